@@ -1,0 +1,62 @@
+package fault
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// FromPlugin turns the error of a call to a plugin into what the caller is told. Only the caller's own mistakes keep
+// the plugin's words; for everything else the message is neutral and the cause stays in the chain. RetryAfter is kept.
+// An Error in the chain is returned as it is; nil gives nil.
+func FromPlugin(err error) *Error {
+	var own *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, context.Canceled):
+		return canceled(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return upstream(err)
+	case !carriesStatus(err):
+		return As(err)
+	}
+	from := errs.From(err)
+	return fromPlugin(err, from).WithRetryAfter(from.RetryAfter)
+}
+
+func fromPlugin(err error, from *errs.Error) *Error {
+	switch {
+	case from.Code == codes.Canceled:
+		return canceled(err)
+	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:
+		return upstream(err)
+	case from.Source == errs.Caller && from.Code == codes.NotFound:
+		return Wrap(err, NotFound, "%s", from.Message)
+	case from.Source == errs.Caller:
+		return Wrap(err, InvalidRequest, "%s", from.Message)
+	case from.Source == errs.Plugin, from.Code == codes.Unavailable:
+		return Wrap(err, PluginUnavailable, "The provider that answers this is not available.")
+	}
+	return internal(err)
+}
+
+func upstream(err error) *Error {
+	return Wrap(err, UpstreamUnavailable, "The upstream did not answer as it should.")
+}
+
+// carriesStatus tells an error that came over gRPC, or was made by errs, from any other.
+func carriesStatus(err error) bool {
+	var own *errs.Error
+	if errors.As(err, &own) {
+		return true
+	}
+	_, ok := status.FromError(err)
+	return ok
+}

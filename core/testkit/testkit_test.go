@@ -1,0 +1,77 @@
+package testkit_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+// probe records what Require does to a test.
+type probe struct {
+	testing.TB
+	skipped, failed bool
+}
+
+func (p *probe) Helper()               {}
+func (p *probe) Skipf(string, ...any)  { p.skipped = true }
+func (p *probe) Fatalf(string, ...any) { p.failed = true; panic(p) }
+
+func (p *probe) run(f func(testing.TB)) {
+	defer func() { _ = recover() }()
+	f(p)
+}
+
+func TestRequire(t *testing.T) {
+	tests := []struct {
+		name            string
+		env             string
+		ok              bool
+		skipped, failed bool
+	}{
+		{"there", "", true, false, false},
+		{"missing", "", false, true, false},
+		{"missing and required", "all", false, false, true},
+		{"there and required", "all", true, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(testkit.EnvRequire, tt.env)
+			p := &probe{TB: t}
+			p.run(func(tb testing.TB) { testkit.Require(tb, "thing", tt.ok, "install it") })
+			if p.skipped != tt.skipped || p.failed != tt.failed {
+				t.Errorf("skipped %v failed %v", p.skipped, p.failed)
+			}
+		})
+	}
+}
+
+func TestEventually(t *testing.T) {
+	var n atomic.Int32
+	testkit.Eventually(t, time.Second, func() bool { return n.Add(1) == 3 }, "three looks")
+	p := &probe{TB: t}
+	p.run(func(tb testing.TB) { testkit.Eventually(tb, time.Millisecond, func() bool { return false }, "never") })
+	if !p.failed {
+		t.Error("a condition that never holds must fail the test")
+	}
+}
+
+func TestPostgresIsEmptyAndOwn(t *testing.T) {
+	first, second := testkit.Postgres(t), testkit.Postgres(t)
+	if first == second {
+		t.Fatal("two databases must differ")
+	}
+	conn, err := pgx.Connect(context.Background(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	var n int
+	if err := conn.QueryRow(context.Background(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&n); err != nil || n != 0 {
+		t.Fatalf("%d tables, %v", n, err)
+	}
+}

@@ -1,0 +1,10 @@
+//go:build tools
+
+// Package tools pins the programs that development needs and the product does not.
+package tools
+
+import (
+	_ "google.golang.org/grpc/cmd/protoc-gen-go-grpc"
+	_ "google.golang.org/protobuf/cmd/protoc-gen-go"
+	_ "honnef.co/go/tools/cmd/staticcheck"
+)

@@ -1,0 +1,196 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+)
+
+// DefaultStreams is how many calls a pool carries at once unless it is told otherwise.
+const DefaultStreams = 128
+
+// ErrClosed is returned by a pool that was closed.
+var ErrClosed = errors.New("exchange: pool is closed")
+
+// Pool keeps the streams of one instance and method. It is safe for concurrent use.
+type Pool struct {
+	conn  grpc.ClientConnInterface
+	md    metadata.MD
+	slots chan struct{}
+
+	mu     sync.Mutex
+	idle   []*stream
+	closed bool
+}
+
+type stream struct {
+	grpc.ClientStream
+	cancel context.CancelFunc
+}
+
+// NewPool makes a pool for method (a full gRPC method name) of instance, with at most streams calls at once; 0 means
+// DefaultStreams. It opens nothing yet.
+func NewPool(conn grpc.ClientConnInterface, method, instance string, streams int) *Pool {
+	if streams <= 0 {
+		streams = DefaultStreams
+	}
+	return &Pool{
+		conn:  conn,
+		md:    metadata.Pairs(MetaMethod, method, MetaInstance, instance),
+		slots: make(chan struct{}, streams),
+	}
+}
+
+// Call sends one request and waits for its answer. head is a serialised protobuf message, body follows it unchanged and
+// must not be modified before Call returns, and never if Call fails. The deadline of ctx goes to the plugin. An error
+// of the plugin is a gRPC status error. A call whose ctx ends drops its stream.
+func (p *Pool) Call(ctx context.Context, requestID string, head, body []byte) (*Message, error) {
+	if len(head)+len(body) > MaxMessage-fixedLen {
+		return nil, status.Error(codes.ResourceExhausted, ErrTooLarge.Error())
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	defer func() { <-p.slots }()
+	s, reused, err := p.take()
+	if err != nil {
+		return nil, err
+	}
+	msg, err := s.call(ctx, p, requestID, head, body)
+	if err != nil && reused && errors.Is(err, errStale) {
+		if s, err = p.open(); err != nil {
+			return nil, err
+		}
+		msg, err = s.call(ctx, p, requestID, head, body)
+	}
+	return msg, err
+}
+
+// errStale marks a stream that had ended before the request went out: nothing reached the plugin.
+var errStale = errors.New("stream ended before the call")
+
+func (s *stream) call(ctx context.Context, p *Pool, requestID string, head, body []byte) (*Message, error) {
+	var timeout time.Duration
+	if deadline, ok := ctx.Deadline(); ok {
+		if timeout = time.Until(deadline); timeout <= 0 {
+			p.put(s)
+			return nil, status.FromContextError(context.DeadlineExceeded).Err()
+		}
+	}
+	stop := context.AfterFunc(ctx, s.cancel)
+	msg, err := s.roundTrip(frame{timeout: timeout, requestID: requestID, head: head, body: body})
+	whole := stop()
+	switch {
+	case err == nil && whole:
+		p.put(s)
+	default:
+		s.cancel()
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, status.FromContextError(ctx.Err()).Err()
+		}
+		return nil, err
+	}
+	if msg.fail {
+		return nil, failure(msg)
+	}
+	return msg, nil
+}
+
+func (s *stream) roundTrip(f frame) (*Message, error) {
+	if err := send(s, f); err != nil {
+		if err != io.EOF {
+			return nil, err
+		}
+		// The stream has ended; receiving tells why.
+		if _, err = receive(s); err == nil || err == io.EOF {
+			err = errStale
+		}
+		if status.Code(err) == codes.Unavailable {
+			err = errors.Join(errStale, err)
+		}
+		return nil, err
+	}
+	msg, err := receive(s)
+	if err == io.EOF {
+		err = status.Error(codes.Unavailable, "the plugin ended the stream")
+	}
+	return msg, err
+}
+
+func failure(msg *Message) error {
+	defer msg.Release()
+	var st spb.Status
+	if err := proto.Unmarshal(msg.Head, &st); err != nil {
+		return status.Error(codes.Internal, "malformed error of the plugin")
+	}
+	return status.ErrorProto(&st)
+}
+
+func (p *Pool) take() (s *stream, reused bool, err error) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, false, ErrClosed
+	}
+	if n := len(p.idle); n > 0 {
+		s = p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return s, true, nil
+	}
+	p.mu.Unlock()
+	s, err = p.open()
+	return s, false, err
+}
+
+func (p *Pool) open() (*stream, error) {
+	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(context.Background(), p.md))
+	cs, err := p.conn.NewStream(ctx, &openDesc, OpenMethod, grpc.CallContentSubtype(Subtype))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &stream{ClientStream: cs, cancel: cancel}, nil
+}
+
+func (p *Pool) put(s *stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		s.cancel()
+		return
+	}
+	p.idle = append(p.idle, s)
+}
+
+// Idle is the number of open streams that carry no call.
+func (p *Pool) Idle() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle)
+}
+
+// Close ends the idle streams; calls that are under way finish, later ones fail with ErrClosed.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, s := range p.idle {
+		s.cancel()
+	}
+	p.idle = nil
+}

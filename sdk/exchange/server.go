@@ -1,0 +1,108 @@
+package exchange
+
+import (
+	"context"
+	"io"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+const (
+	// Service and Open name the gRPC service and its one method.
+	Service = "patchbay.plugin.v1.Exchange"
+	// OpenMethod is the full method name.
+	OpenMethod = "/" + Service + "/Open"
+	// MetaMethod and MetaInstance are the metadata keys that bind a stream.
+	MetaMethod = "patchbay-method"
+	// MetaInstance names the instance, for unary calls as well.
+	MetaInstance = "patchbay-instance"
+)
+
+// Handler answers one call. The bytes of req are valid until it returns; what it returns is sent as it is. An error
+// goes to the host with its details.
+type Handler func(ctx context.Context, req *Message) (head, body []byte, err error)
+
+// Lookup finds the handler of a full gRPC method name for an instance.
+type Lookup func(ctx context.Context, method, instance string) (Handler, error)
+
+var openDesc = grpc.StreamDesc{StreamName: "Open", ServerStreams: true, ClientStreams: true}
+
+// Register adds the Exchange service to a server. onPanic hears of a handler that panicked.
+func Register(s grpc.ServiceRegistrar, lookup Lookup, onPanic func(v any, stack []byte)) {
+	desc := openDesc
+	desc.Handler = func(_ any, stream grpc.ServerStream) error {
+		return serve(stream, lookup, onPanic)
+	}
+	s.RegisterService(&grpc.ServiceDesc{
+		ServiceName: Service,
+		HandlerType: (*any)(nil),
+		Streams:     []grpc.StreamDesc{desc},
+		Metadata:    "patchbay/plugin/v1/exchange",
+	}, struct{}{})
+}
+
+func serve(stream grpc.ServerStream, lookup Lookup, onPanic func(any, []byte)) error {
+	md, _ := metadata.FromIncomingContext(stream.Context())
+	handler, err := lookup(stream.Context(), first(md, MetaMethod), first(md, MetaInstance))
+	if err != nil {
+		return err
+	}
+	for {
+		req, err := receive(stream)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := answer(stream, req, handler, onPanic); err != nil {
+			return err
+		}
+	}
+}
+
+func first(md metadata.MD, key string) string {
+	if v := md.Get(key); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+func answer(stream grpc.ServerStream, req *Message, handler Handler, onPanic func(any, []byte)) error {
+	ctx := stream.Context()
+	if req.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, req.Timeout)
+		defer cancel()
+	}
+	head, body, err := guarded(ctx, req, handler, onPanic)
+	req.Release()
+	if err == nil && len(head)+len(body) > MaxMessage-fixedLen {
+		err = errs.New(errs.Plugin, codes.ResourceExhausted, "TOO_LARGE", "answer of %d bytes: %v", len(body), ErrTooLarge)
+	}
+	if err != nil {
+		raw, merr := proto.Marshal(status.Convert(err).Proto())
+		if merr != nil {
+			return merr
+		}
+		return send(stream, frame{flags: flagFail, head: raw})
+	}
+	return send(stream, frame{head: head, body: body})
+}
+
+func guarded(ctx context.Context, req *Message, handler Handler, onPanic func(any, []byte)) (head, body []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			onPanic(v, debug.Stack())
+			err = errs.New(errs.Plugin, codes.Internal, errs.ReasonPanic, "the plugin panicked")
+		}
+	}()
+	return handler(ctx, req)
+}

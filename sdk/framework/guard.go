@@ -1,0 +1,42 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// panicked logs a panic of the plugin's code. The value goes to the log only: it may hold anything.
+func (s *Server) panicked(v any, stack []byte) {
+	s.log.Error("panic in a call", "panic", fmt.Sprint(v), "stack", string(stack))
+}
+
+func (s *Server) recover(err *error) {
+	if v := recover(); v != nil {
+		s.panicked(v, debug.Stack())
+		*err = errs.New(errs.Plugin, codes.Internal, errs.ReasonPanic, "the plugin panicked")
+	}
+}
+
+func (s *Server) guardUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	defer s.recover(&err)
+	return next(ctx, req)
+}
+
+func (s *Server) guardStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+	defer s.recover(&err)
+	return next(srv, stream)
+}
+
+func incoming(ctx context.Context, key string) string {
+	if v := metadata.ValueFromIncomingContext(ctx, key); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package framework
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// instances are the configured instances of a process, each with the number of calls that use it.
+type instances struct {
+	mu   sync.RWMutex
+	byID map[string]*instance
+}
+
+type instance struct {
+	kind  string
+	value any
+	calls sync.WaitGroup
+}
+
+func newInstances() *instances { return &instances{byID: map[string]*instance{}} }
+
+func (s *instances) acquire(kind, id string) (any, func(), error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	in := s.byID[id]
+	if in == nil || kind != "" && in.kind != kind {
+		return nil, nil, errs.New(errs.Host, codes.FailedPrecondition, errs.ReasonUnknownInstance, "no %s instance with id %q", kind, id)
+	}
+	in.calls.Add(1)
+	return in.value, in.calls.Done, nil
+}
+
+func (s *instances) put(kind, id string, value any) {
+	s.mu.Lock()
+	old := s.byID[id]
+	s.byID[id] = &instance{kind: kind, value: value}
+	s.mu.Unlock()
+	if old != nil {
+		go func() { _ = old.close(context.Background()) }()
+	}
+}
+
+func (s *instances) remove(ctx context.Context, id string) error {
+	s.mu.Lock()
+	in := s.byID[id]
+	delete(s.byID, id)
+	s.mu.Unlock()
+	if in == nil {
+		return nil
+	}
+	return in.close(ctx)
+}
+
+func (s *instances) removeAll(ctx context.Context) {
+	s.mu.Lock()
+	all := s.byID
+	s.byID = map[string]*instance{}
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, in := range all {
+		wg.Go(func() { _ = in.close(ctx) })
+	}
+	wg.Wait()
+}
+
+// close waits for the calls, but no longer than ctx, and then closes the value.
+func (in *instance) close(ctx context.Context) error {
+	idle := make(chan struct{})
+	go func() {
+		in.calls.Wait()
+		close(idle)
+	}()
+	var err error
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if c, ok := in.value.(io.Closer); ok {
+		if cerr := c.Close(); err == nil {
+			err = cerr
+		}
+	}
+	return err
+}

@@ -1,0 +1,96 @@
+package framework
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// Handshake is what host and plugin agree on before they speak gRPC. Kinds are versioned by their gRPC service names;
+// this version stays 1.
+func Handshake() plugin.HandshakeConfig {
+	return plugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: cookieKey, MagicCookieValue: "patchbay-plugin-v1"}
+}
+
+const (
+	cookieKey = "PATCHBAY_PLUGIN_COOKIE"
+	// EnvLogLevel is the environment variable by which the host sets the level of a plugin's log.
+	EnvLogLevel = "PATCHBAY_PLUGIN_LOG_LEVEL"
+)
+
+// stdout is the handshake's channel. From here until Serve, and for whatever writes to file descriptor 1 later, it
+// leads to stderr, so that a stray print cannot break the handshake.
+var stdout = guardStdout()
+
+// Serve runs the plugin and returns when the host ends it. It is all that main does. Started by hand it explains
+// itself; with the one argument "describe" it prints what the plugin offers as JSON.
+func Serve(p Plugin) {
+	log := hclog.New(&hclog.LoggerOptions{Level: logLevel(), Output: os.Stderr, JSONFormat: true})
+	srv, err := NewServer(p, log)
+	if err != nil {
+		log.Error("the plugin's declaration is wrong", "error", err)
+		os.Exit(1)
+	}
+	if len(os.Args) > 1 && os.Args[len(os.Args)-1] == "describe" {
+		exit(printDescription(stdout, srv))
+	}
+	if os.Getenv(cookieKey) != Handshake().MagicCookieValue {
+		fmt.Fprintf(os.Stderr, "%s is a Patchbay plugin. The core starts it; name it in plugin.hcl, or run it with \"describe\".\n", p.Name)
+		os.Exit(1)
+	}
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	go watchParent(os.Getppid())
+	os.Stdout = stdout
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: Handshake(),
+		Plugins:         plugin.PluginSet{},
+		GRPCServer:      srv.GRPC,
+		Logger:          log.Named("go-plugin"),
+	})
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func logLevel() hclog.Level {
+	if l := hclog.LevelFromString(os.Getenv(EnvLogLevel)); l != hclog.NoLevel {
+		return l
+	}
+	return hclog.Info
+}
+
+func printDescription(w io.Writer, s *Server) error {
+	raw, err := protojson.Marshal(s.describe)
+	if err != nil {
+		return err
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// watchParent ends the process when the host is gone, however that happened.
+func watchParent(host int) {
+	for range time.Tick(500 * time.Millisecond) {
+		if os.Getppid() != host {
+			os.Exit(0)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// New makes the kind for a plugin's declaration.
+func New[C any](d Definition[C]) framework.Kind { return kind[C]{d} }
+
+type kind[C any] struct{ def Definition[C] }
+
+func (k kind[C]) Describe() (*pluginv1.Kind, error) {
+	var zero C
+	config, err := schema.Of(zero)
+	if err != nil {
+		return nil, err
+	}
+	if k.def.Build == nil || len(k.def.Operations) == 0 {
+		return nil, errors.New("a search plugin needs Build and at least one operation")
+	}
+	desc := &searchv1.Descriptor{Credential: searchv1.Credential_CREDENTIAL_NONE}
+	if k.def.Credential {
+		desc.Credential = searchv1.Credential_CREDENTIAL_REQUIRED
+	}
+	for _, o := range k.def.Operations {
+		desc.Operations = append(desc.Operations, o.proto())
+	}
+	raw, err := proto.Marshal(desc)
+	if err != nil {
+		return nil, err
+	}
+	return &pluginv1.Kind{
+		Name: Kind, Service: Service, Config: config.Proto(), Descriptor_: raw, Capabilities: k.capabilities(),
+	}, nil
+}
+
+func (k kind[C]) capabilities() []string {
+	caps := []string{CapExchange}
+	for _, c := range []struct {
+		on   bool
+		name string
+	}{{k.def.Stream, CapStream}, {k.def.KeyStatus, CapKeyStatus}, {k.def.DataDir, CapDataDir}, {k.def.Exclusive, CapExclusive}} {
+		if c.on {
+			caps = append(caps, c.name)
+		}
+	}
+	return caps
+}
+
+func (k kind[C]) build(inst Instance, config []byte) (Open, schema.Diagnostics) {
+	var cfg C
+	if diags := schema.Decode(config, &cfg); diags.HasErrors() {
+		return nil, diags
+	}
+	return k.def.Build(inst, cfg)
+}
+
+func (k kind[C]) Validate(inst Instance, config []byte) schema.Diagnostics {
+	_, diags := k.build(inst, config)
+	return diags
+}
+
+func (k kind[C]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
+	open, diags := k.build(inst, config)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	b, err := open(ctx)
+	if err != nil {
+		return nil, append(diags, schema.Errorf(nil, "%v", err)...)
+	}
+	return b, diags
+}
+
+func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
+	searchv1.RegisterSearchServer(s, &server{router: r})
+}
+
+func (k kind[C]) Exchanges() map[string]framework.Exchange {
+	return map[string]framework.Exchange{searchv1.Search_Invoke_FullMethodName: exchangeInvoke}
+}
+
+func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) ([]byte, []byte, error) {
+	var p searchv1.InvokeRequest
+	if err := proto.Unmarshal(msg.Head, &p); err != nil {
+		return nil, nil, errs.New(errs.Host, codes.InvalidArgument, "MALFORMED", "malformed request head")
+	}
+	resp, err := invoke(ctx, value, requestFrom(&p, msg.Body))
+	if err != nil {
+		return nil, nil, err
+	}
+	head, err := proto.Marshal(resp.Head.proto())
+	return head, resp.Body, err
+}
+
+func invoke(ctx context.Context, value any, req *Request) (*Response, error) {
+	b, ok := value.(Backend)
+	if !ok {
+		return nil, errs.New(errs.Plugin, codes.Internal, errs.ReasonUnsupported, "the instance is no search backend")
+	}
+	resp, err := b.Invoke(ctx, req)
+	if err != nil {
+		return nil, own(ctx, err)
+	}
+	if resp == nil || resp.Status < 100 || resp.Status > 599 {
+		return nil, errs.New(errs.Plugin, codes.Internal, "BAD_ANSWER", "the backend returned no HTTP status")
+	}
+	if len(resp.Body) > MaxBody {
+		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer has %d bytes, more than %d", len(resp.Body), MaxBody)
+	}
+	return resp, nil
+}
+
+// own makes sure that an error crosses the wire with a source.
+func own(ctx context.Context, err error) error {
+	var e *errs.Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return errs.New(errs.Upstream, contextCode(ctx), errs.ReasonTimeout, "the call ended before the answer came")
+	}
+	return errs.New(errs.Plugin, codes.Internal, "INTERNAL", "%v", err)
+}
+
+func contextCode(ctx context.Context) codes.Code {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return codes.DeadlineExceeded
+	}
+	return codes.Canceled
+}
+
+type server struct {
+	searchv1.UnimplementedSearchServer
+	router framework.Router
+}
+
+func (s *server) Invoke(ctx context.Context, p *searchv1.InvokeRequest) (*searchv1.InvokeResponse, error) {
+	value, release, err := s.router.Instance(ctx, Kind)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	resp, err := invoke(ctx, value, requestFrom(p, p.GetBody()))
+	if err != nil {
+		return nil, err
+	}
+	return &searchv1.InvokeResponse{Head: resp.Head.proto(), Body: resp.Body}, nil
+}
+
+func (s *server) Stream(p *searchv1.InvokeRequest, out grpc.ServerStreamingServer[searchv1.StreamResponse]) error {
+	value, release, err := s.router.Instance(out.Context(), Kind)
+	if err != nil {
+		return err
+	}
+	defer release()
+	b, ok := value.(Streamer)
+	if !ok {
+		return errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "the instance does not stream")
+	}
+	started := time.Now()
+	usage, err := b.Stream(out.Context(), requestFrom(p, p.GetBody()), streamWriter{out})
+	if err != nil {
+		return own(out.Context(), err)
+	}
+	tail := &Head{Usage: usage, Upstream: time.Since(started)}
+	return out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Tail{Tail: tail.proto()}})
+}
+
+func (s *server) KeyStatus(ctx context.Context, p *searchv1.KeyStatusRequest) (*searchv1.KeyStatusResponse, error) {
+	value, release, err := s.router.Instance(ctx, Kind)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	b, ok := value.(KeyChecker)
+	if !ok {
+		return nil, errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "the instance does not report on keys")
+	}
+	st, err := b.KeyStatus(ctx, schema.Secret(p.GetCredential().GetValue()))
+	if err != nil {
+		return nil, own(ctx, err)
+	}
+	return st.proto(), nil
+}
+
+type streamWriter struct {
+	out grpc.ServerStreamingServer[searchv1.StreamResponse]
+}
+
+func (w streamWriter) Start(h *Head) error {
+	return w.out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Head{Head: h.proto()}})
+}
+
+func (w streamWriter) Write(p []byte) (int, error) {
+	chunk := &searchv1.StreamResponse{Message: &searchv1.StreamResponse_Chunk{Chunk: p}}
+	if err := w.out.Send(chunk); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+var _ io.Writer = streamWriter{}

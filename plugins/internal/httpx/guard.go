@@ -1,0 +1,188 @@
+package httpx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// GuardConfig configures a Guard.
+type GuardConfig struct {
+	// Allow are exceptions: a host name, an address or a network in CIDR form that may be reached although it is
+	// private. A name or an address may end with :port, which permits that port besides Ports.
+	Allow []string
+	// Ports are those that may be reached; empty means 80 and 443.
+	Ports []uint16
+}
+
+// Guard keeps requests out of inner networks: it refuses loopback, private, link-local and all other addresses that
+// are not for the public internet. It looks at the address that is really connected to, so that neither a name nor a
+// redirect nor a name that changes its address gets past it.
+type Guard struct {
+	ports []uint16
+	names map[string][]uint16
+	check *ssrf.Guardian
+	pairs map[netip.AddrPort]bool
+}
+
+type refusedError struct{ msg string }
+
+func (e *refusedError) Error() string { return e.msg }
+
+func refused(format string, args ...any) error {
+	return &refusedError{msg: fmt.Sprintf(format, args...)}
+}
+
+// NewGuard checks cfg and makes a Guard.
+func NewGuard(cfg GuardConfig) (*Guard, error) {
+	g := &Guard{ports: cfg.Ports, names: map[string][]uint16{}, pairs: map[netip.AddrPort]bool{}}
+	if len(g.ports) == 0 {
+		g.ports = []uint16{80, 443}
+	}
+	var v4, v6 []netip.Prefix
+	for _, entry := range cfg.Allow {
+		prefix, err := g.allow(entry)
+		if err != nil {
+			return nil, fmt.Errorf("allow %q: %w", entry, err)
+		}
+		switch {
+		case !prefix.IsValid():
+		case prefix.Addr().Is4():
+			v4 = append(v4, prefix)
+		default:
+			v6 = append(v6, prefix)
+		}
+	}
+	g.check = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	return g, nil
+}
+
+// allow takes one exception. It returns the prefix if the entry is one that holds for all ports of the guard.
+func (g *Guard) allow(entry string) (netip.Prefix, error) {
+	if prefix, err := netip.ParsePrefix(entry); err == nil {
+		return prefix.Masked(), nil
+	}
+	if addr, err := netip.ParseAddr(entry); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	if pair, err := netip.ParseAddrPort(entry); err == nil {
+		g.pairs[pair] = true
+		return netip.Prefix{}, nil
+	}
+	name, ports := entry, g.ports
+	if host, port, err := net.SplitHostPort(entry); err == nil {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return netip.Prefix{}, errors.New("port must be 1 to 65535")
+		}
+		name, ports = host, append(slices.Clone(g.ports), uint16(n))
+	}
+	if name == "" || strings.ContainsAny(name, "/:@*? \t") {
+		return netip.Prefix{}, errors.New("expected a host name, an address or a network such as 10.0.0.0/8")
+	}
+	key := canonicalHost(name)
+	g.names[key] = append(g.names[key], ports...)
+	return netip.Prefix{}, nil
+}
+
+func canonicalHost(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
+
+// CheckURL refuses what can be told from the address alone: another scheme than http and https, a user or password, a
+// port that is not permitted, an address that is not public. A host name that passes may still be refused when it is
+// connected to.
+func (g *Guard) CheckURL(u *url.URL) error {
+	switch {
+	case u == nil || u.Scheme != "http" && u.Scheme != "https":
+		return refused("only http and https addresses can be fetched")
+	case u.Hostname() == "":
+		return refused("address has no host")
+	case u.User != nil:
+		return refused("address must not hold a user or password")
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return refused("address has no valid port")
+	}
+	return g.checkHost(u.Hostname(), uint16(n))
+}
+
+func (g *Guard) checkHost(host string, port uint16) error {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return g.checkAddr(netip.AddrPortFrom(addr, port))
+	}
+	if slices.Contains(g.names[canonicalHost(host)], port) || g.portUsed(port) {
+		return nil
+	}
+	return refused("port %d is not permitted", port)
+}
+
+// portUsed tells whether some address may be reached on that port, so that a name may lead to it.
+func (g *Guard) portUsed(port uint16) bool {
+	if slices.Contains(g.ports, port) {
+		return true
+	}
+	for pair := range g.pairs {
+		if pair.Port() == port {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Guard) checkAddr(pair netip.AddrPort) error {
+	if g.pairs[pair] {
+		return nil
+	}
+	if !slices.Contains(g.ports, pair.Port()) {
+		return refused("port %d is not permitted", pair.Port())
+	}
+	if err := g.check.SafeAddr(pair.Addr()); err != nil {
+		return refused("address is not on the public internet")
+	}
+	return nil
+}
+
+// dialer returns a dial function that connects to permitted addresses only.
+func (g *Guard) dialer(base *net.Dialer) dialFunc {
+	guarded, open := *base, *base
+	guarded.ControlContext = g.control
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, refused("address has no valid port")
+		}
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil {
+			return nil, refused("address has no valid port")
+		}
+		if slices.Contains(g.names[canonicalHost(host)], uint16(n)) {
+			return open.DialContext(ctx, network, addr)
+		}
+		return guarded.DialContext(ctx, network, addr)
+	}
+}
+
+// control runs for each address that a name resolved to, right before the connection is made.
+func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+	if network != "tcp4" && network != "tcp6" {
+		return refused("address is not on the public internet")
+	}
+	pair, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return refused("address cannot be parsed")
+	}
+	return g.checkAddr(pair)
+}

@@ -1,0 +1,187 @@
+// Package httpx is the one outgoing HTTP client of the plugins: bounded bodies, deadlines, redirects off unless asked
+// for, errors in the words of sdk/errs, and a guard against requests to inner networks.
+//
+// No error of this package holds a query, a header or a body.
+package httpx
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Defaults of a Config.
+const (
+	DefaultMaxBody       = 15 << 20
+	DefaultDialTimeout   = 10 * time.Second
+	defaultIdlePerHost   = 256
+	defaultIdleTimeout   = 90 * time.Second
+	defaultPingInterval  = 30 * time.Second
+	defaultPingTimeout   = 15 * time.Second
+	defaultHeaderBytes   = 256 << 10
+	defaultContinueDelay = time.Second
+)
+
+// Config configures a Client. The zero value is useful for absolute addresses.
+type Config struct {
+	// BaseURL is what Endpoint resolves against; it may have a path, but neither query nor fragment nor user.
+	BaseURL string
+	// Timeout bounds Do from the first byte sent to the last byte read; 0 leaves it to the context.
+	Timeout time.Duration
+	// HeaderTimeout bounds the wait between the request and the answer's header; 0 leaves it to Timeout.
+	HeaderTimeout time.Duration
+	// MaxBody is the largest answer that Do reads, in bytes; 0 means DefaultMaxBody.
+	MaxBody int64
+	// UserAgent is sent with every request; empty sends none.
+	UserAgent string
+	// Proxy takes a proxy from the environment. It cannot be combined with Guard, which must see the target's address.
+	Proxy bool
+	// MaxRedirects is how many redirects are followed; 0 returns a redirect as it is.
+	MaxRedirects int
+	// Compression asks for gzip and unpacks it. Without it the bytes of the body are those of the wire.
+	Compression bool
+	// Guard, if set, decides which addresses may be reached. Use it wherever a user names the address.
+	Guard *Guard
+	// TLS replaces the TLS configuration, for private certificate authorities. Versions below 1.2 are not accepted.
+	TLS *tls.Config
+}
+
+// Client performs requests. It is safe for concurrent use. Close it to let idle connections go.
+type Client struct {
+	cfg       Config
+	base      *url.URL
+	transport *http.Transport
+	http      *http.Client
+	buffers   sync.Pool
+}
+
+// New checks cfg and makes a Client. It opens no connection.
+func New(cfg Config) (*Client, error) {
+	if cfg.Guard != nil && cfg.Proxy {
+		return nil, errors.New("make HTTP client: a guard cannot be used with a proxy")
+	}
+	if cfg.MaxBody == 0 {
+		cfg.MaxBody = DefaultMaxBody
+	}
+	c := &Client{cfg: cfg}
+	c.buffers.New = func() any { return new(buffer) }
+	if cfg.BaseURL != "" {
+		base, err := ParseBase(cfg.BaseURL)
+		if err != nil {
+			return nil, fmt.Errorf("make HTTP client: %w", err)
+		}
+		c.base = base
+	}
+	c.transport = newTransport(cfg)
+	c.http = &http.Client{Transport: c.transport, CheckRedirect: c.redirect}
+	return c, nil
+}
+
+// ParseBase checks an address that may serve as Config.BaseURL. A slash at its end is dropped.
+func ParseBase(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errors.New("address cannot be parsed")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("address must start with http:// or https://")
+	case u.Hostname() == "":
+		return nil, errors.New("address has no host")
+	case u.User != nil:
+		return nil, errors.New("address must not hold a user or password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, errors.New("address must not have a query or fragment")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+func newTransport(cfg Config) *http.Transport {
+	dialer := &net.Dialer{Timeout: DefaultDialTimeout, KeepAlive: 30 * time.Second}
+	tlsConfig := &tls.Config{}
+	if cfg.TLS != nil {
+		tlsConfig = cfg.TLS.Clone()
+	}
+	if tlsConfig.MinVersion < tls.VersionTLS12 {
+		tlsConfig.MinVersion = tls.VersionTLS12
+	}
+	t := &http.Transport{
+		DialContext:            dialVia(dialer, cfg.Guard),
+		TLSClientConfig:        tlsConfig,
+		TLSHandshakeTimeout:    DefaultDialTimeout,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: defaultPingInterval, PingTimeout: defaultPingTimeout},
+		DisableCompression:     !cfg.Compression,
+		MaxIdleConns:           2 * defaultIdlePerHost,
+		MaxIdleConnsPerHost:    defaultIdlePerHost,
+		IdleConnTimeout:        defaultIdleTimeout,
+		ResponseHeaderTimeout:  cfg.HeaderTimeout,
+		ExpectContinueTimeout:  defaultContinueDelay,
+		MaxResponseHeaderBytes: defaultHeaderBytes,
+	}
+	if cfg.Proxy {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return t
+}
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dialVia marks whatever goes wrong while connecting, so that it can be told from what goes wrong later.
+func dialVia(dialer *net.Dialer, guard *Guard) dialFunc {
+	dial := dialer.DialContext
+	if guard != nil {
+		dial = guard.dialer(dialer)
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, &dialError{err: err}
+		}
+		return conn, nil
+	}
+}
+
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return "dial: " + e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
+
+// redirect decides about following one more redirect. The guard's dialer checks the address of each hop by itself.
+func (c *Client) redirect(req *http.Request, via []*http.Request) error {
+	if len(via) > c.cfg.MaxRedirects {
+		return errTooManyRedirects
+	}
+	if c.cfg.Guard != nil {
+		return c.cfg.Guard.CheckURL(req.URL)
+	}
+	if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" && via[0].Header.Get("Authorization") != "" {
+		return errDowngrade
+	}
+	return nil
+}
+
+// Endpoint returns the address of a path below BaseURL. path starts with a slash and is taken as it is, unescaped.
+// The result must not be changed if it is to be used for several requests.
+func (c *Client) Endpoint(path string) *url.URL {
+	if c.base == nil {
+		return &url.URL{Path: path}
+	}
+	u := *c.base
+	u.Path += path
+	return &u
+}
+
+// Close closes idle connections. Requests under way are not affected.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}

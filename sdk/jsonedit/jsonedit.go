@@ -2,7 +2,7 @@
 // concern stay as they are: nothing is decoded and encoded again, so numbers, spacing, order and duplicate members
 // survive.
 //
-// Every function that takes a body validates all of it by RFC 8259 first. No function changes its argument.
+// Every function that takes a body validates all of it by RFC 8259 first. None but RemoveInPlace changes its argument.
 package jsonedit
 
 import (
@@ -116,60 +116,68 @@ func Find(body []byte, key string) (Member, bool, error) {
 // Remove cuts out every member whose name match accepts, each with one comma. It returns body itself if none is. The
 // error is that of Members.
 func Remove(body []byte, match func(key string) bool) ([]byte, error) {
-	return RemoveFunc(body, func(key []byte) bool { return match(string(key)) })
+	return RemoveFunc(body, func(key []byte, _ Member) bool { return match(string(key)) })
 }
 
-// RemoveFunc is Remove for a match that needs no string; the key is valid during the call only.
-func RemoveFunc(body []byte, match func(key []byte) bool) ([]byte, error) {
-	c := cutter{body: body}
-	err := Walk(body, func(key []byte, m Member) { c.member(match(key), m) })
+// RemoveFunc is Remove for a match that needs no string or looks at the member's position too; the key is valid during
+// the call only.
+func RemoveFunc(body []byte, match func(key []byte, m Member) bool) ([]byte, error) {
+	cuts, err := findCuts(body, match)
 	if err != nil {
 		return nil, err
 	}
-	return c.finish(), nil
+	if len(cuts) == 0 {
+		return body, nil
+	}
+	return applyCuts(make([]byte, 0, len(body)), body, cuts), nil
 }
 
-// cutter copies a body member by member without those that are dropped.
-type cutter struct {
-	body []byte
-	out  []byte
-	// copied is how much of body is in out or dropped; lastEnd is the end of the latest member's value, kept counts
-	// members that stay.
-	copied, lastEnd, kept int
-	cut                   bool
+// RemoveInPlace is RemoveFunc for a caller that owns body: the result lies in body's memory, and body must not be used
+// any more. On an error body is unchanged.
+func RemoveInPlace(body []byte, match func(key []byte, m Member) bool) ([]byte, error) {
+	cuts, err := findCuts(body, match)
+	if err != nil || len(cuts) == 0 {
+		return body, err
+	}
+	return applyCuts(body[:0], body, cuts), nil
 }
 
-// member drops m from the end of the member before it, or, as long as none was kept, up to the start of the one
-// after it, so that a comma goes with it.
-func (c *cutter) member(drop bool, m Member) {
-	if c.cut && c.kept == 0 {
-		c.copied = m.KeyStart
+// span is a range of bytes, the end not included.
+type span struct{ from, to int }
+
+// findCuts lists what has to go in order. A member goes from the end of the kept one before it, or, if none was kept
+// yet, up to the start of the one after it, so that one comma goes along.
+func findCuts(body []byte, match func(key []byte, m Member) bool) ([]span, error) {
+	var cuts []span
+	kept, lastEnd := false, 0
+	err := Walk(body, func(key []byte, m Member) {
+		if !kept && len(cuts) > 0 {
+			cuts[len(cuts)-1].to = m.KeyStart
+		}
+		switch drop := match(key, m); {
+		case !drop:
+			kept = true
+		case kept:
+			cuts = append(cuts, span{lastEnd, m.ValueEnd})
+		default:
+			cuts = append(cuts, span{m.KeyStart, m.ValueEnd})
+		}
+		lastEnd = m.ValueEnd
+	})
+	if err != nil {
+		return nil, err
 	}
-	if !drop {
-		c.kept++
-		c.lastEnd = m.ValueEnd
-		return
-	}
-	from := m.KeyStart
-	if c.kept > 0 {
-		from = c.lastEnd
-	}
-	if !c.cut {
-		c.out = make([]byte, 0, len(c.body))
-		c.cut = true
-	}
-	if from > c.copied {
-		c.out = append(c.out, c.body[c.copied:from]...)
-	}
-	c.copied = m.ValueEnd
-	c.lastEnd = m.ValueEnd
+	return cuts, nil
 }
 
-func (c *cutter) finish() []byte {
-	if !c.cut {
-		return c.body
+// applyCuts appends what remains of body to out, which may be body's own beginning.
+func applyCuts(out, body []byte, cuts []span) []byte {
+	at := 0
+	for _, c := range cuts {
+		out = append(out, body[at:c.from]...)
+		at = c.to
 	}
-	return append(c.out, c.body[c.copied:]...)
+	return append(out, body[at:]...)
 }
 
 // Set replaces the value of every member of that name, or appends the member if there is none. rawValue must be one

@@ -89,6 +89,10 @@ func TestRemove(t *testing.T) {
 		if string(body) != tt.body {
 			t.Errorf("%s: argument was changed", tt.body)
 		}
+		drop := func(key []byte, _ jsonedit.Member) bool { return strings.Contains(tt.drop, string(key)) }
+		if got, err := jsonedit.RemoveInPlace(body, drop); err != nil || string(got) != tt.want {
+			t.Errorf("%s without %s, in place: got %s (%v), want %s", tt.body, tt.drop, got, err, tt.want)
+		}
 	}
 	body := []byte(`{"a":1}`)
 	if got, _ := jsonedit.Remove(body, func(string) bool { return false }); &got[0] != &body[0] {
@@ -194,7 +198,7 @@ func BenchmarkWalk(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := jsonedit.RemoveFunc(body, func(k []byte) bool { return string(k) == "usage" })
+				_, err := jsonedit.RemoveFunc(body, func(k []byte, _ jsonedit.Member) bool { return string(k) == "usage" })
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ErrBusy is in the chain of every BusyError.
+var ErrBusy = errors.New("the database is busy")
+
+// BusyError tells that a write transaction did not get its turn in time, and who had it.
+type BusyError struct {
+	// Name is the transaction that waited.
+	Name string
+	// Waited is for how long.
+	Waited time.Duration
+	// Holder is the transaction that ran longest meanwhile, "" if it belongs to another process.
+	Holder string
+	// Held is how long Holder has been running.
+	Held time.Duration
+}
+
+// Error implements error.
+func (e *BusyError) Error() string {
+	who := "another process holds it"
+	if e.Holder != "" {
+		who = fmt.Sprintf("%q has held it for %s", e.Holder, e.Held.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("begin the write transaction %q: waited %s for the writer, %s", e.Name, e.Waited.Round(time.Millisecond), who)
+}
+
+// Is makes errors.Is(err, ErrBusy) true.
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+// holder is one running transaction.
+type holder struct {
+	name  string
+	since time.Time
+}
+
+// gate lets a fixed number of transactions through and knows which.
+type gate struct {
+	slots chan struct{}
+	mu    sync.Mutex
+	held  map[*holder]struct{}
+}
+
+func newGate(slots int) *gate {
+	return &gate{slots: make(chan struct{}, slots), held: map[*holder]struct{}{}}
+}
+
+// enter waits for a slot; the returned function gives it back.
+func (g *gate) enter(ctx context.Context, name string, wait time.Duration) (func(), error) {
+	select {
+	case g.slots <- struct{}{}:
+		return g.hold(name), nil
+	default:
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case g.slots <- struct{}{}:
+		return g.hold(name), nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("begin the write transaction %q: %w", name, ctx.Err())
+	case <-timer.C:
+		return nil, g.busy(name, wait)
+	}
+}
+
+func (g *gate) hold(name string) func() {
+	h := &holder{name: name, since: time.Now()}
+	g.mu.Lock()
+	g.held[h] = struct{}{}
+	g.mu.Unlock()
+	return func() {
+		g.mu.Lock()
+		delete(g.held, h)
+		g.mu.Unlock()
+		<-g.slots
+	}
+}
+
+// busy names the transaction that has run longest, leaving out the one that waits.
+func (g *gate) busy(name string, waited time.Duration) *BusyError {
+	out := &BusyError{Name: name, Waited: waited}
+	if h := g.longest(); h != nil {
+		out.Holder, out.Held = h.name, time.Since(h.since)
+	}
+	return out
+}
+
+func (g *gate) longest() *holder {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var first *holder
+	for h := range g.held {
+		if first == nil || h.since.Before(first.since) {
+			first = h
+		}
+	}
+	return first
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// slowQuery is the duration from which a statement is logged.
+const slowQuery = 200 * time.Millisecond
+
+// ErrReadOnly is the error of a write through the read handle.
+var ErrReadOnly = errors.New("write through the read handle")
+
+func (s *Store) gorm(dialector gorm.Dialector, readOnly bool) (*gorm.DB, error) {
+	db, err := gorm.Open(dialector, &gorm.Config{
+		Logger:                 queryLog{log: s.log},
+		SkipDefaultTransaction: true,
+		DisableAutomaticPing:   true,
+		TranslateError:         true,
+		NowFunc:                func() time.Time { return time.Now().UTC() },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if readOnly {
+		err = refuseWrites(db)
+	}
+	return db, err
+}
+
+// refuseWrites makes both dialects alike: SQLite's read connections refuse writes by themselves.
+func refuseWrites(db *gorm.DB) error {
+	refuse := func(db *gorm.DB) {
+		if db.Error == nil {
+			_ = db.AddError(ErrReadOnly)
+		}
+	}
+	on := db.Callback()
+	return errors.Join(
+		on.Create().Before("gorm:create").Register("store:refuse_create", refuse),
+		on.Update().Before("gorm:update").Register("store:refuse_update", refuse),
+		on.Delete().Before("gorm:delete").Register("store:refuse_delete", refuse),
+		on.Raw().Before("gorm:raw").Register("store:refuse_exec", refuse),
+	)
+}
+
+// queryLog writes slow statements to the log, without their values.
+type queryLog struct{ log hclog.Logger }
+
+// LogMode implements logger.Interface; the level is hclog's.
+func (q queryLog) LogMode(logger.LogLevel) logger.Interface { return q }
+
+// Info implements logger.Interface.
+func (q queryLog) Info(_ context.Context, format string, _ ...any) {
+	q.log.Debug("gorm", "message", format)
+}
+
+// Warn implements logger.Interface.
+func (q queryLog) Warn(_ context.Context, format string, _ ...any) {
+	q.log.Debug("gorm", "message", format)
+}
+
+// Error implements logger.Interface.
+func (q queryLog) Error(_ context.Context, format string, _ ...any) {
+	q.log.Debug("gorm", "message", format)
+}
+
+// Trace implements logger.Interface.
+func (q queryLog) Trace(_ context.Context, begin time.Time, fc func() (string, int64), _ error) {
+	took := time.Since(begin)
+	if took < slowQuery || !q.log.IsDebug() {
+		return
+	}
+	sql, rows := fc()
+	q.log.Debug("slow statement", "sql", sql, "rows", rows, "took", took)
+}
+
+// ParamsFilter keeps values out of the log.
+func (q queryLog) ParamsFilter(_ context.Context, sql string, _ ...any) (string, []any) {
+	return sql, nil
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// advisoryKey is the number of the core's advisory lock, which PostgreSQL keeps per database.
+	advisoryKey int64 = 0x7061746368626179
+	// lockCheck is how often the lock's connection is looked after.
+	lockCheck = 5 * time.Second
+	// lockTimeout bounds one look.
+	lockTimeout = 5 * time.Second
+)
+
+// serverLock is a session advisory lock on a connection of its own. A broken connection is made anew; if another core
+// took the lock meanwhile, gone is closed.
+type serverLock struct {
+	cfg  *pgx.ConnConfig
+	log  hclog.Logger
+	stop context.CancelFunc
+	gone chan struct{}
+	done sync.WaitGroup
+	conn *pgx.Conn // owned by watch after the start
+}
+
+func (l *serverLock) lost() <-chan struct{} { return l.gone }
+
+func (l *serverLock) release() error {
+	l.stop()
+	l.done.Wait()
+	return nil
+}
+
+func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig) error {
+	host, _ := os.Hostname()
+	cfg.RuntimeParams["application_name"] = fmt.Sprintf("patchbay core, process %d on %s", os.Getpid(), host)
+	conn, err := takeServer(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(context.Background())
+	lock := &serverLock{cfg: cfg, log: s.log, stop: stop, gone: make(chan struct{}), conn: conn}
+	lock.done.Go(func() { lock.watch(watching) })
+	s.lock = lock
+	s.onClose(lock.release)
+	return nil
+}
+
+// takeServer connects and takes the lock, or tells who has it.
+func takeServer(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connect for the database lock: %w", err)
+	}
+	var got bool
+	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", advisoryKey).Scan(&got)
+	if err == nil && got {
+		return conn, nil
+	}
+	defer closeConn(conn)
+	if err != nil {
+		return nil, fmt.Errorf("take the database lock: %w", err)
+	}
+	what := fmt.Sprintf("the database %s on %s:%d", cfg.Database, cfg.Host, cfg.Port)
+	return nil, &LockedError{What: what, Holder: serverHolder(ctx, conn)}
+}
+
+func serverHolder(ctx context.Context, conn *pgx.Conn) string {
+	var name string
+	err := conn.QueryRow(ctx, `SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+		AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND (l.classid::bigint << 32) | l.objid::bigint = $1 LIMIT 1`, advisoryKey).Scan(&name)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+func (l *serverLock) watch(ctx context.Context) {
+	defer func() { closeConn(l.conn) }()
+	tick := time.NewTicker(lockCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !l.keep(ctx) {
+			return
+		}
+	}
+}
+
+// keep looks after the connection once and returns false when the lock is lost for good.
+func (l *serverLock) keep(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	if l.conn != nil && l.conn.Ping(ctx) == nil {
+		return true
+	}
+	if ctx.Err() == context.Canceled {
+		return true
+	}
+	closeConn(l.conn)
+	l.conn = nil
+	conn, err := takeServer(ctx, l.cfg)
+	var taken *LockedError
+	switch {
+	case err == nil:
+		l.conn = conn
+		l.log.Warn("took the database lock again after the connection broke")
+	case errors.As(err, &taken):
+		l.log.Error("lost the database lock", "holder", taken.Holder)
+		close(l.gone)
+		return false
+	default:
+		l.log.Warn("the connection that holds the database lock is broken", "error", err)
+	}
+	return true
+}
+
+func closeConn(conn *pgx.Conn) {
+	if conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// migrateKey is the number of the advisory lock that migrating processes take on PostgreSQL.
+const migrateKey int64 = advisoryKey + 1
+
+// migrateWait and migratePoll bound and pace the wait for another process that migrates a SQLite file.
+const (
+	migrateWait = 2 * time.Minute
+	migratePoll = 20 * time.Millisecond
+)
+
+// lockMigrations keeps a second process from migrating at the same time.
+func (s *Store) lockMigrations(ctx context.Context) (func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, migrateWait)
+	defer cancel()
+	if s.cfg.Dialect == Postgres {
+		return lockMigrationsServer(ctx, s.cfg.URL)
+	}
+	return lockMigrationsFile(ctx, s.cfg.Path+".migrate.lock")
+}
+
+func lockMigrationsFile(ctx context.Context, path string) (func(), error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock file %s: %w", path, err)
+	}
+	for syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		select {
+		case <-ctx.Done():
+			_ = file.Close()
+			return nil, fmt.Errorf("wait for another process to migrate (%s): %w", path, ctx.Err())
+		case <-time.After(migratePoll):
+		}
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+func lockMigrationsServer(ctx context.Context, url string) (func(), error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("connect for the migration lock: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", migrateKey); err != nil {
+		closeConn(conn)
+		return nil, fmt.Errorf("wait for another process to migrate: %w", err)
+	}
+	return func() { closeConn(conn) }, nil
+}

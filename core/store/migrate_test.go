@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+func TestMigrateTwiceIsOnce(t *testing.T) {
+	forEach(t, func(t *testing.T, st *store.Store) {
+		if err := st.Migrate(t.Context(), things()); err != nil {
+			t.Fatal(err)
+		}
+		if err := add(st, t.Context(), 1, "a"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestMigrateRefusesNewer(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		newer := things()
+		for _, d := range []string{"sqlite", "postgres"} {
+			newer.FS.(fstest.MapFS)[d+"/0002_more.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE more (id BIGINT);\n")}
+		}
+		st := testkit.OpenStore(t, cfg, newer)
+		other := things()
+		other.Module = "other"
+		err := st.Migrate(t.Context(), other, things())
+		var refused *store.NewerError
+		if !errors.Is(err, store.ErrNewer) || !errors.As(err, &refused) {
+			t.Fatalf("got %v", err)
+		}
+		if *refused != (store.NewerError{Module: "things", Database: 2, Program: 1}) || !strings.Contains(err.Error(), "restore a backup") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestMigrateFailureNamesTheModule(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		st := testkit.OpenStore(t, cfg)
+		bad := store.Migrations{Module: "bad", FS: fstest.MapFS{
+			"sqlite/0001_bad.sql":   {Data: []byte("-- +goose Up\nCREATE TABEL x (id BIGINT);\n")},
+			"postgres/0001_bad.sql": {Data: []byte("-- +goose Up\nCREATE TABEL x (id BIGINT);\n")},
+		}}
+		if err := st.Migrate(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "migrate bad") {
+			t.Fatalf("got %v", err)
+		}
+		bad.Module = `x"; DROP`
+		if err := st.Migrate(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "bad module name") {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestMigrateConcurrently(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		cfg.Exclusive = false
+		var wg sync.WaitGroup
+		errs := make([]error, 4)
+		for i := range errs {
+			wg.Go(func() {
+				st, err := store.Open(t.Context(), cfg)
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				errs[i] = errors.Join(st.Migrate(t.Context(), things()), st.Close())
+			})
+		}
+		wg.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+)
+
+// The size of the pool when the URL does not set pool_max_conns, and how many connections transactions leave to reads.
+const (
+	postgresConns    = 16
+	postgresReserved = 2
+)
+
+func (s *Store) openPostgres(ctx context.Context) error {
+	pool, err := s.openPool(ctx)
+	if err != nil {
+		return err
+	}
+	if s.cfg.Exclusive {
+		if err := s.lockServer(ctx, pool.Config().ConnConfig.Copy()); err != nil {
+			return err
+		}
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	s.onClose(closeDB(db))
+	writer, err := s.gorm(postgres.New(postgres.Config{Conn: db}), false)
+	if err != nil {
+		return err
+	}
+	s.reader, err = s.gorm(postgres.New(postgres.Config{Conn: db}), true)
+	if err != nil {
+		return err
+	}
+	slots := max(1, int(pool.Config().MaxConns)-postgresReserved)
+	s.writer = &lane{db: writer, gate: newGate(slots)}
+	s.queue = s.writer
+	return nil
+}
+
+func (s *Store) openPool(ctx context.Context) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(s.cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: it is not a valid postgres:// URL, check storage url")
+	}
+	if !strings.Contains(s.cfg.URL, "pool_max_conns") {
+		cfg.MaxConns = postgresConns
+	}
+	at := fmt.Sprintf("%s:%d/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Port, cfg.ConnConfig.Database)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", at, err)
+	}
+	s.onClose(func() error { pool.Close(); return nil })
+	if err := pool.Ping(ctx); err != nil {
+		return nil, fmt.Errorf("connect to the database %s: %w; check that the server runs and that user and password are right", at, err)
+	}
+	return pool, nil
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+	"gorm.io/driver/sqlite"
+)
+
+// sqliteReaders is the size of the pool of read connections.
+const sqliteReaders = 4
+
+func (s *Store) openSQLite(ctx context.Context) error {
+	if err := prepareFile(s.cfg.Path); err != nil {
+		return err
+	}
+	if s.cfg.Exclusive {
+		if err := s.lockFile(); err != nil {
+			return err
+		}
+	}
+	for _, l := range []**lane{&s.writer, &s.queue} {
+		opened, err := s.openLane(ctx)
+		if err != nil {
+			return err
+		}
+		*l = opened
+	}
+	db, err := s.openConns(ctx, "mode=ro&_query_only=1&_txlock=deferred", sqliteReaders)
+	if err != nil {
+		return err
+	}
+	s.reader, err = s.gorm(sqlite.Dialector{Conn: db}, true)
+	return err
+}
+
+func (s *Store) openLane(ctx context.Context) (*lane, error) {
+	db, err := s.openConns(ctx, "_journal_mode=WAL&_txlock=immediate", 1)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := s.gorm(sqlite.Dialector{Conn: db}, false)
+	if err != nil {
+		return nil, err
+	}
+	return &lane{db: handle, gate: newGate(1)}, nil
+}
+
+func (s *Store) openConns(ctx context.Context, params string, conns int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite3", s.dsn(params))
+	if err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", s.cfg.Path, err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	s.onClose(closeDB(db))
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+		return nil, explainSQLite(s.cfg.Path, err)
+	}
+	return db, nil
+}
+
+// dsn escapes the path: in a file: address, "%", "?" and "#" have a meaning.
+func (s *Store) dsn(params string) string {
+	path := (&url.URL{Path: filepath.ToSlash(s.cfg.Path)}).EscapedPath()
+	wait := strconv.FormatInt(s.cfg.WriteWait.Milliseconds(), 10)
+	return "file:" + path + "?_busy_timeout=" + wait + "&_synchronous=NORMAL&_foreign_keys=on&" + params
+}
+
+// prepareFile makes the directory and the file, and finds out early and in plain words what stands in the way.
+func prepareFile(path string) error {
+	if strings.TrimSpace(path) == "" {
+		return errors.New("open the database: no path is set, set storage path to a file such as data/patchbay.sqlite3")
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory %s: %w; choose another path or make the directory yourself", dir, err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("open the database %s: it is a directory; set the path to a file in it", path)
+	}
+	probe, err := os.CreateTemp(dir, ".patchbay-probe-*")
+	if err != nil {
+		return fmt.Errorf("write to the data directory %s: %w; make it writable for the user that runs patchbay", dir, err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("write to the data directory %s: %w", dir, err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the database %s: %w; make it readable and writable for the user that runs patchbay", path, err)
+	}
+	return file.Close()
+}
+
+// explainSQLite adds the file and a remedy to an error of the engine.
+func explainSQLite(path string, err error) error {
+	var engine sqlite3.Error
+	if !errors.As(err, &engine) {
+		return fmt.Errorf("open the database %s: %w", path, err)
+	}
+	return fmt.Errorf("open the database %s: %w; %s", path, err, remedy(engine.Code))
+}
+
+func remedy(code sqlite3.ErrNo) string {
+	switch code {
+	case sqlite3.ErrNotADB:
+		return "the file is not an SQLite database, choose another path or restore a backup"
+	case sqlite3.ErrCorrupt:
+		return "the file is damaged, restore a backup"
+	case sqlite3.ErrFull:
+		return "the disk is full, free some space"
+	case sqlite3.ErrIoErr:
+		return "the disk reports an error, check it and the file system"
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrAuth, sqlite3.ErrCantOpen:
+		return "make the file and its directory writable for the user that runs patchbay"
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return "another program holds it, close that program"
+	}
+	return "check the file and its directory"
+}
+
+// isBusy tells that another connection or process holds the write lock.
+func isBusy(err error) bool {
+	var engine sqlite3.Error
+	return errors.As(err, &engine) && (engine.Code == sqlite3.ErrBusy || engine.Code == sqlite3.ErrLocked)
+}

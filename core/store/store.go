@@ -1,0 +1,128 @@
+// Package store opens the database, SQLite or PostgreSQL, and is the only way to it: transactions that travel in the
+// context, versioned migrations, the lock that keeps a second core away, notice of writes by other processes, ids,
+// times and page cursors.
+//
+// Writes happen inside Tx only. Reads use DB, which is the transaction of the context if there is one. Times are stored
+// as Unix milliseconds in integer columns of both dialects (Millis, FromMillis) and written for people by FormatTime.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"gorm.io/gorm"
+)
+
+// Dialect names the database engine. It is also the name of the folder with its migrations.
+type Dialect string
+
+// The two engines.
+const (
+	SQLite   Dialect = "sqlite"
+	Postgres Dialect = "postgres"
+)
+
+// defaultWriteWait is how long a write transaction waits for its turn when Config says nothing.
+const defaultWriteWait = 10 * time.Second
+
+// Config says what to open.
+type Config struct {
+	Dialect Dialect
+	// Path is the SQLite file. Its directory is made when it does not exist.
+	Path string
+	// URL is the PostgreSQL connection URL. It may hold a password and is never logged.
+	URL string
+	// Logger may be nil.
+	Logger hclog.Logger
+	// Exclusive takes the lock that only one core may hold. Commands that run beside a core leave it false.
+	Exclusive bool
+	// WriteWait is how long a write transaction waits for its turn; 0 means 10 s.
+	WriteWait time.Duration
+}
+
+// Store is an open database. All methods may be called from several goroutines.
+type Store struct {
+	cfg      Config
+	log      hclog.Logger
+	reader   *gorm.DB
+	writer   *lane
+	queue    *lane
+	lock     coreLock
+	closers  []func() error
+	commits  atomic.Int64
+	migrated atomic.Bool
+}
+
+// lane is one way to write: a handle and the gate in front of it.
+type lane struct {
+	db   *gorm.DB
+	gate *gate
+}
+
+// Open opens the database and, if asked to, takes the exclusive lock. It does not migrate. Errors name the file or
+// server and what to do; they hold no password. A held lock is a *LockedError.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.WriteWait <= 0 {
+		cfg.WriteWait = defaultWriteWait
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	s := &Store{cfg: cfg, log: cfg.Logger}
+	var err error
+	switch cfg.Dialect {
+	case SQLite:
+		err = s.openSQLite(ctx)
+	case Postgres:
+		err = s.openPostgres(ctx)
+	default:
+		err = fmt.Errorf("open the database: unknown dialect %q, use %q or %q", cfg.Dialect, SQLite, Postgres)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close ends all connections and releases the lock. Transactions must have ended before.
+func (s *Store) Close() error {
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
+	}
+	s.closers = nil
+	return errors.Join(errs...)
+}
+
+// Dialect is the engine in use.
+func (s *Store) Dialect() Dialect { return s.cfg.Dialect }
+
+// Path is the SQLite file, "" on PostgreSQL.
+func (s *Store) Path() string { return s.cfg.Path }
+
+// LockLost is closed when the exclusive lock is gone while the store is open, which can happen on PostgreSQL when the
+// server restarts and another core is faster. The core must stop then. It is never closed without Exclusive.
+func (s *Store) LockLost() <-chan struct{} {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.lost()
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	if err := s.reader.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error; err != nil {
+		return fmt.Errorf("ping the database: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+func closeDB(db *sql.DB) func() error { return db.Close }

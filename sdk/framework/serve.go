@@ -1,7 +1,9 @@
 package framework
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
@@ -51,10 +54,19 @@ func Serve(p Plugin) {
 	os.Stdout = stdout
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: Handshake(),
-		Plugins:         plugin.PluginSet{},
+		Plugins:         plugin.PluginSet{p.Name: declared{}},
 		GRPCServer:      srv.GRPC,
 		Logger:          log.Named("go-plugin"),
 	})
+}
+
+// declared tells go-plugin that the process speaks gRPC; the services themselves are registered by Server.GRPC.
+type declared struct{ plugin.NetRPCUnsupportedPlugin }
+
+func (declared) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error { return nil }
+
+func (declared) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errors.New("the host speaks to the services themselves")
 }
 
 func exit(err error) {
@@ -94,3 +106,6 @@ func watchParent(host int) {
 		}
 	}
 }
+
+// Stdout is the real standard output while it is guarded. Only a plugin that shakes hands by itself needs it.
+func Stdout() *os.File { return stdout }

@@ -8,8 +8,8 @@ import (
 	"context"
 	"time"
 
-	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
+	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 

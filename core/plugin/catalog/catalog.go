@@ -1,0 +1,191 @@
+// Package catalog keeps the configured provider instances: it knows which kinds the core speaks, turns a configuration
+// into instances by the difference to what runs, and hands them out by name.
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Kind is a kind that the core speaks: its word in plugin.hcl and the gRPC services, the preferred one first.
+type Kind struct {
+	Name     string
+	Services []string
+}
+
+// Desired is an instance as the configuration wants it.
+type Desired struct {
+	Kind   string
+	Plugin string
+	Name   string
+	Spec   host.Spec
+	// JSON is the decoded config block.
+	JSON []byte
+	// DataDir is set for instances that need one.
+	DataDir string
+	// Timeout bounds a call; Concurrency the calls at once. Zero leaves them to the kind.
+	Timeout     time.Duration
+	Concurrency int
+}
+
+// Ref is the name that handles have.
+func (d Desired) Ref() string { return d.Kind + "." + d.Name }
+
+// same tells whether a running instance already is what d asks for.
+func (d Desired) same(o Desired) bool {
+	return d.Spec.Key() == o.Spec.Key() && string(d.JSON) == string(o.JSON) && d.Timeout == o.Timeout && d.Concurrency == o.Concurrency && d.DataDir == o.DataDir
+}
+
+// Config configures a Catalog.
+type Config struct {
+	Host   *host.Host
+	Kinds  []Kind
+	Logger hclog.Logger
+	// Version and UserAgent are told to the plugins; Protected are paths whose content must never leave the machine.
+	Version   string
+	UserAgent string
+	Protected []string
+	// Drain bounds the wait for the calls of an instance that goes (30 s).
+	Drain time.Duration
+}
+
+// Catalog holds the running instances.
+type Catalog struct {
+	cfg Config
+
+	mu      sync.RWMutex
+	handles map[string]*Handle
+}
+
+// New makes an empty catalog.
+func New(cfg Config) *Catalog {
+	if cfg.Drain <= 0 {
+		cfg.Drain = 30 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	return &Catalog{cfg: cfg, handles: map[string]*Handle{}}
+}
+
+// Handle finds an instance by its reference, such as "search.docs".
+func (c *Catalog) Handle(ref string) (*Handle, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if h := c.handles[ref]; h != nil {
+		return h, nil
+	}
+	return nil, fmt.Errorf("there is no instance %s", ref)
+}
+
+// Instances are the instances that run, by reference.
+func (c *Catalog) Instances() []*Instance {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var out []*Instance
+	for _, h := range c.handles {
+		if in := h.Current(); in != nil {
+			out = append(out, in)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Instance) int { return strings.Compare(a.Ref(), b.Ref()) })
+	return out
+}
+
+// Close retires every instance; it returns when all are gone.
+func (c *Catalog) Close() {
+	c.mu.Lock()
+	handles := c.handles
+	c.handles = map[string]*Handle{}
+	c.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, h := range handles {
+		if in := h.set(nil); in != nil {
+			wg.Go(func() { in.retire(c.cfg.Drain) })
+		}
+	}
+	wg.Wait()
+}
+
+// Candidate is a plugin process that was opened to learn about it, before it is decided to use it.
+type Candidate struct {
+	process *host.Process
+	kind    *pluginv1.Kind
+}
+
+// Open starts the plugin of an instance, or finds it running, and picks its service for the kind.
+func (c *Catalog) Open(ctx context.Context, kind string, spec host.Spec) (*Candidate, error) {
+	p, err := c.cfg.Host.Open(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	k, err := c.pick(kind, spec.Name, p.Describe())
+	if err != nil {
+		p.Release()
+		return nil, err
+	}
+	return &Candidate{process: p, kind: k}, nil
+}
+
+func (c *Catalog) pick(kind, plugin string, d *pluginv1.DescribeResponse) (*pluginv1.Kind, error) {
+	i := slices.IndexFunc(c.cfg.Kinds, func(k Kind) bool { return k.Name == kind })
+	if i < 0 {
+		return nil, fmt.Errorf("this core has no kind %q", kind)
+	}
+	var offered []string
+	for _, service := range c.cfg.Kinds[i].Services {
+		for _, k := range d.GetKinds() {
+			if k.GetService() == service {
+				return k, nil
+			}
+			offered = append(offered, k.GetService())
+		}
+	}
+	return nil, fmt.Errorf("plugin %q offers %s; this core speaks %s for the kind %q",
+		plugin, strings.Join(offered, ", "), strings.Join(c.cfg.Kinds[i].Services, ", "), kind)
+}
+
+// Close lets the process go. A candidate that became an instance is not closed.
+func (c *Candidate) Close() { c.process.Release() }
+
+// About is the plugin's description of the kind.
+func (c *Candidate) About() *pluginv1.Kind { return c.kind }
+
+// Schema describes the config block.
+func (c *Candidate) Schema() (*schema.Schema, error) { return schema.FromProto(c.kind.GetConfig()) }
+
+// Has tells whether the plugin has a capability.
+func (c *Candidate) Has(capability string) bool {
+	return slices.Contains(c.kind.GetCapabilities(), capability)
+}
+
+// Validate asks the plugin whether it takes the configuration.
+func (c *Catalog) Validate(ctx context.Context, cand *Candidate, d Desired, baseDir string) (schema.Diagnostics, error) {
+	return cand.process.Validate(ctx, c.message(d, "", baseDir))
+}
+
+func (c *Catalog) message(d Desired, id, baseDir string) *pluginv1.Config {
+	return &pluginv1.Config{
+		InstanceId: id, Kind: d.Kind, Name: d.Name, Json: d.JSON, DataDir: d.DataDir, BaseDir: baseDir,
+		Host:           &pluginv1.Host{Version: c.cfg.Version, UserAgent: c.cfg.UserAgent},
+		ProtectedPaths: c.cfg.Protected,
+	}
+}
+
+func newID(d Desired) string { return d.Ref() + "-" + strings.ToLower(ulid.Make().String()) }
+
+func exclusive(k *pluginv1.Kind) bool {
+	return slices.Contains(k.GetCapabilities(), framework.CapExclusive)
+}

@@ -1,0 +1,152 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+)
+
+// ErrRetired is returned by Acquire on a handle whose instance is no longer part of the configuration. Whoever gets it
+// looks the handle up again.
+var ErrRetired = errors.New("the instance was taken out of the configuration")
+
+// Instance is one configured instance in one process. It is in use between Acquire and release.
+type Instance struct {
+	Desired
+	// ID is what the plugin knows the instance by.
+	ID string
+	// About is the plugin's description of the kind.
+	About *pluginv1.Kind
+
+	process *host.Process
+	calls   sync.WaitGroup
+
+	mu      sync.Mutex
+	retired bool
+	link    *host.Link
+	client  io.Closer
+}
+
+// Process is the process that the instance lives in.
+func (in *Instance) Process() *host.Process { return in.process }
+
+func (in *Instance) enter() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.retired {
+		return false
+	}
+	in.calls.Add(1)
+	return true
+}
+
+// Client returns the typed client for the process's present life; build makes one where there is none yet. The error
+// is a fault.PluginUnavailable.
+func (in *Instance) Client(build func(conn grpc.ClientConnInterface, instance string) io.Closer) (io.Closer, error) {
+	l, err := in.process.Link()
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.link != l {
+		if in.client != nil {
+			_ = in.client.Close()
+		}
+		in.link, in.client = l, build(l.Conn, in.ID)
+	}
+	return in.client, nil
+}
+
+// retire takes the instance out of use: it lets the calls finish, for at most drain, and removes it from its process.
+func (in *Instance) retire(drain time.Duration) {
+	in.mu.Lock()
+	in.retired = true
+	in.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		in.calls.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+	case <-time.After(drain):
+	}
+	in.mu.Lock()
+	if in.client != nil {
+		_ = in.client.Close()
+	}
+	in.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	_ = in.process.Remove(ctx, in.ID)
+	in.process.Release()
+}
+
+// Handle stands for an instance by its name, such as search.docs, across reloads.
+type Handle struct {
+	ref string
+
+	mu      sync.RWMutex
+	current *Instance
+	// opening is closed when an exclusive instance that is being replaced is there again.
+	opening chan struct{}
+}
+
+// Ref is the name, kind and instance joined by a dot.
+func (h *Handle) Ref() string { return h.ref }
+
+// Acquire returns the instance for one call and the function that ends the call. While an exclusive instance is being
+// replaced it waits.
+func (h *Handle) Acquire(ctx context.Context) (*Instance, func(), error) {
+	for {
+		h.mu.RLock()
+		in, opening := h.current, h.opening
+		h.mu.RUnlock()
+		switch {
+		case opening != nil:
+			select {
+			case <-opening:
+			case <-ctx.Done():
+				return nil, nil, ctx.Err()
+			}
+		case in == nil:
+			return nil, nil, ErrRetired
+		case in.enter():
+			return in, in.calls.Done, nil
+		}
+	}
+}
+
+// Current is the instance that the handle stands for now, or nil.
+func (h *Handle) Current() *Instance {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.current
+}
+
+func (h *Handle) set(in *Instance) (old *Instance) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old, h.current = h.current, in
+	if h.opening != nil {
+		close(h.opening)
+		h.opening = nil
+	}
+	return old
+}
+
+// hold makes Acquire wait until set.
+func (h *Handle) hold() *Instance {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.opening = make(chan struct{})
+	return h.current
+}

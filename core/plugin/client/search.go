@@ -1,0 +1,208 @@
+// Package client is how services call providers: one Go interface and facade for each kind.
+//
+// A facade adds to the kind's client what the host owes every call: the instance that a reload may have replaced, a
+// deadline, errors in the words of package fault, and metrics.
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// SearchKind is the kind's entry for the catalog.
+func SearchKind() catalog.Kind {
+	return catalog.Kind{Name: search.Kind, Services: []string{search.Service}}
+}
+
+// DefaultTimeout bounds a call where neither the instance nor the operation says otherwise.
+const DefaultTimeout = 60 * time.Second
+
+// Search is a search backend as services see it. Errors are faults: UpstreamUnavailable, PluginUnavailable,
+// InvalidRequest, NotFound; catalog.ErrRetired if a reload took the instance away.
+type Search interface {
+	// Describe tells what the backend can do.
+	Describe() (*search.Descriptor, error)
+	// Invoke performs one operation. The caller releases the reply. req.Body must stay unchanged, for good after an
+	// error.
+	Invoke(ctx context.Context, req *search.Request) (*search.Reply, error)
+	// Stream performs one operation whose answer is streamed. The caller closes the stream.
+	Stream(ctx context.Context, req *search.Request) (SearchStream, error)
+	// KeyStatus asks the upstream about a credential.
+	KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error)
+}
+
+// SearchStream is an answer of server-sent events.
+type SearchStream interface {
+	Head() search.Head
+	// Next returns the next chunk, or io.EOF after the last one.
+	Next() ([]byte, error)
+	// Usage is what the upstream charged, known after io.EOF; nil where it did not say.
+	Usage() *search.Usage
+	Close()
+}
+
+// Observer hears how long a call took, the plugin's own time without the upstream's included. err is nil for an
+// answer of any status.
+type Observer func(ref, operation string, took, upstream time.Duration, err error)
+
+type searchFacade struct {
+	handle  *catalog.Handle
+	observe Observer
+}
+
+// NewSearch makes the facade for a handle. observe may be nil.
+func NewSearch(h *catalog.Handle, observe Observer) Search {
+	if observe == nil {
+		observe = func(string, string, time.Duration, time.Duration, error) {}
+	}
+	return &searchFacade{handle: h, observe: observe}
+}
+
+func (s *searchFacade) Describe() (*search.Descriptor, error) {
+	in := s.handle.Current()
+	if in == nil {
+		return nil, catalog.ErrRetired
+	}
+	return search.ParseDescriptor(in.About)
+}
+
+// use finds the instance and its client for one call and bounds the call.
+func (s *searchFacade) use(ctx context.Context, limit time.Duration) (*search.Client, context.Context, func(), error) {
+	in, release, err := s.handle.Acquire(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c, err := in.Client(func(conn grpc.ClientConnInterface, id string) io.Closer {
+		streams := in.Concurrency
+		if !hasExchange(in) {
+			streams = -1
+		}
+		return search.NewClient(conn, id, streams)
+	})
+	if err != nil {
+		release()
+		return nil, nil, nil, err
+	}
+	if in.Timeout > 0 {
+		limit = in.Timeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	return c.(*search.Client), ctx, func() { cancel(); release() }, nil
+}
+
+func hasExchange(in *catalog.Instance) bool {
+	for _, c := range in.About.GetCapabilities() {
+		if c == search.CapExchange {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search.Reply, error) {
+	c, callCtx, done, err := s.use(ctx, limitOf(ctx))
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	defer done()
+	began := time.Now()
+	reply, err := c.Invoke(callCtx, req)
+	if err != nil {
+		err = s.fault(ctx, err)
+		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
+		return nil, err
+	}
+	s.observe(s.handle.Ref(), req.Operation, time.Since(began), reply.Upstream, nil)
+	return reply, nil
+}
+
+// limitOf is the bound for a call whose context has a deadline of its own: that one decides.
+func limitOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.Deadline(); ok {
+		return time.Until(d)
+	}
+	return DefaultTimeout
+}
+
+// fault puts an error into the words of package fault. A caller that went away is told apart from a plugin that did.
+func (s *searchFacade) fault(ctx context.Context, err error) error {
+	if errors.Is(err, catalog.ErrRetired) {
+		return err
+	}
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return fault.Wrap(ctx.Err(), fault.ClientClosedRequest, "The client closed the connection.")
+	}
+	var own *fault.Error
+	if errors.As(err, &own) {
+		return err
+	}
+	return fault.FromPlugin(err)
+}
+
+func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (SearchStream, error) {
+	c, callCtx, done, err := s.use(ctx, limitOf(ctx))
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	began := time.Now()
+	st, err := c.Stream(callCtx, req)
+	if err != nil {
+		done()
+		err = s.fault(ctx, err)
+		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
+		return nil, err
+	}
+	s.observe(s.handle.Ref(), req.Operation, time.Since(began), st.Head.Upstream, nil)
+	return &searchStream{facade: s, ctx: ctx, st: st, done: done}, nil
+}
+
+type searchStream struct {
+	facade *searchFacade
+	ctx    context.Context
+	st     *search.Stream
+	done   func()
+}
+
+func (s *searchStream) Head() search.Head { return s.st.Head }
+
+func (s *searchStream) Next() ([]byte, error) {
+	p, err := s.st.Next()
+	if err != nil && err != io.EOF {
+		err = s.facade.fault(s.ctx, err)
+	}
+	return p, err
+}
+
+func (s *searchStream) Usage() *search.Usage {
+	if s.st.Tail != nil && s.st.Tail.Usage != nil {
+		return s.st.Tail.Usage
+	}
+	return s.st.Head.Usage
+}
+
+func (s *searchStream) Close() {
+	s.st.Close()
+	s.done()
+}
+
+func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {
+	c, callCtx, done, err := s.use(ctx, limitOf(ctx))
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	defer done()
+	st, err := c.KeyStatus(callCtx, credential)
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	return st, nil
+}

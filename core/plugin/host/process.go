@@ -1,0 +1,198 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Process is one plugin process and its successors.
+type Process struct {
+	host   *Host
+	spec   Spec
+	output *ring
+	users  int
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	done    chan struct{}
+	started chan struct{}
+	again   chan struct{}
+	link    atomic.Pointer[Link]
+
+	mu       sync.Mutex
+	state    State
+	message  string
+	since    time.Time
+	version  string
+	starts   int
+	startErr error
+	configs  map[string]*pluginv1.Config
+}
+
+func newProcess(h *Host, spec Spec) *Process {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Process{
+		host: h, spec: spec, output: &ring{}, ctx: ctx, cancel: cancel,
+		done: make(chan struct{}), started: make(chan struct{}), again: make(chan struct{}, 1),
+		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{},
+	}
+}
+
+// Release ends the caller's use of the process; the last one ends the process.
+func (p *Process) Release() { p.host.release(p) }
+
+// Link is the life that serves calls now. The error is a fault.PluginUnavailable.
+func (p *Process) Link() (*Link, error) {
+	if l := p.link.Load(); l != nil {
+		return l, nil
+	}
+	st := p.Status()
+	return nil, fault.New(fault.PluginUnavailable, "The provider %q is not available at the moment (%s).", st.Name, st.State)
+}
+
+// Describe is what the plugin said of itself when it last started, or nil.
+func (p *Process) Describe() *pluginv1.DescribeResponse {
+	if l := p.link.Load(); l != nil {
+		return l.Describe
+	}
+	return nil
+}
+
+// Status pictures the process.
+func (p *Process) Status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := Status{
+		Name: p.spec.Name, Key: p.spec.Key(), Version: p.version, State: p.state, Message: p.message, Since: p.since,
+		Restarts: max(0, p.starts-1), Instances: slices.Sorted(maps.Keys(p.configs)),
+	}
+	if l := p.link.Load(); l != nil {
+		st.PID = l.PID
+	}
+	return st
+}
+
+// Logs are the last lines that the process wrote, at most 200.
+func (p *Process) Logs() []string { return p.output.snapshot() }
+
+// Restart ends the process and starts it again at once; it also brings a failed one back.
+func (p *Process) Restart() {
+	select {
+	case p.again <- struct{}{}:
+	default:
+	}
+}
+
+// Validate asks the plugin about a configuration.
+func (p *Process) Validate(ctx context.Context, c *pluginv1.Config) (schema.Diagnostics, error) {
+	l, err := p.Link()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.host.cfg.StartTimeout)
+	defer cancel()
+	resp, err := l.Plugin.Validate(ctx, &pluginv1.ValidateRequest{Config: c})
+	if err != nil {
+		return nil, err
+	}
+	return schema.DiagnosticsFromProto(resp.GetDiagnostics()), nil
+}
+
+// Configure adds an instance, which later lives of the process get as well. With error diagnostics nothing has changed.
+func (p *Process) Configure(ctx context.Context, c *pluginv1.Config) (schema.Diagnostics, error) {
+	l, err := p.Link()
+	if err != nil {
+		return nil, err
+	}
+	diags, err := p.configure(ctx, l, c)
+	if err != nil || diags.HasErrors() {
+		return diags, err
+	}
+	p.mu.Lock()
+	p.configs[c.GetInstanceId()] = c
+	p.mu.Unlock()
+	if p.link.Load() != l {
+		p.mu.Lock()
+		delete(p.configs, c.GetInstanceId())
+		p.mu.Unlock()
+		return diags, fmt.Errorf("plugin %q ended while it was being configured", p.spec.Name)
+	}
+	return diags, nil
+}
+
+func (p *Process) configure(ctx context.Context, l *Link, c *pluginv1.Config) (schema.Diagnostics, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.host.cfg.StartTimeout)
+	defer cancel()
+	resp, err := l.Plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
+	if err != nil {
+		return nil, fmt.Errorf("configure instance %q of plugin %q: %w", c.GetName(), p.spec.Name, err)
+	}
+	return schema.DiagnosticsFromProto(resp.GetDiagnostics()), nil
+}
+
+// Remove ends an instance. A process that is not there has none, so that is no error.
+func (p *Process) Remove(ctx context.Context, id string) error {
+	p.mu.Lock()
+	delete(p.configs, id)
+	p.mu.Unlock()
+	l := p.link.Load()
+	if l == nil {
+		return nil
+	}
+	_, err := l.Plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id})
+	return err
+}
+
+func (p *Process) waitStarted(ctx context.Context) error {
+	select {
+	case <-p.started:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.startErr
+}
+
+func (p *Process) setState(s State, message string) {
+	p.mu.Lock()
+	changed := p.state != s || p.message != message
+	if p.state != s {
+		p.since = time.Now()
+	}
+	p.state, p.message = s, message
+	p.mu.Unlock()
+	if changed {
+		p.host.cfg.OnState(p.Status())
+	}
+}
+
+func (p *Process) log() hclog.Logger { return p.host.cfg.Logger.Named("plugin." + p.spec.Name) }
+
+// processLog is for go-plugin's own lines and for those of the plugin. That a process exited is told by this package.
+func (p *Process) processLog() hclog.Logger { return quiet{p.log()} }
+
+// pause is how long to wait before the next start after crashes in a row.
+func (p *Process) pause(crashes int) time.Duration {
+	if crashes <= 1 {
+		return 0
+	}
+	d := p.host.cfg.BackoffMin << min(crashes-2, 16)
+	d = min(d, p.host.cfg.BackoffMax)
+	return d - time.Duration(rand.Int64N(int64(d)/5+1))
+}
+
+func permanent(err error) bool { return errors.Is(err, errPermanent) }

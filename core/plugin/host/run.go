@@ -1,0 +1,205 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+)
+
+const (
+	stopGrace = 2500 * time.Millisecond
+	// loopAfter crashes in a row are called a crash loop.
+	loopAfter = 5
+)
+
+// run is the process's life: start, watch, start again, until it is stopped.
+func (p *Process) run() {
+	defer close(p.done)
+	crashes := 0
+	for p.ctx.Err() == nil {
+		p.setState(Starting, "")
+		readyAt := time.Now()
+		link, err := p.bringUp()
+		p.report(err)
+		if err == nil {
+			err = p.watch(link)
+			p.link.Store(nil)
+			link.kill(stopGrace)
+		}
+		if p.ctx.Err() != nil {
+			break
+		}
+		if time.Since(readyAt) > p.host.cfg.Calm {
+			crashes = 0
+		}
+		switch {
+		case errors.Is(err, errRestart):
+			crashes = 0
+			p.log().Info("restart on request")
+		case permanent(err):
+			p.fail(err)
+			crashes = 0
+		default:
+			crashes++
+			p.rest(err, crashes)
+		}
+	}
+	p.setState(Stopped, "")
+}
+
+// bringUp starts the process and configures it.
+func (p *Process) bringUp() (*Link, error) {
+	link, err := p.launch(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.starts++
+	p.version = link.Describe.GetVersion()
+	configs := slices.Collect(maps.Values(p.configs))
+	p.mu.Unlock()
+	p.setState(Configuring, "")
+	for _, c := range configs {
+		diags, err := p.configure(p.ctx, link, c)
+		if err == nil && diags.HasErrors() {
+			err = errors.Join(errPermanent, fmt.Errorf("plugin %q refuses its configuration: %w", p.spec.Name, diags.Err()))
+		}
+		if err != nil {
+			link.kill(stopGrace)
+			return nil, err
+		}
+	}
+	p.link.Store(link)
+	p.setState(Ready, "")
+	p.log().Info("plugin is ready", "version", link.Describe.GetVersion(), "pid", link.PID)
+	return link, nil
+}
+
+// report tells the waiting Open calls how the first start went.
+func (p *Process) report(err error) {
+	select {
+	case <-p.started:
+	default:
+		p.mu.Lock()
+		p.startErr = err
+		p.mu.Unlock()
+		close(p.started)
+	}
+}
+
+var errRestart = errors.New("restart requested")
+
+// watch returns when the process must be replaced, with the reason.
+func (p *Process) watch(link *Link) error {
+	tick := time.NewTicker(p.host.cfg.PingInterval)
+	defer tick.Stop()
+	failures := 0
+	for {
+		select {
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		case <-link.exited:
+			return fmt.Errorf("the process has ended%s", p.lastWords())
+		case <-p.again:
+			return errRestart
+		case <-tick.C:
+		}
+		err := p.ping(link)
+		if err == nil {
+			failures = 0
+			p.setState(Ready, "")
+			continue
+		}
+		failures++
+		p.setState(Degraded, err.Error())
+		if failures >= p.host.cfg.PingFailures {
+			killGroup(link.PID)
+			return fmt.Errorf("no answer to %d health checks: %w", failures, err)
+		}
+	}
+}
+
+// ping asks for the health of the process; that of its instances is asked for by Health.
+func (p *Process) ping(link *Link) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.host.cfg.PingTimeout)
+	defer cancel()
+	resp, err := grpc_health_v1.NewHealthClient(link.Conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "plugin"})
+	if err != nil {
+		return fmt.Errorf("health check failed: %w", err)
+	}
+	if resp.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
+		return fmt.Errorf("the plugin reports %s", resp.GetStatus())
+	}
+	return nil
+}
+
+// Health asks the plugin about one instance. A state other than OK comes with a message.
+func (p *Process) Health(ctx context.Context, id string) (*pluginv1.HealthResponse, error) {
+	l, err := p.Link()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.host.cfg.PingTimeout)
+	defer cancel()
+	return l.Plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
+}
+
+// fail waits, for what only a person can mend.
+func (p *Process) fail(err error) {
+	p.setState(Failed, reason(err))
+	p.log().Error("plugin has failed and is not started again by itself", "error", reason(err))
+	select {
+	case <-p.ctx.Done():
+	case <-p.again:
+	}
+}
+
+// rest waits before the next start.
+func (p *Process) rest(err error, crashes int) {
+	pause := p.pause(crashes)
+	message := reason(err)
+	if crashes >= loopAfter {
+		message = fmt.Sprintf("crash loop: %d exits in a row, next start in %s; %s", crashes, pause.Round(time.Second), message)
+	}
+	p.setState(Backoff, message)
+	p.log().Warn("plugin has ended", "reason", message, "restart_in", pause.Round(time.Millisecond))
+	if pause == 0 {
+		return
+	}
+	select {
+	case <-p.ctx.Done():
+	case <-p.again:
+	case <-time.After(pause):
+	}
+}
+
+// reason is an error without the mark of permanence.
+func reason(err error) string {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, e := range joined.Unwrap() {
+			if !errors.Is(e, errPermanent) {
+				return e.Error()
+			}
+		}
+	}
+	return err.Error()
+}
+
+// stop ends the process and waits until it is gone.
+func (p *Process) stop() {
+	if l := p.link.Load(); l != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
+		_, _ = l.Plugin.Stop(ctx, &pluginv1.StopRequest{GraceMs: stopGrace.Milliseconds()})
+		cancel()
+	}
+	p.cancel()
+	<-p.done
+}

@@ -1,0 +1,104 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Spec says how a plugin process is started. Two instances whose specs have the same Key share a process.
+type Spec struct {
+	// Name is the plugin's name, for logs and states.
+	Name string
+	// Path is the absolute path of the executable; Args follow it.
+	Path string
+	Args []string
+	// Env are KEY=VALUE pairs beyond the ones that every plugin gets. Nothing else is inherited.
+	Env []string
+	// Digests are the pinned SHA-256 sums, in lower-case hex, of the executable and of every argument that is a file, by
+	// path. A file that is named here and differs keeps the plugin from being started.
+	Digests map[string]string
+	// MTLS encrypts the connection. It costs time at start and throughput later; a Unix socket in a private directory
+	// does not need it.
+	MTLS bool
+	// Isolate, if not empty, keeps others with the same spec out of the process.
+	Isolate string
+}
+
+// Key is equal for specs that may share a process. It holds no value of the environment in clear.
+func (s Spec) Key() string {
+	h := sha256.New()
+	for _, part := range append(append([]string{s.Path, s.Isolate, fmt.Sprint(s.MTLS), fmt.Sprint(len(s.Args))}, s.Args...), s.Env...) {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	for _, path := range sortedKeys(s.Digests) {
+		fmt.Fprintf(h, "%s=%s;", path, s.Digests[path])
+	}
+	return s.Name + "-" + hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// ErrChecksum is in the chain of the error about a file that is not the pinned one.
+var ErrChecksum = errors.New("checksum mismatch")
+
+// Verify compares the files of the spec with their pinned digests and reports the first that differs.
+func (s Spec) Verify() error {
+	info, err := os.Stat(s.Path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("plugin %q: there is no file %s", s.Name, s.Path)
+	case err != nil:
+		return fmt.Errorf("plugin %q: %w", s.Name, err)
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return fmt.Errorf("plugin %q: %s is not an executable file", s.Name, s.Path)
+	}
+	for _, path := range sortedKeys(s.Digests) {
+		got, err := FileDigest(path)
+		if err != nil {
+			return fmt.Errorf("plugin %q: %w", s.Name, err)
+		}
+		if got != strings.TrimPrefix(s.Digests[path], "sha256:") {
+			return fmt.Errorf("plugin %q: %w: %s is sha256:%s, plugin.lock.hcl pins %s", s.Name, ErrChecksum, path, got, s.Digests[path])
+		}
+	}
+	return nil
+}
+
+// Files are the executable and the arguments that are files: what a lock file pins.
+func (s Spec) Files() []string {
+	files := []string{s.Path}
+	for _, a := range s.Args {
+		if info, err := os.Stat(a); err == nil && info.Mode().IsRegular() && filepath.IsAbs(a) {
+			files = append(files, a)
+		}
+	}
+	return files
+}
+
+// FileDigest is the SHA-256 sum of a file in lower-case hex.
+func FileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

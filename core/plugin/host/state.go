@@ -1,0 +1,39 @@
+package host
+
+import "time"
+
+// State is where a plugin process stands in its life.
+type State string
+
+// The states. A process goes declared → starting → configuring → ready ⇄ degraded, after an exit through backoff to
+// starting again. Failed is left by Restart or by a new configuration only.
+const (
+	Declared    State = "declared"
+	Starting    State = "starting"
+	Configuring State = "configuring"
+	Ready       State = "ready"
+	Degraded    State = "degraded"
+	Backoff     State = "backoff"
+	Failed      State = "failed"
+	Stopped     State = "stopped"
+)
+
+// Serving tells whether calls are let through.
+func (s State) Serving() bool { return s == Ready || s == Degraded }
+
+// Status is a picture of a process at one moment.
+type Status struct {
+	Name    string
+	Key     string
+	Version string
+	State   State
+	// Message explains a state that is not ready, in one sentence.
+	Message string
+	// Since is when the state began.
+	Since time.Time
+	PID   int
+	// Restarts counts the starts after the first.
+	Restarts int
+	// Instances are the ids that the process is configured with.
+	Instances []string
+}

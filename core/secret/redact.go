@@ -1,0 +1,170 @@
+package secret
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Redacted stands where a secret was.
+const Redacted = "[redacted]"
+
+// minSecret is the shortest value, in bytes, that is searched for: shorter ones occur by chance.
+const minSecret = 6
+
+// Redactor takes secrets out of text before it is logged or stored: known values wherever they stand, the values of
+// JSON members and query parameters with certain names, bearer tokens, and passwords in URLs. It may be used by several
+// goroutines.
+type Redactor struct {
+	members *regexp.Regexp
+	nested  *regexp.Regexp
+	params  *regexp.Regexp
+	bearer  *regexp.Regexp
+	user    *regexp.Regexp
+	names   map[string]struct{}
+
+	mu       sync.RWMutex
+	values   map[string]int
+	replacer *strings.Replacer
+}
+
+// NewRedactor makes a redactor for member and parameter names, whose case does not matter. Without names the
+// rest is redacted all the same.
+func NewRedactor(names ...string) *Redactor {
+	r := &Redactor{
+		bearer: regexp.MustCompile(`(?i)\b(bearer|basic) +[A-Za-z0-9._~+/=-]{6,}`),
+		user:   regexp.MustCompile(`(://[^/:@?#\s]*):[^/@?#\s]*@`),
+		names:  map[string]struct{}{},
+		values: map[string]int{},
+	}
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = regexp.QuoteMeta(n)
+		r.names[strings.ToLower(n)] = struct{}{}
+	}
+	if len(names) > 0 {
+		list := strings.Join(quoted, "|")
+		r.members = regexp.MustCompile(`("(?i:` + list + `)"\s*:\s*)("(?:[^"\\]|\\.)*(?:"|\\?$)|[^\s",}\]]+)`)
+		r.nested = regexp.MustCompile(`(\\+"(?i:` + list + `)\\+"\s*:\s*\\+")[^"\\]*`)
+		r.params = regexp.MustCompile(`([?&;](?i:` + list + `)=)[^&;#\s"'<>]*`)
+	}
+	return r
+}
+
+// Add makes values known. Values shorter than 6 bytes are ignored. A value that was added twice is forgotten after two
+// calls of Remove.
+func (r *Redactor) Add(values ...string) { r.change(1, values) }
+
+// Remove forgets values.
+func (r *Redactor) Remove(values ...string) { r.change(-1, values) }
+
+func (r *Redactor) change(by int, values []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range values {
+		if len(v) < minSecret {
+			continue
+		}
+		if r.values[v] += by; r.values[v] <= 0 {
+			delete(r.values, v)
+		}
+	}
+	r.replacer = nil
+}
+
+// String returns s without secrets.
+func (r *Redactor) String(s string) string {
+	s = r.known().Replace(s)
+	s = r.bearer.ReplaceAllString(s, "${1} "+Redacted)
+	s = r.user.ReplaceAllString(s, "${1}:"+Redacted+"@")
+	if r.members == nil {
+		return s
+	}
+	s = r.members.ReplaceAllString(s, `${1}"`+Redacted+`"`)
+	s = r.nested.ReplaceAllString(s, "${1}"+Redacted)
+	return r.params.ReplaceAllString(s, "${1}"+Redacted)
+}
+
+// Bytes is String for bytes; it returns a new slice.
+func (r *Redactor) Bytes(b []byte) []byte { return []byte(r.String(string(b))) }
+
+// URL redacts a URL or request target as String does, and also parameters whose names are written with escapes.
+func (r *Redactor) URL(raw string) string {
+	head, query, found := strings.Cut(raw, "?")
+	if !found {
+		return r.String(head)
+	}
+	query, fragment, hash := strings.Cut(query, "#")
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		parts[i] = r.param(part)
+	}
+	out := head + "?" + strings.Join(parts, "&")
+	if hash {
+		out += "#" + fragment
+	}
+	return r.String(out)
+}
+
+func (r *Redactor) param(part string) string {
+	name, _, found := strings.Cut(part, "=")
+	plain, err := url.QueryUnescape(name)
+	if err != nil {
+		plain = name
+	}
+	if _, secret := r.names[strings.ToLower(plain)]; secret && found {
+		return name + "=" + Redacted
+	}
+	return part
+}
+
+// known is the replacer of the known values in all their spellings, built once after a change.
+func (r *Redactor) known() *strings.Replacer {
+	r.mu.RLock()
+	built := r.replacer
+	r.mu.RUnlock()
+	if built != nil {
+		return built
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.replacer == nil {
+		r.replacer = r.build()
+	}
+	return r.replacer
+}
+
+func (r *Redactor) build() *strings.Replacer {
+	var all []string
+	for v := range r.values {
+		all = append(all, spellings(v)...)
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // the longest match wins
+	pairs := make([]string, 0, 2*len(all))
+	for _, v := range all {
+		pairs = append(pairs, v, Redacted)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// spellings are the ways in which a value may stand in text.
+func spellings(v string) []string {
+	out := []string{v}
+	for _, other := range []string{url.QueryEscape(v), url.PathEscape(v), jsonEscape(v)} {
+		if !slices.Contains(out, other) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+func jsonEscape(v string) string {
+	b, err := json.Marshal(v)
+	if err != nil || len(b) < 2 {
+		return v
+	}
+	return string(b[1 : len(b)-1])
+}

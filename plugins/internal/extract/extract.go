@@ -1,0 +1,204 @@
+// Package extract turns web pages and HTML files into readable text or Markdown.
+package extract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"codeberg.org/readeck/go-readability"
+	"codeberg.org/readeck/go-readability/render"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+// Format is the form of the extracted text.
+type Format string
+
+// The formats.
+const (
+	Markdown Format = "markdown"
+	Text     Format = "text"
+)
+
+// Page is what was extracted.
+type Page struct {
+	Title string
+	Text  string
+	// Images are absolute http and https addresses, each once.
+	Images []string
+}
+
+// ErrNoText: the page holds nothing to read.
+var ErrNoText = errors.New("page has no readable text")
+
+const (
+	maxElements = 200_000
+	maxImages   = 50
+	// minArticle is the share of a page's text, as a divisor, below which the article that was found is not trusted.
+	minArticle = 4
+)
+
+// HTML extracts the main content of an HTML document. contentType is that of the answer and may be empty; address is
+// where the document comes from and may be nil. Markup that cannot be handled is an error, never a panic.
+func HTML(body []byte, contentType string, address *url.URL, format Format) (page *Page, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			page, err = nil, errors.New("page cannot be read")
+		}
+	}()
+	if len(body) == 0 {
+		return nil, ErrNoText
+	}
+	r, err := charset.NewReader(bytes.NewReader(body), contentType)
+	if err != nil {
+		return nil, fmt.Errorf("decode page: %w", err)
+	}
+	doc, err := html.Parse(r)
+	if err != nil {
+		return nil, errors.New("page cannot be parsed")
+	}
+	if address == nil {
+		address = &url.URL{}
+	}
+	return fromNode(doc, address, format)
+}
+
+func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
+	page := &Page{Title: squeeze(textOf(find(doc, atom.Title)))}
+	whole := body(doc)
+	node := whole
+	parser := readability.NewParser()
+	parser.MaxElemsToParse = maxElements
+	if article, err := parser.ParseDocument(doc, address); err == nil && article.Node != nil {
+		if len(textOf(article.Node))*minArticle >= len(textOf(whole)) {
+			node = article.Node
+		}
+		if article.Title != "" {
+			page.Title = squeeze(article.Title)
+		}
+	}
+	var err error
+	if page.Text, err = convert(node, address, format); err != nil {
+		return nil, err
+	}
+	if page.Text == "" {
+		return nil, ErrNoText
+	}
+	page.Images = images(node, address)
+	return page, nil
+}
+
+func convert(node *html.Node, address *url.URL, format Format) (string, error) {
+	if format == Text {
+		return strings.TrimSpace(render.InnerText(node)), nil
+	}
+	conv := converter.NewConverter(converter.WithPlugins(
+		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
+	))
+	domain := ""
+	if address.Host != "" {
+		domain = address.Scheme + "://" + address.Host
+	}
+	out, err := conv.ConvertNode(node, converter.WithDomain(domain))
+	if err != nil {
+		return "", errors.New("page cannot be converted to Markdown")
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// body returns the body without what is never text.
+func body(doc *html.Node) *html.Node {
+	node := find(doc, atom.Body)
+	if node == nil {
+		return doc
+	}
+	strip(node)
+	return node
+}
+
+func strip(n *html.Node) {
+	for c := n.FirstChild; c != nil; {
+		next := c.NextSibling
+		switch c.DataAtom {
+		case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Svg:
+			n.RemoveChild(c)
+		default:
+			strip(c)
+		}
+		c = next
+	}
+}
+
+func find(n *html.Node, what atom.Atom) *html.Node {
+	if n.Type == html.ElementNode && n.DataAtom == what {
+		return n
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if hit := find(c, what); hit != nil {
+			return hit
+		}
+	}
+	return nil
+}
+
+func textOf(n *html.Node) string {
+	if n == nil {
+		return ""
+	}
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(strings.TrimSpace(c.Data))
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func images(n *html.Node, address *url.URL) []string {
+	out, seen := []string{}, map[string]bool{}
+	for c := range n.Descendants() {
+		if c.DataAtom != atom.Img || len(out) == maxImages {
+			continue
+		}
+		for _, a := range c.Attr {
+			u, err := address.Parse(a.Val)
+			if a.Key != "src" || err != nil || u.Scheme != "http" && u.Scheme != "https" || seen[u.String()] {
+				continue
+			}
+			seen[u.String()] = true
+			out = append(out, u.String())
+		}
+	}
+	return out
+}
+
+// plain decodes a text that is no HTML.
+func plain(data []byte, contentType string) (*Page, error) {
+	if !utf8.Valid(data) {
+		r, err := charset.NewReader(bytes.NewReader(data), contentType)
+		if err != nil {
+			return nil, fmt.Errorf("decode text: %w", err)
+		}
+		if data, err = io.ReadAll(r); err != nil {
+			return nil, fmt.Errorf("decode text: %w", err)
+		}
+	}
+	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
+	if text == "" {
+		return nil, ErrNoText
+	}
+	return &Page{Text: text, Images: []string{}}, nil
+}

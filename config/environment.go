@@ -1,0 +1,65 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// fromEnvironment reads the text of an environment variable.
+func (d *decoder) fromEnvironment(v *value, text string) {
+	switch v.attr.Type {
+	case schema.StringList:
+		out := []string{}
+		for part := range strings.SplitSeq(text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+		v.data = out
+		for _, e := range out {
+			if !d.checkEnvText(v, e) {
+				v.data = nil
+			}
+		}
+	case schema.StringMap:
+		v.data = d.envMap(v, text)
+	default:
+		d.envScalar(v, text)
+	}
+}
+
+func (d *decoder) checkEnvText(v *value, text string) bool {
+	if v.attr.Ref != "" {
+		kind, name, ok := strings.Cut(text, ".")
+		return d.resolve(v, v.at, kind, name, ok) != ""
+	}
+	return d.enum(v, text, v.at) != nil
+}
+
+func (d *decoder) envScalar(v *value, text string) {
+	converted, err := convert.Convert(cty.StringVal(strings.ToValidUTF8(text, "?")), ctyType(v.attr.Type))
+	if err != nil {
+		d.wrongType(v, err)
+		return
+	}
+	if v.attr.Ref == "" || d.checkEnvText(v, text) {
+		v.data = d.goValue(v, converted)
+	}
+}
+
+func (d *decoder) envMap(v *value, text string) any {
+	out := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		key, member, ok := strings.Cut(part, "=")
+		if !ok {
+			d.errorAt(v.at, "Wrong type", "Write the members of %q as key=value, separated by commas.", v.attr.Name)
+			return nil
+		}
+		out[strings.TrimSpace(key)] = strings.TrimSpace(member)
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// maxFile is the largest file that is read: plugin.hcl itself, or one that file and secret_file name.
+const maxFile = 1 << 20
+
+// sensitiveMark travels with values that secret_file has read.
+type sensitiveMark struct{}
+
+// functions returns what values may call.
+func (f *File) functions() map[string]function.Function {
+	return map[string]function.Function{
+		"env":         f.envFunction(),
+		"file":        f.fileFunction(false),
+		"secret_file": f.fileFunction(true),
+		"format":      stdlib.FormatFunc,
+		"join":        stdlib.JoinFunc,
+		"lower":       stdlib.LowerFunc,
+		"trimspace":   stdlib.TrimSpaceFunc,
+	}
+}
+
+func (f *File) envFunction() function.Function {
+	return function.New(&function.Spec{
+		Description: "Returns an environment variable.",
+		Params:      []function.Parameter{{Name: "name", Type: cty.String}},
+		VarParam:    &function.Parameter{Name: "default", Type: cty.String, AllowNull: true},
+		Type:        function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if len(args) > 2 {
+				return cty.NilVal, function.NewArgErrorf(2, `write env("NAME") or env("NAME", "default")`)
+			}
+			name := args[0].AsString()
+			if v, ok := f.env(name); ok && utf8.ValidString(v) {
+				return cty.StringVal(v), nil
+			}
+			if len(args) == 2 {
+				return args[1], nil
+			}
+			return cty.NilVal, function.NewArgErrorf(0, `the environment variable %s is not set; set it, or write env(%q, "default")`, name, name)
+		},
+	})
+}
+
+func (f *File) fileFunction(secret bool) function.Function {
+	return function.New(&function.Spec{
+		Description: "Returns the text of a file.",
+		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:        function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			text, err := f.readText(args[0].AsString())
+			if err != nil {
+				return cty.NilVal, function.NewArgError(0, err)
+			}
+			if !secret {
+				return cty.StringVal(text), nil
+			}
+			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+			return cty.StringVal(text).Mark(sensitiveMark{}), nil
+		},
+	})
+}
+
+func (f *File) readText(path string) (string, error) {
+	data, err := f.opts.ReadFile(f.resolve(path))
+	if err != nil {
+		return "", fmt.Errorf("read %q: %w", path, bareError(err))
+	}
+	if len(data) > maxFile {
+		return "", fmt.Errorf("read %q: it is larger than 1 MiB", path)
+	}
+	if !utf8.Valid(data) {
+		return "", fmt.Errorf("read %q: it is not UTF-8 text", path)
+	}
+	return string(data), nil
+}
+
+// resolve makes a path of the file absolute.
+func (f *File) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(f.Dir, path)
+}
+
+// bareError drops the path that the operating system's errors repeat.
+func bareError(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// readFile reads at most one byte more than maxFile, so that the caller sees when there is too much.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
+}

@@ -1,0 +1,182 @@
+package config
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// hidden stands in a shown source line for what may be secret.
+const hidden = "…"
+
+// maxShown is how many runes of a source line are shown.
+const maxShown = 160
+
+// source is the text of a file, with what is known about which parts of it may be shown.
+type source struct {
+	name  string
+	bytes []byte
+	file  *hcl.File
+	json  bool
+	// broken: the file has syntax errors, so nobody can tell for sure where a value begins and ends.
+	broken bool
+	// labelled are the block types whose labels are names and thus no secrets.
+	labelled map[string]bool
+	// public are the values of attributes that a schema knows as not sensitive.
+	public []hcl.Range
+	tokens hclsyntax.Tokens
+	// mu guards public and tokens: instances may be decoded concurrently.
+	mu sync.Mutex
+}
+
+// show allows the value at the range to appear in source lines.
+func (s *source) show(r hcl.Range) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.public = append(s.public, r)
+}
+
+// line returns a source line with whatever may be secret left out, or nothing if there is no such line.
+func (s *source) line(number int) string {
+	if s == nil || s.json || number < 1 {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := bytes.SplitAfter(s.bytes, []byte("\n"))
+	if number > len(lines) {
+		return ""
+	}
+	start := 0
+	for _, l := range lines[:number-1] {
+		start += len(l)
+	}
+	text := string(lines[number-1])
+	if s.broken {
+		text = s.outline(text)
+	} else {
+		text = s.mask(start, start+len(text))
+	}
+	runes := []rune(strings.TrimRight(strings.ToValidUTF8(text, "?"), " \r\n\t"))
+	if len(runes) > maxShown {
+		runes = append(runes[:maxShown], []rune(hidden)...)
+	}
+	return string(runes)
+}
+
+var (
+	assignment = regexp.MustCompile(`^\s*[a-z][a-z0-9_]* *=`)
+	header     = regexp.MustCompile(`^\s*([a-z][a-z0-9_]*)( +"[a-z][a-z0-9_-]*")* *\{?`)
+)
+
+// outline returns the beginning of a line that is certainly no value: a name before an equals sign, or a block header.
+func (s *source) outline(text string) string {
+	shown := assignment.FindString(text)
+	if m := header.FindStringSubmatch(text); shown == "" && m != nil && s.labelled[m[1]] {
+		shown = m[0]
+	}
+	if shown == "" || strings.TrimSpace(shown) == strings.TrimSpace(text) {
+		return shown
+	}
+	return strings.TrimRight(shown, " ") + " " + hidden
+}
+
+// mask copies the bytes from start to end without comments, literals and values that are not public.
+func (s *source) mask(start, end int) string {
+	if s.tokens == nil {
+		s.tokens, _ = hclsyntax.LexConfig(s.bytes, s.name, hcl.InitialPos)
+	}
+	var b strings.Builder
+	at := start
+	for i, t := range s.tokens {
+		from, to := max(t.Range.Start.Byte, start), min(t.Range.End.Byte, end)
+		if t.Range.End.Byte <= start || from >= end || from >= to {
+			continue
+		}
+		if t.Type == hclsyntax.TokenComment {
+			at = s.copyUpTo(&b, at, from)
+			return b.String()
+		}
+		if s.opensHiddenValue(i) {
+			s.copyUpTo(&b, at, to)
+			return b.String() + " " + hidden
+		}
+		if s.isHiddenLiteral(i) {
+			s.copyUpTo(&b, at, from)
+			b.WriteString(hidden)
+			at = to
+		}
+	}
+	s.copyUpTo(&b, at, end)
+	return b.String()
+}
+
+func (s *source) copyUpTo(b *strings.Builder, from, to int) int {
+	if from < to {
+		b.Write(s.bytes[from:min(to, len(s.bytes))])
+	}
+	return to
+}
+
+// opensHiddenValue reports whether the token is an equals sign before a value that is not public.
+func (s *source) opensHiddenValue(i int) bool {
+	if s.tokens[i].Type != hclsyntax.TokenEqual {
+		return false
+	}
+	return i+1 >= len(s.tokens) || !s.isPublic(s.tokens[i].Range.Start.Byte) && !s.isPublic(s.tokens[i+1].Range.Start.Byte)
+}
+
+func (s *source) isHiddenLiteral(i int) bool {
+	t := s.tokens[i]
+	switch t.Type {
+	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit, hclsyntax.TokenInvalid,
+		hclsyntax.TokenBadUTF8, hclsyntax.TokenQuotedNewline:
+		return !s.isPublic(t.Range.Start.Byte) && !s.isLabel(i)
+	}
+	return false
+}
+
+func (s *source) isPublic(offset int) bool {
+	for _, r := range s.public {
+		if r.Start.Byte <= offset && offset < r.End.Byte {
+			return true
+		}
+	}
+	return false
+}
+
+// isLabel reports whether the quoted text at i is a label of a known block type.
+func (s *source) isLabel(i int) bool {
+	for i >= 2 && s.tokens[i].Type == hclsyntax.TokenQuotedLit && s.tokens[i-1].Type == hclsyntax.TokenOQuote {
+		before := s.tokens[i-2]
+		if before.Type == hclsyntax.TokenIdent {
+			return s.labelled[string(before.Bytes)]
+		}
+		if before.Type != hclsyntax.TokenCQuote {
+			return false
+		}
+		i -= 3
+	}
+	return false
+}
+
+// context names the top-level block around a place, such as search "local" "docs".
+func (s *source) context(line int) string {
+	if s == nil || s.file == nil || s.json {
+		return ""
+	}
+	body, ok := s.file.Body.(*hclsyntax.Body)
+	if !ok {
+		return ""
+	}
+	for _, b := range body.Blocks {
+		if b.Range().Start.Line <= line && line <= b.Range().End.Line && s.labelled[b.Type] {
+			return blockTitle(b.Type, b.Labels)
+		}
+	}
+	return ""
+}

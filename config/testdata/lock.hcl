@@ -1,0 +1,1 @@
+plugin "intranet" { path = "bin/intranet" }

@@ -1,0 +1,4 @@
+search "local" "docs" {
+  config { folders = ["."] }
+}
+service "search" { backend = search.docs }

@@ -1,0 +1,9 @@
+search "local" "docs" {
+  config { folders = ["."] }
+}
+service "search" {
+  backend = search.docs
+}
+service "mail" {
+  base_url = "/search"
+}

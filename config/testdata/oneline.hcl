@@ -1,0 +1,1 @@
+service "search" { base_url = "/search" backend = search.docs }

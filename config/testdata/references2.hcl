@@ -1,0 +1,2 @@
+service "search" { backend = search.docs }
+service "mail" { notify = notify.ops }

@@ -1,0 +1,12 @@
+search "local" "rejected" {
+  config {
+    folders = [
+      "README.md",
+      "missing",
+    ]
+    weights = {
+      a = "1"
+      b = "x"
+    }
+  }
+}

@@ -1,0 +1,2 @@
+# env SVC_DATABASE_URL=postgres://user:SECRET@db/app
+storage "postgres" {}

@@ -1,0 +1,2 @@
+storage "sqlite" {}
+storage "postgres" {}

@@ -1,0 +1,83 @@
+package httpd
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Clients finds the address of the client of a request. Forwarding headers are believed from trusted proxies only.
+type Clients struct{ trusted []netip.Prefix }
+
+// NewClients takes the CIDRs of the trusted proxies; a single address stands for itself.
+func NewClients(cidrs []string) (*Clients, error) {
+	c := &Clients{}
+	for _, s := range cidrs {
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			a, aerr := netip.ParseAddr(s)
+			if aerr != nil {
+				return nil, fmt.Errorf("trusted proxy %q is neither an address nor a CIDR", s)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		c.trusted = append(c.trusted, p.Masked())
+	}
+	return c, nil
+}
+
+// Trusted tells whether the peer of a connection may name the client.
+func (c *Clients) Trusted(peer string) bool {
+	a, err := netip.ParseAddr(peer)
+	if err != nil {
+		return false
+	}
+	a = a.Unmap()
+	for _, p := range c.trusted {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Addr is the client's address: the peer, or, behind trusted proxies, the last address that none of them has.
+func (c *Clients) Addr(r *http.Request) string {
+	peer := peerOf(r.RemoteAddr)
+	forwarded := r.Header["X-Forwarded-For"]
+	if len(forwarded) == 0 || !c.Trusted(peer) {
+		return peer
+	}
+	hops := strings.Split(strings.Join(forwarded, ","), ",")
+	addr := peer
+	for i := len(hops) - 1; i >= 0; i-- {
+		a, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		addr = a.Unmap().String()
+		if !c.Trusted(addr) {
+			break
+		}
+	}
+	return addr
+}
+
+func peerOf(remote string) string {
+	i := strings.LastIndexByte(remote, ':')
+	if i < 0 {
+		return remote
+	}
+	return strings.Trim(remote[:i], "[]")
+}
+
+// ClientAddr is the address of the request's client.
+func ClientAddr(c *gin.Context) string {
+	if v, ok := c.Get(keyClient); ok {
+		return v.(*Clients).Addr(c.Request)
+	}
+	return peerOf(c.Request.RemoteAddr)
+}

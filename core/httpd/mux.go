@@ -1,0 +1,172 @@
+package httpd
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// CoreService is the name of the mount that has the reserved paths; it is reachable on every host.
+const CoreService = "core"
+
+// reserved are the path prefixes that belong to the core on every host.
+func reserved() []string {
+	return []string{"/system", "/assets", "/manifest.webmanifest", "/sw.js", "/.well-known"}
+}
+
+// mux sends a request to the service that is mounted where it points. It is built whole and never changes.
+type mux struct {
+	core   http.Handler
+	mounts []mounted
+}
+
+type mounted struct {
+	host    string // "" for every host
+	prefix  string // "" for the root
+	handler http.Handler
+}
+
+// newMux builds the engines of all mounts.
+func newMux(mounts []Mount, opts Options) (*mux, error) {
+	m := &mux{}
+	for _, mount := range mounts {
+		host, prefix, err := split(mount.BaseURL)
+		if err != nil {
+			return nil, fmt.Errorf("service %s: %w", mount.Service, err)
+		}
+		engine, err := newEngine(mount, prefix, opts)
+		if err != nil {
+			return nil, err
+		}
+		if mount.Service == CoreService {
+			m.core = engine
+			continue
+		}
+		if i := slices.IndexFunc(m.mounts, func(o mounted) bool { return o.host == host && o.prefix == prefix }); i >= 0 {
+			return nil, fmt.Errorf("service %s: another service is mounted at %s already", mount.Service, mount.BaseURL)
+		}
+		m.mounts = append(m.mounts, mounted{host: host, prefix: prefix, handler: engine})
+	}
+	if m.core == nil {
+		engine, err := newEngine(Mount{Service: CoreService}, "", opts)
+		if err != nil {
+			return nil, err
+		}
+		m.core = engine
+	}
+	// The longest path wins, and among equals the one that names a host.
+	slices.SortStableFunc(m.mounts, func(a, b mounted) int {
+		return cmp.Or(cmp.Compare(len(b.prefix), len(a.prefix)), cmp.Compare(len(b.host), len(a.host)))
+	})
+	return m, nil
+}
+
+// split takes a base URL apart into host and path without a trailing slash.
+func split(baseURL string) (host, prefix string, err error) {
+	if strings.HasPrefix(baseURL, "/") || baseURL == "" {
+		return "", strings.TrimSuffix(baseURL, "/"), nil
+	}
+	u, err := url.Parse(baseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", "", fmt.Errorf("base_url %q is neither a path nor an http(s) URL", baseURL)
+	}
+	return strings.ToLower(u.Hostname()), strings.TrimSuffix(u.Path, "/"), nil
+}
+
+// ServeHTTP implements http.Handler.
+func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if path == "/" || isReserved(path) {
+		m.core.ServeHTTP(w, r)
+		return
+	}
+	host := ""
+	for _, mt := range m.mounts {
+		if !under(path, mt.prefix) {
+			continue
+		}
+		if mt.host != "" {
+			if host == "" {
+				host = hostname(r.Host)
+			}
+			if host != mt.host {
+				continue
+			}
+		}
+		mt.handler.ServeHTTP(w, r)
+		return
+	}
+	m.core.ServeHTTP(w, r)
+}
+
+func under(path, prefix string) bool {
+	return strings.HasPrefix(path, prefix) && (len(path) == len(prefix) || path[len(prefix)] == '/')
+}
+
+func isReserved(path string) bool {
+	for _, p := range reserved() {
+		if under(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func hostname(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// newEngine makes the gin engine of one mount.
+func newEngine(m Mount, prefix string, opts Options) (*gin.Engine, error) {
+	e := gin.New()
+	if err := e.SetTrustedProxies(nil); err != nil {
+		return nil, err
+	}
+	e.HandleMethodNotAllowed, e.RedirectTrailingSlash, e.ContextWithFallback = true, false, true
+	w := &wrapper{opts: opts, errors: m.Errors}
+	if w.errors == nil {
+		w.errors = WriteError
+	}
+	seen := map[string]bool{}
+	for _, r := range m.Routes {
+		if err := r.validate(m.Service); err != nil {
+			return nil, err
+		}
+		if !r.Policy.byHandler() && opts.Guard == nil {
+			return nil, fmt.Errorf("service %s: the route %s %s needs a guard for the policy %s", m.Service, r.Method, r.Path, r.Policy)
+		}
+		if key := r.Method + " " + r.Path; seen[key] {
+			return nil, fmt.Errorf("service %s: the route %s is declared twice", m.Service, key)
+		} else {
+			seen[key] = true
+		}
+		e.Handle(r.Method, prefix+r.Path, w.route(r))
+	}
+	e.NoRoute(w.wrap(DefaultBodyLimit, func(c *gin.Context) {
+		w.errors(c, fault.New(fault.NotFound, "There is nothing at this address."))
+	}))
+	e.NoMethod(w.wrap(DefaultBodyLimit, func(c *gin.Context) {
+		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.", methodName(c.Request.Method)))
+	}))
+	return e, nil
+}
+
+// methodName keeps a made-up method out of an answer.
+func methodName(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "of this request"
+}

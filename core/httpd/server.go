@@ -1,0 +1,122 @@
+package httpd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+const (
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
+)
+
+// Server is one listener. Its routing can be replaced while it serves.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	current  atomic.Pointer[http.Handler]
+	drain    context.CancelFunc
+	ended    sync.WaitGroup
+	failed   chan error
+}
+
+// Listen takes an address such as 0.0.0.0:50883. setting is the name under which an operator finds it, for the error.
+func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("the address %s is taken by another program: stop it, or set %s to a free one", addr, setting)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %s (setting %s): %w", addr, setting, err)
+	}
+	base, drain := context.WithCancel(context.Background())
+	s := &Server{listener: l, drain: drain, failed: make(chan error, 1)}
+	s.http = &http.Server{
+		Handler:           http.HandlerFunc(s.serveHTTP),
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithValue(context.Background(), drainKey{}, base.Done())
+		},
+		ErrorLog: log.New(quietErrors{logger}, "", 0),
+	}
+	return s, nil
+}
+
+// quietErrors sends net/http's complaints about clients to the debug log.
+type quietErrors struct{ log hclog.Logger }
+
+func (q quietErrors) Write(p []byte) (int, error) {
+	q.log.Debug("http server", "message", string(p))
+	return len(p), nil
+}
+
+// Addr is the address in use; a port 0 has become a real one.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Handle replaces the routing. Requests that are under way keep the old one.
+func (s *Server) Handle(h http.Handler) { s.current.Store(&h) }
+
+// Mount builds the routing of all services and puts it into use. On an error the old one stays.
+func (s *Server) Mount(mounts []Mount, opts Options) error {
+	m, err := newMux(mounts, opts)
+	if err != nil {
+		return err
+	}
+	s.Handle(m)
+	return nil
+}
+
+func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := s.current.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, `{"code":"not_ready","message":"The core is starting."}`)
+}
+
+// Serve answers requests until Shutdown. It returns at once.
+func (s *Server) Serve() {
+	s.ended.Go(func() {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	})
+}
+
+// Failed gets the error if the listener breaks.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Shutdown accepts no more, tells the streams to end, and waits for the requests that are under way until ctx ends;
+// then it cuts them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.drain()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		_ = s.http.Close()
+	}
+	s.ended.Wait()
+	return err
+}
+
+type drainKey struct{}
+
+// Draining is closed when the server begins to shut down: streams that would go on for ever end then.
+func Draining(ctx context.Context) <-chan struct{} {
+	ch, _ := ctx.Value(drainKey{}).(<-chan struct{})
+	return ch
+}

@@ -1,0 +1,73 @@
+package httpd
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Heartbeat is the pause after which a stream without events sends a comment.
+const Heartbeat = 15 * time.Second
+
+// Events writes server-sent events.
+type Events struct {
+	c  *gin.Context
+	rc *http.ResponseController
+}
+
+// NewEvents begins a stream of events.
+func NewEvents(c *gin.Context) *Events {
+	h := c.Writer.Header()
+	h.Set("Content-Type", "text/event-stream")
+	StreamHeaders(h)
+	c.Writer.WriteHeader(http.StatusOK)
+	e := &Events{c: c, rc: http.NewResponseController(c.Writer)}
+	_ = e.rc.Flush()
+	return e
+}
+
+// StreamHeaders keep proxies and browsers from holding a stream back.
+func StreamHeaders(h http.Header) {
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+}
+
+// Send writes one event and flushes. id 0 is left out.
+func (e *Events) Send(id int64, name string, data []byte) error {
+	var b bytes.Buffer
+	if id > 0 {
+		fmt.Fprintf(&b, "id: %d\n", id)
+	}
+	if name != "" {
+		fmt.Fprintf(&b, "event: %s\n", name)
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		fmt.Fprintf(&b, "data: %s\n", line)
+	}
+	b.WriteByte('\n')
+	return e.write(b.Bytes())
+}
+
+// Beat writes the comment that keeps the connection open.
+func (e *Events) Beat() error { return e.write([]byte(": heartbeat\n\n")) }
+
+func (e *Events) write(p []byte) error {
+	_ = e.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := e.c.Writer.Write(p); err != nil {
+		return err
+	}
+	return e.rc.Flush()
+}
+
+// LastEventID is where a client that reconnects wants to go on: the larger one of the header Last-Event-ID and the
+// query parameter afterId; 0 for the beginning.
+func LastEventID(c *gin.Context) int64 {
+	header, _ := strconv.ParseInt(strings.TrimSpace(c.GetHeader("Last-Event-ID")), 10, 64)
+	query, _ := strconv.ParseInt(c.Query("afterId"), 10, 64)
+	return max(header, query, 0)
+}

@@ -1,0 +1,138 @@
+package httpd
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+const (
+	keyRequestID = "patchbay.request_id"
+	keyError     = "patchbay.error"
+	keyClient    = "patchbay.client"
+	// HeaderRequestID carries the id of a request in both directions.
+	HeaderRequestID = "X-Request-Id"
+	maxRequestID    = 128
+)
+
+// Options are what all engines share.
+type Options struct {
+	Logger hclog.Logger
+	// Guard decides on the policies that a handler does not check itself; nil allows no such route.
+	Guard Guard
+	// Redact cleans a request target before it is logged; nil leaves the query out.
+	Redact func(target string) string
+	// Clients finds the address of the client behind trusted proxies.
+	Clients *Clients
+}
+
+// wrapper puts around every handler what all of them need.
+type wrapper struct {
+	opts   Options
+	errors ErrorWriter
+}
+
+func (w *wrapper) route(r Route) gin.HandlerFunc {
+	limit := r.BodyLimit
+	if limit == 0 {
+		limit = DefaultBodyLimit
+	}
+	if r.Policy.byHandler() {
+		return w.wrap(limit, r.Handler)
+	}
+	return w.wrap(limit, func(c *gin.Context) {
+		if err := w.opts.Guard(c, r.Policy); err != nil {
+			w.errors(c, err)
+			return
+		}
+		r.Handler(c)
+	})
+}
+
+func (w *wrapper) wrap(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		began := time.Now()
+		id := requestID(c.Request.Header[HeaderRequestID])
+		c.Set(keyRequestID, id)
+		h := c.Writer.Header()
+		h[HeaderRequestID] = []string{id}
+		h["X-Content-Type-Options"] = []string{"nosniff"}
+		if w.opts.Clients != nil {
+			c.Set(keyClient, w.opts.Clients)
+		}
+		if c.Request.Body != nil && c.Request.Body != http.NoBody {
+			if c.Request.ContentLength > limit {
+				h["Connection"] = []string{"close"}
+				w.errors(c, tooLarge(limit))
+				return
+			}
+			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit)
+		}
+		defer w.finish(c, began)
+		next(c)
+	}
+}
+
+// finish recovers from a panic and writes the log line.
+func (w *wrapper) finish(c *gin.Context, began time.Time) {
+	if v := recover(); v != nil {
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		w.opts.Logger.Error("panic in a handler", "panic", fmt.Sprint(v), "request_id", RequestID(c), "stack", string(debug.Stack()))
+		w.errors(c, fault.New(fault.Internal, "Something went wrong on our side."))
+	}
+	err, failed := c.Get(keyError)
+	if !failed && !w.opts.Logger.IsDebug() {
+		return
+	}
+	args := []any{
+		"method", methodName(c.Request.Method), "target", w.target(c), "status", c.Writer.Status(), "bytes", c.Writer.Size(),
+		"took", time.Since(began).Round(time.Microsecond), "request_id", RequestID(c),
+	}
+	if failed {
+		w.opts.Logger.Warn("request failed", append(args, "error", err)...)
+		return
+	}
+	w.opts.Logger.Debug("request", args...)
+}
+
+func (w *wrapper) target(c *gin.Context) string {
+	if w.opts.Redact == nil {
+		return c.Request.URL.Path
+	}
+	return w.opts.Redact(c.Request.URL.RequestURI())
+}
+
+func tooLarge(limit int64) error {
+	return fault.New(fault.PayloadTooLarge, "The body is larger than %d bytes.", limit).With("limit", limit)
+}
+
+// RequestID is the id of the request: the client's if it is sane, else one of our own.
+func RequestID(c *gin.Context) string { return c.GetString(keyRequestID) }
+
+// SetError has the request logged with an error that its answer does not show.
+func SetError(c *gin.Context, err error) { c.Set(keyError, err) }
+
+func requestID(sent []string) string {
+	if len(sent) == 1 && len(sent[0]) > 0 && len(sent[0]) <= maxRequestID && visible(sent[0]) {
+		return sent[0]
+	}
+	return "req_" + ulid.Make().String()
+}
+
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}

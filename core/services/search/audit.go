@@ -1,0 +1,179 @@
+package search
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	// flushEvery is how long a row waits at most for others to share its transaction. A crash loses no more than this.
+	flushEvery = 5 * time.Millisecond
+	// maxPending bounds the rows in memory. At the bound requests wait: nothing is dropped, nothing grows.
+	maxPending = 16 << 10
+)
+
+// audit writes the begin and the end of each request, and what it used of the quota, in group commits. A request whose
+// begin and end fall into one write is one row written once.
+type audit struct {
+	store  *store.Store
+	log    hclog.Logger
+	nextID atomic.Int64
+	failed atomic.Bool
+
+	mu      sync.Mutex
+	room    *sync.Cond
+	pending []*record
+	kick    chan struct{}
+	done    chan struct{}
+	closed  bool
+}
+
+// record is an entry on its way to the database. Its fields are guarded by the audit's mutex once it has begun.
+type record struct {
+	entry
+	queued   bool
+	written  bool
+	finished bool
+	research string
+}
+
+func newAudit(st *store.Store, log hclog.Logger, lastID int64) *audit {
+	a := &audit{store: st, log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
+	a.room = sync.NewCond(&a.mu)
+	a.nextID.Store(lastID)
+	go a.run()
+	return a
+}
+
+// begin queues the beginning of a request and gives it its id.
+func (a *audit) begin(r *record) {
+	r.ID = a.nextID.Add(1)
+	a.enqueue(r)
+}
+
+// end queues what became of a request. r must not be used afterwards.
+func (a *audit) end(r *record, set func(*record)) {
+	a.mu.Lock()
+	set(r)
+	r.finished = true
+	a.mu.Unlock()
+	a.enqueue(r)
+}
+
+func (a *audit) enqueue(r *record) {
+	a.mu.Lock()
+	if r.queued {
+		a.mu.Unlock()
+		return
+	}
+	for len(a.pending) >= maxPending && !a.closed {
+		a.room.Wait()
+	}
+	r.queued = true
+	a.pending = append(a.pending, r)
+	if len(a.pending) == 1 {
+		a.wake()
+	}
+	a.mu.Unlock()
+}
+
+// wake has the writer look at the queue. The caller holds the mutex.
+func (a *audit) wake() {
+	if a.closed {
+		return
+	}
+	select {
+	case a.kick <- struct{}{}:
+	default:
+	}
+}
+
+// healthy tells whether the last write went through.
+func (a *audit) healthy() bool { return !a.failed.Load() }
+
+// flush waits until everything that was queued before has been written, or ctx ends.
+func (a *audit) flush(ctx context.Context) error {
+	for {
+		a.mu.Lock()
+		empty := len(a.pending) == 0
+		a.mu.Unlock()
+		if empty {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(flushEvery):
+		}
+	}
+}
+
+// close writes what is left and ends the writer.
+func (a *audit) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.room.Broadcast()
+	close(a.kick)
+	a.mu.Unlock()
+	<-a.done
+}
+
+func (a *audit) run() {
+	defer close(a.done)
+	for range a.kick {
+		time.Sleep(flushEvery)
+		a.writeAll(false)
+	}
+	a.writeAll(true)
+}
+
+// writeAll writes what is pending. A write that fails is tried again, with pauses, for as long as it takes; at the end
+// of the process it is given up after a few attempts.
+func (a *audit) writeAll(last bool) {
+	batch := a.batch()
+	if batch.empty() {
+		return
+	}
+	pause := 50 * time.Millisecond
+	for attempt := 1; ; attempt++ {
+		err := batch.write(context.Background(), a.store)
+		if err == nil {
+			break
+		}
+		a.failed.Store(true)
+		a.log.Error("audit rows cannot be written", "rows", len(batch.records), "attempt", attempt, "error", err)
+		if last && attempt == 5 {
+			return
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, 5*time.Second)
+	}
+	a.failed.Store(false)
+	a.mu.Lock()
+	n := len(batch.records)
+	a.pending = append(a.pending[:0], a.pending[n:]...)
+	a.room.Broadcast()
+	if len(a.pending) > 0 {
+		a.wake()
+	}
+	a.mu.Unlock()
+}
+
+// batch takes a picture of what is pending. Records stay in the queue until they are written, so that flush waits for
+// them; an end that comes meanwhile queues its record again.
+func (a *audit) batch() *batch {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := newBatch(len(a.pending))
+	for _, r := range a.pending {
+		b.add(r)
+		r.queued, r.written = false, true
+	}
+	return b
+}

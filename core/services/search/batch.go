@@ -1,0 +1,152 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// batch is one group commit: new rows, ends of rows that were written open, bodies, research ids, and the sums of the
+// quota by token and minute.
+type batch struct {
+	records  []*record
+	inserts  []entry
+	updates  []entry
+	bodies   []bodyRecord
+	research []researchRecord
+	usage    map[usageKey]*usageRecord
+}
+
+type usageKey struct {
+	token  string
+	minute int64
+}
+
+// bodyRecord holds the bodies of a request where the operator wants them kept.
+type bodyRecord struct {
+	RequestRow int64 `gorm:"primaryKey"`
+	Request    []byte
+	Response   []byte
+}
+
+// TableName implements gorm's Tabler.
+func (bodyRecord) TableName() string { return "search_bodies" }
+
+func newBatch(n int) *batch {
+	return &batch{inserts: make([]entry, 0, n), usage: make(map[usageKey]*usageRecord, min(n, 64))}
+}
+
+func (b *batch) empty() bool { return len(b.records) == 0 }
+
+// add takes a record as it is now. What it counts for the quota is counted once: the request with its first write, the
+// credits and the outcome with its end.
+func (b *batch) add(r *record) {
+	b.records = append(b.records, r)
+	u := b.use(r.TokenID, r.minute())
+	if r.written {
+		b.updates = append(b.updates, r.entry)
+	} else {
+		b.inserts = append(b.inserts, r.entry)
+		if r.Outcome != Refused {
+			u.Requests++
+		}
+	}
+	if !r.finished {
+		return
+	}
+	u.Credits += r.Credits
+	switch r.Outcome {
+	case Success:
+		u.Successes++
+	case Failure:
+		u.Errors++
+	case Refused:
+		u.Refused++
+	}
+	if r.RequestBody != nil || r.ResponseBody != nil {
+		b.bodies = append(b.bodies, bodyRecord{r.ID, r.RequestBody, r.ResponseBody})
+	}
+	if r.research != "" {
+		b.research = append(b.research, researchRecord{r.research, r.TokenID, r.KeyID, r.Time.UnixMilli()})
+	}
+}
+
+func (b *batch) use(token string, minute int64) *usageRecord {
+	k := usageKey{token, minute}
+	u := b.usage[k]
+	if u == nil {
+		u = &usageRecord{TokenID: token, Minute: minute}
+		b.usage[k] = u
+	}
+	return u
+}
+
+const (
+	insertColumns = "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code"
+	rowValues     = "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+	maxRows       = 100
+	updateRow     = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=? WHERE id=?"
+	upsertUsage   = "INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,?,?,?,?,?) ON CONFLICT (token_id,minute) DO UPDATE SET " +
+		"requests=quota_usage.requests+excluded.requests,credits=quota_usage.credits+excluded.credits,successes=quota_usage.successes+excluded.successes,errors=quota_usage.errors+excluded.errors,refused=quota_usage.refused+excluded.refused"
+)
+
+// insertSQL is the statement for n rows.
+var insertSQL = sync.OnceValue(func() (out [maxRows + 1]string) {
+	for n := 1; n <= maxRows; n++ {
+		out[n] = "INSERT INTO search_requests (" + insertColumns + ") VALUES " + strings.TrimSuffix(strings.Repeat(rowValues+",", n), ",")
+	}
+	return out
+})
+
+func (b *batch) write(ctx context.Context, st *store.Store) error {
+	return st.Tx(ctx, "audit", func(ctx context.Context) error {
+		w := st.Writer(ctx)
+		for rows := b.inserts; len(rows) > 0; {
+			n := min(len(rows), maxRows)
+			if err := insertRows(w, rows[:n]); err != nil {
+				return err
+			}
+			rows = rows[n:]
+		}
+		for i := range b.updates {
+			e := &b.updates[i]
+			if err := w.Exec(updateRow, e.KeyID, e.Backend, e.Outcome, e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(),
+				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.ID).Error; err != nil {
+				return err
+			}
+		}
+		for _, u := range b.usage {
+			if err := w.Exec(upsertUsage, u.TokenID, u.Minute, u.Requests, u.Credits, u.Successes, u.Errors, u.Refused).Error; err != nil {
+				return err
+			}
+		}
+		return b.writeExtras(w)
+	})
+}
+
+func (b *batch) writeExtras(w *gorm.DB) error {
+	if len(b.bodies) > 0 {
+		if err := w.Create(&b.bodies).Error; err != nil {
+			return err
+		}
+	}
+	if len(b.research) > 0 {
+		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&b.research).Error
+	}
+	return nil
+}
+
+func insertRows(w *gorm.DB, rows []entry) error {
+	args := make([]any, 0, len(rows)*19)
+	for i := range rows {
+		e := &rows[i]
+		args = append(args, e.ID, e.Time.UnixMilli(), e.RequestID, e.TokenID, e.KeyID, e.Backend, e.Operation, int(e.Outcome), e.Status, e.Upstream, e.Credits,
+			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes, e.Client, e.ErrorCode)
+	}
+	return w.Exec(insertSQL()[len(rows)], args...).Error
+}

@@ -1,0 +1,143 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/jsonedit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const maxResults = 20
+
+// tokenMembers are the names, in lower case, under which clients put their token into a body. They never go upstream.
+var tokenMembers = [][]byte{[]byte("api_key"), []byte("apikey"), []byte("tavilyapikey")}
+
+func isTokenMember(key []byte) bool {
+	for _, name := range tokenMembers {
+		if len(key) == len(name) && bytes.EqualFold(key, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// input is a client's body after it was read: without its token, with what the price needs.
+type input struct {
+	body   []byte
+	fields fields
+	stream bool
+	// token is the text of the member api_key, if there was one.
+	token string
+}
+
+// parse reads a body that the caller owns; the result lies in its memory. want are the members to keep. Errors are
+// faults of the client.
+func parse(raw []byte, want map[string]bool) (input, error) {
+	in := input{fields: make(fields, len(want))}
+	found := false
+	err := jsonedit.Walk(raw, func(key []byte, m jsonedit.Member) {
+		value := raw[m.ValueStart:m.ValueEnd]
+		switch {
+		case isTokenMember(key):
+			found = true
+			if string(key) == "api_key" {
+				in.token = text(value)
+			}
+		case want[string(key)]:
+			in.fields[string(key)] = value
+		}
+	})
+	if err != nil {
+		return in, badJSON(err)
+	}
+	in.stream = string(in.fields["stream"]) == "true"
+	in.body = raw
+	if found {
+		// The values that fields points to move: copies are taken first.
+		for k, v := range in.fields {
+			in.fields[k] = bytes.Clone(v)
+		}
+		in.body, err = jsonedit.RemoveInPlace(raw, func(key []byte, _ jsonedit.Member) bool { return isTokenMember(key) })
+	}
+	return in, err
+}
+
+// text is the string that raw holds, or "".
+func text(raw []byte) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func badJSON(err error) error {
+	var syntax *jsonedit.SyntaxError
+	switch {
+	case errors.Is(err, jsonedit.ErrNotObject):
+		return fault.New(fault.InvalidRequest, "The body must be a JSON object.")
+	case errors.Is(err, jsonedit.ErrDepth):
+		return fault.New(fault.InvalidRequest, "The body is nested deeper than %d levels.", jsonedit.MaxDepth)
+	case errors.As(err, &syntax):
+		return fault.New(fault.InvalidRequest, "The body is not valid JSON (at byte %d).", syntax.Offset)
+	}
+	return fault.New(fault.InvalidRequest, "The body is not valid JSON.")
+}
+
+// check refuses what is obviously wrong before anything is spent on it.
+func (in *input) check(op sdk.Operation, tokens ...string) error {
+	if raw, ok := in.fields["max_results"]; ok && string(raw) != "null" {
+		n, err := strconv.ParseInt(string(raw), 10, 32)
+		if err != nil || n < 0 || n > maxResults {
+			return invalid("max_results", "max_results must be an integer from 0 to %d.", maxResults)
+		}
+	}
+	if raw, ok := in.fields["stream"]; ok {
+		switch s := string(raw); {
+		case s != "true" && s != "false" && s != "null":
+			return invalid("stream", "stream must be true or false.")
+		case s == "true" && !op.Stream:
+			return invalid("stream", "The operation %s cannot be streamed.", op.Name)
+		}
+	}
+	for _, name := range op.Required {
+		if err := in.required(name); err != nil {
+			return err
+		}
+	}
+	for _, token := range tokens {
+		if token != "" && jsonedit.ContainsString(in.body, token) {
+			return fault.New(fault.InvalidRequest, "The access token may stand in the member api_key only.")
+		}
+	}
+	return nil
+}
+
+// required holds for a string that is not blank, or, where the member is a list of strings, for one that is not empty.
+func (in *input) required(name string) error {
+	raw, ok := in.fields[name]
+	switch {
+	case !ok || string(raw) == "null":
+		return invalid(name, "The member %s is missing.", name)
+	case raw[0] == '"':
+		if strings.TrimSpace(string(raw[1:len(raw)-1])) == "" {
+			return invalid(name, "The member %s is empty.", name)
+		}
+	case raw[0] == '[' && name == "urls":
+		if len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
+			return invalid(name, "The member %s is empty.", name)
+		}
+	default:
+		return invalid(name, "The member %s has the wrong type.", name)
+	}
+	return nil
+}
+
+func invalid(field, format string, args ...any) error {
+	return fault.New(fault.InvalidRequest, format, args...).With("field", field)
+}

@@ -1,0 +1,205 @@
+package search
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// handlePost serves the operations that take a JSON body.
+func (s *Service) handlePost(operation string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := s.post(c, operation); err != nil {
+			s.writeError(c, err)
+		}
+	}
+}
+
+func (s *Service) post(c *gin.Context, operation string) error {
+	st := s.state.Load()
+	header, given := bearer(c.Request.Header)
+	var tok *token
+	var err error
+	if given {
+		if tok, err = s.tokens.authenticate(c, header); err != nil {
+			return err
+		}
+	}
+	op, known := st.operations[operation]
+	raw, err := httpd.ReadBody(c)
+	if err != nil {
+		return err
+	}
+	in, err := parse(raw, op.want)
+	if err != nil {
+		return err
+	}
+	text := header
+	if tok == nil {
+		text = in.token
+		if tok, err = s.identify(c, st, text); err != nil {
+			return err
+		}
+	}
+	if !known {
+		return fault.New(fault.NotFound, "The search backend does not offer %s.", operation)
+	}
+	if err := in.check(op.Operation, text, in.token); err != nil {
+		return err
+	}
+	return s.answer(c, st, &call{
+		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c),
+	})
+}
+
+// identify finds the token of a request that has none in its header.
+func (s *Service) identify(c *gin.Context, st *state, text string) (*token, error) {
+	switch {
+	case text != "":
+		return s.tokens.authenticate(c, text)
+	case st.settings.DevOpenAdmin:
+		return s.tokens.builtin(), nil
+	}
+	return nil, errToken("The access token is missing.")
+}
+
+// bearer reads the token of the header. Another scheme than Bearer counts as no header; two headers are one too many.
+func bearer(h http.Header) (text string, given bool) {
+	values := h["Authorization"]
+	if len(values) == 0 {
+		return "", false
+	}
+	scheme, rest, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	if len(values) > 1 {
+		return "", true
+	}
+	return strings.TrimSpace(rest), true
+}
+
+func (s *Service) handleResearchResult(c *gin.Context) {
+	if err := s.researchResult(c); err != nil {
+		s.writeError(c, err)
+	}
+}
+
+const maxResourceID = 200
+
+func (s *Service) researchResult(c *gin.Context) error {
+	st := s.state.Load()
+	tok, err := s.headerToken(c, st)
+	if err != nil {
+		return err
+	}
+	op, known := st.operations[sdk.OpResearchResult]
+	if !known {
+		return fault.New(fault.NotFound, "The search backend does not offer research.")
+	}
+	id := c.Param("request_id")
+	if len(id) > maxResourceID {
+		return invalid("request_id", "The research id has more than %d characters.", maxResourceID)
+	}
+	// Whose research it is comes before the quota: a foreign id costs nothing.
+	if st.credential {
+		if _, err := s.resource(c, id, tok.id); err != nil {
+			return err
+		}
+	}
+	return s.answer(c, st, &call{
+		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c),
+	})
+}
+
+// researchQuery is the part of the query that the upstream knows.
+func researchQuery(c *gin.Context) string {
+	if v, ok := c.GetQuery("include_usage"); ok {
+		if on, err := strconv.ParseBool(v); err == nil {
+			return "include_usage=" + strconv.FormatBool(on)
+		}
+	}
+	return ""
+}
+
+func (s *Service) headerToken(c *gin.Context, st *state) (*token, error) {
+	if text, given := bearer(c.Request.Header); given {
+		return s.tokens.authenticate(c, text)
+	}
+	return s.identify(c, st, "")
+}
+
+// answer performs the call and writes what came of it.
+func (s *Service) answer(c *gin.Context, st *state, call *call) error {
+	ans, err := s.proxy(c.Request.Context(), st, call)
+	s.rateHeaders(c, call.token)
+	if err != nil {
+		return err
+	}
+	defer ans.reply.Release()
+	h := c.Writer.Header()
+	if ans.head.RetryAfter != "" {
+		h["Retry-After"] = []string{ans.head.RetryAfter}
+	}
+	if strings.Contains(ans.head.ContentType, "html") {
+		// An upstream's page is data here: it runs nothing and embeds nothing.
+		h["Content-Security-Policy"] = []string{"sandbox; default-src 'none'"}
+	}
+	if ans.stream != nil {
+		s.writeStream(c, ans)
+		return nil
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(ans.body()))}
+	httpd.WriteBody(c, ans.head.Status, ans.head.ContentType, ans.body())
+	return nil
+}
+
+// writeStream passes events on and flushes each chunk. There is no idle limit: an upstream may think for minutes.
+func (s *Service) writeStream(c *gin.Context, ans *answer) {
+	defer ans.stream.Close()
+	h := c.Writer.Header()
+	h.Set("Content-Type", ans.head.ContentType)
+	httpd.StreamHeaders(h)
+	c.Writer.WriteHeader(ans.head.Status)
+	rc := http.NewResponseController(c.Writer)
+	_ = rc.Flush()
+	written, err := copyStream(ans.stream, func(p []byte) error {
+		_ = rc.SetWriteDeadline(time.Now().Add(time.Minute))
+		if _, err := c.Writer.Write(p); err != nil {
+			return err
+		}
+		return rc.Flush()
+	})
+	ans.finish(written, err)
+	if err != nil {
+		httpd.SetError(c, err)
+		// The status is out already: a cut connection is the only way to say that the answer is not whole.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// rateHeaders tell the client about its hourly window.
+func (s *Service) rateHeaders(c *gin.Context, t *token) {
+	now := s.cfg.Now()
+	remaining, reset := t.counter.window(now, t.limits.RequestsHour)
+	h := c.Writer.Header()
+	h["X-Ratelimit-Limit"] = []string{strconv.FormatInt(t.limits.RequestsHour, 10)}
+	h["X-Ratelimit-Remaining"] = []string{strconv.FormatInt(remaining, 10)}
+	h["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}
+}
+
+// writeError adds the members that the upstream's own clients read.
+func (s *Service) writeError(c *gin.Context, err error) {
+	e := fault.As(err)
+	body := httpd.ErrorBody(c, e)
+	body["error"] = e.Code
+	body["detail"] = map[string]string{"error": e.Message}
+	httpd.WriteErrorBody(c, e, body)
+}

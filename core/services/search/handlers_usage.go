@@ -1,0 +1,55 @@
+package search
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// usageBody is the answer of GET /api/proxy/usage.
+type usageBody struct {
+	TokenID               string `json:"tokenId"`
+	DailySuccess          int64  `json:"dailySuccess"`
+	DailyError            int64  `json:"dailyError"`
+	MonthlySuccess        int64  `json:"monthlySuccess"`
+	MonthlyQuotaExhausted int64  `json:"monthlyQuotaExhausted"`
+	HourlyRequests        int64  `json:"hourlyRequests"`
+	HourlyRequestsLimit   int64  `json:"hourlyRequestsLimit"`
+	HourlyRequestsResetAt string `json:"hourlyRequestsResetAt"`
+	HourlyCredits         int64  `json:"hourlyCredits"`
+	HourlyCreditsLimit    int64  `json:"hourlyCreditsLimit"`
+	HourlyCreditsResetAt  string `json:"hourlyCreditsResetAt"`
+	DailyCredits          int64  `json:"dailyCredits"`
+	DailyCreditsLimit     int64  `json:"dailyCreditsLimit"`
+	DailyCreditsResetAt   string `json:"dailyCreditsResetAt"`
+	MonthlyCredits        int64  `json:"monthlyCredits"`
+	MonthlyCreditsLimit   int64  `json:"monthlyCreditsLimit"`
+	MonthlyCreditsResetAt string `json:"monthlyCreditsResetAt"`
+}
+
+// handleUsage tells a token what it has used. It costs nothing and counts as no request.
+func (s *Service) handleUsage(c *gin.Context) {
+	tok, err := s.headerToken(c, s.state.Load())
+	if err != nil {
+		s.writeError(c, err)
+		return
+	}
+	c.Header("Cache-Control", "no-store")
+	s.rateHeaders(c, tok)
+	c.JSON(http.StatusOK, usage(tok, s.cfg.Now()))
+}
+
+func usage(t *token, now time.Time) usageBody {
+	u, l := t.counter.used(now), t.limits
+	return usageBody{
+		TokenID: t.id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,
+		MonthlySuccess: u.MonthlySuccess, MonthlyQuotaExhausted: u.MonthlyRefused,
+		HourlyRequests: u.HourlyRequests, HourlyRequestsLimit: l.RequestsHour, HourlyRequestsResetAt: store.FormatTime(u.HourlyRequestsResetAt),
+		HourlyCredits: u.HourlyCredits, HourlyCreditsLimit: l.CreditsHour, HourlyCreditsResetAt: store.FormatTime(u.HourlyCreditsReset),
+		DailyCredits: u.DailyCredits, DailyCreditsLimit: l.CreditsDay, DailyCreditsResetAt: store.FormatTime(u.DailyResetAt),
+		MonthlyCredits: u.MonthlyCredits, MonthlyCreditsLimit: l.CreditsMonth, MonthlyCreditsResetAt: store.FormatTime(u.MonthlyResetAt),
+	}
+}

@@ -1,0 +1,114 @@
+package search
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are the Prometheus metrics of the service. None has a label for a token.
+type Metrics struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	upstream *prometheus.HistogramVec
+	plugin   *prometheus.HistogramVec
+	credits  *prometheus.CounterVec
+	refusals *prometheus.CounterVec
+	keys     *keyCollector
+
+	mu     sync.RWMutex
+	series map[seriesKey]series
+}
+
+type seriesKey struct {
+	operation string
+	status    int
+}
+
+// series are the children of one operation and status, looked up once.
+type series struct {
+	requests, credits          prometheus.Counter
+	duration, upstream, plugin prometheus.Observer
+}
+
+// NewMetrics makes the metrics and registers them; a nil registerer leaves them unregistered.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	buckets := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}
+	histogram := func(name, help string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"operation"})
+	}
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_requests_total", Help: "Admitted requests by operation and status."}, []string{"operation", "status"}),
+		duration: histogram("patchbay_search_request_duration_seconds", "Time from admission to the answer."),
+		upstream: histogram("patchbay_search_upstream_duration_seconds", "Time that the upstream took for the attempt that answered."),
+		plugin:   histogram("patchbay_search_plugin_duration_seconds", "Time that the call to the provider took beyond the upstream's."),
+		credits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_credits_total", Help: "Credits charged."}, []string{"operation"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_refusals_total", Help: "Requests that a limit turned away."}, []string{"scope", "window"}),
+		keys:     &keyCollector{desc: prometheus.NewDesc("patchbay_search_keys", "Upstream keys by state.", []string{"state"}, nil)},
+		series:   map[seriesKey]series{},
+	}
+	if reg != nil {
+		reg.MustRegister(m.requests, m.duration, m.upstream, m.plugin, m.credits, m.refusals, m.keys)
+	}
+	return m
+}
+
+func (m *Metrics) of(operation string, status int) series {
+	k := seriesKey{operation, status}
+	m.mu.RLock()
+	s, ok := m.series[k]
+	m.mu.RUnlock()
+	if ok {
+		return s
+	}
+	s = series{
+		requests: m.requests.WithLabelValues(operation, strconv.Itoa(status)), credits: m.credits.WithLabelValues(operation),
+		duration: m.duration.WithLabelValues(operation), upstream: m.upstream.WithLabelValues(operation), plugin: m.plugin.WithLabelValues(operation),
+	}
+	m.mu.Lock()
+	m.series[k] = s
+	m.mu.Unlock()
+	return s
+}
+
+func (m *Metrics) ended(operation string, status int, took, upstream, plugin time.Duration, credits int64) {
+	s := m.of(operation, status)
+	s.requests.Inc()
+	s.credits.Add(float64(credits))
+	s.duration.Observe(took.Seconds())
+	s.upstream.Observe(upstream.Seconds())
+	s.plugin.Observe(plugin.Seconds())
+}
+
+func (m *Metrics) refused(x *Exceeded) { m.refusals.WithLabelValues(x.Scope, x.Window).Inc() }
+
+func (m *Metrics) watchKeys(states func() map[KeyState]int) {
+	m.keys.mu.Lock()
+	defer m.keys.mu.Unlock()
+	m.keys.states = states
+}
+
+// keyCollector counts the keys when it is asked.
+type keyCollector struct {
+	desc   *prometheus.Desc
+	mu     sync.Mutex
+	states func() map[KeyState]int
+}
+
+// Describe implements prometheus.Collector.
+func (k *keyCollector) Describe(ch chan<- *prometheus.Desc) { ch <- k.desc }
+
+// Collect implements prometheus.Collector.
+func (k *keyCollector) Collect(ch chan<- prometheus.Metric) {
+	k.mu.Lock()
+	states := k.states
+	k.mu.Unlock()
+	if states == nil {
+		return
+	}
+	for state, n := range states() {
+		ch <- prometheus.MustNewConstMetric(k.desc, prometheus.GaugeValue, float64(n), string(state))
+	}
+}

@@ -1,0 +1,178 @@
+package search
+
+import (
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const (
+	// coolDefault is how long a rate-limited key rests where the upstream names no time; coolMax bounds what it names.
+	coolDefault = time.Minute
+	coolMax     = 10 * time.Minute
+	// maxAffinity bounds the tokens whose key is remembered.
+	maxAffinity = 10_000
+)
+
+// key is an upstream key in memory.
+type key struct {
+	id     string
+	value  schema.Secret
+	group  string
+	state  KeyState
+	reason string
+	until  time.Time
+	used   uint64
+}
+
+// usable brings a key back whose time has come, and tells whether it may be used.
+func (k *key) usable(now time.Time) bool {
+	if (k.state == KeyCooling || k.state == KeyExhausted) && !now.Before(k.until) {
+		k.state, k.reason, k.until = KeyActive, "", time.Time{}
+	}
+	return k.state == KeyActive
+}
+
+// pool chooses the upstream key for each call: the one that the token used last if it can be used, else the one that
+// has rested longest.
+type pool struct {
+	now func() time.Time
+	// changed hears of a state that an upstream's answer brought about.
+	changed func(id string, state KeyState, reason string, until time.Time)
+
+	mu       sync.Mutex
+	byID     map[string]*key
+	order    []*key
+	clock    uint64
+	affinity map[string]string
+}
+
+func newPool(now func() time.Time, changed func(string, KeyState, string, time.Time)) *pool {
+	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[string]string{}}
+}
+
+// load takes keys in. state of a key that is there already is replaced by what was stored.
+func (p *pool) load(keys []*key, deleted []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range keys {
+		if old := p.byID[k.id]; old != nil {
+			k.used = old.used
+		}
+		p.byID[k.id] = k
+	}
+	for _, id := range deleted {
+		delete(p.byID, id)
+	}
+	p.order = p.order[:0]
+	for _, k := range p.byID {
+		p.order = append(p.order, k)
+	}
+}
+
+// pick chooses a key for a token. tried are ids that have failed for this request already. The result is a copy.
+func (p *pool) pick(tokenID string, tried []string) (id string, value schema.Secret, ok bool) {
+	now := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	best := p.byID[p.affinity[tokenID]]
+	if best == nil || isTried(best.id, tried) || !best.usable(now) {
+		best = p.rested(now, tried)
+	}
+	if best == nil {
+		return "", "", false
+	}
+	p.clock++
+	best.used = p.clock
+	if p.affinity[tokenID] != best.id {
+		if len(p.affinity) >= maxAffinity {
+			clear(p.affinity)
+		}
+		p.affinity[tokenID] = best.id
+	}
+	return best.id, best.value, true
+}
+
+func (p *pool) rested(now time.Time, tried []string) *key {
+	var best *key
+	for _, k := range p.order {
+		if isTried(k.id, tried) || !k.usable(now) {
+			continue
+		}
+		if best == nil || k.used < best.used || k.used == best.used && k.id < best.id {
+			best = k
+		}
+	}
+	return best
+}
+
+func isTried(id string, tried []string) bool {
+	for _, t := range tried {
+		if t == id {
+			return true
+		}
+	}
+	return false
+}
+
+// get returns a key by its id if it may be used: what a research result needs.
+func (p *pool) get(id string) (schema.Secret, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := p.byID[id]
+	if k == nil || k.state == KeyInvalid || k.state == KeyDisabled {
+		return "", false
+	}
+	return k.value, true
+}
+
+// mark applies what an answer says about a key, and tells whether the key can be used no more for now.
+func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
+	now := p.now()
+	p.mu.Lock()
+	k := p.byID[id]
+	if k == nil {
+		p.mu.Unlock()
+		return v.State == sdk.KeyInvalid || v.State == sdk.KeyRateLimited || v.State == sdk.KeyExhausted
+	}
+	state, until := k.state, k.until
+	switch v.State {
+	case sdk.KeyInvalid:
+		state, until, spent = KeyInvalid, time.Time{}, true
+	case sdk.KeyRateLimited:
+		state, until, spent = KeyCooling, now.Add(rest(v.RetryAfter)), true
+	case sdk.KeyExhausted:
+		state, until, spent = KeyExhausted, nextMonth(now), true
+	}
+	// A person's decision and a verdict of "invalid" outlast late answers of calls that began before.
+	if !spent || k.state == KeyDisabled || k.state == KeyInvalid {
+		p.mu.Unlock()
+		return spent
+	}
+	k.state, k.reason, k.until = state, v.Reason, until
+	p.mu.Unlock()
+	p.changed(id, state, v.Reason, until)
+	return true
+}
+
+func rest(after time.Duration) time.Duration {
+	if after <= 0 {
+		return coolDefault
+	}
+	return min(max(after, time.Second), coolMax)
+}
+
+// states counts the keys by state, for metrics.
+func (p *pool) states() map[KeyState]int {
+	now := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[KeyState]int{KeyActive: 0, KeyCooling: 0, KeyExhausted: 0, KeyInvalid: 0, KeyDisabled: 0}
+	for _, k := range p.byID {
+		k.usable(now)
+		out[k.state]++
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// maxResources bounds the research ids in memory; older ones are read from the database.
+const maxResources = 10_000
+
+// resources remembers research ids that may not have reached the database yet.
+type resources struct {
+	mu   sync.Mutex
+	byID map[string]researchRecord
+}
+
+func newResources() *resources { return &resources{byID: map[string]researchRecord{}} }
+
+func (r *resources) put(rec researchRecord) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.byID) >= maxResources {
+		clear(r.byID)
+	}
+	r.byID[rec.ResourceID] = rec
+}
+
+func (r *resources) get(id string) (researchRecord, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec, ok := r.byID[id]
+	return rec, ok
+}
+
+// resource finds the key of a research id. Another token's id, like an unknown one, is a fault.NotFound.
+func (s *Service) resource(ctx context.Context, id, tokenID string) (researchRecord, error) {
+	since := s.cfg.Now().Add(-researchFor)
+	rec, ok := s.found.get(id)
+	if !ok {
+		var err error
+		rec, err = s.repo.research(ctx, id, since)
+		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+			return rec, fault.Wrap(err, fault.Internal, "The research could not be looked up.")
+		}
+		ok = err == nil
+	}
+	if !ok || rec.TokenID != tokenID || rec.CreatedAt < since.UnixMilli() {
+		return rec, fault.New("research_request_not_found", "There is no such research.").WithStatus(404)
+	}
+	return rec, nil
+}
+
+func sub() fs.FS {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		// The directory is embedded: this cannot fail at run time.
+		return migrations
+	}
+	return dir
+}

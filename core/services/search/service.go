@@ -1,0 +1,255 @@
+// Package search is the token-gated search proxy: it checks the client's token and quota, chooses an upstream key,
+// calls the search backend that the operator configured, and keeps an audit of all of it.
+package search
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Settings is the block service "search" of plugin.hcl.
+type Settings struct {
+	BaseURL      string        `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
+	Backend      string        `patchbay:"backend,required,ref=search" doc:"The search instance that answers, such as search.docs."`
+	LogBodies    bool          `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit. Tokens and keys are never part of them."`
+	Retention    time.Duration `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
+	DevOpenAdmin bool          `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
+	Limits       *LimitSet     `patchbay:"limits" doc:"What one token may use unless it has limits of its own."`
+}
+
+// LimitSet is the limits block: the defaults for tokens.
+type LimitSet struct {
+	RequestsHour int64 `patchbay:"requests_hour,default=500" doc:"Requests in a rolling hour."`
+	CreditsHour  int64 `patchbay:"credits_hour,default=100" doc:"Credits in a rolling hour."`
+	CreditsDay   int64 `patchbay:"credits_day,default=500" doc:"Credits in a UTC day."`
+	CreditsMonth int64 `patchbay:"credits_month,default=5000" doc:"Credits in a UTC month."`
+}
+
+// DefaultLimits are the limits of a token where nobody says otherwise.
+func DefaultLimits() Limits {
+	return Limits{RequestsHour: 500, CreditsHour: 100, CreditsDay: 500, CreditsMonth: 5000}
+}
+
+func (s Settings) limits() Limits {
+	if s.Limits == nil {
+		return DefaultLimits()
+	}
+	return Limits(*s.Limits)
+}
+
+// Check finds what the types of the settings cannot express.
+func (s Settings) Check() schema.Diagnostics {
+	var out schema.Diagnostics
+	if s.Retention < time.Hour {
+		out = append(out, schema.Errorf(schema.At("retention"), "must be at least 1h")...)
+	}
+	l := s.limits()
+	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay, "credits_month": l.CreditsMonth} {
+		if v < 0 {
+			out = append(out, schema.Errorf(schema.At("limits").Attr(name), "must not be negative")...)
+		}
+	}
+	return out
+}
+
+// Config is what the service needs.
+type Config struct {
+	Store    *store.Store
+	Keyring  *secret.Keyring
+	Logger   hclog.Logger
+	Settings Settings
+	// Search is the backend that Settings.Backend names.
+	Search  client.Search
+	Metrics *Metrics
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// NoAudit switches the audit rows off, for measurements alone: counters do not survive a restart then.
+	NoAudit bool
+}
+
+// Service is the search service.
+type Service struct {
+	cfg    Config
+	repo   *repository
+	tokens *tokens
+	pool   *pool
+	audit  *audit
+	found  *resources
+	state  atomic.Pointer[state]
+	seen   atomic.Int64
+
+	background sync.WaitGroup
+}
+
+// state is what a reload replaces at once.
+type state struct {
+	settings   Settings
+	search     client.Search
+	credential bool
+	operations map[string]operation
+}
+
+// New loads tokens, keys and counters, and ends what a crash left open. The migrations have run.
+func New(ctx context.Context, cfg Config) (*Service, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(nil)
+	}
+	s := &Service{cfg: cfg, repo: &repository{cfg.Store}, found: newResources()}
+	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
+	s.pool = newPool(cfg.Now, s.keyChanged)
+	if err := s.Reload(cfg.Settings, cfg.Search); err != nil {
+		return nil, err
+	}
+	if err := s.restore(ctx); err != nil {
+		return nil, err
+	}
+	cfg.Metrics.watchKeys(s.pool.states)
+	return s, nil
+}
+
+// Migrations are the schema of the service.
+func Migrations() store.Migrations { return store.Migrations{Module: "search", FS: sub()} }
+
+// Reload puts new settings and a new backend into use. Requests that are under way keep the old ones.
+func (s *Service) Reload(set Settings, backend client.Search) error {
+	desc, err := backend.Describe()
+	if err != nil {
+		return fmt.Errorf("describe the search backend: %w", err)
+	}
+	next := &state{settings: set, search: backend, credential: desc.Credential, operations: map[string]operation{}}
+	for _, op := range desc.Operations {
+		next.operations[op.Name] = newOperation(op)
+	}
+	s.tokens.setDefaults(set.limits())
+	s.state.Store(next)
+	if set.DevOpenAdmin {
+		s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
+	}
+	return nil
+}
+
+// restore reads what an earlier process left.
+func (s *Service) restore(ctx context.Context) error {
+	interrupted, err := s.repo.closeInterrupted(ctx)
+	if err != nil {
+		return fmt.Errorf("close interrupted requests: %w", err)
+	}
+	if interrupted > 0 {
+		s.cfg.Logger.Warn("requests were interrupted by an earlier end of the core", "rows", interrupted)
+	}
+	last, err := s.repo.lastRequestID(ctx)
+	if err != nil {
+		return fmt.Errorf("read the last request: %w", err)
+	}
+	if err := s.refresh(ctx, 0); err != nil {
+		return err
+	}
+	if err := s.restoreCounters(ctx); err != nil {
+		return fmt.Errorf("rebuild the counters: %w", err)
+	}
+	if !s.cfg.NoAudit {
+		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last)
+	}
+	return nil
+}
+
+// restoreCounters rebuilds the windows of every token from the stored use: single minutes for the rolling hour, sums for
+// the rest of the day and the month.
+func (s *Service) restoreCounters(ctx context.Context) error {
+	now := s.cfg.Now()
+	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
+	recent, err := s.repo.usageSince(ctx, hour)
+	if err != nil {
+		return err
+	}
+	sums := recent
+	for _, span := range [][2]int64{{month, min(day, hour)}, {max(day, month), hour}} {
+		if span[0] >= span[1] {
+			continue
+		}
+		part, err := s.repo.usageSums(ctx, span[0], span[1])
+		if err != nil {
+			return err
+		}
+		sums = append(sums, part...)
+	}
+	for _, u := range sums {
+		if t := s.tokens.get(u.TokenID); t != nil {
+			t.counter.restore(now, u)
+		}
+	}
+	return nil
+}
+
+// Refresh takes in what other processes have written to tokens and keys.
+func (s *Service) Refresh(ctx context.Context) error { return s.refresh(ctx, s.seen.Load()) }
+
+// refreshSlack covers clocks and transactions that commit out of order.
+const refreshSlack = 5 * time.Second
+
+func (s *Service) refresh(ctx context.Context, since int64) error {
+	now := s.cfg.Now()
+	toks, err := s.repo.tokensSince(ctx, since)
+	if err != nil {
+		return fmt.Errorf("load access tokens: %w", err)
+	}
+	s.tokens.load(toks)
+	keys, err := s.repo.keysSince(ctx, since)
+	if err != nil {
+		return fmt.Errorf("load upstream keys: %w", err)
+	}
+	s.loadKeys(keys)
+	s.seen.Store(now.Add(-refreshSlack).UnixMilli())
+	return nil
+}
+
+// HasTokens tells whether there is any access token yet.
+func (s *Service) HasTokens(ctx context.Context) (bool, error) {
+	n, err := s.repo.countTokens(ctx)
+	return n > 0, err
+}
+
+// Ready is an error while the service cannot do its work.
+func (s *Service) Ready() error {
+	if s.audit != nil && !s.audit.healthy() {
+		return errors.New("audit rows cannot be written")
+	}
+	return nil
+}
+
+// Flush waits until the audit of all requests that have ended is written.
+func (s *Service) Flush(ctx context.Context) error {
+	if s.audit == nil {
+		return nil
+	}
+	return s.audit.flush(ctx)
+}
+
+// Close writes the rest of the audit. No request may be under way.
+func (s *Service) Close() {
+	s.background.Wait()
+	if s.audit != nil {
+		s.audit.close()
+	}
+}

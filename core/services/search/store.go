@@ -1,0 +1,107 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// repository holds the queries. It decides nothing.
+type repository struct{ store *store.Store }
+
+func (r *repository) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
+
+func (r *repository) token(ctx context.Context, id string) (tokenRecord, error) {
+	var out tokenRecord
+	err := r.db(ctx).Where("id = ?", id).Take(&out).Error
+	return out, err
+}
+
+func (r *repository) tokensSince(ctx context.Context, updated int64) (out []tokenRecord, err error) {
+	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
+	return out, err
+}
+
+func (r *repository) keysSince(ctx context.Context, updated int64) (out []keyRecord, err error) {
+	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
+	return out, err
+}
+
+func (r *repository) countTokens(ctx context.Context) (n int64, err error) {
+	err = r.db(ctx).Model(&tokenRecord{}).Where("deleted_at = 0").Count(&n).Error
+	return n, err
+}
+
+// usageByMinute is the stored use of the last hour, usageByDay that of the days since a minute, summed by token and
+// day. Together they are what counters are rebuilt from.
+func (r *repository) usageSince(ctx context.Context, minute int64) (out []usageRecord, err error) {
+	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
+	return out, err
+}
+
+func (r *repository) usageSums(ctx context.Context, from, before int64) (out []usageRecord, err error) {
+	err = r.db(ctx).Model(&usageRecord{}).
+		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").
+		Where("minute >= ? AND minute < ?", from, before).Group("token_id").Scan(&out).Error
+	return out, err
+}
+
+func (r *repository) research(ctx context.Context, resource string, since time.Time) (researchRecord, error) {
+	var out researchRecord
+	err := r.db(ctx).Where("resource_id = ? AND created_at >= ?", resource, since.UnixMilli()).Take(&out).Error
+	return out, err
+}
+
+func (r *repository) lastRequestID(ctx context.Context) (id int64, err error) {
+	err = r.db(ctx).Raw("SELECT COALESCE(MAX(id), 0) FROM search_requests").Scan(&id).Error
+	return id, err
+}
+
+// closeInterrupted ends the rows that a crash left open.
+func (r *repository) closeInterrupted(ctx context.Context) (n int64, err error) {
+	err = r.store.Tx(ctx, "close interrupted requests", func(ctx context.Context) error {
+		res := r.store.Writer(ctx).Exec("UPDATE search_requests SET outcome = ?, error_code = 'interrupted' WHERE outcome = ?", Interrupted, Open)
+		n = res.RowsAffected
+		return res.Error
+	})
+	return n, err
+}
+
+func (r *repository) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) error {
+	return r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
+		return r.store.Writer(ctx).Model(&keyRecord{}).Where("id = ? AND deleted_at = 0", id).
+			Updates(map[string]any{"state": state, "reason": reason, "until": until, "updated_at": now}).Error
+	})
+}
+
+// purge deletes at most limit rows of each kind that are older than the cut-offs, and tells whether any are left.
+func (r *repository) purge(ctx context.Context, rowsBefore, researchBefore time.Time, limit int) (more bool, err error) {
+	err = r.store.Tx(ctx, "delete old requests", func(ctx context.Context) error {
+		w := r.store.Writer(ctx)
+		var last int64
+		if err := w.Raw("SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM search_requests WHERE time < ? ORDER BY time LIMIT ?) AS old",
+			rowsBefore.UnixMilli(), limit).Scan(&last).Error; err != nil {
+			return err
+		}
+		for _, q := range []struct {
+			sql  string
+			args []any
+		}{
+			{"DELETE FROM search_bodies WHERE request_row <= ?", []any{last}},
+			{"DELETE FROM search_requests WHERE id <= ? AND time < ?", []any{last, rowsBefore.UnixMilli()}},
+			{"DELETE FROM quota_usage WHERE minute < ?", []any{rowsBefore.Unix() / 60}},
+			{"DELETE FROM search_research WHERE created_at < ?", []any{researchBefore.UnixMilli()}},
+		} {
+			res := w.Exec(q.sql, q.args...)
+			if res.Error != nil {
+				return res.Error
+			}
+			more = more || res.RowsAffected >= int64(limit)
+		}
+		return nil
+	})
+	return more, err
+}

@@ -1,0 +1,262 @@
+package search
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+)
+
+const (
+	tokenPrefix    = "th-"
+	tokenIDLen     = 4
+	tokenSecretLen = 24
+	tokenLen       = len(tokenPrefix) + tokenIDLen + 1 + tokenSecretLen
+	// unknownFor is how long an unknown id is remembered as such; maxUnknown bounds the memory for that.
+	unknownFor = time.Second
+	maxUnknown = 4096
+)
+
+// token is an access token in memory.
+type token struct {
+	id      string
+	hash    [32]byte
+	enabled bool
+	expires time.Time
+	owner   string
+	own     overrides
+	limits  Limits
+	counter *counter
+}
+
+// usable tells whether the token may be used at a moment.
+func (t *token) usable(now time.Time) bool {
+	return t.enabled && (t.expires.IsZero() || now.Before(t.expires))
+}
+
+// tokens is the table of access tokens in memory. It is loaded at start, follows writes of other processes, and looks
+// an unknown id up once.
+type tokens struct {
+	store    *repository
+	defaults Limits
+	now      func() time.Time
+
+	mu      sync.RWMutex
+	byID    map[string]*token
+	unknown map[string]time.Time
+}
+
+func newTokens(store *repository, defaults Limits, now func() time.Time) *tokens {
+	return &tokens{store: store, defaults: defaults, now: now, byID: map[string]*token{}, unknown: map[string]time.Time{}}
+}
+
+// setDefaults gives new limits to the tokens that have none of their own.
+func (t *tokens) setDefaults(l Limits) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.defaults = l
+	for id, old := range t.byID {
+		next := *old
+		next.limits = old.own.over(l)
+		t.byID[id] = &next
+	}
+}
+
+// load takes records in; what is deleted goes.
+func (t *tokens) load(records []tokenRecord) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range records {
+		old := t.byID[r.ID]
+		delete(t.unknown, r.ID)
+		if r.DeletedAt != 0 {
+			delete(t.byID, r.ID)
+			continue
+		}
+		next := r.live(t.defaults)
+		if old != nil {
+			next.counter = old.counter
+		}
+		t.byID[r.ID] = next
+	}
+}
+
+func (r tokenRecord) live(defaults Limits) *token {
+	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, counter: &counter{}}
+	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth}
+	out.limits = out.own.over(defaults)
+	copy(out.hash[:], r.Hash)
+	if r.ExpiresAt != 0 {
+		out.expires = time.UnixMilli(r.ExpiresAt)
+	}
+	return out
+}
+
+// overrides are a token's own limits; nil takes the default.
+type overrides struct{ requests, hour, day, month *int64 }
+
+func (o overrides) over(l Limits) Limits {
+	for _, x := range []struct{ from, to *int64 }{
+		{o.requests, &l.RequestsHour}, {o.hour, &l.CreditsHour}, {o.day, &l.CreditsDay}, {o.month, &l.CreditsMonth},
+	} {
+		if x.from != nil {
+			*x.to = *x.from
+		}
+	}
+	return l
+}
+
+func (t *tokens) get(id string) *token {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byID[id]
+}
+
+// errToken is the one answer to every token that is not usable.
+func errToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
+
+// authenticate finds the token of a text. Its error is a fault.Unauthorized.
+func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) {
+	if len(text) != tokenLen || !strings.HasPrefix(text, tokenPrefix) || text[len(tokenPrefix)+tokenIDLen] != '-' {
+		return nil, errToken("The access token is invalid or disabled.")
+	}
+	id := text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
+	found := t.get(id)
+	if found == nil {
+		var err error
+		if found, err = t.lookup(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if found == nil || subtle.ConstantTimeCompare(secret.HashToken(text), found.hash[:]) != 1 || !found.usable(t.now()) {
+		return nil, errToken("The access token is invalid or disabled.")
+	}
+	return found, nil
+}
+
+// lookup asks the database about an id that is not in the table, at most once a second for each id.
+func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
+	now := t.now()
+	t.mu.Lock()
+	asked, known := t.unknown[id]
+	if known && now.Sub(asked) < unknownFor {
+		t.mu.Unlock()
+		return nil, nil
+	}
+	if len(t.unknown) >= maxUnknown {
+		clear(t.unknown)
+	}
+	t.unknown[id] = now
+	t.mu.Unlock()
+	r, err := t.store.token(ctx, id)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "The access token could not be checked.")
+	}
+	t.load([]tokenRecord{r})
+	return t.get(id), nil
+}
+
+// NewToken describes an access token to make. Nil limits mean the service's defaults.
+type NewToken struct {
+	Note      string
+	Group     string
+	OwnerID   string
+	ExpiresAt time.Time
+	Limits    *Limits
+}
+
+const maxNote = 500
+
+// CreateToken makes an access token and returns its text, which is stored sealed.
+func (s *Service) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
+	if len(n.Note) > maxNote {
+		return "", invalid("note", "The note has more than %d bytes.", maxNote)
+	}
+	now := s.cfg.Now().UnixMilli()
+	err = s.cfg.Store.Tx(ctx, "create token", func(ctx context.Context) error {
+		for range 16 {
+			id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
+			if _, err := s.repo.token(ctx, id); err == nil {
+				continue
+			} else if !errors.Is(err, gorm.ErrRecordNotFound) {
+				return err
+			}
+			text = tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
+			r := tokenRecord{
+				ID: id, Hash: secret.HashToken(text), Sealed: s.cfg.Keyring.Seal([]byte(text), "search_tokens", id, "sealed"),
+				Enabled: true, Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, CreatedAt: now, UpdatedAt: now,
+			}
+			if !n.ExpiresAt.IsZero() {
+				r.ExpiresAt = n.ExpiresAt.UnixMilli()
+			}
+			if l := n.Limits; l != nil {
+				r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth
+			}
+			s.cfg.Store.AfterCommit(ctx, func() { s.tokens.load([]tokenRecord{r}) })
+			return s.cfg.Store.Writer(ctx).Create(&r).Error
+		}
+		return errors.New("no free token id was found")
+	})
+	if err != nil {
+		return "", fmt.Errorf("create token: %w", err)
+	}
+	return text, nil
+}
+
+// SetTokenEnabled enables or disables a token.
+func (s *Service) SetTokenEnabled(ctx context.Context, id string, enabled bool) error {
+	return s.changeToken(ctx, id, map[string]any{"enabled": enabled})
+}
+
+// DeleteToken makes a token unusable for good. Its requests stay in the audit.
+func (s *Service) DeleteToken(ctx context.Context, id string) error {
+	return s.changeToken(ctx, id, map[string]any{"deleted_at": s.cfg.Now().UnixMilli()})
+}
+
+func (s *Service) changeToken(ctx context.Context, id string, values map[string]any) error {
+	values["updated_at"] = s.cfg.Now().UnixMilli()
+	return s.cfg.Store.Tx(ctx, "change token", func(ctx context.Context) error {
+		res := s.cfg.Store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
+		if res.Error != nil {
+			return fmt.Errorf("change token: %w", res.Error)
+		}
+		if res.RowsAffected == 0 {
+			return fault.New(fault.NotFound, "There is no such access token.")
+		}
+		r, err := s.repo.token(ctx, id)
+		if err != nil {
+			return err
+		}
+		s.cfg.Store.AfterCommit(ctx, func() { s.tokens.load([]tokenRecord{r}) })
+		return nil
+	})
+}
+
+// builtinID is the token on which calls without one are counted in development. No real id looks like it.
+const builtinID = "dev"
+
+// builtin is that token; it is made at its first use and never stored.
+func (t *tokens) builtin() *token {
+	if found := t.get(builtinID); found != nil {
+		return found
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found := t.byID[builtinID]; found != nil {
+		return found
+	}
+	made := &token{id: builtinID, enabled: true, limits: t.defaults, counter: &counter{}}
+	t.byID[builtinID] = made
+	return made
+}

@@ -44,7 +44,8 @@ func (f *File) Service(name string) *Block {
 	return nil
 }
 
-// JSON returns the values as schema.Decode reads them. A reference is a string such as "search.docs".
+// JSON returns the values as schema.Decode reads them, secrets included: it is not for logs. A reference is a string
+// such as "search.docs".
 func (b *Block) JSON() ([]byte, error) { return b.node.encode() }
 
 // Decode fills the struct from which the block's schema was derived.

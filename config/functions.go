@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +28,7 @@ func (f *File) functions() map[string]function.Function {
 		"env":         f.envFunction(),
 		"file":        f.fileFunction(false),
 		"secret_file": f.fileFunction(true),
-		"format":      stdlib.FormatFunc,
+		"format":      formatFunction(),
 		"join":        stdlib.JoinFunc,
 		"lower":       stdlib.LowerFunc,
 		"trimspace":   stdlib.TrimSpaceFunc,
@@ -71,6 +72,25 @@ func (f *File) fileFunction(secret bool) function.Function {
 			}
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 			return cty.StringVal(text).Mark(sensitiveMark{}), nil
+		},
+	})
+}
+
+// wideVerb is a verb of format that asks for a thousand characters or more.
+var wideVerb = regexp.MustCompile(`%[^a-zA-Z%]*[0-9]{4}`)
+
+// formatFunction is the usual format, without results that are large for their width alone.
+func formatFunction() function.Function {
+	return function.New(&function.Spec{
+		Description: "Fills values into a text.",
+		Params:      stdlib.FormatFunc.Params(),
+		VarParam:    stdlib.FormatFunc.VarParam(),
+		Type:        function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if wideVerb.MatchString(args[0].AsString()) {
+				return cty.NilVal, function.NewArgErrorf(0, "a width has at most three digits")
+			}
+			return stdlib.FormatFunc.Call(args)
 		},
 	})
 }

@@ -127,6 +127,10 @@ func (f *File) parse(data []byte) Diagnostics {
 	} else {
 		f.src.file, found = hclsyntax.ParseConfig(data, f.Path, hcl.InitialPos)
 	}
+	if number, ok := f.src.hugeNumber(); ok {
+		f.src.file = nil
+		return append(f.src.convert(found), ErrorAt(number, "Number too large", "An exponent is at most ±999.")...)
+	}
 	f.incomplete, f.src.broken = found.HasErrors(), found.HasErrors()
 	return f.src.convert(found)
 }

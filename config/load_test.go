@@ -273,3 +273,18 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestHugeNumbers loads what would keep the machine busy for minutes if it were written out in decimal.
+func TestHugeNumbers(t *testing.T) {
+	for _, value := range []string{"1e100000000", "1e-100000000", `"${1e100000000}"`, "1e999 * 1e999", `format("%9999999999d", 1)`} {
+		f, ds := loadText(t, "core {\n  level = "+value+"\n}", noEnv)
+		if len(ds) != 1 || ds[0].Line != 2 {
+			t.Errorf("%s: %v, %v", value, f, ds)
+		}
+	}
+	opts := options(t)
+	opts.ReadFile = func(string) ([]byte, error) { return []byte(`{"core": {"level": "${1e100000000}"}}`), nil }
+	if _, ds := config.Load("plugin.json", noEnv, opts); len(ds) != 1 || ds[0].Summary != "Number too large" {
+		t.Errorf("JSON: %v", ds)
+	}
+}

@@ -85,11 +85,34 @@ func (s *source) outline(text string) string {
 	return strings.TrimRight(shown, " ") + " " + hidden
 }
 
-// mask copies the bytes from start to end without comments, literals and values that are not public.
-func (s *source) mask(start, end int) string {
+func (s *source) lex() {
 	if s.tokens == nil {
 		s.tokens, _ = hclsyntax.LexConfig(s.bytes, s.name, hcl.InitialPos)
 	}
+}
+
+var (
+	hugeExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{3}`)
+	hugeInJSON   = regexp.MustCompile(`\$\{[^}]*[0-9][eE][+-]?0*[1-9][0-9]{3}`)
+)
+
+// hugeNumber finds a number whose mere evaluation as text would take minutes.
+func (s *source) hugeNumber() (Range, bool) {
+	if s.json {
+		return Range{File: s.name}, hugeInJSON.Match(s.bytes)
+	}
+	s.lex()
+	for _, t := range s.tokens {
+		if t.Type == hclsyntax.TokenNumberLit && hugeExponent.Match(t.Bytes) {
+			return s.at(t.Range), true
+		}
+	}
+	return Range{}, false
+}
+
+// mask copies the bytes from start to end without comments, literals and values that are not public.
+func (s *source) mask(start, end int) string {
+	s.lex()
 	var b strings.Builder
 	at := start
 	for i, t := range s.tokens {

@@ -55,6 +55,10 @@ func (d *decoder) evaluate(v *value) bool {
 	if val.IsNull() {
 		return false
 	}
+	if hasHugeNumber(val) {
+		d.errorAt(v.at, "Number too large", "A number in %q has an exponent beyond ±999.", v.attr.Name)
+		return true
+	}
 	d.warnLiteral(v)
 	converted, err := convert.Convert(val, ctyType(v.attr.Type))
 	if err != nil || !converted.IsWhollyKnown() {
@@ -126,6 +130,23 @@ func (d *decoder) goValue(v *value, val cty.Value) any {
 	}
 	return d.enum(v, val.AsString(), v.at)
 }
+
+// hasHugeNumber reports whether the value holds a number that would take long to write in decimal.
+func hasHugeNumber(val cty.Value) bool {
+	found := false
+	_ = cty.Walk(val, func(_ cty.Path, v cty.Value) (bool, error) {
+		if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() {
+			n := v.AsBigFloat()
+			exponent := n.MantExp(nil)
+			found = found || n.IsInf() || exponent > maxExponent || exponent < -maxExponent
+		}
+		return !found, nil
+	})
+	return found
+}
+
+// maxExponent is that of 1e999, in base 2.
+const maxExponent = 3320
 
 func (d *decoder) integer(v *value, n *big.Float) any {
 	if i, accuracy := n.Int64(); accuracy == big.Exact {

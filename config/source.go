@@ -121,7 +121,7 @@ func (s *source) mask(start, end int) string {
 			continue
 		}
 		if t.Type == hclsyntax.TokenComment {
-			at = s.copyUpTo(&b, at, from)
+			s.copyUpTo(&b, at, from)
 			return b.String()
 		}
 		if s.opensHiddenValue(i) {
@@ -138,11 +138,10 @@ func (s *source) mask(start, end int) string {
 	return b.String()
 }
 
-func (s *source) copyUpTo(b *strings.Builder, from, to int) int {
+func (s *source) copyUpTo(b *strings.Builder, from, to int) {
 	if from < to {
 		b.Write(s.bytes[from:min(to, len(s.bytes))])
 	}
-	return to
 }
 
 // opensHiddenValue reports whether the token is an equals sign before a value that is not public.

@@ -126,3 +126,6 @@ func (s *Store) Ping(ctx context.Context) error {
 func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
 
 func closeDB(db *sql.DB) func() error { return db.Close }
+
+// Exclusive tells whether this store holds the lock that only one core may hold.
+func (s *Store) Exclusive() bool { return s.cfg.Exclusive }

@@ -1,0 +1,54 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Hooks for tests of this package's insides.
+
+func (q *Queue) InitSchedules(ctx context.Context) error      { return q.initSchedules(ctx) }
+func (q *Queue) FireDue(ctx context.Context) time.Duration    { return q.fireDue(ctx) }
+func (q *Queue) Clean(ctx context.Context) error              { return q.clean(ctx) }
+func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recover(ctx, sole) }
+func (q *Queue) Beat(ctx context.Context) error               { return q.beat(ctx) }
+func (q *Queue) Owner() string                                { return q.owner }
+func (f Filter) Query(after bool, limit int) (sql string, args []any) {
+	if after {
+		return f.query(&position{At: 1 << 60, ID: "x"}, limit)
+	}
+	return f.query(nil, limit)
+}
+
+// Statement is a statement with its arguments, to be explained.
+type Statement struct {
+	Name string
+	SQL  string
+	Args []any
+}
+
+// Statements are those that run often or on large tables.
+func (q *Queue) Statements() []Statement {
+	types := []string{"a", "b"}
+	out := []Statement{
+		{"next", sqlNext, []any{types}},
+		{"claim", q.claimSQL(), []any{"o", 1, 1, 1, types}},
+		{"duplicate", sqlDuplicate, []any{"a", "k"}},
+		{"stale", sqlStale, []any{1, 10}},
+		{"others", sqlOthers, []any{1 << 60, "o", 10}},
+		{"beat", sqlBeat, []any{1, "o", []string{"x", "y"}}},
+		{"clean", sqlClean, []any{1, 10}},
+		{"events", sqlEvents, []any{"x", 1, 10}},
+		{"end", sqlEnd, []any{"failed", "", "", "", "", 1, "failed", "x", 1, "running"}},
+		{"release", "DELETE FROM job_locks WHERE job_id = ?", []any{"x"}},
+		{"conflict", "SELECT job_id FROM job_locks WHERE resource = ?", []any{"r"}},
+	}
+	for i, f := range []Filter{{}, {States: []State{Running}}, {Types: types[:1]}, {Lock: "r"}} {
+		for _, after := range []bool{false, true} {
+			sql, args := f.Query(after, 10)
+			out = append(out, Statement{fmt.Sprintf("list %d %v", i, after), sql, args})
+		}
+	}
+	return out
+}

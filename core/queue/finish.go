@@ -1,0 +1,205 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// maxMessage bounds what is kept of an error's message, in bytes.
+const maxMessage = 2000
+
+// outcome is how an attempt, or the whole job, ended.
+type outcome struct {
+	state   State
+	result  string
+	failure Failure
+}
+
+func failed(state State, reason string, err error) outcome {
+	shown := fault.As(err)
+	return outcome{state: state, failure: Failure{Code: shown.Code, Message: clean(shown.Message, maxMessage), Reason: reason}}
+}
+
+// conclude writes how an attempt ended. It tries again when the database does not answer; what cannot be written is
+// found by recovery later.
+func (q *Queue) conclude(r *run, result any, err, cause error) {
+	if err != nil {
+		q.log.Warn("a job's attempt failed", "job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)
+	}
+	for try := 1; ; try++ {
+		writeErr := q.concludeOnce(r, result, err, cause)
+		if writeErr == nil {
+			return
+		}
+		q.log.Error("write the end of a job", "job", r.row.ID, "error", writeErr)
+		if try == maxTries || errors.Is(writeErr, ErrLost) {
+			return
+		}
+		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+	}
+}
+
+func (q *Queue) concludeOnce(r *run, result any, err, cause error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	return q.store.QueueTx(ctx, "finish job", func(ctx context.Context) error {
+		own, readErr := q.one(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),
+			r.row.ID, q.owner, r.row.Claims)
+		if readErr != nil {
+			return readErr
+		}
+		if own == nil {
+			return ErrLost
+		}
+		return q.decide(ctx, own, r.handler, result, err, cause)
+	})
+}
+
+// decide turns what a handler returned into the job's next state.
+func (q *Queue) decide(ctx context.Context, own *row, h *Handler, result any, err, cause error) error {
+	var undone *rolledBack
+	var told *fault.Error
+	if errors.Is(cause, ErrTimeout) && err != nil && !errors.As(err, &told) && !errors.As(err, &undone) {
+		err = fault.Wrap(err, fault.Timeout, "The job took too long.")
+	}
+	switch {
+	case err == nil:
+		return q.succeed(ctx, own, result)
+	case errors.As(err, &undone):
+		return q.end(ctx, own, failed(RolledBack, reasonOf(own, err, cause), err))
+	case own.CancelRequested != 0 || errors.Is(cause, ErrCanceled):
+		return q.end(ctx, own, canceled())
+	case errors.Is(cause, ErrStopping) && h.Safe:
+		return q.requeue(ctx, own, q.now(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
+	case errors.Is(cause, ErrStopping):
+		return q.end(ctx, own, interrupted())
+	case isTemporary(err) && own.Attempt < h.MaxAttempts:
+		return q.retry(ctx, own, h, err)
+	}
+	return q.end(ctx, own, failed(Failed, reasonOf(own, err, cause), err))
+}
+
+func reasonOf(own *row, err, cause error) string {
+	switch {
+	case errors.Is(err, errPanic):
+		return ReasonPanic
+	case own.CancelRequested != 0:
+		return ReasonCanceled
+	case errors.Is(cause, ErrTimeout):
+		return ReasonTimeout
+	}
+	return ""
+}
+
+func canceled() outcome {
+	return failed(Canceled, ReasonCanceled, fault.New(fault.ClientClosedRequest, "The job was canceled."))
+}
+
+func interrupted() outcome {
+	return failed(Failed, ReasonInterrupted, fault.New(fault.Internal, "The job was interrupted, because the process that ran it ended."))
+}
+
+func (q *Queue) succeed(ctx context.Context, own *row, result any) error {
+	text, err := json.Marshal(result)
+	switch {
+	case err != nil:
+		return q.end(ctx, own, failed(Failed, "", fmt.Errorf("encode the result: %w", err)))
+	case len(text) > maxPayload:
+		return q.end(ctx, own, failed(Failed, "", fault.New(fault.Internal, "The job's result is too large.")))
+	}
+	return q.end(ctx, own, outcome{state: Success, result: string(text)})
+}
+
+func (q *Queue) retry(ctx context.Context, own *row, h *Handler, err error) error {
+	runAt := q.cfg.Now().Add(h.pause(own.Attempt, err))
+	shown := fault.As(err)
+	return q.requeue(ctx, own, store.Millis(runAt), own.Attempt, EventRetry, map[string]any{
+		"state": Queued, "attempt": own.Attempt, "code": shown.Code, "message": clean(shown.Message, maxMessage),
+		"run_at": store.FormatTime(runAt),
+	})
+}
+
+const sqlRequeue = `UPDATE jobs SET state = 'queued', owner = '', run_at = ?, attempt = ?, recoveries = ?, last_seq = last_seq + 1
+	WHERE id = ? AND claims = ? AND state = 'running' RETURNING *`
+
+// requeue puts a running job back; it keeps its locks.
+func (q *Queue) requeue(ctx context.Context, own *row, runAt int64, attempt int, kind string, data map[string]any) error {
+	r, err := q.change(ctx, sqlRequeue, runAt, attempt, own.Recoveries, own.ID, own.Claims)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return ErrLost
+	}
+	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+	return q.addEvent(ctx, r.ID, r.LastSeq, kind, data)
+}
+
+const sqlEnd = `UPDATE jobs SET state = ?, result = ?, error_code = ?, error_message = ?, reason = ?, owner = '', finished_at = ?,
+	percent = CASE WHEN ? = 'success' THEN 100 ELSE percent END, last_seq = last_seq + 1
+	WHERE id = ? AND claims = ? AND state = ? RETURNING *`
+
+// end writes the final state and the last event and releases the locks. The caller has a transaction.
+func (q *Queue) end(ctx context.Context, own *row, o outcome) error {
+	r, err := q.change(ctx, sqlEnd, o.state, o.result, o.failure.Code, o.failure.Message, o.failure.Reason, q.now(), string(o.state),
+		own.ID, own.Claims, own.State)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return ErrLost
+	}
+	if err := q.store.Writer(ctx).Exec(`DELETE FROM job_locks WHERE job_id = ?`, r.ID).Error; err != nil {
+		return err
+	}
+	if err := q.addEvent(ctx, r.ID, r.LastSeq, EventFinished, o.data()); err != nil {
+		return err
+	}
+	q.tellHandler(ctx, r.job())
+	return nil
+}
+
+func (o outcome) data() map[string]any {
+	out := map[string]any{"state": o.state}
+	if o.state == Success {
+		out["result"] = json.RawMessage(o.result)
+		return out
+	}
+	out["code"], out["message"] = o.failure.Code, o.failure.Message
+	if o.failure.Reason != "" {
+		out["reason"] = o.failure.Reason
+	}
+	return out
+}
+
+// tellHandler calls Handler.Finished in a part of the transaction that can be undone by itself.
+func (q *Queue) tellHandler(ctx context.Context, job Job) {
+	h := q.handlers[job.Type]
+	if h == nil || h.Finished == nil {
+		return
+	}
+	err := q.store.Tx(ctx, "finished "+job.Type, func(ctx context.Context) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%w: %v", errPanic, p)
+			}
+		}()
+		return h.Finished(ctx, job)
+	})
+	if err != nil {
+		q.log.Error("a handler's Finished failed", "job", job.ID, "type", job.Type, "error", err)
+	}
+}
+
+func (q *Queue) forUpdate() string {
+	if q.store.Dialect() == store.Postgres {
+		return " FOR UPDATE"
+	}
+	return ""
+}

@@ -1,0 +1,138 @@
+package queue
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// State is where a job stands.
+type State string
+
+// The states of a job. The last four are final.
+const (
+	Queued     State = "queued"
+	Running    State = "running"
+	Success    State = "success"
+	Failed     State = "failed"
+	RolledBack State = "rolled_back"
+	Canceled   State = "canceled"
+)
+
+// Final tells whether a job in this state will never change again.
+func (s State) Final() bool { return s != Queued && s != Running }
+
+// Reasons that say more than the error code of a job that did not succeed.
+const (
+	// ReasonInterrupted: the process that ran the job ended, and the job may not be repeated.
+	ReasonInterrupted = "interrupted"
+	// ReasonTimeout: the job ran longer than its handler allows.
+	ReasonTimeout = "timeout"
+	// ReasonPanic: the handler panicked.
+	ReasonPanic = "panic"
+	// ReasonCanceled: somebody asked to cancel it.
+	ReasonCanceled = "canceled"
+)
+
+// Job is a copy of one job as it was when it was read.
+type Job struct {
+	ID       string
+	Type     string
+	State    State
+	DedupKey string
+	// Actor is who submitted it.
+	Actor   string
+	Payload json.RawMessage
+	// Result is what the handler returned; nil unless State is Success.
+	Result json.RawMessage
+	// Failure tells why it did not succeed; nil otherwise.
+	Failure *Failure
+	// Step and Percent are the last progress that was reported.
+	Step    string
+	Percent int
+	// Attempt counts from 1 at the first run.
+	Attempt int
+	// CancelRequested tells that a running job was asked to stop.
+	CancelRequested bool
+	// LastSeq is the number of the job's newest event.
+	LastSeq int64
+	// RunAt is when it may start at the earliest.
+	RunAt, CreatedAt time.Time
+	// StartedAt and FinishedAt are zero until then.
+	StartedAt, FinishedAt time.Time
+}
+
+// Failure is why a job did not succeed, fit to be shown to people.
+type Failure struct {
+	Code    fault.Code
+	Message string
+	// Reason is one of the Reason constants, or "".
+	Reason string
+}
+
+// Decode reads the payload into v, a pointer.
+func (j *Job) Decode(v any) error {
+	if err := json.Unmarshal(j.Payload, v); err != nil {
+		return fmt.Errorf("decode the payload of %s: %w", j.ID, err)
+	}
+	return nil
+}
+
+// row is a job as it stands in the table.
+type row struct {
+	ID              string
+	Type            string
+	State           State
+	DedupKey        string
+	Actor           string
+	Payload         string
+	Result          string
+	ErrorCode       string
+	ErrorMessage    string
+	Reason          string
+	Step            string
+	Percent         int
+	Attempt         int
+	Claims          int64
+	Recoveries      int
+	CancelRequested int64
+	LastSeq         int64
+	Owner           string
+	HeartbeatAt     int64
+	RunAt           int64
+	CreatedAt       int64
+	StartedAt       int64
+	FinishedAt      int64
+}
+
+// TableName implements gorm's Tabler.
+func (row) TableName() string { return "jobs" }
+
+func (r *row) job() Job {
+	j := Job{
+		ID: r.ID, Type: r.Type, State: r.State, DedupKey: r.DedupKey, Actor: r.Actor,
+		Payload: json.RawMessage(r.Payload), Step: r.Step, Percent: r.Percent, Attempt: r.Attempt,
+		CancelRequested: r.CancelRequested != 0, LastSeq: r.LastSeq,
+		RunAt: store.FromMillis(r.RunAt), CreatedAt: store.FromMillis(r.CreatedAt),
+		StartedAt: store.FromMillis(r.StartedAt), FinishedAt: store.FromMillis(r.FinishedAt),
+	}
+	if r.Result != "" {
+		j.Result = json.RawMessage(r.Result)
+	}
+	if r.ErrorCode != "" {
+		j.Failure = &Failure{Code: fault.Code(r.ErrorCode), Message: r.ErrorMessage, Reason: r.Reason}
+	}
+	return j
+}
+
+// clean makes text fit for a text column of both dialects and at most limit bytes long.
+func clean(s string, limit int) string {
+	if len(s) > limit {
+		s = s[:limit]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
+}

@@ -1,0 +1,226 @@
+// Package queue runs jobs: work that outlives a request. The database is the truth (jobs, their events, the locks they
+// hold, the schedules); this package is the only one that writes those tables.
+//
+// Submitting, the check for conflicts and the locks are one transaction; so are the final state, the last event and the
+// release of the locks. A claim has an owner and a heartbeat: what a dead process left behind is queued again if its
+// handler is safe to repeat, and fails with the reason "interrupted" otherwise. Ids are never used again.
+package queue
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations is the queue's schema.
+func Migrations() store.Migrations {
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil { // only for a bad name
+		folder = migrations
+	}
+	return store.Migrations{Module: "queue", FS: folder}
+}
+
+// Config is what a queue needs. Zero values mean the defaults given.
+type Config struct {
+	// Store is migrated. If it holds the exclusive lock, jobs that other owners left running are recovered at start
+	// without waiting for their heartbeat.
+	Store *store.Store
+	// Bus gets every event after commit, on the topic TopicOf(job id).
+	Bus *event.Bus
+	// Logger may be nil.
+	Logger hclog.Logger
+	// Handlers by type; jobs of other types stay queued.
+	Handlers []Handler
+	// Schedules submit jobs by the clock.
+	Schedules []Schedule
+	// Workers is how many jobs run at once (4).
+	Workers int
+	// Retention is how long finished jobs and their events are kept (30 days).
+	Retention time.Duration
+	// Heartbeat is how often a running job's owner is confirmed (5 s). After four times as long without, it counts as
+	// dead.
+	Heartbeat time.Duration
+	// Poll is how often the table is looked at without being woken (1 s): for jobs of other processes.
+	Poll time.Duration
+	// Grace is how long Stop lets running jobs end by themselves (10 s).
+	Grace time.Duration
+	// Now is the clock (time.Now).
+	Now func() time.Time
+	// Waker wakes the workers (a channel within this process).
+	Waker Waker
+}
+
+func (c *Config) defaults() {
+	orInt(&c.Workers, 4)
+	orDuration(&c.Retention, 30*24*time.Hour)
+	orDuration(&c.Heartbeat, 5*time.Second)
+	orDuration(&c.Poll, time.Second)
+	orDuration(&c.Grace, 10*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	if c.Waker == nil {
+		c.Waker = NewLocalWaker()
+	}
+}
+
+func orInt(v *int, d int) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+func orDuration(v *time.Duration, d time.Duration) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Queue is the jobs of one database. Submit, Cancel and the reading methods work without Start.
+type Queue struct {
+	cfg       Config
+	store     *store.Store
+	bus       *event.Bus
+	log       hclog.Logger
+	ids       *store.IDs
+	owner     string
+	handlers  map[string]*Handler
+	types     []string
+	schedules []*schedule
+
+	claiming context.Context // ends when Stop begins: no more claims
+	endClaim context.CancelFunc
+	keeping  context.Context // ends when the last job is over: no more housekeeping
+	endKeep  context.CancelFunc
+	runs     context.Context // the parent of every handler's context
+	abort    context.CancelCauseFunc
+	loops    sync.WaitGroup
+	keepers  sync.WaitGroup
+	slots    chan struct{}
+
+	mu      sync.Mutex
+	started bool
+	running map[string]*run
+	idle    sync.Cond // on mu: running became smaller
+}
+
+// New checks the configuration and makes a queue. It starts nothing.
+func New(cfg Config) (*Queue, error) {
+	cfg.defaults()
+	if cfg.Store == nil || cfg.Bus == nil {
+		return nil, errors.New("make the queue: it needs a store and a bus")
+	}
+	ids := store.NewIDs(cfg.Now)
+	q := &Queue{
+		cfg: cfg, store: cfg.Store, bus: cfg.Bus, log: cfg.Logger, ids: ids,
+		owner:    ids.New(fmt.Sprintf("pid%d", os.Getpid())),
+		handlers: map[string]*Handler{}, running: map[string]*run{},
+		slots: make(chan struct{}, cfg.Workers),
+	}
+	q.idle.L = &q.mu
+	q.claiming, q.endClaim = context.WithCancel(context.Background())
+	q.keeping, q.endKeep = context.WithCancel(context.Background())
+	q.runs, q.abort = context.WithCancelCause(context.Background())
+	for _, h := range cfg.Handlers {
+		if err := h.check(); err != nil {
+			return nil, err
+		}
+		if q.handlers[h.Type] != nil {
+			return nil, fmt.Errorf("register the handler %q: it is there already", h.Type)
+		}
+		q.handlers[h.Type] = &h
+		q.types = append(q.types, h.Type)
+	}
+	return q, q.addSchedules(cfg.Schedules)
+}
+
+// Start recovers what a former process left behind and begins to work. It may be called once.
+func (q *Queue) Start(ctx context.Context) error {
+	q.mu.Lock()
+	again := q.started
+	q.started = true
+	q.mu.Unlock()
+	if again {
+		return errors.New("start the queue: it was started before")
+	}
+	if err := q.recover(ctx, q.store.Exclusive()); err != nil {
+		return fmt.Errorf("start the queue: %w", err)
+	}
+	if err := q.initSchedules(ctx); err != nil {
+		return fmt.Errorf("start the queue: %w", err)
+	}
+	q.keepers.Go(q.keepAlive)
+	q.keepers.Go(q.keepClean)
+	q.loops.Go(q.dispatch)
+	q.loops.Go(q.keepSchedules)
+	return nil
+}
+
+// Stop claims no more jobs, lets running ones end for Config.Grace (or two thirds of the time that ctx has), then cancels
+// their contexts (ErrStopping) and waits for them until ctx ends. Safe jobs that were cancelled so are put back, others
+// fail with the reason "interrupted". It returns an error that names the jobs which did not end in time; they are
+// recovered at the next start.
+func (q *Queue) Stop(ctx context.Context) error {
+	q.endClaim()
+	q.loops.Wait()
+	graceful, cancel := context.WithTimeout(ctx, q.grace(ctx))
+	defer cancel()
+	if q.waitIdle(graceful) != nil {
+		q.abort(ErrStopping)
+	}
+	err := q.waitIdle(ctx)
+	q.abort(ErrStopping)
+	q.endKeep()
+	q.keepers.Wait()
+	return err
+}
+
+// grace leaves running jobs some of the time that ctx has for what they do after their contexts end.
+func (q *Queue) grace(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return min(q.cfg.Grace, time.Until(deadline)*2/3)
+	}
+	return q.cfg.Grace
+}
+
+// waitIdle waits until no job runs; the error names those that do.
+func (q *Queue) waitIdle(ctx context.Context) error {
+	wake := context.AfterFunc(ctx, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.idle.Broadcast()
+	})
+	defer wake()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.running) > 0 && ctx.Err() == nil {
+		q.idle.Wait()
+	}
+	if len(q.running) == 0 {
+		return nil
+	}
+	var ids []string
+	for id := range q.running {
+		ids = append(ids, id)
+	}
+	return fmt.Errorf("stop the queue: jobs still run: %v", ids)
+}
+
+func (q *Queue) now() int64 { return store.Millis(q.cfg.Now()) }

@@ -1,0 +1,165 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// maxPayload is the largest payload and result, in bytes of JSON.
+const maxPayload = 1 << 20
+
+// maxTries bounds the repetitions when another transaction got in between.
+const maxTries = 5
+
+// Submission is a job to be.
+type Submission struct {
+	Type string
+	// DedupKey, if set, is the same for jobs of one type that are the same work.
+	DedupKey string
+	// Locks are the resources that the job needs for itself until it ends.
+	Locks []string
+	// Payload is kept as JSON, at most 1 MiB.
+	Payload any
+	// Actor is who asks for it.
+	Actor string
+	// RunAt is when it may start; the zero time is now.
+	RunAt time.Time
+}
+
+// errRaced tells that a row which stood in the way is gone again.
+var errRaced = errors.New("another transaction got in between")
+
+// Submit queues a job, joining the transaction in ctx if there is one. If a job with the same type and DedupKey is
+// queued or running, that one is returned and reused is true. If a lock is held, the error is a fault.Conflict with the
+// extension member existingJobId, and nothing was written.
+func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused bool, err error) {
+	if sub.Type == "" {
+		return Job{}, false, fault.New(fault.InvalidArgument, "A job needs a type.")
+	}
+	payload, err := json.Marshal(sub.Payload)
+	if err != nil {
+		return Job{}, false, fmt.Errorf("encode the payload of a %s job: %w", sub.Type, err)
+	}
+	if len(payload) > maxPayload {
+		return Job{}, false, fault.New(fault.PayloadTooLarge, "The job's payload is too large.")
+	}
+	for range maxTries {
+		err = q.store.QueueTx(ctx, "submit job", func(ctx context.Context) error {
+			job, reused, err = q.submit(ctx, sub, string(payload))
+			return err
+		})
+		if !errors.Is(err, errRaced) {
+			break
+		}
+	}
+	if err != nil {
+		return Job{}, false, fmt.Errorf("submit a %s job: %w", sub.Type, err)
+	}
+	return job, reused, nil
+}
+
+func (q *Queue) submit(ctx context.Context, sub Submission, payload string) (Job, bool, error) {
+	if existing, err := q.duplicate(ctx, sub); err != nil || existing != nil {
+		if err != nil {
+			return Job{}, false, err
+		}
+		return existing.job(), true, nil
+	}
+	r := q.newRow(sub, payload)
+	created := q.store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(r)
+	if created.Error != nil {
+		return Job{}, false, created.Error
+	}
+	if created.RowsAffected == 0 {
+		return Job{}, false, errRaced
+	}
+	if err := q.takeLocks(ctx, r.ID, sub.Locks); err != nil {
+		return Job{}, false, err
+	}
+	if err := q.addEvent(ctx, r.ID, 1, EventQueued, map[string]any{"state": Queued}); err != nil {
+		return Job{}, false, err
+	}
+	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+	return r.job(), false, nil
+}
+
+func (q *Queue) newRow(sub Submission, payload string) *row {
+	now := q.now()
+	r := &row{
+		ID: q.ids.New("job"), Type: sub.Type, State: Queued, DedupKey: sub.DedupKey, Actor: sub.Actor,
+		Payload: payload, LastSeq: 1, RunAt: now, CreatedAt: now,
+	}
+	if !sub.RunAt.IsZero() {
+		r.RunAt = store.Millis(sub.RunAt)
+	}
+	return r
+}
+
+const sqlDuplicate = `SELECT * FROM jobs WHERE type = ? AND dedup_key = ? AND dedup_key <> '' AND state IN ('queued', 'running')`
+
+func (q *Queue) duplicate(ctx context.Context, sub Submission) (*row, error) {
+	if sub.DedupKey == "" {
+		return nil, nil
+	}
+	return q.one(ctx, sqlDuplicate, sub.Type, sub.DedupKey)
+}
+
+// takeLocks inserts the locks in a fixed order, so that two submissions never wait for each other.
+func (q *Queue) takeLocks(ctx context.Context, id string, locks []string) error {
+	sorted := slices.Compact(slices.Sorted(slices.Values(locks)))
+	for _, resource := range sorted {
+		done := q.store.Writer(ctx).Exec(`INSERT INTO job_locks (resource, job_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, resource, id)
+		if done.Error != nil {
+			return done.Error
+		}
+		if done.RowsAffected == 0 {
+			return q.conflict(ctx, resource)
+		}
+	}
+	return nil
+}
+
+func (q *Queue) conflict(ctx context.Context, resource string) error {
+	var holders []string
+	err := q.store.DB(ctx).Raw(`SELECT job_id FROM job_locks WHERE resource = ?`, resource).Scan(&holders).Error
+	if err != nil {
+		return err
+	}
+	if len(holders) == 0 {
+		return errRaced
+	}
+	return fault.New(fault.Conflict, "Another job is working on this.").With("existingJobId", holders[0])
+}
+
+// one reads at most one row; nil without one.
+func (q *Queue) one(ctx context.Context, sql string, args ...any) (*row, error) {
+	var rows []row
+	if err := q.store.DB(ctx).Raw(sql, args...).Scan(&rows).Error; err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return &rows[0], nil
+}
+
+// change runs an UPDATE … RETURNING * of at most one job; nil when it changed none.
+func (q *Queue) change(ctx context.Context, sql string, args ...any) (*row, error) {
+	var rows []row
+	if err := q.store.Writer(ctx).Raw(sql, args...).Scan(&rows).Error; err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return &rows[0], nil
+}

@@ -1,0 +1,170 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// writeTimeout bounds the queue's own transactions, which must not end because a caller's context does.
+const writeTimeout = 30 * time.Second
+
+const (
+	sqlNext  = `SELECT run_at FROM jobs WHERE state = 'queued' AND type IN ? ORDER BY run_at, id LIMIT 1`
+	sqlClaim = `UPDATE jobs SET state = 'running', owner = ?, heartbeat_at = ?, attempt = attempt + 1, claims = claims + 1,
+		last_seq = last_seq + 1, step = '', percent = 0, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
+		WHERE id = (SELECT id FROM jobs WHERE state = 'queued' AND run_at <= ? AND type IN ? ORDER BY run_at, id LIMIT 1%s) RETURNING *`
+)
+
+// run is a job in the hands of this process.
+type run struct {
+	row     *row
+	handler *Handler
+	cancel  context.CancelCauseFunc
+}
+
+// dispatch claims a job whenever a worker is free.
+func (q *Queue) dispatch() {
+	for {
+		select {
+		case <-q.claiming.Done():
+			return
+		case q.slots <- struct{}{}:
+		}
+		r := q.next()
+		if r == nil {
+			<-q.slots
+			return
+		}
+		ctx := q.begin(r)
+		go func() {
+			defer func() { <-q.slots }()
+			q.execute(ctx, r)
+		}()
+	}
+}
+
+// next waits for a due job and claims it; nil when the queue stops.
+func (q *Queue) next() *run {
+	for q.claiming.Err() == nil {
+		r, wait, err := q.claim()
+		if err != nil {
+			q.log.Error("claim a job", "error", err)
+		}
+		if r != nil {
+			return &run{row: r, handler: q.handlers[r.Type]}
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-q.claiming.Done():
+		case <-q.cfg.Waker.Woken():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// claim takes the job that is due longest, or says how long to wait before the next look.
+func (q *Queue) claim() (*row, time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	if len(q.types) == 0 {
+		return nil, q.cfg.Poll, nil
+	}
+	var due []int64
+	if err := q.store.DB(ctx).Raw(sqlNext, q.types).Scan(&due).Error; err != nil {
+		return nil, q.cfg.Poll, err
+	}
+	if len(due) == 0 || due[0] > q.now() {
+		return nil, q.until(due), nil
+	}
+	var claimed *row
+	err := q.store.QueueTx(ctx, "claim job", func(ctx context.Context) error {
+		r, err := q.change(ctx, q.claimSQL(), q.owner, q.now(), q.now(), q.now(), q.types)
+		if err != nil || r == nil {
+			return err
+		}
+		claimed = r
+		return q.addEvent(ctx, r.ID, r.LastSeq, EventRunning, map[string]any{"state": Running, "attempt": r.Attempt})
+	})
+	if err != nil {
+		return nil, q.cfg.Poll, err
+	}
+	return claimed, 0, nil
+}
+
+func (q *Queue) claimSQL() string {
+	if q.store.Dialect() == store.Postgres {
+		return fmt.Sprintf(sqlClaim, " FOR UPDATE SKIP LOCKED")
+	}
+	return fmt.Sprintf(sqlClaim, "")
+}
+
+func (q *Queue) until(due []int64) time.Duration {
+	if len(due) == 0 {
+		return q.cfg.Poll
+	}
+	wait := time.Duration(due[0]-q.now()) * time.Millisecond
+	return min(max(wait, time.Millisecond), q.cfg.Poll)
+}
+
+// begin makes the handler's context and enters the run, so that Cancel and Stop find it.
+func (q *Queue) begin(r *run) context.Context {
+	ctx, cancel := context.WithCancelCause(q.runs)
+	r.cancel = cancel
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running[r.row.ID] = r
+	return ctx
+}
+
+func (q *Queue) execute(ctx context.Context, r *run) {
+	defer q.leave(r)
+	if job, err := q.Get(ctx, r.row.ID); err == nil && job.CancelRequested {
+		r.cancel(ErrCanceled) // asked between the claim and begin
+	}
+	if r.handler.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.handler.Timeout, ErrTimeout)
+		defer cancel()
+	}
+	job := r.row.job()
+	result, err := q.call(ctx, r, &job)
+	q.conclude(r, result, err, context.Cause(ctx))
+}
+
+func (q *Queue) leave(r *run) {
+	r.cancel(nil)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.running, r.row.ID)
+	q.idle.Broadcast()
+}
+
+// errPanic is the error of a handler that panicked.
+var errPanic = errors.New("the handler panicked")
+
+// call runs the handler and turns a panic into an error.
+func (q *Queue) call(ctx context.Context, r *run, job *Job) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			q.log.Error("a handler panicked", "job", job.ID, "type", job.Type, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			result, err = nil, errPanic
+		}
+	}()
+	return r.handler.Run(ctx, job, &progress{queue: q, run: r})
+}
+
+// interrupt ends the context of a job that runs here.
+func (q *Queue) interrupt(id string, cause error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r := q.running[id]; r != nil {
+		r.cancel(cause)
+	}
+}

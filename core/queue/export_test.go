@@ -26,28 +26,30 @@ type Statement struct {
 	Name string
 	SQL  string
 	Args []any
+	// Sorts allows a sort, where few rows are certain.
+	Sorts bool
 }
 
 // Statements are those that run often or on large tables.
 func (q *Queue) Statements() []Statement {
 	types := []string{"a", "b"}
 	out := []Statement{
-		{"next", sqlNext, []any{types}},
-		{"claim", q.claimSQL(), []any{"o", 1, 1, 1, types}},
-		{"duplicate", sqlDuplicate, []any{"a", "k"}},
-		{"stale", sqlStale, []any{1, 10}},
-		{"others", sqlOthers, []any{1 << 60, "o", 10}},
-		{"beat", sqlBeat, []any{1, "o", []string{"x", "y"}}},
-		{"clean", sqlClean, []any{1, 10}},
-		{"events", sqlEvents, []any{"x", 1, 10}},
-		{"end", sqlEnd, []any{"failed", "", "", "", "", 1, "failed", "x", 1, "running"}},
-		{"release", "DELETE FROM job_locks WHERE job_id = ?", []any{"x"}},
-		{"conflict", "SELECT job_id FROM job_locks WHERE resource = ?", []any{"r"}},
+		{"next", sqlNext, []any{types}, false},
+		{"claim", q.claimSQL(), []any{"o", 1, 1, 1, types}, false},
+		{"duplicate", sqlDuplicate, []any{"a", "k"}, false},
+		{"stale", sqlStale, []any{1, 10}, false},
+		{"others", sqlOthers, []any{1 << 60, "o", 10}, false},
+		{"beat", sqlBeat, []any{1, "o", []string{"x", "y"}}, false},
+		{"clean", sqlClean, []any{1, 10}, false},
+		{"events", sqlEvents, []any{"x", 1, 10}, false},
+		{"end", sqlEnd, []any{"failed", "", "", "", "", 1, "failed", "x", 1, "running"}, false},
+		{"release", "DELETE FROM job_locks WHERE job_id = ?", []any{"x"}, false},
+		{"conflict", "SELECT job_id FROM job_locks WHERE resource = ?", []any{"r"}, false},
 	}
 	for i, f := range []Filter{{}, {States: []State{Running}}, {Types: types[:1]}, {Lock: "r"}} {
 		for _, after := range []bool{false, true} {
 			sql, args := f.Query(after, 10)
-			out = append(out, Statement{fmt.Sprintf("list %d %v", i, after), sql, args})
+			out = append(out, Statement{fmt.Sprintf("list %d %v", i, after), sql, args, f.Lock != ""})
 		}
 	}
 	return out

@@ -25,8 +25,8 @@ CREATE TABLE jobs (
     finished_at      INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX jobs_dedup ON jobs (type, dedup_key) WHERE state IN ('queued', 'running') AND dedup_key <> '';
-CREATE INDEX jobs_due ON jobs (run_at, id) WHERE state = 'queued';
-CREATE INDEX jobs_running ON jobs (heartbeat_at) WHERE state = 'running';
+CREATE INDEX jobs_due ON jobs (state, run_at, id) WHERE state = 'queued';
+CREATE INDEX jobs_running ON jobs (state, heartbeat_at) WHERE state = 'running';
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at > 0;
 CREATE INDEX jobs_created ON jobs (created_at, id);
 CREATE INDEX jobs_state ON jobs (state, created_at, id);

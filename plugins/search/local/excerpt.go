@@ -1,0 +1,88 @@
+package local
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	blevesearch "github.com/blevesearch/bleve/v2/search"
+)
+
+const (
+	// excerptRunes is the length of an excerpt, leadRunes how much of it stands before the first match.
+	excerptRunes = 500
+	leadRunes    = 60
+	ellipsis     = "…"
+)
+
+// offsets returns where in the text a passage matched, in bytes, in order.
+func offsets(m *blevesearch.DocumentMatch) []int {
+	var out []int
+	for _, field := range []string{fieldText, fieldText + cjkSuffix} {
+		for _, locations := range m.Locations[field] {
+			for _, l := range locations {
+				out = append(out, int(l.Start))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// excerpt cuts the part of a text out in which most matches are.
+func excerpt(text string, at []int) string {
+	total := utf8.RuneCountInString(text)
+	if total <= excerptRunes {
+		return strings.TrimSpace(text)
+	}
+	var marks []int
+	for _, o := range at {
+		if o <= len(text) {
+			marks = append(marks, utf8.RuneCountInString(text[:o]))
+		}
+	}
+	runes := []rune(text)
+	from := max(0, min(densest(marks)-leadRunes, total-excerptRunes))
+	to := min(total, from+excerptRunes)
+	from, to = atSpace(runes, from, 1), atSpace(runes, to, -1)
+	if from >= to {
+		from, to = 0, excerptRunes
+	}
+	out := strings.TrimSpace(string(runes[from:to]))
+	if from > 0 {
+		out = ellipsis + out
+	}
+	if to < total {
+		out += ellipsis
+	}
+	return out
+}
+
+// densest returns the mark from which on most marks lie within one excerpt.
+func densest(marks []int) int {
+	best, most := 0, 0
+	for i, m := range marks {
+		n := 0
+		for _, other := range marks[i:] {
+			if other >= m+excerptRunes-leadRunes {
+				break
+			}
+			n++
+		}
+		if n > most {
+			best, most = m, n
+		}
+	}
+	return best
+}
+
+// atSpace moves a cut by at most 20 runes so that it does not split a word; ideographs may be split anywhere.
+func atSpace(runes []rune, at, step int) int {
+	for i, moved := at, 0; i > 0 && i < len(runes) && moved < 20; i, moved = i+step, moved+1 {
+		if unicode.IsSpace(runes[i]) || unicode.IsSpace(runes[i-1]) || isCJK(runes[i]) {
+			return i
+		}
+	}
+	return at
+}

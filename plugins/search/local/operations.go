@@ -1,0 +1,32 @@
+package local
+
+import (
+	"embed"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+//go:embed schema/*.json
+var schemas embed.FS
+
+func inputSchema(op string) string {
+	// The files are part of the program; a missing one fails the test of this table.
+	data, _ := schemas.ReadFile("schema/" + op + ".json")
+	return string(data)
+}
+
+func operations() []search.Operation {
+	return []search.Operation{
+		{
+			Name: search.OpSearch, Title: "Search documents", Tool: "search",
+			Description: "Search the documents that the operator made available and get the passages that fit the query.",
+			InputSchema: inputSchema(search.OpSearch), Required: []string{"query"}, Timeout: 30 * time.Second,
+		},
+		{
+			Name: search.OpExtract, Title: "Extract pages", Tool: "extract",
+			Description: "Get the readable text of documents and web pages by their addresses.",
+			InputSchema: inputSchema(search.OpExtract), Required: []string{"urls"}, Timeout: 180 * time.Second,
+		},
+	}
+}

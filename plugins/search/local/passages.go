@@ -1,0 +1,186 @@
+package local
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+)
+
+const (
+	// passageSize is how long a passage gets before a new one starts at the next paragraph, maxPassage where one is cut
+	// even within a paragraph, in bytes.
+	passageSize = 1200
+	maxPassage  = 2000
+	minPassage  = 400
+	maxTitle    = 200
+)
+
+// document is a file as it is indexed.
+type document struct {
+	title    string
+	text     string
+	passages []passage
+}
+
+// passage is a part of a document.
+type passage struct {
+	heading string
+	text    string
+}
+
+// parse reads a file's content; ok is false if it is no text or holds a key.
+func parse(name string, data []byte, format extract.Format) (doc document, ok bool) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) || holdsKey(data) {
+		return document{}, false
+	}
+	text, title, prose := string(data), "", true
+	switch strings.ToLower(path.Ext(name)) {
+	case ".html", ".htm", ".xhtml":
+		page, err := extract.HTML(data, "text/html; charset=utf-8", nil, format)
+		if err != nil {
+			return document{}, false
+		}
+		text, title = page.Text, page.Title
+	case ".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".org":
+		title = firstHeading(text)
+	default:
+		prose = false
+	}
+	if title == "" {
+		title = path.Base(name)
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return document{title: clip(title, maxTitle), text: text, passages: split(text, prose)}, strings.TrimSpace(text) != ""
+}
+
+// clip shortens s to at most n bytes at a rune's boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func firstHeading(text string) string {
+	lines := strings.SplitN(text, "\n", 60)
+	for i, line := range lines {
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		if h := heading(line, next); h != "" {
+			return h
+		}
+	}
+	return ""
+}
+
+// heading returns the text of a line that is one: marked with # or =, or underlined.
+func heading(line, next string) string {
+	line = strings.TrimRight(line, " \t\r")
+	for _, mark := range []string{"#", "="} {
+		rest := strings.TrimLeft(line, mark)
+		if n := len(line) - len(rest); n >= 1 && n <= 6 && strings.HasPrefix(rest, " ") {
+			return clip(strings.TrimSpace(strings.TrimRight(rest, "# ")), maxTitle)
+		}
+	}
+	next = strings.TrimRight(next, " \t\r")
+	if len(next) < 3 || strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || isRule(line) {
+		return ""
+	}
+	if isRule(next) && utf8.RuneCountInString(line) <= 120 && len(next)*2 >= utf8.RuneCountInString(line) {
+		return clip(strings.TrimSpace(line), maxTitle)
+	}
+	return ""
+}
+
+func isRule(line string) bool {
+	return len(line) >= 3 && strings.ContainsRune("=-~^", rune(line[0])) && strings.Trim(line, line[:1]) == ""
+}
+
+// splitter collects lines into passages.
+type splitter struct {
+	out     []passage
+	heading string
+	buf     strings.Builder
+	fenced  bool
+}
+
+// split cuts a text at headings, if it is one that has some, and long sections at empty lines.
+func split(text string, headings bool) []passage {
+	var s splitter
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			s.fenced = !s.fenced
+		}
+		if headings && !s.fenced {
+			s.section(heading(line, next))
+		}
+		s.line(line)
+	}
+	s.flush()
+	return s.out
+}
+
+// section starts a passage at a heading, unless there is hardly anything before it.
+func (s *splitter) section(heading string) {
+	switch {
+	case heading == "":
+	case s.buf.Len() >= minPassage:
+		s.flush()
+		s.heading = heading
+	case s.heading == "" || strings.TrimSpace(s.buf.String()) == "":
+		s.heading = heading
+	}
+}
+
+func (s *splitter) line(line string) {
+	blank := strings.TrimSpace(line) == ""
+	if s.buf.Len() >= passageSize && blank && !s.fenced {
+		s.flush()
+		return
+	}
+	for s.buf.Len()+len(line)+1 > maxPassage {
+		if s.buf.Len() > 0 {
+			s.flush()
+			continue
+		}
+		at := cutPoint(line)
+		s.buf.WriteString(line[:at])
+		s.flush()
+		line = line[at:]
+	}
+	s.buf.WriteString(line)
+	s.buf.WriteByte('\n')
+}
+
+// cutPoint finds where a line that is too long for a passage is cut: after a space or a full stop if there is one.
+func cutPoint(line string) int {
+	head := clip(line, maxPassage-1)
+	at := strings.LastIndexFunc(head, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("。！？；.", r) })
+	if at < len(head)/2 {
+		return len(head)
+	}
+	_, size := utf8.DecodeRuneInString(head[at:])
+	return at + size
+}
+
+func (s *splitter) flush() {
+	if text := strings.Trim(s.buf.String(), "\n"); strings.TrimSpace(text) != "" {
+		s.out = append(s.out, passage{heading: s.heading, text: text})
+	}
+	s.buf.Reset()
+}

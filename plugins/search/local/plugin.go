@@ -1,0 +1,111 @@
+// Package local is the search backend over files that the operator names. It needs no account and no network.
+//
+// It keeps a full-text index, for Chinese and English, in the instance's data directory and follows changes by looking
+// at size and time of every file in short intervals; a file that looks changed is indexed again if its content is
+// another. Documents are cut into passages, and the best passages are what a search returns. Documents have addresses
+// such as file:core/docs/search.md, relative to the configuration file, which extract accepts as well.
+//
+// Never indexed, whatever the configuration says: files and directories whose name starts with a dot, files that by
+// their name or their first line hold keys, the data directory, and what the host protects. Symbolic links inside the
+// named folders are not followed.
+package local
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// Config is the config block of an instance.
+type Config struct {
+	Folders     []string      `patchbay:"folders,required" doc:"Files and directories to index, relative to the configuration file."`
+	Include     []string      `patchbay:"include" doc:"If set, only paths that match one of these patterns are indexed, such as *.md or docs/**/*.txt."`
+	Exclude     []string      `patchbay:"exclude" doc:"Paths that match one of these patterns are not indexed, such as node_modules or *.csv."`
+	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes."`
+	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files."`
+	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that extract may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
+	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long extract waits for a page if the call does not say."`
+}
+
+// Plugin declares the plugin.
+func Plugin() framework.Plugin {
+	return framework.Plugin{
+		Name:    "local",
+		Version: "1.0.0",
+		Summary: "Full-text search over your own files, and extraction of web pages.",
+		Documentation: "Indexes text, Markdown, HTML and source files in Chinese and English. Hidden files, key files and " +
+			"the core's own data are never indexed.",
+		Kinds: []framework.Kind{search.New(Definition())},
+	}
+}
+
+// Definition declares the search kind of the plugin.
+func Definition() search.Definition[Config] {
+	return search.Definition[Config]{
+		Operations: operations(),
+		DataDir:    true,
+		Exclusive:  true,
+		Build:      build,
+	}
+}
+
+const (
+	maxFileSize = 64 << 20
+	minRescan   = 100 * time.Millisecond
+	maxRescan   = 24 * time.Hour
+	maxTimeout  = 60 * time.Second
+	maxPageBody = 5 << 20
+	maxHops     = 5
+)
+
+func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
+	diags := checkLimits(cfg)
+	rules, d := newRules(inst, cfg)
+	diags = append(diags, d...)
+	roots, d := newRoots(inst.BaseDir, cfg.Folders, rules)
+	diags = append(diags, d...)
+	for i, host := range cfg.AllowHosts {
+		if _, err := httpx.NewGuard(httpx.GuardConfig{Allow: []string{host}}); err != nil {
+			diags = append(diags, schema.Errorf(schema.At("allow_hosts").Index(i), "%v", err)...)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return func(context.Context) (search.Backend, error) { return open(inst, cfg, rules, roots) }, diags
+}
+
+func checkLimits(cfg Config) schema.Diagnostics {
+	var diags schema.Diagnostics
+	if cfg.MaxFileSize < 1 || cfg.MaxFileSize > maxFileSize {
+		diags = append(diags, schema.Errorf(schema.At("max_file_size"), "max_file_size must be 1 to %d bytes", maxFileSize)...)
+	}
+	if cfg.Rescan < minRescan || cfg.Rescan > maxRescan {
+		diags = append(diags, schema.Errorf(schema.At("rescan_interval"), "rescan_interval must be %s to %s", minRescan, maxRescan)...)
+	}
+	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
+		diags = append(diags, schema.Errorf(schema.At("timeout"), "timeout must be more than 0 and at most %s", maxTimeout)...)
+	}
+	return diags
+}
+
+func newClient(inst search.Instance, cfg Config) (*httpx.Client, error) {
+	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts})
+	if err != nil {
+		return nil, err
+	}
+	agent := inst.UserAgent
+	if agent == "" {
+		agent = "patchbay"
+	}
+	return httpx.New(httpx.Config{
+		MaxBody: maxPageBody, UserAgent: agent, MaxRedirects: maxHops, Compression: true, Guard: guard,
+	})
+}
+
+func indexDir(inst search.Instance) string { return filepath.Join(inst.DataDir, "index") }

@@ -1,0 +1,206 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// scheme starts the address of a document.
+const scheme = "file:"
+
+// root is one of the named files and directories.
+type root struct {
+	// name is what its addresses start with, with slashes; empty for the directory of the configuration itself.
+	name string
+	// path is absolute and holds no link.
+	path string
+}
+
+func newRoots(base string, folders []string, r *rules) ([]root, schema.Diagnostics) {
+	var out []root
+	var diags schema.Diagnostics
+	taken := map[string]bool{}
+	for i, folder := range folders {
+		rt, err := newRoot(base, folder, r)
+		if err != nil {
+			diags = append(diags, schema.Errorf(schema.At("folders").Index(i), "%v", err)...)
+			continue
+		}
+		for n, name := 2, rt.name; taken[rt.name]; n++ {
+			rt.name = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[rt.name] = true
+		out = append(out, rt)
+	}
+	if len(folders) == 0 {
+		diags = append(diags, schema.Errorf(schema.At("folders"), "name at least one file or directory")...)
+	}
+	return out, diags
+}
+
+func newRoot(base, folder string, r *rules) (root, error) {
+	if strings.TrimSpace(folder) == "" {
+		return root{}, errors.New("path is empty")
+	}
+	full := folder
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(base, folder)
+	}
+	full, err := filepath.Abs(full)
+	if err != nil {
+		return root{}, fmt.Errorf("path %q cannot be resolved", folder)
+	}
+	real, err := filepath.EvalSymlinks(full)
+	if err != nil {
+		return root{}, fmt.Errorf("no file or directory %q", folder)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return root{}, fmt.Errorf("no file or directory %q", folder)
+	}
+	hidden := hiddenDir
+	if !info.IsDir() {
+		hidden = sensitive
+	}
+	rt := root{name: rootName(base, full), path: real}
+	switch {
+	case rt.name != "" && hidden(filepath.Base(full)), full != real && hidden(filepath.Base(real)):
+		return root{}, fmt.Errorf("%q is hidden or holds keys and is never indexed", folder)
+	case r.hides(real):
+		return root{}, fmt.Errorf("%q is protected and never indexed", folder)
+	}
+	return rt, nil
+}
+
+// rootName is the path relative to base, or for one outside of it its last element.
+func rootName(base, full string) string {
+	absBase, err := filepath.Abs(base)
+	if err == nil {
+		rel, err := filepath.Rel(absBase, full)
+		switch {
+		case err == nil && rel == ".":
+			return ""
+		case err == nil && filepath.IsLocal(rel):
+			return filepath.ToSlash(rel)
+		}
+	}
+	if name := filepath.Base(full); name != string(filepath.Separator) {
+		return name
+	}
+	return "root"
+}
+
+// file is a file that shall be in the index.
+type file struct {
+	address string
+	path    string
+	size    int64
+	mtime   time.Time
+}
+
+// address makes the address of a path: each name escaped, so that it is a proper one.
+func address(rel string) string {
+	names := strings.Split(rel, "/")
+	for i, n := range names {
+		names[i] = url.PathEscape(n)
+	}
+	return scheme + strings.Join(names, "/")
+}
+
+// scan lists the files below all roots. unread is a directory that could not be read, or empty; what lies in it counts as
+// absent.
+func scan(ctx context.Context, roots []root, r *rules) (files map[string]file, unread string, err error) {
+	files = map[string]file{}
+	protected := r.protectedFiles()
+	for _, rt := range roots {
+		walk := func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				unread = path
+				return nil
+			}
+			return visit(rt, path, d, r, protected, files)
+		}
+		if err := filepath.WalkDir(rt.path, walk); err != nil {
+			return nil, "", fmt.Errorf("scan files: %w", err)
+		}
+	}
+	return files, unread, nil
+}
+
+func visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInfo, files map[string]file) error {
+	rel, err := filepath.Rel(rt.path, path)
+	if err != nil {
+		return nil
+	}
+	name := rt.name
+	if rel != "." {
+		name = strings.TrimPrefix(rt.name+"/"+filepath.ToSlash(rel), "/")
+	}
+	if d.IsDir() {
+		if rel != "." && hiddenDir(d.Name()) || r.hides(path) || name != "" && !r.wantsDir(name) {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if sensitive(d.Name()) || r.hides(path) || !d.Type().IsRegular() || !r.wants(name) {
+		return nil
+	}
+	info, err := d.Info()
+	if err != nil || info.Size() > r.maxSize || info.Size() == 0 {
+		return nil
+	}
+	for _, p := range protected {
+		if os.SameFile(p, info) {
+			return nil
+		}
+	}
+	at := address(name)
+	if _, ok := files[at]; !ok {
+		files[at] = file{address: at, path: path, size: info.Size(), mtime: info.ModTime()}
+	}
+	return nil
+}
+
+var errChanged = errors.New("file is not the one that was indexed")
+
+// read returns the content of a scanned file. It refuses a path that meanwhile leads elsewhere.
+func read(f file, maxSize int64) ([]byte, error) {
+	if real, err := filepath.EvalSymlinks(f.path); err != nil || real != f.path {
+		return nil, errChanged
+	}
+	before, err := os.Lstat(f.path)
+	if err != nil || !before.Mode().IsRegular() {
+		return nil, errChanged
+	}
+	h, err := os.Open(f.path)
+	if err != nil {
+		return nil, errors.New("file cannot be opened")
+	}
+	defer h.Close()
+	if after, err := h.Stat(); err != nil || !os.SameFile(before, after) {
+		return nil, errChanged
+	}
+	data, err := io.ReadAll(io.LimitReader(h, maxSize+1))
+	if err != nil {
+		return nil, errors.New("file cannot be read")
+	}
+	if int64(len(data)) > maxSize {
+		return nil, errors.New("file is too large")
+	}
+	return data, nil
+}

@@ -1,0 +1,194 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/blevesearch/bleve/v2"
+	blevesearch "github.com/blevesearch/bleve/v2/search"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const (
+	defaultResults = 5
+	maxResults     = 20
+	maxChunks      = 3
+	// rawBudget bounds the text of all documents of one answer, in bytes.
+	rawBudget = 8 << 20
+	// maxHits is how many passages are looked at to find enough documents.
+	maxHits = 1000
+	// chunkMark stands between two passages of one document.
+	chunkMark = "\n[...]\n"
+)
+
+// searchParams are what a search looks at; the other members of the API are accepted and have no effect.
+type searchParams struct {
+	query     string
+	results   int
+	chunks    int
+	raw       string
+	elsewhere bool
+	usage     *usage
+}
+
+func parseSearch(body []byte) (searchParams, error) {
+	p, err := parseParams(body)
+	if err != nil {
+		return searchParams{}, err
+	}
+	out := searchParams{results: defaultResults, chunks: 1}
+	var include, exclude []string
+	for _, step := range []func() error{
+		func() (err error) { out.query, err = p.required("query"); return },
+		func() error { return p.integer("max_results", &out.results, 0, maxResults) },
+		func() error { return p.integer("chunks_per_source", &out.chunks, 1, maxChunks) },
+		func() (err error) {
+			out.raw, err = p.choice("include_raw_content", "false", "true", "false", "markdown", "text")
+			return
+		},
+		func() (err error) { include, err = p.strings("include_domains"); return },
+		func() (err error) { exclude, err = p.strings("exclude_domains"); return },
+		func() (err error) { out.usage, err = usageOf(p); return },
+	} {
+		if err := step(); err != nil {
+			return searchParams{}, err
+		}
+	}
+	out.elsewhere = len(include) > 0 && !slices.Contains(include, "file") || slices.Contains(exclude, "file")
+	return out, nil
+}
+
+type searchAnswer struct {
+	Query        string   `json:"query"`
+	Answer       *string  `json:"answer"`
+	Images       []string `json:"images"`
+	Results      []result `json:"results"`
+	ResponseTime float64  `json:"response_time"`
+	Usage        *usage   `json:"usage,omitempty"`
+	RequestID    string   `json:"request_id"`
+}
+
+type result struct {
+	Title      string  `json:"title"`
+	URL        string  `json:"url"`
+	Content    string  `json:"content"`
+	Score      float64 `json:"score"`
+	RawContent *string `json:"raw_content"`
+}
+
+func (b *backend) search(ctx context.Context, req *search.Request, start time.Time) (any, error) {
+	p, err := parseSearch(req.Body)
+	if err != nil {
+		return nil, &badRequest{err}
+	}
+	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Usage: p.usage, RequestID: answerID(req)}
+	if p.results > 0 && !p.elsewhere {
+		if err := b.wait(ctx); err != nil {
+			return nil, err
+		}
+		hits, err := b.find(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out.Results = b.results(hits, p)
+	}
+	out.ResponseTime = seconds(start)
+	return out, nil
+}
+
+// hit is a document that was found, with its best passages.
+type hit struct {
+	address string
+	title   string
+	score   float64
+	chunks  []string
+}
+
+// find looks at more and more passages until they belong to enough documents.
+func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
+	q := parseQuery(p.query)
+	for size := min(maxHits, p.results*8+20); ; size = min(maxHits, size*4) {
+		r := bleve.NewSearchRequestOptions(q.bleve(), size, 0, false)
+		r.Fields = []string{fieldText, fieldTitle}
+		r.IncludeLocations = true
+		found, err := b.follower.index.bleve.SearchInContext(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("search index: %w", err)
+		}
+		hits := group(found.Hits, q, p.chunks)
+		if len(hits) >= p.results || len(found.Hits) < size || size == maxHits {
+			return hits[:min(len(hits), p.results)], nil
+		}
+	}
+}
+
+// group makes documents of passages. A document is as good as its best passage: by rank, and by how many of the words
+// it holds.
+func group(found blevesearch.DocumentMatchCollection, q query, chunks int) []*hit {
+	var out []*hit
+	byAddress := map[string]*hit{}
+	for _, m := range found {
+		at := documentOf(m.ID)
+		h := byAddress[at]
+		if h == nil {
+			title, _ := m.Fields[fieldTitle].(string)
+			h = &hit{address: at, title: title}
+			byAddress[at] = h
+			out = append(out, h)
+		}
+		score := 0.0
+		if top := found[0].Score; top > 0 {
+			score = 0.6*m.Score/top + 0.4*q.coverage(m)
+		}
+		h.score = max(h.score, score)
+		if len(h.chunks) < chunks {
+			text, _ := m.Fields[fieldText].(string)
+			h.chunks = append(h.chunks, excerpt(text, offsets(m)))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *hit) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return strings.Compare(a.address, b.address)
+	})
+	return out
+}
+
+func (b *backend) results(hits []*hit, p searchParams) []result {
+	out, budget := []result{}, rawBudget
+	for _, h := range hits {
+		r := result{
+			Title: h.title, URL: h.address, Content: strings.Join(h.chunks, chunkMark),
+			Score: math.Round(min(h.score, 1)*1e4) / 1e4,
+		}
+		if p.raw != "false" {
+			r.RawContent = b.raw(h.address, p.raw, &budget)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// raw is a document's text as it is now, unless it is gone or does not fit any more.
+func (b *backend) raw(address, format string, budget *int) *string {
+	want := extract.Markdown
+	if format == string(extract.Text) {
+		want = extract.Text
+	}
+	text, err := b.readDocument(address, want)
+	if err != nil || len(text) > *budget {
+		return nil
+	}
+	*budget -= len(text)
+	return &text
+}

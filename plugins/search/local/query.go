@@ -7,6 +7,7 @@ import (
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
+	"github.com/blevesearch/bleve/v2/mapping"
 	blevesearch "github.com/blevesearch/bleve/v2/search"
 	blevequery "github.com/blevesearch/bleve/v2/search/query"
 )
@@ -19,16 +20,38 @@ const (
 
 // query is what is looked for.
 type query struct {
-	text  string
-	cjk   bool
-	words int
+	text string
+	// latin and ideographs are the two kinds of its words.
+	latin, ideographs string
+	// terms are the distinct words as the index knows them, in the fields that suffix names.
+	terms  map[string]bool
+	suffix string
+	// count is how many words there are, stop words and repetitions included.
+	count int
 }
 
-func parseQuery(text string) query {
-	q := query{text: clip(strings.Join(strings.Fields(text), " "), maxQuery)}
-	q.words = len(strings.Fields(q.text))
-	q.cjk = strings.ContainsFunc(q.text, isCJK)
+func parseQuery(text string, m mapping.IndexMapping) query {
+	q := query{text: clip(strings.Join(strings.Fields(text), " "), maxQuery), terms: map[string]bool{}}
+	q.count = len(strings.Fields(q.text))
+	q.latin, q.ideographs = parts(q.text)
+	q.analyze(m)
+	if len(q.terms) == 0 && q.suffix == "" {
+		// Stop words alone, such as a band's name, are words to the other analyzer.
+		q.suffix = cjkSuffix
+		q.analyze(m)
+	}
 	return q
+}
+
+func (q *query) analyze(m mapping.IndexMapping) {
+	if q.ideographs != "" && utf8.RuneCountInString(q.ideographs) > 1 {
+		q.suffix = cjkSuffix
+	}
+	if a := m.AnalyzerNamed(analyzerOf(q.suffix)); a != nil {
+		for _, token := range a.Analyze([]byte(q.text)) {
+			q.terms[string(token.Term)] = true
+		}
+	}
 }
 
 func isCJK(r rune) bool {
@@ -38,31 +61,34 @@ func isCJK(r rune) bool {
 // bleve finds passages with any of the words; those with all of them, in the title or as a phrase come first.
 func (q query) bleve() blevequery.Query {
 	d := bleve.NewDisjunctionQuery()
-	add := func(field, analyzed string, boost float64) {
-		m := bleve.NewMatchQuery(analyzed)
+	add := func(field, words string, boost float64) {
+		if words == "" {
+			return
+		}
+		m := bleve.NewMatchQuery(words)
 		m.SetField(field)
 		m.Analyzer = analyzerOf(field)
 		m.SetBoost(boost)
 		d.AddQuery(m)
 	}
-	latin, ideographs := q.parts()
 	for _, f := range []struct {
 		name  string
 		boost float64
 	}{{fieldText, 1}, {fieldHeading, 1}, {fieldTitle, 1.5}, {fieldPath, 0.5}} {
-		if latin != "" {
-			add(f.name, latin, f.boost)
-			add(f.name+cjkSuffix, latin, f.boost/4)
-		}
-		if ideographs != "" {
-			add(f.name+cjkSuffix, ideographs, f.boost*1.5)
-		}
-		// A single ideograph makes no pair; the English field knows it as a word.
-		if q.cjk && utf8.RuneCountInString(ideographs) == 1 {
-			add(f.name, ideographs, f.boost)
+		add(f.name, q.latin, f.boost)
+		switch {
+		case q.ideographs == "":
+			if q.suffix != "" {
+				add(f.name+q.suffix, q.latin, f.boost)
+			}
+		case q.suffix == "":
+			// A single ideograph makes no pair; the English field knows it as a word.
+			add(f.name, q.ideographs, f.boost)
+		default:
+			add(f.name+cjkSuffix, q.ideographs, f.boost*1.5)
 		}
 	}
-	q.addPhrase(d)
+	q.addPhrase(d, fieldText+q.suffix)
 	return d
 }
 
@@ -74,12 +100,8 @@ func analyzerOf(field string) string {
 	return english
 }
 
-func (q query) addPhrase(d *blevequery.DisjunctionQuery) {
-	field := fieldText
-	if q.cjk {
-		field += cjkSuffix
-	}
-	if q.words > maxPhrase || q.words < 2 && !q.cjk || utf8.RuneCountInString(q.text) < 3 {
+func (q query) addPhrase(d *blevequery.DisjunctionQuery, field string) {
+	if q.count > maxPhrase || len(q.terms) < 2 {
 		return
 	}
 	m := bleve.NewMatchPhraseQuery(strings.Trim(q.text, `"`))
@@ -90,12 +112,12 @@ func (q query) addPhrase(d *blevequery.DisjunctionQuery) {
 }
 
 // parts separates words in ideographs from the others.
-func (q query) parts() (latin, ideographs string) {
-	if !q.cjk {
-		return q.text, ""
+func parts(text string) (latin, ideographs string) {
+	if !strings.ContainsFunc(text, isCJK) {
+		return text, ""
 	}
 	var l, c strings.Builder
-	for _, r := range q.text {
+	for _, r := range text {
 		if isCJK(r) {
 			c.WriteRune(r)
 			l.WriteByte(' ')
@@ -109,23 +131,16 @@ func (q query) parts() (latin, ideographs string) {
 
 // coverage is which part of the query's words a passage holds, from 0 to 1.
 func (q query) coverage(m *blevesearch.DocumentMatch) float64 {
-	terms := map[string]bool{}
-	for field, found := range m.Locations {
-		if strings.HasSuffix(field, cjkSuffix) != q.cjk {
+	found := map[string]bool{}
+	for field, terms := range m.Locations {
+		if strings.HasSuffix(field, cjkSuffix) != (q.suffix == cjkSuffix) {
 			continue
 		}
-		for term := range found {
-			terms[term] = true
+		for term := range terms {
+			if q.terms[term] {
+				found[term] = true
+			}
 		}
 	}
-	want := q.words
-	if q.cjk {
-		want = 0
-		latin, ideographs := q.parts()
-		for _, run := range strings.Fields(ideographs) {
-			want += max(1, utf8.RuneCountInString(run)-1)
-		}
-		want += len(strings.Fields(latin))
-	}
-	return min(1, float64(len(terms))/float64(max(1, want)))
+	return float64(len(found)) / float64(max(1, len(q.terms)))
 }

@@ -112,7 +112,7 @@ type hit struct {
 
 // find looks at more and more passages until they belong to enough documents.
 func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
-	q := parseQuery(p.query)
+	q := parseQuery(p.query, b.follower.index.bleve.Mapping())
 	for size := min(maxHits, p.results*8+20); ; size = min(maxHits, size*4) {
 		r := bleve.NewSearchRequestOptions(q.bleve(), size, 0, false)
 		r.Fields = []string{fieldText, fieldTitle}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 	"gorm.io/driver/sqlite"
@@ -17,6 +18,9 @@ import (
 
 // sqliteReaders is the size of the pool of read connections.
 const sqliteReaders = 4
+
+// busyPoll is the pause between two attempts to connect to a busy file.
+const busyPoll = 20 * time.Millisecond
 
 func (s *Store) openSQLite(ctx context.Context) error {
 	if err := prepareFile(s.cfg.Path); err != nil {
@@ -62,11 +66,28 @@ func (s *Store) openConns(ctx context.Context, params string, conns int) (*sql.D
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	s.onClose(closeDB(db))
-	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+	if err := s.firstLook(ctx, db); err != nil {
 		return nil, explainSQLite(s.cfg.Path, err)
 	}
 	return db, nil
+}
+
+// firstLook connects. Changing a new file to WAL and recovering one after a crash report "busy" at once when another
+// process is at it too, whatever the busy time-out, so that waiting is done here.
+func (s *Store) firstLook(ctx context.Context, db *sql.DB) error {
+	deadline := time.Now().Add(s.cfg.WriteWait)
+	for {
+		var tables int
+		err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables)
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(busyPoll):
+		}
+	}
 }
 
 // dsn escapes the path: in a file: address, "%", "?" and "#" have a meaning.

@@ -20,10 +20,12 @@ import (
 const (
 	// maxBatchFiles and maxBatchBytes bound what is indexed at once.
 	maxBatchFiles = 128
-	maxBatchBytes = 4 << 20
+	maxBatchBytes = 1 << 20
 	// freshness is how long after its modification a file is read again although size and time say that it is the same:
 	// clocks of file systems are coarse.
 	freshness = 2 * time.Second
+	// idleShare is how many times as long as the last look the pause lasts at least, so that many files cost little.
+	idleShare = 20
 )
 
 // follower keeps an index equal to the files.
@@ -44,7 +46,7 @@ type follower struct {
 	lastErr string
 }
 
-// run looks for changes until ctx ends.
+// run looks for changes until ctx ends, after pauses of interval, or longer where looking itself takes long.
 func (f *follower) run(ctx context.Context, interval time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -54,13 +56,14 @@ func (f *follower) run(ctx context.Context, interval time.Duration) {
 			return
 		case <-timer.C:
 		}
+		start := f.now()
 		err := f.sync(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		f.report(err)
 		f.once.Do(func() { close(f.ready) })
-		timer.Reset(interval)
+		timer.Reset(max(interval, idleShare*f.now().Sub(start)))
 	}
 }
 

@@ -27,7 +27,7 @@ type Config struct {
 	Include     []string      `patchbay:"include" doc:"If set, only paths that match one of these patterns are indexed, such as *.md or docs/**/*.txt."`
 	Exclude     []string      `patchbay:"exclude" doc:"Paths that match one of these patterns are not indexed, such as node_modules or *.csv."`
 	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes."`
-	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files."`
+	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files; it is longer where there are very many."`
 	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that extract may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
 	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long extract waits for a page if the call does not say."`
 }

@@ -1,0 +1,123 @@
+package local
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+)
+
+func withoutSpace(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// repeated makes long lines.
+func repeated(pattern string) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Repeat(rapid.StringMatching(pattern).Draw(t, "part"), rapid.IntRange(1, 30).Draw(t, "times"))
+	})
+}
+
+func TestSplitKeepsEverything(t *testing.T) {
+	line := rapid.OneOf(
+		rapid.StringMatching(`#{0,7} ?[a-z ]{0,60}`), rapid.StringMatching(`[=~^-]{0,20}`), rapid.Just(""), rapid.Just("```"),
+		repeated(`[a-z。 ]{50,200}`), repeated(`[中文搜索。]{20,80}`), rapid.String(),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.ToValidUTF8(strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "lines"), "\n"), "?")
+		var all strings.Builder
+		for _, p := range split(text, rapid.Bool().Draw(t, "headings")) {
+			if len(p.text) > maxPassage || !utf8.ValidString(p.text) || strings.TrimSpace(p.text) == "" {
+				t.Fatalf("passage of %d bytes: %q", len(p.text), p.text)
+			}
+			all.WriteString(p.text)
+		}
+		if diff := cmp.Diff(withoutSpace(text), withoutSpace(all.String())); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestExcerpt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := repeated(`([a-z]{1,9} ?|[中文。]{1,9}|\n){0,30}`).Draw(t, "text")
+		at := rapid.SliceOfN(rapid.IntRange(0, len(text)+10), 0, 10).Draw(t, "at")
+		out := excerpt(text, at)
+		if !utf8.ValidString(out) || utf8.RuneCountInString(out) > excerptRunes+2 {
+			t.Fatalf("excerpt is %q", out)
+		}
+		if !strings.Contains(text, strings.Trim(out, ellipsis)) {
+			t.Fatalf("%q is no part of the text", out)
+		}
+	})
+}
+
+func TestHeadings(t *testing.T) {
+	for _, tt := range []struct{ line, next, want string }{
+		{"# Title #", "", "Title"}, {"###### Six", "", "Six"}, {"####### Seven", "", ""}, {"#no", "", ""}, {"== Section", "", "Section"},
+		{"Title", "=====", "Title"}, {"Title", "--", ""}, {"", "-----", ""}, {"-----", "-----", ""}, {" code", "-----", ""}, {"标题", "----", "标题"},
+	} {
+		if got := heading(tt.line, tt.next); got != tt.want {
+			t.Errorf("%q over %q: got %q, want %q", tt.line, tt.next, got, tt.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		name, data, title string
+		ok                bool
+	}{
+		{"a/x.md", "\xef\xbb\xbf# Title\r\ntext\r\n", "Title", true},
+		{"a/x.md", "no heading", "x.md", true},
+		{"a/x.py", "# a comment\ncode", "x.py", true},
+		{"a/x.html", "<title>Page</title><p>words", "Page", true},
+		{"a/x.html", "", "", false},
+		{"a/x.md", " \n ", "", false},
+		{"a/x.md", "a\x00b", "", false},
+		{"a/x.md", "a\xffb", "", false},
+		{"a/x.md", "\n-----BEGIN OPENSSH PRIVATE KEY-----\nx", "", false},
+	} {
+		doc, ok := parse(tt.name, []byte(tt.data), extract.Markdown)
+		if ok != tt.ok || ok && doc.title != tt.title {
+			t.Errorf("%s %q: got %q, %v", tt.name, tt.data, doc.title, ok)
+		}
+	}
+}
+
+func TestSensitive(t *testing.T) {
+	for name, want := range map[string]bool{
+		".env": true, "a.KEY": true, "id_rsa": true, "x.kdbx": true, "secrets.yaml": true, "credentials": true, "prod.env": true,
+		"secret.go": false, "secrets.md": false, "identity.md": false, "key.md": false, "environment.txt": false,
+	} {
+		if got := sensitive(name); got != want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+func TestGlob(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"*.md", "a/b/c.md", true}, {"*.md", "a.mdx", false}, {"docs/*.md", "docs/a.md", true}, {"docs/*.md", "docs/b/a.md", false},
+		{"docs/**/*.md", "docs/a.md", true}, {"docs/**/*.md", "docs/b/c/a.md", true}, {"docs/**", "docs/b/c", true}, {"node_modules", "a/node_modules/b.js", true},
+		{"./docs/", "docs/x", true}, {"docs", "my/docs/x", true}, {"docs/x", "my/docs/x", false}, {"?.txt", "a.txt", true}, {"?.txt", "ab.txt", false},
+	} {
+		re, err := glob(tt.pattern)
+		if err != nil || re.MatchString(tt.path) != tt.want {
+			t.Errorf("%s on %s: want %v (%v)", tt.pattern, tt.path, tt.want, err)
+		}
+	}
+}

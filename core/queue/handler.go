@@ -15,6 +15,9 @@ type Handler struct {
 	Type string
 	// Safe says that a job may be run again from the start after the process died in the middle of it.
 	Safe bool
+	// Limit is how many jobs of this type run at once in this process, so that long ones leave workers to others; 0
+	// means as many as there are workers.
+	Limit int
 	// Timeout bounds one attempt; 0 means no bound.
 	Timeout time.Duration
 	// MaxAttempts is how often a job is tried when it fails for a passing reason (see Temporary); 0 means once.

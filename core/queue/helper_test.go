@@ -36,7 +36,7 @@ func forEachDialect(t *testing.T, test func(t *testing.T, st *store.Store)) {
 func config(st *store.Store) queue.Config {
 	return queue.Config{
 		Store: st, Bus: event.NewBus(), Workers: 3,
-		Heartbeat: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Grace: 2 * time.Second,
+		Heartbeat: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Grace: 200 * time.Millisecond,
 	}
 }
 

@@ -102,7 +102,6 @@ type Queue struct {
 	ids       *store.IDs
 	owner     string
 	handlers  map[string]*Handler
-	types     []string
 	schedules []*schedule
 
 	claiming context.Context // ends when Stop begins: no more claims
@@ -146,9 +145,11 @@ func New(cfg Config) (*Queue, error) {
 			return nil, fmt.Errorf("register the handler %q: it is there already", h.Type)
 		}
 		q.handlers[h.Type] = &h
-		q.types = append(q.types, h.Type)
 	}
-	return q, q.addSchedules(cfg.Schedules)
+	if err := q.addSchedules(cfg.Schedules); err != nil {
+		return nil, err
+	}
+	return q, nil
 }
 
 // Start recovers what a former process left behind and begins to work. It may be called once.

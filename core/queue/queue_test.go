@@ -160,6 +160,31 @@ func TestEachJobRunsOnceOnTwoQueues(t *testing.T) {
 	})
 }
 
+func TestLimitLeavesWorkersToOthers(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, st *store.Store) {
+		var now, most atomic.Int32
+		long := handler("long", func(context.Context) (any, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(20 * time.Millisecond)
+			now.Add(-1)
+			return nil, nil
+		})
+		long.Limit = 1
+		q := start(t, st, long, blocking("other", true))
+		var ids []string
+		for range 5 {
+			ids = append(ids, submit(t, q, queue.Submission{Type: "long"}).ID)
+		}
+		awaitRunning(t, q, submit(t, q, queue.Submission{Type: "other"}).ID)
+		for _, id := range ids {
+			awaitEnd(t, q, id)
+		}
+		if most.Load() != 1 {
+			t.Errorf("%d ran at once", most.Load())
+		}
+	})
+}
+
 func TestUnknownTypeStaysQueued(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		q := start(t, st, handler("known", func(context.Context) (any, error) { return nil, nil }))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -73,11 +74,12 @@ func (q *Queue) next() *run {
 func (q *Queue) claim() (*row, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	if len(q.types) == 0 {
+	types := q.open()
+	if len(types) == 0 {
 		return nil, q.cfg.Poll, nil
 	}
 	var due []int64
-	if err := q.store.DB(ctx).Raw(sqlNext, q.types).Scan(&due).Error; err != nil {
+	if err := q.store.DB(ctx).Raw(sqlNext, types).Scan(&due).Error; err != nil {
 		return nil, q.cfg.Poll, err
 	}
 	if len(due) == 0 || due[0] > q.now() {
@@ -85,7 +87,7 @@ func (q *Queue) claim() (*row, time.Duration, error) {
 	}
 	var claimed *row
 	err := q.store.QueueTx(ctx, "claim job", func(ctx context.Context) error {
-		r, err := q.change(ctx, q.claimSQL(), q.owner, q.now(), q.now(), q.now(), q.types)
+		r, err := q.change(ctx, q.claimSQL(), q.owner, q.now(), q.now(), q.now(), types)
 		if err != nil || r == nil {
 			return err
 		}
@@ -96,6 +98,23 @@ func (q *Queue) claim() (*row, time.Duration, error) {
 		return nil, q.cfg.Poll, err
 	}
 	return claimed, 0, nil
+}
+
+// open are the types of which one more job may run here, in a fixed order.
+func (q *Queue) open() (types []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	busy := map[string]int{}
+	for _, r := range q.running {
+		busy[r.row.Type]++
+	}
+	for kind, h := range q.handlers {
+		if h.Limit <= 0 || busy[kind] < h.Limit {
+			types = append(types, kind)
+		}
+	}
+	slices.Sort(types)
+	return types
 }
 
 func (q *Queue) claimSQL() string {
@@ -144,6 +163,9 @@ func (q *Queue) leave(r *run) {
 	defer q.mu.Unlock()
 	delete(q.running, r.row.ID)
 	q.idle.Broadcast()
+	if r.handler.Limit > 0 {
+		q.cfg.Waker.Wake() // the type is open again
+	}
 }
 
 // errPanic is the error of a handler that panicked.

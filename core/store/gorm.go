@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"gorm.io/driver/postgres"
+	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 )
@@ -81,7 +83,15 @@ func (q queryLog) Trace(_ context.Context, begin time.Time, fc func() (string, i
 	q.log.Debug("slow statement", "sql", sql, "rows", rows, "took", took)
 }
 
-// ParamsFilter keeps values out of the log.
-func (q queryLog) ParamsFilter(_ context.Context, sql string, _ ...any) (string, []any) {
-	return sql, nil
-}
+// sqliteDialect and postgresDialect are gorm's, except that they never write values into the text of a statement, which
+// is what the log gets.
+type (
+	sqliteDialect   struct{ sqlite.Dialector }
+	postgresDialect struct{ *postgres.Dialector }
+)
+
+// Explain implements gorm.Dialector.
+func (sqliteDialect) Explain(sql string, _ ...any) string { return sql }
+
+// Explain implements gorm.Dialector.
+func (postgresDialect) Explain(sql string, _ ...any) string { return sql }

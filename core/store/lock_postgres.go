@@ -15,8 +15,6 @@ import (
 const (
 	// advisoryKey is the number of the core's advisory lock, which PostgreSQL keeps per database.
 	advisoryKey int64 = 0x7061746368626179
-	// lockCheck is how often the lock's connection is looked after.
-	lockCheck = 5 * time.Second
 	// lockTimeout bounds one look.
 	lockTimeout = 5 * time.Second
 )
@@ -26,6 +24,7 @@ const (
 type serverLock struct {
 	cfg  *pgx.ConnConfig
 	log  hclog.Logger
+	each time.Duration
 	stop context.CancelFunc
 	gone chan struct{}
 	done sync.WaitGroup
@@ -48,7 +47,7 @@ func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig) error {
 		return err
 	}
 	watching, stop := context.WithCancel(context.Background())
-	lock := &serverLock{cfg: cfg, log: s.log, stop: stop, gone: make(chan struct{}), conn: conn}
+	lock := &serverLock{cfg: cfg, log: s.log, each: s.cfg.LockCheck, stop: stop, gone: make(chan struct{}), conn: conn}
 	lock.done.Go(func() { lock.watch(watching) })
 	s.lock = lock
 	s.onClose(lock.release)
@@ -88,7 +87,7 @@ func serverHolder(ctx context.Context, conn *pgx.Conn) string {
 
 func (l *serverLock) watch(ctx context.Context) {
 	defer func() { closeConn(l.conn) }()
-	tick := time.NewTicker(lockCheck)
+	tick := time.NewTicker(l.each)
 	defer tick.Stop()
 	for {
 		select {

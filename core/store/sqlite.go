@@ -42,7 +42,7 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.reader, err = s.gorm(sqlite.Dialector{Conn: db}, true)
+	s.reader, err = s.gorm(sqliteDialect{sqlite.Dialector{Conn: db}}, true)
 	return err
 }
 
@@ -51,7 +51,7 @@ func (s *Store) openLane(ctx context.Context) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle, err := s.gorm(sqlite.Dialector{Conn: db}, false)
+	handle, err := s.gorm(sqliteDialect{sqlite.Dialector{Conn: db}}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +148,19 @@ func remedy(code sqlite3.ErrNo) string {
 		return "another program holds it, close that program"
 	}
 	return "check the file and its directory"
+}
+
+// explain adds the file and a remedy to what went wrong with the disk in the middle of the work.
+func (s *Store) explain(err error) error {
+	var engine sqlite3.Error
+	if !errors.As(err, &engine) {
+		return err
+	}
+	switch engine.Code {
+	case sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return fmt.Errorf("write to the database %s: %w; %s", s.cfg.Path, err, remedy(engine.Code))
+	}
+	return err
 }
 
 // isBusy tells that another connection or process holds the write lock.

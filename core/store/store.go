@@ -30,6 +30,9 @@ const (
 // defaultWriteWait is how long a write transaction waits for its turn when Config says nothing.
 const defaultWriteWait = 10 * time.Second
 
+// defaultLockCheck is Config.LockCheck when it says nothing.
+const defaultLockCheck = 5 * time.Second
+
 // Config says what to open.
 type Config struct {
 	Dialect Dialect
@@ -43,6 +46,8 @@ type Config struct {
 	Exclusive bool
 	// WriteWait is how long a write transaction waits for its turn; 0 means 10 s.
 	WriteWait time.Duration
+	// LockCheck is how often the connection that holds the exclusive lock is looked after on PostgreSQL; 0 means 5 s.
+	LockCheck time.Duration
 }
 
 // Store is an open database. All methods may be called from several goroutines.
@@ -69,6 +74,9 @@ type lane struct {
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.WriteWait <= 0 {
 		cfg.WriteWait = defaultWriteWait
+	}
+	if cfg.LockCheck <= 0 {
+		cfg.LockCheck = defaultLockCheck
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()

@@ -83,7 +83,7 @@ func (s *Store) tx(ctx context.Context, l *lane, name string, fn func(context.Co
 	}
 	after, err := s.outermost(ctx, l, name, fn)
 	if err != nil {
-		return err
+		return s.explain(err)
 	}
 	for _, f := range after {
 		f()

@@ -226,3 +226,20 @@ func TestCanceledTransactionRollsBack(t *testing.T) {
 		}
 	})
 }
+
+func TestFullDiskIsExplained(t *testing.T) {
+	cfg := testkit.SQLiteConfig(t)
+	st := testkit.OpenStore(t, cfg, things())
+	err := st.Tx(t.Context(), "fill", func(ctx context.Context) error {
+		if err := st.Writer(ctx).Exec("PRAGMA max_page_count = 1").Error; err != nil {
+			return err
+		}
+		return add(st, ctx, 1, strings.Repeat("x", 1<<20))
+	})
+	if err == nil || !strings.Contains(err.Error(), cfg.Path) || !strings.Contains(err.Error(), "free some space") {
+		t.Fatalf("got %v", err)
+	}
+	if n := count(t, st); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+}

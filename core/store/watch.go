@@ -23,7 +23,7 @@ func (s *Store) markForeign(ctx context.Context, db *gorm.DB) error {
 
 // Watch calls changed after writes by other processes, within about interval (0 means 500 ms), until ctx ends. Several
 // writes may give one call; a call without a foreign write is possible and harmless. Writes of other Patchbay processes
-// are noticed always; those of other tools on a SQLite file, while this process itself does not write. Migrate must
+// that called Migrate are noticed always; those of other tools on a SQLite file, while this process itself does not write. Migrate must
 // have run. It blocks and returns the reason, which is ctx's error in the end.
 func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func()) error {
 	if interval <= 0 {

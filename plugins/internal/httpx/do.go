@@ -20,7 +20,8 @@ type Request struct {
 	URL *url.URL
 	// Header is sent as it is and not changed; its keys are in canonical form.
 	Header http.Header
-	Body   []byte
+	// Body is not touched any more once Do has returned or the Stream is closed, also if the call failed half-way.
+	Body []byte
 }
 
 // Response is an answer that was read completely.
@@ -44,7 +45,9 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 		defer cancel()
 	}
 	start := time.Now()
-	res, err := c.send(ctx, req)
+	loan := &loan{data: req.Body}
+	defer loan.end()
+	res, err := c.send(ctx, req, loan)
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +59,13 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	return &Response{Status: res.StatusCode, Header: res.Header, Body: body, URL: res.Request.URL, Took: time.Since(start)}, nil
 }
 
-func (c *Client) send(ctx context.Context, req *Request) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, req *Request, body *loan) (*http.Response, error) {
 	if c.cfg.Guard != nil {
 		if err := c.cfg.Guard.CheckURL(req.URL); err != nil {
 			return nil, c.classify(ctx, req, err)
 		}
 	}
-	res, err := c.roundTrip(c.outgoing(ctx, req))
+	res, err := c.roundTrip(c.outgoing(ctx, req, body))
 	if err != nil {
 		return nil, c.classify(ctx, req, err)
 	}
@@ -86,7 +89,7 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func (c *Client) outgoing(ctx context.Context, req *Request) *http.Request {
+func (c *Client) outgoing(ctx context.Context, req *Request, body *loan) *http.Request {
 	header := make(http.Header, len(req.Header)+1)
 	for k, v := range req.Header {
 		header[k] = v
@@ -100,7 +103,7 @@ func (c *Client) outgoing(ctx context.Context, req *Request) *http.Request {
 	}
 	if len(req.Body) > 0 {
 		out.ContentLength = int64(len(req.Body))
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
+		out.GetBody = func() (io.ReadCloser, error) { return &loanReader{loan: body}, nil }
 		out.Body, _ = out.GetBody()
 	}
 	return out.WithContext(ctx)
@@ -152,6 +155,7 @@ type Stream struct {
 	cancel context.CancelCauseFunc
 	req    *Request
 	body   io.ReadCloser
+	loan   *loan
 	idle   time.Duration
 	timer  *time.Timer
 	closed atomic.Bool
@@ -164,12 +168,12 @@ var errIdle = errors.New("no data within the idle limit")
 // also from Read.
 func (c *Client) Stream(ctx context.Context, req *Request, idle time.Duration) (*Stream, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &Stream{client: c, ctx: ctx, cancel: cancel, req: req, idle: idle}
+	s := &Stream{client: c, ctx: ctx, cancel: cancel, req: req, idle: idle, loan: &loan{data: req.Body}}
 	if idle > 0 {
 		s.timer = time.AfterFunc(idle, func() { cancel(errIdle) })
 	}
 	start := time.Now()
-	res, err := c.send(ctx, req)
+	res, err := c.send(ctx, req, s.loan)
 	if err != nil {
 		s.stop()
 		return nil, err
@@ -213,6 +217,7 @@ func (s *Stream) Close() error {
 }
 
 func (s *Stream) stop() {
+	s.loan.end()
 	if s.timer != nil {
 		s.timer.Stop()
 	}

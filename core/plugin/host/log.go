@@ -16,6 +16,8 @@ type ring struct {
 	mu      sync.Mutex
 	lines   []string
 	partial []byte
+	// fresh counts the lines of the present life, at most ringLines.
+	fresh int
 }
 
 // Write implements io.Writer and never fails.
@@ -43,6 +45,7 @@ func (r *ring) add(line []byte) {
 		r.lines = slices.Delete(r.lines, 0, 1)
 	}
 	r.lines = append(r.lines, string(line[:min(len(line), ringLineMax)]))
+	r.fresh = min(r.fresh+1, ringLines)
 }
 
 func (r *ring) snapshot() []string {
@@ -51,10 +54,11 @@ func (r *ring) snapshot() []string {
 	return slices.Clone(r.lines)
 }
 
-// last is the newest line that is not empty, for an error message.
+// last is the newest line of the present life that is not empty, for an error message.
 func (r *ring) last() string {
-	lines := r.snapshot()
-	for _, l := range slices.Backward(lines) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range slices.Backward(r.lines[len(r.lines)-r.fresh:]) {
 		if l != "" {
 			return l[:min(len(l), 300)]
 		}
@@ -62,9 +66,9 @@ func (r *ring) last() string {
 	return ""
 }
 
-// reset forgets the lines of an earlier life.
+// reset begins a new life. The earlier lines stay for snapshot.
 func (r *ring) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.partial = nil
+	r.partial, r.fresh = nil, 0
 }

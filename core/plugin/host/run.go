@@ -30,7 +30,7 @@ func (p *Process) run() {
 		p.report(err)
 		if err == nil {
 			err = p.watch(link)
-			p.link.Store(nil)
+			p.away(err)
 			link.kill(stopGrace)
 		}
 		if p.ctx.Err() != nil {
@@ -151,10 +151,22 @@ func (p *Process) Health(ctx context.Context, id string) (*pluginv1.HealthRespon
 	return l.Plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
 }
 
+// away takes the process out of service; its state must not promise what Link does not keep.
+func (p *Process) away(err error) {
+	switch {
+	case p.ctx.Err() != nil:
+	case errors.Is(err, errRestart):
+		p.setState(Starting, "")
+	default:
+		p.setState(Backoff, Reason(err))
+	}
+	p.link.Store(nil)
+}
+
 // fail waits, for what only a person can mend.
 func (p *Process) fail(err error) {
-	p.setState(Failed, reason(err))
-	p.log().Error("plugin has failed and is not started again by itself", "error", reason(err))
+	p.setState(Failed, Reason(err))
+	p.log().Error("plugin has failed and is not started again by itself", "error", Reason(err))
 	select {
 	case <-p.ctx.Done():
 	case <-p.again:
@@ -164,7 +176,7 @@ func (p *Process) fail(err error) {
 // rest waits before the next start.
 func (p *Process) rest(err error, crashes int) {
 	pause := p.pause(crashes)
-	message := reason(err)
+	message := Reason(err)
 	if crashes >= loopAfter {
 		message = fmt.Sprintf("crash loop: %d exits in a row, next start in %s; %s", crashes, pause.Round(time.Second), message)
 	}
@@ -180,8 +192,8 @@ func (p *Process) rest(err error, crashes int) {
 	}
 }
 
-// reason is an error without the mark of permanence.
-func reason(err error) string {
+// Reason is the text of an error of Open without the mark that a restart cannot cure it.
+func Reason(err error) string {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
 		for _, e := range joined.Unwrap() {

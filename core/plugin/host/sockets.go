@@ -7,9 +7,11 @@ import (
 	"strconv"
 )
 
-// maxSocketPath is the kernel's limit for the address of a Unix socket; socketName is what a plugin adds.
+// maxSocketPath is the kernel's limit for the address of a Unix socket; randomName is what makes the directory of a host
+// unique, and socketName is what a plugin adds.
 const (
 	maxSocketPath = 107
+	randomName    = "-0123456789"
 	socketName    = "/999999/plugin0123456789"
 )
 
@@ -30,7 +32,7 @@ func socketDir(base string) (string, error) {
 	}
 	sweep(parent)
 	dir := filepath.Join(parent, strconv.Itoa(os.Getpid()))
-	if n := len(dir) + len(socketName); n > maxSocketPath {
+	if n := len(dir) + len(randomName) + len(socketName); n > maxSocketPath {
 		return "", fmt.Errorf("socket directory %s is too long for Unix sockets by %d bytes: set socket_dir in the core block to a shorter one", parent, n-maxSocketPath)
 	}
 	dir, err := os.MkdirTemp(parent, strconv.Itoa(os.Getpid())+"-")

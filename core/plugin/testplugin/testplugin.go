@@ -3,23 +3,14 @@
 package testplugin
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-plugin"
-	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
-	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 const marker = "patchbay-testplugin"
@@ -33,6 +24,10 @@ const (
 	WrongVersion = "wrong-version"
 	WrongCookie  = "wrong-cookie"
 	Noisy        = "noisy"
+	// Exclusive is a plugin whose instances lock their data directory.
+	Exclusive = "exclusive"
+	// OtherService offers the kind by a service that this core does not know.
+	OtherService = "other-service"
 )
 
 // Operations of the plugin.
@@ -45,7 +40,22 @@ const (
 	OpEnv        = "env"
 	OpGrandchild = "grandchild"
 	OpFail       = "fail"
+	// OpHanging answers with the number of OpHang calls that are being served.
+	OpHanging = "hanging"
+	// OpSlow answers after the time that the body names, as a Go duration in a JSON string.
+	OpSlow = "slow"
+	// OpPID answers with the process id.
+	OpPID = "pid"
+	// OpLog writes a warning with the body's text to the instance's log.
+	OpLog = "log"
 )
+
+// BindToParent is the body that makes OpGrandchild's process die with the plugin. Without it the process is an ordinary
+// child, which only the plugin's process group holds.
+const BindToParent = "bind"
+
+// NoExitPause keeps a process that is built with the race detector from pausing for a second when it ends.
+const NoExitPause = "GORACE=atexit_sleep_ms=0"
 
 // Spec starts the running test binary as the plugin in a mode.
 func Spec(mode string) host.Spec {
@@ -53,7 +63,7 @@ func Spec(mode string) host.Spec {
 	if err != nil {
 		self = os.Args[0]
 	}
-	return host.Spec{Name: "testplugin", Path: self, Args: []string{marker, mode}}
+	return host.Spec{Name: "testplugin", Path: self, Args: []string{marker, mode}, Env: []string{NoExitPause}}
 }
 
 // Main does not return if the process was started as the plugin.
@@ -81,6 +91,12 @@ func Main() {
 		plugin.Serve(&plugin.ServeConfig{HandshakeConfig: h, Plugins: plugin.PluginSet{}, GRPCServer: plugin.DefaultGRPCServer})
 	case Noisy:
 		fmt.Println("a print before the plugin serves")
+	case Exclusive:
+		framework.Serve(exclusivePlugin())
+		os.Exit(0)
+	case OtherService:
+		framework.Serve(otherPlugin())
+		os.Exit(0)
 	}
 	framework.Serve(Plugin())
 	os.Exit(0)
@@ -88,79 +104,3 @@ func Main() {
 
 // syscallWrite writes past the guard of stdout, as a broken plugin without the SDK would.
 func syscallWrite(text string) { _, _ = framework.Stdout().WriteString(text) }
-
-// Config is the plugin's config block.
-type Config struct {
-	Answer string `patchbay:"answer,default=ok" doc:"What echo answers."`
-	Reject bool   `patchbay:"reject,default=false" doc:"Refuse this configuration."`
-}
-
-// Plugin is the declaration.
-func Plugin() framework.Plugin {
-	def := search.Definition[Config]{
-		Stream:    true,
-		KeyStatus: true,
-		Build: func(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
-			if cfg.Reject {
-				return nil, schema.Errorf(schema.At("reject"), "rejected as asked")
-			}
-			return func(context.Context) (search.Backend, error) { return &backend{cfg: cfg}, nil }, nil
-		},
-	}
-	for _, op := range []string{OpEcho, OpPanic, OpHang, OpBig, OpCrash, OpEnv, OpGrandchild, OpFail} {
-		def.Operations = append(def.Operations, search.Operation{Name: op, InputSchema: `{"type":"object"}`, Stream: op == OpEcho})
-	}
-	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{search.New(def)}}
-}
-
-type backend struct{ cfg Config }
-
-func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
-	switch req.Operation {
-	case OpPanic:
-		panic("as asked")
-	case OpHang:
-		<-ctx.Done()
-		return nil, ctx.Err()
-	case OpBig:
-		return answer(make([]byte, 20<<20)), nil
-	case OpCrash:
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
-	case OpEnv:
-		raw, err := json.Marshal(os.Environ())
-		return answer(raw), err
-	case OpGrandchild:
-		cmd := exec.Command("sleep", "60")
-		if err := cmd.Start(); err != nil {
-			return nil, err
-		}
-		return answer(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
-	case OpFail:
-		return nil, errs.New(errs.Upstream, codes.Unavailable, errs.ReasonConnect, "no route to the upstream")
-	}
-	if len(req.Body) > 0 {
-		return answer(append([]byte(nil), req.Body...)), nil
-	}
-	return answer([]byte(b.cfg.Answer)), nil
-}
-
-func answer(body []byte) *search.Response {
-	return &search.Response{Head: search.Head{Status: 200, ContentType: "application/json"}, Body: body}
-}
-
-func (b *backend) Stream(ctx context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error) {
-	if err := w.Start(&search.Head{Status: 200, ContentType: "text/event-stream"}); err != nil {
-		return nil, err
-	}
-	for word := range strings.FieldsSeq(string(req.Body)) {
-		if _, err := fmt.Fprintf(w, "data: %s\n\n", word); err != nil {
-			return nil, err
-		}
-	}
-	return &search.Usage{Credits: 3}, nil
-}
-
-func (b *backend) KeyStatus(_ context.Context, credential schema.Secret) (*search.KeyStatus, error) {
-	return &search.KeyStatus{Key: search.KeyVerdict{State: search.KeyOK}, Plan: "test", Used: int64(len(credential.Reveal())), Limit: 100}, nil
-}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRing(t *testing.T) {
+	var r ring
+	if r.last() != "" || len(r.snapshot()) != 0 {
+		t.Error("a new ring is not empty")
+	}
+	for i := range 300 {
+		fmt.Fprintf(&r, "line %d\n", i)
+	}
+	lines := r.snapshot()
+	if len(lines) != ringLines || lines[0] != "line 100" || r.last() != "line 299" {
+		t.Errorf("%d lines from %q to %q", len(lines), lines[0], r.last())
+	}
+	fmt.Fprint(&r, "half")
+	fmt.Fprint(&r, " a line\n\n")
+	if r.last() != "half a line" {
+		t.Errorf("last %q", r.last())
+	}
+	_, _ = r.Write([]byte(strings.Repeat("x", 3*ringLineMax)))
+	for _, l := range r.snapshot() {
+		if len(l) > ringLineMax {
+			t.Errorf("a line of %d bytes", len(l))
+		}
+	}
+	if len(r.last()) != 300 {
+		t.Errorf("last words of %d bytes", len(r.last()))
+	}
+	r.reset()
+	if r.last() != "" || len(r.snapshot()) != ringLines {
+		t.Error("after reset: the last words of an earlier life, or its lines are gone")
+	}
+	fmt.Fprintln(&r, "new")
+	if r.last() != "new" {
+		t.Errorf("last %q", r.last())
+	}
+}
+
+func TestPause(t *testing.T) {
+	p := &Process{host: &Host{cfg: Config{}.withDefaults()}}
+	tests := []struct {
+		crashes  int
+		min, max time.Duration
+	}{
+		{1, 0, 0},
+		{2, 400 * time.Millisecond, 500 * time.Millisecond},
+		{3, 800 * time.Millisecond, time.Second},
+		{8, 25600 * time.Millisecond, 32 * time.Second},
+		{9, 48 * time.Second, time.Minute},
+		{1000, 48 * time.Second, time.Minute},
+	}
+	for _, tt := range tests {
+		for range 50 {
+			if got := p.pause(tt.crashes); got < tt.min || got > tt.max {
+				t.Errorf("after %d crashes: %s, want %s to %s", tt.crashes, got, tt.min, tt.max)
+			}
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package testplugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+type backend struct {
+	cfg     Config
+	log     hclog.Logger
+	hanging atomic.Int64
+}
+
+// Invoke implements search.Backend.
+func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
+	switch req.Operation {
+	case OpPanic:
+		panic("as asked")
+	case OpHang:
+		return nil, b.hang(ctx)
+	case OpHanging:
+		return answer(fmt.Appendf(nil, "%d", b.hanging.Load())), nil
+	case OpSlow:
+		return b.slow(ctx, req)
+	case OpBig:
+		return answer(make([]byte, 20<<20)), nil
+	case OpCrash:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case OpEnv:
+		raw, err := json.Marshal(os.Environ())
+		return answer(raw), err
+	case OpGrandchild:
+		return grandchild(string(req.Body) == BindToParent)
+	case OpFail:
+		return nil, fail()
+	case OpPID:
+		return answer(fmt.Appendf(nil, "%d", os.Getpid())), nil
+	case OpLog:
+		b.log.Warn(string(req.Body))
+	}
+	if len(req.Body) > 0 {
+		return answer(append([]byte(nil), req.Body...)), nil
+	}
+	return answer([]byte(b.cfg.Answer)), nil
+}
+
+func (b *backend) hang(ctx context.Context) error {
+	b.hanging.Add(1)
+	defer b.hanging.Add(-1)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (b *backend) slow(ctx context.Context, req *search.Request) (*search.Response, error) {
+	var text string
+	if err := json.Unmarshal(req.Body, &text); err != nil {
+		return nil, errs.BadInput("NO_DURATION", "the body is no string")
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return nil, errs.BadInput("NO_DURATION", "the body is no duration")
+	}
+	select {
+	case <-time.After(d):
+		return answer([]byte(b.cfg.Answer)), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func fail() error {
+	e := errs.Unavailable(errs.ReasonConnect, "no route to the upstream")
+	e.Code, e.RetryAfter = codes.Unavailable, 7*time.Second
+	return e
+}
+
+// grandchild starts a process. A process that is bound dies with the thread that started it, so that thread is kept.
+func grandchild(bound bool) (*search.Response, error) {
+	cmd := exec.Command("sleep", "60")
+	if bound {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		started <- cmd.Start()
+		_ = cmd.Wait()
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return answer(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
+}
+
+func answer(body []byte) *search.Response {
+	return &search.Response{Head: search.Head{Status: 200, ContentType: "application/json"}, Body: body}
+}
+
+// Stream implements search.Streamer: one event for each word of the body. The words "panic", "fail" and "hang" do what
+// they say.
+func (b *backend) Stream(ctx context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error) {
+	if err := w.Start(&search.Head{Status: 200, ContentType: "text/event-stream"}); err != nil {
+		return nil, err
+	}
+	for word := range strings.FieldsSeq(string(req.Body)) {
+		switch word {
+		case "panic":
+			panic("as asked")
+		case "fail":
+			return nil, fail()
+		case "hang":
+			return nil, b.hang(ctx)
+		}
+		if _, err := fmt.Fprintf(w, "data: %s\n\n", word); err != nil {
+			return nil, err
+		}
+	}
+	return &search.Usage{Credits: 3}, nil
+}
+
+// KeyStatus implements search.KeyChecker.
+func (b *backend) KeyStatus(_ context.Context, credential schema.Secret) (*search.KeyStatus, error) {
+	return &search.KeyStatus{Key: search.KeyVerdict{State: search.KeyOK}, Plan: "test", Used: int64(len(credential.Reveal())), Limit: 100}, nil
+}
+
+// Health implements framework.Healther.
+func (b *backend) Health(context.Context) error {
+	if b.cfg.Unwell != "" {
+		return errors.New(b.cfg.Unwell)
+	}
+	return nil
+}

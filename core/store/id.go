@@ -32,7 +32,7 @@ func NewIDs(now func() time.Time) *IDs {
 func (g *IDs) New(prefix string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.last = max(g.last, ulid.Timestamp(g.now()))
+	g.last = max(g.last, uint64(max(0, g.now().UnixMilli())))
 	id, err := ulid.New(g.last, g.entropy)
 	for err != nil {
 		g.last++ // the random part of this millisecond is used up

@@ -78,6 +78,9 @@ func TestIDsAscend(t *testing.T) {
 		}
 		last = next
 	}
+	if id := store.NewIDs(func() time.Time { return time.UnixMilli(-5) }).New("job"); len(id) != 4+26 {
+		t.Errorf("a clock before 1970: %s", id)
+	}
 	if a, b := store.NewID("x"), store.NewID("x"); a >= b || len(a) != 2+26 || !strings.HasPrefix(a, "x_") {
 		t.Fatalf("%s %s", a, b)
 	}

@@ -73,7 +73,8 @@ type KeyChecker interface {
 	KeyStatus(ctx context.Context, credential schema.Secret) (*KeyStatus, error)
 }
 
-// Request is one call. Body is the client's JSON without its token; the backend must not change it in place.
+// Request is one call. Body is the client's JSON without its token. It is valid until Invoke or Stream returns, and the
+// backend must not change it in place.
 type Request struct {
 	Operation  string
 	ResourceID string

@@ -131,18 +131,19 @@ func (ch *Change) Abort() {
 	}
 }
 
-// Commit puts the new set into use. New calls go to it at once; the old instances are retired in the background after
-// their calls, and the returned function waits for that. An exclusive instance closes before its successor opens, while
-// new calls wait; if the successor cannot be opened the old configuration is opened again and the error returned.
-func (ch *Change) Commit(ctx context.Context) (wait func(), err error) {
+// Commit puts the new set into use: handles lead to the new instances from here on, and new calls go to them at once.
+// The returned function takes the old instances out, each after its calls; it comes after the services have taken the
+// new handles up, so that no call finds its instance gone, and it waits for the old ones. An exclusive instance closes
+// before its successor opens, while new calls wait; if the successor cannot be opened, the old configuration is opened
+// again and the error returned.
+func (ch *Change) Commit(ctx context.Context) (retire func(), err error) {
 	c := ch.catalog
 	var old []*Instance
+	var gone []*Handle
 	c.mu.Lock()
 	for ref, h := range c.handles {
 		if ch.next[ref] == nil {
-			if in := h.set(nil); in != nil {
-				old = append(old, in)
-			}
+			gone = append(gone, h)
 		}
 	}
 	for ref, in := range ch.fresh {
@@ -157,11 +158,18 @@ func (ch *Change) Commit(ctx context.Context) (wait func(), err error) {
 			err = e
 		}
 	}
-	var wg sync.WaitGroup
-	for _, in := range old {
-		wg.Go(func() { in.retire(c.cfg.Drain) })
-	}
-	return wg.Wait, err
+	return func() {
+		for _, h := range gone {
+			if in := h.set(nil); in != nil {
+				old = append(old, in)
+			}
+		}
+		var wg sync.WaitGroup
+		for _, in := range old {
+			wg.Go(func() { in.retire(c.cfg.Drain) })
+		}
+		wg.Wait()
+	}, err
 }
 
 func (ch *Change) replace(ctx context.Context, p *pending) error {

@@ -84,8 +84,8 @@ type Config struct {
 
 // Service is the search service.
 type Service struct {
+	*Admin
 	cfg    Config
-	repo   *repository
 	tokens *tokens
 	pool   *pool
 	audit  *audit
@@ -115,7 +115,9 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	s := &Service{cfg: cfg, repo: &repository{cfg.Store}, found: newResources()}
+	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, found: newResources()}
+	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
+	s.keysChanged = s.Refresh
 	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
 	if err := s.Reload(cfg.Settings, cfg.Search); err != nil {

@@ -35,13 +35,13 @@ func (r *repository) countTokens(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// usageByMinute is the stored use of the last hour, usageByDay that of the days since a minute, summed by token and
-// day. Together they are what counters are rebuilt from.
+// usageSince is the stored use since a minute, one row for each token and minute.
 func (r *repository) usageSince(ctx context.Context, minute int64) (out []usageRecord, err error) {
 	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
 	return out, err
 }
 
+// usageSums is the stored use from one minute to before another, summed by token and dated by its newest minute.
 func (r *repository) usageSums(ctx context.Context, from, before int64) (out []usageRecord, err error) {
 	err = r.db(ctx).Model(&usageRecord{}).
 		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").
@@ -77,31 +77,31 @@ func (r *repository) setKeyState(ctx context.Context, id string, state KeyState,
 	})
 }
 
-// purge deletes at most limit rows of each kind that are older than the cut-offs, and tells whether any are left.
-func (r *repository) purge(ctx context.Context, rowsBefore, researchBefore time.Time, limit int) (more bool, err error) {
+// cutoffs are the times before which rows go.
+type cutoffs struct{ rows, usage, research time.Time }
+
+// purge deletes at most limit requests, with their bodies, and what else is older than the cut-offs. It tells whether
+// requests are left to delete.
+func (r *repository) purge(ctx context.Context, before cutoffs, limit int) (more bool, err error) {
 	err = r.store.Tx(ctx, "delete old requests", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
-		var last int64
-		if err := w.Raw("SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM search_requests WHERE time < ? ORDER BY time LIMIT ?) AS old",
-			rowsBefore.UnixMilli(), limit).Scan(&last).Error; err != nil {
+		var ids []int64
+		if err := w.Raw("SELECT id FROM search_requests WHERE time < ? ORDER BY time LIMIT ?", before.rows.UnixMilli(), limit).Scan(&ids).Error; err != nil {
 			return err
 		}
-		for _, q := range []struct {
-			sql  string
-			args []any
-		}{
-			{"DELETE FROM search_bodies WHERE request_row <= ?", []any{last}},
-			{"DELETE FROM search_requests WHERE id <= ? AND time < ?", []any{last, rowsBefore.UnixMilli()}},
-			{"DELETE FROM quota_usage WHERE minute < ?", []any{rowsBefore.Unix() / 60}},
-			{"DELETE FROM search_research WHERE created_at < ?", []any{researchBefore.UnixMilli()}},
-		} {
-			res := w.Exec(q.sql, q.args...)
-			if res.Error != nil {
-				return res.Error
+		more = len(ids) == limit
+		if len(ids) > 0 {
+			if err := w.Exec("DELETE FROM search_bodies WHERE request_row IN ?", ids).Error; err != nil {
+				return err
 			}
-			more = more || res.RowsAffected >= int64(limit)
+			if err := w.Exec("DELETE FROM search_requests WHERE id IN ?", ids).Error; err != nil {
+				return err
+			}
 		}
-		return nil
+		if err := w.Exec("DELETE FROM quota_usage WHERE minute < ?", before.usage.Unix()/60).Error; err != nil {
+			return err
+		}
+		return w.Exec("DELETE FROM search_research WHERE created_at < ?", before.research.UnixMilli()).Error
 	})
 	return more, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -165,82 +164,6 @@ func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
 	}
 	t.load([]tokenRecord{r})
 	return t.get(id), nil
-}
-
-// NewToken describes an access token to make. Nil limits mean the service's defaults.
-type NewToken struct {
-	Note      string
-	Group     string
-	OwnerID   string
-	ExpiresAt time.Time
-	Limits    *Limits
-}
-
-const maxNote = 500
-
-// CreateToken makes an access token and returns its text, which is stored sealed.
-func (s *Service) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
-	if len(n.Note) > maxNote {
-		return "", invalid("note", "The note has more than %d bytes.", maxNote)
-	}
-	now := s.cfg.Now().UnixMilli()
-	err = s.cfg.Store.Tx(ctx, "create token", func(ctx context.Context) error {
-		for range 16 {
-			id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
-			if _, err := s.repo.token(ctx, id); err == nil {
-				continue
-			} else if !errors.Is(err, gorm.ErrRecordNotFound) {
-				return err
-			}
-			text = tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
-			r := tokenRecord{
-				ID: id, Hash: secret.HashToken(text), Sealed: s.cfg.Keyring.Seal([]byte(text), "search_tokens", id, "sealed"),
-				Enabled: true, Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, CreatedAt: now, UpdatedAt: now,
-			}
-			if !n.ExpiresAt.IsZero() {
-				r.ExpiresAt = n.ExpiresAt.UnixMilli()
-			}
-			if l := n.Limits; l != nil {
-				r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth
-			}
-			s.cfg.Store.AfterCommit(ctx, func() { s.tokens.load([]tokenRecord{r}) })
-			return s.cfg.Store.Writer(ctx).Create(&r).Error
-		}
-		return errors.New("no free token id was found")
-	})
-	if err != nil {
-		return "", fmt.Errorf("create token: %w", err)
-	}
-	return text, nil
-}
-
-// SetTokenEnabled enables or disables a token.
-func (s *Service) SetTokenEnabled(ctx context.Context, id string, enabled bool) error {
-	return s.changeToken(ctx, id, map[string]any{"enabled": enabled})
-}
-
-// DeleteToken makes a token unusable for good. Its requests stay in the audit.
-func (s *Service) DeleteToken(ctx context.Context, id string) error {
-	return s.changeToken(ctx, id, map[string]any{"deleted_at": s.cfg.Now().UnixMilli()})
-}
-
-func (s *Service) changeToken(ctx context.Context, id string, values map[string]any) error {
-	values["updated_at"] = s.cfg.Now().UnixMilli()
-	return s.cfg.Store.Tx(ctx, "change token", func(ctx context.Context) error {
-		res := s.cfg.Store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
-		if res.Error != nil {
-			return fmt.Errorf("change token: %w", res.Error)
-		}
-		if res.RowsAffected == 0 {
-			return fault.New(fault.NotFound, "There is no such access token.")
-		}
-		r, err := s.repo.token(ctx, id)
-		if err != nil {
-			return err
-		}
-		s.cfg.Store.AfterCommit(ctx, func() { s.tokens.load([]tokenRecord{r}) })
-		return nil
-	})
 }
 
 // builtinID is the token on which calls without one are counted in development. No real id looks like it.

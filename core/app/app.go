@@ -1,0 +1,290 @@
+// Package app wires the core: configuration, database, plugins, services, listeners. It is the only package that may
+// import all the others.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Config says what to run.
+type Config struct {
+	// Path is plugin.hcl.
+	Path string
+	// Env looks environment variables up.
+	Env config.Env
+	// Version is the core's own.
+	Version string
+	// Logger overrides the one that the configuration asks for.
+	Logger hclog.Logger
+}
+
+// App is a running core.
+type App struct {
+	cfg      Config
+	log      hclog.Logger
+	set      *settings
+	store    *store.Store
+	keyring  *secret.Keyring
+	host     *host.Host
+	catalog  *catalog.Catalog
+	bus      *event.Bus
+	queue    *queue.Queue
+	users    *auth.Users
+	registry *prometheus.Registry
+	metrics  *pluginMetrics
+	search   *search.Service
+	http     *httpd.Server
+	admin    *httpd.Server
+	clients  *httpd.Clients
+
+	reload   sync.Mutex
+	cancel   context.CancelFunc
+	watching sync.WaitGroup
+	retiring sync.WaitGroup
+	draining bool
+	closers  []func()
+}
+
+// Start brings the core up. Diagnostics are of the configuration; with errors among them nothing runs. Another error is
+// one sentence for the operator.
+func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics, err error) {
+	gin.SetMode(gin.ReleaseMode)
+	a := &App{cfg: cfg, registry: prometheus.NewRegistry(), bus: event.NewBus()}
+	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.closers = append(a.closers, a.bus.Close)
+	defer func() {
+		if err != nil || diags.HasErrors() {
+			a.unwind()
+			app = nil
+		}
+	}()
+	set, res, diags, err := load(ctx, cfg.Path, cfg.Env)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
+	}
+	a.set = set
+	a.log = cfg.Logger
+	if a.log == nil {
+		a.log = NewLogger(set.core)
+	}
+	if err := a.openStore(ctx); err != nil {
+		return nil, diags, err
+	}
+	if err := a.openHost(); err != nil {
+		return nil, diags, err
+	}
+	change, found, err := a.prepare(ctx, set, res)
+	diags = append(diags, found...)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
+	}
+	if err := a.openServices(ctx, change); err != nil {
+		change.Abort()
+		return nil, diags, err
+	}
+	return a, diags, a.listen(ctx)
+}
+
+// load reads the configuration as far as that needs no running plugin.
+func load(ctx context.Context, path string, env config.Env) (*settings, *resolver, config.Diagnostics, error) {
+	// What the file says about the binary of the built-in plugins is needed before the names in it can be checked.
+	opts, err := options(nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	file, diags := config.Load(path, env, opts)
+	if file == nil {
+		return nil, nil, diags, nil
+	}
+	set, found := decode(file)
+	if diags = append(diags, found...); diags.HasErrors() {
+		return nil, nil, diags, nil
+	}
+	binary, err := builtinBinary(set.core.PluginBinary, file.Dir)
+	if err != nil {
+		return nil, nil, diags, err
+	}
+	names, err := builtinNames(ctx, binary)
+	if err != nil {
+		return nil, nil, diags, err
+	}
+	opts.Builtins = names
+	if file, diags = config.Load(path, env, opts); diags.HasErrors() {
+		return nil, nil, diags, nil
+	}
+	set, found = decode(file)
+	lock, locked := config.LoadLock(config.LockPath(path))
+	diags = append(append(diags, found...), locked...)
+	return set, &resolver{file: file, lock: lock, builtin: binary, names: names, env: env}, diags, nil
+}
+
+func (a *App) openStore(ctx context.Context) (err error) {
+	if a.keyring, err = secret.LoadKeyring(secret.Options{Env: a.set.core.SecretKey.Reveal(), Path: a.set.keyFile()}); err != nil {
+		return err
+	}
+	cfg := a.set.store
+	cfg.Logger, cfg.Exclusive = a.log.Named("store"), true
+	if a.store, err = store.Open(ctx, cfg); err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func() { _ = a.store.Close() })
+	return a.store.Migrate(ctx, Migrations()...)
+}
+
+// Migrations are the schemas of all modules, in the order in which they are applied.
+func Migrations() []store.Migrations {
+	return []store.Migrations{queue.Migrations(), auth.Migrations(), search.Migrations()}
+}
+
+func (a *App) openHost() (err error) {
+	a.metrics = newPluginMetrics(a.registry)
+	a.host, err = host.New(host.Config{
+		Logger: a.log, PluginLogLevel: a.set.core.LogLevel, SocketDir: a.set.core.SocketDir,
+	})
+	if err != nil {
+		return err
+	}
+	a.metrics.statuses = a.host.Statuses
+	a.catalog = catalog.New(catalog.Config{
+		Host: a.host, Kinds: kinds(), Logger: a.log, Version: a.cfg.Version, UserAgent: "patchbay/" + a.cfg.Version,
+		Protected: a.set.protected(), Drain: a.set.core.Drain,
+	})
+	a.closers = append(a.closers, a.host.Close, a.retiring.Wait, a.catalog.Close)
+	return nil
+}
+
+// prepare builds the instances that the settings ask for.
+func (a *App) prepare(ctx context.Context, set *settings, res *resolver) (*catalog.Change, config.Diagnostics, error) {
+	wanted, diags := set.plan(ctx, a.catalog, res)
+	if diags.HasErrors() {
+		for _, w := range wanted {
+			w.Candidate.Close()
+		}
+		return nil, diags, nil
+	}
+	change, err := a.catalog.Prepare(ctx, wanted, set.file.Dir)
+	var rejected *catalog.Rejection
+	if errors.As(err, &rejected) {
+		for _, in := range set.file.Instances {
+			if in.Ref() == rejected.Ref {
+				return nil, append(diags, set.file.Locate(in, rejected.Diagnostics)...), nil
+			}
+		}
+	}
+	return change, diags, err
+}
+
+func (a *App) openServices(ctx context.Context, change *catalog.Change) (err error) {
+	if _, err := change.Commit(ctx); err != nil {
+		return err
+	}
+	if a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring}); err != nil {
+		return err
+	}
+	var handlers []queue.Handler
+	var schedules []queue.Schedule
+	if a.set.search != nil {
+		if err := a.openSearch(ctx); err != nil {
+			return fmt.Errorf("start the search service: %w", err)
+		}
+		handlers, schedules = append(handlers, a.search.Jobs()...), append(schedules, a.search.Schedules()...)
+	}
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Handlers: handlers, Schedules: schedules})
+	if err != nil {
+		return err
+	}
+	if err := a.queue.Start(ctx); err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func() {
+		stop, cancel := context.WithTimeout(context.Background(), a.set.core.Drain)
+		defer cancel()
+		_ = a.queue.Stop(stop)
+	})
+	a.watch()
+	return nil
+}
+
+// watch takes in what the command line writes while the core runs.
+func (a *App) watch() {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.cancel = cancel
+	a.watching.Go(func() {
+		err := a.store.Watch(ctx, 0, func() {
+			if a.search == nil {
+				return
+			}
+			if err := a.search.Refresh(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("changes in the database could not be taken in", "error", err)
+			}
+		})
+		if ctx.Err() == nil {
+			a.log.Error("the database is no longer watched for changes", "error", err)
+		}
+	})
+	a.closers = append(a.closers, func() { cancel(); a.watching.Wait() })
+}
+
+// unwind closes what has been opened, newest first.
+func (a *App) unwind() {
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		a.closers[i]()
+	}
+	a.closers = nil
+}
+
+// Close drains the requests and ends everything. Requests get the time that the configuration gives them.
+func (a *App) Close() error {
+	a.reload.Lock()
+	defer a.reload.Unlock()
+	a.draining = true
+	ctx, cancel := context.WithTimeout(context.Background(), a.set.core.Drain)
+	defer cancel()
+	err := a.http.Shutdown(ctx)
+	a.unwind()
+	return errors.Join(err, a.admin.Shutdown(ctx))
+}
+
+// Failed reports a listener or lock that was lost: the core must end.
+func (a *App) Failed() <-chan error {
+	out := make(chan error, 1)
+	go func() {
+		select {
+		case err := <-a.http.Failed():
+			out <- err
+		case err := <-a.admin.Failed():
+			out <- err
+		case <-a.store.LockLost():
+			out <- errors.New("the exclusive lock on the database was lost")
+		}
+	}()
+	return out
+}
+
+// Addr and AdminAddr are the addresses in use.
+func (a *App) Addr() string { return a.http.Addr() }
+
+// AdminAddr is the address of the admin listener.
+func (a *App) AdminAddr() string { return a.admin.Addr() }
+
+// Logger is the core's logger.
+func (a *App) Logger() hclog.Logger { return a.log }

@@ -1,0 +1,182 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+)
+
+// PluginInfo is a plugin that can be used.
+type PluginInfo struct {
+	Kind, Name, Version string
+	// Origin is "built-in" or the path of the binary.
+	Origin string
+	// Summary is the plugin's own sentence, or why it does not start.
+	Summary string
+
+	about *pluginv1.DescribeResponse
+}
+
+// ListPlugins describes the built-in plugins and those of the configuration. It starts each for a moment.
+func ListPlugins(ctx context.Context, path string, env config.Env) ([]PluginInfo, error) {
+	set, res, diags, err := load(ctx, path, env)
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		return nil, diags.Err()
+	}
+	if diags = set.file.CheckLock(res.lock, Platform()); diags.HasErrors() {
+		return nil, diags.Err()
+	}
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir})
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	var found []PluginInfo
+	var specs []host.Spec
+	for kind, names := range res.names {
+		for _, name := range names {
+			found = append(found, PluginInfo{Kind: kind, Name: name, Origin: "built-in"})
+			specs = append(specs, host.Spec{Name: name, Path: res.builtin, Args: []string{kind + "/" + name}})
+		}
+	}
+	for _, p := range set.file.Plugins {
+		if p.Path != "" {
+			found = append(found, PluginInfo{Name: p.Name, Origin: p.Path})
+			specs = append(specs, host.Spec{Name: p.Name, Path: p.Path, Args: res.arguments(p), Digests: res.digests(p), MTLS: p.MTLS})
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range found {
+		wg.Go(func() { found[i].ask(ctx, h, specs[i]) })
+	}
+	wg.Wait()
+	slices.SortFunc(found, func(a, b PluginInfo) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return found, nil
+}
+
+func (p *PluginInfo) ask(ctx context.Context, h *host.Host, spec host.Spec) {
+	proc, err := h.Open(ctx, spec)
+	if err != nil {
+		p.Summary = "does not start: " + host.Reason(err)
+		return
+	}
+	defer proc.Release()
+	p.about = proc.Describe()
+	p.Version, p.Summary = p.about.GetVersion(), p.about.GetSummary()
+	if p.Kind == "" {
+		var kinds []string
+		for _, k := range p.about.GetKinds() {
+			kinds = append(kinds, k.GetName())
+		}
+		p.Kind = strings.Join(kinds, ",")
+	}
+}
+
+// DescribePlugin writes what a plugin, named NAME or KIND/NAME, offers, its settings, and an HCL block to start from.
+func DescribePlugin(ctx context.Context, path string, env config.Env, name string) (string, error) {
+	all, err := ListPlugins(ctx, path, env)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, p := range all {
+		if p.Name == name || p.Kind+"/"+p.Name == name {
+			if p.about == nil {
+				return "", fmt.Errorf("plugin %q %s", p.Name, p.Summary)
+			}
+			return p.text(), nil
+		}
+		names = append(names, p.Kind+"/"+p.Name)
+	}
+	return "", fmt.Errorf("there is no plugin %q; there are %s", name, strings.Join(names, ", "))
+}
+
+func (p *PluginInfo) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s (%s)\n%s\n", p.Name, p.Version, p.Origin, p.Summary)
+	if doc := strings.TrimSpace(p.about.GetDocumentation()); doc != "" {
+		fmt.Fprintf(&b, "\n%s\n", doc)
+	}
+	for _, k := range p.about.GetKinds() {
+		fmt.Fprintf(&b, "\nkind %s, service %s\ncapabilities: %s\n\nsettings:\n", k.GetName(), k.GetService(), strings.Join(k.GetCapabilities(), ", "))
+		writeSettings(&b, k.GetConfig(), "  ")
+		fmt.Fprintf(&b, "\nfor plugin.hcl:\n\n%s %q \"main\" {\n  config {\n", k.GetName(), p.Name)
+		writeBlock(&b, k.GetConfig(), "    ")
+		b.WriteString("  }\n}\n")
+	}
+	return b.String()
+}
+
+func writeSettings(b *strings.Builder, s *pluginv1.Schema, indent string) {
+	for _, a := range s.GetAttributes() {
+		var notes []string
+		switch {
+		case a.GetRequired():
+			notes = append(notes, "required")
+		case a.GetDefaultJson() != "" && !a.GetSensitive():
+			notes = append(notes, "default "+a.GetDefaultJson())
+		}
+		if a.GetSensitive() {
+			notes = append(notes, "secret")
+		}
+		if len(a.GetEnum()) > 0 {
+			notes = append(notes, "one of "+strings.Join(a.GetEnum(), ", "))
+		}
+		fmt.Fprintf(b, "%s%s (%s)  %s\n", indent, a.GetName(), strings.Join(append([]string{typeName(a.GetType())}, notes...), "; "), a.GetDoc())
+	}
+	for _, block := range s.GetBlocks() {
+		fmt.Fprintf(b, "%s%s { }  %s\n", indent, block.GetName(), block.GetDoc())
+		writeSettings(b, block.GetSchema(), indent+"  ")
+	}
+}
+
+func typeName(t pluginv1.Type) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(t.String(), "TYPE_"), "_", " "))
+}
+
+// writeBlock shows what must be set, and the rest as comments with its default.
+func writeBlock(b *strings.Builder, s *pluginv1.Schema, indent string) {
+	for _, a := range s.GetAttributes() {
+		mark := "# "
+		if a.GetRequired() {
+			mark = ""
+		}
+		fmt.Fprintf(b, "%s%s%s = %s\n", indent, mark, a.GetName(), example(a))
+	}
+}
+
+func example(a *pluginv1.Attribute) string {
+	switch {
+	case a.GetSensitive():
+		return fmt.Sprintf("env(%q)", strings.ToUpper(a.GetName()))
+	case a.GetDefaultJson() != "":
+		return a.GetDefaultJson()
+	}
+	switch a.GetType() {
+	case pluginv1.Type_TYPE_NUMBER, pluginv1.Type_TYPE_INTEGER:
+		return "0"
+	case pluginv1.Type_TYPE_BOOL:
+		return "false"
+	case pluginv1.Type_TYPE_DURATION:
+		return `"30s"`
+	case pluginv1.Type_TYPE_STRING_LIST:
+		return "[]"
+	case pluginv1.Type_TYPE_STRING_MAP:
+		return "{}"
+	}
+	return `""`
+}

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/secret"
+)
+
+// NewLogger makes the logger that the settings ask for.
+func NewLogger(c CoreSettings) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "patchbay", Level: hclog.LevelFromString(c.LogLevel), Output: os.Stderr, JSONFormat: c.LogFormat == "json", TimeFormat: "2006-01-02T15:04:05.000Z07:00",
+	})
+}
+
+// listen takes the addresses and puts the services behind them.
+func (a *App) listen(context.Context) (err error) {
+	if a.clients, err = httpd.NewClients(a.set.core.TrustedProxies); err != nil {
+		return err
+	}
+	log := a.log.Named("http")
+	if a.http, err = httpd.Listen(a.set.core.HTTPAddr, "http_addr in the core block (SVC_HTTP_ADDR)", log); err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func() { _ = a.http.Shutdown(context.Background()) })
+	if err := a.mount(); err != nil {
+		return err
+	}
+	if a.admin, err = httpd.Listen(a.set.core.AdminAddr, "admin_addr in the core block (SVC_ADMIN_ADDR)", log); err != nil {
+		return err
+	}
+	a.admin.Handle(a.adminHandler())
+	a.http.Serve()
+	a.admin.Serve()
+	return nil
+}
+
+// URL is where a person on this machine reaches the core.
+func (a *App) URL() string {
+	if a.set.core.PublicURL != "" {
+		return strings.TrimSuffix(a.set.core.PublicURL, "/")
+	}
+	host, port, err := net.SplitHostPort(a.http.Addr())
+	if err != nil {
+		return "http://" + a.http.Addr()
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() || ip.IsLoopback() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// NeedsToken tells whether the search service runs without any access token yet, and the address of its API.
+func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err error) {
+	if a.search == nil {
+		return "", false, nil
+	}
+	has, err := a.search.HasTokens(ctx)
+	base = strings.TrimSuffix(a.set.search.BaseURL, "/")
+	if strings.HasPrefix(base, "/") || base == "" {
+		base = a.URL() + base
+	}
+	return base, !has, err
+}
+
+// mount builds the routing of what is switched on.
+func (a *App) mount() error {
+	mounts := []httpd.Mount{a.coreMount()}
+	if a.search != nil {
+		mounts = append(mounts, a.search.Mount())
+	}
+	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
+	return a.http.Mount(mounts, httpd.Options{Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients})
+}
+
+// coreMount is what the core itself answers: who it is and which services it has.
+func (a *App) coreMount() httpd.Mount {
+	services := map[string]string{}
+	if a.set.search != nil {
+		services["search"] = a.set.search.BaseURL
+	}
+	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: []httpd.Route{{
+		Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: func(c *gin.Context) {
+			c.JSON(http.StatusOK, gin.H{"name": "patchbay", "version": a.cfg.Version, "services": services})
+		},
+	}}}
+}
+
+// adminHandler serves the process endpoints.
+func (a *App) adminHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		checks, ok := a.readiness(r.Context())
+		status := http.StatusOK
+		if !ok {
+			status = http.StatusServiceUnavailable
+		}
+		answer(w, status, checks)
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusNotFound, map[string]string{"code": "not_found", "message": "There is nothing at this address."})
+	})
+	return mux
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// readiness asks everything that requests need. A provider that is down does not make the core unready: other services
+// go on, and its own requests say so.
+func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool) {
+	checks, ok = map[string]string{}, true
+	set := func(name string, err error) {
+		checks[name] = "ok"
+		if err != nil {
+			checks[name], ok = err.Error(), false
+		}
+	}
+	set("database", a.store.Ping(ctx))
+	if a.search != nil {
+		set("search", a.search.Ready())
+	}
+	for _, in := range a.catalog.Instances() {
+		checks["plugin "+in.Ref()] = string(in.Process().Status().State)
+	}
+	return checks, ok
+}

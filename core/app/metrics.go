@@ -1,0 +1,75 @@
+package app
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+)
+
+// pluginMetrics are the metrics of the plugin host and of the calls to providers.
+type pluginMetrics struct {
+	calls    *prometheus.CounterVec
+	failures *prometheus.CounterVec
+	hop      *prometheus.HistogramVec
+	state    *prometheus.Desc
+	restarts *prometheus.Desc
+	statuses func() []host.Status
+
+	mu     sync.RWMutex
+	series map[string]callSeries
+}
+
+func newPluginMetrics(reg prometheus.Registerer) *pluginMetrics {
+	m := &pluginMetrics{
+		calls:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_calls_total", Help: "Calls to an instance."}, []string{"instance"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_call_failures_total", Help: "Calls to an instance that gave no answer."}, []string{"instance"}),
+		hop: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "patchbay_plugin_hop_seconds", Help: "Time of a call to an instance beyond its upstream's.",
+			Buckets: prometheus.ExponentialBuckets(.00005, 2, 14),
+		}, []string{"instance"}),
+		state:    prometheus.NewDesc("patchbay_plugin_state", "1 for the state that a plugin process is in.", []string{"plugin", "process", "state"}, nil),
+		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.", []string{"plugin", "process"}, nil),
+		series:   map[string]callSeries{},
+	}
+	reg.MustRegister(m.calls, m.failures, m.hop, m)
+	return m
+}
+
+func (m *pluginMetrics) of(ref string) callSeries {
+	m.mu.RLock()
+	s, ok := m.series[ref]
+	m.mu.RUnlock()
+	if ok {
+		return s
+	}
+	s = callSeries{calls: m.calls.WithLabelValues(ref), failures: m.failures.WithLabelValues(ref), hop: m.hop.WithLabelValues(ref)}
+	m.mu.Lock()
+	m.series[ref] = s
+	m.mu.Unlock()
+	return s
+}
+
+// Describe implements prometheus.Collector.
+func (m *pluginMetrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.state
+	ch <- m.restarts
+}
+
+// Collect implements prometheus.Collector.
+func (m *pluginMetrics) Collect(ch chan<- prometheus.Metric) {
+	if m.statuses == nil {
+		return
+	}
+	for _, st := range m.statuses() {
+		for _, s := range []host.State{host.Starting, host.Configuring, host.Ready, host.Degraded, host.Backoff, host.Failed} {
+			v := 0.0
+			if st.State == s {
+				v = 1
+			}
+			ch <- prometheus.MustNewConstMetric(m.state, prometheus.GaugeValue, v, st.Name, st.Key, string(s))
+		}
+		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(st.Restarts), st.Name, st.Key)
+	}
+}

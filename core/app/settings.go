@@ -1,0 +1,153 @@
+package app
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// CoreSettings is the block core of plugin.hcl.
+type CoreSettings struct {
+	HTTPAddr       string        `patchbay:"http_addr,default=0.0.0.0:50883,env=SVC_HTTP_ADDR" doc:"Where the services are reached."`
+	AdminAddr      string        `patchbay:"admin_addr,default=127.0.0.1:50885,env=SVC_ADMIN_ADDR" doc:"Where /livez, /readyz and /metrics are reached."`
+	PublicURL      string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"Absolute URL under which browsers see the core."`
+	DataDir        string        `patchbay:"data_dir,default=data,env=SVC_DATA_DIR" doc:"Directory of the database, the master key and the instances' own data."`
+	SecretKey      schema.Secret `patchbay:"secret_key,default=,env=SVC_SECRET_KEY" doc:"Master key: 32 bytes in base64. Unset: a file in the data directory, made at the first start."`
+	SocketDir      string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory below which plugin sockets live."`
+	PluginBinary   string        `patchbay:"plugin_binary,default=,env=SVC_PLUGIN_BINARY" doc:"The binary of the built-in plugins. Unset: patchbay-plugins beside the core's own binary."`
+	TrustedProxies []string      `patchbay:"trusted_proxies,default=127.0.0.0/8|::1/128,env=SVC_AUTH_TRUSTED_PROXIES" doc:"Addresses whose forwarding headers are believed."`
+	LogLevel       string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
+	LogFormat      string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
+	Drain          time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`
+}
+
+// sqliteSettings and postgresSettings are the storage blocks.
+type sqliteSettings struct {
+	Path string `patchbay:"path,default=" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`
+}
+
+type postgresSettings struct {
+	URL schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
+}
+
+// kinds are the kinds of providers that the core speaks.
+func kinds() []catalog.Kind { return []catalog.Kind{client.SearchKind()} }
+
+// options tell the configuration what may stand in plugin.hcl.
+func options(builtins map[string][]string) (config.Options, error) {
+	opts := config.Options{
+		Services: map[string]*schema.Schema{}, Storage: map[string]*schema.Schema{}, DefaultStorage: string(store.SQLite),
+		Builtins: builtins, DefaultTimeout: 3 * time.Minute,
+	}
+	for _, k := range kinds() {
+		opts.Kinds = append(opts.Kinds, k.Name)
+	}
+	for _, d := range []struct {
+		into func(*schema.Schema)
+		from any
+	}{
+		{func(s *schema.Schema) { opts.Core = s }, CoreSettings{}},
+		{func(s *schema.Schema) { opts.Storage[string(store.SQLite)] = s }, sqliteSettings{}},
+		{func(s *schema.Schema) { opts.Storage[string(store.Postgres)] = s }, postgresSettings{}},
+		{func(s *schema.Schema) { opts.Services["search"] = s }, search.Settings{}},
+	} {
+		s, err := schema.Of(d.from)
+		if err != nil {
+			return opts, fmt.Errorf("schema of %T: %w", d.from, err)
+		}
+		d.into(s)
+	}
+	return opts, nil
+}
+
+// settings is what the configuration says, decoded and checked as far as that needs no plugin.
+type settings struct {
+	file    *config.File
+	core    CoreSettings
+	dataDir string
+	store   store.Config
+	search  *search.Settings
+}
+
+// decode reads the blocks of the core. It reports everything that it finds.
+func decode(file *config.File) (*settings, config.Diagnostics) {
+	out := &settings{file: file}
+	diags := file.Core().Decode(&out.core)
+	diags = append(diags, checkCore(file.Core(), out.core)...)
+	out.dataDir = absolute(file.Dir, out.core.DataDir)
+	diags = append(diags, out.decodeStorage()...)
+	var mounts []config.Mount
+	if block := file.Service("search"); block != nil {
+		out.search = &search.Settings{}
+		found := block.Decode(out.search)
+		if !found.HasErrors() {
+			found = append(found, block.Locate(out.search.Check())...)
+		}
+		diags = append(diags, found...)
+		mounts = append(mounts, config.Mount{Service: "search", BaseURL: out.search.BaseURL, Range: block.RangeOf(schema.At("base_url"))})
+	}
+	return out, append(diags, config.CheckMounts(mounts)...)
+}
+
+func (s *settings) decodeStorage() config.Diagnostics {
+	block := s.file.Storage()
+	if block == nil {
+		return nil
+	}
+	s.store.Dialect = store.Dialect(block.Name)
+	if s.store.Dialect == store.Postgres {
+		var p postgresSettings
+		diags := block.Decode(&p)
+		s.store.URL = p.URL.Reveal()
+		return diags
+	}
+	var l sqliteSettings
+	diags := block.Decode(&l)
+	if l.Path == "" {
+		l.Path = filepath.Join(s.dataDir, "patchbay.sqlite3")
+	}
+	s.store.Path = absolute(s.file.Dir, l.Path)
+	return diags
+}
+
+func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
+	var found schema.Diagnostics
+	if c.PublicURL != "" {
+		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+			found = append(found, schema.Errorf(schema.At("public_url"), "must be an absolute http(s) URL, such as https://patchbay.example.com")...)
+		}
+	}
+	if c.Drain < 0 {
+		found = append(found, schema.Errorf(schema.At("drain"), "must not be negative")...)
+	}
+	return block.Locate(found)
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// keyFile is where the master key lies unless the environment has it.
+func (s *settings) keyFile() string { return filepath.Join(s.dataDir, "master.key") }
+
+// protected are the files that no plugin may give away.
+func (s *settings) protected() []string {
+	path := absolute(s.file.Dir, filepath.Base(s.file.Path))
+	out := []string{s.dataDir, s.keyFile(), path, config.LockPath(path)}
+	if s.store.Path != "" {
+		out = append(out, s.store.Path)
+	}
+	return out
+}

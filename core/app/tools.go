@@ -1,0 +1,156 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// CheckConfig reports every finding about a configuration: it starts the plugins to have them check their parts, and
+// ends them again.
+func CheckConfig(ctx context.Context, path string, env config.Env, version string) (config.Diagnostics, error) {
+	_, diags, err := ShowConfig(ctx, path, env, version)
+	return diags, err
+}
+
+// ShowConfig is CheckConfig with the configuration itself.
+func ShowConfig(ctx context.Context, path string, env config.Env, version string) (*config.File, config.Diagnostics, error) {
+	set, res, diags, err := load(ctx, path, env)
+	if err != nil || set == nil {
+		return nil, diags, err
+	}
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir})
+	if err != nil {
+		return nil, diags, err
+	}
+	defer h.Close()
+	cat := catalog.New(catalog.Config{Host: h, Kinds: kinds(), Version: version, Protected: set.protected()})
+	wanted, found := set.plan(ctx, cat, res)
+	for _, w := range wanted {
+		w.Candidate.Close()
+	}
+	return set.file, append(diags, found...), nil
+}
+
+// AdminAddr is the configured address of the admin listener.
+func AdminAddr(path string, env config.Env) (string, error) {
+	set, diags, err := base(path, env)
+	if err != nil {
+		return "", err
+	}
+	if diags.HasErrors() {
+		return "", diags.Err()
+	}
+	return set.core.AdminAddr, nil
+}
+
+// base reads the configuration without asking any plugin.
+func base(path string, env config.Env) (*settings, config.Diagnostics, error) {
+	opts, err := options(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, diags := config.Load(path, env, opts)
+	if file == nil || diags.HasErrors() {
+		return nil, diags, nil
+	}
+	set, found := decode(file)
+	return set, append(diags, found...), nil
+}
+
+// Records is the database, open beside a core that may be running.
+type Records struct {
+	Users  *auth.Users
+	Search *search.Admin
+	store  *store.Store
+}
+
+// OpenRecords opens the database of a configuration and brings it up to date.
+func OpenRecords(ctx context.Context, path string, env config.Env) (*Records, config.Diagnostics, error) {
+	set, diags, err := base(path, env)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
+	}
+	keyring, err := secret.LoadKeyring(secret.Options{Env: set.core.SecretKey.Reveal(), Path: set.keyFile()})
+	if err != nil {
+		return nil, diags, err
+	}
+	st, err := store.Open(ctx, set.store)
+	if err != nil {
+		return nil, diags, err
+	}
+	if err := st.Migrate(ctx, Migrations()...); err != nil {
+		return nil, diags, errors.Join(err, st.Close())
+	}
+	users, err := auth.New(auth.Config{Store: st, Keyring: keyring})
+	if err != nil {
+		return nil, diags, errors.Join(err, st.Close())
+	}
+	return &Records{Users: users, Search: search.NewAdmin(st, keyring, nil), store: st}, diags, nil
+}
+
+// Close closes the database.
+func (r *Records) Close() error { return r.store.Close() }
+
+// LockPlugins pins the third-party plugins of a configuration in its lock file and tells what it wrote.
+func LockPlugins(path string, env config.Env) ([]string, config.Diagnostics, error) {
+	set, diags, err := base(path, env)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
+	}
+	lockPath := config.LockPath(path)
+	lock, found := config.LoadLock(lockPath)
+	if found.HasErrors() {
+		return nil, found, nil
+	}
+	if lock.Plugins == nil {
+		lock.Plugins = map[string]config.LockEntry{}
+	}
+	var written []string
+	for _, p := range set.file.Plugins {
+		if p.Path == "" {
+			continue
+		}
+		entry, err := digestsOf(set.file.Dir, p, lock.Plugins[p.Name])
+		if err != nil {
+			return nil, diags, fmt.Errorf("pin plugin %q: %w", p.Name, err)
+		}
+		lock.Plugins[p.Name] = entry
+		written = append(written, fmt.Sprintf("%s %s", p.Name, entry.Digests[Platform()]))
+	}
+	return written, diags, lock.Write(lockPath)
+}
+
+func digestsOf(dir string, p *config.Plugin, old config.LockEntry) (config.LockEntry, error) {
+	entry := config.LockEntry{Digests: map[string]string{}, Files: map[string]string{}}
+	for platform, d := range old.Digests {
+		entry.Digests[platform] = d
+	}
+	sum, err := host.FileDigest(p.Path)
+	if err != nil {
+		return entry, err
+	}
+	entry.Digests[Platform()] = "sha256:" + sum
+	for _, a := range p.Args {
+		file := absolute(dir, a)
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if sum, err = host.FileDigest(file); err != nil {
+			return entry, err
+		}
+		entry.Files[a] = "sha256:" + sum
+	}
+	return entry, nil
+}

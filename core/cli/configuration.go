@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/app"
+)
+
+func (c *command) configuration() *cobra.Command {
+	check := &cobra.Command{Use: "check", Short: "Report every finding about the configuration: exit status 2 if one is an error", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		diags, err := app.CheckConfig(cmd.Context(), c.config, c.env, Version)
+		if reported := c.report(diags); reported != nil || err != nil {
+			if reported == nil {
+				reported = mistake{err}
+			}
+			return reported
+		}
+		fmt.Fprintln(c.out, "The configuration is valid.")
+		return nil
+	}}
+	show := &cobra.Command{Use: "show", Short: "Print the configuration in effect, secrets masked, with the origin of each value", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		file, diags, err := app.ShowConfig(cmd.Context(), c.config, c.env, Version)
+		if reported := c.report(diags); reported != nil || err != nil {
+			if reported == nil {
+				reported = mistake{err}
+			}
+			return reported
+		}
+		return file.Show(c.out)
+	}}
+	return group("config", "Check or show the configuration", check, show)
+}
+
+func (c *command) plugin() *cobra.Command {
+	list := &cobra.Command{Use: "list", Short: "List the plugins that can be used", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		plugins, err := app.ListPlugins(cmd.Context(), c.config, c.env)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "KIND\tPLUGIN\tVERSION\tORIGIN\tSUMMARY")
+		for _, p := range plugins {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Kind, p.Name, p.Version, p.Origin, p.Summary)
+		}
+		return w.Flush()
+	}}
+	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print what a plugin offers, its settings and an HCL block to start from", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		text, err := app.DescribePlugin(cmd.Context(), c.config, c.env, args[0])
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(c.out, text)
+		return err
+	}}
+	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl", Args: noArgs, RunE: func(*cobra.Command, []string) error {
+		written, diags, err := app.LockPlugins(c.config, c.env)
+		if reported := c.report(diags); reported != nil || err != nil {
+			if reported == nil {
+				reported = err
+			}
+			return reported
+		}
+		for _, w := range written {
+			fmt.Fprintln(c.out, w)
+		}
+		return nil
+	}}
+	return group("plugin", "Look at, test and pin plugins", list, describe, lock)
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// withRecords opens the database beside a core that may be running.
+func (c *command) withRecords(ctx context.Context, f func(*app.Records) error) error {
+	r, diags, err := app.OpenRecords(ctx, c.config, c.env)
+	if reported := c.report(diags); reported != nil {
+		return reported
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return f(r)
+}
+
+func (c *command) token() *cobra.Command {
+	var note string
+	var asJSON bool
+	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			text, err := r.Search.CreateToken(cmd.Context(), search.NewToken{Note: note})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(c.out).Encode(map[string]string{"token": text, "note": note})
+			}
+			_, err = fmt.Fprintln(c.out, text)
+			return err
+		})
+	}}
+	create.Flags().StringVar(&note, "note", "", "what the token is for")
+	create.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return group("token", "Access tokens of the search service", create,
+		c.tokenState("enable", "Enable a token", true), c.tokenState("disable", "Disable a token", false))
+}
+
+func (c *command) tokenState(use, short string, enabled bool) *cobra.Command {
+	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error { return r.Search.SetTokenEnabled(cmd.Context(), args[0], enabled) })
+	}}
+}
+
+const maxKeys = 10_000
+
+func (c *command) key() *cobra.Command {
+	var keyGroup string
+	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		var lines []string
+		in := bufio.NewScanner(c.in)
+		for in.Scan() && len(lines) < maxKeys {
+			if in.Text() != "" {
+				lines = append(lines, in.Text())
+			}
+		}
+		if err := in.Err(); err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		if len(lines) == 0 {
+			return mistake{errors.New("there is no key on standard input")}
+		}
+		return c.withRecords(cmd.Context(), func(r *app.Records) error { return c.addKeys(cmd.Context(), r, keyGroup, lines) })
+	}}
+	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
+	return group("key", "Upstream keys of the search service", add)
+}
+
+func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, lines []string) error {
+	added, err := r.Search.AddKeys(ctx, keyGroup, lines)
+	if err != nil {
+		return err
+	}
+	bad := 0
+	for i, a := range added {
+		if a.Problem != "" {
+			bad++
+			fmt.Fprintf(c.err, "line %d: %s\n", i+1, a.Problem)
+			continue
+		}
+		fmt.Fprintf(c.out, "%s %s\n", a.ID, a.Status)
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d keys were not added", bad, len(added))
+	}
+	return nil
+}
+
+func (c *command) user() *cobra.Command {
+	var email, name, role string
+	create := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			_, key, err := r.Users.Create(cmd.Context(), email, name, auth.Role(role))
+			if err == nil {
+				fmt.Fprintln(c.out, key)
+			}
+			return err
+		})
+	}}
+	create.Flags().StringVar(&email, "email", "", "email address")
+	create.Flags().StringVar(&name, "name", "", "name")
+	create.Flags().StringVar(&role, "role", string(auth.Member), "admin or member")
+	list := &cobra.Command{Use: "list", Short: "List the users", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			users, err := r.Users.List(cmd.Context())
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "EMAIL\tNAME\tROLE\tSTATE")
+			for _, u := range users {
+				state := "enabled"
+				if u.Disabled {
+					state = "disabled"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Email, u.Name, u.Role, state)
+			}
+			return w.Flush()
+		})
+	}}
+	disable := &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error { return r.Users.Disable(cmd.Context(), args[0]) })
+	}}
+	reset := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key; the former ones are revoked", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			key, err := r.Users.Reset(cmd.Context(), args[0])
+			if err == nil {
+				fmt.Fprintln(c.out, key)
+			}
+			return err
+		})
+	}}
+	return group("user", "Users", create, list, disable, reset)
+}

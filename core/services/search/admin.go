@@ -1,0 +1,197 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	keyIDLen  = 6
+	maxKeyLen = 512
+	maxNote   = 500
+)
+
+// Admin changes access tokens and upstream keys. It needs no running service: a core that runs on the same database
+// notices what was changed.
+type Admin struct {
+	store   *store.Store
+	keyring *secret.Keyring
+	now     func() time.Time
+	repo    *repository
+
+	// tokenChanged and keysChanged tell the service of this process.
+	tokenChanged func(tokenRecord)
+	keysChanged  func(context.Context) error
+}
+
+// NewAdmin makes an Admin on a database whose migrations have run; now nil means time.Now.
+func NewAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *Admin {
+	if now == nil {
+		now = time.Now
+	}
+	return &Admin{
+		store: st, keyring: keyring, now: now, repo: &repository{st},
+		tokenChanged: func(tokenRecord) {}, keysChanged: func(context.Context) error { return nil },
+	}
+}
+
+// NewToken describes an access token to make. Nil limits mean the service's defaults.
+type NewToken struct {
+	Note      string
+	Group     string
+	OwnerID   string
+	ExpiresAt time.Time
+	Limits    *Limits
+}
+
+// CreateToken makes an access token and returns its text, which is stored sealed.
+func (a *Admin) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
+	if len(n.Note) > maxNote {
+		return "", invalid("note", "The note has more than %d bytes.", maxNote)
+	}
+	err = a.store.Tx(ctx, "create token", func(ctx context.Context) error {
+		id, err := a.freeTokenID(ctx)
+		if err != nil {
+			return err
+		}
+		text = tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
+		r := a.tokenRecord(id, text, n)
+		a.store.AfterCommit(ctx, func() { a.tokenChanged(r) })
+		return a.store.Writer(ctx).Create(&r).Error
+	})
+	if err != nil {
+		return "", fmt.Errorf("create token: %w", err)
+	}
+	return text, nil
+}
+
+func (a *Admin) freeTokenID(ctx context.Context) (string, error) {
+	for range 16 {
+		id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
+		_, err := a.repo.token(ctx, id)
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return id, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", errors.New("no free token id was found")
+}
+
+func (a *Admin) tokenRecord(id, text string, n NewToken) tokenRecord {
+	now := a.now().UnixMilli()
+	r := tokenRecord{
+		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
+		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CreatedAt: now, UpdatedAt: now,
+	}
+	if l := n.Limits; l != nil {
+		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth
+	}
+	return r
+}
+
+// SetTokenEnabled enables or disables a token.
+func (a *Admin) SetTokenEnabled(ctx context.Context, id string, enabled bool) error {
+	return a.changeToken(ctx, id, map[string]any{"enabled": enabled})
+}
+
+// DeleteToken makes a token unusable for good. Its requests stay in the audit.
+func (a *Admin) DeleteToken(ctx context.Context, id string) error {
+	return a.changeToken(ctx, id, map[string]any{"deleted_at": a.now().UnixMilli()})
+}
+
+func (a *Admin) changeToken(ctx context.Context, id string, values map[string]any) error {
+	values["updated_at"] = a.now().UnixMilli()
+	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
+		res := a.store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
+		if res.Error != nil {
+			return fmt.Errorf("change token: %w", res.Error)
+		}
+		if res.RowsAffected == 0 {
+			return fault.New(fault.NotFound, "There is no such access token.")
+		}
+		r, err := a.repo.token(ctx, id)
+		if err != nil {
+			return err
+		}
+		a.store.AfterCommit(ctx, func() { a.tokenChanged(r) })
+		return nil
+	})
+}
+
+// AddedKey tells what became of one key of AddKeys.
+type AddedKey struct {
+	// ID is empty for a line that holds no key.
+	ID string
+	// Status is "created", "restored", "exists" or "invalid".
+	Status string
+	// Problem explains "invalid".
+	Problem string
+}
+
+// AddKeys adds upstream keys. One that was deleted or found invalid before becomes active again.
+func (a *Admin) AddKeys(ctx context.Context, group string, values []string) ([]AddedKey, error) {
+	out := make([]AddedKey, 0, len(values))
+	err := a.store.Tx(ctx, "add upstream keys", func(ctx context.Context) error {
+		for _, v := range values {
+			added, err := a.addKey(ctx, group, strings.TrimSpace(v))
+			if err != nil {
+				return err
+			}
+			out = append(out, added)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add upstream keys: %w", err)
+	}
+	return out, a.keysChanged(ctx)
+}
+
+func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, error) {
+	if problem := keyProblem(value); problem != "" {
+		return AddedKey{Status: "invalid", Problem: problem}, nil
+	}
+	w, now := a.store.Writer(ctx), a.now().UnixMilli()
+	hash := secret.HashToken(value)
+	var r keyRecord
+	err := w.Where("hash = ?", hash).Take(&r).Error
+	switch {
+	case err == nil && r.DeletedAt == 0 && r.State != KeyInvalid:
+		return AddedKey{ID: r.ID, Status: "exists"}, nil
+	case err == nil:
+		err = w.Model(&r).Updates(map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": now}).Error
+		return AddedKey{ID: r.ID, Status: "restored"}, err
+	case !errors.Is(err, gorm.ErrRecordNotFound):
+		return AddedKey{}, err
+	}
+	id := secret.RandomString(keyIDLen, secret.Alphanumeric)
+	r = keyRecord{
+		ID: id, Hash: bytes.Clone(hash), Sealed: a.keyring.Seal([]byte(value), "search_keys", id, "sealed"),
+		GroupName: group, State: KeyActive, CreatedAt: now, UpdatedAt: now,
+	}
+	return AddedKey{ID: id, Status: "created"}, w.Create(&r).Error
+}
+
+func keyProblem(v string) string {
+	switch {
+	case v == "":
+		return "the line is empty"
+	case len(v) > maxKeyLen:
+		return fmt.Sprintf("the key has more than %d characters", maxKeyLen)
+	case strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "the key holds a space or a character that is not visible ASCII"
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+const (
+	jobPurge = "search.purge"
+	// purgeSlice is how many rows one transaction deletes at most, so that requests wait little for it.
+	purgeSlice = 2000
+)
+
+// Jobs are the handlers of the service's background work.
+func (s *Service) Jobs() []queue.Handler {
+	return []queue.Handler{{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: s.purge}}
+}
+
+// Schedules say when that work is due.
+func (s *Service) Schedules() []queue.Schedule {
+	return []queue.Schedule{{Name: jobPurge, Cron: "17 * * * *", Type: jobPurge}}
+}
+
+// purge deletes audit rows, bodies, counters and research ids that are past their time, in slices.
+func (s *Service) purge(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	now := s.cfg.Now()
+	rows := now.Add(-s.state.Load().settings.Retention)
+	// The counters of the running month are needed for as long as the month runs.
+	usage := now.Add(-32 * 24 * time.Hour)
+	for {
+		more, err := s.repo.purge(ctx, cutoffs{rows: rows, usage: usage, research: now.Add(-researchFor)}, purgeSlice)
+		if err != nil || !more {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,21 @@
+# Patchbay's configuration. Check it with "patchbay config check", see what is in effect with "patchbay config show".
+# It runs as it is, without an account anywhere: search answers from the documents of this folder.
+
+storage "sqlite" {
+  path = "data/patchbay.sqlite3"
+}
+
+# A search backend that indexes files on this machine.
+search "local" "docs" {
+  config {
+    folders = ["README.md", "core/docs", "sdk/docs"]
+  }
+}
+
+# A web search API instead: uncomment, add keys with "patchbay key add", and set backend = search.web below.
+# search "tavily" "web" {}
+
+service "search" {
+  base_url = "/search"
+  backend  = search.docs
+}

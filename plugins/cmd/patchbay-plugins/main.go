@@ -1,0 +1,38 @@
+// Command patchbay-plugins holds all built-in plugins. The core starts it with the name of one, such as search/local;
+// "list" prints the names as JSON.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/plugins/search/local"
+	"github.com/patchbay-dev/patchbay/plugins/search/tavily"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+)
+
+func builtin() map[string]func() framework.Plugin {
+	return map[string]func() framework.Plugin{
+		"search/local":  local.Plugin,
+		"search/tavily": tavily.Plugin,
+	}
+}
+
+func main() {
+	names := slices.Sorted(maps.Keys(builtin()))
+	if len(os.Args) >= 2 {
+		if os.Args[1] == "list" {
+			_ = json.NewEncoder(framework.Stdout()).Encode(names)
+			return
+		}
+		if plugin := builtin()[os.Args[1]]; plugin != nil {
+			framework.Serve(plugin())
+			return
+		}
+	}
+	fmt.Fprintf(os.Stderr, "patchbay-plugins holds the built-in plugins of Patchbay; the core starts it.\nusage: patchbay-plugins list | PLUGIN [describe]\nplugins: %v\n", names)
+	os.Exit(2)
+}

@@ -50,12 +50,12 @@ func (in *Instance) enter() bool {
 // Client returns the typed client for the process's present life; build makes one where there is none yet. The error
 // is a fault.PluginUnavailable.
 func (in *Instance) Client(build func(conn grpc.ClientConnInterface, instance string) io.Closer) (io.Closer, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	l, err := in.process.Link()
 	if err != nil {
 		return nil, err
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
 	if in.link != l {
 		if in.client != nil {
 			_ = in.client.Close()

@@ -8,12 +8,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -145,6 +149,10 @@ func (s *searchFacade) fault(ctx context.Context, err error) error {
 	if errors.As(err, &own) {
 		return err
 	}
+	// Nobody cancelled the call, so the connection was closed under it.
+	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled {
+		return fault.Wrap(err, fault.PluginUnavailable, "The provider that answers this is not available.")
+	}
 	return fault.FromPlugin(err)
 }
 
@@ -170,6 +178,7 @@ type searchStream struct {
 	ctx    context.Context
 	st     *search.Stream
 	done   func()
+	once   sync.Once
 }
 
 func (s *searchStream) Head() search.Head { return s.st.Head }
@@ -189,9 +198,12 @@ func (s *searchStream) Usage() *search.Usage {
 	return s.st.Head.Usage
 }
 
+// Close may be called more than once.
 func (s *searchStream) Close() {
-	s.st.Close()
-	s.done()
+	s.once.Do(func() {
+		s.st.Close()
+		s.done()
+	})
 }
 
 func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {

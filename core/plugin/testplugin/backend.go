@@ -77,6 +77,8 @@ func (b *backend) slow(ctx context.Context, req *search.Request) (*search.Respon
 	if err != nil {
 		return nil, errs.BadInput("NO_DURATION", "the body is no duration")
 	}
+	b.hanging.Add(1)
+	defer b.hanging.Add(-1)
 	select {
 	case <-time.After(d):
 		return answer([]byte(b.cfg.Answer)), nil

@@ -40,7 +40,7 @@ const (
 	OpEnv        = "env"
 	OpGrandchild = "grandchild"
 	OpFail       = "fail"
-	// OpHanging answers with the number of OpHang calls that are being served.
+	// OpHanging answers with the number of OpHang and OpSlow calls that are being served.
 	OpHanging = "hanging"
 	// OpSlow answers after the time that the body names, as a Go duration in a JSON string.
 	OpSlow = "slow"

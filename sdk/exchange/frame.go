@@ -157,6 +157,20 @@ func (m *Message) Release() {
 	}
 }
 
+// detach moves the message into memory of its own, that may be kept. A plugin needs that: when its handler returns, an
+// HTTP client may still be sending the request's body, and an answer that is a part of it is not written yet.
+func (m *Message) detach() {
+	if m.buf == nil {
+		return
+	}
+	n := len(m.Head)
+	own := make([]byte, n+len(m.Body))
+	copy(own, m.Head)
+	copy(own[n:], m.Body)
+	m.Head, m.Body = own[:n:n], own[n:]
+	m.Release()
+}
+
 // messenger is what both ends of a gRPC stream have.
 type messenger interface {
 	SendMsg(m any) error

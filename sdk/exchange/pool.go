@@ -64,13 +64,13 @@ func (p *Pool) Call(ctx context.Context, requestID string, head, body []byte) (*
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 	defer func() { <-p.slots }()
-	s, reused, err := p.take()
+	s, reused, err := p.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	msg, err := s.call(ctx, p, requestID, head, body)
 	if err != nil && reused && errors.Is(err, errStale) {
-		if s, err = p.open(); err != nil {
+		if s, err = p.open(ctx); err != nil {
 			return nil, err
 		}
 		msg, err = s.call(ctx, p, requestID, head, body)
@@ -140,7 +140,7 @@ func failure(msg *Message) error {
 	return status.ErrorProto(&st)
 }
 
-func (p *Pool) take() (s *stream, reused bool, err error) {
+func (p *Pool) take(ctx context.Context) (s *stream, reused bool, err error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -153,13 +153,19 @@ func (p *Pool) take() (s *stream, reused bool, err error) {
 		return s, true, nil
 	}
 	p.mu.Unlock()
-	s, err = p.open()
+	s, err = p.open(ctx)
 	return s, false, err
 }
 
-func (p *Pool) open() (*stream, error) {
+// open makes a stream that outlives the call for which it is opened; only the wait for it ends with callCtx.
+func (p *Pool) open(callCtx context.Context) (*stream, error) {
 	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(context.Background(), p.md))
+	stop := context.AfterFunc(callCtx, cancel)
 	cs, err := p.conn.NewStream(ctx, &openDesc, OpenMethod, grpc.CallContentSubtype(Subtype))
+	if !stop() {
+		cancel()
+		return nil, status.FromContextError(callCtx.Err()).Err()
+	}
 	if err != nil {
 		cancel()
 		return nil, err

@@ -25,8 +25,8 @@ const (
 	MetaInstance = "patchbay-instance"
 )
 
-// Handler answers one call. The bytes of req are valid until it returns; what it returns is sent as it is. An error
-// goes to the host with its details.
+// Handler answers one call. It may keep the bytes of req, and answer with them; what it returns is sent as it is and must
+// not be changed afterwards. An error goes to the host with its details.
 type Handler func(ctx context.Context, req *Message) (head, body []byte, err error)
 
 // Lookup finds the handler of a full gRPC method name for an instance.
@@ -82,8 +82,8 @@ func answer(stream grpc.ServerStream, req *Message, handler Handler, onPanic fun
 		ctx, cancel = context.WithTimeout(ctx, req.Timeout)
 		defer cancel()
 	}
+	req.detach()
 	head, body, err := guarded(ctx, req, handler, onPanic)
-	req.Release()
 	if err == nil && len(head)+len(body) > MaxMessage-fixedLen {
 		err = errs.New(errs.Plugin, codes.ResourceExhausted, "TOO_LARGE", "answer of %d bytes: %v", len(body), ErrTooLarge)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -76,7 +77,7 @@ func Config(t testing.TB, kind, name, json string) *pluginv1.Config {
 func (l *Loaded) Configure(t testing.TB, c *pluginv1.Config) string {
 	t.Helper()
 	if c.InstanceId == "" {
-		c.InstanceId = c.Name + "-" + string(rune('a'+l.next.Add(1)%26))
+		c.InstanceId = c.Name + "-" + strconv.FormatInt(l.next.Add(1), 10)
 	}
 	resp, err := l.Plugin.Configure(t.Context(), &pluginv1.ConfigureRequest{Config: c})
 	if err != nil {

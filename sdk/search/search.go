@@ -84,7 +84,7 @@ type Request struct {
 	RequestID  string
 }
 
-// Response is the upstream's answer.
+// Response is the upstream's answer. Body must not be changed once it is returned.
 type Response struct {
 	Head
 	Body []byte

@@ -26,6 +26,7 @@ var migrations embed.FS
 type Settings struct {
 	BaseURL      string        `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
 	Backend      string        `patchbay:"backend,required,ref=search" doc:"The search instance that answers, such as search.docs."`
+	NoAudit      bool          `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
 	LogBodies    bool          `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit. Tokens and keys are never part of them."`
 	Retention    time.Duration `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
 	DevOpenAdmin bool          `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
@@ -78,8 +79,6 @@ type Config struct {
 	Metrics *Metrics
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// NoAudit switches the audit rows off, for measurements alone: counters do not survive a restart then.
-	NoAudit bool
 }
 
 // Service is the search service.
@@ -170,7 +169,7 @@ func (s *Service) restore(ctx context.Context) error {
 	if err := s.restoreCounters(ctx); err != nil {
 		return fmt.Errorf("rebuild the counters: %w", err)
 	}
-	if !s.cfg.NoAudit {
+	if !s.cfg.Settings.NoAudit {
 		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last)
 	}
 	return nil

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+const (
+	smallQuery = `{"query":"what is new","max_results":5,"search_depth":"basic","topic":"general"}`
+	largeQuery = `{"query":"50k of what is new","max_results":5,"search_depth":"basic","topic":"general"}`
+)
+
+// path compares the whole path with the bare proxy, by size of the answer and connections.
+func (b *bench) path() error {
+	c, err := b.startCore("path", true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.cmd.Process.Kill() }()
+	hop, err := b.roundTrip()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("One round trip over a pooled stream to a plugin process (1 KB answer, no upstream): p50 %s.\n\n", round(hop))
+	fmt.Println("| answer | connections | gin + ReverseProxy | whole path | ratio | p50 bare | p50 whole | added, in stream round trips |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	for _, size := range []struct{ name, query string }{{"1 KB", smallQuery}, {"50 KB", largeQuery}} {
+		bare := newTarget(b.baseline, "/search", "", size.query)
+		whole := newTarget(c.base, "/search/api/proxy/search", c.token, size.query)
+		for _, conns := range []int{1, 16, 64} {
+			x, y, ratio, err := b.compare(bare, whole, conns)
+			if err != nil {
+				return err
+			}
+			added := ""
+			if conns == 1 {
+				added = fmt.Sprintf("%s = %.1f", round(y.p50-x.p50), float64(y.p50-x.p50)/float64(hop))
+			}
+			fmt.Printf("| %s | %d | %.0f/s | %.0f/s | %.2f | %s | %s | %s |\n", size.name, conns, x.rate, y.rate, ratio, round(x.p50), round(y.p50), added)
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+// auditCost compares the path with and without audit rows.
+func (b *bench) auditCost() error {
+	with, err := b.startCore("with-audit", true)
+	if err != nil {
+		return err
+	}
+	without, err := b.startCore("without-audit", false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = with.cmd.Process.Kill(); _ = without.cmd.Process.Kill() }()
+	x, y, ratio, err := b.compare(newTarget(without.base, "/search/api/proxy/search", without.token, smallQuery),
+		newTarget(with.base, "/search/api/proxy/search", with.token, smallQuery), 16)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| audit, 1 KB, 16 connections | without | with | ratio |\n|---|---|---|---|\n| requests | %.0f/s | %.0f/s | %.2f |\n\n", x.rate, y.rate, ratio)
+	return nil
+}
+
+// compare runs two targets in turn and returns the medians of each, and the median of the ratios of the rounds.
+func (b *bench) compare(a, z target, conns int) (x, y sample, ratio float64, err error) {
+	var rates [2][]float64
+	var p50 [2][]time.Duration
+	var ratios []float64
+	for round := range b.rounds + 1 {
+		var rate [2]float64
+		for i := range 2 {
+			// The order changes from round to round, so that neither is always the second.
+			who := (i + round) % 2
+			s, err := load([]target{a, z}[who], conns, b.duration)
+			if err != nil {
+				return x, y, 0, fmt.Errorf("%s with %d connections: %w", []target{a, z}[who].addr, conns, err)
+			}
+			if rate[who] = s.rate; round > 0 {
+				rates[who] = append(rates[who], s.rate)
+				p50[who] = append(p50[who], s.p50)
+			}
+		}
+		if round > 0 {
+			ratios = append(ratios, rate[1]/rate[0])
+		}
+	}
+	return sample{rate: median(rates[0]), p50: median(p50[0])}, sample{rate: median(rates[1]), p50: median(p50[1])}, median(ratios), nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+
+// machine describes where the figures come from.
+func machine(o options) string {
+	cpu := "unknown CPU"
+	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.SplitSeq(string(raw), "\n") {
+			if name, ok := strings.CutPrefix(line, "model name"); ok {
+				cpu = strings.TrimLeft(name, "\t :")
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s; %d rounds of %s each, interleaved, medians.\n\n",
+		cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), o.rounds, o.duration)
+}

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newcomer is a core with the repository's own plugin.hcl and copies of the documents that it names.
+func newcomer(t *testing.T, s storage) *core {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), "plugin.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hcl := string(text)
+	if s.hcl != "" {
+		hcl = regexp.MustCompile(`(?s)storage "sqlite" \{.*?\n\}`).ReplaceAllLiteralString(hcl, s.hcl)
+	}
+	c := newCore(t, hcl)
+	for _, name := range []string{"README.md", "core/docs", "sdk/docs"} {
+		copyAll(t, filepath.Join(root(), name), filepath.Join(c.dir, name))
+	}
+	c.start()
+	t.Cleanup(c.stop)
+	return c
+}
+
+func copyAll(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Stat(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.IsDir() {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type searchAnswer struct {
+	Query   string
+	Results []struct {
+		URL, Title, Content string
+		Score               float64
+	}
+	Usage *struct{ Credits int64 }
+}
+
+func TestFirstRunAnswersFromRealDocuments(t *testing.T) {
+	t.Parallel()
+	eachStorage(t, func(t *testing.T, s storage) {
+		c := newcomer(t, s)
+		contains(t, c.logs(), "There is no access token yet", "token create", c.base[len("http://127.0.0.1"):]+"/search/api/proxy/search")
+		token := c.token()
+		a := c.search(t, token, http.StatusOK)
+		got := decode[searchAnswer](t, a.body)
+		if len(got.Results) == 0 {
+			t.Fatalf("there are no results: %s", a.body)
+		}
+		for _, r := range got.Results {
+			if !strings.HasPrefix(r.URL, "file:") || strings.TrimSpace(r.Content) == "" || r.Score <= 0 || strings.Contains(r.URL, c.dir) {
+				t.Errorf("not a passage of a document: %+v", r)
+			}
+		}
+		contains(t, strings.ToLower(got.Results[0].Content), "plugin")
+		extracted := c.post(t, token, "extract", `{"urls":"`+got.Results[0].URL+`"}`)
+		if extracted.status != http.StatusOK || !strings.Contains(strings.ToLower(extracted.body), "restart") {
+			t.Errorf("extract of %s: status %d: %.300s", got.Results[0].URL, extracted.status, extracted.body)
+		}
+		if n := len(c.plugins()); n != 1 {
+			t.Errorf("%d plugin processes run, want 1", n)
+		}
+		db := c.records(t, s)
+		row := db.audit(a.header.Get("X-Request-Id"))
+		if row.operation != "search" || row.outcome != outcomeSuccess || row.status != 200 || row.tokenID != token[3:7] {
+			t.Errorf("audit row %+v", row)
+		}
+		if used := db.balanced(c, token); used.DailySuccess != 2 || used.HourlyCredits != 0 || used.TokenID != token[3:7] {
+			t.Errorf("usage %+v", used)
+		}
+		c.restart()
+		c.search(t, token, http.StatusOK)
+		if used := db.balanced(c, token); used.HourlyRequests != 3 {
+			t.Errorf("usage after the restart %+v", used)
+		}
+	})
+}
+
+func TestTokenDisabledByTheCommandLineStopsWithinASecond(t *testing.T) {
+	t.Parallel()
+	eachStorage(t, func(t *testing.T, s storage) {
+		c := newcomer(t, s)
+		token := c.token()
+		c.search(t, token, http.StatusOK)
+		for range 2 {
+			c.cli("token", "disable", token[3:7])
+			disabled := time.Now()
+			eventually(t, 2*time.Second, "the token stops", func() bool {
+				return c.post(t, token, "search", `{"query":"plugins"}`).status == http.StatusUnauthorized
+			})
+			if took := time.Since(disabled); took > time.Second {
+				t.Errorf("the token stopped after %s", took)
+			}
+			c.cli("token", "enable", token[3:7])
+			eventually(t, 2*time.Second, "the token works again", func() bool {
+				return c.post(t, token, "search", `{"query":"plugins"}`).status == http.StatusOK
+			})
+		}
+	})
+}
+
+func TestCommandLineBesideARunningCore(t *testing.T) {
+	t.Parallel()
+	admin := freeAddr(t)
+	c := newCore(t, `
+service "search" {
+  backend = search.docs
+}
+search "local" "docs" {
+  config { folders = ["docs"] }
+}
+`, "SVC_ADMIN_ADDR="+admin)
+	if err := os.Mkdir(filepath.Join(c.dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out := c.run("", "health"); out.status != 1 {
+		t.Errorf("health without a core: status %d", out.status)
+	}
+	c.start()
+	t.Cleanup(c.stop)
+	user := c.cli("user", "create", "-email", "ada@example.org", "-name", "Ada", "-role", "admin")
+	if !regexp.MustCompile(`^svc_ak_[A-Za-z0-9_-]{43}$`).MatchString(user) {
+		t.Errorf("user create printed %q", user)
+	}
+	contains(t, c.cli("user", "list"), "ada@example.org", "Ada", "admin", "enabled")
+	c.cli("user", "disable", "ada@example.org")
+	contains(t, c.cli("user", "list"), "disabled")
+	if again := c.cli("user", "reset", "ada@example.org"); !strings.HasPrefix(again, "svc_ak_") || again == user {
+		t.Errorf("user reset printed %q", again)
+	}
+	if out := c.run("", "user", "create", "-email", "ada@example.org", "-name", "Ada"); out.status == 0 {
+		t.Error("the same user was created twice")
+	}
+	if ids := c.addKeys("first-key", "second-key"); len(ids) != 2 || ids[0] == ids[1] {
+		t.Errorf("key add printed %q", ids)
+	}
+	if out := c.run("", "key", "add"); out.status != 2 {
+		t.Errorf("key add without keys: status %d", out.status)
+	}
+	if token := c.cli("token", "create", "-json"); !regexp.MustCompile(`^\{"note":"","token":"th-[A-Za-z0-9]{4}-[A-Za-z0-9]{24}"\}$`).MatchString(token) {
+		t.Errorf("token create -json printed %q", token)
+	}
+	contains(t, c.cli("config", "check"), "valid")
+	contains(t, c.cli("config", "show"), "search.docs", "SVC_ADMIN_ADDR", "folders")
+	contains(t, c.cli("plugin", "list"), "local", "tavily", "built-in")
+	contains(t, c.cli("plugin", "describe", "search/local"), "folders", `search "local" "main"`)
+	contains(t, c.cli("version"), "patchbay", "commit", "go1.")
+	c.cli("health")
+	c.cli("health", "-url", "http://"+admin+"/livez")
+	if out := c.run("", "plugin", "describe", "nothing"); out.status != 1 || !strings.Contains(out.stderr, "search/local") {
+		t.Errorf("describe of an unknown plugin: status %d: %s", out.status, out.stderr)
+	}
+	if out := c.run("", "frobnicate"); out.status == 0 {
+		t.Error("an unknown command succeeded")
+	}
+}

@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const pollEvery = 10 * time.Millisecond
+
+// eventually polls until done, and fails the test when that takes too long.
+func eventually(t testing.TB, within time.Duration, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+// contains fails the test for each text that is missing.
+func contains(t testing.TB, in string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(in, text) {
+			t.Errorf("%q is missing in:\n%s", text, in)
+		}
+	}
+}
+
+// freeAddr is an address on which nothing listens at the moment.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// plugins are the process ids of the plugins that a core has started.
+func (c *core) plugins() []int { return processes(built.plugins, c.cmd.Process.Pid) }
+
+// processes finds those that run a binary and, unless parent is 0, are children of it.
+func processes(binary string, parent int) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		exe, err := os.Readlink(filepath.Join("/proc", e.Name(), "exe"))
+		if err != nil || strings.TrimSuffix(exe, " (deleted)") != binary {
+			continue
+		}
+		if parent == 0 || parentOf(pid) == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func parentOf(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name in brackets may hold spaces; the parent is the second field after it.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 2 {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(fields[1])
+	return ppid
+}
+
+// alive tells whether a process still exists; one that has ended but was not waited for does not count.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// sockets counts what lies in the core's directory for sockets.
+func (c *core) sockets() (n int) {
+	for _, e := range c.env {
+		if dir, ok := strings.CutPrefix(e, "SVC_SOCKET_DIR="); ok {
+			_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+				if err == nil && d.Type()&os.ModeSocket != 0 {
+					n++
+				}
+				return nil
+			})
+		}
+	}
+	return n
+}

@@ -178,6 +178,8 @@ func (s *Service) restore(ctx context.Context) error {
 // restoreCounters rebuilds the windows of every token from the stored use: single minutes for the rolling hour, sums for
 // the rest of the day and the month.
 func (s *Service) restoreCounters(ctx context.Context) error {
+	// The built-in token is stored nowhere, but what was used without a token is.
+	s.tokens.builtin()
 	now := s.cfg.Now()
 	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
 	recent, err := s.repo.usageSince(ctx, hour)

@@ -128,7 +128,7 @@ func (p *pool) get(id string) (schema.Secret, bool) {
 	return k.value, true
 }
 
-// mark applies what an answer says about a key, and tells whether the key can be used no more for now.
+// mark applies what an answer says about a key, and tells whether the key cannot be used at present.
 func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
 	now := p.now()
 	p.mu.Lock()

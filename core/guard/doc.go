@@ -1,0 +1,3 @@
+// Package guard holds the tests that keep the house in order: who may import whom, what stands where, how long files
+// are, and which words do not belong here. It has no code of its own.
+package guard

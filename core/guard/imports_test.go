@@ -1,0 +1,165 @@
+package guard
+
+import (
+	"strings"
+	"testing"
+)
+
+// edge is a rule about who may import what of this project.
+type edge struct {
+	// from are the folders that the rule is about.
+	from []string
+	// except are folders below from that it is not about.
+	except []string
+	// may are the folders of ours that they may import.
+	may []string
+	// advice says what to do instead.
+	advice string
+}
+
+var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd"}
+
+func with(more ...string) []string { return append(append([]string{}, base...), more...) }
+
+// edges are the import rules of the architecture.
+func edges() []edge {
+	return []edge{
+		{from: []string{"sdk"}, may: []string{"sdk"}, advice: "the SDK stands alone: move what it needs into it"},
+		{from: []string{"plugins"}, may: []string{"sdk", "plugins"}, advice: "a plugin knows the SDK only; shared code belongs into plugins/internal"},
+		{from: []string{"examples"}, may: []string{"sdk", "examples"}, advice: "an example shows what an author can do, who has the SDK only"},
+		{from: []string{"config"}, may: []string{"config", "sdk/schema"}, advice: "the configuration gets schemas handed in"},
+		{from: base, may: with("sdk/errs", "sdk/schema"), advice: "what all services share knows no service and no plugin kind: take an interface or a value"},
+		{from: []string{"core/auth"}, may: with("core/auth"), advice: "auth stands on the shared packages only"},
+		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault"}, advice: "the plugin host knows no service and no database"},
+		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"), advice: "notifications reach providers through core/plugin/client"},
+		{from: []string{"core/services"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "a service stands on the shared packages, not on the wiring"},
+		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "sdk"), advice: "the supervisor is a process of its own"},
+		{from: []string{"core/console"}, may: with("core/console", "core/auth", "core/services"), advice: "pages show what services export"},
+		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},
+		{from: []string{"core/testkit"}, may: with("core/testkit"), advice: "testkit serves the tests of the shared packages too"},
+	}
+}
+
+func TestWhoImportsWhom(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, e := range edges() {
+			if !within(p.local(), e.from...) || within(p.local(), e.except...) {
+				continue
+			}
+			for _, imp := range p.Imports {
+				target, ours := strings.CutPrefix(imp, module+"/")
+				if ours && !within(target, e.may...) {
+					t.Errorf("%s imports %s: %s", p.local(), target, e.advice)
+				}
+			}
+		}
+	}
+}
+
+func TestTestsOfSharedPackagesKnowNoService(t *testing.T) {
+	for _, p := range packages(t) {
+		if !within(p.local(), base...) {
+			continue
+		}
+		for _, imp := range p.uses(true) {
+			if target, ours := strings.CutPrefix(imp, module+"/"); ours && within(target, "core/services", "core/plugin", "core/app") {
+				t.Errorf("a test of %s imports %s: test it where that lives", p.local(), target)
+			}
+		}
+	}
+}
+
+func TestServicesAreStrangers(t *testing.T) {
+	name := func(path string) string {
+		rest, ok := strings.CutPrefix(path, "core/services/")
+		if !ok {
+			return ""
+		}
+		first, _, _ := strings.Cut(rest, "/")
+		return first
+	}
+	for _, p := range packages(t) {
+		own := name(p.local())
+		if own == "" {
+			continue
+		}
+		for _, imp := range p.uses(true) {
+			if other := name(strings.TrimPrefix(imp, module+"/")); other != "" && other != own {
+				t.Errorf("service %s imports service %s: what both need belongs below them", own, other)
+			}
+		}
+	}
+}
+
+func TestOnlyTheWiringKnowsAll(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			switch strings.TrimPrefix(imp, module+"/") {
+			case "core/app":
+				if !within(p.local(), "core/cli") {
+					t.Errorf("%s imports core/app: only core/cli starts the core", p.local())
+				}
+			case "core/cli":
+				if !within(p.local(), "core/cmd") {
+					t.Errorf("%s imports core/cli: only main does", p.local())
+				}
+			case "core/testkit":
+				t.Errorf("%s imports core/testkit outside its tests", p.local())
+			}
+		}
+	}
+}
+
+// TestForeignModules says which folders may use a module of others directly.
+func TestForeignModules(t *testing.T) {
+	rules := []struct {
+		module string
+		may    []string
+		advice string
+	}{
+		{"github.com/hashicorp/hcl", []string{"config"}, "HCL is read in config alone: add what is missing there"},
+		{"github.com/docker", []string{"plugins/engine/docker"}, "the container engine is reached through its plugin"},
+		{"github.com/moby", []string{"plugins/engine/docker"}, "the container engine is reached through its plugin"},
+		{"github.com/compose-spec", []string{"plugins/engine/docker", "core/services/containers"}, "compose files concern the containers service and its engine"},
+		{"github.com/gin-gonic/gin", []string{"core/httpd", "core/services", "core/console", "core/supervisor", "core/auth", "core/app", "plugins/internal/bench"}, "HTTP is for handlers"},
+		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify"}, "the database is reached through a package that owns its tables"},
+		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "sdk", "plugins/internal/bench"}, "processes of plugins are core/plugin's"},
+	}
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			for _, r := range rules {
+				if within(imp, r.module) && !within(p.local(), r.may...) {
+					t.Errorf("%s imports %s: %s", p.local(), imp, r.advice)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatThePluginSideDragsAlong(t *testing.T) {
+	heavy := []string{"github.com/gin-gonic/gin", "gorm.io", "github.com/docker", "github.com/moby", "github.com/hashicorp/hcl", "github.com/mattn/go-sqlite3", "github.com/jackc/pgx"}
+	for _, p := range packages(t) {
+		if !within(p.local(), "sdk", "plugins", "examples") || within(p.local(), "plugins/engine/docker", "plugins/cmd", "plugins/internal/bench") {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if within(dep, heavy...) {
+				t.Errorf("%s depends on %s, through whatever it imports: an author's dependencies must stay small", p.local(), dep)
+			}
+		}
+	}
+}
+
+// TestNoServiceReachesOut holds for the core as a whole: outside systems are a plugin's business.
+func TestNoServiceReachesOut(t *testing.T) {
+	for _, p := range packages(t) {
+		if !within(p.local(), "core/services", "core/queue", "core/store", "core/event", "core/notify") {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if imp == "net/smtp" || imp == "os/exec" {
+				t.Errorf("%s imports %s: the core reaches nothing outside except through a plugin", p.local(), imp)
+			}
+		}
+	}
+}

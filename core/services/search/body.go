@@ -125,7 +125,7 @@ func (in *input) required(name string) error {
 	case !ok || string(raw) == "null":
 		return invalid(name, "The member %s is missing.", name)
 	case raw[0] == '"':
-		if strings.TrimSpace(string(raw[1:len(raw)-1])) == "" {
+		if isBlank(raw) {
 			return invalid(name, "The member %s is empty.", name)
 		}
 	case raw[0] == '[' && name == "urls":
@@ -136,6 +136,15 @@ func (in *input) required(name string) error {
 		return invalid(name, "The member %s has the wrong type.", name)
 	}
 	return nil
+}
+
+// isBlank tells whether a JSON string holds nothing but space, written out or escaped.
+func isBlank(raw []byte) bool {
+	inner := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return len(bytes.TrimSpace(inner)) == 0
+	}
+	return strings.TrimSpace(text(raw)) == ""
 }
 
 func invalid(field, format string, args ...any) error {

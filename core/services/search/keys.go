@@ -32,6 +32,20 @@ func (s *Service) loadKeys(records []keyRecord) {
 	s.pool.load(live, deleted)
 }
 
+// lookForKeys takes in what the command line may just have added, at most once a second. It tells whether it did.
+func (s *Service) lookForKeys(ctx context.Context) bool {
+	now := s.cfg.Now().UnixMilli()
+	last := s.looked.Load()
+	if now-last < unknownFor.Milliseconds() || !s.looked.CompareAndSwap(last, now) {
+		return false
+	}
+	if err := s.Refresh(ctx); err != nil {
+		s.cfg.Logger.Error("upstream keys cannot be looked up", "error", err)
+		return false
+	}
+	return true
+}
+
 // keyChanged stores what an answer has said about a key. It runs beside the request.
 func (s *Service) keyChanged(id string, state KeyState, reason string, until time.Time) {
 	s.cfg.Logger.Warn("upstream key changes its state", "key", id, "state", state, "reason", reason, "until", until)

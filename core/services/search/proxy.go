@@ -206,6 +206,9 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 	var tried []string
 	for range maxAttempts {
 		id, value, ok := a.service.pool.pick(a.call.token.id, tried)
+		if !ok && len(tried) == 0 && a.service.lookForKeys(ctx) {
+			id, value, ok = a.service.pool.pick(a.call.token.id, tried)
+		}
 		if !ok {
 			break
 		}

@@ -91,6 +91,8 @@ type Service struct {
 	found  *resources
 	state  atomic.Pointer[state]
 	seen   atomic.Int64
+	// looked is when a call without a usable key last asked the database for new ones, in milliseconds.
+	looked atomic.Int64
 
 	background sync.WaitGroup
 }

@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const mib = 1 << 20
+
+// bodyOf is an object of exactly n bytes with the members given.
+func bodyOf(n int, members string) string {
+	const frame = `{"pad":"",}`
+	return `{"pad":"` + strings.Repeat("x", n-len(frame)-len(members)) + `",` + members + `}`
+}
+
+func nested(depth int) string {
+	return `{"query":"q","a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + `}`
+}
+
+func TestBadInputHasItsAnswer(t *testing.T) {
+	t.Parallel()
+	c, up, token := startWeb(t, "", `
+  limits {
+    credits_hour = 5000
+  }`)
+	tests := []struct {
+		name, path, body string
+		status           int
+		code, field      string
+	}{
+		{"not JSON", "search", `query=q`, 400, "invalid_request", ""},
+		{"broken JSON", "search", `{"query":"q"`, 400, "invalid_request", ""},
+		{"more than one value", "search", `{"query":"q"} {}`, 400, "invalid_request", ""},
+		{"invalid escape", "search", `{"query":"\x"}`, 400, "invalid_request", ""},
+		{"invalid number", "search", `{"query":"q","days":01}`, 400, "invalid_request", ""},
+		{"control character in a string", "search", "{\"query\":\"a\x01b\"}", 400, "invalid_request", ""},
+		{"array", "search", `[{"query":"q"}]`, 400, "invalid_request", ""},
+		{"string", "search", `"query"`, 400, "invalid_request", ""},
+		{"null", "search", `null`, 400, "invalid_request", ""},
+		{"empty", "search", ``, 400, "invalid_request", ""},
+		{"blank", "search", "  \n", 400, "invalid_request", ""},
+		{"byte order mark", "search", "\ufeff" + `{"query":"q"}`, 400, "invalid_request", ""},
+		{"1 MiB", "search", bodyOf(mib, `"query":"q"`), 200, "", ""},
+		{"1 MiB and a byte", "search", bodyOf(mib+1, `"query":"q"`), 413, "payload_too_large", ""},
+		{"12 MiB of research", "research", bodyOf(12*mib, `"input":"i"`), 201, "", ""},
+		{"12 MiB and a byte of research", "research", bodyOf(12*mib+1, `"input":"i"`), 413, "payload_too_large", ""},
+		{"depth 64", "search", nested(64), 200, "", ""},
+		{"depth 65", "search", nested(65), 400, "invalid_request", ""},
+		{"depth 100000", "search", nested(100000), 400, "invalid_request", ""},
+		{"query is a number", "search", `{"query":1}`, 400, "invalid_request", "query"},
+		{"query is an object", "search", `{"query":{}}`, 400, "invalid_request", "query"},
+		{"query is a list", "search", `{"query":["q"]}`, 400, "invalid_request", "query"},
+		{"query is missing", "search", `{}`, 400, "invalid_request", "query"},
+		{"query is null", "search", `{"query":null}`, 400, "invalid_request", "query"},
+		{"query is empty", "search", `{"query":""}`, 400, "invalid_request", "query"},
+		{"query is blank", "search", `{"query":" \t "}`, 400, "invalid_request", "query"},
+		{"query is blank, escaped", "search", `{"query":"\n\u0020"}`, 400, "invalid_request", "query"},
+		{"max_results -1", "search", `{"query":"q","max_results":-1}`, 400, "invalid_request", "max_results"},
+		{"max_results 0", "search", `{"query":"q","max_results":0}`, 200, "", ""},
+		{"max_results 20", "search", `{"query":"q","max_results":20}`, 200, "", ""},
+		{"max_results 21", "search", `{"query":"q","max_results":21}`, 400, "invalid_request", "max_results"},
+		{"max_results text", "search", `{"query":"q","max_results":"3"}`, 400, "invalid_request", "max_results"},
+		{"max_results 1.5", "search", `{"query":"q","max_results":1.5}`, 400, "invalid_request", "max_results"},
+		{"max_results 1e30", "search", `{"query":"q","max_results":1e30}`, 400, "invalid_request", "max_results"},
+		{"max_results true", "search", `{"query":"q","max_results":true}`, 400, "invalid_request", "max_results"},
+		{"max_results twice", "search", `{"query":"q","max_results":3,"max_results":99}`, 400, "invalid_request", "max_results"},
+		{"max_results null", "search", `{"query":"q","max_results":null}`, 200, "", ""},
+		{"stream of a search", "search", `{"query":"q","stream":true}`, 400, "invalid_request", "stream"},
+		{"stream is text", "research", `{"input":"i","stream":"yes"}`, 400, "invalid_request", "stream"},
+		{"urls missing", "extract", `{}`, 400, "invalid_request", "urls"},
+		{"urls empty", "extract", `{"urls":[]}`, 400, "invalid_request", "urls"},
+		{"urls blank", "extract", `{"urls":" "}`, 400, "invalid_request", "urls"},
+		{"urls is a number", "extract", `{"urls":7}`, 400, "invalid_request", "urls"},
+		{"url of a crawl missing", "crawl", `{"limit":3}`, 400, "invalid_request", "url"},
+		{"url of a map missing", "map", `{"instructions":"x"}`, 400, "invalid_request", "url"},
+		{"url is a list", "map", `{"url":["https://example.org"]}`, 400, "invalid_request", "url"},
+		{"input missing", "research", `{"model":"mini"}`, 400, "invalid_request", "input"},
+		{"input blank", "research", `{"input":"  "}`, 400, "invalid_request", "input"},
+		{"unknown path", "answers", `{"query":"q"}`, 404, "not_found", ""},
+		{"path with a slash at its end", "search/", `{"query":"q"}`, 404, "not_found", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			up.reset()
+			a := c.post(t, token, tt.path, tt.body)
+			if tt.code == "" {
+				if a.status != tt.status || len(up.requests()) != 1 {
+					t.Errorf("status %d, want %d: %.300s", a.status, tt.status, a.body)
+				}
+				return
+			}
+			if p := a.refused(t, tt.status, tt.code); p.Field != tt.field {
+				t.Errorf("field %q, want %q", p.Field, tt.field)
+			}
+			if n := len(up.requests()); n != 0 {
+				t.Errorf("%d requests went upstream", n)
+			}
+		})
+	}
+	used := c.records(t, storage{}).balanced(c, token)
+	if used.HourlyRequests != 6 || used.DailySuccess != 6 || used.DailyError != 0 {
+		t.Errorf("refused requests were counted: %+v", used)
+	}
+	c.search(t, token, http.StatusOK)
+}
+
+func TestMethodsAndPathsThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	c := localCore(t, localHCL)
+	c.start()
+	t.Cleanup(c.stop)
+	token := c.token()
+	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions, "FROBNICATE"} {
+		c.send(t, request{method: method, path: "search", token: token}).refused(t, 405, "method_not_allowed")
+	}
+	c.send(t, request{method: http.MethodPost, path: "usage", token: token}).refused(t, 405, "method_not_allowed")
+	c.send(t, request{method: http.MethodGet, path: "research", token: token}).refused(t, 405, "method_not_allowed")
+	for _, path := range []string{"nothing", "../proxy", "research/a/b", "%2e%2e/usage"} {
+		if a := c.send(t, request{method: http.MethodGet, path: path, token: token}); a.status != 404 && a.status != 405 {
+			t.Errorf("GET %s: status %d", path, a.status)
+		}
+	}
+	if a := c.send(t, request{method: http.MethodHead, path: "search", token: token}); a.status != 405 || a.body != "" {
+		t.Errorf("HEAD: status %d, body %q", a.status, a.body)
+	}
+	// What the backend does not offer is not found, with a token and an object alone.
+	c.post(t, token, "crawl", `{"url":"https://example.org"}`).refused(t, 404, "not_found")
+	c.post(t, "", "crawl", `{"url":"https://example.org"}`).refused(t, 401, "unauthorized")
+	c.send(t, request{method: http.MethodGet, path: "research/abc", token: token}).refused(t, 404, "not_found")
+	resp, err := http1.Get(c.base + "/.well-known/oauth-authorization-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 404 || resp.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("a reserved path: status %d, %q", resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+}
+
+func TestRequestIDsAreKeptOrMade(t *testing.T) {
+	t.Parallel()
+	c := localCore(t, localHCL)
+	c.start()
+	t.Cleanup(c.stop)
+	token, db := c.token(), c.records(t, storage{})
+	kept := "client-42:" + strings.Repeat("x", 100)
+	for _, tt := range []struct {
+		sent []string
+		kept bool
+	}{
+		{[]string{kept}, true}, {nil, false}, {[]string{""}, false}, {[]string{"with space"}, false},
+		{[]string{"h\u00e9"}, false}, {[]string{strings.Repeat("x", 129)}, false}, {[]string{"one", "two"}, false}, {[]string{"a\tb"}, false},
+	} {
+		a := c.send(t, request{path: "search", token: token, body: `{"query":"plugin"}`, header: http.Header{"X-Request-Id": tt.sent}})
+		id := a.header.Get("X-Request-Id")
+		if tt.kept != (len(tt.sent) == 1 && id == tt.sent[0]) || !tt.kept && !strings.HasPrefix(id, "req_") {
+			t.Errorf("sent %q, got %q", tt.sent, id)
+		}
+		if row := db.audit(id); row.outcome != outcomeSuccess {
+			t.Errorf("audit row of %q: %+v", id, row)
+		}
+	}
+}

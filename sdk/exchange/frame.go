@@ -41,6 +41,9 @@ const (
 	inlineBody = 8 << 10
 )
 
+// buffers has steps between gRPC's own sizes: there a body of 50 KB takes, and clears, a megabyte.
+var buffers = mem.NewTieredBufferPool(256, 1<<10, 4<<10, 16<<10, 32<<10, 64<<10, 128<<10, 256<<10, 512<<10, MaxBody+inlineBody)
+
 // ErrTooLarge reports a message over MaxMessage.
 var ErrTooLarge = fmt.Errorf("message is larger than %d bytes", MaxMessage)
 
@@ -70,8 +73,7 @@ func (f *frame) marshal() mem.BufferSlice {
 	if inline {
 		size += len(f.body)
 	}
-	pool := mem.DefaultBufferPool()
-	buf := pool.Get(size)
+	buf := buffers.Get(size)
 	b := *buf
 	b[0] = f.flags
 	binary.BigEndian.PutUint32(b[1:], millis(f.timeout))
@@ -81,9 +83,9 @@ func (f *frame) marshal() mem.BufferSlice {
 	n += copy(b[n:], f.head)
 	if inline {
 		copy(b[n:], f.body)
-		return mem.BufferSlice{mem.NewBuffer(buf, pool)}
+		return mem.BufferSlice{mem.NewBuffer(buf, buffers)}
 	}
-	return mem.BufferSlice{mem.NewBuffer(buf, pool), mem.SliceBuffer(f.body)}
+	return mem.BufferSlice{mem.NewBuffer(buf, buffers), mem.SliceBuffer(f.body)}
 }
 
 // millis rounds up, so that a short deadline does not become "none".
@@ -96,7 +98,7 @@ func millis(d time.Duration) uint32 {
 }
 
 func (f *frame) unmarshal(data mem.BufferSlice) error {
-	f.buf = data.MaterializeToBuffer(mem.DefaultBufferPool())
+	f.buf = data.MaterializeToBuffer(buffers)
 	b := f.buf.ReadOnlyData()
 	if len(b) < fixedLen {
 		return errFrame

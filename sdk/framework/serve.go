@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ func Handshake() plugin.HandshakeConfig {
 }
 
 const (
+	gcPercent = 400
 	cookieKey = "PATCHBAY_PLUGIN_COOKIE"
 	// EnvLogLevel is the environment variable by which the host sets the level of a plugin's log.
 	EnvLogLevel = "PATCHBAY_PLUGIN_LOG_LEVEL"
@@ -48,6 +50,10 @@ func Serve(p Plugin) {
 	if os.Getenv(cookieKey) != Handshake().MagicCookieValue {
 		fmt.Fprintf(os.Stderr, "%s is a Patchbay plugin. The core starts it; name it in plugin.hcl, or run it with \"describe\".\n", p.Name)
 		os.Exit(1)
+	}
+	// A plugin's live heap is small: at Go's default it would collect garbage several times a second under load.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	go watchParent(os.Getppid())

@@ -82,6 +82,9 @@ type Request struct {
 	Body       []byte
 	Credential schema.Secret
 	RequestID  string
+	// Timeout is for the caller's side: it bounds the call and does not cross the wire, where the deadline does. 0 leaves
+	// it to the context.
+	Timeout time.Duration
 }
 
 // Response is the upstream's answer. Body must not be changed once it is returned.

@@ -38,7 +38,8 @@ type Search interface {
 	// Invoke performs one operation. The caller releases the reply. req.Body must stay unchanged, for good after an
 	// error.
 	Invoke(ctx context.Context, req *search.Request) (*search.Reply, error)
-	// Stream performs one operation whose answer is streamed. The caller closes the stream.
+	// Stream performs one operation whose answer is streamed. Only ctx bounds it: an upstream may think for minutes. The
+	// caller closes the stream.
 	Stream(ctx context.Context, req *search.Request) (SearchStream, error)
 	// KeyStatus asks the upstream about a credential.
 	KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error)
@@ -79,8 +80,8 @@ func (s *searchFacade) Describe() (*search.Descriptor, error) {
 	return search.ParseDescriptor(in.About)
 }
 
-// use finds the instance and its client for one call and bounds the call.
-func (s *searchFacade) use(ctx context.Context, limit time.Duration) (*search.Client, context.Context, func(), error) {
+// use finds the instance and its client for one call.
+func (s *searchFacade) use(ctx context.Context) (*catalog.Instance, *search.Client, func(), error) {
 	in, release, err := s.handle.Acquire(ctx)
 	if err != nil {
 		return nil, nil, nil, err
@@ -96,11 +97,19 @@ func (s *searchFacade) use(ctx context.Context, limit time.Duration) (*search.Cl
 		release()
 		return nil, nil, nil, err
 	}
-	if in.Timeout > 0 {
-		limit = in.Timeout
+	return in, c.(*search.Client), release, nil
+}
+
+// bound gives a call the shortest of what the instance and the caller allow, else DefaultTimeout.
+func bound(ctx context.Context, in *catalog.Instance, asked time.Duration) (context.Context, context.CancelFunc) {
+	limit := in.Timeout
+	if limit <= 0 || asked > 0 && asked < limit {
+		limit = asked
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	return c.(*search.Client), ctx, func() { cancel(); release() }, nil
+	if limit <= 0 {
+		limit = DefaultTimeout
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 func hasExchange(in *catalog.Instance) bool {
@@ -113,11 +122,13 @@ func hasExchange(in *catalog.Instance) bool {
 }
 
 func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search.Reply, error) {
-	c, callCtx, done, err := s.use(ctx, limitOf(ctx))
+	in, c, release, err := s.use(ctx)
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	defer done()
+	defer release()
+	callCtx, cancel := bound(ctx, in, req.Timeout)
+	defer cancel()
 	began := time.Now()
 	reply, err := c.Invoke(callCtx, req)
 	if err != nil {
@@ -127,14 +138,6 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search
 	}
 	s.observe(s.handle.Ref(), req.Operation, time.Since(began), reply.Upstream, nil)
 	return reply, nil
-}
-
-// limitOf is the bound for a call whose context has a deadline of its own: that one decides.
-func limitOf(ctx context.Context) time.Duration {
-	if d, ok := ctx.Deadline(); ok {
-		return time.Until(d)
-	}
-	return DefaultTimeout
 }
 
 // fault puts an error into the words of package fault. A caller that went away is told apart from a plugin that did.
@@ -157,12 +160,12 @@ func (s *searchFacade) fault(ctx context.Context, err error) error {
 }
 
 func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (SearchStream, error) {
-	c, callCtx, done, err := s.use(ctx, limitOf(ctx))
+	_, c, done, err := s.use(ctx)
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
 	began := time.Now()
-	st, err := c.Stream(callCtx, req)
+	st, err := c.Stream(ctx, req)
 	if err != nil {
 		done()
 		err = s.fault(ctx, err)
@@ -207,11 +210,13 @@ func (s *searchStream) Close() {
 }
 
 func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {
-	c, callCtx, done, err := s.use(ctx, limitOf(ctx))
+	in, c, release, err := s.use(ctx)
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	defer done()
+	defer release()
+	callCtx, cancel := bound(ctx, in, 0)
+	defer cancel()
 	st, err := c.KeyStatus(callCtx, credential)
 	if err != nil {
 		return nil, s.fault(ctx, err)

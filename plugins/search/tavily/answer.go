@@ -16,6 +16,13 @@ import (
 // takeUsage reads the credits of an answer and, with cut, removes the member that tells them. body is changed in place.
 func takeUsage(body []byte, cut bool) ([]byte, *search.Usage, error) {
 	var usage *search.Usage
+	// The API tells it last: most answers need not be read from the beginning.
+	if out, done := jsonedit.CutTail(body, memberUsage, func(raw []byte) bool {
+		usage = credits(raw)
+		return cut
+	}); done {
+		return out, usage, nil
+	}
 	out, err := jsonedit.RemoveInPlace(body, func(key []byte, m jsonedit.Member) bool {
 		if string(key) != memberUsage {
 			return false

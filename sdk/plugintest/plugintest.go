@@ -28,10 +28,15 @@ type Loaded struct {
 	next atomic.Int64
 }
 
-// Load serves p until the test ends.
+// Load serves p until the test ends. Its warnings and errors go to the test's log.
 func Load(t testing.TB, p framework.Plugin) *Loaded {
 	t.Helper()
-	log := hclog.New(&hclog.LoggerOptions{Output: testWriter{t}, Level: hclog.Warn})
+	return LoadWith(t, p, hclog.New(&hclog.LoggerOptions{Output: testWriter{t}, Level: hclog.Warn}))
+}
+
+// LoadWith is Load with a logger of the caller's.
+func LoadWith(t testing.TB, p framework.Plugin, log hclog.Logger) *Loaded {
+	t.Helper()
 	srv, err := framework.NewServer(p, log)
 	if err != nil {
 		t.Fatalf("load plugin: %v", err)

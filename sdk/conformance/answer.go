@@ -1,0 +1,278 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+func (r *run) samples(ctx context.Context, c *caller) error {
+	for _, op := range r.desc.Operations {
+		if !slices.ContainsFunc(r.cfg.Samples, func(s Sample) bool { return s.Operation == op.Name && !s.Stream }) {
+			return fmt.Errorf("SearchConfig.Samples has none for the operation %q", op.Name)
+		}
+	}
+	for _, s := range r.cfg.Samples {
+		if s.Stream {
+			continue
+		}
+		resp, err := c.invoke(ctx, r.main, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Operation, err)
+		}
+		if err := s.check(resp); err != nil {
+			return fmt.Errorf("%s: %w", s.Operation, err)
+		}
+		if resp.ResourceID != "" {
+			r.resources[s.Operation] = resp.ResourceID
+		}
+	}
+	return nil
+}
+
+func (s Sample) check(resp *search.Response) error {
+	if err := s.head(&resp.Head); err != nil {
+		return err
+	}
+	kind, _, err := mime.ParseMediaType(resp.ContentType)
+	if err != nil {
+		return fmt.Errorf("content type %q: %w", resp.ContentType, err)
+	}
+	if (kind == "application/json" || strings.HasSuffix(kind, "+json")) && !json.Valid(resp.Body) {
+		return errors.New("the body is not the JSON that its content type promises")
+	}
+	if s.Check != nil {
+		return s.Check(resp)
+	}
+	return nil
+}
+
+func (s Sample) head(h *search.Head) error {
+	if s.Status == 0 && (h.Status < 200 || h.Status > 299) || s.Status != 0 && h.Status != s.Status {
+		return fmt.Errorf("status %d", h.Status)
+	}
+	if h.Usage != nil && h.Usage.Credits < 0 {
+		return fmt.Errorf("%d credits", h.Usage.Credits)
+	}
+	return nil
+}
+
+// sameAnswers compares what the two forms answer. Values may differ from call to call; status, content type and the
+// names and types of the members may not.
+func (r *run) sameAnswers(ctx context.Context) error {
+	if !r.has(search.CapExchange) {
+		return skip("the plugin does not offer exchange streams")
+	}
+	collect := func(into *[]string) func(context.Context, *caller) error {
+		return func(ctx context.Context, c *caller) error {
+			for _, s := range r.cfg.Samples {
+				if s.Stream {
+					continue
+				}
+				resp, err := c.invoke(ctx, r.main, s)
+				if errors.Is(err, errPanic) {
+					return err
+				}
+				*into = append(*into, s.Operation+": "+outcome(resp, err))
+			}
+			return nil
+		}
+	}
+	var streams, unary []string
+	if err := errors.Join(r.over(ctx, formStreams, collect(&streams)), r.over(ctx, formUnary, collect(&unary))); err != nil {
+		return err
+	}
+	for i := range streams {
+		if streams[i] != unary[i] {
+			return fmt.Errorf("over streams %s; over unary calls %s", streams[i], unary[i])
+		}
+	}
+	return nil
+}
+
+func outcome(resp *search.Response, err error) string {
+	if err != nil {
+		e := errs.From(err)
+		return fmt.Sprintf("error %s %s %s", e.Code, e.Source, e.Reason)
+	}
+	var v any
+	shape := "not JSON"
+	if json.Unmarshal(resp.Body, &v) == nil {
+		shape = shapeOf(v)
+	}
+	return fmt.Sprintf("%d %s %s", resp.Status, resp.ContentType, shape)
+}
+
+// shapeOf is the type of a value with, for an object, the names and types of its members.
+func shapeOf(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var members []string
+		for name, value := range v {
+			members = append(members, fmt.Sprintf("%s %T", name, value))
+		}
+		slices.Sort(members)
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func (r *run) streaming(ctx context.Context) error {
+	c := search.NewClient(r.conn, r.main, -1)
+	defer c.Close()
+	if !r.has(search.CapStream) {
+		s, err := r.mustFirst()
+		if err != nil {
+			return err
+		}
+		return r.unsupported("Stream", r.drain(ctx, c, s))
+	}
+	for _, op := range r.desc.Operations {
+		if op.Stream && !slices.ContainsFunc(r.cfg.Samples, func(s Sample) bool { return s.Operation == op.Name && s.Stream }) {
+			return fmt.Errorf("SearchConfig.Samples has no streamed one for the operation %q", op.Name)
+		}
+	}
+	for _, s := range r.cfg.Samples {
+		if !s.Stream {
+			continue
+		}
+		if err := r.drain(ctx, c, s); err != nil {
+			return fmt.Errorf("%s: %w", s.Operation, err)
+		}
+	}
+	return nil
+}
+
+// drain reads a streamed answer to its end.
+func (r *run) drain(ctx context.Context, c *search.Client, s Sample) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	st, err := c.Stream(ctx, r.request(s, r.secret()))
+	if err != nil {
+		return r.saw("stream of "+s.Operation, err)
+	}
+	defer st.Close()
+	if err := s.head(&st.Head); err != nil {
+		return err
+	}
+	if kind, _, _ := mime.ParseMediaType(st.Head.ContentType); st.Head.Status < 300 && kind != "text/event-stream" {
+		return fmt.Errorf("content type %q", st.Head.ContentType)
+	}
+	var body []byte
+	for {
+		chunk, err := st.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return r.saw("stream of "+s.Operation, err)
+		}
+		body = append(body, chunk...)
+	}
+	r.note("stream of "+s.Operation, string(body))
+	if len(body) == 0 {
+		return errors.New("the stream is empty")
+	}
+	if s.Check != nil {
+		return s.Check(&search.Response{Head: st.Head, Body: body})
+	}
+	return nil
+}
+
+func (r *run) unsupported(call string, err error) error {
+	if errs.From(err) == nil || errs.From(err).Code != codes.Unimplemented {
+		return fmt.Errorf("%s is not among the capabilities and should end with Unimplemented, got: %v", call, err)
+	}
+	return nil
+}
+
+func (r *run) keyStatus(ctx context.Context) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	c := search.NewClient(r.conn, r.main, -1)
+	defer c.Close()
+	st, err := c.KeyStatus(ctx, r.secret())
+	r.saw("KeyStatus", err)
+	if !r.has(search.CapKeyStatus) {
+		return r.unsupported("KeyStatus", err)
+	}
+	if err != nil {
+		return err
+	}
+	r.note("KeyStatus", st.Plan+st.Key.Reason)
+	if st.Key.State != search.KeyOK || st.Used < 0 || st.Limit < 0 {
+		return fmt.Errorf("a valid key has the state %d, %d of %d credits used", st.Key.State, st.Used, st.Limit)
+	}
+	if st, err = c.KeyStatus(ctx, schema.Secret("wrong-"+r.cfg.Credential)); err != nil {
+		r.saw("KeyStatus", err)
+		return nil
+	}
+	r.note("KeyStatus", st.Plan+st.Key.Reason)
+	if st.Key.State == search.KeyOK {
+		return errors.New("a wrong key is reported as good")
+	}
+	return nil
+}
+
+func (r *run) health(ctx context.Context) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	for _, id := range []string{"", r.main} {
+		resp, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
+		if err != nil {
+			return fmt.Errorf("health of %q: %w", id, r.saw("health", err))
+		}
+		r.note("health", resp.GetMessage())
+		if s := resp.GetState(); s != pluginv1.State_STATE_OK {
+			return fmt.Errorf("health of %q is %s: %s", id, s, resp.GetMessage())
+		}
+	}
+	if _, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: "never-configured"}); r.saw("health", err) == nil {
+		return errors.New("an instance that does not exist is healthy")
+	}
+	return nil
+}
+
+const stopGrace = 5 * time.Second
+
+func (r *run) stop(ctx context.Context) error {
+	bound, cancel := context.WithTimeout(ctx, 2*stopGrace)
+	defer cancel()
+	if _, err := r.plugin.Stop(bound, &pluginv1.StopRequest{GraceMs: stopGrace.Milliseconds()}); err != nil {
+		return r.saw("stop", err)
+	}
+	if _, ok := r.first(); ok && r.answers(ctx, r.main) {
+		return errors.New("an instance answers after Stop")
+	}
+	return nil
+}
+
+// credential comes last: it judges all that came back, and the log.
+func (r *run) credential(context.Context) error {
+	if !r.desc.Credential {
+		return skip("the plugin needs no credential")
+	}
+	if r.cfg.Credential == "" {
+		return errors.New("SearchConfig.Credential is empty")
+	}
+	if r.cfg.Logs != nil {
+		r.note("log", r.cfg.Logs())
+	}
+	if err := list(r.leaks); err != nil {
+		return fmt.Errorf("the credential is found in %w", err)
+	}
+	return nil
+}

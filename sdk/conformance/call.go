@@ -1,0 +1,297 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// caller calls instances in one form.
+type caller struct {
+	run     *run
+	streams int
+	form    string
+	clients map[string]*search.Client
+}
+
+// over runs a check in one form.
+func (r *run) over(ctx context.Context, form string, do func(context.Context, *caller) error) error {
+	c := &caller{run: r, form: form, streams: -1, clients: map[string]*search.Client{}}
+	if form == formStreams {
+		if !r.has(search.CapExchange) {
+			return skip("the plugin does not offer exchange streams")
+		}
+		c.streams = 32
+	}
+	defer c.close()
+	return do(ctx, c)
+}
+
+func (c *caller) close() {
+	for _, cl := range c.clients {
+		_ = cl.Close()
+	}
+}
+
+func (c *caller) client(id string) *search.Client {
+	if c.clients[id] == nil {
+		c.clients[id] = search.NewClient(c.run.conn, id, c.streams)
+	}
+	return c.clients[id]
+}
+
+// invoke performs a sample at an instance and keeps an eye on what comes back.
+func (c *caller) invoke(ctx context.Context, id string, s Sample) (*search.Response, error) {
+	return c.with(ctx, c.client(id), s, c.run.secret())
+}
+
+func (c *caller) with(ctx context.Context, cl *search.Client, s Sample, credential schema.Secret) (*search.Response, error) {
+	ctx, cancel := c.run.bounded(ctx)
+	defer cancel()
+	reply, err := cl.Invoke(ctx, c.run.request(s, credential))
+	if err != nil {
+		return nil, c.run.saw("call of "+s.Operation, err)
+	}
+	where := "answer of " + s.Operation
+	c.run.note(where, string(reply.Body))
+	c.run.note(where, reply.Key.Reason)
+	c.run.note(where, reply.ResourceID)
+	return &reply.Response, nil
+}
+
+func (r *run) request(s Sample, credential schema.Secret) *search.Request {
+	id := s.ResourceID
+	if id == "" && s.ResourceFrom != "" {
+		id = r.resources[s.ResourceFrom]
+	}
+	return &search.Request{
+		Operation: s.Operation, ResourceID: id, Query: s.Query, Body: []byte(s.Body), Credential: credential, RequestID: "conformance",
+	}
+}
+
+func (r *run) secret() schema.Secret {
+	if !r.desc.Credential {
+		return ""
+	}
+	return schema.Secret(r.cfg.Credential)
+}
+
+// answers tells whether an instance is there: whatever it says to the first sample counts, save that it does not exist.
+func (r *run) answers(ctx context.Context, id string) bool {
+	s, ok := r.first()
+	if !ok {
+		return true
+	}
+	c := search.NewClient(r.conn, id, -1)
+	defer c.Close()
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	_, err := c.Invoke(ctx, r.request(s, r.secret()))
+	if err == nil {
+		return true
+	}
+	e := errs.From(err)
+	return e.Code != codes.FailedPrecondition && e.Code != codes.NotFound
+}
+
+// first is the first sample for Invoke.
+func (r *run) first() (Sample, bool) {
+	for _, s := range r.cfg.Samples {
+		if !s.Stream && s.ResourceFrom == "" {
+			return s, true
+		}
+	}
+	return Sample{}, false
+}
+
+func (r *run) mustFirst() (Sample, error) {
+	if s, ok := r.first(); ok {
+		return s, nil
+	}
+	return Sample{}, skip("there is no sample for it")
+}
+
+// note looks for the credential in a text that came from the plugin.
+func (r *run) note(where, text string) {
+	if r.cfg.Credential == "" || !strings.Contains(text, r.cfg.Credential) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaks = append(r.leaks, where)
+}
+
+var reasonPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
+
+// saw looks at an error that came from the plugin, and returns it.
+func (r *run) saw(where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := errs.From(err)
+	r.note("error of "+where, err.Error())
+	r.note("error of "+where, string(e.Upstream.GetBody()))
+	if e.Reason == errs.ReasonPanic {
+		return errors.Join(errPanic, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !ended(e) && !wellFormed(e) {
+		r.malformed = append(r.malformed, fmt.Sprintf("%s: source %q, reason %q", where, e.Source, e.Reason))
+	}
+	return err
+}
+
+// ended tells whether the error may come from gRPC itself, because the call's context ended or the method is not there.
+func ended(e *errs.Error) bool {
+	return e.Code == codes.Canceled || e.Code == codes.DeadlineExceeded || e.Code == codes.Unimplemented || e.Code == codes.ResourceExhausted
+}
+
+func wellFormed(e *errs.Error) bool {
+	switch e.Source {
+	case errs.Caller, errs.Host, errs.Plugin, errs.Upstream:
+		return reasonPattern.MatchString(e.Reason)
+	}
+	return false
+}
+
+func (r *run) unknownInstance(ctx context.Context, c *caller) error {
+	s, err := r.mustFirst()
+	if err != nil {
+		return err
+	}
+	for _, id := range []string{"never-configured", ""} {
+		_, err := c.invoke(ctx, id, s)
+		if err == nil {
+			return fmt.Errorf("a call to the instance %q is answered", id)
+		}
+		e := errs.From(err)
+		if e.Code != codes.FailedPrecondition || e.Reason != errs.ReasonUnknownInstance || e.Source != errs.Host {
+			return fmt.Errorf("a call to the instance %q should end with FailedPrecondition, %s, source host; got: %s, %s, source %s",
+				id, errs.ReasonUnknownInstance, e.Code, e.Reason, e.Source)
+		}
+	}
+	return nil
+}
+
+// refused tells whether an outcome is a refusal that puts the fault where it is: with the caller.
+func refused(resp *search.Response, err error) bool {
+	if err != nil {
+		return errs.From(err).Source == errs.Caller
+	}
+	return resp.Status >= 400 && resp.Status < 500
+}
+
+func describe(resp *search.Response, err error) string {
+	if err != nil {
+		e := errs.From(err)
+		return fmt.Sprintf("an error of source %s, reason %s", e.Source, e.Reason)
+	}
+	return fmt.Sprintf("status %d", resp.Status)
+}
+
+func (r *run) unknownOperation(ctx context.Context, c *caller) error {
+	resp, err := c.invoke(ctx, r.main, Sample{Operation: "conformance_unknown_operation", Body: `{"query":"x"}`})
+	if errors.Is(err, errPanic) {
+		return err
+	}
+	if err == nil && !refused(resp, nil) {
+		return fmt.Errorf("an operation that does not exist is answered with %s", describe(resp, nil))
+	}
+	return r.alive(ctx, c)
+}
+
+// alive tells whether the main instance still answers the first sample.
+func (r *run) alive(ctx context.Context, c *caller) error {
+	s, ok := r.first()
+	if !ok {
+		return nil
+	}
+	if _, err := c.invoke(ctx, r.main, s); err != nil {
+		return fmt.Errorf("the next call fails: %w", err)
+	}
+	return nil
+}
+
+func (r *run) badBody(ctx context.Context, c *caller) error {
+	bodies := map[string]string{
+		"cut JSON": `{"query": "x`, "an array": `[]`, "a string": `"query"`, "a number": `7`, "text": "query=x", "bytes": "\x00\xff\xfe",
+		"two objects": `{}{}`, "deep nesting": strings.Repeat("[", 20000),
+	}
+	for _, s := range r.cfg.Samples {
+		if s.Body == "" || s.Stream {
+			continue
+		}
+		for name, body := range bodies {
+			bad := s
+			bad.Body = body
+			resp, err := c.invoke(ctx, r.main, bad)
+			if errors.Is(err, errPanic) {
+				return err
+			}
+			if !refused(resp, err) {
+				return fmt.Errorf("%s with %s as its body should be refused by a 4xx or an error of the caller; got %s", s.Operation, name, describe(resp, err))
+			}
+		}
+	}
+	return r.alive(ctx, c)
+}
+
+func (r *run) largeBody(ctx context.Context, c *caller) error {
+	s, err := r.mustFirst()
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(s.Body, "{") {
+		return skip("the first sample has no JSON object as its body")
+	}
+	padding := `{"conformance_padding":"` + strings.Repeat("x", 1<<20) + `"`
+	if strings.TrimSpace(s.Body[1:]) != "}" {
+		padding += ","
+	}
+	s.Body = padding + s.Body[1:]
+	resp, err := c.invoke(ctx, r.main, s)
+	switch {
+	case errors.Is(err, errPanic):
+		return err
+	case err != nil && errs.From(err).Source == errs.Plugin, err == nil && resp.Status >= 500:
+		return fmt.Errorf("a body of 1 MiB should be accepted or refused as the caller's; got %s", describe(resp, err))
+	}
+	return r.alive(ctx, c)
+}
+
+func (r *run) concurrency(ctx context.Context, c *caller) error {
+	s, err := r.mustFirst()
+	if err != nil {
+		return err
+	}
+	alone, err := c.invoke(ctx, r.main, s)
+	if err != nil {
+		return err
+	}
+	cl := c.client(r.main)
+	const calls = 16
+	results := make(chan error, calls)
+	for range calls {
+		go func() {
+			resp, err := c.with(ctx, cl, s, r.secret())
+			if err == nil && resp.Status != alone.Status {
+				err = fmt.Errorf("status %d, alone it was %d", resp.Status, alone.Status)
+			}
+			results <- err
+		}()
+	}
+	var all []error
+	for range calls {
+		all = append(all, <-results)
+	}
+	return errors.Join(all...)
+}

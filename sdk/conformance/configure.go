@@ -1,0 +1,255 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// unknownMember is a member that no plugin has.
+const unknownMember = "conformance_unknown_member"
+
+// block is a config block that must be refused, with the first step of the path that the diagnostic must have.
+type block struct {
+	json string
+	path string
+}
+
+// badBlocks are made from the schema.
+func (r *run) badBlocks() ([]block, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(r.cfg.JSON), &members); err != nil {
+		return nil, fmt.Errorf("SearchConfig.JSON is no object: %w", err)
+	}
+	with := func(name, value string) (block, error) {
+		changed := map[string]json.RawMessage{name: json.RawMessage(value)}
+		for k, v := range members {
+			if k != name {
+				changed[k] = v
+			}
+		}
+		raw, err := json.Marshal(changed)
+		return block{json: string(raw), path: name}, err
+	}
+	first, err := with(unknownMember, "1")
+	if err != nil {
+		return nil, err
+	}
+	out := []block{first}
+	for _, a := range r.schema.Attributes {
+		b, err := with(a.Name, wrongValue(a.Type))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return append(out, block{json: `[]`}, block{json: `{"`}), nil
+}
+
+func wrongValue(t schema.Type) string {
+	switch t {
+	case schema.Number, schema.Integer, schema.Bool, schema.StringList, schema.StringMap:
+		return `"conformance"`
+	}
+	return `{"conformance":[1]}`
+}
+
+func (r *run) ask(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	c, err := r.config("never-configured", json)
+	if err != nil {
+		return nil, nil, err
+	}
+	resp, err := r.plugin.Validate(ctx, &pluginv1.ValidateRequest{Config: c})
+	if err != nil {
+		return nil, c, r.saw("validate", err)
+	}
+	return r.noted("validate", resp.GetDiagnostics()), c, nil
+}
+
+func (r *run) build(ctx context.Context, id, json string) (schema.Diagnostics, error) {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	c, err := r.config(id, json)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
+	if err != nil {
+		return nil, r.saw("configure", err)
+	}
+	return r.noted("configure", resp.GetDiagnostics()), nil
+}
+
+func (r *run) noted(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
+	ds := schema.DiagnosticsFromProto(sent)
+	for _, d := range ds {
+		r.note(where, d.String())
+	}
+	return ds
+}
+
+// instance makes an instance with the good configuration.
+func (r *run) instance(ctx context.Context, id string) error {
+	ds, err := r.build(ctx, id, r.cfg.JSON)
+	if err != nil {
+		return err
+	}
+	return ds.Err()
+}
+
+func (r *run) validate(ctx context.Context) error {
+	ds, c, err := r.ask(ctx, r.cfg.JSON)
+	if err != nil {
+		return err
+	}
+	if ds.HasErrors() {
+		return fmt.Errorf("the good configuration is refused: %w", ds.Err())
+	}
+	if c.GetDataDir() != "" {
+		if entries, err := os.ReadDir(c.GetDataDir()); err != nil || len(entries) > 0 {
+			return fmt.Errorf("Validate wrote to the data directory, or removed it: %d entries, %v", len(entries), err)
+		}
+	}
+	if r.answers(ctx, c.GetInstanceId()) {
+		return errors.New("Validate made an instance")
+	}
+	bad, err := r.badBlocks()
+	if err != nil {
+		return err
+	}
+	for _, b := range bad {
+		ds, _, err := r.ask(ctx, b.json)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.json, err)
+		}
+		if !refusedAt(ds, b.path) {
+			return fmt.Errorf("%s should be refused with the path %q, got: %v", b.json, b.path, ds)
+		}
+	}
+	for _, json := range r.cfg.Invalid {
+		if ds, _, err := r.ask(ctx, json); err != nil || !ds.HasErrors() {
+			return fmt.Errorf("%s should be refused, got: %v, %v", json, ds, err)
+		}
+	}
+	return nil
+}
+
+func refusedAt(ds schema.Diagnostics, name string) bool {
+	for _, d := range ds {
+		if d.Severity == schema.Error && (name == "" || len(d.Path) > 0 && d.Path[0] == schema.At(name)[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) agreement(ctx context.Context) error {
+	bad, err := r.badBlocks()
+	if err != nil {
+		return err
+	}
+	for _, json := range r.cfg.Invalid {
+		bad = append(bad, block{json: json})
+	}
+	for _, b := range bad {
+		ds, _, err := r.ask(ctx, b.json)
+		if err != nil || !ds.HasErrors() {
+			continue
+		}
+		if ds, err = r.build(ctx, "refused", b.json); err != nil {
+			return fmt.Errorf("%s: %w", b.json, err)
+		}
+		if !ds.HasErrors() {
+			return fmt.Errorf("Configure accepts what Validate refuses: %s", b.json)
+		}
+		if r.answers(ctx, "refused") {
+			return fmt.Errorf("a refused configuration made an instance: %s", b.json)
+		}
+	}
+	return nil
+}
+
+func (r *run) configure(ctx context.Context) error {
+	r.main = "main"
+	return r.instance(ctx, r.main)
+}
+
+func (r *run) configureKeeps(ctx context.Context) error {
+	if err := r.instance(ctx, "kept"); err != nil {
+		return err
+	}
+	defer r.drop(ctx, "kept")
+	bad, err := r.badBlocks()
+	if err != nil {
+		return err
+	}
+	ds, err := r.build(ctx, "kept", bad[0].json)
+	if err != nil {
+		return err
+	}
+	if ds.HasErrors() && !r.answers(ctx, "kept") {
+		return errors.New("a refused configuration took the running instance away")
+	}
+	return nil
+}
+
+func (r *run) replace(ctx context.Context) error {
+	defer r.drop(ctx, "replaced")
+	for range 3 {
+		if err := r.instance(ctx, "replaced"); err != nil {
+			return err
+		}
+		if !r.answers(ctx, "replaced") {
+			return errors.New("a replaced instance does not answer")
+		}
+	}
+	return nil
+}
+
+func (r *run) instances(ctx context.Context) error {
+	for _, id := range []string{"one", "two"} {
+		if err := r.instance(ctx, id); err != nil {
+			return err
+		}
+	}
+	defer r.drop(ctx, "two")
+	if !r.answers(ctx, "one") || !r.answers(ctx, "two") {
+		return errors.New("of two instances one does not answer")
+	}
+	if err := r.drop(ctx, "one"); err != nil {
+		return err
+	}
+	if !r.answers(ctx, "two") {
+		return errors.New("removing one instance ended another")
+	}
+	return nil
+}
+
+func (r *run) remove(ctx context.Context) error {
+	if err := r.instance(ctx, "removed"); err != nil {
+		return err
+	}
+	for _, id := range []string{"removed", "removed", "never-configured"} {
+		if err := r.drop(ctx, id); err != nil {
+			return fmt.Errorf("remove %q: %w", id, err)
+		}
+	}
+	if r.answers(ctx, "removed") {
+		return errors.New("a removed instance answers")
+	}
+	return nil
+}
+
+func (r *run) drop(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Prompt)
+	defer cancel()
+	_, err := r.plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id})
+	return r.saw("remove", err)
+}

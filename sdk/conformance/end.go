@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+func (r *run) cancel(ctx context.Context, c *caller) error {
+	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(50*time.Millisecond, cancel)
+		return ctx, cancel
+	})
+}
+
+func (r *run) deadline(ctx context.Context, c *caller) error {
+	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, 50*time.Millisecond)
+	})
+}
+
+// cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
+func (r *run) cutShort(ctx context.Context, c *caller, bound func(context.Context) (context.Context, context.CancelFunc)) error {
+	s, err := r.mustFirst()
+	if r.cfg.Slow != nil {
+		s, err = *r.cfg.Slow, nil
+	}
+	if err != nil {
+		return err
+	}
+	const id = "cut-short"
+	if err := r.instance(ctx, id); err != nil {
+		return err
+	}
+	short, cancel := bound(ctx)
+	defer cancel()
+	began := time.Now()
+	_, err = c.invoke(short, id, s)
+	if errors.Is(err, errPanic) {
+		return err
+	}
+	if took := time.Since(began); took > r.cfg.Prompt {
+		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
+	}
+	if err == nil && r.cfg.Slow != nil {
+		return errors.New("the slow call was answered; SearchConfig.Slow is not slow")
+	}
+	if err := r.drop(ctx, id); err != nil {
+		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
+	}
+	return r.alive(ctx, c)
+}
+
+func (r *run) wrongCredential(ctx context.Context, c *caller) error {
+	s, err := r.mustFirst()
+	if err != nil {
+		return err
+	}
+	if !r.desc.Credential {
+		return skip("the plugin needs no credential")
+	}
+	resp, err := c.with(ctx, c.client(r.main), s, schema.Secret("wrong-"+r.cfg.Credential))
+	if err != nil {
+		if errs.From(err).Source == errs.Plugin {
+			return err
+		}
+		return nil
+	}
+	if resp.Status < 400 || resp.Status >= 500 || resp.Key.State != search.KeyInvalid {
+		return fmt.Errorf("a wrong key should give a 4xx with the verdict that it is invalid; got status %d, verdict %d", resp.Status, resp.Key.State)
+	}
+	return nil
+}

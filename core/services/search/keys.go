@@ -32,18 +32,21 @@ func (s *Service) loadKeys(records []keyRecord) {
 	s.pool.load(live, deleted)
 }
 
-// lookForKeys takes in what the command line may just have added, at most once a second. It tells whether it did.
-func (s *Service) lookForKeys(ctx context.Context) bool {
-	now := s.cfg.Now().UnixMilli()
-	last := s.looked.Load()
-	if now-last < unknownFor.Milliseconds() || !s.looked.CompareAndSwap(last, now) {
-		return false
+// lookForKeys takes in what the command line may just have added. It asks the database at most once a second; calls that
+// come meanwhile wait for the answer.
+func (s *Service) lookForKeys(ctx context.Context) {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	now := s.cfg.Now()
+	if now.Sub(s.looked) < unknownFor {
+		return
 	}
+	s.looked = now
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
 	if err := s.Refresh(ctx); err != nil {
 		s.cfg.Logger.Error("upstream keys cannot be looked up", "error", err)
-		return false
 	}
-	return true
 }
 
 // keyChanged stores what an answer has said about a key. It runs beside the request.

@@ -206,7 +206,8 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 	var tried []string
 	for range maxAttempts {
 		id, value, ok := a.service.pool.pick(a.call.token.id, tried)
-		if !ok && len(tried) == 0 && a.service.lookForKeys(ctx) {
+		if !ok && len(tried) == 0 {
+			a.service.lookForKeys(ctx)
 			id, value, ok = a.service.pool.pick(a.call.token.id, tried)
 		}
 		if !ok {

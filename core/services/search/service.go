@@ -91,8 +91,9 @@ type Service struct {
 	found  *resources
 	state  atomic.Pointer[state]
 	seen   atomic.Int64
-	// looked is when a call without a usable key last asked the database for new ones, in milliseconds.
-	looked atomic.Int64
+	// looked is when a call without a usable key last asked the database for new ones.
+	looking sync.Mutex
+	looked  time.Time
 
 	background sync.WaitGroup
 }

@@ -19,7 +19,7 @@ type answer struct {
 	body   string
 }
 
-// request is what a client sends to a path below the proxy; the zero method means POST, or GET without a body.
+// request is what a client sends to a path, below the proxy unless it is absolute; no method means POST.
 type request struct {
 	method, path, token, body string
 	header                    http.Header
@@ -30,7 +30,11 @@ func (c *core) build(r request) (*http.Request, error) {
 	if method == "" {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequest(method, c.base+"/search/api/proxy/"+r.path, strings.NewReader(r.body))
+	path := r.path
+	if !strings.HasPrefix(path, "/") {
+		path = "/search/api/proxy/" + path
+	}
+	req, err := http.NewRequest(method, c.base+path, strings.NewReader(r.body))
 	if err != nil {
 		return nil, err
 	}

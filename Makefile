@@ -1,10 +1,14 @@
-# The targets that people type. "make run" and "make test" need Go, gcc and make.
+# The targets that people type. "make run" and "make test" need Go, gcc and make, nothing else.
 GO      ?= go
 VERSION ?= 0.1.0-dev
 COMMIT  := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=$(VERSION) -X github.com/patchbay-dev/patchbay/core/cli.Commit=$(COMMIT)
 
-.PHONY: build run test check bench e2e generate tools clean
+# TESTFLAGS go to every test run; CI sets -race. PATCHBAY_REQUIRE=all turns a missing component into a failure.
+TESTFLAGS ?=
+TOOLS     := bin/tools
+
+.PHONY: build run test e2e check bench generate clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -12,6 +16,39 @@ build:
 
 run: build
 	bin/patchbay serve -config plugin.hcl
+
+$(TOOLS)/testsum: core/tools/testsum/main.go
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/testsum ./testsum
+
+test: $(TOOLS)/testsum
+	{ $(GO) test -json -trimpath $(TESTFLAGS) ./...; cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...; } | $(TOOLS)/testsum
+
+# The tests that run the product as processes, with its real clients.
+e2e: $(TOOLS)/testsum
+	$(GO) test -json -count=1 -trimpath ./plugins/internal/e2e | $(TOOLS)/testsum
+
+bench: build
+	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
+	bin/bench -bin bin
+
+generate:
+	mkdir -p $(TOOLS)
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc
+	$(TOOLS)/protogen $(TOOLS) sdk/proto
+
+# Linters, and that generated files and module files are what their sources say.
+check: generate
+	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' || { echo "generated files differ: run make generate and commit"; exit 1; }
+	$(GO) vet ./...
+	cd sdk && $(GO) vet ./...
+	cd core/tools && $(GO) vet ./protogen ./testsum
+	$(GO) mod tidy -diff
+	cd sdk && $(GO) mod tidy -diff
+	cd core/tools && $(GO) mod tidy -diff
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ honnef.co/go/tools/cmd/staticcheck
+	$(TOOLS)/staticcheck ./...
+	cd sdk && ../$(TOOLS)/staticcheck ./...
 
 clean:
 	rm -rf bin

@@ -112,8 +112,8 @@ func (a *Admin) DeleteToken(ctx context.Context, id string) error {
 }
 
 func (a *Admin) changeToken(ctx context.Context, id string, values map[string]any) error {
-	values["updated_at"] = a.now().UnixMilli()
 	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
+		values["updated_at"] = a.now().UnixMilli()
 		res := a.store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
 		if res.Error != nil {
 			return fmt.Errorf("change token: %w", res.Error)

@@ -22,6 +22,7 @@ const (
 // begin and end fall into one write is one row written once.
 type audit struct {
 	store  *store.Store
+	sql    *statements
 	log    hclog.Logger
 	nextID atomic.Int64
 	failed atomic.Bool
@@ -32,6 +33,8 @@ type audit struct {
 	kick    chan struct{}
 	done    chan struct{}
 	closed  bool
+	// queued and written count records since the start.
+	queued, written uint64
 }
 
 // record is an entry on its way to the database. Its fields are guarded by the audit's mutex once it has begun.
@@ -44,7 +47,7 @@ type record struct {
 }
 
 func newAudit(st *store.Store, log hclog.Logger, lastID int64) *audit {
-	a := &audit{store: st, log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
+	a := &audit{store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
 	a.nextID.Store(lastID)
 	go a.run()
@@ -76,6 +79,7 @@ func (a *audit) enqueue(r *record) {
 		a.room.Wait()
 	}
 	r.queued = true
+	a.queued++
 	a.pending = append(a.pending, r)
 	if len(a.pending) == 1 {
 		a.wake()
@@ -99,11 +103,14 @@ func (a *audit) healthy() bool { return !a.failed.Load() }
 
 // flush waits until everything that was queued before has been written, or ctx ends.
 func (a *audit) flush(ctx context.Context) error {
+	a.mu.Lock()
+	upTo := a.queued
+	a.mu.Unlock()
 	for {
 		a.mu.Lock()
-		empty := len(a.pending) == 0
+		done := a.written >= upTo
 		a.mu.Unlock()
-		if empty {
+		if done {
 			return nil
 		}
 		select {
@@ -114,42 +121,56 @@ func (a *audit) flush(ctx context.Context) error {
 	}
 }
 
-// close writes what is left and ends the writer.
+// close writes what is left and ends the writer. It may be called more than once.
 func (a *audit) close() {
 	a.mu.Lock()
-	a.closed = true
-	a.room.Broadcast()
-	close(a.kick)
+	if !a.closed {
+		a.closed = true
+		a.room.Broadcast()
+		close(a.kick)
+	}
 	a.mu.Unlock()
 	<-a.done
+}
+
+func (a *audit) isClosed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
 }
 
 func (a *audit) run() {
 	defer close(a.done)
 	for range a.kick {
 		time.Sleep(flushEvery)
-		a.writeAll(false)
+		a.writeAll()
 	}
-	a.writeAll(true)
+	a.writeAll()
 }
+
+// lastAttempts is how often a write is tried once the process is about to end.
+const lastAttempts = 5
 
 // writeAll writes what is pending. A write that fails is tried again, with pauses, for as long as it takes; at the end
 // of the process it is given up after a few attempts.
-func (a *audit) writeAll(last bool) {
+func (a *audit) writeAll() {
 	batch := a.batch()
 	if batch.empty() {
 		return
 	}
-	pause := 50 * time.Millisecond
+	pause, left := 50*time.Millisecond, lastAttempts
 	for attempt := 1; ; attempt++ {
-		err := batch.write(context.Background(), a.store)
+		err := batch.write(context.Background(), a.store, a.sql, attempt > 1)
 		if err == nil {
 			break
 		}
 		a.failed.Store(true)
 		a.log.Error("audit rows cannot be written", "rows", len(batch.records), "attempt", attempt, "error", err)
-		if last && attempt == 5 {
-			return
+		if a.isClosed() {
+			if left--; left == 0 {
+				return
+			}
+			pause = 50 * time.Millisecond
 		}
 		time.Sleep(pause)
 		pause = min(2*pause, 5*time.Second)
@@ -157,6 +178,7 @@ func (a *audit) writeAll(last bool) {
 	a.failed.Store(false)
 	a.mu.Lock()
 	n := len(batch.records)
+	a.written += uint64(n)
 	a.pending = append(a.pending[:0], a.pending[n:]...)
 	a.room.Broadcast()
 	if len(a.pending) > 0 {

@@ -2,8 +2,8 @@ package search
 
 import (
 	"context"
+	"strconv"
 	"strings"
-	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -87,41 +87,76 @@ func (b *batch) use(token string, minute int64) *usageRecord {
 }
 
 const (
-	insertColumns = "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code"
-	rowValues     = "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-	maxRows       = 100
-	updateRow     = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=? WHERE id=?"
-	upsertUsage   = "INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,?,?,?,?,?) ON CONFLICT (token_id,minute) DO UPDATE SET " +
+	insertInto  = "INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES "
+	rowColumns  = 19
+	maxRows     = 100
+	updateRow   = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=? WHERE id=?"
+	upsertUsage = "INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,?,?,?,?,?) ON CONFLICT (token_id,minute) DO UPDATE SET " +
 		"requests=quota_usage.requests+excluded.requests,credits=quota_usage.credits+excluded.credits,successes=quota_usage.successes+excluded.successes,errors=quota_usage.errors+excluded.errors,refused=quota_usage.refused+excluded.refused"
 )
 
-// insertSQL is the statement for n rows.
-var insertSQL = sync.OnceValue(func() (out [maxRows + 1]string) {
-	for n := 1; n <= maxRows; n++ {
-		out[n] = "INSERT INTO search_requests (" + insertColumns + ") VALUES " + strings.TrimSuffix(strings.Repeat(rowValues+",", n), ",")
-	}
-	return out
-})
+// statements are the texts of the hot statements in one dialect. They go past gorm, whose building of statements would
+// cost more than the rest of a write.
+type statements struct {
+	insert [maxRows + 1]string
+	update string
+	upsert string
+}
 
-func (b *batch) write(ctx context.Context, st *store.Store) error {
+func newStatements(d store.Dialect) *statements {
+	s := &statements{update: placed(d, updateRow), upsert: placed(d, upsertUsage)}
+	row := "(" + strings.TrimSuffix(strings.Repeat("?,", rowColumns), ",") + ")"
+	for n := 1; n <= maxRows; n++ {
+		s.insert[n] = placed(d, insertInto+strings.TrimSuffix(strings.Repeat(row+",", n), ","))
+	}
+	return s
+}
+
+// placed writes the parameters as the dialect wants them.
+func placed(d store.Dialect, sql string) string {
+	if d != store.Postgres {
+		return sql
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range sql {
+		if r != '?' {
+			b.WriteRune(r)
+			continue
+		}
+		n++
+		b.WriteString("$" + strconv.Itoa(n))
+	}
+	return b.String()
+}
+
+// write writes the batch in one transaction. again says that it was tried before: the commit may have gone through
+// though its answer was lost, and nothing may be counted twice.
+func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, again bool) error {
 	return st.Tx(ctx, "audit", func(ctx context.Context) error {
 		w := st.Writer(ctx)
+		if again {
+			if done, err := b.isWritten(w); done || err != nil {
+				return err
+			}
+		}
+		conn := w.Statement.ConnPool
 		for rows := b.inserts; len(rows) > 0; {
 			n := min(len(rows), maxRows)
-			if err := insertRows(w, rows[:n]); err != nil {
+			if _, err := conn.ExecContext(ctx, sql.insert[n], insertArgs(rows[:n])...); err != nil {
 				return err
 			}
 			rows = rows[n:]
 		}
 		for i := range b.updates {
 			e := &b.updates[i]
-			if err := w.Exec(updateRow, e.KeyID, e.Backend, e.Outcome, e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(),
-				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.ID).Error; err != nil {
+			if _, err := conn.ExecContext(ctx, sql.update, e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(),
+				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.ID); err != nil {
 				return err
 			}
 		}
 		for _, u := range b.usage {
-			if err := w.Exec(upsertUsage, u.TokenID, u.Minute, u.Requests, u.Credits, u.Successes, u.Errors, u.Refused).Error; err != nil {
+			if _, err := conn.ExecContext(ctx, sql.upsert, u.TokenID, u.Minute, u.Requests, u.Credits, u.Successes, u.Errors, u.Refused); err != nil {
 				return err
 			}
 		}
@@ -129,24 +164,37 @@ func (b *batch) write(ctx context.Context, st *store.Store) error {
 	})
 }
 
+// isWritten looks for one row of the batch: a new one is there, an updated one is open no more.
+func (b *batch) isWritten(w *gorm.DB) (bool, error) {
+	var n int64
+	rows := w.Table("search_requests")
+	if len(b.inserts) > 0 {
+		rows = rows.Where("id = ?", b.inserts[0].ID)
+	} else {
+		rows = rows.Where("id = ? AND outcome <> 0", b.updates[0].ID)
+	}
+	err := rows.Count(&n).Error
+	return n > 0, err
+}
+
 func (b *batch) writeExtras(w *gorm.DB) error {
 	if len(b.bodies) > 0 {
-		if err := w.Create(&b.bodies).Error; err != nil {
+		if err := w.CreateInBatches(&b.bodies, maxRows).Error; err != nil {
 			return err
 		}
 	}
 	if len(b.research) > 0 {
-		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&b.research).Error
+		return w.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(&b.research, maxRows).Error
 	}
 	return nil
 }
 
-func insertRows(w *gorm.DB, rows []entry) error {
-	args := make([]any, 0, len(rows)*19)
+func insertArgs(rows []entry) []any {
+	args := make([]any, 0, len(rows)*rowColumns)
 	for i := range rows {
 		e := &rows[i]
 		args = append(args, e.ID, e.Time.UnixMilli(), e.RequestID, e.TokenID, e.KeyID, e.Backend, e.Operation, int(e.Outcome), e.Status, e.Upstream, e.Credits,
 			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes, e.Client, e.ErrorCode)
 	}
-	return w.Exec(insertSQL()[len(rows)], args...).Error
+	return args
 }

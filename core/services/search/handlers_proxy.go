@@ -109,10 +109,8 @@ func (s *Service) researchResult(c *gin.Context) error {
 		return invalid("request_id", "The research id has more than %d characters.", maxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
-	if st.credential {
-		if _, err := s.resource(c, id, tok.id); err != nil {
-			return err
-		}
+	if _, err := s.resource(c, id, tok.id); err != nil {
+		return err
 	}
 	return s.answer(c, st, &call{
 		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c),
@@ -148,8 +146,8 @@ func (s *Service) answer(c *gin.Context, st *state, call *call) error {
 	if ans.head.RetryAfter != "" {
 		h["Retry-After"] = []string{ans.head.RetryAfter}
 	}
-	if strings.Contains(ans.head.ContentType, "html") {
-		// An upstream's page is data here: it runs nothing and embeds nothing.
+	if !strings.HasPrefix(ans.head.ContentType, "application/json") {
+		// An upstream's page or picture is data here: it runs nothing and embeds nothing.
 		h["Content-Security-Policy"] = []string{"sandbox; default-src 'none'"}
 	}
 	if ans.stream != nil {
@@ -164,6 +162,12 @@ func (s *Service) answer(c *gin.Context, st *state, call *call) error {
 // writeStream passes events on and flushes each chunk. There is no idle limit: an upstream may think for minutes.
 func (s *Service) writeStream(c *gin.Context, ans *answer) {
 	defer ans.stream.Close()
+	ended := false
+	defer func() {
+		if !ended {
+			ans.finish(0, fault.New(fault.Internal, "The stream ended in a panic."))
+		}
+	}()
 	h := c.Writer.Header()
 	h.Set("Content-Type", ans.head.ContentType)
 	httpd.StreamHeaders(h)
@@ -177,9 +181,12 @@ func (s *Service) writeStream(c *gin.Context, ans *answer) {
 		}
 		return rc.Flush()
 	})
+	ended = true
 	ans.finish(written, err)
 	if err != nil {
-		httpd.SetError(c, err)
+		if fault.CodeOf(err) != fault.ClientClosedRequest {
+			httpd.SetError(c, err)
+		}
 		// The status is out already: a cut connection is the only way to say that the answer is not whole.
 		panic(http.ErrAbortHandler)
 	}

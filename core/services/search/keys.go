@@ -23,7 +23,7 @@ func (s *Service) loadKeys(records []keyRecord) {
 			deleted = append(deleted, r.ID)
 			continue
 		}
-		k := &key{id: r.ID, value: schema.Secret(plain), group: r.GroupName, state: r.State, reason: r.Reason}
+		k := &key{id: r.ID, value: schema.Secret(plain), group: r.GroupName, state: r.State, reason: r.Reason, updated: r.UpdatedAt}
 		if r.Until != 0 {
 			k.until = time.UnixMilli(r.Until)
 		}
@@ -50,12 +50,12 @@ func (s *Service) lookForKeys(ctx context.Context) {
 }
 
 // keyChanged stores what an answer has said about a key. It runs beside the request.
-func (s *Service) keyChanged(id string, state KeyState, reason string, until time.Time) {
+func (s *Service) keyChanged(id string, state KeyState, reason string, until, now time.Time) {
 	s.cfg.Logger.Warn("upstream key changes its state", "key", id, "state", state, "reason", reason, "until", until)
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), s.cfg.Now().UnixMilli()); err != nil {
+		if err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli()); err != nil {
 			s.cfg.Logger.Error("the state of an upstream key cannot be stored", "key", id, "error", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,8 @@ type key struct {
 	reason string
 	until  time.Time
 	used   uint64
+	// updated is when the state was stored or last changed here, in Unix milliseconds.
+	updated int64
 }
 
 // usable brings a key back whose time has come, and tells whether it may be used.
@@ -40,7 +43,7 @@ func (k *key) usable(now time.Time) bool {
 type pool struct {
 	now func() time.Time
 	// changed hears of a state that an upstream's answer brought about.
-	changed func(id string, state KeyState, reason string, until time.Time)
+	changed func(id string, state KeyState, reason string, until, now time.Time)
 
 	mu       sync.Mutex
 	byID     map[string]*key
@@ -49,17 +52,21 @@ type pool struct {
 	affinity map[string]string
 }
 
-func newPool(now func() time.Time, changed func(string, KeyState, string, time.Time)) *pool {
+func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *pool {
 	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[string]string{}}
 }
 
-// load takes keys in. state of a key that is there already is replaced by what was stored.
+// load takes keys in. The state of a key that is there already is replaced by what was stored, unless an answer has
+// changed it since: that is still on its way to the database.
 func (p *pool) load(keys []*key, deleted []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
 		if old := p.byID[k.id]; old != nil {
 			k.used = old.used
+			if old.updated > k.updated {
+				k.state, k.reason, k.until, k.updated = old.state, old.reason, old.until, old.updated
+			}
 		}
 		p.byID[k.id] = k
 	}
@@ -151,9 +158,15 @@ func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
 		p.mu.Unlock()
 		return spent
 	}
-	k.state, k.reason, k.until = state, v.Reason, until
+	// So does the longer of two rests.
+	if k.until.After(now) && until.Before(k.until) && state != KeyInvalid {
+		p.mu.Unlock()
+		return true
+	}
+	reason := strings.ToValidUTF8(strings.ReplaceAll(v.Reason, "\x00", ""), "")
+	k.state, k.reason, k.until, k.updated = state, reason, until, now.UnixMilli()
 	p.mu.Unlock()
-	p.changed(id, state, v.Reason, until)
+	p.changed(id, state, reason, until, now)
 	return true
 }
 

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
-	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -35,22 +34,6 @@ type call struct {
 	requestID string
 	client    string
 	size      int
-}
-
-// answer is what the client gets. Exactly one of reply and stream is set.
-type answer struct {
-	head   sdk.Head
-	reply  *sdk.Reply
-	stream client.SearchStream
-	// finish ends the audit of a streamed answer.
-	finish func(written int, err error)
-}
-
-func (a *answer) body() []byte {
-	if a.reply == nil {
-		return nil
-	}
-	return a.reply.Body
 }
 
 // proxy admits the call, performs it and settles it. Errors are faults that the client may see.
@@ -83,7 +66,7 @@ func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error
 // refuse answers a call that would exceed a limit.
 func (s *Service) refuse(r *record, c *call, x *Exceeded) error {
 	now := s.cfg.Now()
-	c.token.counter.refuse(now)
+	c.token.counter.refuse(now, r.Time)
 	s.cfg.Metrics.refused(x)
 	r.Outcome, r.Status, r.ErrorCode, r.finished = Refused, 429, string(fault.QuotaExhausted), true
 	if s.audit != nil {
@@ -105,7 +88,7 @@ func (s *Service) settle(r *record, c *call, run *attempt, cost int64, ans *answ
 	switch {
 	case ans != nil:
 		status, upstream = ans.head.Status, ans.head.Status
-		credits = charged(ans, cost)
+		credits = charged(ans, cost, err)
 		if status >= 400 {
 			outcome, code = Failure, "upstream_error"
 		}
@@ -133,25 +116,10 @@ func (s *Service) settle(r *record, c *call, run *attempt, cost int64, ans *answ
 		if run.state.settings.LogBodies {
 			r.RequestBody = c.in.body
 			if ans != nil && ans.reply != nil {
-				r.ResponseBody = append([]byte(nil), ans.body()...)
+				r.ResponseBody = run.withoutKey(ans.body())
 			}
 		}
 	})
-}
-
-// charged are the credits of an answer: what the upstream says, else the price of a success.
-func charged(ans *answer, cost int64) int64 {
-	usage := ans.head.Usage
-	if ans.stream != nil {
-		usage = ans.stream.Usage()
-	}
-	switch {
-	case usage != nil:
-		return usage.Credits
-	case ans.head.Status < 300:
-		return cost
-	}
-	return 0
 }
 
 // attempt performs one call with as many keys as it needs and may have.
@@ -162,6 +130,7 @@ type attempt struct {
 	started  time.Time
 	attempts int
 	keyID    string
+	key      schema.Secret
 	upstream time.Duration
 	plugin   time.Duration
 }
@@ -197,8 +166,7 @@ func asProxyFault(err error) error {
 
 func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 	if !a.state.credential {
-		a.attempts++
-		return a.once(ctx, &sdk.Request{})
+		return a.withoutCredential(ctx)
 	}
 	if a.call.op.Name == sdk.OpResearchResult {
 		return a.withBoundKey(ctx)
@@ -213,13 +181,13 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 		if !ok {
 			break
 		}
-		a.keyID = id
+		a.keyID, a.key = id, value
 		a.attempts++
 		ans, err := a.once(ctx, &sdk.Request{Credential: value})
 		if err != nil {
 			return nil, err
 		}
-		if !a.service.pool.mark(id, ans.head.Key) {
+		if !a.service.pool.mark(id, ofKey(&ans.head)) {
 			a.remember(ans)
 			return ans, nil
 		}
@@ -227,6 +195,21 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 		tried = append(tried, id)
 	}
 	return nil, fault.New(fault.UpstreamUnavailable, "No upstream key is available.")
+}
+
+// withoutCredential calls a backend that needs no key.
+func (a *attempt) withoutCredential(ctx context.Context) (*answer, error) {
+	a.attempts++
+	ans, err := a.once(ctx, &sdk.Request{})
+	if err != nil {
+		return nil, err
+	}
+	if ofKey(&ans.head).State != sdk.KeyUnknown {
+		ans.discard()
+		return nil, fault.New(fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
+	}
+	a.remember(ans)
+	return ans, nil
 }
 
 // withBoundKey asks for a research result with the key that began it; no other key can see it.
@@ -239,24 +222,17 @@ func (a *attempt) withBoundKey(ctx context.Context) (*answer, error) {
 	if !ok {
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available any more.")
 	}
-	a.keyID = r.KeyID
+	a.keyID, a.key = r.KeyID, value
 	a.attempts++
 	ans, err := a.once(ctx, &sdk.Request{Credential: value})
 	if err != nil {
 		return nil, err
 	}
-	if a.service.pool.mark(r.KeyID, ans.head.Key) {
+	if a.service.pool.mark(r.KeyID, ofKey(&ans.head)) {
 		ans.discard()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}
 	return ans, nil
-}
-
-func (a *answer) discard() {
-	a.reply.Release()
-	if a.stream != nil {
-		a.stream.Close()
-	}
 }
 
 // once calls the backend.
@@ -266,11 +242,7 @@ func (a *attempt) once(ctx context.Context, req *sdk.Request) (*answer, error) {
 		return a.open(ctx, req)
 	}
 	began := time.Now()
-	if a.call.op.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, a.call.op.Timeout)
-		defer cancel()
-	}
+	req.Timeout = a.call.op.Timeout
 	reply, err := a.state.search.Invoke(ctx, req)
 	if err != nil {
 		a.plugin = time.Since(began)
@@ -278,6 +250,10 @@ func (a *attempt) once(ctx context.Context, req *sdk.Request) (*answer, error) {
 	}
 	a.upstream = reply.Upstream
 	a.plugin = max(0, time.Since(began)-reply.Upstream)
+	if err := sound(&reply.Head); err != nil {
+		reply.Release()
+		return nil, err
+	}
 	return &answer{head: reply.Head, reply: reply}, nil
 }
 
@@ -291,18 +267,13 @@ func (a *attempt) open(ctx context.Context, req *sdk.Request) (*answer, error) {
 	}
 	a.upstream = st.Head().Upstream
 	a.plugin = max(0, time.Since(began)-a.upstream)
-	return &answer{head: st.Head(), stream: &boundStream{st, cancel}}, nil
-}
-
-// boundStream frees its deadline when it is closed.
-type boundStream struct {
-	client.SearchStream
-	cancel context.CancelFunc
-}
-
-func (b *boundStream) Close() {
-	b.SearchStream.Close()
-	b.cancel()
+	head := st.Head()
+	if err := sound(&head); err != nil {
+		st.Close()
+		cancel()
+		return nil, err
+	}
+	return &answer{head: head, stream: &boundStream{st, cancel}}, nil
 }
 
 // remember notes who may ask for a research result.
@@ -311,22 +282,5 @@ func (a *attempt) remember(ans *answer) {
 		a.service.found.put(researchRecord{
 			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, CreatedAt: a.service.cfg.Now().UnixMilli(),
 		})
-	}
-}
-
-// copyStream passes a streamed answer on, chunk by chunk.
-func copyStream(st client.SearchStream, write func([]byte) error) (written int, err error) {
-	for {
-		p, err := st.Next()
-		if err == io.EOF {
-			return written, nil
-		}
-		if err != nil {
-			return written, err
-		}
-		written += len(p)
-		if err := write(p); err != nil {
-			return written, fault.Wrap(err, fault.ClientClosedRequest, "The client closed the connection.")
-		}
 	}
 }

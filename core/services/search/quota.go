@@ -87,15 +87,25 @@ func (c *counter) reserve(now time.Time, price int64, l Limits) *Exceeded {
 	if x := c.check(now, price, l); x != nil {
 		return x
 	}
-	c.requests[c.minute%ringMinutes]++
+	c.requests[c.slot(now)]++
 	c.reqSum++
 	c.reserved += price
 	return nil
 }
 
+// slot is the bucket of a moment. Requests that overtake each other meet a window that has moved on; each is counted in
+// its own minute, as it is stored. After a clock that was set back the newest bucket takes what lies before them all.
+func (c *counter) slot(at time.Time) int64 {
+	m := at.Unix() / 60
+	if m > c.minute || m <= c.minute-ringMinutes {
+		m = c.minute
+	}
+	return m % ringMinutes
+}
+
 func (c *counter) check(now time.Time, price int64, l Limits) *Exceeded {
 	if c.reqSum >= l.RequestsHour {
-		return &Exceeded{"requests", "hour", l.RequestsHour, c.reqSum, c.freed(now, c.requests, c.reqSum-l.RequestsHour+1)}
+		return &Exceeded{"requests", "hour", l.RequestsHour, c.reqSum, c.freed(now, &c.requests, c.reqSum-l.RequestsHour+1)}
 	}
 	if price == 0 {
 		return nil
@@ -107,19 +117,25 @@ func (c *counter) check(now time.Time, price int64, l Limits) *Exceeded {
 	case over(c.day.credits, l.CreditsDay):
 		return &Exceeded{"credits", "day", l.CreditsDay, c.day.credits + c.reserved, nextDay(now)}
 	case over(c.credSum, l.CreditsHour):
-		return &Exceeded{"credits", "hour", l.CreditsHour, c.credSum + c.reserved, c.freed(now, c.credits, c.credSum+price-l.CreditsHour)}
+		return &Exceeded{"credits", "hour", l.CreditsHour, c.credSum + c.reserved, c.freed(now, &c.credits, c.credSum+price-l.CreditsHour)}
 	}
 	return nil
 }
 
-// freed is when the ring will have let go of at least n, or, if it holds less, of everything.
-func (c *counter) freed(now time.Time, ring [ringMinutes]int64, n int64) time.Time {
+// freed is when the ring will have let go of at least n, or, if it holds less, of everything; of nothing it has let go at
+// the next minute.
+func (c *counter) freed(now time.Time, ring *[ringMinutes]int64, n int64) time.Time {
+	last := now.Unix()/60 + 1
 	for i := int64(ringMinutes - 1); i >= 0; i-- {
-		if n -= ring[(c.minute-i+ringMinutes)%ringMinutes]; n <= 0 {
+		held := ring[(c.minute-i+ringMinutes)%ringMinutes]
+		if held != 0 {
+			last = c.minute - i + ringMinutes
+		}
+		if n -= held; n <= 0 {
 			return time.Unix((c.minute-i+ringMinutes)*60, 0).UTC()
 		}
 	}
-	return now.UTC().Add(time.Minute).Truncate(time.Minute)
+	return time.Unix(last*60, 0).UTC()
 }
 
 func nextDay(now time.Time) time.Time {
@@ -142,11 +158,11 @@ func (c *counter) settle(now, began time.Time, price, credits int64, outcome Out
 }
 
 // refuse counts a request that was turned away.
-func (c *counter) refuse(now time.Time) {
+func (c *counter) refuse(now, began time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	c.add(now, 0, Refused)
+	c.add(began, 0, Refused)
 }
 
 func (c *counter) add(began time.Time, credits int64, outcome Outcome) {
@@ -213,7 +229,7 @@ func (c *counter) used(now time.Time) Used {
 		HourlyRequests: c.reqSum, HourlyCredits: c.credSum, DailyCredits: c.day.credits, MonthlyCredits: c.month.credits,
 		Reserved: c.reserved, DailySuccess: c.day.successes, DailyError: c.day.errors,
 		MonthlySuccess: c.month.successes, MonthlyRefused: c.month.refused,
-		HourlyRequestsResetAt: c.freed(now, c.requests, 1), HourlyCreditsReset: c.freed(now, c.credits, 1),
+		HourlyRequestsResetAt: c.freed(now, &c.requests, 1), HourlyCreditsReset: c.freed(now, &c.credits, 1),
 		DailyResetAt: nextDay(now), MonthlyResetAt: nextMonth(now),
 	}
 }
@@ -223,5 +239,5 @@ func (c *counter) window(now time.Time, limit int64) (remaining int64, reset tim
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	return max(0, limit-c.reqSum), c.freed(now, c.requests, 1)
+	return max(0, limit-c.reqSum), c.freed(now, &c.requests, 1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"gorm.io/gorm"
@@ -38,11 +39,16 @@ func (r *resources) get(id string) (researchRecord, bool) {
 	return rec, ok
 }
 
+// plainID tells whether a text may be a research id: visible ASCII of a bounded length, or nothing.
+func plainID(id string) bool {
+	return len(id) <= maxResourceID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
 // resource finds the key of a research id. Another token's id, like an unknown one, is a fault.NotFound.
 func (s *Service) resource(ctx context.Context, id, tokenID string) (researchRecord, error) {
 	since := s.cfg.Now().Add(-researchFor)
 	rec, ok := s.found.get(id)
-	if !ok {
+	if !ok && plainID(id) {
 		var err error
 		rec, err = s.repo.research(ctx, id, since)
 		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {

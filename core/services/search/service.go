@@ -211,8 +211,8 @@ func (s *Service) restoreCounters(ctx context.Context) error {
 // Refresh takes in what other processes have written to tokens and keys.
 func (s *Service) Refresh(ctx context.Context) error { return s.refresh(ctx, s.seen.Load()) }
 
-// refreshSlack covers clocks and transactions that commit out of order.
-const refreshSlack = 5 * time.Second
+// refreshSlack covers clocks that differ, and transactions that wait for the writer and commit after later ones.
+const refreshSlack = time.Minute
 
 func (s *Service) refresh(ctx context.Context, since int64) error {
 	now := s.cfg.Now()

@@ -63,16 +63,18 @@ func (r *repository) lastRequestID(ctx context.Context) (id int64, err error) {
 // closeInterrupted ends the rows that a crash left open.
 func (r *repository) closeInterrupted(ctx context.Context) (n int64, err error) {
 	err = r.store.Tx(ctx, "close interrupted requests", func(ctx context.Context) error {
-		res := r.store.Writer(ctx).Exec("UPDATE search_requests SET outcome = ?, error_code = 'interrupted' WHERE outcome = ?", Interrupted, Open)
+		// The 0 of Open is spelled out: with a parameter in its place the index of open rows cannot be used.
+		res := r.store.Writer(ctx).Exec("UPDATE search_requests SET outcome = ?, error_code = 'interrupted' WHERE outcome = 0", Interrupted)
 		n = res.RowsAffected
 		return res.Error
 	})
 	return n, err
 }
 
+// setKeyState stores what an answer said at a moment, unless somebody has decided otherwise since.
 func (r *repository) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) error {
 	return r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-		return r.store.Writer(ctx).Model(&keyRecord{}).Where("id = ? AND deleted_at = 0", id).
+		return r.store.Writer(ctx).Model(&keyRecord{}).Where("id = ? AND deleted_at = 0 AND state <> ? AND updated_at <= ?", id, KeyDisabled, now).
 			Updates(map[string]any{"state": state, "reason": reason, "until": until, "updated_at": now}).Error
 	})
 }

@@ -122,9 +122,24 @@ func (t *tokens) get(id string) *token {
 // errToken is the one answer to every token that is not usable.
 func errToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
 
+// wellFormed tells whether a text has the shape of a token. What has not is never looked up.
+func wellFormed(text string) bool {
+	const dash = len(tokenPrefix) + tokenIDLen
+	if len(text) != tokenLen || !strings.HasPrefix(text, tokenPrefix) {
+		return false
+	}
+	for i := len(tokenPrefix); i < len(text); i++ {
+		c := text[i]
+		if alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'; alnum == (i == dash) || !alnum && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
 // authenticate finds the token of a text. Its error is a fault.Unauthorized.
 func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) {
-	if len(text) != tokenLen || !strings.HasPrefix(text, tokenPrefix) || text[len(tokenPrefix)+tokenIDLen] != '-' {
+	if !wellFormed(text) {
 		return nil, errToken("The access token is invalid or disabled.")
 	}
 	id := text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
@@ -141,22 +156,19 @@ func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) 
 	return found, nil
 }
 
-// lookup asks the database about an id that is not in the table, at most once a second for each id.
+// lookup asks the database about an id that is not in the table. That there is no such token is remembered for a second;
+// a request that asks at the same moment as another asks for itself, so that a new token is refused to neither.
 func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
 	now := t.now()
-	t.mu.Lock()
+	t.mu.RLock()
 	asked, known := t.unknown[id]
+	t.mu.RUnlock()
 	if known && now.Sub(asked) < unknownFor {
-		t.mu.Unlock()
 		return nil, nil
 	}
-	if len(t.unknown) >= maxUnknown {
-		clear(t.unknown)
-	}
-	t.unknown[id] = now
-	t.mu.Unlock()
 	r, err := t.store.token(ctx, id)
-	if errors.Is(err, gorm.ErrRecordNotFound) {
+	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && r.DeletedAt != 0 {
+		t.forget(id, now)
 		return nil, nil
 	}
 	if err != nil {
@@ -164,6 +176,16 @@ func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
 	}
 	t.load([]tokenRecord{r})
 	return t.get(id), nil
+}
+
+// forget remembers that there was no such token.
+func (t *tokens) forget(id string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.unknown) >= maxUnknown {
+		clear(t.unknown)
+	}
+	t.unknown[id] = now
 }
 
 // builtinID is the token on which calls without one are counted in development. No real id looks like it.

@@ -1,0 +1,360 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.ReleaseMode)
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+}
+
+// clock is a clock that tests move.
+type clock struct{ at atomic.Int64 }
+
+var noon = time.Date(2026, time.March, 15, 12, 0, 30, 0, time.UTC)
+
+func newClock(at time.Time) *clock {
+	c := &clock{}
+	c.set(at)
+	return c
+}
+
+func (c *clock) now() time.Time          { return time.UnixMilli(c.at.Load()).UTC() }
+func (c *clock) set(at time.Time)        { c.at.Store(at.UnixMilli()) }
+func (c *clock) advance(d time.Duration) { c.at.Add(d.Milliseconds()) }
+
+// backend is a search backend whose answers the test decides.
+type backend struct {
+	desc   sdk.Descriptor
+	invoke func(ctx context.Context, req *sdk.Request) (*sdk.Reply, error)
+	stream func(ctx context.Context, req *sdk.Request) (client.SearchStream, error)
+
+	mu    sync.Mutex
+	calls []sdk.Request
+}
+
+func (b *backend) Describe() (*sdk.Descriptor, error) { return &b.desc, nil }
+
+func (b *backend) note(req *sdk.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := *req
+	r.Body = bytes.Clone(req.Body)
+	b.calls = append(b.calls, r)
+}
+
+func (b *backend) seen() []sdk.Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]sdk.Request(nil), b.calls...)
+}
+
+func (b *backend) Invoke(ctx context.Context, req *sdk.Request) (*sdk.Reply, error) {
+	b.note(req)
+	return b.invoke(ctx, req)
+}
+
+func (b *backend) Stream(ctx context.Context, req *sdk.Request) (client.SearchStream, error) {
+	b.note(req)
+	if b.stream == nil {
+		return nil, errors.New("no stream")
+	}
+	return b.stream(ctx, req)
+}
+
+func (b *backend) KeyStatus(context.Context, schema.Secret) (*sdk.KeyStatus, error) {
+	return &sdk.KeyStatus{}, nil
+}
+
+// chunks is a stream of given chunks that ends with an error or io.EOF.
+type chunks struct {
+	head   sdk.Head
+	parts  []string
+	end    error
+	usage  *sdk.Usage
+	closed atomic.Bool
+	hold   <-chan struct{}
+	ctx    context.Context
+}
+
+func (c *chunks) Head() sdk.Head    { return c.head }
+func (c *chunks) Usage() *sdk.Usage { return c.usage }
+func (c *chunks) Close()            { c.closed.Store(true) }
+
+func (c *chunks) Next() ([]byte, error) {
+	if len(c.parts) == 0 {
+		if c.hold != nil {
+			select {
+			case <-c.hold:
+			case <-c.ctx.Done():
+				return nil, c.ctx.Err()
+			}
+		}
+		if c.end == nil {
+			return nil, io.EOF
+		}
+		return nil, c.end
+	}
+	p := c.parts[0]
+	c.parts = c.parts[1:]
+	return []byte(p), nil
+}
+
+const jsonType = "application/json"
+
+func reply(status int, body string) *sdk.Reply {
+	return &sdk.Reply{Response: sdk.Response{Head: sdk.Head{Status: status, ContentType: jsonType}, Body: []byte(body)}}
+}
+
+// operations are those of a backend with all seven endpoints, at simple prices.
+func operations() []sdk.Operation {
+	flat := func(rate int64) []sdk.PriceTerm { return []sdk.PriceTerm{{Rate: rate}} }
+	return []sdk.Operation{
+		{Name: sdk.OpSearch, Required: []string{"query"}, Price: []sdk.PriceTerm{{Rate: 1, Cases: []sdk.PriceCase{{Field: "search_depth", Equals: "advanced", Rate: 2}}}}},
+		{Name: sdk.OpExtract, Required: []string{"urls"}, Price: []sdk.PriceTerm{{CountField: "urls", DefaultCount: 1, Unit: 5, Rate: 1}}},
+		{Name: sdk.OpCrawl, Required: []string{"url"}, Price: flat(3)},
+		{Name: sdk.OpMap, Required: []string{"url"}, Price: flat(2)},
+		{Name: sdk.OpResearch, Required: []string{"input"}, Price: flat(40), Stream: true},
+		{Name: sdk.OpResearchResult},
+	}
+}
+
+// env is a service with everything around it.
+type env struct {
+	testing.TB
+	store   *store.Store
+	ring    *secret.Keyring
+	clock   *clock
+	backend *backend
+	set     Settings
+	logs    *logs
+	svc     *Service
+	base    string
+	server  *httpd.Server
+}
+
+// logs keeps what was logged.
+type logs struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *logs) logger() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Debug})
+}
+
+func keyring(t testing.TB) *secret.Keyring {
+	t.Helper()
+	ring, err := secret.NewKeyring(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+// newEnv makes a service on a SQLite database; change may alter what it is made of.
+func newEnv(t testing.TB, change ...func(*env)) *env {
+	t.Helper()
+	return newEnvOn(t, testkit.OpenStore(t, testkit.SQLiteConfig(t), Migrations()), change...)
+}
+
+func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
+	t.Helper()
+	e := &env{TB: t, store: st, ring: keyring(t), clock: newClock(noon), logs: &logs{}}
+	e.set = Settings{BaseURL: "/search", Backend: "search.web", Retention: 768 * time.Hour}
+	e.backend = &backend{desc: sdk.Descriptor{Operations: operations()}}
+	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, `{"results":[]}`), nil }
+	for _, f := range change {
+		f(e)
+	}
+	e.svc = e.start()
+	return e
+}
+
+// start makes a service on the same database.
+func (e *env) start() *Service {
+	e.Helper()
+	svc, err := New(context.Background(), Config{
+		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Search: e.backend, Now: e.clock.now,
+	})
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(svc.Close)
+	return svc
+}
+
+// withKeys makes the backend one that needs keys.
+func withKeys(e *env) { e.backend.desc.Credential = true }
+
+func (e *env) token(l *Limits) string {
+	e.Helper()
+	text, err := e.svc.CreateToken(context.Background(), NewToken{Limits: l})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return text
+}
+
+func idOf(token string) string { return token[3:7] }
+
+func (e *env) addKeys(values ...string) []string {
+	e.Helper()
+	added, err := e.svc.AddKeys(context.Background(), "", values)
+	if err != nil {
+		e.Fatal(err)
+	}
+	ids := make([]string, len(added))
+	for i, a := range added {
+		ids[i] = a.ID
+	}
+	return ids
+}
+
+func (e *env) flush() {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := e.svc.Flush(ctx); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// listen serves the routes of the service.
+func (e *env) listen() {
+	e.Helper()
+	srv, err := httpd.Listen("127.0.0.1:0", "http_addr", e.logs.logger())
+	if err != nil {
+		e.Fatal(err)
+	}
+	if err := srv.Mount([]httpd.Mount{e.svc.Mount()}, httpd.Options{Logger: e.logs.logger()}); err != nil {
+		e.Fatal(err)
+	}
+	srv.Serve()
+	e.base, e.server = "http://"+srv.Addr(), srv
+	e.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = srv.Shutdown(ctx)
+		http.DefaultClient.CloseIdleConnections()
+	})
+}
+
+// got is an answer, read whole.
+type got struct {
+	status int
+	header http.Header
+	body   string
+	json   map[string]any
+}
+
+func (e *env) send(method, path, body string, header ...string) got {
+	e.Helper()
+	if e.base == "" {
+		e.listen()
+	}
+	var r io.Reader
+	if body != "" {
+		r = strings.NewReader(body)
+	}
+	req, err := http.NewRequest(method, e.base+path, r)
+	if err != nil {
+		e.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Add(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		e.Fatal(err)
+	}
+	g := got{status: resp.StatusCode, header: resp.Header, body: string(raw)}
+	_ = json.Unmarshal(raw, &g.json)
+	return g
+}
+
+// post sends a body with a token in the header; an empty token sends none.
+func (e *env) post(op, token, body string) got {
+	e.Helper()
+	if token == "" {
+		return e.send(http.MethodPost, "/search/api/proxy/"+op, body)
+	}
+	return e.send(http.MethodPost, "/search/api/proxy/"+op, body, "Authorization", "Bearer "+token)
+}
+
+// call makes one request at the verb, without HTTP.
+func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
+	e.Helper()
+	st := svc.state.Load()
+	o := st.operations[op]
+	in, err := parse([]byte(body), o.want)
+	if err != nil {
+		e.Fatal(err)
+	}
+	tok := svc.tokens.get(tokenID)
+	if tok == nil {
+		e.Fatalf("token %s is not in the table", tokenID)
+	}
+	return svc.proxy(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
+}
+
+// sums are the totals of a token in the audit and in the stored counters.
+type sums struct{ AuditRows, AuditCredits, Requests, Credits int64 }
+
+func (e *env) sums(tokenID string) (s sums) {
+	e.Helper()
+	db := e.store.DB(context.Background())
+	err := errors.Join(
+		db.Raw("SELECT COUNT(*), COALESCE(SUM(credits),0) FROM search_requests WHERE token_id = ? AND outcome <> 3", tokenID).Row().Scan(&s.AuditRows, &s.AuditCredits),
+		db.Raw("SELECT COALESCE(SUM(requests),0), COALESCE(SUM(credits),0) FROM quota_usage WHERE token_id = ?", tokenID).Row().Scan(&s.Requests, &s.Credits),
+	)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return s
+}
+
+func (e *env) used(svc *Service, tokenID string) Used {
+	e.Helper()
+	return svc.tokens.get(tokenID).counter.used(e.clock.now())
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gin-gonic/gin"
@@ -116,7 +117,7 @@ func load(ctx context.Context, path string, env config.Env) (*settings, *resolve
 		return nil, nil, diags, nil
 	}
 	set, found := decode(file)
-	if diags = append(diags, found...); diags.HasErrors() {
+	if diags = append(diags, unsaid(diags, found)...); diags.HasErrors() {
 		return nil, nil, diags, nil
 	}
 	binary, err := builtinBinary(set.core.PluginBinary, file.Dir)
@@ -135,6 +136,21 @@ func load(ctx context.Context, path string, env config.Env) (*settings, *resolve
 	lock, locked := config.LoadLock(config.LockPath(path))
 	diags = append(append(diags, found...), locked...)
 	return set, &resolver{file: file, lock: lock, builtin: binary, names: names, env: env}, diags, nil
+}
+
+// unsaid leaves out what was found at lines that have an error already: it is mostly a consequence of that.
+func unsaid(said, found config.Diagnostics) config.Diagnostics {
+	type place struct {
+		file string
+		line int
+	}
+	at := map[place]bool{}
+	for _, d := range said {
+		if d.Severity == config.Error && d.Line > 0 {
+			at[place{d.File, d.Line}] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return at[place{d.File, d.Line}] })
 }
 
 func (a *App) openStore(ctx context.Context) (err error) {

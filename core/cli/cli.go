@@ -104,6 +104,7 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "patchbay", Short: "Patchbay: one self-hosted core, providers plugged in",
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args: cobra.ArbitraryArgs, RunE: onlyOthers("patchbay"),
 	}
 	root.PersistentFlags().StringVar(&c.config, "config", "plugin.hcl", "configuration file")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return mistake{err} })
@@ -113,14 +114,19 @@ func (c *command) root() *cobra.Command {
 
 // group is a command that only has others.
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, RunE: func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return mistake{fmt.Errorf("unknown command %q; see patchbay %s --help", args[0], use)}
-		}
-		return cmd.Help()
-	}}
+	g := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: onlyOthers("patchbay " + use)}
 	g.AddCommand(subs...)
 	return g
+}
+
+// onlyOthers is what a command does that only has others.
+func onlyOthers(path string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return mistake{fmt.Errorf("unknown command %q; see %s --help", args[0], path)}
+		}
+		return cmd.Help()
+	}
 }
 
 // noArgs and exactly refuse what a command does not take.

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/app"
+)
+
+func (c *command) pluginTest() *cobra.Command {
+	var settings, credential string
+	var samples []string
+	cmd := &cobra.Command{
+		Use: "test BINARY [ARGUMENT…]", Short: "Run the conformance suite against a plugin's binary: exit status 1 if a check fails",
+		Args: cobra.ArbitraryArgs, RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return mistake{errors.New("name the binary of the plugin; see --help")}
+			}
+			conf := app.Conformance{Path: args[0], Args: args[1:], Credential: os.Getenv(credential), Samples: map[string]string{}}
+			for _, s := range samples {
+				op, body, ok := strings.Cut(s, "=")
+				if !ok {
+					return mistake{fmt.Errorf("-sample %q is not OPERATION=JSON", s)}
+				}
+				conf.Samples[op] = body
+			}
+			var err error
+			if conf.Settings, err = app.ReadSettings(settings); err != nil {
+				return mistake{fmt.Errorf("read the settings: %w", err)}
+			}
+			if conf.BaseDir, err = filepath.Abs(filepath.Dir(settings)); err != nil {
+				return err
+			}
+			text, err := app.TestPlugin(cmd.Context(), conf)
+			fmt.Fprint(c.out, text)
+			if err != nil && text != "" {
+				return errors.New("the plugin does not conform")
+			}
+			return err
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&settings, "settings", "", "file with the config block as JSON; relative paths in it start at its directory")
+	cmd.Flags().StringArrayVar(&samples, "sample", nil, "a call that the plugin must answer, as OPERATION=JSON; may be given more than once")
+	cmd.Flags().StringVar(&credential, "credential-env", "", "environment variable with a key, for a plugin that needs one")
+	return cmd
+}

@@ -104,6 +104,9 @@ func (r *run) descriptor(context.Context) (err error) {
 			return fmt.Errorf("operation %q: %w", op.Name, err)
 		}
 	}
+	if len(r.cfg.Samples) == 0 {
+		r.cfg.Samples = DefaultSamples(r.desc)
+	}
 	return nil
 }
 

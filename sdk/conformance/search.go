@@ -42,7 +42,7 @@ type SearchConfig struct {
 	// refuse, beyond those that the suite makes from the schema.
 	JSON    string
 	Invalid []string
-	// Samples has at least one entry for each operation.
+	// Samples has at least one entry for each operation; empty means DefaultSamples.
 	Samples []Sample
 	// Slow is a call that does not end by itself within 10 seconds. Without it the first sample stands in, and little is
 	// learnt about cancelled calls.

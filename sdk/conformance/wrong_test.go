@@ -35,6 +35,17 @@ func TestGoodPluginPasses(t *testing.T) {
 	}
 }
 
+func TestDefaultSamples(t *testing.T) {
+	cfg := goodConfig()
+	cfg.Samples = nil
+	if err := runSearch(t, newGood().plugin(), cfg).Err(); err != nil {
+		t.Error(err)
+	}
+	if got := streamed("{}"); got != `{"stream":true}` {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A plugin that offers little skips what it does not offer.
 func TestPlainPluginPasses(t *testing.T) {
 	g := newGood()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
@@ -268,7 +269,11 @@ func (a *App) unwind() {
 	a.closers = nil
 }
 
-// Close drains the requests and ends everything. Requests get the time that the configuration gives them.
+// adminEnd is how long requests to the admin listener may take at the end.
+const adminEnd = time.Second
+
+// Close drains the requests and ends everything. Requests get the time that the configuration gives them; those that take
+// longer are cut off, which is no error.
 func (a *App) Close() error {
 	a.reload.Lock()
 	defer a.reload.Unlock()
@@ -276,8 +281,17 @@ func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), a.set.core.Drain)
 	defer cancel()
 	err := a.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.log.Warn("requests that did not finish in time were cut off", "drain", a.set.core.Drain)
+		err = nil
+	}
 	a.unwind()
-	return errors.Join(err, a.admin.Shutdown(ctx))
+	end, stop := context.WithTimeout(context.Background(), adminEnd)
+	defer stop()
+	if last := a.admin.Shutdown(end); !errors.Is(last, context.DeadlineExceeded) {
+		err = errors.Join(err, last)
+	}
+	return err
 }
 
 // Failed reports a listener or lock that was lost: the core must end.

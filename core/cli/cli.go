@@ -108,7 +108,7 @@ func (c *command) root() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&c.config, "config", "plugin.hcl", "configuration file")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return mistake{err} })
-	root.AddCommand(c.serve(), c.configuration(), c.plugin(), c.token(), c.key(), c.user(), c.health(), c.version())
+	root.AddCommand(c.serve(), c.configuration(), c.plugin(), c.token(), c.key(), c.user(), c.backup(), c.restore(), c.health(), c.version())
 	return root
 }
 

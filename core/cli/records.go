@@ -146,3 +146,26 @@ func (c *command) user() *cobra.Command {
 	}}
 	return group("user", "Users", create, list, disable, reset)
 }
+
+func (c *command) backup() *cobra.Command {
+	var withoutKey bool
+	cmd := &cobra.Command{Use: "backup FILE", Short: "Write an archive of the embedded database and the master key; the core may be running", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		diags, err := app.Backup(cmd.Context(), c.config, c.env, args[0], !withoutKey)
+		if reported := c.report(diags); reported != nil {
+			return reported
+		}
+		return err
+	}}
+	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave the master key out")
+	return cmd
+}
+
+func (c *command) restore() *cobra.Command {
+	return &cobra.Command{Use: "restore FILE", Short: "Put a backup back; the core must not be running", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		diags, err := app.Restore(cmd.Context(), c.config, c.env, args[0])
+		if reported := c.report(diags); reported != nil {
+			return reported
+		}
+		return err
+	}}
+}

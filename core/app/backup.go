@@ -1,0 +1,194 @@
+package app
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// The members of a backup archive.
+const (
+	backupDatabase = "patchbay.sqlite3"
+	backupKey      = "master.key"
+)
+
+// Backup writes an archive of a consistent copy of the embedded database and, if withKey, the master key. The core may be
+// running. The archive has mode 0600 and must not exist yet.
+func Backup(ctx context.Context, path string, env config.Env, archive string, withKey bool) (config.Diagnostics, error) {
+	set, diags, err := base(path, env)
+	if err != nil || diags.HasErrors() {
+		return diags, err
+	}
+	if set.store.Dialect != store.SQLite {
+		return diags, store.ErrEmbeddedOnly
+	}
+	if _, err := os.Stat(set.store.Path); err != nil {
+		return diags, fmt.Errorf("there is no database yet: %w", err)
+	}
+	st, err := store.Open(ctx, set.store)
+	if err != nil {
+		return diags, err
+	}
+	defer st.Close()
+	dir, err := os.MkdirTemp(filepath.Dir(set.store.Path), "backup-")
+	if err != nil {
+		return diags, err
+	}
+	defer os.RemoveAll(dir)
+	copied := filepath.Join(dir, backupDatabase)
+	if err := st.Backup(ctx, copied); err != nil {
+		return diags, err
+	}
+	members := map[string]string{backupDatabase: copied}
+	if withKey && set.core.SecretKey == "" {
+		members[backupKey] = set.keyFile()
+	}
+	return diags, writeArchive(archive, members)
+}
+
+func writeArchive(path string, members map[string]string) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the archive: %w", err)
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			_ = os.Remove(path)
+		}
+	}()
+	zip := gzip.NewWriter(f)
+	out := tar.NewWriter(zip)
+	for _, name := range []string{backupDatabase, backupKey} {
+		if members[name] == "" {
+			continue
+		}
+		if err := addMember(out, name, members[name]); err != nil {
+			return fmt.Errorf("write %s to the archive: %w", name, err)
+		}
+	}
+	if err := errors.Join(out.Close(), zip.Close()); err != nil {
+		return fmt.Errorf("write the archive: %w", err)
+	}
+	return f.Sync()
+}
+
+func addMember(out *tar.Writer, name, from string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := out.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: time.Now()}); err != nil {
+		return err
+	}
+	_, err = io.Copy(out, f)
+	return err
+}
+
+// Restore puts the database, and the master key if the archive has one, back in one step each. It is refused while a core
+// holds the lock. A master key that was there is kept beside the new one with the ending .before-restore.
+func Restore(ctx context.Context, path string, env config.Env, archive string) (config.Diagnostics, error) {
+	set, diags, err := base(path, env)
+	if err != nil || diags.HasErrors() {
+		return diags, err
+	}
+	if set.store.Dialect != store.SQLite {
+		return diags, store.ErrEmbeddedOnly
+	}
+	if err := os.MkdirAll(filepath.Dir(set.store.Path), 0o700); err != nil {
+		return diags, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(set.store.Path), "restore-")
+	if err != nil {
+		return diags, err
+	}
+	defer os.RemoveAll(dir)
+	if err := readArchive(archive, dir); err != nil {
+		return diags, err
+	}
+	if err := store.Replace(ctx, set.store.Path, filepath.Join(dir, backupDatabase)); err != nil {
+		return diags, err
+	}
+	key := filepath.Join(dir, backupKey)
+	if _, err := os.Stat(key); errors.Is(err, os.ErrNotExist) {
+		return diags, nil
+	}
+	return diags, putKey(key, set.keyFile())
+}
+
+// putKey never loses a key: the one that was there may be the only way to open other data.
+func putKey(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	old, err := os.ReadFile(to)
+	if next, nerr := os.ReadFile(from); err == nil && nerr == nil && bytes.Equal(old, next) {
+		return nil
+	}
+	if err == nil {
+		if err := os.Rename(to, to+".before-restore"); err != nil {
+			return fmt.Errorf("keep the former master key: %w", err)
+		}
+	}
+	return os.Rename(from, to)
+}
+
+func readArchive(path, dir string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open the archive: %w", err)
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("%s is no backup archive: %w", path, err)
+	}
+	in := tar.NewReader(zip)
+	found := false
+	for {
+		h, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		if h.Name != backupDatabase && h.Name != backupKey {
+			return fmt.Errorf("the archive holds %q, which no backup does", h.Name)
+		}
+		found = found || h.Name == backupDatabase
+		if err := extract(in, filepath.Join(dir, h.Name)); err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+	}
+	if !found {
+		return errors.New("the archive holds no database")
+	}
+	return nil
+}
+
+func extract(in io.Reader, path string) error {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

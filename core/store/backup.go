@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrEmbeddedOnly tells that an operation exists for the embedded database alone.
+var ErrEmbeddedOnly = errors.New("only the embedded database can be copied by patchbay: use pg_dump and pg_restore")
+
+// Backup writes a consistent copy of the embedded database to a new file while it is in use, and checks the copy. On
+// PostgreSQL it is ErrEmbeddedOnly.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if s.cfg.Dialect != SQLite {
+		return ErrEmbeddedOnly
+	}
+	db, err := sql.Open("sqlite3", s.dsn("mode=rw"))
+	if err != nil {
+		return fmt.Errorf("open the database %s: %w", s.cfg.Path, err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return fmt.Errorf("copy the database to %s: %w", path, err)
+	}
+	return CheckFile(ctx, path)
+}
+
+// CheckFile tells whether a file is an intact SQLite database.
+func CheckFile(ctx context.Context, path string) error {
+	s := &Store{cfg: Config{Path: path}}
+	db, err := sql.Open("sqlite3", s.dsn("mode=ro&immutable=1"))
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	defer db.Close()
+	var result string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
+		return fmt.Errorf("check %s: %w", path, err)
+	}
+	if result != "ok" {
+		return fmt.Errorf("%s is damaged: %s", path, result)
+	}
+	return nil
+}
+
+// Replace puts the file from in the place of the embedded database at path, whole or not at all. It is refused with a
+// LockedError while a core uses the database. from is gone afterwards; it must lie in the same file system.
+func Replace(ctx context.Context, path, from string) error {
+	if err := CheckFile(ctx, from); err != nil {
+		return err
+	}
+	lock, err := takeFile(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.release() }()
+	// What the old file had beside it must not be taken for the new one's.
+	for _, side := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + side); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove %s: %w", path+side, err)
+		}
+	}
+	if err := os.Rename(from, path); err != nil {
+		return fmt.Errorf("put the database in place: %w", err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}

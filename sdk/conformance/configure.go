@@ -114,11 +114,11 @@ func (r *run) validate(ctx context.Context) error {
 	}
 	if c.GetDataDir() != "" {
 		if entries, err := os.ReadDir(c.GetDataDir()); err != nil || len(entries) > 0 {
-			return fmt.Errorf("Validate wrote to the data directory, or removed it: %d entries, %v", len(entries), err)
+			return fmt.Errorf("a validation wrote to the data directory, or removed it: %d entries, %v", len(entries), err)
 		}
 	}
 	if r.answers(ctx, c.GetInstanceId()) {
-		return errors.New("Validate made an instance")
+		return errors.New("a validation made an instance")
 	}
 	bad, err := r.badBlocks()
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *run) agreement(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", b.json, err)
 		}
 		if !ds.HasErrors() {
-			return fmt.Errorf("Configure accepts what Validate refuses: %s", b.json)
+			return fmt.Errorf("the call Configure accepts what Validate refuses: %s", b.json)
 		}
 		if r.answers(ctx, "refused") {
 			return fmt.Errorf("a refused configuration made an instance: %s", b.json)

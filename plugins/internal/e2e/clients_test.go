@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// nodeClients installs the example clients into a directory of the test.
+func nodeClients(t *testing.T) (dir string) {
+	t.Helper()
+	_, nodeErr := exec.LookPath("node")
+	_, npmErr := exec.LookPath("npm")
+	require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
+	dir = t.TempDir()
+	files, err := filepath.Glob(filepath.Join(root(), "examples", "clients", "*.*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the example clients are not there: %v", err)
+	}
+	for _, f := range files {
+		copyAll(t, f, filepath.Join(dir, filepath.Base(f)))
+	}
+	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// node runs a program of the clients against a core.
+func (c *core) node(t *testing.T, dir, token string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	cmd := exec.Command("node", args...)
+	var out, problems strings.Builder
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &problems
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PATCHBAY_URL=" + c.base + "/search", "PATCHBAY_TOKEN=" + token}
+	err = cmd.Run()
+	return out.String(), problems.String(), err
+}
+
+// membersProgram puts the token into every member of the body that it could stand in.
+const membersProgram = `
+import { client } from "./client.mjs";
+const token = process.env.PATCHBAY_TOKEN;
+for (const name of ["api_key", "apiKey", "apikey", "API_KEY", "tavilyApiKey"]) {
+  const { results } = await client.search("members", { [name]: token, sessionId: "telling", humanId: "telling" });
+  await client.extract(["https://example.org/members"], { [name]: token });
+  await client.map("https://example.org", { [name]: token });
+  await client.crawl("https://example.org", { [name]: token });
+  await client.research("members", { [name]: token });
+  for await (const chunk of await client.research("members", { [name]: token, stream: true })) { }
+  console.log(name, results.length);
+}
+`
+
+// refusedProgram shows what a client sees of an error.
+const refusedProgram = `
+import { client } from "./client.mjs";
+for (const call of [() => client.search("q", { maxResults: 21 }), () => client.search(" "), () => client.map("")]) {
+  try { await call(); console.log("passed"); } catch (e) { console.log(e.message); }
+}
+`
+
+func TestRealSDK(t *testing.T) {
+	t.Parallel()
+	dir := nodeClients(t)
+	for name, text := range map[string]string{"members.mjs": membersProgram, "refused.mjs": refusedProgram} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("local", func(t *testing.T) {
+		t.Parallel()
+		c := localCore(t, localHCL)
+		c.start()
+		t.Cleanup(c.stop)
+		runClients(t, c, dir, c.token(), []clientRun{
+			{[]string{"search.mjs", "Who starts a crashed plugin again?"}, []string{"file:docs/guide.md", "started again by its host"}},
+			{[]string{"extract.mjs", "file:docs/guide.md"}, []string{"# Guide", "A plugin that crashes is started again by its host."}},
+			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The member query is empty.", "does not offer map"}},
+		})
+		if _, problems, err := c.node(t, dir, c.token(), "map.mjs"); err == nil || !strings.Contains(problems, "does not offer map") {
+			t.Errorf("map on a backend without it: %v: %s", err, problems)
+		}
+		if _, problems, err := c.node(t, dir, "th-zzzz-"+strings.Repeat("a", 24), "search.mjs"); err == nil || !strings.Contains(problems, "access token is invalid") {
+			t.Errorf("a wrong token: %v: %s", err, problems)
+		}
+	})
+	t.Run("recording upstream", func(t *testing.T) {
+		t.Parallel()
+		record := filepath.Join(t.TempDir(), "record.jsonl")
+		up := startUpstream(t, "-keys", "key-one", "-record", record)
+		c := startCore(t, webHCL(up.url, "", endless))
+		c.addKeys("key-one")
+		token := c.token()
+		runClients(t, c, dir, token, []clientRun{
+			{[]string{"search.mjs", "anything"}, []string{"Result 1\nhttps://example.org/1 (0.99)", "Passage about anything", "Result 3"}},
+			{[]string{"extract.mjs", "https://example.org/a https://example.org/b"}, []string{"https://example.org/a\nPassage", "https://example.org/b\n"}},
+			{[]string{"map.mjs", "https://example.org/docs"}, []string{"3 pages below https://example.org/docs", "https://example.org/docs/page-3"}},
+			{[]string{"crawl.mjs", "https://example.org/docs"}, []string{"https://example.org/docs/page-1\nPassage about the page"}},
+			{[]string{"research.mjs", "plugins"}, []string{"# Report\n\nOn plugins", "- Source: https://example.org/1"}},
+			{[]string{"research-stream.mjs", "plugins"}, []string{"# Report\n\nOn plugins", "- Source: https://example.org/1"}},
+			{[]string{"members.mjs"}, []string{"api_key 5", "apiKey 5", "apikey 5", "API_KEY 5", "tavilyApiKey 5"}},
+		})
+		recorded, err := os.ReadFile(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(recorded), "\n"); n != 8+5*6 {
+			t.Errorf("%d requests were recorded, want %d", n, 8+5*6)
+		}
+		for _, text := range []string{token, token[3:7] + "-", token[8:], "telling", "tavily-js", "axios", "X-Client-Source", "X-Session-Id", "api_key", "piKey"} {
+			if strings.Contains(string(recorded), text) {
+				t.Errorf("%q went upstream", text)
+			}
+		}
+		c.records(t, storage{}).balanced(c, token)
+	})
+}
+
+type clientRun struct{ args, want []string }
+
+func runClients(t *testing.T, c *core, dir, token string, runs []clientRun) {
+	t.Helper()
+	for _, run := range runs {
+		stdout, stderr, err := c.node(t, dir, token, run.args...)
+		if err != nil {
+			t.Errorf("node %s: %v\n%s", strings.Join(run.args, " "), err, stderr)
+			continue
+		}
+		contains(t, fmt.Sprintf("node %v prints:\n%s", run.args, stdout), run.want...)
+	}
+}
+
+func TestExampleClientsPinWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		text, err := os.ReadFile(filepath.Join(root(), "examples", "clients", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), `"resolved"`) || strings.Contains(string(text), "registry") {
+			t.Errorf("%s names a registry", name)
+		}
+		if !strings.Contains(string(text), `"@tavily/core": "0.7.13"`) {
+			t.Errorf("%s does not pin the SDK", name)
+		}
+	}
+}

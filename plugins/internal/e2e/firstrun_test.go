@@ -64,6 +64,7 @@ func TestFirstRunAnswersFromRealDocuments(t *testing.T) {
 	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		c := newcomer(t, s)
+		c.logged("curl -s ")
 		contains(t, c.logs(), "There is no access token yet", "token create", c.base[len("http://127.0.0.1"):]+"/search/api/proxy/search")
 		token := c.token()
 		a := c.search(t, token, http.StatusOK)

@@ -97,7 +97,7 @@ func fail() error {
 func grandchild(bound bool) (*search.Response, error) {
 	cmd := exec.Command("sleep", "60")
 	if bound {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		bind(cmd)
 	}
 	started := make(chan error)
 	go func() {

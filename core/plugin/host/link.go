@@ -63,7 +63,10 @@ func (p *Process) launch(ctx context.Context) (*Link, error) {
 }
 
 func (p *Process) start(dir string) (*Link, error) {
-	cmd := exec.Command(p.spec.Path, p.spec.Args...)
+	// Only the start can be called off: later the process is told to end before it is made to.
+	ctx, cancel := context.WithCancel(context.Background())
+	settled := context.AfterFunc(p.ctx, cancel)
+	cmd := exec.CommandContext(ctx, p.spec.Path, p.spec.Args...)
 	cmd.Dir = "/"
 	cmd.Env = p.environment(dir)
 	prepare(cmd)
@@ -88,8 +91,13 @@ func (p *Process) start(dir string) (*Link, error) {
 		},
 	})
 	started := make(chan error, 1)
-	go p.tend(l, cmd, started)
-	if err := <-started; err != nil {
+	go func() {
+		defer cancel()
+		p.tend(l, cmd, started)
+	}()
+	err := <-started
+	settled()
+	if err != nil {
 		l.client.Kill()
 		return nil, p.explain(err)
 	}

@@ -128,12 +128,6 @@ func (r *resolver) digests(p *config.Plugin) map[string]string {
 	return out
 }
 
-// opened is an instance whose plugin runs and has told its schema.
-type opened struct {
-	instance *config.Instance
-	wanted   catalog.Wanted
-}
-
 // plan starts the plugins of all instances, decodes their configuration and has them validate it. It reports every
 // finding. The candidates are the caller's to close or to hand to Prepare.
 func (s *settings) plan(ctx context.Context, cat *catalog.Catalog, r *resolver) ([]catalog.Wanted, config.Diagnostics) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,7 +22,7 @@ type Conformance struct {
 	Args []string
 	// Settings is the config block as JSON; empty for none.
 	Settings string
-	// Samples are bodies by operation. Operations that the core knows have one by themselves.
+	// Samples are bodies by operation. Every operation has one by itself; {} where the core does not know it.
 	Samples map[string]string
 	// Credential is a key for a plugin that needs one.
 	Credential string
@@ -60,12 +59,8 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the description of kind %s: %w", k.GetName(), err)
 		}
-		samples, err := c.samples(desc)
-		if err != nil {
-			return "", err
-		}
 		report := conformance.Search(ctx, link.Conn, conformance.SearchConfig{
-			JSON: c.Settings, Samples: samples, Credential: c.Credential, BaseDir: c.BaseDir,
+			JSON: c.Settings, Samples: c.samples(desc), Credential: c.Credential, BaseDir: c.BaseDir,
 			Logs: func() string { return strings.Join(p.Logs(), "\n") },
 		})
 		return report.String(), report.Err()
@@ -73,35 +68,15 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 	return "", fmt.Errorf("plugin %q offers no kind that this core can test", link.Describe.GetName())
 }
 
-// samples gives every operation of a plugin a call.
-func (c Conformance) samples(d *search.Descriptor) ([]conformance.Sample, error) {
-	known := map[string]string{
-		search.OpSearch: `{"query":"patchbay"}`, search.OpExtract: `{"urls":["https://example.com/"]}`, search.OpCrawl: `{"url":"https://example.com/"}`,
-		search.OpMap: `{"url":"https://example.com/"}`, search.OpResearch: `{"input":"patchbay"}`, search.OpResearchResult: "",
-	}
-	var out []conformance.Sample
-	var missing []string
-	for _, op := range d.Operations {
-		body, ok := c.Samples[op.Name]
-		if !ok {
-			body, ok = known[op.Name]
+// samples are the suite's own, with the bodies that were given.
+func (c Conformance) samples(d *search.Descriptor) []conformance.Sample {
+	out := conformance.DefaultSamples(d)
+	for i := range out {
+		if body, ok := c.Samples[out[i].Operation]; ok && !out[i].Stream {
+			out[i].Body = body
 		}
-		if !ok {
-			missing = append(missing, op.Name)
-			continue
-		}
-		s := conformance.Sample{Operation: op.Name, Body: body}
-		if op.Name == search.OpResearchResult {
-			s.ResourceFrom = search.OpResearch
-		}
-		out = append(out, s)
 	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("give a sample body for each of the operations %s: -sample OPERATION=JSON", strings.Join(missing, ", "))
-	}
-	// A result can be asked for only after the call that makes it.
-	slices.SortStableFunc(out, func(a, b conformance.Sample) int { return len(a.ResourceFrom) - len(b.ResourceFrom) })
-	return out, nil
+	return out
 }
 
 // ReadSettings reads a config block as JSON from a file; an empty path is an empty block.

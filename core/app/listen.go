@@ -14,7 +14,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // NewLogger makes the logger that the settings ask for.
@@ -143,7 +146,27 @@ func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool)
 		set("search", a.search.Ready())
 	}
 	for _, in := range a.catalog.Instances() {
-		checks["plugin "+in.Ref()] = string(in.Process().Status().State)
+		checks["plugin "+in.Ref()] = health(ctx, in)
 	}
 	return checks, ok
+}
+
+// health is the state of an instance's process, with the reason if it is not ready, or what the instance says of itself.
+func health(ctx context.Context, in *catalog.Instance) string {
+	st := in.Process().Status()
+	text := string(st.State)
+	if st.Message != "" {
+		text += ": " + st.Message
+	}
+	if st.State != host.Ready {
+		return text
+	}
+	h, err := in.Process().Health(ctx, in.ID)
+	switch {
+	case err != nil:
+		return "no answer to the health check"
+	case h.GetState() == pluginv1.State_STATE_DEGRADED || h.GetState() == pluginv1.State_STATE_ERROR:
+		return string(host.Degraded) + ": " + h.GetMessage()
+	}
+	return text
 }

@@ -73,7 +73,7 @@ func (ch *Change) add(ctx context.Context, w Wanted) error {
 			return fmt.Errorf("make the data directory of %s: %w", ref, err)
 		}
 	}
-	in := &Instance{Desired: w.Desired, ID: newID(w.Desired), About: w.Candidate.kind, process: w.Candidate.process}
+	in := newInstance(w.Desired, w.Candidate.kind, w.Candidate.process)
 	if old != nil && exclusive(in.About) && old.DataDir == in.DataDir {
 		ch.late = append(ch.late, &pending{handle: handle, in: in})
 		ch.next[ref] = handle
@@ -190,7 +190,7 @@ func (ch *Change) replace(ctx context.Context, p *pending) error {
 		p.handle.set(nil)
 		return err
 	}
-	again := &Instance{Desired: old.Desired, ID: newID(old.Desired), About: old.About, process: back}
+	again := newInstance(old.Desired, old.About, back)
 	if backErr := ch.configure(ctx, again); backErr != nil {
 		back.Release()
 		p.handle.set(nil)

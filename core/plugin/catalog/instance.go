@@ -27,6 +27,7 @@ type Instance struct {
 
 	process *host.Process
 	calls   sync.WaitGroup
+	slots   chan struct{}
 
 	mu      sync.Mutex
 	retired bool
@@ -45,6 +46,28 @@ func (in *Instance) enter() bool {
 	}
 	in.calls.Add(1)
 	return true
+}
+
+// defaultSlots is the bound where the configuration names none.
+const defaultSlots = 128
+
+func newInstance(d Desired, about *pluginv1.Kind, p *host.Process) *Instance {
+	n := d.Concurrency
+	if n <= 0 {
+		n = defaultSlots
+	}
+	return &Instance{Desired: d, ID: newID(d), About: about, process: p, slots: make(chan struct{}, n)}
+}
+
+// Slot waits until one more call may be made, for the calls that nothing else bounds, and returns the function that ends
+// it. The error is that of ctx.
+func (in *Instance) Slot(ctx context.Context) (leave func(), err error) {
+	select {
+	case in.slots <- struct{}{}:
+		return func() { <-in.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Client returns the typed client for the process's present life; build makes one where there is none yet. The error

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -112,13 +114,9 @@ func bound(ctx context.Context, in *catalog.Instance, asked time.Duration) (cont
 	return context.WithTimeout(ctx, limit)
 }
 
+// hasExchange tells whether calls go over pooled streams, which bound how many there are at once by themselves.
 func hasExchange(in *catalog.Instance) bool {
-	for _, c := range in.About.GetCapabilities() {
-		if c == search.CapExchange {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(in.About.GetCapabilities(), search.CapExchange)
 }
 
 func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search.Reply, error) {
@@ -129,6 +127,13 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search
 	defer release()
 	callCtx, cancel := bound(ctx, in, req.Timeout)
 	defer cancel()
+	if !hasExchange(in) {
+		leave, err := in.Slot(callCtx)
+		if err != nil {
+			return nil, s.fault(ctx, err)
+		}
+		defer leave()
+	}
 	began := time.Now()
 	reply, err := c.Invoke(callCtx, req)
 	if err != nil {
@@ -152,18 +157,24 @@ func (s *searchFacade) fault(ctx context.Context, err error) error {
 	if errors.As(err, &own) {
 		return err
 	}
-	// Nobody cancelled the call, so the connection was closed under it.
-	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled {
+	// Nobody cancelled the call, so the connection was closed under it; or the process came back without the instance.
+	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled || errs.From(err).Reason == errs.ReasonUnknownInstance {
 		return fault.Wrap(err, fault.PluginUnavailable, "The provider that answers this is not available.")
 	}
 	return fault.FromPlugin(err)
 }
 
 func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (SearchStream, error) {
-	_, c, done, err := s.use(ctx)
+	in, c, release, err := s.use(ctx)
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
+	leave, err := in.Slot(ctx)
+	if err != nil {
+		release()
+		return nil, s.fault(ctx, err)
+	}
+	done := func() { leave(); release() }
 	began := time.Now()
 	st, err := c.Stream(ctx, req)
 	if err != nil {

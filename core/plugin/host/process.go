@@ -40,6 +40,8 @@ type Process struct {
 	starts   int
 	startErr error
 	configs  map[string]*pluginv1.Config
+	// refused tells, by instance, why the present life does not have it.
+	refused map[string]string
 }
 
 func newProcess(h *Host, spec Spec) *Process {
@@ -47,7 +49,7 @@ func newProcess(h *Host, spec Spec) *Process {
 	return &Process{
 		host: h, spec: spec, output: &ring{}, ctx: ctx, cancel: cancel,
 		done: make(chan struct{}), started: make(chan struct{}), again: make(chan struct{}, 1),
-		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{},
+		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{}, refused: map[string]string{},
 	}
 }
 
@@ -147,6 +149,7 @@ func (p *Process) configure(ctx context.Context, l *Link, c *pluginv1.Config) (s
 func (p *Process) Remove(ctx context.Context, id string) error {
 	p.mu.Lock()
 	delete(p.configs, id)
+	delete(p.refused, id)
 	p.mu.Unlock()
 	l := p.link.Load()
 	if l == nil {

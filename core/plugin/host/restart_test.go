@@ -116,25 +116,32 @@ func TestRestartOnRequest(t *testing.T) {
 	}
 }
 
-func TestConfigurationRefusedAfterARestartIsFinal(t *testing.T) {
+func TestInstanceRefusedAfterARestartIsTriedAgain(t *testing.T) {
 	plugin := newSwitchable(t, testplugin.Exclusive)
-	p := open(t, newHost(t), plugin.Spec)
+	p := open(t, newHost(t, func(c *host.Config) { c.PingInterval = 30 * time.Millisecond }), plugin.Spec)
 	defer p.Release()
-	c := config("a", `{}`)
-	c.DataDir = t.TempDir()
-	if _, err := p.Configure(context.Background(), c); err != nil {
+	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
+	for id, dir := range dirs {
+		c := config(id, `{}`)
+		c.DataDir = dir
+		if _, err := p.Configure(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill(t, pidOf(t, p), syscall.SIGKILL) // leaves the locks behind
+	if err := os.Remove(filepath.Join(dirs["b"], "lock")); err != nil {
 		t.Fatal(err)
 	}
-	kill(t, pidOf(t, p), syscall.SIGKILL) // leaves its lock behind
-	eventually(t, func() bool { return p.Status().State == host.Failed }, "the state is failed")
-	if msg := p.Status().Message; !strings.Contains(msg, "refuses its configuration") || !strings.Contains(msg, "lock the data directory") {
+	eventually(t, func() bool { return p.Status().State == host.Degraded }, "the state is degraded")
+	if msg := p.Status().Message; !strings.Contains(msg, "is refused") || !strings.Contains(msg, "lock the data directory") {
 		t.Errorf("message %q", msg)
 	}
-	if err := os.Remove(filepath.Join(c.DataDir, "lock")); err != nil {
+	mustAnswer(t, p, "b", "ok")
+	if err := os.Remove(filepath.Join(dirs["a"], "lock")); err != nil {
 		t.Fatal(err)
 	}
-	p.Restart()
-	eventually(t, func() bool { return p.Status().State == host.Ready }, "it comes back")
+	eventually(t, func() bool { return p.Status().State == host.Ready }, "it is taken in by a later health check")
+	mustAnswer(t, p, "a", "ok")
 }
 
 func TestHundredCrashesLeakNothing(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -66,20 +67,56 @@ func (p *Process) bringUp() (*Link, error) {
 	configs := slices.Collect(maps.Values(p.configs))
 	p.mu.Unlock()
 	p.setState(Configuring, "")
-	for _, c := range configs {
-		diags, err := p.configure(p.ctx, link, c)
-		if err == nil && diags.HasErrors() {
-			err = errors.Join(errPermanent, fmt.Errorf("plugin %q refuses its configuration: %w", p.spec.Name, diags.Err()))
-		}
-		if err != nil {
-			link.kill(stopGrace)
-			return nil, err
-		}
+	if err := p.restore(link, configs); err != nil {
+		link.kill(stopGrace)
+		return nil, err
 	}
 	p.link.Store(link)
-	p.setState(Ready, "")
+	p.settle()
 	p.log().Info("plugin is ready", "version", link.Describe.GetVersion(), "pid", link.PID)
 	return link, nil
+}
+
+// restore configures instances that were accepted before. One that is refused now, such as for a folder that is gone, is
+// tried again with each health check; the others serve.
+func (p *Process) restore(link *Link, configs []*pluginv1.Config) error {
+	for _, c := range configs {
+		diags, err := p.configure(p.ctx, link, c)
+		if err != nil {
+			return err
+		}
+		p.mu.Lock()
+		delete(p.refused, c.GetInstanceId())
+		if diags.HasErrors() {
+			p.refused[c.GetInstanceId()] = fmt.Sprintf("instance %q is refused: %s", c.GetName(), diags.Error())
+		}
+		p.mu.Unlock()
+	}
+	return nil
+}
+
+// settle says that the process serves, all of its instances or some.
+func (p *Process) settle() {
+	p.mu.Lock()
+	messages := slices.Sorted(maps.Values(p.refused))
+	p.mu.Unlock()
+	if len(messages) > 0 {
+		p.setState(Degraded, strings.Join(messages, "; "))
+		return
+	}
+	p.setState(Ready, "")
+}
+
+// refusedConfigs are those of the instances that the process does not have although it should.
+func (p *Process) refusedConfigs() (out []*pluginv1.Config) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.refused {
+		if c := p.configs[id]; c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // report tells the waiting Open calls how the first start went.
@@ -113,8 +150,11 @@ func (p *Process) watch(link *Link) error {
 		}
 		err := p.ping(link)
 		if err == nil {
+			err = p.restore(link, p.refusedConfigs())
+		}
+		if err == nil {
 			failures = 0
-			p.setState(Ready, "")
+			p.settle()
 			continue
 		}
 		failures++

@@ -52,10 +52,22 @@ func newCore(t testing.TB, hcl string, env ...string) *core {
 	c := &core{t: t, dir: dir, config: filepath.Join(dir, "plugin.hcl")}
 	c.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SVC_HTTP_ADDR=127.0.0.1:0", "SVC_ADMIN_ADDR=127.0.0.1:0",
-		"SVC_DATA_DIR=" + filepath.Join(dir, "data"), "SVC_SOCKET_DIR=" + sockets, "SVC_PLUGIN_BINARY=" + built.plugins,
+		// A binary with the race detector would wait a second at its end.
+		"GORACE=atexit_sleep_ms=10", "SVC_DATA_DIR=" + filepath.Join(dir, "data"), "SVC_SOCKET_DIR=" + sockets, "SVC_PLUGIN_BINARY=" + built.plugins,
 	}, env...)
 	c.configure(hcl)
+	t.Cleanup(c.sound)
 	return c
+}
+
+// sound fails the test when the core panicked anywhere or a data race was seen in it.
+func (c *core) sound() {
+	for _, text := range []string{"DATA RACE", "panic", "fatal error:", "goroutine 1"} {
+		if at := strings.Index(c.logs(), text); at >= 0 {
+			c.t.Errorf("the log says %q:\n%s", text, c.logs()[at:min(len(c.logs()), at+4000)])
+			return
+		}
+	}
 }
 
 // startCore runs a core until the test ends.

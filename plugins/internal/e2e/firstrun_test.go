@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -178,4 +179,27 @@ search "local" "docs" {
 	if out := c.run("", "frobnicate"); out.status == 0 {
 		t.Error("an unknown command succeeded")
 	}
+}
+
+// TestFirstStartBesideCommands makes a new database from several processes at once.
+func TestFirstStartBesideCommands(t *testing.T) {
+	t.Parallel()
+	eachStorage(t, func(t *testing.T, s storage) {
+		c := localCore(t, s.hcl+localHCL)
+		tokens := make([]output, 4)
+		var wg sync.WaitGroup
+		for i := range tokens {
+			wg.Go(func() { tokens[i] = c.run("", "token", "create") })
+		}
+		c.start()
+		t.Cleanup(c.stop)
+		wg.Wait()
+		for _, out := range tokens {
+			if out.status != 0 {
+				t.Errorf("token create: status %d: %s", out.status, out.stderr)
+				continue
+			}
+			c.search(t, strings.TrimSpace(out.stdout), http.StatusOK)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -191,6 +192,27 @@ func TestStreamThatIsCutIsCutForTheClient(t *testing.T) {
 	}
 	db := c.records(t, storage{})
 	if row := db.audit("streamer"); row.outcome != outcomeFailure || row.code != "upstream_unavailable" {
+		t.Errorf("audit row %+v", row)
+	}
+	db.balanced(c, token)
+}
+
+func TestStreamOfAKilledPluginIsCutForTheClient(t *testing.T) {
+	t.Parallel()
+	c, s, resp, token := streamed(t, context.Background())
+	s.send(t, "data: 1\n\n")
+	if _, err := io.ReadFull(resp.Body, make([]byte, len("data: 1\n\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(c.plugins()[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("the client takes a cut stream for a whole one: %q", rest)
+	}
+	s.clientLeft(t)
+	db := c.records(t, storage{})
+	if row := db.audit("streamer"); row.outcome != outcomeFailure || row.code != "plugin_unavailable" {
 		t.Errorf("audit row %+v", row)
 	}
 	db.balanced(c, token)

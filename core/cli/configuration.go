@@ -68,5 +68,5 @@ func (c *command) plugin() *cobra.Command {
 		}
 		return nil
 	}}
-	return group("plugin", "Look at, test and pin plugins", list, describe, lock, c.pluginTest())
+	return group("plugin", "Look at, test and pin plugins", list, describe, lock, c.pluginTest(), c.pluginNew())
 }

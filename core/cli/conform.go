@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/scaffold"
 )
 
 func (c *command) pluginTest() *cobra.Command {
@@ -48,5 +49,30 @@ func (c *command) pluginTest() *cobra.Command {
 	cmd.Flags().StringVar(&settings, "settings", "", "file with the config block as JSON; relative paths in it start at its directory")
 	cmd.Flags().StringArrayVar(&samples, "sample", nil, "a call that the plugin must answer, as OPERATION=JSON; may be given more than once")
 	cmd.Flags().StringVar(&credential, "credential-env", "", "environment variable with a key, for a plugin that needs one")
+	return cmd
+}
+
+func (c *command) pluginNew() *cobra.Command {
+	var p scaffold.Plugin
+	cmd := &cobra.Command{
+		Use: "new KIND NAME", Short: "Make the module of a new plugin: it builds and passes its conformance suite", Args: exactly(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p.Kind, p.Name = args[0], args[1]
+			if p.Dir == "" {
+				p.Dir = p.Name
+			}
+			files, err := p.Write()
+			if err != nil {
+				return mistake{err}
+			}
+			for _, f := range files {
+				fmt.Fprintln(c.out, filepath.Join(p.Dir, f))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&p.Dir, "dir", "", "directory to make (default: the name)")
+	cmd.Flags().StringVar(&p.SDK, "sdk", "", "directory of a local SDK")
+	cmd.Flags().StringVar(&p.Module, "module", "", "module path (default: example.com/NAME)")
 	return cmd
 }

@@ -133,7 +133,9 @@ func newEngine(m Mount, prefix string, opts Options) (*gin.Engine, error) {
 	if err := e.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	e.HandleMethodNotAllowed, e.RedirectTrailingSlash, e.ContextWithFallback = true, false, true
+	// ContextWithFallback stays off: gin uses its contexts again, so that none may outlive its request as a context.Context.
+	// Handlers pass c.Request.Context() on.
+	e.HandleMethodNotAllowed, e.RedirectTrailingSlash = true, false
 	w := &wrapper{opts: opts, errors: m.Errors}
 	if w.errors == nil {
 		w.errors = WriteError

@@ -28,7 +28,7 @@ func (s *Service) post(c *gin.Context, operation string) error {
 	var tok *token
 	var err error
 	if given {
-		if tok, err = s.tokens.authenticate(c, header); err != nil {
+		if tok, err = s.tokens.authenticate(c.Request.Context(), header); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Service) post(c *gin.Context, operation string) error {
 func (s *Service) identify(c *gin.Context, st *state, text string) (*token, error) {
 	switch {
 	case text != "":
-		return s.tokens.authenticate(c, text)
+		return s.tokens.authenticate(c.Request.Context(), text)
 	case st.settings.DevOpenAdmin:
 		return s.tokens.builtin(), nil
 	}
@@ -109,7 +109,7 @@ func (s *Service) researchResult(c *gin.Context) error {
 		return invalid("request_id", "The research id has more than %d characters.", maxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
-	if _, err := s.resource(c, id, tok.id); err != nil {
+	if _, err := s.resource(c.Request.Context(), id, tok.id); err != nil {
 		return err
 	}
 	return s.answer(c, st, &call{
@@ -129,7 +129,7 @@ func researchQuery(c *gin.Context) string {
 
 func (s *Service) headerToken(c *gin.Context, st *state) (*token, error) {
 	if text, given := bearer(c.Request.Header); given {
-		return s.tokens.authenticate(c, text)
+		return s.tokens.authenticate(c.Request.Context(), text)
 	}
 	return s.identify(c, st, "")
 }

@@ -23,7 +23,7 @@ func nodeClients(t *testing.T) (dir string) {
 	for _, f := range files {
 		copyAll(t, f, filepath.Join(dir, filepath.Base(f)))
 	}
-	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci: %v\n%s", err, out)

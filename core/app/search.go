@@ -18,7 +18,7 @@ func (a *App) openSearch(ctx context.Context) error {
 	}
 	a.search, err = search.New(ctx, search.Config{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("search"), Settings: *a.set.search, Search: backend,
-		Metrics: search.NewMetrics(a.registry),
+		Metrics: search.NewMetrics(a.registry), PublicURL: a.set.core.PublicURL,
 	})
 	if err != nil {
 		return err

@@ -193,10 +193,11 @@ func (s *Service) writeStream(c *gin.Context, ans *answer) {
 }
 
 // rateHeaders tell the client about its hourly window.
-func (s *Service) rateHeaders(c *gin.Context, t *token) {
+func (s *Service) rateHeaders(c *gin.Context, t *token) { s.limitHeaders(c.Writer.Header(), t) }
+
+func (s *Service) limitHeaders(h http.Header, t *token) {
 	now := s.cfg.Now()
 	remaining, reset := t.counter.window(now, t.limits.RequestsHour)
-	h := c.Writer.Header()
 	h["X-Ratelimit-Limit"] = []string{strconv.FormatInt(t.limits.RequestsHour, 10)}
 	h["X-Ratelimit-Remaining"] = []string{strconv.FormatInt(remaining, 10)}
 	h["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}

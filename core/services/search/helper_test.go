@@ -154,6 +154,7 @@ type env struct {
 	svc     *Service
 	base    string
 	server  *httpd.Server
+	public  string
 }
 
 // logs keeps what was logged.
@@ -210,7 +211,7 @@ func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 func (e *env) start() *Service {
 	e.Helper()
 	svc, err := New(context.Background(), Config{
-		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Search: e.backend, Now: e.clock.now,
+		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Search: e.backend, Now: e.clock.now, PublicURL: e.public,
 	})
 	if err != nil {
 		e.Fatal(err)
@@ -336,25 +337,4 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}
 	return svc.proxy(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
-}
-
-// sums are the totals of a token in the audit and in the stored counters.
-type sums struct{ AuditRows, AuditCredits, Requests, Credits int64 }
-
-func (e *env) sums(tokenID string) (s sums) {
-	e.Helper()
-	db := e.store.DB(context.Background())
-	err := errors.Join(
-		db.Raw("SELECT COUNT(*), COALESCE(SUM(credits),0) FROM search_requests WHERE token_id = ? AND outcome <> 3", tokenID).Row().Scan(&s.AuditRows, &s.AuditCredits),
-		db.Raw("SELECT COALESCE(SUM(requests),0), COALESCE(SUM(credits),0) FROM quota_usage WHERE token_id = ?", tokenID).Row().Scan(&s.Requests, &s.Credits),
-	)
-	if err != nil {
-		e.Fatal(err)
-	}
-	return s
-}
-
-func (e *env) used(svc *Service, tokenID string) Used {
-	e.Helper()
-	return svc.tokens.get(tokenID).counter.used(e.clock.now())
 }

@@ -24,7 +24,7 @@ func (s *Service) routes() []httpd.Route {
 	post := func(path, op string, limit int64) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit, Handler: s.handlePost(op)}
 	}
-	return []httpd.Route{
+	return append(s.mcpRoutes(), []httpd.Route{
 		post("search", sdk.OpSearch, bodyLimit),
 		post("extract", sdk.OpExtract, bodyLimit),
 		post("crawl", sdk.OpCrawl, bodyLimit),
@@ -33,5 +33,5 @@ func (s *Service) routes() []httpd.Route {
 		{Method: http.MethodGet, Path: "/api/proxy/research/:request_id", Policy: httpd.AccessToken, Handler: s.handleResearchResult},
 		{Method: http.MethodGet, Path: "/api/proxy/usage", Policy: httpd.AccessToken, Handler: s.handleUsage},
 		{Method: http.MethodGet, Path: "/health", Policy: httpd.Public, Handler: func(c *gin.Context) { c.String(http.StatusOK, "ok") }},
-	}
+	}...)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -77,6 +78,8 @@ type Config struct {
 	// Search is the backend that Settings.Backend names.
 	Search  client.Search
 	Metrics *Metrics
+	// PublicURL is the absolute URL under which browsers see the core; empty if that is not known.
+	PublicURL string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -89,8 +92,11 @@ type Service struct {
 	pool   *pool
 	audit  *audit
 	found  *resources
+	mcp    *mcp.Endpoint
 	state  atomic.Pointer[state]
 	seen   atomic.Int64
+	// researchPause is the pause between two questions for a research that a tool waits for.
+	researchPause time.Duration
 	// looked is when a call without a usable key last asked the database for new ones.
 	looking sync.Mutex
 	looked  time.Time
@@ -104,6 +110,8 @@ type state struct {
 	search     client.Search
 	credential bool
 	operations map[string]operation
+	tools      *mcp.Tools
+	origins    *mcp.Origins
 }
 
 // New loads tokens, keys and counters, and ends what a crash left open. The migrations have run.
@@ -117,11 +125,15 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, found: newResources()}
+	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, found: newResources(), researchPause: researchPause}
 	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
 	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
+	var err error
+	if s.mcp, err = mcp.New(mcp.Config{Now: cfg.Now}); err != nil {
+		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
+	}
 	if err := s.Reload(cfg.Settings, cfg.Search); err != nil {
 		return nil, err
 	}
@@ -145,6 +157,10 @@ func (s *Service) Reload(set Settings, backend client.Search) error {
 	for _, op := range desc.Operations {
 		next.operations[op.Name] = newOperation(op)
 	}
+	if next.tools, err = mcpTools(desc); err != nil {
+		return err
+	}
+	next.origins = mcp.NewOrigins(s.cfg.PublicURL, set.BaseURL)
 	s.tokens.setDefaults(set.limits())
 	s.state.Store(next)
 	if set.DevOpenAdmin {

@@ -1,0 +1,134 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// queryToken is the parameter, in any case, that may carry the token of an MCP client which can send no header.
+const queryToken = "tavilyApiKey"
+
+// mcpTools are the operations of a backend that MCP clients see.
+func mcpTools(desc *sdk.Descriptor) (*mcp.Tools, error) {
+	var tools []mcp.Tool
+	for _, op := range desc.Operations {
+		if op.Tool != "" {
+			tools = append(tools, mcp.Tool{Name: op.Tool, Title: op.Title, Description: op.Description, InputSchema: op.InputSchema, Operation: op.Name})
+		}
+	}
+	set, err := mcp.NewTools(tools)
+	if err != nil {
+		return nil, fmt.Errorf("tools of the search backend: %w", err)
+	}
+	return set, nil
+}
+
+// mcpRoutes are those of the endpoint. There is no GET: the service has nothing to say unasked.
+func (s *Service) mcpRoutes() []httpd.Route {
+	return []httpd.Route{
+		{Method: http.MethodPost, Path: "/mcp", Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: s.handleMCP(s.mcp.Post)},
+		{Method: http.MethodDelete, Path: "/mcp", Policy: httpd.AccessToken, Handler: s.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error {
+			return s.mcp.Delete(c, caller)
+		})},
+	}
+}
+
+// handleMCP lets in who may, and writes errors.
+func (s *Service) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Caller) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		st := s.state.Load()
+		err := st.origins.Check(c.Request)
+		if err == nil {
+			var caller *mcpCaller
+			if caller, err = s.mcpCaller(c, st); err == nil {
+				err = serve(c, st.tools, caller)
+			}
+		}
+		if err != nil {
+			s.writeError(c, err)
+		}
+	}
+}
+
+// mcpCaller finds the token of the header, else of the query.
+func (s *Service) mcpCaller(c *gin.Context, st *state) (*mcpCaller, error) {
+	text, given := bearer(c.Request.Header)
+	var tok *token
+	var err error
+	if given {
+		tok, err = s.tokens.authenticate(c.Request.Context(), text)
+	} else {
+		text = tokenOfQuery(c.Request)
+		tok, err = s.identify(c, st, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &mcpCaller{service: s, token: tok, text: text, requestID: httpd.RequestID(c), client: httpd.ClientAddr(c)}, nil
+}
+
+// tokenOfQuery is the first value of the parameter.
+func tokenOfQuery(r *http.Request) string {
+	for name, values := range r.URL.Query() {
+		if strings.EqualFold(name, queryToken) && len(values) > 0 {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+// mcpCaller performs tools in the name of a token.
+type mcpCaller struct {
+	service   *Service
+	token     *token
+	text      string
+	requestID string
+	client    string
+}
+
+// Token implements mcp.Caller.
+func (m *mcpCaller) Token() string { return m.token.id }
+
+// Headers implements mcp.Caller.
+func (m *mcpCaller) Headers(h http.Header) { m.service.limitHeaders(h, m.token) }
+
+// Call implements mcp.Caller: the same way as a request to the proxy.
+func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
+	st := m.service.state.Load()
+	op, known := st.operations[t.Operation]
+	if !known {
+		return nil, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
+	}
+	size := len(t.Arguments)
+	in, err := parse(t.Arguments, op.want)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.check(op.Operation, m.text, in.token); err != nil {
+		return nil, err
+	}
+	if in.stream {
+		return nil, invalid("stream", "A tool answers as a whole: leave stream out.")
+	}
+	began := time.Now()
+	c := &call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
+	ans, err := m.service.proxy(ctx, st, c)
+	if err != nil {
+		return nil, err
+	}
+	out, id := resultOf(ans), ans.head.ResourceID
+	if t.Operation == sdk.OpResearch && id != "" && !out.Failed {
+		return m.await(ctx, c, id, out, began, t.Progress)
+	}
+	return out, nil
+}

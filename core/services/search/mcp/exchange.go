@@ -1,0 +1,279 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// exchange is the calls of one POST while they run. To the SDK's server it is a connection of its own; what a session
+// has to remember between two of them is in session.
+type exchange struct {
+	caller Caller
+	// ctx ends when the client leaves, when its session ends, or when everything is answered.
+	ctx    context.Context
+	cancel context.CancelFunc
+	in     chan jsonrpc.Message
+	out    chan jsonrpc.Message
+
+	once   sync.Once
+	closed chan struct{}
+
+	mu      sync.Mutex
+	refusal error
+}
+
+// spare is room for cancellations beside the calls.
+const spare = 16
+
+func newExchange(ctx context.Context, caller Caller, calls []*jsonrpc.Request) *exchange {
+	x := &exchange{caller: caller, in: make(chan jsonrpc.Message, len(calls)+spare), out: make(chan jsonrpc.Message), closed: make(chan struct{})}
+	x.ctx, x.cancel = context.WithCancel(ctx)
+	for _, r := range calls {
+		x.in <- r
+	}
+	return x
+}
+
+// Connect implements the SDK's Transport.
+func (x *exchange) Connect(context.Context) (sdk.Connection, error) { return x, nil }
+
+// SessionID implements the SDK's Connection. Sessions are kept here, not by the SDK.
+func (x *exchange) SessionID() string { return "" }
+
+// Read implements the SDK's Connection.
+func (x *exchange) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m := <-x.in:
+		return m, nil
+	case <-x.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Write implements the SDK's Connection. What comes after the end is dropped.
+func (x *exchange) Write(_ context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		return errors.New("there is no way to ask the client")
+	}
+	select {
+	case x.out <- m:
+	case <-x.ctx.Done():
+	case <-x.closed:
+	}
+	return nil
+}
+
+// Close implements the SDK's Connection.
+func (x *exchange) Close() error {
+	x.once.Do(func() { close(x.closed) })
+	return nil
+}
+
+// deliver hands over a late message, unless there are too many of them.
+func (x *exchange) deliver(m jsonrpc.Message) {
+	select {
+	case x.in <- m:
+	default:
+	}
+}
+
+// refuse keeps the error that shall be the whole answer.
+func (x *exchange) refuse(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.refusal = err
+}
+
+func (x *exchange) refused() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.refusal
+}
+
+// exchangeKey finds the exchange in the context of a tool.
+type exchangeKey struct{}
+
+// exchange runs the calls and answers them.
+func (p *post) exchange() error {
+	x := newExchange(p.c.Request.Context(), p.caller, p.calls)
+	defer x.cancel()
+	sessions := p.endpoint.sessions
+	if !sessions.enter(p.session, x, p.calls) {
+		writeRPCError(p.c, http.StatusBadRequest, p.onlyID(), invalidRequest("a call with this id is under way"))
+		return nil
+	}
+	defer sessions.leave(p.session, p.calls)
+	server, err := p.tools.server.Connect(context.WithValue(p.c.Request.Context(), exchangeKey{}, x), x, &sdk.ServerSessionOptions{State: p.state()})
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "The request could not be taken.")
+	}
+	defer func() {
+		// What still runs ends, and is waited for: nothing outlives its request.
+		x.cancel()
+		_ = server.Close()
+	}()
+	a := &answer{post: p, waiting: len(p.calls)}
+	for _, r := range p.refused {
+		a.responses = append(a.responses, encode(r))
+	}
+	return a.run(x)
+}
+
+// state is what the SDK has to know of what went before.
+func (p *post) state() *sdk.ServerSessionState {
+	if p.initialize || p.version >= versionPerCall {
+		return &sdk.ServerSessionState{}
+	}
+	return &sdk.ServerSessionState{
+		InitializeParams:          &sdk.InitializeParams{ProtocolVersion: p.version, Capabilities: &sdk.ClientCapabilities{}},
+		InitializedParams:         &sdk.InitializedParams{},
+		NegotiatedProtocolVersion: p.version,
+	}
+}
+
+// answer collects what comes back and writes it: as JSON, or as events once something has to be said before the end.
+type answer struct {
+	*post
+	waiting   int
+	responses []json.RawMessage
+	status    int
+	events    *httpd.Events
+}
+
+func (a *answer) run(x *exchange) error {
+	beat := time.NewTicker(a.endpoint.cfg.Heartbeat)
+	defer beat.Stop()
+	for a.waiting > 0 {
+		select {
+		case m := <-x.out:
+			if err := a.take(m, x); err != nil {
+				return err
+			}
+		case <-beat.C:
+			if !a.asEvents {
+				continue
+			}
+			if a.open(); a.events.Beat() != nil {
+				return nil
+			}
+		case <-x.ctx.Done():
+			return a.cutOff()
+		}
+	}
+	return a.finish()
+}
+
+// cutOff answers when the session was ended, or nobody is there any more.
+func (a *answer) cutOff() error {
+	if a.events != nil {
+		return nil
+	}
+	return fault.New(fault.ClientClosedRequest, "The request was cancelled.")
+}
+
+// take handles one message of the server. An error is the answer.
+func (a *answer) take(m jsonrpc.Message, x *exchange) error {
+	r, ok := m.(*jsonrpc.Response)
+	if !ok {
+		if a.asEvents {
+			a.open()
+			a.send(encode(m))
+		}
+		return nil
+	}
+	a.waiting--
+	if err := x.refused(); err != nil && !a.batch && a.events == nil {
+		a.caller.Headers(a.c.Writer.Header())
+		return err
+	}
+	if a.initialize && r.Error == nil {
+		a.begin(r)
+	}
+	a.status = a.statusOf(r)
+	if a.events != nil || !a.asJSON && a.status == http.StatusOK {
+		a.open()
+		a.send(encode(r))
+		return nil
+	}
+	a.responses = append(a.responses, encode(r))
+	return nil
+}
+
+// begin makes the session of a client that has been welcomed.
+func (a *answer) begin(r *jsonrpc.Response) {
+	var welcome struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	if json.Unmarshal(r.Result, &welcome) == nil {
+		made := a.endpoint.sessions.begin(a.caller.Token(), welcome.ProtocolVersion)
+		a.c.Header(headerSession, made.id)
+	}
+}
+
+// statusOf is 200, save for errors that the newer versions show in the status too.
+func (a *answer) statusOf(r *jsonrpc.Response) int {
+	var e *jsonrpc.Error
+	if a.version < versionPerCall || a.batch || !errors.As(r.Error, &e) {
+		return http.StatusOK
+	}
+	switch e.Code {
+	case jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case jsonrpc.CodeInvalidParams, sdk.CodeUnsupportedProtocolVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+func (a *answer) open() {
+	if a.events == nil {
+		a.limits()
+		a.events = httpd.NewEvents(a.c)
+		for _, early := range a.responses {
+			a.send(early)
+		}
+		a.responses = nil
+	}
+}
+
+func (a *answer) limits() {
+	if a.spends() {
+		a.caller.Headers(a.c.Writer.Header())
+	}
+}
+
+// send writes an event. A client that is gone shows in its context.
+func (a *answer) send(raw []byte) { _ = a.events.Send(0, "message", raw) }
+
+// finish writes what has been collected.
+func (a *answer) finish() error {
+	if a.events == nil && !a.asJSON && len(a.responses) > 0 && a.status <= http.StatusOK {
+		a.open()
+	}
+	if a.events != nil {
+		return nil
+	}
+	a.limits()
+	a.c.Header("Cache-Control", "no-store")
+	body := []byte(nil)
+	if a.batch {
+		body, _ = json.Marshal(a.responses)
+	} else if len(a.responses) > 0 {
+		body = a.responses[0]
+	}
+	httpd.WriteBody(a.c, max(a.status, http.StatusOK), "application/json", body)
+	return nil
+}

@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// maxBatch is how many messages one body may hold.
+const maxBatch = 50
+
+const (
+	methodInitialize = "initialize"
+	methodCallTool   = "tools/call"
+)
+
+// messages are those of one body.
+type messages struct {
+	batch         bool
+	calls         []*jsonrpc.Request
+	notifications []*jsonrpc.Request
+	// refused are the answers to members of a batch that are no messages.
+	refused []*jsonrpc.Response
+	// initialize: the one message begins a session.
+	initialize bool
+}
+
+func invalidRequest(why string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Invalid request: " + why}
+}
+
+// parse takes a body apart. Answers of the client to requests of ours are dropped: there are no such requests.
+func parse(raw []byte) (m messages, refusal *jsonrpc.Error) {
+	if !json.Valid(raw) {
+		return m, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "Parse error"}
+	}
+	raw = bytes.TrimSpace(raw)
+	if raw[0] != '[' {
+		return m, m.add(raw)
+	}
+	m.batch = true
+	var parts []json.RawMessage
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return m, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "Parse error"}
+	}
+	if len(parts) == 0 || len(parts) > maxBatch {
+		return m, invalidRequest(fmt.Sprintf("a batch holds 1 to %d messages", maxBatch))
+	}
+	for _, part := range parts {
+		if bad := m.add(part); bad != nil {
+			m.refused = append(m.refused, &jsonrpc.Response{Error: bad})
+		}
+	}
+	return m, m.checkBatch()
+}
+
+func (m *messages) checkBatch() *jsonrpc.Error {
+	seen := map[jsonrpc.ID]bool{}
+	for _, r := range m.calls {
+		if r.Method == methodInitialize {
+			return invalidRequest("initialize stands alone")
+		}
+		if seen[r.ID] {
+			return invalidRequest("two messages have the same id")
+		}
+		seen[r.ID] = true
+	}
+	return nil
+}
+
+// add sorts one message in.
+func (m *messages) add(raw []byte) *jsonrpc.Error {
+	var shape struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(raw, &shape) != nil {
+		return invalidRequest("a message is an object")
+	}
+	msg, err := jsonrpc.DecodeMessage(raw)
+	if err != nil {
+		return invalidRequest("not a message of JSON-RPC 2.0")
+	}
+	r, ok := msg.(*jsonrpc.Request)
+	switch {
+	case !ok:
+	case string(shape.ID) == "null":
+		return invalidRequest("the id must not be null")
+	case !r.IsCall():
+		m.notifications = append(m.notifications, r)
+	default:
+		m.calls = append(m.calls, r)
+		m.initialize = r.Method == methodInitialize
+	}
+	return nil
+}
+
+// onlyID is the id of a single call, else none.
+func (m *messages) onlyID() (id jsonrpc.ID) {
+	if !m.batch && len(m.calls) == 1 {
+		id = m.calls[0].ID
+	}
+	return id
+}
+
+// spends tells whether any of the messages is one that counts.
+func (m *messages) spends() bool {
+	for _, r := range m.calls {
+		if r.Method == methodCallTool {
+			return true
+		}
+	}
+	return false
+}
+
+// checkHeaders compares the headers with what they repeat from the message, as the newer versions want it: whoever
+// decides by the header must not be deceived.
+func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
+	for _, r := range p.calls {
+		var params struct {
+			Name string         `json:"name"`
+			Meta map[string]any `json:"_meta"`
+		}
+		_ = json.Unmarshal(r.Params, &params)
+		said, _ := params.Meta[sdk.MetaKeyProtocolVersion].(string)
+		sent := h.Get(headerVersion)
+		if said != "" && said != sent {
+			return mismatch(headerVersion)
+		}
+		if p.version < versionPerCall {
+			continue
+		}
+		switch {
+		case said == "":
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "missing _meta member " + sdk.MetaKeyProtocolVersion}
+		case h.Get("Mcp-Method") != r.Method:
+			return mismatch("Mcp-Method")
+		case r.Method == methodCallTool && h.Get("Mcp-Name") != params.Name:
+			return mismatch("Mcp-Name")
+		}
+	}
+	return nil
+}
+
+func mismatch(header string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header " + header + " is missing or says something else than the message"}
+}
+
+// writeRPCError answers with an error of JSON-RPC.
+func writeRPCError(c *gin.Context, status int, id jsonrpc.ID, e *jsonrpc.Error) {
+	c.Header("Cache-Control", "no-store")
+	httpd.WriteBody(c, status, "application/json", encode(&jsonrpc.Response{ID: id, Error: e}))
+}
+
+// encode writes a message; an answer to what has no id says null, as JSON-RPC wants it.
+func encode(m jsonrpc.Message) json.RawMessage {
+	if r, ok := m.(*jsonrpc.Response); ok && !r.ID.IsValid() {
+		raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": r.Error})
+		if err == nil {
+			return raw
+		}
+	}
+	raw, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return json.RawMessage(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}`)
+	}
+	return raw
+}

@@ -1,0 +1,168 @@
+package mcp
+
+import (
+	"container/list"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// session is what is kept of a client between its requests. The fields below running belong to sessions.
+type session struct {
+	id, token, version string
+
+	running map[jsonrpc.ID]*exchange
+	used    time.Time
+	place   *list.Element
+}
+
+// sessions keeps sessions by id, bounded in number and in idle time. What is over time goes when somebody looks.
+type sessions struct {
+	cfg Config
+
+	mu   sync.Mutex
+	byID map[string]*session
+	held map[string]int // by token
+	// rest has the session that was used last at its front.
+	rest *list.List
+}
+
+func newSessions(cfg Config) *sessions {
+	return &sessions{cfg: cfg, byID: map[string]*session{}, held: map[string]int{}, rest: list.New()}
+}
+
+// begin makes a session.
+func (s *sessions) begin(token, version string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.cfg.Now()
+	for last := s.rest.Back(); last != nil && s.over(last.Value.(*session), now); last = s.rest.Back() {
+		s.remove(last.Value.(*session))
+	}
+	if s.held[token] >= max(1, s.cfg.MaxSessions/10) {
+		s.removeOldest(token)
+	}
+	if len(s.byID) >= s.cfg.MaxSessions {
+		s.remove(s.rest.Back().Value.(*session))
+	}
+	made := &session{id: s.cfg.NewID(), token: token, version: version, running: map[jsonrpc.ID]*exchange{}, used: now}
+	made.place = s.rest.PushFront(made)
+	s.byID[made.id] = made
+	s.held[token]++
+	return made
+}
+
+func (s *sessions) over(x *session, now time.Time) bool {
+	return len(x.running) == 0 && now.Sub(x.used) >= s.cfg.Idle
+}
+
+func (s *sessions) removeOldest(token string) {
+	for at := s.rest.Back(); at != nil; at = at.Prev() {
+		if x := at.Value.(*session); x.token == token {
+			s.remove(x)
+			return
+		}
+	}
+}
+
+// remove ends a session and what runs in it.
+func (s *sessions) remove(x *session) {
+	if s.byID[x.id] != x {
+		return
+	}
+	delete(s.byID, x.id)
+	s.rest.Remove(x.place)
+	if s.held[x.token]--; s.held[x.token] == 0 {
+		delete(s.held, x.token)
+	}
+	for _, run := range x.running {
+		run.cancel()
+	}
+}
+
+// find gives the session of an id if it is the token's and not over, and notes that it is used.
+func (s *sessions) find(id, token string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.byID[id]
+	if x == nil || x.token != token {
+		return nil
+	}
+	now := s.cfg.Now()
+	if s.over(x, now) {
+		s.remove(x)
+		return nil
+	}
+	s.touch(x, now)
+	return x
+}
+
+func (s *sessions) touch(x *session, now time.Time) {
+	if s.byID[x.id] == x {
+		x.used = now
+		s.rest.MoveToFront(x.place)
+	}
+}
+
+// end ends a session of a token; false if there is none.
+func (s *sessions) end(id, token string) bool {
+	x := s.find(id, token)
+	if x == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(x)
+	return true
+}
+
+// enter notes that calls run in a session; false if one of their ids is in use.
+func (s *sessions) enter(x *session, run *exchange, calls []*jsonrpc.Request) bool {
+	if x == nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range calls {
+		if x.running[r.ID] != nil {
+			return false
+		}
+	}
+	for _, r := range calls {
+		x.running[r.ID] = run
+	}
+	return true
+}
+
+func (s *sessions) leave(x *session, calls []*jsonrpc.Request) {
+	if x == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range calls {
+		delete(x.running, r.ID)
+	}
+	s.touch(x, s.cfg.Now())
+}
+
+// cancel passes a cancellation on to the call that it names, if that still runs.
+func (s *sessions) cancel(x *session, n *jsonrpc.Request) {
+	var params struct {
+		RequestID any `json:"requestId"`
+	}
+	if json.Unmarshal(n.Params, &params) != nil {
+		return
+	}
+	id, err := jsonrpc.MakeID(params.RequestID)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run := x.running[id]; run != nil {
+		run.deliver(n)
+	}
+}

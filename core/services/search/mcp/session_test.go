@@ -1,0 +1,47 @@
+package mcp
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestSessionsAreBounded(t *testing.T) {
+	now, made := time.Unix(0, 0), 0
+	s := newSessions(Config{
+		MaxSessions: 20, Idle: time.Hour, Now: func() time.Time { return now },
+		NewID: func() string { made++; return fmt.Sprint(made) },
+	})
+	first, second := s.begin("a", "v"), s.begin("a", "v")
+	if s.find(first.id, "b") != nil || s.find("none", "a") != nil {
+		t.Error("a session that is not the token's was found")
+	}
+	// The first was used last, so the third takes the place of the second: a tenth of all is one token's.
+	if s.find(first.id, "a") == nil {
+		t.Fatal("the first session is gone")
+	}
+	s.begin("a", "v")
+	if s.find(first.id, "a") == nil || s.find(second.id, "a") != nil {
+		t.Error("the wrong session made room")
+	}
+	for i := range 40 {
+		s.begin(fmt.Sprint("t", i), "v")
+	}
+	if len(s.byID) != 20 || s.rest.Len() != 20 || len(s.held) != 20 {
+		t.Errorf("%d sessions, %d in line, %d tokens", len(s.byID), s.rest.Len(), len(s.held))
+	}
+	now = now.Add(time.Hour)
+	last := s.begin("z", "v")
+	if len(s.byID) != 1 || !s.end(last.id, "z") || s.end(last.id, "z") || len(s.held) != 0 {
+		t.Errorf("%d sessions after an idle hour", len(s.byID))
+	}
+}
+
+func TestToolsThatCannotBeOffered(t *testing.T) {
+	if _, err := NewTools([]Tool{{Name: "x", InputSchema: `{"type":"object","properties":{"a":{"type":"object","x-mcp-header":7}}}`}}); err == nil {
+		t.Error("a schema that the SDK does not take has passed")
+	}
+	if _, err := NewTools([]Tool{{Name: "x", InputSchema: `[]`}, {Name: "y"}}); err != nil {
+		t.Errorf("tools without a schema: %v", err)
+	}
+}

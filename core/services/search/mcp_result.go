@@ -1,0 +1,132 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const (
+	// researchWait is how long a tool waits for its research; what is not finished then is handed over as it is.
+	researchWait = 5 * time.Minute
+	// researchPause is the pause between two questions for it.
+	researchPause = 2 * time.Second
+	// researchMisses is how many questions in a row may fail.
+	researchMisses = 3
+	// maxMessage bounds what is said of an upstream's error, in bytes.
+	maxMessage = 2000
+)
+
+// resultOf takes an answer over and frees it.
+func resultOf(ans *answer) *mcp.Result {
+	defer ans.reply.Release()
+	if ans.head.Status >= 400 {
+		text := fmt.Sprintf("The upstream answered %d: %s", ans.head.Status, upstreamMessage(ans.body()))
+		return &mcp.Result{Body: []byte(text), Failed: true}
+	}
+	return &mcp.Result{Body: bytes.Clone(ans.body())}
+}
+
+// upstreamMessage is the sentence in an error body, wherever such bodies have it, else the body.
+func upstreamMessage(body []byte) string {
+	var shape struct {
+		Detail  json.RawMessage `json:"detail"`
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+	}
+	if json.Unmarshal(body, &shape) == nil {
+		var detail struct {
+			Error json.RawMessage `json:"error"`
+		}
+		_ = json.Unmarshal(shape.Detail, &detail)
+		for _, raw := range []json.RawMessage{detail.Error, shape.Detail, shape.Error, shape.Message} {
+			if said := text(raw); said != "" {
+				return said
+			}
+		}
+	}
+	return string(bytes.ToValidUTF8(body[:min(len(body), maxMessage)], nil))
+}
+
+// await asks for the result of a research until it is there. The questions cost nothing and count nowhere: for the
+// client they are part of the one call.
+func (m *mcpCaller) await(ctx context.Context, c *call, id string, pending *mcp.Result, began time.Time, progress func(float64, string)) (*mcp.Result, error) {
+	if !unfinished(pending.Body) {
+		return pending, nil
+	}
+	st := m.service.state.Load()
+	op, offered := st.operations[sdk.OpResearchResult]
+	if !offered {
+		return pending, nil
+	}
+	question := &call{token: c.token, op: op, resource: id, requestID: c.requestID, client: c.client}
+	end := time.NewTimer(researchWait)
+	defer end.Stop()
+	again := time.NewTicker(m.service.researchPause)
+	defer again.Stop()
+	for misses := 0; ; {
+		if progress != nil {
+			progress(time.Since(began).Seconds(), "The research is under way.")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fault.FromPlugin(ctx.Err())
+		case <-end.C:
+			return pending, nil
+		case <-httpd.Draining(ctx):
+			return pending, nil
+		case <-again.C:
+		}
+		out, err := m.ask(ctx, question)
+		switch {
+		case err == nil && !unfinished(out.Body):
+			return out, nil
+		case err == nil:
+			misses, pending = 0, out
+		default:
+			if misses++; misses >= researchMisses || fault.CodeOf(err) == fault.ClientClosedRequest {
+				return nil, err
+			}
+		}
+	}
+}
+
+// ask puts one question for a research.
+func (m *mcpCaller) ask(ctx context.Context, question *call) (*mcp.Result, error) {
+	run := &attempt{service: m.service, state: m.service.state.Load(), call: question, started: time.Now()}
+	ans, err := run.do(ctx)
+	if err != nil {
+		return nil, err
+	}
+	status := ans.head.Status
+	out := resultOf(ans)
+	if status >= 500 {
+		return nil, fault.Wrap(errors.New(string(out.Body)), fault.UpstreamUnavailable, "%s", out.Body)
+	}
+	out.Failed = out.Failed || researchStatus(out.Body) == "failed"
+	return out, nil
+}
+
+func researchStatus(body []byte) string {
+	var shape struct {
+		Status string `json:"status"`
+	}
+	_ = json.Unmarshal(body, &shape)
+	return shape.Status
+}
+
+func unfinished(body []byte) bool {
+	switch researchStatus(body) {
+	case "pending", "queued", "in_progress", "running":
+		return true
+	}
+	return false
+}

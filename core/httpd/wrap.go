@@ -98,7 +98,12 @@ func (w *wrapper) finish(c *gin.Context, began time.Time) {
 		"took", time.Since(began).Round(time.Microsecond), "request_id", RequestID(c),
 	}
 	if failed {
-		w.opts.Logger.Warn("request failed", append(args, "error", err)...)
+		level := hclog.Warn
+		if e, ok := err.(error); ok && fault.CodeOf(e) == fault.PluginUnavailable {
+			// The host has told once what happened to the plugin; a line for every request would drown it.
+			level = hclog.Debug
+		}
+		w.opts.Logger.Log(level, "request failed", append(args, "error", err)...)
 		return
 	}
 	w.opts.Logger.Debug("request", args...)

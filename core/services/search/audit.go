@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// flushEvery is how long a row waits at most for others to share its transaction. A crash loses no more than this.
+	// flushEvery is how long a row waits for others to share its transaction. A crash loses what waits and what is being
+	// written then: on a slow database that is as much as comes during one commit.
 	flushEvery = 5 * time.Millisecond
 	// maxPending bounds the rows in memory. At the bound requests wait: nothing is dropped, nothing grows.
 	maxPending = 16 << 10

@@ -177,6 +177,23 @@ func rest(after time.Duration) time.Duration {
 	return min(max(after, time.Second), coolMax)
 }
 
+// wait is how long it takes until a key that rests can be used again; 0 if none will be by itself.
+func (p *pool) wait() time.Duration {
+	now := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var shortest time.Duration
+	for _, k := range p.byID {
+		if k.usable(now) || k.until.IsZero() {
+			continue
+		}
+		if d := k.until.Sub(now); shortest == 0 || d < shortest {
+			shortest = d
+		}
+	}
+	return shortest
+}
+
 // states counts the keys by state, for metrics.
 func (p *pool) states() map[KeyState]int {
 	now := p.now()

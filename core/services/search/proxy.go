@@ -194,7 +194,7 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 		ans.discard()
 		tried = append(tried, id)
 	}
-	return nil, fault.New(fault.UpstreamUnavailable, "No upstream key is available.")
+	return nil, fault.New(fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(a.service.pool.wait())
 }
 
 // withoutCredential calls a backend that needs no key.

@@ -77,14 +77,15 @@ func (s *Service) mcpCaller(c *gin.Context, st *state) (*mcpCaller, error) {
 	return &mcpCaller{service: s, token: tok, text: text, requestID: httpd.RequestID(c), client: httpd.ClientAddr(c)}, nil
 }
 
-// tokenOfQuery is the first value of the parameter.
+// tokenOfQuery is the value of the parameter. Several are no token at all, so that nobody has to guess which one counts.
 func tokenOfQuery(r *http.Request) string {
+	var found []string
 	for name, values := range r.URL.Query() {
-		if strings.EqualFold(name, queryToken) && len(values) > 0 {
-			return values[0]
+		if strings.EqualFold(name, queryToken) {
+			found = append(found, values...)
 		}
 	}
-	return ""
+	return strings.Join(found, " ")
 }
 
 // mcpCaller performs tools in the name of a token.

@@ -36,6 +36,7 @@ func TestMCPRefusesWithoutAToken(t *testing.T) {
 		"wrong header":                {"", []string{"Authorization", "Bearer " + wrong}},
 		"wrong header, good query":    {"?tavilyApiKey=" + token, []string{"Authorization", "Bearer " + wrong}},
 		"wrong query":                 {"?tavilyapikey=" + wrong, nil},
+		"two in the query":            {"?tavilyApiKey=" + token + "&tavilyapikey=" + token, nil},
 		"another scheme is no header": {"", []string{"Authorization", "Basic " + token}},
 	} {
 		for _, method := range []string{http.MethodPost, http.MethodDelete} {
@@ -140,8 +141,10 @@ func TestMCPMessages(t *testing.T) {
 		{"call without an id", strings.Replace(callSearch, `"id":1,`, "", 1), nil, 202, ""},
 		{"answer", `{"jsonrpc":"2.0","id":9,"result":{}}`, nil, 202, ""},
 		{"events only", listTools, []string{"Accept", "text/event-stream"}, 200, "event: message\ndata: {"},
-		{"events of one version", listTools, []string{"Mcp-Protocol-Version", "2099-01-01"}, 400, `-32022`},
+		{"a version of the future", listTools, []string{"Mcp-Protocol-Version", "2099-01-01"}, 400, `-32022`},
 		{"headers that deceive", listTools, []string{"Mcp-Protocol-Version", "2026-07-28"}, 400, `-326`},
+		{"a name that deceives", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"web_crawl","NAME":"web_search","arguments":{"url":"u"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			[]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "web_search"}, 400, `-32020`},
 		{"neither", listTools, []string{"Accept", "text/html"}, 406, "Accept"},
 		{"unknown session", listTools, []string{"Mcp-Session-Id", "x"}, 404, "session_not_found"},
 		{"too large", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, nil, 413, "payload_too_large"},
@@ -237,7 +240,7 @@ func TestMCPSessions(t *testing.T) {
 	}
 }
 
-// TestMCPEndsWhatRuns ends a session, and leaves a connection, while a call runs.
+// TestMCPEndsWhatRuns ends a session while a call runs.
 func TestMCPEndsWhatRuns(t *testing.T) {
 	e, double := mcpEnv(t)
 	token := e.token(nil)

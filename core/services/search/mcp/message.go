@@ -123,12 +123,13 @@ func (m *messages) spends() bool {
 // decides by the header must not be deceived.
 func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
 	for _, r := range p.calls {
-		var params struct {
-			Name string         `json:"name"`
-			Meta map[string]any `json:"_meta"`
-		}
+		// Maps, not structs: names that differ in case alone are not the same here, as they are not for the SDK.
+		var params, meta map[string]json.RawMessage
 		_ = json.Unmarshal(r.Params, &params)
-		said, _ := params.Meta[sdk.MetaKeyProtocolVersion].(string)
+		_ = json.Unmarshal(params["_meta"], &meta)
+		var name, said string
+		_ = json.Unmarshal(params["name"], &name)
+		_ = json.Unmarshal(meta[sdk.MetaKeyProtocolVersion], &said)
 		sent := h.Get(headerVersion)
 		if said != "" && said != sent {
 			return mismatch(headerVersion)
@@ -141,7 +142,7 @@ func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
 			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "missing _meta member " + sdk.MetaKeyProtocolVersion}
 		case h.Get("Mcp-Method") != r.Method:
 			return mismatch("Mcp-Method")
-		case r.Method == methodCallTool && h.Get("Mcp-Name") != params.Name:
+		case r.Method == methodCallTool && h.Get("Mcp-Name") != name:
 			return mismatch("Mcp-Name")
 		}
 	}

@@ -118,27 +118,29 @@ func TestMCPClients(t *testing.T) {
 
 // inspect runs the inspector's command line.
 func inspect(t *testing.T, dir string) {
-	c, _, token := startWeb(t, "", endless)
-	run := func(query string, args ...string) string {
+	c, _, token := startWeb(t, "", "limits {\n requests_hour = 1\n }")
+	run := func(fails bool, query string, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", "mcp-inspector"), append([]string{"--cli", c.base + "/search/mcp" + query, "--transport", "http"}, args...)...)
 		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 		out, err := cmd.CombinedOutput()
-		if err != nil {
+		if fails != (err != nil) {
 			t.Errorf("mcp-inspector %v: %v\n%s", args, err, out)
 		}
 		return string(out)
 	}
 	bearer := "Authorization: Bearer " + token
-	contains(t, run("", "--method", "tools/list", "--header", bearer), `"name": "tavily_search"`, `"inputSchema"`, `"title": "Web search"`)
-	contains(t, run("?tavilyApiKey="+token, "--method", "tools/list"), `"name": "tavily_research"`)
-	contains(t, run("", "--method", "tools/call", "--tool-name", "tavily_search", "--tool-arg", "query=anything", "--header", bearer), `"Result 1"`, `https://example.org/1`)
+	contains(t, run(false, "", "--method", "tools/list", "--header", bearer), `"name": "tavily_search"`, `"inputSchema"`, `"title": "Web search"`)
+	contains(t, run(false, "?tavilyApiKey="+token, "--method", "tools/list"), `"name": "tavily_research"`)
+	call := []string{"--method", "tools/call", "--tool-name", "tavily_search", "--tool-arg", "query=anything", "--header", bearer}
+	contains(t, run(false, "", call...), `"Result 1"`, `https://example.org/1`)
+	contains(t, run(true, "", call...), "quota_exhausted")
 	c.records(t, storage{}).balanced(c, token)
 }
 
 // bridge talks to the endpoint through mcp-remote, line by line.
 func bridge(t *testing.T, dir string) {
-	c, _, token := startWeb(t, "", endless)
+	c, _, token := startWeb(t, "", "limits {\n requests_hour = 1\n }")
 	cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", "mcp-remote"), c.base+"/search/mcp", "--header", "Authorization:Bearer "+token, "--allow-http", "--transport", "http-only")
 	var problems strings.Builder
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, &problems
@@ -188,7 +190,9 @@ func bridge(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	contains(t, ask(2, "tools/list", map[string]any{}), `"tavily_search"`, `"tavily_crawl"`)
-	contains(t, ask(3, "tools/call", map[string]any{"name": "tavily_search", "arguments": map[string]any{"query": "anything"}}), `https://example.org/1`)
+	call := map[string]any{"name": "tavily_search", "arguments": map[string]any{"query": "anything"}}
+	contains(t, ask(3, "tools/call", call), `https://example.org/1`)
+	contains(t, ask(4, "tools/call", call), `"error"`, "quota_exhausted")
 	c.records(t, storage{}).balanced(c, token)
 }
 

@@ -9,12 +9,10 @@ import (
 	"mime"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
-	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -227,39 +225,6 @@ func (r *run) keyStatus(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) health(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
-	defer cancel()
-	for _, id := range []string{"", r.main} {
-		resp, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
-		if err != nil {
-			return fmt.Errorf("health of %q: %w", id, r.saw("health", err))
-		}
-		r.note("health", resp.GetMessage())
-		if s := resp.GetState(); s != pluginv1.State_STATE_OK {
-			return fmt.Errorf("health of %q is %s: %s", id, s, resp.GetMessage())
-		}
-	}
-	if _, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: "never-configured"}); r.saw("health", err) == nil {
-		return errors.New("an instance that does not exist is healthy")
-	}
-	return nil
-}
-
-const stopGrace = 5 * time.Second
-
-func (r *run) stop(ctx context.Context) error {
-	bound, cancel := context.WithTimeout(ctx, 2*stopGrace)
-	defer cancel()
-	if _, err := r.plugin.Stop(bound, &pluginv1.StopRequest{GraceMs: stopGrace.Milliseconds()}); err != nil {
-		return r.saw("stop", err)
-	}
-	if _, ok := r.first(); ok && r.answers(ctx, r.main) {
-		return errors.New("an instance answers after Stop")
-	}
-	return nil
-}
-
 // credential comes last: it judges all that came back, and the log.
 func (r *run) credential(context.Context) error {
 	if !r.desc.Credential {
@@ -268,11 +233,5 @@ func (r *run) credential(context.Context) error {
 	if r.cfg.Credential == "" {
 		return errors.New("SearchConfig.Credential is empty")
 	}
-	if r.cfg.Logs != nil {
-		r.note("log", r.cfg.Logs())
-	}
-	if err := list(r.leaks); err != nil {
-		return fmt.Errorf("the credential is found in %w", err)
-	}
-	return nil
+	return r.leaked()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -119,67 +118,15 @@ func (r *run) mustFirst() (Sample, error) {
 	return Sample{}, skip("there is no sample for it")
 }
 
-// note looks for the credential in a text that came from the plugin.
-func (r *run) note(where, text string) {
-	if r.cfg.Credential == "" || !strings.Contains(text, r.cfg.Credential) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.leaks = append(r.leaks, where)
-}
-
-var reasonPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
-
-// saw looks at an error that came from the plugin, and returns it.
-func (r *run) saw(where string, err error) error {
-	if err == nil {
-		return nil
-	}
-	e := errs.From(err)
-	r.note("error of "+where, err.Error())
-	r.note("error of "+where, string(e.Upstream.GetBody()))
-	if e.Reason == errs.ReasonPanic {
-		return errors.Join(errPanic, err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !ended(e) && !wellFormed(e) {
-		r.malformed = append(r.malformed, fmt.Sprintf("%s: source %q, reason %q", where, e.Source, e.Reason))
-	}
-	return err
-}
-
-// ended tells whether the error may come from gRPC itself, because the call's context ended or the method is not there.
-func ended(e *errs.Error) bool {
-	return e.Code == codes.Canceled || e.Code == codes.DeadlineExceeded || e.Code == codes.Unimplemented || e.Code == codes.ResourceExhausted
-}
-
-func wellFormed(e *errs.Error) bool {
-	switch e.Source {
-	case errs.Caller, errs.Host, errs.Plugin, errs.Upstream:
-		return reasonPattern.MatchString(e.Reason)
-	}
-	return false
-}
-
 func (r *run) unknownInstance(ctx context.Context, c *caller) error {
 	s, err := r.mustFirst()
 	if err != nil {
 		return err
 	}
-	for _, id := range []string{"never-configured", ""} {
+	return r.unknown(func(id string) error {
 		_, err := c.invoke(ctx, id, s)
-		if err == nil {
-			return fmt.Errorf("a call to the instance %q is answered", id)
-		}
-		e := errs.From(err)
-		if e.Code != codes.FailedPrecondition || e.Reason != errs.ReasonUnknownInstance || e.Source != errs.Host {
-			return fmt.Errorf("a call to the instance %q should end with FailedPrecondition, %s, source host; got: %s, %s, source %s",
-				id, errs.ReasonUnknownInstance, e.Code, e.Reason, e.Source)
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 // refused tells whether an outcome is a refusal that puts the fault where it is: with the caller.

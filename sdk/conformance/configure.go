@@ -21,10 +21,10 @@ type block struct {
 }
 
 // badBlocks are made from the schema.
-func (r *run) badBlocks() ([]block, error) {
+func (r *base) badBlocks() ([]block, error) {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(r.cfg.JSON), &members); err != nil {
-		return nil, fmt.Errorf("SearchConfig.JSON is no object: %w", err)
+	if err := json.Unmarshal([]byte(r.with.json), &members); err != nil {
+		return nil, fmt.Errorf("the config block is no object: %w", err)
 	}
 	with := func(name, value string) (block, error) {
 		changed := map[string]json.RawMessage{name: json.RawMessage(value)}
@@ -59,7 +59,7 @@ func wrongValue(t schema.Type) string {
 	return `{"conformance":[1]}`
 }
 
-func (r *run) ask(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
+func (r *base) ask(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	c, err := r.config("never-configured", json)
@@ -73,7 +73,7 @@ func (r *run) ask(ctx context.Context, json string) (schema.Diagnostics, *plugin
 	return r.noted("validate", resp.GetDiagnostics()), c, nil
 }
 
-func (r *run) build(ctx context.Context, id, json string) (schema.Diagnostics, error) {
+func (r *base) build(ctx context.Context, id, json string) (schema.Diagnostics, error) {
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	c, err := r.config(id, json)
@@ -87,7 +87,7 @@ func (r *run) build(ctx context.Context, id, json string) (schema.Diagnostics, e
 	return r.noted("configure", resp.GetDiagnostics()), nil
 }
 
-func (r *run) noted(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
+func (r *base) noted(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
 	ds := schema.DiagnosticsFromProto(sent)
 	for _, d := range ds {
 		r.note(where, d.String())
@@ -96,16 +96,16 @@ func (r *run) noted(where string, sent []*pluginv1.Diagnostic) schema.Diagnostic
 }
 
 // instance makes an instance with the good configuration.
-func (r *run) instance(ctx context.Context, id string) error {
-	ds, err := r.build(ctx, id, r.cfg.JSON)
+func (r *base) instance(ctx context.Context, id string) error {
+	ds, err := r.build(ctx, id, r.with.json)
 	if err != nil {
 		return err
 	}
 	return ds.Err()
 }
 
-func (r *run) validate(ctx context.Context) error {
-	ds, c, err := r.ask(ctx, r.cfg.JSON)
+func (r *base) validate(ctx context.Context) error {
+	ds, c, err := r.ask(ctx, r.with.json)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *run) validate(ctx context.Context) error {
 			return fmt.Errorf("%s should be refused with the path %q, got: %v", b.json, b.path, ds)
 		}
 	}
-	for _, json := range r.cfg.Invalid {
+	for _, json := range r.with.invalid {
 		if ds, _, err := r.ask(ctx, json); err != nil || !ds.HasErrors() {
 			return fmt.Errorf("%s should be refused, got: %v, %v", json, ds, err)
 		}
@@ -150,12 +150,12 @@ func refusedAt(ds schema.Diagnostics, name string) bool {
 	return false
 }
 
-func (r *run) agreement(ctx context.Context) error {
+func (r *base) agreement(ctx context.Context) error {
 	bad, err := r.badBlocks()
 	if err != nil {
 		return err
 	}
-	for _, json := range r.cfg.Invalid {
+	for _, json := range r.with.invalid {
 		bad = append(bad, block{json: json})
 	}
 	for _, b := range bad {
@@ -176,12 +176,12 @@ func (r *run) agreement(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) configure(ctx context.Context) error {
+func (r *base) configure(ctx context.Context) error {
 	r.main = "main"
 	return r.instance(ctx, r.main)
 }
 
-func (r *run) configureKeeps(ctx context.Context) error {
+func (r *base) configureKeeps(ctx context.Context) error {
 	if err := r.instance(ctx, "kept"); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r *run) configureKeeps(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) replace(ctx context.Context) error {
+func (r *base) replace(ctx context.Context) error {
 	defer r.drop(ctx, "replaced")
 	for range 3 {
 		if err := r.instance(ctx, "replaced"); err != nil {
@@ -213,7 +213,7 @@ func (r *run) replace(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) instances(ctx context.Context) error {
+func (r *base) instances(ctx context.Context) error {
 	for _, id := range []string{"one", "two"} {
 		if err := r.instance(ctx, id); err != nil {
 			return err
@@ -232,7 +232,7 @@ func (r *run) instances(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) remove(ctx context.Context) error {
+func (r *base) remove(ctx context.Context) error {
 	if err := r.instance(ctx, "removed"); err != nil {
 		return err
 	}
@@ -247,8 +247,8 @@ func (r *run) remove(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) drop(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.Prompt)
+func (r *base) drop(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, r.with.prompt)
 	defer cancel()
 	_, err := r.plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id})
 	return r.saw("remove", err)

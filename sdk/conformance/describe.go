@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/patchbay-dev/patchbay/sdk/framework"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -22,7 +23,7 @@ var (
 	toolPattern       = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
-func (r *run) describe(ctx context.Context) error {
+func (r *base) describe(ctx context.Context) error {
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	first, err := r.plugin.Describe(ctx, &pluginv1.DescribeRequest{})
@@ -43,20 +44,20 @@ func (r *run) describe(ctx context.Context) error {
 		return fmt.Errorf("version %q is not semantic", first.GetVersion())
 	}
 	for _, k := range first.GetKinds() {
-		if k.GetName() == search.Kind && k.GetService() == search.Service {
+		if k.GetName() == r.word && k.GetService() == r.service {
 			if r.kind != nil {
-				return fmt.Errorf("the kind %q is declared twice", search.Kind)
+				return fmt.Errorf("the kind %q is declared twice", r.word)
 			}
 			r.kind = k
 		}
 	}
 	if r.kind == nil {
-		return fmt.Errorf("no kind %q with the service %s", search.Kind, search.Service)
+		return fmt.Errorf("no kind %q with the service %s", r.word, r.service)
 	}
 	return nil
 }
 
-func (r *run) capabilities(context.Context) error {
+func (r *base) capabilities(context.Context) error {
 	seen := map[string]bool{}
 	for _, c := range r.kind.GetCapabilities() {
 		if !capabilityPattern.MatchString(c) {
@@ -67,13 +68,13 @@ func (r *run) capabilities(context.Context) error {
 		}
 		seen[c] = true
 	}
-	if seen[search.CapExclusive] && !seen[search.CapDataDir] {
-		return fmt.Errorf("%s says nothing without %s", search.CapExclusive, search.CapDataDir)
+	if seen[framework.CapExclusive] && !seen[framework.CapDataDir] {
+		return fmt.Errorf("%s says nothing without %s", framework.CapExclusive, framework.CapDataDir)
 	}
 	return nil
 }
 
-func (r *run) configSchema(context.Context) (err error) {
+func (r *base) configSchema(context.Context) (err error) {
 	r.schema, err = schema.FromProto(r.kind.GetConfig())
 	if err == nil && proto.Size(r.kind.GetConfig()) > schema.MaxSize {
 		err = fmt.Errorf("the schema has more than %d bytes", schema.MaxSize)

@@ -45,7 +45,7 @@ func (r *run) cutShort(ctx context.Context, c *caller, bound func(context.Contex
 	if errors.Is(err, errPanic) {
 		return err
 	}
-	if took := time.Since(began); took > r.cfg.Prompt {
+	if took := time.Since(began); took > r.with.prompt {
 		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
 	}
 	if err == nil && r.cfg.Slow != nil {

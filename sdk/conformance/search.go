@@ -4,18 +4,10 @@ package conformance
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 
-	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -68,64 +60,30 @@ const (
 
 // run is one run of the suite.
 type run struct {
-	cfg    SearchConfig
-	conn   grpc.ClientConnInterface
-	plugin pluginv1.PluginClient
-	report Report
-
-	kind   *pluginv1.Kind
-	schema *schema.Schema
-	desc   *search.Descriptor
-	main   string
-	next   int
-
-	mu        sync.Mutex
-	leaks     []string
-	panics    []string
-	malformed []string
+	*base
+	cfg       SearchConfig
+	desc      *search.Descriptor
 	resources map[string]string
 }
 
 // Search runs all checks of the search kind over a connection to a plugin. The plugin is stopped at the end; its process
 // is the caller's to end.
 func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig) Report {
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = 30 * time.Second
-	}
-	if cfg.Prompt <= 0 {
-		cfg.Prompt = 5 * time.Second
-	}
-	if cfg.JSON == "" {
-		cfg.JSON = "{}"
-	}
-	if cfg.DataDir == "" {
-		if dir, err := os.MkdirTemp("", "conformance"); err == nil {
-			cfg.DataDir = dir
-			defer os.RemoveAll(dir)
-		}
-	}
-	r := &run{cfg: cfg, conn: conn, plugin: pluginv1.NewPluginClient(conn), resources: map[string]string{}}
+	b, done := newBase(conn, search.Kind, search.Service, common{
+		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, dataDir: cfg.DataDir, logs: cfg.Logs,
+		timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: []string{cfg.Credential},
+	})
+	defer done()
+	r := &run{base: b, cfg: cfg, resources: map[string]string{}}
+	b.answers = r.answers
 	r.all(ctx)
 	return r.report
 }
 
 func (r *run) all(ctx context.Context) {
-	if r.check(ctx, "describe", r.describe) != nil {
+	if !r.before(ctx, r.descriptor) {
 		return
 	}
-	r.check(ctx, "capabilities", r.capabilities)
-	if errors.Join(r.check(ctx, "schema", r.configSchema), r.check(ctx, "descriptor", r.descriptor)) != nil {
-		return
-	}
-	r.check(ctx, "validate", r.validate)
-	r.check(ctx, "agreement", r.agreement)
-	if r.check(ctx, "configure", r.configure) != nil {
-		return
-	}
-	r.check(ctx, "configure-keeps", r.configureKeeps)
-	r.check(ctx, "replace", r.replace)
-	r.check(ctx, "instances", r.instances)
-	r.check(ctx, "remove", r.remove)
 	for _, c := range []struct {
 		name string
 		do   func(context.Context, *caller) error
@@ -147,80 +105,5 @@ func (r *run) all(ctx context.Context) {
 	r.check(ctx, "same-answers", r.sameAnswers)
 	r.check(ctx, "stream", r.streaming)
 	r.check(ctx, "key-status", r.keyStatus)
-	r.check(ctx, "health", r.health)
-	r.check(ctx, "stop", r.stop)
-	r.check(ctx, "errors", func(context.Context) error { return list(r.malformed) })
-	r.check(ctx, "panics", func(context.Context) error { return list(r.panics) })
-	r.check(ctx, "credential", r.credential)
-}
-
-// skip is the error of a check that does not apply.
-type skip string
-
-func (s skip) Error() string { return string(s) }
-
-// errPanic is in the chain of an error that comes from a panic: that is reported once, by the check "panics".
-var errPanic = errors.New("the plugin panicked")
-
-func (r *run) check(ctx context.Context, name string, do func(context.Context) error) error {
-	return r.record(ctx, name, "", do)
-}
-
-func (r *run) record(ctx context.Context, name, form string, do func(context.Context) error) error {
-	began := time.Now()
-	err := do(ctx)
-	res := Result{Check: name, Form: form, Took: time.Since(began)}
-	var s skip
-	switch {
-	case errors.As(err, &s):
-		res.Skipped, err = string(s), nil
-	case errors.Is(err, errPanic):
-		res.Skipped = "a panic came between"
-		r.panics = append(r.panics, res.Name())
-	default:
-		res.Err = err
-	}
-	r.report.Results = append(r.report.Results, res)
-	return err
-}
-
-// list makes one error of findings.
-func list(found []string) error {
-	if len(found) == 0 {
-		return nil
-	}
-	const most = 5
-	more := ""
-	if len(found) > most {
-		more = fmt.Sprintf(" and %d more", len(found)-most)
-		found = found[:most]
-	}
-	return fmt.Errorf("%q%s", found, more)
-}
-
-// config is a new configuration with a directory of its own; json may differ from that of the SearchConfig.
-func (r *run) config(id, json string) (*pluginv1.Config, error) {
-	c := &pluginv1.Config{
-		InstanceId: id, Kind: search.Kind, Name: "conformance", Json: []byte(json), BaseDir: r.cfg.BaseDir,
-		Host: &pluginv1.Host{Version: "0.0.0", UserAgent: "patchbay-conformance"},
-	}
-	if !r.has(search.CapDataDir) {
-		return c, nil
-	}
-	r.next++
-	c.DataDir = filepath.Join(r.cfg.DataDir, "instance-"+strconv.Itoa(r.next))
-	return c, os.MkdirAll(c.DataDir, 0o700)
-}
-
-func (r *run) has(capability string) bool {
-	for _, c := range r.kind.GetCapabilities() {
-		if c == capability {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, r.cfg.Timeout)
+	r.after(ctx, r.credential)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
 
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/plugintest"
@@ -15,7 +16,18 @@ import (
 // trace.
 func TestSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) {
 	t.Helper()
-	for _, res := range runSearch(t, p, cfg).Results {
+	subtests(t, runSearch(t, p, cfg))
+}
+
+// TestNotify is TestSearch for the notify kind.
+func TestNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) {
+	t.Helper()
+	subtests(t, runNotify(t, p, cfg))
+}
+
+func subtests(t *testing.T, rep Report) {
+	t.Helper()
+	for _, res := range rep.Results {
 		t.Run(res.Name(), func(t *testing.T) {
 			if res.Skipped != "" {
 				t.Skip(res.Skipped)
@@ -29,8 +41,7 @@ func TestSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) {
 
 func runSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) Report {
 	t.Helper()
-	var out buffer
-	l := plugintest.LoadWith(t, p, hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Trace}))
+	conn, logs := load(t, p)
 	if cfg.DataDir == "" {
 		cfg.DataDir = t.TempDir()
 	}
@@ -38,9 +49,29 @@ func runSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) Report {
 		cfg.BaseDir = t.TempDir()
 	}
 	if cfg.Logs == nil {
-		cfg.Logs = out.String
+		cfg.Logs = logs
 	}
-	return Search(t.Context(), l.Conn, cfg)
+	return Search(t.Context(), conn, cfg)
+}
+
+func runNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) Report {
+	t.Helper()
+	conn, logs := load(t, p)
+	if cfg.BaseDir == "" {
+		cfg.BaseDir = t.TempDir()
+	}
+	if cfg.Logs == nil {
+		cfg.Logs = logs
+	}
+	return Notify(t.Context(), conn, cfg)
+}
+
+// load serves a plugin until the test ends and returns what it has logged.
+func load(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {
+	t.Helper()
+	out := &buffer{}
+	l := plugintest.LoadWith(t, p, hclog.New(&hclog.LoggerOptions{Output: out, Level: hclog.Trace}))
+	return l.Conn, out.String
 }
 
 // buffer is a bytes.Buffer for several goroutines.

@@ -1,0 +1,173 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	notifyv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/notify/v1"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// New makes the kind for a plugin's declaration.
+func New[C any](d Definition[C]) framework.Kind { return kind[C]{d} }
+
+type kind[C any] struct{ def Definition[C] }
+
+func (k kind[C]) Describe() (*pluginv1.Kind, error) {
+	var zero C
+	config, err := schema.Of(zero)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case k.def.Build == nil:
+		return nil, errors.New("a notify plugin needs Build")
+	case k.def.MaxTextBytes < 0:
+		return nil, errors.New("MaxTextBytes is negative")
+	case k.def.TargetSchema != "" && !k.def.PerUserTarget:
+		return nil, errors.New("TargetSchema says nothing without PerUserTarget")
+	}
+	raw, err := proto.Marshal(&notifyv1.Descriptor{MaxTextBytes: k.def.MaxTextBytes, TargetSchema: k.def.TargetSchema})
+	if err != nil {
+		return nil, err
+	}
+	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto(), Descriptor_: raw, Capabilities: k.capabilities()}, nil
+}
+
+func (k kind[C]) capabilities() (caps []string) {
+	for _, c := range []struct {
+		on   bool
+		name string
+	}{{k.def.Image, CapImage}, {k.def.Markdown, CapMarkdown}, {k.def.HTML, CapHTML}, {k.def.PerUserTarget, CapPerUserTarget}} {
+		if c.on {
+			caps = append(caps, c.name)
+		}
+	}
+	return caps
+}
+
+func (k kind[C]) build(inst Instance, config []byte) (Open, schema.Diagnostics) {
+	var cfg C
+	if diags := schema.Decode(config, &cfg); diags.HasErrors() {
+		return nil, diags
+	}
+	return k.def.Build(inst, cfg)
+}
+
+func (k kind[C]) Validate(inst Instance, config []byte) schema.Diagnostics {
+	_, diags := k.build(inst, config)
+	return diags
+}
+
+func (k kind[C]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
+	open, diags := k.build(inst, config)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	ch, err := open(ctx)
+	if err != nil {
+		return nil, append(diags, schema.Errorf(nil, "%v", err)...)
+	}
+	if _, ok := ch.(TargetValidator); k.def.PerUserTarget && !ok {
+		return nil, append(diags, schema.Errorf(nil, "the channel takes recipients and cannot check them: ValidateTarget is missing")...)
+	}
+	return ch, diags
+}
+
+func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
+	notifyv1.RegisterChannelServer(s, &server{router: r, targets: k.def.PerUserTarget})
+}
+
+// Exchanges is empty: notifications are rare, and a unary call each is enough.
+func (k kind[C]) Exchanges() map[string]framework.Exchange { return nil }
+
+type server struct {
+	notifyv1.UnimplementedChannelServer
+	router  framework.Router
+	targets bool
+}
+
+func (s *server) channel(ctx context.Context) (Channel, func(), error) {
+	value, release, err := s.router.Instance(ctx, Kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	ch, ok := value.(Channel)
+	if !ok {
+		release()
+		return nil, nil, errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no channel")
+	}
+	return ch, release, nil
+}
+
+func (s *server) Send(ctx context.Context, p *notifyv1.SendRequest) (*notifyv1.SendResponse, error) {
+	ch, release, err := s.channel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	n, to := notificationFrom(p.GetNotification()), targetFrom(p.GetTarget())
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	if ds := s.check(ch, to); ds.HasErrors() {
+		return nil, errs.BadInput("INVALID_TARGET", "%v", ds.Err())
+	}
+	receipt, err := ch.Send(ctx, n, to)
+	if err != nil {
+		return nil, own(ctx, err)
+	}
+	if receipt == nil {
+		receipt = &Receipt{}
+	}
+	return receipt.proto(), nil
+}
+
+func (s *server) ValidateTarget(ctx context.Context, p *notifyv1.ValidateTargetRequest) (*notifyv1.ValidateTargetResponse, error) {
+	ch, release, err := s.channel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	ds := s.check(ch, targetFrom(p.GetTarget()))
+	return &notifyv1.ValidateTargetResponse{Diagnostics: ds.Proto()}, nil
+}
+
+// check checks what holds for every channel, and then asks the channel.
+func (s *server) check(ch Channel, to Target) schema.Diagnostics {
+	if !s.targets && !to.Empty() {
+		return schema.Errorf(nil, "the channel takes no recipient per call")
+	}
+	var members map[string]json.RawMessage
+	if len(to.JSON) > 0 && (json.Unmarshal(to.JSON, &members) != nil || members == nil) {
+		return schema.Errorf(nil, "the target is no JSON object")
+	}
+	if v, ok := ch.(TargetValidator); ok && s.targets {
+		return v.ValidateTarget(to)
+	}
+	return nil
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// Check tells whether a channel may be given n. The error is the caller's fault.
+func (n *Notification) Check() error {
+	switch {
+	case !idPattern.MatchString(n.ID):
+		return errs.BadInput("INVALID_NOTIFICATION", "the id must have 1 to %d of A-Z, a-z, 0-9, dot, underscore and hyphen", MaxID)
+	case n.Kind == "" || n.Title.Plain == "":
+		return errs.BadInput("INVALID_NOTIFICATION", "kind and title must not be empty")
+	case len(n.Payload) > 0 && !json.Valid(n.Payload):
+		return errs.BadInput("INVALID_NOTIFICATION", "the payload is not JSON")
+	}
+	return nil
+}

@@ -111,7 +111,7 @@ func (in *input) check(op sdk.Operation, tokens ...string) error {
 		}
 	}
 	for _, token := range tokens {
-		if token != "" && jsonedit.ContainsString(in.body, token) {
+		if wellFormed(token) && jsonedit.ContainsString(in.body, token) {
 			return fault.New(fault.InvalidRequest, "The access token may stand in the member api_key only.")
 		}
 	}

@@ -1,0 +1,132 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const someToken = "th-aB3d-abcdefghijklmnopqrstuvwx"
+
+func TestBodies(t *testing.T) {
+	search := operations()[0]
+	extract := operations()[1]
+	research := operations()[4]
+	tests := []struct {
+		name, body string
+		op         sdk.Operation
+		field      string // of the refusal; "-" is a refusal without one, "" none
+		up         string // what goes up
+	}{
+		{"plain", `{"query":"a"}`, search, "", `{"query":"a"}`},
+		{"untouched", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } ", search, "", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } "},
+		{"token alone", `{"api_key":"` + someToken + `","query":"a"}`, search, "", `{"query":"a"}`},
+		{"all spellings", `{"api_key":"x","apiKey":"y","ApiKEY":"z","tavilyApiKey":"u","query":"a","API_KEY":1}`, search, "", `{"query":"a"}`},
+		{"name with escapes", `{"api\u005fkey":"x","query":"a"}`, search, "", `{"query":"a"}`},
+		{"twice", `{"api_key":"x","query":"a","api_key":"y"}`, search, "", `{"query":"a"}`},
+		{"token as the query", `{"query":"` + someToken + `"}`, search, "-", ""},
+		{"token deep inside", `{"query":"a","x":[{"y":["see ` + someToken + `."]}]}`, search, "-", ""},
+		{"token with escapes", `{"query":"a","x":"` + strings.Replace(someToken, "a", `\u0061`, 1) + `"}`, search, "-", ""},
+		{"token as a name", `{"query":"a","` + someToken + `":1}`, search, "-", ""},
+		{"api_key deeper is the upstream's", `{"query":"a","x":{"api_key":"other"}}`, search, "", `{"query":"a","x":{"api_key":"other"}}`},
+		{"empty", ``, search, "-", ""},
+		{"not JSON", `query=a`, search, "-", ""},
+		{"cut off", `{"query":"a"`, search, "-", ""},
+		{"more after it", `{"query":"a"}{}`, search, "-", ""},
+		{"list", `[]`, search, "-", ""},
+		{"null", `null`, search, "-", ""},
+		{"string", `"a"`, search, "-", ""},
+		{"too deep", strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), search, "-", ""},
+		{"short text as api_key", `{"api_key":"a","query":"a"}`, search, "", `{"query":"a"}`},
+		{"no query", `{}`, search, "query", ""},
+		{"null query", `{"query":null}`, search, "query", ""},
+		{"blank query", `{"query":" \t"}`, search, "-", ""},
+		{"escaped blank query", `{"query":"\u0020\n"}`, search, "query", ""},
+		{"query of another type", `{"query":["a"]}`, search, "query", ""},
+		{"max_results 0", `{"query":"a","max_results":0}`, search, "", `{"query":"a","max_results":0}`},
+		{"max_results 20", `{"query":"a","max_results":20}`, search, "", `{"query":"a","max_results":20}`},
+		{"max_results null", `{"query":"a","max_results":null}`, search, "", `{"query":"a","max_results":null}`},
+		{"max_results -1", `{"query":"a","max_results":-1}`, search, "max_results", ""},
+		{"max_results 21", `{"query":"a","max_results":21}`, search, "max_results", ""},
+		{"max_results text", `{"query":"a","max_results":"3"}`, search, "max_results", ""},
+		{"max_results 1.5", `{"query":"a","max_results":1.5}`, search, "max_results", ""},
+		{"max_results true", `{"query":"a","max_results":true}`, search, "max_results", ""},
+		{"max_results huge", `{"query":"a","max_results":99999999999999999999}`, search, "max_results", ""},
+		{"stream where there is none", `{"query":"a","stream":true}`, search, "stream", ""},
+		{"stream off", `{"query":"a","stream":false}`, search, "", `{"query":"a","stream":false}`},
+		{"stream of another type", `{"input":"a","stream":"yes"}`, research, "stream", ""},
+		{"stream", `{"input":"a","stream":true}`, research, "", `{"input":"a","stream":true}`},
+		{"one url", `{"urls":"http://a.b"}`, extract, "", `{"urls":"http://a.b"}`},
+		{"no urls", `{"urls":[ ]}`, extract, "urls", ""},
+		{"urls of another type", `{"urls":{"a":1}}`, extract, "urls", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			op := newOperation(tt.op)
+			in, err := parse([]byte(tt.body), op.want)
+			if err == nil {
+				err = in.check(op.Operation, someToken, in.token)
+			}
+			if tt.field == "" {
+				if err != nil || string(in.body) != tt.up {
+					t.Fatalf("goes up as %q, %v; want %q", in.body, err, tt.up)
+				}
+				return
+			}
+			e := fault.As(err)
+			if e == nil || e.Code != fault.InvalidRequest || tt.field != "-" && e.Ext["field"] != tt.field {
+				t.Errorf("refused with %v %v, want the field %s", err, e, tt.field)
+			}
+			if e != nil && strings.Contains(e.Message, someToken) {
+				t.Error("the message holds the token")
+			}
+		})
+	}
+}
+
+func TestBodyTokenIsRead(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"api_key":"` + someToken + `"}`: someToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "", `{}`: "",
+		`{"api_key":"th\u002daB3d-abcdefghijklmnopqrstuvwx"}`: someToken,
+	} {
+		if in, err := parse([]byte(body), nil); err != nil || in.token != want {
+			t.Errorf("%s: %q, %v", body, in.token, err)
+		}
+	}
+}
+
+func FuzzBody(f *testing.F) {
+	for _, s := range []string{``, `{}`, `{"api_key":"t","query":"a"}`, `{"API_KEY":1,"apikey":2,"x":{"api_key":3}}`, `{"query":"th\u002d","urls":["a"],"max_results":3}`, `{"a":1,"a":2,"tavilyApiKey":{}}`, "{\"query\":\"\xff\"}"} {
+		f.Add([]byte(s))
+	}
+	ops := operations()
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, o := range ops {
+			op := newOperation(o)
+			in, err := parse(bytes.Clone(raw), op.want)
+			if err != nil {
+				continue
+			}
+			if p := price(op.Price, in.fields); p < 0 {
+				t.Fatalf("price %d", p)
+			}
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal(in.body, &members); err != nil {
+				t.Fatalf("what goes up is no JSON: %v", err)
+			}
+			for name := range members {
+				switch strings.ToLower(name) {
+				case "api_key", "apikey", "tavilyapikey":
+					t.Fatalf("the member %q goes up", name)
+				}
+			}
+			if in.check(op.Operation, someToken, in.token) == nil && bytes.Contains(in.body, []byte(someToken)) {
+				t.Fatal("the token goes up")
+			}
+		}
+	})
+}

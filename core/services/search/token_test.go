@@ -1,0 +1,207 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+func TestTokenShapes(t *testing.T) {
+	tests := map[string]bool{
+		someToken:                              true,
+		"th-0000-000000000000000000000000":     true,
+		"":                                     false,
+		"th-":                                  false,
+		someToken[:len(someToken)-1]:           false,
+		someToken + "x":                        false,
+		"TH-aB3d-abcdefghijklmnopqrstuvwx":     false,
+		"th-aB3dXabcdefghijklmnopqrstuvwx":     false,
+		"th-a-3d-abcdefghijklmnopqrstuvwx":     false,
+		"th-aB3d-abcdefghijkl-nopqrstuvwx":     false,
+		"th-aB3d-abcdefghijkl nopqrstuvwx":     false,
+		"th-\x00\x00\x00\x00-" + someToken[8:]: false,
+		"th-\xff\xff\xff\xff-" + someToken[8:]: false,
+		"th-aB3d-abcdefghijklmnopqrstuv\u00e9": false,
+		"Bearer " + someToken:                  false,
+	}
+	for text, want := range tests {
+		if got := wellFormed(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
+		ctx := context.Background()
+		good := e.token(nil)
+		disabled, deleted := e.token(nil), e.token(nil)
+		expiring, err := e.svc.CreateToken(ctx, NewToken{ExpiresAt: noon.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.svc.SetTokenEnabled(ctx, idOf(disabled), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.svc.DeleteToken(ctx, idOf(deleted)); err != nil {
+			t.Fatal(err)
+		}
+		check := func(name, text string, want bool) {
+			t.Helper()
+			_, err := e.svc.tokens.authenticate(ctx, text)
+			if (err == nil) != want || !want && (fault.CodeOf(err) != fault.Unauthorized || strings.Contains(err.Error(), text[8:])) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		check("good", good, true)
+		check("disabled", disabled, false)
+		check("deleted", deleted, false)
+		check("unknown", someToken, false)
+		check("wrong secret", good[:8]+strings.Repeat("x", 24), false)
+		check("id of bytes that are no text", "th-\xff\xfe\xfd\xfc-"+strings.Repeat("x", 24), false)
+		check("before it expires", expiring, true)
+		e.clock.advance(time.Hour)
+		check("expired", expiring, false)
+		if err := e.svc.SetTokenEnabled(ctx, idOf(disabled), true); err != nil {
+			t.Fatal(err)
+		}
+		check("enabled again", disabled, true)
+		if err := e.svc.SetTokenEnabled(ctx, idOf(deleted), true); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("a deleted token: %v", err)
+		}
+		if _, err := e.svc.CreateToken(ctx, NewToken{Note: strings.Repeat("n", maxNote+1)}); fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("a long note: %v", err)
+		}
+	})
+}
+
+// TestForeignTokens: another process writes, and the service follows, at once or by the store's notice.
+func TestForeignTokens(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), withKeys)
+		ctx, cancel := context.WithCancel(context.Background())
+		var watching sync.WaitGroup
+		var noticed atomic.Int64
+		watching.Go(func() {
+			_ = e.store.Watch(ctx, 20*time.Millisecond, func() { noticed.Add(1); _ = e.svc.Refresh(ctx) })
+		})
+		t.Cleanup(func() { cancel(); watching.Wait() })
+		beside := cfg
+		beside.Exclusive = false
+		admin := NewAdmin(testkit.OpenStore(t, beside, Migrations()), e.ring, e.clock.now)
+		usable := func(text string) bool {
+			_, err := e.svc.tokens.authenticate(ctx, text)
+			return err == nil
+		}
+		// The watcher sees what is written after it has begun.
+		testkit.Eventually(t, 5*time.Second, func() bool {
+			if _, err := admin.CreateToken(ctx, NewToken{}); err != nil {
+				t.Fatal(err)
+			}
+			return noticed.Load() > 0
+		}, "the watcher has begun")
+		text, err := admin.CreateToken(ctx, NewToken{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !usable(text) {
+			t.Fatal("a token of another process works at once")
+		}
+		if err := admin.SetTokenEnabled(ctx, idOf(text), false); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, time.Second, func() bool { return !usable(text) }, "the token is disabled here too")
+		if _, err := admin.AddKeys(ctx, "", []string{"some-upstream-key"}); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.pool.states()[KeyActive] == 1 }, "the key is here too")
+		if err := admin.DeleteToken(ctx, idOf(text)); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.tokens.get(idOf(text)) == nil }, "the token is gone here too")
+	})
+}
+
+// TestNewTokenIsRefusedToNobody: requests that use a new token at the same moment all get in.
+func TestNewTokenIsRefusedToNobody(t *testing.T) {
+	e := newEnv(t)
+	for range 20 {
+		text, err := NewAdmin(e.store, e.ring, e.clock.now).CreateToken(context.Background(), NewToken{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refused atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if _, err := e.svc.tokens.authenticate(context.Background(), text); err != nil {
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if refused.Load() > 0 {
+			t.Fatalf("%d of 8 were refused", refused.Load())
+		}
+	}
+}
+
+func TestUnknownIDsAreRemembered(t *testing.T) {
+	e := newEnv(t)
+	deleted := e.token(nil)
+	if err := e.svc.DeleteToken(context.Background(), idOf(deleted)); err != nil {
+		t.Fatal(err)
+	}
+	var watched spy
+	watched.watch(t, e.store.DB(context.Background()))
+	ask := func() int {
+		return len(watched.during(func() {
+			for range 5 {
+				for _, text := range []string{someToken, deleted} {
+					_, _ = e.svc.tokens.authenticate(context.Background(), text)
+				}
+			}
+		}))
+	}
+	if n := ask(); n != 2 {
+		t.Errorf("%d look-ups for two unknown ids", n)
+	}
+	if n := ask(); n != 0 {
+		t.Errorf("%d look-ups within the second", n)
+	}
+	e.clock.advance(unknownFor)
+	if n := ask(); n != 2 {
+		t.Errorf("%d look-ups after it", n)
+	}
+	for i := range maxUnknown + 10 {
+		e.svc.tokens.forget(strings.Repeat("x", 3)+string(rune(i)), e.clock.now())
+	}
+	if n := len(e.svc.tokens.unknown); n > maxUnknown {
+		t.Errorf("%d unknown ids are kept", n)
+	}
+}
+
+func TestReloadGivesNewDefaultsToTokensWithoutTheirOwn(t *testing.T) {
+	e := newEnv(t)
+	own := idOf(e.token(&Limits{1, 2, 3, 4}))
+	plain := idOf(e.token(nil))
+	set := e.set
+	set.Limits = &LimitSet{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6}
+	if err := e.svc.Reload(set, e.backend); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.svc.tokens.get(own).limits; got != (Limits{1, 2, 3, 4}) {
+		t.Errorf("own limits: %+v", got)
+	}
+	if got := e.svc.tokens.get(plain).limits; got != (Limits{9, 8, 7, 6}) {
+		t.Errorf("new defaults: %+v", got)
+	}
+}

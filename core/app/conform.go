@@ -12,6 +12,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -22,13 +24,16 @@ type Conformance struct {
 	Args []string
 	// Settings is the config block as JSON; empty for none.
 	Settings string
-	// Samples are bodies by operation. Every operation has one by itself; {} where the core does not know it.
+	// Samples are bodies by operation. Every operation has one by itself; {} where the core does not know it. That of the
+	// name "target" is the recipient for a plugin of the kind notify, which really gets what is sent.
 	Samples map[string]string
-	// Credential is a key for a plugin that needs one.
+	// Credential is a key for a plugin that needs one; with the kind notify it is the target's secret.
 	Credential string
 	// BaseDir is where relative paths in the settings start.
 	BaseDir string
 }
+
+const sampleTarget = "target"
 
 // TestPlugin starts a binary as the core would and runs the suites of its kinds. The text lists the checks; the error is
 // nil if all passed.
@@ -51,21 +56,39 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return c.suites(ctx, link, func() string { return strings.Join(p.Logs(), "\n") })
+}
+
+// suites runs the suite of each kind that the plugin offers. A suite stops the plugin's instances, not its process.
+func (c Conformance) suites(ctx context.Context, link *host.Link, logs func() string) (string, error) {
+	var text strings.Builder
+	var failed []error
 	for _, k := range link.Describe.GetKinds() {
-		if k.GetService() != search.Service {
+		var report conformance.Report
+		switch k.GetService() {
+		case search.Service:
+			desc, err := search.ParseDescriptor(k)
+			if err != nil {
+				return "", fmt.Errorf("read the description of kind %s: %w", k.GetName(), err)
+			}
+			report = conformance.Search(ctx, link.Conn, conformance.SearchConfig{
+				JSON: c.Settings, Samples: c.samples(desc), Credential: c.Credential, BaseDir: c.BaseDir, Logs: logs,
+			})
+		case notify.Service:
+			report = conformance.Notify(ctx, link.Conn, conformance.NotifyConfig{
+				JSON: c.Settings, BaseDir: c.BaseDir, Logs: logs,
+				Target: notify.Target{JSON: []byte(c.Samples[sampleTarget]), Secret: schema.Secret(c.Credential)},
+			})
+		default:
 			continue
 		}
-		desc, err := search.ParseDescriptor(k)
-		if err != nil {
-			return "", fmt.Errorf("read the description of kind %s: %w", k.GetName(), err)
-		}
-		report := conformance.Search(ctx, link.Conn, conformance.SearchConfig{
-			JSON: c.Settings, Samples: c.samples(desc), Credential: c.Credential, BaseDir: c.BaseDir,
-			Logs: func() string { return strings.Join(p.Logs(), "\n") },
-		})
-		return report.String(), report.Err()
+		text.WriteString(report.String())
+		failed = append(failed, report.Err())
 	}
-	return "", fmt.Errorf("plugin %q offers no kind that this core can test", link.Describe.GetName())
+	if len(failed) == 0 {
+		return "", fmt.Errorf("plugin %q offers no kind that this core can test", link.Describe.GetName())
+	}
+	return text.String(), errors.Join(failed...)
 }
 
 // samples are the suite's own, with the bodies that were given.

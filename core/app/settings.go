@@ -40,7 +40,7 @@ type postgresSettings struct {
 }
 
 // kinds are the kinds of providers that the core speaks.
-func kinds() []catalog.Kind { return []catalog.Kind{client.SearchKind()} }
+func kinds() []catalog.Kind { return []catalog.Kind{client.SearchKind(), client.NotifyKind()} }
 
 // options tell the configuration what may stand in plugin.hcl.
 func options(builtins map[string][]string) (config.Options, error) {

@@ -47,7 +47,7 @@ func (c *command) pluginTest() *cobra.Command {
 	}
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&settings, "settings", "", "file with the config block as JSON; relative paths in it start at its directory")
-	cmd.Flags().StringArrayVar(&samples, "sample", nil, "a call that the plugin must answer, as OPERATION=JSON; may be given more than once")
+	cmd.Flags().StringArrayVar(&samples, "sample", nil, "a call that the plugin must answer, as OPERATION=JSON, or target=JSON for the kind notify; may be given more than once")
 	cmd.Flags().StringVar(&credential, "credential-env", "", "environment variable with a key, for a plugin that needs one")
 	return cmd
 }

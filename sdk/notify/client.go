@@ -5,9 +5,13 @@ import (
 	"slices"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	notifyv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/notify/v1"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -55,7 +59,11 @@ func (c *Client) context(ctx context.Context) context.Context {
 
 // Send delivers n.
 func (c *Client) Send(ctx context.Context, n *Notification, to Target) (*Receipt, error) {
-	resp, err := c.rpc.Send(c.context(ctx), &notifyv1.SendRequest{Notification: n.proto(), Target: to.proto()})
+	var at peer.Peer
+	resp, err := c.rpc.Send(c.context(ctx), &notifyv1.SendRequest{Notification: n.proto(), Target: to.proto()}, grpc.Peer(&at))
+	if status.Code(err) == codes.Unavailable && at.Addr == nil {
+		return nil, Temporary(0, errs.ReasonConnect, "no connection to the plugin: nothing was sent")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -145,8 +145,10 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search
 	return reply, nil
 }
 
-// fault puts an error into the words of package fault. A caller that went away is told apart from a plugin that did.
-func (s *searchFacade) fault(ctx context.Context, err error) error {
+func (s *searchFacade) fault(ctx context.Context, err error) error { return callFault(ctx, err) }
+
+// callFault puts an error into the words of package fault. A caller that went away is told apart from a plugin that did.
+func callFault(ctx context.Context, err error) error {
 	if errors.Is(err, catalog.ErrRetired) {
 		return err
 	}

@@ -28,6 +28,8 @@ const (
 	Exclusive = "exclusive"
 	// OtherService offers the kind by a service that this core does not know.
 	OtherService = "other-service"
+	// Channel is a plugin of the kind notify; see SendBy.
+	Channel = "channel"
 )
 
 // Operations of the plugin.
@@ -96,6 +98,9 @@ func Main() {
 		os.Exit(0)
 	case OtherService:
 		framework.Serve(otherPlugin())
+		os.Exit(0)
+	case Channel:
+		framework.Serve(channelPlugin())
 		os.Exit(0)
 	}
 	framework.Serve(Plugin())

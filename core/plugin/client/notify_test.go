@@ -1,0 +1,124 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// newNotifier starts the plugin with one channel behind a facade. retire takes the channel away.
+func newNotifier(t *testing.T, timeout time.Duration, seen *[]error) (n client.Notifier, retire func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	h, err := host.New(host.Config{SocketDir: dir, StartTimeout: within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	c := catalog.New(catalog.Config{Host: h, Kinds: []catalog.Kind{client.SearchKind(), client.NotifyKind()}, Drain: 5 * time.Second})
+	t.Cleanup(c.Close)
+	apply := func(wanted ...catalog.Wanted) {
+		t.Helper()
+		ch, err := c.Prepare(t.Context(), wanted, "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := ch.Commit(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+	}
+	d := catalog.Desired{
+		Kind: notify.Kind, Plugin: "testplugin", Name: "ops", Spec: testplugin.Spec(testplugin.Channel), JSON: []byte(`{}`), Timeout: timeout,
+	}
+	cand, err := c.Open(t.Context(), d.Kind, d.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(catalog.Wanted{Desired: d, Candidate: cand})
+	handle, err := c.Handle(d.Ref())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n = client.NewNotifier(handle, func(_, _ string, _, _ time.Duration, err error) { *seen = append(*seen, err) })
+	return n, func() { apply() }
+}
+
+func alert() *notify.Notification {
+	return &notify.Notification{ID: "n1", Kind: "test.alert", Version: 1, Title: notify.Text{Plain: "Alert"}}
+}
+
+func TestNotifierSendsAndTellsTheOutcome(t *testing.T) {
+	var seen []error
+	n, retire := newNotifier(t, 300*time.Millisecond, &seen)
+	ctx := context.Background()
+	if d, err := n.Describe(); err != nil || d.MaxTextBytes != 100 || !d.Has(notify.CapPerUserTarget) {
+		t.Errorf("descriptor %+v, %v", d, err)
+	}
+	receipt, err := n.Send(ctx, alert(), testplugin.SendBy("deliver"))
+	if err != nil || len(receipt.MessageIDs) != 1 || receipt.MessageIDs[0] != "n1" {
+		t.Fatalf("receipt %+v, %v", receipt, err)
+	}
+	for _, tt := range []struct {
+		do      string
+		outcome notify.Outcome
+		code    fault.Code
+	}{
+		{"busy", notify.Retryable, fault.UpstreamUnavailable},
+		{"gone", notify.Refused, fault.UpstreamUnavailable},
+		{"lost", notify.Uncertain, fault.UpstreamUnavailable},
+		{"hang", notify.Uncertain, fault.UpstreamUnavailable},
+		{"", notify.Refused, fault.InvalidRequest},
+		{"crash", notify.Uncertain, fault.PluginUnavailable},
+	} {
+		_, err := n.Send(ctx, alert(), testplugin.SendBy(tt.do))
+		if got := notify.OutcomeOf(err); got != tt.outcome {
+			t.Errorf("%s: outcome %s, want %s", tt.do, got, tt.outcome)
+		}
+		wantCode(t, err, tt.code)
+		if f := fault.As(err); tt.do == "busy" && f.RetryAfter != 7*time.Second {
+			t.Errorf("retry after %s", f.RetryAfter)
+		}
+	}
+	testkit.Eventually(t, within, func() bool {
+		_, err := n.Send(ctx, alert(), testplugin.SendBy("deliver"))
+		if o := notify.OutcomeOf(err); o != notify.Delivered && o != notify.Retryable {
+			t.Errorf("while the plugin comes back: %s, %v", o, err)
+		}
+		return err == nil
+	}, "the plugin is back")
+	if ds, err := n.ValidateTarget(ctx, testplugin.SendBy("")); err != nil || !ds.HasErrors() {
+		t.Errorf("diagnostics %v, %v", ds, err)
+	}
+	if len(seen) < 8 || seen[0] != nil || seen[1] == nil {
+		t.Errorf("observed %v", seen)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = n.Send(gone, alert(), testplugin.SendBy("deliver"))
+	wantCode(t, err, fault.ClientClosedRequest)
+	retire()
+	_, err = n.Send(ctx, alert(), testplugin.SendBy("deliver"))
+	if !errors.Is(err, catalog.ErrRetired) || notify.OutcomeOf(err) != notify.Retryable {
+		t.Errorf("after a reload took it away: %v", err)
+	}
+	wantCode(t, err, fault.PluginUnavailable)
+	if _, err := n.Describe(); !errors.Is(err, catalog.ErrRetired) {
+		t.Errorf("describe after that: %v", err)
+	}
+}

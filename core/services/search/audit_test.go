@@ -1,0 +1,311 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// row is what tests look at of an audit row.
+type row struct {
+	Operation, RequestID, TokenID, KeyID, ErrorCode, Client string
+	Outcome                                                 Outcome
+	Status, UpstreamStatus, Attempts                        int
+	Credits                                                 int64
+}
+
+func (e *env) rows() (out []row) {
+	e.Helper()
+	if err := e.store.DB(context.Background()).Table("search_requests").Order("id").Find(&out).Error; err != nil {
+		e.Fatal(err)
+	}
+	return out
+}
+
+// blockWrites keeps all other transactions waiting until the result is called.
+func (e *env) blockWrites() (unblock func()) {
+	e.Helper()
+	began, end, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = e.store.Tx(context.Background(), "test holds the writer", func(context.Context) error {
+			close(began)
+			<-end
+			return nil
+		})
+	}()
+	<-began
+	var once sync.Once
+	return func() { once.Do(func() { close(end); <-ended }) }
+}
+
+func TestBooksBalanceUnderConcurrency(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), func(e *env) {
+			var n sync.Map
+			e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {
+				_, odd := n.LoadOrStore(req.RequestID+string(req.Body), true)
+				if odd {
+					return nil, fault.New(fault.UpstreamUnavailable, "No answer.")
+				}
+				r := reply(200, `{}`)
+				r.Usage = &sdk.Usage{Credits: 3}
+				return r, nil
+			}
+		})
+		limits := Limits{RequestsHour: 300, CreditsHour: 500, CreditsDay: 1e6, CreditsMonth: 1e6}
+		ids := []string{idOf(e.token(&limits)), idOf(e.token(&limits))}
+		var wg sync.WaitGroup
+		for w := range 8 {
+			wg.Go(func() {
+				for i := range 100 {
+					_, _ = e.call(e.svc, ids[w%2], sdk.OpSearch, fmt.Sprintf(`{"query":"%d"}`, w*50+i))
+				}
+			})
+		}
+		wg.Wait()
+		e.flush()
+		for _, id := range ids {
+			u, s := e.used(e.svc, id), e.sums(id)
+			if u.Reserved != 0 || s.AuditCredits == 0 || s != (sums{u.HourlyRequests, u.MonthlyCredits, u.HourlyRequests, u.MonthlyCredits}) {
+				t.Errorf("in memory %+v, stored %+v", u, s)
+			}
+		}
+		for _, r := range e.rows() {
+			if r.Outcome == Open {
+				t.Errorf("a row is open: %+v", r)
+			}
+		}
+	})
+}
+
+func TestRowOfARequest(t *testing.T) {
+	e := newEnv(t, withKeys)
+	keys := e.addKeys("upstream-key")
+	id := idOf(e.token(nil))
+	if _, err := e.call(e.svc, id, sdk.OpCrawl, `{"url":"http://a.b"}`); err != nil {
+		t.Fatal(err)
+	}
+	e.flush()
+	want := []row{{
+		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Client: "192.0.2.1", Outcome: Success,
+		Status: 200, UpstreamStatus: 200, Attempts: 1, Credits: 3,
+	}}
+	if diff := cmp.Diff(want, e.rows()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBeginAndEndAreWrittenApart: a request that lasts longer than a write has a row from its beginning.
+func TestBeginAndEndAreWrittenApart(t *testing.T) {
+	answer := make(chan struct{})
+	e := newEnv(t, func(e *env) {
+		e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { <-answer; return reply(200, `{}`), nil }
+	})
+	id := idOf(e.token(nil))
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`) })
+	testkit.Eventually(t, 5*time.Second, func() bool { r := e.rows(); return len(r) == 1 && r[0].Outcome == Open }, "an open row")
+	if s := e.sums(id); s != (sums{1, 0, 1, 0}) {
+		t.Errorf("while it runs: %+v", s)
+	}
+	close(answer)
+	wg.Wait()
+	e.flush()
+	if s := e.sums(id); s != (sums{1, 1, 1, 1}) || e.rows()[0].Outcome != Success {
+		t.Errorf("afterwards: %+v", s)
+	}
+}
+
+// fail makes writes to a table fail until the result is called.
+func (e *env) fail(table string) (heal func()) {
+	e.Helper()
+	exec := func(sql string) {
+		e.Helper()
+		err := e.store.Tx(context.Background(), "test", func(ctx context.Context) error { return e.store.Writer(ctx).Exec(sql).Error })
+		if err != nil {
+			e.Fatal(err)
+		}
+	}
+	exec("CREATE TRIGGER broken BEFORE INSERT ON " + table + " BEGIN SELECT RAISE(ABORT, 'disk trouble'); END")
+	return func() { exec("DROP TRIGGER broken") }
+}
+
+func TestFailedWritesAreRetried(t *testing.T) {
+	e := newEnv(t)
+	id := idOf(e.token(nil))
+	heal := e.fail("quota_usage")
+	for range 50 {
+		if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testkit.Eventually(t, 5*time.Second, func() bool { return e.svc.Ready() != nil }, "the service says that it cannot write")
+	if n := len(e.rows()); n != 0 {
+		t.Fatalf("%d rows without their counters", n)
+	}
+	heal()
+	e.flush()
+	if s := e.sums(id); s != (sums{50, 50, 50, 50}) {
+		t.Errorf("%+v", s)
+	}
+	if err := e.svc.Ready(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(e.logs.String(), "audit rows cannot be written") {
+		t.Error("the log says nothing")
+	}
+}
+
+// TestCommitWhoseAnswerWasLost: a batch that is tried again though it was written counts nothing twice.
+func TestCommitWhoseAnswerWasLost(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
+		id := idOf(e.token(nil))
+		sql := newStatements(e.store.Dialect())
+		r := &record{entry: entry{ID: 1, Time: noon, TokenID: id, Operation: sdk.OpSearch}}
+		write := func(again bool) {
+			t.Helper()
+			b := newBatch(1)
+			b.add(r)
+			for _, again := range []bool{again, true, true} {
+				if err := b.write(context.Background(), e.store, sql, again); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		write(false)
+		r.written, r.finished, r.Outcome, r.Credits = true, true, Success, 4
+		write(false)
+		if s := e.sums(id); s != (sums{1, 4, 1, 4}) {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestCloseEndsThoughNothingCanBeWritten(t *testing.T) {
+	e := newEnv(t)
+	id := idOf(e.token(nil))
+	heal := e.fail("quota_usage")
+	defer heal()
+	if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, 5*time.Second, func() bool { return e.svc.Ready() != nil }, "a failed write")
+	done := make(chan struct{})
+	go func() { e.svc.Close(); e.svc.Close(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(15 * time.Second):
+		t.Fatal("close hangs")
+	}
+}
+
+func TestCloseWritesTheRest(t *testing.T) {
+	e := newEnv(t)
+	id := idOf(e.token(nil))
+	for range 500 {
+		if _, err := e.call(e.svc, id, sdk.OpResearchResult, `{}`); err != nil && fault.CodeOf(err) != fault.QuotaExhausted {
+			t.Fatal(err)
+		}
+	}
+	e.svc.Close()
+	if s := e.sums(id); s.AuditRows != 500 || s.Requests != 500 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestBoundOfTheAudit: with the writer held up, requests wait at the bound, nothing is dropped, and all go on after it.
+func TestBoundOfTheAudit(t *testing.T) {
+	e := newEnv(t)
+	unblock := e.blockWrites()
+	defer unblock()
+	a := e.svc.audit
+	var wg sync.WaitGroup
+	const workers = 8
+	for w := range workers {
+		wg.Go(func() {
+			for range maxPending/workers + 100 {
+				a.begin(&record{entry: entry{Time: noon, TokenID: fmt.Sprint("t", w), Outcome: Success}, finished: true})
+			}
+		})
+	}
+	pending := func() int {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return len(a.pending)
+	}
+	testkit.Eventually(t, 20*time.Second, func() bool { return pending() == maxPending }, "the bound")
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := e.svc.Flush(ctx); err == nil {
+		t.Error("flush cannot have been done")
+	}
+	unblock()
+	wg.Wait()
+	e.flush()
+	var n int64
+	if err := e.store.DB(context.Background()).Table("search_requests").Count(&n).Error; err != nil || n != maxPending+workers*100 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// TestFlushEndsUnderLoad: flush waits for what was there, not for what comes.
+func TestFlushEndsUnderLoad(t *testing.T) {
+	e := newEnv(t)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				e.svc.audit.begin(&record{entry: entry{Time: noon, TokenID: "t", Outcome: Success}, finished: true})
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+	})
+	for range 5 {
+		e.flush()
+	}
+	close(stop)
+	wg.Wait()
+}
+
+func TestBodiesAreKeptIfTheOperatorWants(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		e := newEnv(t, withKeys, func(e *env) {
+			e.set.LogBodies = want
+			e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {
+				return reply(200, `{"echo":"`+req.Credential.Reveal()+`"}`), nil
+			}
+		})
+		e.addKeys("upstream-key-in-clear")
+		token := e.token(nil)
+		if g := e.send("POST", "/search/api/proxy/search", `{"api_key":"`+token+`","query":"a"}`); g.status != 200 {
+			t.Fatal(g.body)
+		}
+		e.flush()
+		var got []bodyRecord
+		if err := e.store.DB(context.Background()).Find(&got).Error; err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !want && len(got) > 0:
+			t.Errorf("bodies are kept though nobody asked: %+v", got)
+		case want && (len(got) != 1 || string(got[0].Request) != `{"query":"a"}` || string(got[0].Response) != `{"echo":"[redacted]"}`):
+			t.Errorf("%+v", got)
+		}
+	}
+}

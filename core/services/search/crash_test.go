@@ -1,0 +1,67 @@
+package search
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// TestHardStop copies the database in the middle of requests, as a crash would leave it, and starts on the copy.
+func TestHardStop(t *testing.T) {
+	release := make(chan struct{})
+	e := newEnv(t, func(e *env) {
+		e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {
+			if req.Operation == sdk.OpMap {
+				<-release
+			}
+			return reply(200, `{}`), nil
+		}
+	})
+	id := idOf(e.token(nil))
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() { _, _ = e.call(e.svc, id, sdk.OpMap, `{"url":"a"}`) })
+		if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testkit.Eventually(t, 5*time.Second, func() bool { return len(e.rows()) == 10 }, "all rows")
+	e.flush()
+	path := filepath.Join(t.TempDir(), "copy.sqlite3")
+	for _, suffix := range []string{"", "-wal"} {
+		raw, err := os.ReadFile(e.store.Path() + suffix)
+		if err == nil {
+			err = os.WriteFile(path+suffix, raw, 0o600)
+		}
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	close(release)
+	wg.Wait()
+	after := newEnvOn(t, testkit.OpenStore(t, store.Config{Dialect: store.SQLite, Path: path}, Migrations()))
+	interrupted := 0
+	for _, r := range after.rows() {
+		if r.Outcome == Open {
+			t.Errorf("an open row is left: %+v", r)
+		}
+		if r.Outcome == Interrupted && r.ErrorCode == "interrupted" {
+			interrupted++
+		}
+	}
+	u := after.used(after.svc, id)
+	if interrupted != 5 || after.sums(id) != (sums{10, 5, 10, 5}) || u.HourlyRequests != 10 || u.HourlyCredits != 5 || u.Reserved != 0 {
+		t.Errorf("%d interrupted; %+v; %+v", interrupted, after.sums(id), u)
+	}
+	if _, err := after.call(after.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {
+		t.Errorf("the next request: %v", err)
+	}
+	after.flush()
+}

@@ -18,9 +18,14 @@ import (
 )
 
 // New makes the kind for a plugin's declaration.
-func New[C any](d Definition[C]) framework.Kind { return kind[C]{d} }
+func New[C any](d Definition[C]) framework.Kind {
+	return kind[C]{Built: framework.Built[C, Channel, Open]{Build: d.Build}, def: d}
+}
 
-type kind[C any] struct{ def Definition[C] }
+type kind[C any] struct {
+	framework.Built[C, Channel, Open]
+	def Definition[C]
+}
 
 func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	var zero C
@@ -43,41 +48,18 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto(), Descriptor_: raw, Capabilities: k.capabilities()}, nil
 }
 
-func (k kind[C]) capabilities() (caps []string) {
-	for _, c := range []struct {
-		on   bool
-		name string
-	}{{k.def.Image, CapImage}, {k.def.Markdown, CapMarkdown}, {k.def.HTML, CapHTML}, {k.def.PerUserTarget, CapPerUserTarget}} {
-		if c.on {
-			caps = append(caps, c.name)
-		}
-	}
-	return caps
-}
-
-func (k kind[C]) build(inst Instance, config []byte) (Open, schema.Diagnostics) {
-	var cfg C
-	if diags := schema.Decode(config, &cfg); diags.HasErrors() {
-		return nil, diags
-	}
-	return k.def.Build(inst, cfg)
-}
-
-func (k kind[C]) Validate(inst Instance, config []byte) schema.Diagnostics {
-	_, diags := k.build(inst, config)
-	return diags
+func (k kind[C]) capabilities() []string {
+	return framework.Capabilities(
+		framework.Capability{On: k.def.Image, Name: CapImage},
+		framework.Capability{On: k.def.Markdown, Name: CapMarkdown},
+		framework.Capability{On: k.def.HTML, Name: CapHTML},
+		framework.Capability{On: k.def.PerUserTarget, Name: CapPerUserTarget},
+	)
 }
 
 func (k kind[C]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
-	open, diags := k.build(inst, config)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	ch, err := open(ctx)
-	if err != nil {
-		return nil, append(diags, schema.Errorf(nil, "%v", err)...)
-	}
-	if _, ok := ch.(TargetValidator); k.def.PerUserTarget && !ok {
+	ch, diags := k.Built.Open(ctx, inst, config)
+	if _, ok := ch.(TargetValidator); k.def.PerUserTarget && !diags.HasErrors() && !ok {
 		return nil, append(diags, schema.Errorf(nil, "the channel takes recipients and cannot check them: ValidateTarget is missing")...)
 	}
 	return ch, diags

@@ -19,9 +19,14 @@ import (
 )
 
 // New makes the kind for a plugin's declaration.
-func New[C any](d Definition[C]) framework.Kind { return kind[C]{d} }
+func New[C any](d Definition[C]) framework.Kind {
+	return kind[C]{Built: framework.Built[C, Backend, Open]{Build: d.Build}, def: d}
+}
 
-type kind[C any] struct{ def Definition[C] }
+type kind[C any] struct {
+	framework.Built[C, Backend, Open]
+	def Definition[C]
+}
 
 func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	var zero C
@@ -49,41 +54,13 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 }
 
 func (k kind[C]) capabilities() []string {
-	caps := []string{CapExchange}
-	for _, c := range []struct {
-		on   bool
-		name string
-	}{{k.def.Stream, CapStream}, {k.def.KeyStatus, CapKeyStatus}, {k.def.DataDir, CapDataDir}, {k.def.Exclusive, CapExclusive}} {
-		if c.on {
-			caps = append(caps, c.name)
-		}
-	}
-	return caps
-}
-
-func (k kind[C]) build(inst Instance, config []byte) (Open, schema.Diagnostics) {
-	var cfg C
-	if diags := schema.Decode(config, &cfg); diags.HasErrors() {
-		return nil, diags
-	}
-	return k.def.Build(inst, cfg)
-}
-
-func (k kind[C]) Validate(inst Instance, config []byte) schema.Diagnostics {
-	_, diags := k.build(inst, config)
-	return diags
-}
-
-func (k kind[C]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
-	open, diags := k.build(inst, config)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	b, err := open(ctx)
-	if err != nil {
-		return nil, append(diags, schema.Errorf(nil, "%v", err)...)
-	}
-	return b, diags
+	return framework.Capabilities(
+		framework.Capability{On: true, Name: CapExchange},
+		framework.Capability{On: k.def.Stream, Name: CapStream},
+		framework.Capability{On: k.def.KeyStatus, Name: CapKeyStatus},
+		framework.Capability{On: k.def.DataDir, Name: CapDataDir},
+		framework.Capability{On: k.def.Exclusive, Name: CapExclusive},
+	)
 }
 
 func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {

@@ -1,0 +1,56 @@
+package framework
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Built is the part of a Kind that is the same for all: Validate and Open from the author's one pure builder. C is the
+// config struct, T what an instance is, and O the function that opens one.
+type Built[C, T any, O ~func(context.Context) (T, error)] struct {
+	Build func(inst Instance, cfg C) (O, schema.Diagnostics)
+}
+
+func (b Built[C, T, O]) build(inst Instance, config []byte) (O, schema.Diagnostics) {
+	var cfg C
+	if diags := schema.Decode(config, &cfg); diags.HasErrors() {
+		return nil, diags
+	}
+	return b.Build(inst, cfg)
+}
+
+// Validate implements Kind.
+func (b Built[C, T, O]) Validate(inst Instance, config []byte) schema.Diagnostics {
+	_, diags := b.build(inst, config)
+	return diags
+}
+
+// Open implements Kind.
+func (b Built[C, T, O]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
+	open, diags := b.build(inst, config)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	value, err := open(ctx)
+	if err != nil {
+		return nil, append(diags, schema.Errorf(nil, "%v", err)...)
+	}
+	return value, diags
+}
+
+// Capability is a word that a plugin declares if On.
+type Capability struct {
+	On   bool
+	Name string
+}
+
+// Capabilities are the words that are on.
+func Capabilities(all ...Capability) (out []string) {
+	for _, c := range all {
+		if c.On {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}

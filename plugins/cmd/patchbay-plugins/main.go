@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/plugins/search/tavily"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -16,8 +17,9 @@ import (
 
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
-		"search/local":  local.Plugin,
-		"search/tavily": tavily.Plugin,
+		"notify/webhook": webhook.Plugin,
+		"search/local":   local.Plugin,
+		"search/tavily":  tavily.Plugin,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// bodyTimeout bounds the reading of a body, writeTimeout the writing of a large one.
+	// bodyTimeout is Options.BodyTimeout when it says nothing, writeTimeout bounds the writing of a large one.
 	bodyTimeout  = 30 * time.Second
 	writeTimeout = 60 * time.Second
 	// largeBody is more than what a socket takes without its reader.
@@ -27,10 +27,7 @@ func ReadBody(c *gin.Context) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	rc := http.NewResponseController(c.Writer)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := readAll(r.Body, r.ContentLength)
-	_ = rc.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
@@ -39,10 +36,36 @@ func ReadBody(c *gin.Context) ([]byte, error) {
 		return nil, tooLarge(large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		c.Header("Connection", "close")
-		return nil, fault.New(fault.BadRequest, "The body did not arrive within %d seconds.", int(bodyTimeout.Seconds())).WithStatus(http.StatusRequestTimeout)
+		return nil, fault.New(fault.BadRequest, "The body did not arrive in time.").WithStatus(http.StatusRequestTimeout)
 	}
 	c.Header("Connection", "close")
 	return nil, fault.Wrap(err, fault.BadRequest, "The body could not be read.")
+}
+
+// timedBody is a request body with a deadline, which ends with the body.
+type timedBody struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+// timed bounds the time that a body takes. Also one that no handler reads: the server reads it to its end by itself.
+func (w *wrapper) timed(c *gin.Context, body io.ReadCloser) io.ReadCloser {
+	limit := w.opts.BodyTimeout
+	if limit <= 0 {
+		limit = bodyTimeout
+	}
+	b := &timedBody{ReadCloser: body, rc: http.NewResponseController(c.Writer)}
+	_ = b.rc.SetReadDeadline(time.Now().Add(limit))
+	return b
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 func readAll(r io.Reader, size int64) ([]byte, error) {
@@ -64,6 +87,8 @@ func readAll(r io.Reader, size int64) ([]byte, error) {
 // WriteBody answers with a whole body. A client that does not read a large one is cut off after a minute.
 func WriteBody(c *gin.Context, status int, contentType string, body []byte) {
 	h := c.Writer.Header()
+	// Without a type nothing is said about the content, and nothing guessed.
+	h["Content-Type"] = nil
 	if contentType != "" {
 		h["Content-Type"] = []string{contentType}
 	}

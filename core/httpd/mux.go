@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -36,6 +37,9 @@ type mounted struct {
 
 // newMux builds the engines of all mounts.
 func newMux(mounts []Mount, opts Options) (*mux, error) {
+	if opts.Logger == nil {
+		opts.Logger = hclog.NewNullLogger()
+	}
 	m := &mux{}
 	for _, mount := range mounts {
 		host, prefix, err := split(mount.BaseURL)
@@ -128,7 +132,16 @@ func hostname(host string) string {
 }
 
 // newEngine makes the gin engine of one mount.
-func newEngine(m Mount, prefix string, opts Options) (*gin.Engine, error) {
+func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) {
+	if strings.ContainsAny(prefix, ":*") {
+		return nil, fmt.Errorf("service %s: base_url must not hold : or * in its path", m.Service)
+	}
+	defer func() {
+		// gin panics over routes that contradict each other.
+		if v := recover(); v != nil {
+			err = fmt.Errorf("service %s: %v", m.Service, v)
+		}
+	}()
 	e := gin.New()
 	if err := e.SetTrustedProxies(nil); err != nil {
 		return nil, err

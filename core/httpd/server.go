@@ -109,6 +109,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err != nil {
 		_ = s.http.Close()
 	}
+	// net/http knows the listener only once it serves.
+	_ = s.listener.Close()
 	s.ended.Wait()
 	return err
 }

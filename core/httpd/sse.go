@@ -46,6 +46,8 @@ func (e *Events) Send(id int64, name string, data []byte) error {
 	if name != "" {
 		fmt.Fprintf(&b, "event: %s\n", name)
 	}
+	// A carriage return ends a line of the format as well.
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		fmt.Fprintf(&b, "data: %s\n", line)
 	}

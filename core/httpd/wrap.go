@@ -31,6 +31,8 @@ type Options struct {
 	Redact func(target string) string
 	// Clients finds the address of the client behind trusted proxies.
 	Clients *Clients
+	// BodyTimeout is how long a request body may take to arrive, whether a handler reads it or not; 0 means 30 s.
+	BodyTimeout time.Duration
 }
 
 // wrapper puts around every handler what all of them need.
@@ -73,7 +75,7 @@ func (w *wrapper) wrap(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
 				w.errors(c, tooLarge(limit))
 				return
 			}
-			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit)
+			c.Request.Body = w.timed(c, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
 		}
 		defer w.finish(c, began)
 		next(c)
@@ -82,13 +84,24 @@ func (w *wrapper) wrap(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
 
 // finish recovers from a panic and writes the log line.
 func (w *wrapper) finish(c *gin.Context, began time.Time) {
-	if v := recover(); v != nil {
-		if v == http.ErrAbortHandler {
-			panic(v)
-		}
+	v := recover()
+	if v != nil && v != http.ErrAbortHandler {
 		w.opts.Logger.Error("panic in a handler", "panic", fmt.Sprint(v), "request_id", RequestID(c), "stack", string(debug.Stack()))
-		w.errors(c, fault.New(fault.Internal, "Something went wrong on our side."))
+		if c.Writer.Written() {
+			// Half an answer must not look like a whole one.
+			v = http.ErrAbortHandler
+		} else {
+			w.errors(c, fault.New(fault.Internal, "Something went wrong on our side."))
+		}
 	}
+	w.log(c, began)
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+}
+
+// log writes the line of a request: always if something failed that its answer does not show.
+func (w *wrapper) log(c *gin.Context, began time.Time) {
 	err, failed := c.Get(keyError)
 	if !failed && !w.opts.Logger.IsDebug() {
 		return

@@ -52,8 +52,9 @@ type backend struct {
 	invoke func(ctx context.Context, req *sdk.Request) (*sdk.Reply, error)
 	stream func(ctx context.Context, req *sdk.Request) (client.SearchStream, error)
 
-	mu    sync.Mutex
-	calls []sdk.Request
+	mu      sync.Mutex
+	calls   []sdk.Request
+	retired error
 }
 
 func (b *backend) Describe() (*sdk.Descriptor, error) { return &b.desc, nil }
@@ -74,6 +75,12 @@ func (b *backend) seen() []sdk.Request {
 
 func (b *backend) Invoke(ctx context.Context, req *sdk.Request) (*sdk.Reply, error) {
 	b.note(req)
+	b.mu.Lock()
+	retired := b.retired
+	b.mu.Unlock()
+	if retired != nil {
+		return nil, retired
+	}
 	return b.invoke(ctx, req)
 }
 

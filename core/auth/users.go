@@ -12,9 +12,11 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -116,15 +118,13 @@ func (u *Users) Create(ctx context.Context, email, name string, role Role) (User
 	var text string
 	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
 		w := u.cfg.Store.Writer(ctx)
-		var n int64
-		if err := w.Model(&User{}).Where("email = ?", email).Count(&n).Error; err != nil {
-			return err
+		// One statement, so that of two processes that create the same user one is told so.
+		made := w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
+		if made.Error != nil {
+			return made.Error
 		}
-		if n > 0 {
+		if made.RowsAffected == 0 {
 			return fault.New(fault.Conflict, "There is a user with this email address already.").With("field", "email")
-		}
-		if err := w.Create(&user).Error; err != nil {
-			return err
 		}
 		var err error
 		text, err = u.addKey(ctx, user.ID)
@@ -137,11 +137,11 @@ func (u *Users) Create(ctx context.Context, email, name string, role Role) (User
 }
 
 func check(email, name string, role Role) error {
-	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail {
+	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail || !utf8.ValidString(email) {
 		return fault.New(fault.InvalidArgument, "The email address is not valid, or longer than %d characters.", maxEmail).With("field", "email")
 	}
-	if n := utf8.RuneCountInString(name); n == 0 || n > maxName {
-		return fault.New(fault.InvalidArgument, "The name must have 1 to %d characters.", maxName).With("field", "name")
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fault.New(fault.InvalidArgument, "The name must have 1 to %d characters, none of them a control character.", maxName).With("field", "name")
 	}
 	if role != Admin && role != Member {
 		return fault.New(fault.InvalidArgument, "The role must be admin or member.").With("field", "role")

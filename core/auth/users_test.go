@@ -2,6 +2,8 @@ package auth_test
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -94,6 +96,8 @@ func TestUserRefusals(t *testing.T) {
 			{"with a name", "Ann <ann@example.com>", "Ann", auth.Admin, "email"},
 			{"too long", strings.Repeat("a", 250) + "@example.com", "Ann", auth.Admin, "email"},
 			{"no name", "ann@example.com", "  ", auth.Admin, "name"},
+			{"name of two lines", "ann@example.com", "Ann\nBob", auth.Admin, "name"},
+			{"name that is no text", "ann@example.com", "Ann\xff", auth.Admin, "name"},
 			{"long name", "ann@example.com", strings.Repeat("ä", 81), auth.Admin, "name"},
 			{"role", "ann@example.com", "Ann", "root", "role"},
 		} {
@@ -103,6 +107,30 @@ func TestUserRefusals(t *testing.T) {
 					t.Fatalf("error %v", err)
 				}
 			})
+		}
+	})
+}
+
+// TestTheSameUserTwiceAtOnce: one of two is told that the address is taken, in ordinary words.
+func TestTheSameUserTwiceAtOnce(t *testing.T) {
+	forEach(t, func(t *testing.T, u *auth.Users, _ *store.Store) {
+		var wg sync.WaitGroup
+		var made, taken atomic.Int64
+		for range 8 {
+			wg.Go(func() {
+				switch _, _, err := u.Create(t.Context(), "ann@example.com", "Ann", auth.Member); {
+				case err == nil:
+					made.Add(1)
+				case fault.CodeOf(err) == fault.Conflict:
+					taken.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if made.Load() != 1 || taken.Load() != 7 {
+			t.Errorf("%d made, %d refused", made.Load(), taken.Load())
 		}
 	})
 }

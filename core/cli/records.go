@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -61,27 +62,40 @@ const maxKeys = 10_000
 func (c *command) key() *cobra.Command {
 	var keyGroup string
 	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		var lines []string
-		in := bufio.NewScanner(c.in)
-		for in.Scan() && len(lines) < maxKeys {
-			if in.Text() != "" {
-				lines = append(lines, in.Text())
-			}
+		keys, numbers, err := c.readKeys()
+		if err != nil {
+			return err
 		}
-		if err := in.Err(); err != nil {
-			return fmt.Errorf("read standard input: %w", err)
-		}
-		if len(lines) == 0 {
-			return mistake{errors.New("there is no key on standard input")}
-		}
-		return c.withRecords(cmd.Context(), func(r *app.Records) error { return c.addKeys(cmd.Context(), r, keyGroup, lines) })
+		return c.withRecords(cmd.Context(), func(r *app.Records) error { return c.addKeys(cmd.Context(), r, keyGroup, keys, numbers) })
 	}}
 	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
 	return group("key", "Upstream keys of the search service", add)
 }
 
-func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, lines []string) error {
-	added, err := r.Search.AddKeys(ctx, keyGroup, lines)
+// readKeys reads standard input: the lines that are not blank, and their numbers.
+func (c *command) readKeys() (keys []string, numbers []int, err error) {
+	in := bufio.NewScanner(c.in)
+	for n := 1; in.Scan(); n++ {
+		if strings.TrimSpace(in.Text()) == "" {
+			continue
+		}
+		if len(keys) == maxKeys {
+			return nil, nil, mistake{fmt.Errorf("there are more than %d keys on standard input: add them in parts", maxKeys)}
+		}
+		keys, numbers = append(keys, in.Text()), append(numbers, n)
+	}
+	if err := in.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read standard input: %w", err)
+	}
+	if len(keys) == 0 {
+		return nil, nil, mistake{errors.New("there is no key on standard input")}
+	}
+	return keys, numbers, nil
+}
+
+// addKeys adds keys and tells what became of each; numbers are the lines on which they stood.
+func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, keys []string, numbers []int) error {
+	added, err := r.Search.AddKeys(ctx, keyGroup, keys)
 	if err != nil {
 		return err
 	}
@@ -89,7 +103,7 @@ func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, 
 	for i, a := range added {
 		if a.Problem != "" {
 			bad++
-			fmt.Fprintf(c.err, "line %d: %s\n", i+1, a.Problem)
+			fmt.Fprintf(c.err, "line %d: %s\n", numbers[i], a.Problem)
 			continue
 		}
 		fmt.Fprintf(c.out, "%s %s\n", a.ID, a.Status)

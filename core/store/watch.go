@@ -34,6 +34,8 @@ func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func(
 		return err
 	}
 	defer probe.close()
+	// What others wrote between the caller's reading and this moment would not be noticed otherwise.
+	changed()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {

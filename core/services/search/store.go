@@ -87,8 +87,8 @@ type cutoffs struct{ rows, usage, research time.Time }
 func (r *repository) purge(ctx context.Context, before cutoffs, limit int) (more bool, err error) {
 	err = r.store.Tx(ctx, "delete old requests", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
-		var ids []int64
-		if err := w.Raw("SELECT id FROM search_requests WHERE time < ? ORDER BY time LIMIT ?", before.rows.UnixMilli(), limit).Scan(&ids).Error; err != nil {
+		ids, err := oldest(w, before.rows, limit)
+		if err != nil {
 			return err
 		}
 		more = len(ids) == limit
@@ -106,4 +106,20 @@ func (r *repository) purge(ctx context.Context, before cutoffs, limit int) (more
 		return w.Exec("DELETE FROM search_research WHERE created_at < ?", before.research.UnixMilli()).Error
 	})
 	return more, err
+}
+
+// oldest are the ids of at most limit requests from the beginning that are older than a time. Ids ascend with time, so that
+// no index on the time is needed, which every request would pay for.
+func oldest(w *gorm.DB, before time.Time, limit int) (ids []int64, err error) {
+	var rows []struct{ ID, Time int64 }
+	if err := w.Raw("SELECT id, time FROM search_requests WHERE id > 0 ORDER BY id LIMIT ?", limit).Scan(&rows).Error; err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if r.Time >= before.UnixMilli() {
+			break
+		}
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
 }

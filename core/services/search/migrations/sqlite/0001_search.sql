@@ -53,7 +53,6 @@ CREATE TABLE search_requests (
 	client           TEXT NOT NULL,
 	error_code       TEXT NOT NULL
 );
-CREATE INDEX search_requests_time ON search_requests (time);
 CREATE INDEX search_requests_open ON search_requests (id) WHERE outcome = 0;
 
 CREATE TABLE search_bodies (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,13 +113,16 @@ func TestWhatTheSDKRefuses(t *testing.T) {
 }
 
 func TestOutcomesCrossTheWire(t *testing.T) {
-	var fail error
+	// A call that was cut off may still be ending when the next one begins.
+	var next atomic.Pointer[error]
+	fail := func(err error) { next.Store(&err) }
 	c := client(t, false, &channel{send: func(ctx context.Context, _ *notify.Notification, _ notify.Target) (*notify.Receipt, error) {
-		if fail == nil {
+		err := *next.Load()
+		if err == nil {
 			<-ctx.Done()
 			return nil, fmt.Errorf("send: %w", ctx.Err())
 		}
-		return nil, fail
+		return nil, err
 	}})
 	for _, tt := range []struct {
 		err  error
@@ -132,7 +136,7 @@ func TestOutcomesCrossTheWire(t *testing.T) {
 		{errs.Unavailable(errs.ReasonConnect, "no connection"), notify.Retryable},
 		{nil, notify.Uncertain},
 	} {
-		fail = tt.err
+		fail(tt.err)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		if tt.err == nil {
 			ctx, cancel = context.WithTimeout(t.Context(), 30*time.Millisecond)
@@ -143,7 +147,7 @@ func TestOutcomesCrossTheWire(t *testing.T) {
 			t.Errorf("%v: outcome %s, want %s", tt.err, got, tt.want)
 		}
 	}
-	fail = notify.Temporary(7*time.Second, "BUSY", "come back")
+	fail(notify.Temporary(7*time.Second, "BUSY", "come back"))
 	_, err := c.Send(t.Context(), whole(), notify.Target{})
 	if e := errs.From(err); e.RetryAfter != 7*time.Second || e.Reason != "BUSY" {
 		t.Errorf("got %+v", e)

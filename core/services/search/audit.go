@@ -58,22 +58,24 @@ func newAudit(st *store.Store, log hclog.Logger, lastID int64) *audit {
 // begin queues the beginning of a request and gives it its id.
 func (a *audit) begin(r *record) {
 	r.ID = a.nextID.Add(1)
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.enqueue(r)
 }
 
 // end queues what became of a request. r must not be used afterwards.
 func (a *audit) end(r *record, set func(*record)) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	set(r)
 	r.finished = true
-	a.mu.Unlock()
+	// In one piece with the above: a write in between would take the end along and leave it to be counted once more.
 	a.enqueue(r)
 }
 
+// enqueue puts a record into the queue unless it is there. The caller holds the mutex.
 func (a *audit) enqueue(r *record) {
-	a.mu.Lock()
 	if r.queued {
-		a.mu.Unlock()
 		return
 	}
 	for len(a.pending) >= maxPending && !a.closed {
@@ -85,7 +87,6 @@ func (a *audit) enqueue(r *record) {
 	if len(a.pending) == 1 {
 		a.wake()
 	}
-	a.mu.Unlock()
 }
 
 // wake has the writer look at the queue. The caller holds the mutex.

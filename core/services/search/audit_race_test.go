@@ -2,6 +2,7 @@ package search
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -12,30 +13,44 @@ func newIdleAudit() *audit {
 	return a
 }
 
-// TestAnEndIsCountedOnce: a write that comes while a request ends takes its credits along once, with this write or with
-// the next one.
-func TestAnEndIsCountedOnce(t *testing.T) {
-	a := newIdleAudit()
-	take := func() (credits int64) {
-		b := a.batch()
-		a.mu.Lock()
-		a.pending = a.pending[len(b.records):]
-		a.mu.Unlock()
-		for _, u := range b.usage {
-			credits += u.Credits
-		}
-		return credits
+// take is what a write does with the queue: it returns the credits that it would store.
+func (a *audit) take() (credits int64) {
+	b := a.batch()
+	a.mu.Lock()
+	a.pending = a.pending[len(b.records):]
+	a.room.Broadcast()
+	a.mu.Unlock()
+	for _, u := range b.usage {
+		credits += u.Credits
 	}
-	for range 5000 {
-		r := &record{entry: entry{TokenID: "abcd"}}
-		a.begin(r)
-		first := make(chan int64, 1)
-		a.end(r, func(r *record) {
-			r.Credits = 1
-			go func() { first <- take() }()
-		})
-		if got := <-first + take(); got != 1 {
-			t.Fatalf("1 credit was counted as %d", got)
+	return credits
+}
+
+// TestAnEndIsCountedOnce: writes go on all the time while requests begin and end, and each credit is stored once.
+func TestAnEndIsCountedOnce(t *testing.T) {
+	const requests = 200_000
+	a := newIdleAudit()
+	var stored int64
+	var over atomic.Bool
+	var writer, clients sync.WaitGroup
+	writer.Go(func() {
+		for !over.Load() {
+			stored += a.take()
 		}
+	})
+	for range 4 {
+		clients.Go(func() {
+			for range requests / 4 {
+				r := &record{entry: entry{TokenID: "abcd"}}
+				a.begin(r)
+				a.end(r, func(r *record) { r.Credits = 1 })
+			}
+		})
+	}
+	clients.Wait()
+	over.Store(true)
+	writer.Wait()
+	if stored += a.take(); stored != requests {
+		t.Fatalf("%d credits were stored as %d", requests, stored)
 	}
 }

@@ -8,7 +8,7 @@ LDFLAGS := -s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=$(VERSION)
 TESTFLAGS ?=
 TOOLS     := bin/tools
 
-.PHONY: build run test e2e check bench generate clean
+.PHONY: build run test e2e check bench generate release-protos clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -35,11 +35,18 @@ generate:
 	mkdir -p $(TOOLS)
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
+	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
+
+# What is released may not change any more: run it when a release is made, and commit what it writes. A test compares
+# the .proto files with it from then on.
+release-protos: generate
+	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat
+	cp sdk/proto/patchbay.binpb sdk/proto/released.binpb
 
 # Linters, and that generated files and module files are what their sources say.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
-	@git diff --exit-code -- '*.pb.go' || { echo "generated files differ: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' '*.binpb' || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
 	cd core/tools && $(GO) vet ./protogen ./testsum

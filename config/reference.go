@@ -9,7 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// reference reads an attribute that names one instance, or a list of them. The result is as of evaluate.
+// reference reads an attribute that names one instance, or a list of them, for which a single one may stand. The result is
+// as of evaluate.
 func (d *decoder) reference(v *value) bool {
 	if hcl.ExprAsKeyword(v.expr) == "null" {
 		return false
@@ -18,6 +19,14 @@ func (d *decoder) reference(v *value) bool {
 		if ref := d.referenceIn(v, v.expr); ref != "" {
 			v.data = ref
 		}
+		return true
+	}
+	if _, found := hcl.AbsTraversalForExpr(v.expr); !found.HasErrors() {
+		refs := []string{}
+		if ref := d.referenceIn(v, v.expr); ref != "" {
+			refs = append(refs, ref)
+		}
+		v.data = refs
 		return true
 	}
 	list, found := hcl.ExprList(v.expr)

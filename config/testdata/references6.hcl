@@ -1,0 +1,2 @@
+notify "webhook" "ops" {}
+service "mail" { notify = "notify.ops" }

@@ -1,0 +1,97 @@
+package crawl
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// maxGates is how many hosts are remembered before those that nobody uses are forgotten.
+const maxGates = 1024
+
+// gates bound how hard each host is asked.
+type gates struct {
+	parallel int
+	delay    time.Duration
+	mu       sync.Mutex
+	byHost   map[string]*gate
+}
+
+// gate is the entrance to one host.
+type gate struct {
+	slots chan struct{}
+	// next is when the next request may start; users counts those who wait or are inside. Both belong to gates.mu.
+	next  time.Time
+	users int
+}
+
+func newGates(parallel int, delay time.Duration) *gates {
+	return &gates{parallel: parallel, delay: delay, byHost: map[string]*gate{}}
+}
+
+// enter waits until a request to the host may start. leave must be called after it, unless there is an error.
+func (g *gates) enter(ctx context.Context, host string) (leave func(), err error) {
+	at := g.join(host)
+	select {
+	case at.slots <- struct{}{}:
+	case <-ctx.Done():
+		g.quit(at)
+		return nil, ctx.Err()
+	}
+	leave = func() {
+		<-at.slots
+		g.quit(at)
+	}
+	timer := time.NewTimer(g.reserve(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return leave, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+func (g *gates) join(host string) *gate {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := g.byHost[host]
+	if at == nil {
+		if len(g.byHost) >= maxGates {
+			g.forget()
+		}
+		at = &gate{slots: make(chan struct{}, g.parallel)}
+		g.byHost[host] = at
+	}
+	at.users++
+	return at
+}
+
+func (g *gates) forget() {
+	now := time.Now()
+	for host, at := range g.byHost {
+		if at.users == 0 && now.After(at.next) {
+			delete(g.byHost, host)
+		}
+	}
+}
+
+func (g *gates) quit(at *gate) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at.users--
+}
+
+// reserve takes the next time at which a request may start and tells how far away it is.
+func (g *gates) reserve(at *gate) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	start := now
+	if at.next.After(now) {
+		start = at.next
+	}
+	at.next = start.Add(g.delay)
+	return start.Sub(now)
+}

@@ -1,0 +1,198 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// run is one crawl under way. Its fields are changed between levels only.
+type run struct {
+	crawler *Crawler
+	opts    Options
+	fetcher *fetcher
+	// home is the host whose pages are not external.
+	home   string
+	limit  int
+	text   int
+	seen   map[string]bool
+	listed map[string]bool
+	result *Result
+}
+
+// Run crawls. It fails if the options make no sense or ctx ends before the time-out of the options; all else that goes
+// wrong stands in the result.
+func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	if o.Timeout > 0 {
+		inner, cancel = context.WithTimeout(ctx, o.Timeout)
+	}
+	defer cancel()
+	start := canonical(o.Start)
+	r := &run{
+		crawler: c, opts: o, limit: min(o.Limit, c.cfg.MaxPages), seen: map[string]bool{start: true}, listed: map[string]bool{},
+		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}},
+	}
+	r.fetcher = newFetcher(inner, c, o.Format)
+	r.levels(inner, &visit{url: start, start: true})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.result, nil
+}
+
+// levels visits the start, then what it links to, and so on.
+func (r *run) levels(ctx context.Context, start *visit) {
+	frontier, visited := []*visit{start}, 1
+	for depth := 0; len(frontier) > 0 && ctx.Err() == nil; depth++ {
+		last := depth == r.opts.MaxDepth
+		if !last || r.opts.Format != "" {
+			r.visitAll(ctx, frontier)
+		}
+		if depth == 0 {
+			r.began(start)
+		}
+		var next []*visit
+		for _, v := range frontier {
+			r.list(v)
+			if !last {
+				next = append(next, r.follow(v, r.limit-visited-len(next))...)
+			}
+		}
+		frontier = next
+		visited += len(next)
+	}
+}
+
+// began notes where the start page really is.
+func (r *run) began(start *visit) {
+	r.result.Base, r.result.Start = start.url, start.err
+	r.seen[start.url] = true
+	if u, err := url.Parse(start.url); err == nil {
+		r.home = domain(u)
+	}
+}
+
+// visitAll visits pages side by side.
+func (r *run) visitAll(ctx context.Context, all []*visit) {
+	todo := make(chan *visit)
+	var done sync.WaitGroup
+	for range min(workers, len(all)) {
+		done.Go(func() {
+			for v := range todo {
+				r.visit(v)
+			}
+		})
+	}
+	for _, v := range all {
+		if ctx.Err() != nil {
+			v.err = errNoTime
+			continue
+		}
+		todo <- v
+	}
+	close(todo)
+	done.Wait()
+}
+
+// visit gets one page, behind its redirects.
+func (r *run) visit(v *visit) {
+	for range maxHops + 1 {
+		v.location = ""
+		v.err = r.fetcher.fetch(v)
+		if v.location == "" {
+			if v.start && v.again {
+				v.err = errTooManyHops
+			}
+			return
+		}
+		u, err := url.Parse(v.location)
+		if err != nil || !v.start && !r.permits(u) {
+			v.err = errLeadsOut
+			return
+		}
+		v.url = canonical(u)
+	}
+	v.err = errTooManyHops
+}
+
+// list puts a page that was visited into the result.
+func (r *run) list(v *visit) {
+	u, err := url.Parse(v.url)
+	if err != nil || r.listed[v.url] || v.again {
+		return
+	}
+	if !r.permits(u) {
+		return
+	}
+	r.listed[v.url] = true
+	switch {
+	case r.opts.Format == "" && (v.err == nil || v.noText || errors.Is(v.err, errNoTime)):
+		r.result.Pages = append(r.result.Pages, Page{URL: v.url})
+		return
+	case v.err == nil && r.opts.MaxText > 0 && r.text+len(v.page.Text) > r.opts.MaxText:
+		v.err = errNoRoom
+	}
+	if v.err != nil {
+		if len(r.result.Failed) < maxFailed {
+			r.result.Failed = append(r.result.Failed, Failure{URL: v.url, Err: v.err})
+		}
+		return
+	}
+	r.text += len(v.page.Text)
+	r.result.Pages = append(r.result.Pages, v.page)
+}
+
+// follow makes visits of a page's links, at most room of them.
+func (r *run) follow(v *visit, room int) []*visit {
+	var out []*visit
+	u, err := url.Parse(v.url)
+	if err != nil || v.err != nil && !v.noText || !r.inside(u) {
+		return nil
+	}
+	for _, link := range v.links {
+		if len(out) >= room || len(out) >= r.opts.MaxBreadth {
+			break
+		}
+		u, err := url.Parse(link)
+		if err != nil || !r.permits(u) {
+			continue
+		}
+		address := canonical(u)
+		if r.seen[address] || len(address) > maxAddress {
+			continue
+		}
+		r.seen[address] = true
+		out = append(out, &visit{url: address})
+	}
+	return out
+}
+
+// inside tells whether the links of a page count: those of the start's domain and of domains that were named.
+func (r *run) inside(u *url.URL) bool {
+	return r.isHome(u) || len(r.opts.SelectDomains) > 0 && matches(r.opts.SelectDomains, u.Hostname())
+}
+
+func (r *run) isHome(u *url.URL) bool {
+	d := domain(u)
+	return d == r.home || strings.HasSuffix(d, "."+r.home)
+}
+
+// permits tells whether a page may be visited and listed.
+func (r *run) permits(u *url.URL) bool {
+	o, host := &r.opts, u.Hostname()
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, matches(o.ExcludeDomains, host), matches(o.ExcludePaths, path(u)):
+		return false
+	case len(o.SelectPaths) > 0 && !matches(o.SelectPaths, path(u)):
+		return false
+	case len(o.SelectDomains) > 0:
+		return matches(o.SelectDomains, host)
+	}
+	return o.External || r.isHome(u)
+}

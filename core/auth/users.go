@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hashicorp/go-hclog"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -67,27 +68,12 @@ type User struct {
 // TableName implements gorm's Tabler.
 func (User) TableName() string { return "users" }
 
-// apiKey is an API key as it is stored: its hash to look it up, a sealed copy to show it again.
-type apiKey struct {
-	ID        string `gorm:"primaryKey"`
-	UserID    string
-	Name      string
-	Hash      []byte
-	Sealed    string
-	Prefix    string
-	Scopes    string
-	ExpiresAt int64
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-	RevokedAt int64
-}
-
-// TableName implements gorm's Tabler.
-func (apiKey) TableName() string { return "api_keys" }
-
 // Config is what the package needs.
 type Config struct {
 	Store   *store.Store
 	Keyring *secret.Keyring
+	// Logger may be nil.
+	Logger hclog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -102,6 +88,9 @@ func New(cfg Config) (*Users, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
 	}
 	return &Users{cfg: cfg}, nil
 }
@@ -182,11 +171,14 @@ func (u *Users) Disable(ctx context.Context, email string) error {
 	})
 }
 
-// Reset lets a user back in with a new API key, whose text is returned this once; the former keys are revoked.
+// Reset lets a user back in with a new API key, whose text is returned this once; the former keys and all sessions end.
 func (u *Users) Reset(ctx context.Context, email string) (text string, err error) {
 	err = u.change(ctx, email, func(ctx context.Context, user User) error {
 		w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()
 		if err := w.Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", user.ID).Update("revoked_at", now).Error; err != nil {
+			return err
+		}
+		if err := w.Where("user_id = ?", user.ID).Delete(&session{}).Error; err != nil {
 			return err
 		}
 		if err := w.Model(&user).Updates(map[string]any{"disabled": false, "updated_at": now}).Error; err != nil {
@@ -217,4 +209,50 @@ func wrap(verb string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", verb, err)
+}
+
+// toValid makes a text that a database takes: valid UTF-8 without NUL.
+func toValid(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
+}
+
+// forwardedDomain makes an address of the name of a person whom a proxy has signed in. No mail goes there.
+const forwardedDomain = "@forwarded.invalid"
+
+// forwarded is the user of a forwarded identity, an administrator, made at the first visit.
+func (u *Users) forwarded(ctx context.Context, name string) (*Principal, error) {
+	email := strings.ToLower(name)
+	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
+		email += forwardedDomain
+	}
+	user, err := u.byEmail(ctx, email)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		user, err = u.addForwarded(ctx, name, email)
+	}
+	if err != nil {
+		return nil, wrap("read the user of a forwarded identity", err)
+	}
+	if user, err = u.user(ctx, user.ID); err != nil {
+		return nil, err
+	}
+	// Whom the allowlist names may administer, whatever the user was made for.
+	user.Role = Admin
+	return &Principal{User: user, Via: ViaForward}, nil
+}
+
+func (u *Users) byEmail(ctx context.Context, email string) (user User, err error) {
+	err = u.cfg.Store.DB(ctx).Where("email = ?", email).Take(&user).Error
+	return user, err
+}
+
+func (u *Users) addForwarded(ctx context.Context, name, email string) (User, error) {
+	now := u.cfg.Now().UnixMilli()
+	user := User{ID: store.NewID("usr"), Email: clip(email, maxEmail), Name: clip(name, maxName), Role: Admin, CreatedAt: now, UpdatedAt: now}
+	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
+		return u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user).Error
+	})
+	if err != nil {
+		return user, err
+	}
+	return u.byEmail(ctx, user.Email)
 }

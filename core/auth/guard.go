@@ -1,0 +1,218 @@
+package auth
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// Anonymous tells whether callers without an identity are let in while the product is developed or tried out.
+type Anonymous string
+
+// The settings. AnonymousAuto lets in only from this machine, only before the first user, and only without an allowlist.
+const (
+	AnonymousAuto  Anonymous = "auto"
+	AnonymousTrue  Anonymous = "true"
+	AnonymousFalse Anonymous = "false"
+)
+
+// Forward says which identities are taken from a reverse proxy that signs people in.
+type Forward struct {
+	// UserHeader and GroupHeader carry the identity; they count from trusted proxies alone.
+	UserHeader, GroupHeader string
+	// AllowedUser and AllowedGroup are the allowlist: either is enough. Without one nobody is let in.
+	AllowedUser, AllowedGroup string
+}
+
+func (f Forward) listed() bool { return f.AllowedUser != "" || f.AllowedGroup != "" }
+
+// Access is what the guard decides by.
+type Access struct {
+	Forward   Forward
+	Anonymous Anonymous
+	// Trusted tells which peers may name identities and clients.
+	Trusted *httpd.Clients
+}
+
+// Guard recognises the caller of each request and compares it with the route's policy. The principal is in the
+// request's context afterwards.
+func (u *Users) Guard(a Access) httpd.Guard {
+	g := &guard{users: u, access: a, cross: http.NewCrossOriginProtection()}
+	return g.check
+}
+
+type guard struct {
+	users  *Users
+	access Access
+	cross  *http.CrossOriginProtection
+}
+
+func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error {
+	p, err := g.recognise(c.Request)
+	if err != nil {
+		return err
+	}
+	if p == nil {
+		return fault.New(fault.Unauthorized, "Sign in, or send an API key: Authorization: Bearer svc_ak_….")
+	}
+	if p.ambient() {
+		if err := g.cross.Check(c.Request); err != nil {
+			return fault.New(fault.Forbidden, "The request comes from another site.")
+		}
+	}
+	if err := allowed(p, service, policy); err != nil {
+		return err
+	}
+	c.Request = c.Request.WithContext(With(c.Request.Context(), p))
+	return nil
+}
+
+// allowed compares a principal with a policy.
+func allowed(p *Principal, service string, policy httpd.Policy) error {
+	if service != httpd.CoreService && !p.In(service) {
+		return fault.New(fault.Forbidden, "This API key is not for the service %s.", service).With("scope", service)
+	}
+	switch policy {
+	case httpd.APIKey:
+		return nil
+	case httpd.Session:
+		if p.Via == ViaKey || p.Via == ViaExchanged {
+			return fault.New(fault.Forbidden, "This needs a sign-in with a passkey; an API key is not enough.")
+		}
+		return nil
+	case httpd.Admin, httpd.Forward:
+		if !p.Admin() {
+			return fault.New(fault.Forbidden, "This is for administrators.")
+		}
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Nobody may do this.")
+}
+
+// recognise finds out who makes a request; nil if nobody that it knows. An API key that is shown must be right: a wrong one
+// is not made up for by a cookie.
+func (g *guard) recognise(r *http.Request) (*Principal, error) {
+	ctx := r.Context()
+	if values := r.Header["Authorization"]; len(values) > 0 {
+		scheme, text, _ := strings.Cut(values[0], " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			if len(values) > 1 {
+				return nil, errKey()
+			}
+			return g.users.byKey(ctx, strings.TrimSpace(text))
+		}
+	}
+	if cookies := r.CookiesNamed(SessionCookie); len(cookies) == 1 {
+		if p, err := g.users.bySession(ctx, cookies[0].Value); p != nil || err != nil {
+			return p, err
+		}
+	}
+	if name := g.access.identity(r); name != "" {
+		return g.users.forwarded(ctx, name)
+	}
+	return g.anonymous(ctx, r)
+}
+
+// identity is the name of a person whom a trusted proxy has signed in and whom the allowlist lets in.
+func (a Access) identity(r *http.Request) string {
+	f := a.Forward
+	if !f.listed() || a.Trusted == nil || !a.Trusted.Trusted(peer(r)) {
+		return ""
+	}
+	name, ok := one(r.Header, f.UserHeader)
+	if !ok {
+		return ""
+	}
+	if f.AllowedUser != "" && name == f.AllowedUser {
+		return name
+	}
+	if f.AllowedGroup == "" {
+		return ""
+	}
+	groups, ok := one(r.Header, f.GroupHeader)
+	if !ok {
+		return ""
+	}
+	for g := range strings.SplitSeq(groups, ",") {
+		if strings.TrimSpace(g) == f.AllowedGroup {
+			return name
+		}
+	}
+	return ""
+}
+
+// one is the value of a header that stands there once, under its own spelling, and that the proxy has filled in.
+func one(h http.Header, name string) (string, bool) {
+	values := h.Values(name)
+	if len(values) != 1 {
+		return "", false
+	}
+	// Some servers take X_Forwarded_User for the same header: a client could set that one.
+	for spelled := range h {
+		if strings.Contains(spelled, "_") && strings.EqualFold(strings.ReplaceAll(spelled, "_", "-"), name) {
+			return "", false
+		}
+	}
+	v := strings.TrimSpace(values[0])
+	if v == "" || strings.Contains(v, "{http.") {
+		return "", false
+	}
+	return v, true
+}
+
+// anonymous is the built-in developer, where the setting lets callers without an identity in.
+func (g *guard) anonymous(ctx context.Context, r *http.Request) (*Principal, error) {
+	if g.access.Anonymous == AnonymousFalse || g.access.Forward.listed() {
+		return nil, nil
+	}
+	developer := &Principal{Via: ViaAnonymous, User: User{ID: "developer", Name: "developer", Role: Admin}}
+	if g.access.Anonymous == AnonymousTrue {
+		return developer, nil
+	}
+	if !local(r) {
+		return nil, nil
+	}
+	n, err := g.users.Count(ctx)
+	if err != nil || n > 0 {
+		return nil, err
+	}
+	return developer, nil
+}
+
+// local tells whether a request comes from this machine, past no proxy, and asks for this machine by name: a page of
+// another site that has its own name point here does not.
+func local(r *http.Request) bool {
+	ip, err := netip.ParseAddr(peer(r))
+	if err != nil || !ip.Unmap().IsLoopback() {
+		return false
+	}
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Forwarded") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
+			return false
+		}
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	switch strings.Trim(host, "[]") {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
+	return false
+}
+
+func peer(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,242 @@
+package auth_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+// request is one to this machine; change makes it another.
+func request(change ...func(*http.Request)) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "http://localhost:50883/search/api/tokens", nil)
+	r.RemoteAddr = "127.0.0.1:40000"
+	for _, f := range change {
+		f(r)
+	}
+	return r
+}
+
+func header(name string, values ...string) func(*http.Request) {
+	return func(r *http.Request) { r.Header[name] = values }
+}
+
+func from(addr string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = addr } }
+
+func host(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
+
+func cookie(value string) func(*http.Request) {
+	return func(r *http.Request) { r.AddCookie(auth.Cookie(value, false)) }
+}
+
+func bearer(key string) func(*http.Request) { return header("Authorization", "Bearer "+key) }
+
+// decide asks a guard and returns the code of its refusal, or the principal.
+func decide(t *testing.T, g httpd.Guard, p httpd.Policy, r *http.Request) (string, *auth.Principal) {
+	t.Helper()
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = r
+	if err := g(c, "search", p); err != nil {
+		return string(fault.CodeOf(err)), nil
+	}
+	return "", auth.From(c.Request.Context())
+}
+
+func clients(t *testing.T, cidrs ...string) *httpd.Clients {
+	t.Helper()
+	c, err := httpd.NewClients(cidrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open makes a keeper on a database of its own.
+func open(t *testing.T, now func() time.Time) *auth.Users {
+	t.Helper()
+	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	must(t, err)
+	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, testkit.SQLiteConfig(t), auth.Migrations()), Keyring: ring, Now: now})
+	must(t, err)
+	return users
+}
+
+func TestGuard(t *testing.T) {
+	forEach(t, func(t *testing.T, users *auth.Users, _ *store.Store) {
+		ctx := t.Context()
+		_, admin, err := users.Create(ctx, "admin@example.com", "Admin", auth.Admin)
+		must(t, err)
+		_, member, err := users.Create(ctx, "member@example.com", "Member", auth.Member)
+		must(t, err)
+		_, gone, err := users.Create(ctx, "gone@example.com", "Gone", auth.Admin)
+		must(t, err)
+		session, _, err := users.Exchange(ctx, admin, auth.Origin{Address: "127.0.0.1", UserAgent: "test"})
+		must(t, err)
+		must(t, users.Disable(ctx, "gone@example.com"))
+
+		g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+		for _, tc := range []struct {
+			name   string
+			policy httpd.Policy
+			req    *http.Request
+			code   string
+		}{
+			{"nobody", httpd.APIKey, request(), "unauthorized"},
+			{"admin key", httpd.Admin, request(bearer(admin)), ""},
+			{"scheme in lower case", httpd.Admin, request(header("Authorization", "bearer "+admin)), ""},
+			{"member key on an admin route", httpd.Admin, request(bearer(member)), "forbidden"},
+			{"member key", httpd.APIKey, request(bearer(member)), ""},
+			{"key on a session route", httpd.Session, request(bearer(admin)), "forbidden"},
+			{"unknown key", httpd.APIKey, request(bearer("svc_ak_" + admin[7:20] + admin[7:37])), "invalid_api_key"},
+			{"malformed key", httpd.APIKey, request(bearer("svc_ak_x")), "invalid_api_key"},
+			{"access token", httpd.APIKey, request(bearer("th-abcd-abcdefghijklmnopqrstuvwx")), "invalid_api_key"},
+			{"two headers", httpd.APIKey, request(header("Authorization", "Bearer "+admin, "Bearer "+admin)), "invalid_api_key"},
+			{"another scheme", httpd.APIKey, request(header("Authorization", "Basic "+admin)), "unauthorized"},
+			{"disabled user", httpd.APIKey, request(bearer(gone)), "account_disabled"},
+			{"session", httpd.Admin, request(cookie(session)), ""},
+			{"exchanged session on a session route", httpd.Session, request(cookie(session)), "forbidden"},
+			{"session from another site", httpd.Admin, request(cookie(session), header("Sec-Fetch-Site", "cross-site")), "forbidden"},
+			{"session from another origin", httpd.Admin, request(cookie(session), header("Origin", "https://evil.example")), "forbidden"},
+			{"key from another site", httpd.Admin, request(bearer(admin), header("Sec-Fetch-Site", "cross-site")), ""},
+			{"wrong key beside a session", httpd.Admin, request(bearer("svc_ak_x"), cookie(session)), "invalid_api_key"},
+			{"made-up session", httpd.Admin, request(cookie("x")), "unauthorized"},
+			{"two sessions", httpd.Admin, request(cookie(session), cookie(session)), "unauthorized"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if code, _ := decide(t, g, tc.policy, tc.req); code != tc.code {
+					t.Fatalf("got %q, want %q", code, tc.code)
+				}
+			})
+		}
+
+		if _, p := decide(t, g, httpd.Admin, request(cookie(session))); p.Via != auth.ViaExchanged || p.User.Email != "admin@example.com" {
+			t.Fatalf("got %+v", p)
+		}
+		must(t, users.EndSession(ctx, sessionID(t, g, session)))
+		if code, _ := decide(t, g, httpd.Admin, request(cookie(session))); code != "unauthorized" {
+			t.Fatalf("after the sign-out: got %q", code)
+		}
+		session, _, err = users.Exchange(ctx, admin, auth.Origin{})
+		must(t, err)
+		_, err = users.Reset(ctx, "admin@example.com")
+		must(t, err)
+		if code, _ := decide(t, g, httpd.Admin, request(cookie(session))); code != "unauthorized" {
+			t.Fatalf("after the reset: got %q", code)
+		}
+	})
+}
+
+func sessionID(t *testing.T, g httpd.Guard, text string) string {
+	t.Helper()
+	_, p := decide(t, g, httpd.Admin, request(cookie(text)))
+	return p.SessionID
+}
+
+func TestSessionExpires(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	users := open(t, func() time.Time { return now })
+	_, key, err := users.Create(t.Context(), "a@example.com", "A", auth.Admin)
+	must(t, err)
+	text, _, err := users.Exchange(t.Context(), key, auth.Origin{})
+	must(t, err)
+	g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+	for range 3 {
+		// Each use moves the end.
+		now = now.Add(29 * 24 * time.Hour)
+		if code, _ := decide(t, g, httpd.Admin, request(cookie(text))); code != "" {
+			t.Fatalf("got %q", code)
+		}
+	}
+	now = now.Add(30*24*time.Hour + time.Second)
+	if code, _ := decide(t, g, httpd.Admin, request(cookie(text))); code != "unauthorized" {
+		t.Fatalf("got %q", code)
+	}
+	must(t, users.PurgeSessions(t.Context()))
+}
+
+func TestForwardedIdentity(t *testing.T) {
+	users := open(t, nil)
+	f := auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedUser: "alice", AllowedGroup: "ops"}
+	g := users.Guard(auth.Access{Forward: f, Anonymous: auth.AnonymousTrue, Trusted: clients(t, "10.0.0.0/8")})
+	proxy := from("10.1.2.3:1")
+	user := func(v ...string) func(*http.Request) { return header("X-Forwarded-User", v...) }
+	for _, tc := range []struct {
+		name string
+		req  *http.Request
+		code string
+	}{
+		{"allowed user", request(proxy, user("alice")), ""},
+		{"allowed group", request(proxy, user("bob"), header("Remote-Groups", "dev, ops")), ""},
+		{"neither", request(proxy, user("bob"), header("Remote-Groups", "dev,opsx")), "unauthorized"},
+		{"untrusted peer", request(from("192.0.2.1:1"), user("alice")), "unauthorized"},
+		{"empty", request(proxy, user("")), "unauthorized"},
+		{"twice", request(proxy, user("alice", "alice")), "unauthorized"},
+		{"a variable that the proxy did not fill in", request(proxy, user("{http.reverse_proxy.header.Remote-User}")), "unauthorized"},
+		{"another spelling beside it", request(proxy, user("alice"), header("X_Forwarded_User", "mallory")), "unauthorized"},
+		{"another spelling alone", request(proxy, header("X_Forwarded_User", "alice")), "unauthorized"},
+		{"nobody, although anonymous access is on", request(), "unauthorized"},
+		{"from another site", request(proxy, user("alice"), header("Sec-Fetch-Site", "cross-site")), "forbidden"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, p := decide(t, g, httpd.Forward, tc.req)
+			if code != tc.code {
+				t.Fatalf("got %q, want %q", code, tc.code)
+			}
+			if code == "" && (!p.Admin() || p.User.ID == "") {
+				t.Fatalf("got %+v", p)
+			}
+		})
+	}
+	all, err := users.List(t.Context())
+	must(t, err)
+	if len(all) != 2 {
+		t.Fatalf("each identity is one user: got %+v", all)
+	}
+}
+
+func TestAnonymousDevelopment(t *testing.T) {
+	users := open(t, nil)
+	auto := users.Guard(auth.Access{Anonymous: auth.AnonymousAuto})
+	always := users.Guard(auth.Access{Anonymous: auth.AnonymousTrue})
+	for _, tc := range []struct {
+		name string
+		g    httpd.Guard
+		req  *http.Request
+		code string
+	}{
+		{"this machine", auto, request(), ""},
+		{"this machine by IPv6", auto, request(from("[::1]:5"), host("[::1]:50883")), ""},
+		{"another machine", auto, request(from("192.0.2.1:1")), "unauthorized"},
+		{"through a proxy", auto, request(header("X-Forwarded-For", "192.0.2.1")), "unauthorized"},
+		{"a foreign name that points here", auto, request(host("rebind.example:50883")), "unauthorized"},
+		{"another site in this browser", auto, request(header("Sec-Fetch-Site", "cross-site")), "forbidden"},
+		{"set to true, from anywhere", always, request(from("192.0.2.1:1"), host("patchbay.example")), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if code, _ := decide(t, tc.g, httpd.Admin, tc.req); code != tc.code {
+				t.Fatalf("got %q, want %q", code, tc.code)
+			}
+		})
+	}
+	_, _, err := users.Create(t.Context(), "a@example.com", "A", auth.Member)
+	must(t, err)
+	if code, _ := decide(t, auto, httpd.Admin, request()); code != "unauthorized" {
+		t.Fatalf("with a user: got %q", code)
+	}
+}

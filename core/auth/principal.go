@@ -1,0 +1,54 @@
+package auth
+
+import (
+	"context"
+	"slices"
+)
+
+// Via tells by what a principal was recognised.
+type Via string
+
+// The ways. Session is one that began with a passkey or the set-up link; an exchanged one stands for an API key.
+const (
+	ViaSession   Via = "session"
+	ViaExchanged Via = "exchanged_session"
+	ViaKey       Via = "api_key"
+	ViaForward   Via = "forward"
+	ViaAnonymous Via = "anonymous"
+)
+
+// Principal is who makes a request.
+type Principal struct {
+	User User
+	Via  Via
+	// KeyID is the API key that was shown, now or when the session began.
+	KeyID string
+	// SessionID is the session's public id.
+	SessionID string
+	// Scopes are the services that the principal is confined to; none means all.
+	Scopes []string
+}
+
+// Admin tells whether the principal may administer.
+func (p *Principal) Admin() bool { return p.User.Role == Admin }
+
+// In tells whether the principal may use a service.
+func (p *Principal) In(service string) bool {
+	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, service)
+}
+
+// ambient tells whether the browser adds the identity by itself, so that other sites can make it do so.
+func (p *Principal) ambient() bool { return p.Via != ViaKey }
+
+type principalKey struct{}
+
+// With puts a principal into a context.
+func With(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// From is the principal that the guard has recognised; nil on routes that need none.
+func From(ctx context.Context) *Principal {
+	p, _ := ctx.Value(principalKey{}).(*Principal)
+	return p
+}

@@ -1,0 +1,152 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	// SessionCookie carries the session.
+	SessionCookie = "patchbay_session"
+	// sessionFor is how long a session lasts without a request.
+	sessionFor = 30 * 24 * time.Hour
+	// touchAfter is how old "last seen" may be before it is written again.
+	touchAfter = time.Minute
+	// sessionChars of 62 make more than 256 bits.
+	sessionChars = 44
+	maxAgent     = 200
+)
+
+// session is a sign-in as it is stored: the hash of what the cookie holds.
+type session struct {
+	Hash      []byte `gorm:"primaryKey"`
+	ID        string
+	UserID    string
+	KeyID     string
+	BeganWith string
+	UserAgent string
+	Address   string
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	SeenAt    int64
+	ExpiresAt int64
+}
+
+// TableName implements gorm's Tabler.
+func (session) TableName() string { return "sessions" }
+
+// Origin is where a sign-in comes from, for the list of sessions.
+type Origin struct{ Address, UserAgent string }
+
+// begin makes a session and returns the value of its cookie.
+func (u *Users) begin(ctx context.Context, userID, keyID, beganWith string, from Origin) (string, error) {
+	text, now := secret.RandomString(sessionChars, secret.Alphanumeric), u.cfg.Now()
+	err := u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		return u.cfg.Store.Writer(ctx).Create(&session{
+			Hash: secret.HashToken(text), ID: store.NewID("ses"), UserID: userID, KeyID: keyID, BeganWith: beganWith,
+			UserAgent: clip(from.UserAgent, maxAgent), Address: from.Address,
+			CreatedAt: now.UnixMilli(), SeenAt: now.UnixMilli(), ExpiresAt: now.Add(sessionFor).UnixMilli(),
+		}).Error
+	})
+	return text, wrap("begin session", err)
+}
+
+// Exchange begins a session for an API key. It has the key's scopes and ends with the key.
+func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie string, p *Principal, err error) {
+	if p, err = u.byKey(ctx, key); err != nil {
+		return "", nil, err
+	}
+	cookie, err = u.begin(ctx, p.User.ID, p.KeyID, "api_key", from)
+	p.Via = ViaExchanged
+	return cookie, p, err
+}
+
+// bySession recognises the value of a cookie. Nil without an error means that there is no such session.
+func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) {
+	if len(text) != sessionChars {
+		return nil, nil
+	}
+	var s session
+	now := u.cfg.Now()
+	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ?", secret.HashToken(text), now.UnixMilli()).Take(&s).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, wrap("read session", err)
+	}
+	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID}
+	if s.KeyID != "" {
+		key, err := u.liveKey(ctx, "id = ?", s.KeyID)
+		if err != nil || key == nil {
+			return nil, err
+		}
+		p.Via, p.Scopes = ViaExchanged, key.scopes()
+	}
+	if p.User, err = u.user(ctx, s.UserID); err != nil {
+		return nil, err
+	}
+	if now.UnixMilli()-s.SeenAt > touchAfter.Milliseconds() {
+		u.touch(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": now.Add(sessionFor).UnixMilli()})
+	}
+	return p, nil
+}
+
+// touch notes that something was used. That it cannot be noted is no reason to refuse the request.
+func (u *Users) touch(ctx context.Context, model any, column string, id any, values map[string]any) {
+	err := u.cfg.Store.Tx(ctx, "note use", func(ctx context.Context) error {
+		return u.cfg.Store.Writer(ctx).Model(model).Where(column+" = ?", id).Updates(values).Error
+	})
+	if err != nil && ctx.Err() == nil {
+		u.cfg.Logger.Warn("the use of a sign-in was not noted", "error", err)
+	}
+}
+
+// EndSession signs out.
+func (u *Users) EndSession(ctx context.Context, id string) error {
+	return wrap("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
+		return u.cfg.Store.Writer(ctx).Where("id = ?", id).Delete(&session{}).Error
+	}))
+}
+
+// PurgeSessions deletes those whose time is over.
+func (u *Users) PurgeSessions(ctx context.Context) error {
+	return wrap("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
+		return u.cfg.Store.Writer(ctx).Where("expires_at <= ?", u.cfg.Now().UnixMilli()).Delete(&session{}).Error
+	}))
+}
+
+// Cookie is the cookie of a session; an empty value takes it away.
+func Cookie(value string, secure bool) *http.Cookie {
+	c := &http.Cookie{Name: SessionCookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure, MaxAge: int(sessionFor / time.Second)}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+func (u *Users) user(ctx context.Context, id string) (User, error) {
+	var out User
+	err := u.cfg.Store.DB(ctx).Where("id = ?", id).Take(&out).Error
+	if err != nil {
+		return out, wrap("read user", err)
+	}
+	if out.Disabled {
+		return out, fault.New("account_disabled", "This account is disabled.").WithStatus(http.StatusForbidden)
+	}
+	return out, nil
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return toValid(s)
+}

@@ -149,7 +149,7 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 	// ContextWithFallback stays off: gin uses its contexts again, so that none may outlive its request as a context.Context.
 	// Handlers pass c.Request.Context() on.
 	e.HandleMethodNotAllowed, e.RedirectTrailingSlash = true, false
-	w := &wrapper{opts: opts, errors: m.Errors}
+	w := &wrapper{opts: opts, service: m.Service, errors: m.Errors}
 	if w.errors == nil {
 		w.errors = WriteError
 	}

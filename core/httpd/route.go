@@ -69,8 +69,8 @@ type Mount struct {
 	Errors ErrorWriter
 }
 
-// Guard decides on a request for a policy that is not checked by the handler; its error is a fault.
-type Guard func(c *gin.Context, p Policy) error
+// Guard decides on a request to a service for a policy that is not checked by the handler; its error is a fault.
+type Guard func(c *gin.Context, service string, p Policy) error
 
 func (r Route) validate(service string) error {
 	if !r.Policy.known() {

@@ -37,8 +37,9 @@ type Options struct {
 
 // wrapper puts around every handler what all of them need.
 type wrapper struct {
-	opts   Options
-	errors ErrorWriter
+	opts    Options
+	service string
+	errors  ErrorWriter
 }
 
 func (w *wrapper) route(r Route) gin.HandlerFunc {
@@ -50,7 +51,7 @@ func (w *wrapper) route(r Route) gin.HandlerFunc {
 		return w.wrap(limit, r.Handler)
 	}
 	return w.wrap(limit, func(c *gin.Context) {
-		if err := w.opts.Guard(c, r.Policy); err != nil {
+		if err := w.opts.Guard(c, w.service, r.Policy); err != nil {
 			w.errors(c, err)
 			return
 		}

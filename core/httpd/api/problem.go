@@ -1,0 +1,115 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// Body is the body of every error, as the document shows it. Some codes come with members of their own.
+type Body struct {
+	_          struct{} `additionalProperties:"true"`
+	Code       string   `json:"code" example:"not_found" doc:"Stable name of the kind of error, in lower snake case."`
+	Message    string   `json:"message" example:"There is no such access token." doc:"One sentence for a person."`
+	RequestID  string   `json:"request_id" example:"req_01K9ZS5T9W1V6Q0P9A8E7C6B5D" doc:"Id of the request, as in the header X-Request-Id and in the log."`
+	Field      string   `json:"field,omitempty" example:"note" doc:"The parameter or member that the error is about."`
+	RetryAfter int64    `json:"retry_after,omitempty" doc:"Seconds after which it may be tried again."`
+
+	status int
+}
+
+// Error and GetStatus let huma take the shape of errors from this type.
+func (b *Body) Error() string { return b.Message }
+
+// GetStatus implements huma.StatusError.
+func (b *Body) GetStatus() int { return b.status }
+
+// problem is an error on its way to the error writer of a service.
+type problem struct {
+	c   *gin.Context
+	api *API
+	err error
+}
+
+// Error implements error.
+func (p *problem) Error() string { return p.err.Error() }
+
+// Unwrap gives the chain to errors.Is.
+func (p *problem) Unwrap() error { return p.err }
+
+// GetStatus implements huma.StatusError.
+func (p *problem) GetStatus() int { return fault.StatusOf(p.err) }
+
+func (p *problem) write() {
+	if p.api == nil {
+		httpd.WriteError(p.c, p.err)
+		return
+	}
+	p.api.cfg.Errors(p.c, p.err)
+}
+
+var installing sync.Once
+
+// install makes huma's own complaints faults. huma has two variables for that and no other way.
+func install() {
+	installing.Do(func() {
+		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+			c := humagin.Unwrap(ctx)
+			api, _ := c.MustGet(keyAPI).(*API)
+			return &problem{c: c, api: api, err: complaint(api, status, msg, errs)}
+		}
+		huma.NewError = func(status int, msg string, _ ...error) huma.StatusError { return &Body{Code: msg, status: status} }
+	})
+}
+
+// complaint words what validation found: the first fault, with its field.
+func complaint(a *API, status int, msg string, errs []error) error {
+	if status >= http.StatusInternalServerError {
+		return fault.New(fault.Internal, "Something went wrong on our side.")
+	}
+	code := fault.InvalidRequest
+	if a != nil && a.cfg.Invalid != "" {
+		code = a.cfg.Invalid
+	}
+	for _, err := range errs {
+		d, ok := err.(huma.ErrorDetailer)
+		if !ok {
+			continue
+		}
+		detail := d.ErrorDetail()
+		field := fieldOf(detail.Location)
+		if field == "" {
+			return fault.New(code, "%s", sentence("The body is not valid: "+detail.Message))
+		}
+		return fault.New(code, "%s", sentence("The value of \""+field+"\" is not valid: "+detail.Message)).With("field", field)
+	}
+	if len(errs) > 0 && errs[0] != nil && msg == "" {
+		msg = errs[0].Error()
+	}
+	return fault.New(code, "%s", sentence(msg))
+}
+
+// fieldOf is the member or parameter without the part of the request that it stands in.
+func fieldOf(location string) string {
+	_, field, _ := strings.Cut(location, ".")
+	return field
+}
+
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return "The request is not valid."
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}

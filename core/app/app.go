@@ -214,7 +214,7 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if _, err := change.Commit(ctx); err != nil {
 		return err
 	}
-	if a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring}); err != nil {
+	if a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth")}); err != nil {
 		return err
 	}
 	var handlers []queue.Handler

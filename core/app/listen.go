@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
@@ -84,7 +85,18 @@ func (a *App) mount() error {
 		mounts = append(mounts, a.search.Mount())
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
-	return a.http.Mount(mounts, httpd.Options{Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients})
+	return a.http.Mount(mounts, httpd.Options{
+		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(a.access()),
+	})
+}
+
+// access is what the guard of all routes decides by.
+func (a *App) access() auth.Access {
+	c := a.set.core
+	return auth.Access{
+		Forward:   auth.Forward{UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup},
+		Anonymous: auth.Anonymous(c.Anonymous), Trusted: a.clients,
+	}
 }
 
 // coreMount is what the core itself answers: who it is and which services it has.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -47,7 +48,11 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 		return "", err
 	}
 	defer h.Close()
-	p, err := h.Open(ctx, host.Spec{Name: filepath.Base(path), Path: path, Args: c.Args})
+	args, err := scripts(c.Args)
+	if err != nil {
+		return "", err
+	}
+	p, err := h.Open(ctx, host.Spec{Name: filepath.Base(path), Path: path, Args: args})
 	if err != nil {
 		return "", errors.New(host.Reason(err))
 	}
@@ -57,6 +62,21 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 		return "", err
 	}
 	return c.suites(ctx, link, func() string { return strings.Join(p.Logs(), "\n") })
+}
+
+// scripts makes the arguments that are files absolute: a plugin starts in another directory than its author does.
+func scripts(args []string) ([]string, error) {
+	out := slices.Clone(args)
+	for i, a := range args {
+		info, err := os.Stat(a)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if out[i], err = filepath.Abs(a); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // suites runs the suite of each kind that the plugin offers. A suite stops the plugin's instances, not its process.

@@ -36,11 +36,11 @@ func (a *App) Reload(ctx context.Context) (config.Diagnostics, error) {
 	a.keepRestartSettings(set)
 	a.set = set
 	if a.search != nil {
-		backend, err := a.searchBackend(set.search.Backend)
+		use, backends, err := a.searchChain(*set.search)
 		if err != nil {
 			return diags, err
 		}
-		if err := a.search.Reload(*set.search, backend); err != nil {
+		if err := a.search.Reload(use, backends...); err != nil {
 			return diags, err
 		}
 	}

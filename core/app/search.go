@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,14 +11,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search"
 )
 
-// openSearch makes the search service on the backend that the settings name.
+// openSearch makes the search service on the backends that the settings name.
 func (a *App) openSearch(ctx context.Context) error {
-	backend, err := a.searchBackend(a.set.search.Backend)
+	set, backends, err := a.searchChain(*a.set.search)
 	if err != nil {
 		return err
 	}
 	a.search, err = search.New(ctx, search.Config{
-		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("search"), Settings: *a.set.search, Search: backend,
+		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("search"), Settings: set, Backends: backends,
 		Metrics: search.NewMetrics(a.registry), PublicURL: a.set.core.PublicURL,
 	})
 	if err != nil {
@@ -27,12 +28,26 @@ func (a *App) openSearch(ctx context.Context) error {
 	return nil
 }
 
-func (a *App) searchBackend(ref string) (client.Search, error) {
-	h, err := a.catalog.Handle(ref)
-	if err != nil {
-		return nil, err
+// searchChain finds the backends that the settings name. An instance that is not required and does not run is left out,
+// as long as there is another one; the settings that are returned name those that are left.
+func (a *App) searchChain(set search.Settings) (search.Settings, []client.Search, error) {
+	var refs []string
+	var backends []client.Search
+	var missing error
+	for _, ref := range set.Backend {
+		h, err := a.catalog.Handle(ref)
+		if err != nil {
+			a.log.Warn("a search backend is left out of the chain", "backend", ref, "error", err)
+			missing = errors.Join(missing, err)
+			continue
+		}
+		refs, backends = append(refs, ref), append(backends, client.NewSearch(h, a.metrics.observe))
 	}
-	return client.NewSearch(h, a.metrics.observe), nil
+	if len(refs) == 0 {
+		return set, nil, missing
+	}
+	set.Backend = refs
+	return set, backends, nil
 }
 
 // observe counts the calls to providers.

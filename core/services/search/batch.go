@@ -72,7 +72,7 @@ func (b *batch) add(r *record) {
 		b.bodies = append(b.bodies, bodyRecord{r.ID, r.RequestBody, r.ResponseBody})
 	}
 	if r.research != "" {
-		b.research = append(b.research, researchRecord{r.research, r.TokenID, r.KeyID, r.Time.UnixMilli()})
+		b.research = append(b.research, researchRecord{r.research, r.TokenID, r.KeyID, r.Backend, r.Time.UnixMilli()})
 	}
 }
 

@@ -156,12 +156,14 @@ type env struct {
 	ring    *secret.Keyring
 	clock   *clock
 	backend *backend
-	set     Settings
-	logs    *logs
-	svc     *Service
-	base    string
-	server  *httpd.Server
-	public  string
+	// more are the further backends of the chain.
+	more   []*backend
+	set    Settings
+	logs   *logs
+	svc    *Service
+	base   string
+	server *httpd.Server
+	public string
 }
 
 // logs keeps what was logged.
@@ -204,7 +206,7 @@ func newEnv(t testing.TB, change ...func(*env)) *env {
 func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 	t.Helper()
 	e := &env{TB: t, store: st, ring: keyring(t), clock: newClock(noon), logs: &logs{}}
-	e.set = Settings{BaseURL: "/search", Backend: "search.web", Retention: 768 * time.Hour}
+	e.set = Settings{BaseURL: "/search", Backend: []string{"search.web"}, Retention: 768 * time.Hour}
 	e.backend = &backend{desc: sdk.Descriptor{Operations: operations()}}
 	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, `{"results":[]}`), nil }
 	for _, f := range change {
@@ -218,7 +220,7 @@ func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 func (e *env) start() *Service {
 	e.Helper()
 	svc, err := New(context.Background(), Config{
-		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Search: e.backend, Now: e.clock.now, PublicURL: e.public,
+		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.now, PublicURL: e.public,
 	})
 	if err != nil {
 		e.Fatal(err)

@@ -199,7 +199,7 @@ func TestUpstreamsPagesAreData(t *testing.T) {
 func TestMetricsNameNoToken(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	e := newEnv(t, withKeys)
-	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Search: e.backend, Now: e.clock.now, Metrics: NewMetrics(reg)})
+	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.now, Metrics: NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 	for range 20 {
 		next := &backend{desc: e.backend.desc, invoke: e.backend.invoke}
-		old := e.svc.state.Load().search.(*backend)
+		old := e.svc.state.Load().chain[0].search.(*backend)
 		if err := e.svc.Reload(e.set, next); err != nil {
 			t.Fatal(err)
 		}

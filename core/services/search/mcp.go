@@ -18,15 +18,25 @@ import (
 // queryToken is the parameter, in any case, that may carry the token of an MCP client which can send no header.
 const queryToken = "tavilyApiKey"
 
-// mcpTools are the operations of a backend that MCP clients see.
-func mcpTools(desc *sdk.Descriptor) (*mcp.Tools, error) {
-	var tools []mcp.Tool
-	for _, op := range desc.Operations {
-		if op.Tool != "" {
+// toolsOf are the operations that MCP clients see, each as the first backend of the chain that has it describes it.
+func toolsOf(chain []*link) (tools []mcp.Tool) {
+	names, operations := map[string]bool{}, map[string]bool{}
+	for _, l := range chain {
+		for _, op := range l.desc.Operations {
+			first := !operations[op.Name]
+			operations[op.Name] = true
+			if op.Tool == "" || !first || l != chain[0] && names[op.Tool] {
+				continue
+			}
+			names[op.Tool] = true
 			tools = append(tools, mcp.Tool{Name: op.Tool, Title: op.Title, Description: op.Description, InputSchema: op.InputSchema, Operation: op.Name})
 		}
 	}
-	set, err := mcp.NewTools(tools)
+	return tools
+}
+
+func mcpTools(chain []*link) (*mcp.Tools, error) {
+	set, err := mcp.NewTools(toolsOf(chain))
 	if err != nil {
 		return nil, fmt.Errorf("tools of the search backend: %w", err)
 	}

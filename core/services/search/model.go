@@ -114,12 +114,14 @@ type usageRecord struct {
 // TableName implements gorm's Tabler.
 func (usageRecord) TableName() string { return "quota_usage" }
 
-// researchRecord remembers who may ask for a research result, and with which key.
+// researchRecord remembers who may ask for a research result, where, and with which key.
 type researchRecord struct {
 	ResourceID string `gorm:"primaryKey"`
 	TokenID    string
 	KeyID      string
-	CreatedAt  int64 `gorm:"autoCreateTime:false"`
+	// Backend is the one that took the research; empty in rows of a time with one backend alone.
+	Backend   string
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
 }
 
 // TableName implements gorm's Tabler.

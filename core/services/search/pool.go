@@ -49,11 +49,16 @@ type pool struct {
 	byID     map[string]*key
 	order    []*key
 	clock    uint64
-	affinity map[string]string
+	affinity map[affine]string
+	// bound are the groups that are names of backends; own are those of them that have keys.
+	bound, own map[string]bool
 }
 
+// affine is who keeps a key: a token at a backend.
+type affine struct{ group, token string }
+
 func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *pool {
-	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[string]string{}}
+	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[affine]string{}}
 }
 
 // load takes keys in. The state of a key that is there already is replaced by what was stored, unless an answer has
@@ -77,35 +82,67 @@ func (p *pool) load(keys []*key, deleted []string) {
 	for _, k := range p.byID {
 		p.order = append(p.order, k)
 	}
+	p.findOwn()
 }
 
-// pick chooses a key for a token. tried are ids that have failed for this request already. The result is a copy.
-func (p *pool) pick(tokenID string, tried []string) (id string, value schema.Secret, ok bool) {
+// bind takes in which backends there are: a key whose group is the name of one of them serves that one alone.
+func (p *pool) bind(chain []*link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bound = map[string]bool{}
+	for _, l := range chain {
+		if l.credential {
+			p.bound[l.keyGroup()] = true
+		}
+	}
+	p.findOwn()
+}
+
+// findOwn notes which backends have keys of their own. The caller holds the mutex.
+func (p *pool) findOwn() {
+	p.own = map[string]bool{}
+	for _, k := range p.byID {
+		if p.bound[k.group] {
+			p.own[k.group] = true
+		}
+	}
+}
+
+// serves tells whether a key may be shown to a backend, whose name is group: its own keys if it has any, else those that
+// belong to no other. The caller holds the mutex.
+func (p *pool) serves(k *key, group string) bool {
+	return k.group == group || !p.own[group] && !p.bound[k.group]
+}
+
+// pick chooses a key for a token at a backend, whose name is group. tried are ids that have failed for this request
+// already. The result is a copy.
+func (p *pool) pick(group, tokenID string, tried []string) (id string, value schema.Secret, ok bool) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	best := p.byID[p.affinity[tokenID]]
-	if best == nil || isTried(best.id, tried) || !best.usable(now) {
-		best = p.rested(now, tried)
+	who := affine{group, tokenID}
+	best := p.byID[p.affinity[who]]
+	if best == nil || isTried(best.id, tried) || !p.serves(best, group) || !best.usable(now) {
+		best = p.rested(now, group, tried)
 	}
 	if best == nil {
 		return "", "", false
 	}
 	p.clock++
 	best.used = p.clock
-	if p.affinity[tokenID] != best.id {
+	if p.affinity[who] != best.id {
 		if len(p.affinity) >= maxAffinity {
 			clear(p.affinity)
 		}
-		p.affinity[tokenID] = best.id
+		p.affinity[who] = best.id
 	}
 	return best.id, best.value, true
 }
 
-func (p *pool) rested(now time.Time, tried []string) *key {
+func (p *pool) rested(now time.Time, group string, tried []string) *key {
 	var best *key
 	for _, k := range p.order {
-		if isTried(k.id, tried) || !k.usable(now) {
+		if isTried(k.id, tried) || !p.serves(k, group) || !k.usable(now) {
 			continue
 		}
 		if best == nil || k.used < best.used || k.used == best.used && k.id < best.id {
@@ -177,14 +214,22 @@ func rest(after time.Duration) time.Duration {
 	return min(max(after, time.Second), coolMax)
 }
 
-// wait is how long it takes until a key that rests can be used again; 0 if none will be by itself.
-func (p *pool) wait() time.Duration {
+// hasUsable tells whether a backend has a key that may be used now.
+func (p *pool) hasUsable(group string) bool {
+	now := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rested(now, group, nil) != nil
+}
+
+// wait is how long it takes until a key of a backend that rests can be used again; 0 if none will be by itself.
+func (p *pool) wait(group string) time.Duration {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var shortest time.Duration
 	for _, k := range p.byID {
-		if k.usable(now) || k.until.IsZero() {
+		if !p.serves(k, group) || k.usable(now) || k.until.IsZero() {
 			continue
 		}
 		if d := k.until.Sub(now); shortest == 0 || d < shortest {

@@ -12,21 +12,21 @@ func TestPoolTellsWhenAKeyComesBack(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	p := newPool(func() time.Time { return now }, func(string, KeyState, string, time.Time, time.Time) {})
 	p.load([]*key{{id: "a", state: KeyActive}, {id: "b", state: KeyActive}, {id: "c", state: KeyInvalid}}, nil)
-	if got := p.wait(); got != 0 {
+	if got := p.wait(""); got != 0 {
 		t.Fatalf("with usable keys: %s", got)
 	}
 	p.mark("a", sdk.KeyVerdict{State: sdk.KeyRateLimited, RetryAfter: 40 * time.Second})
 	p.mark("b", sdk.KeyVerdict{State: sdk.KeyExhausted})
-	if got := p.wait(); got != 40*time.Second {
+	if got := p.wait(""); got != 40*time.Second {
 		t.Fatalf("the nearest is %s away", got)
 	}
 	now = now.Add(time.Minute)
-	if got := p.wait(); got < 9*24*time.Hour {
+	if got := p.wait(""); got < 9*24*time.Hour {
 		t.Fatalf("the exhausted one comes back in %s", got)
 	}
 	p.mark("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
 	p.load(nil, []string{"b"})
-	if got := p.wait(); got != 0 {
+	if got := p.wait(""); got != 0 {
 		t.Fatalf("nothing comes back by itself, yet %s", got)
 	}
 }

@@ -64,12 +64,13 @@ func TestPurge(t *testing.T) {
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	good := Settings{Retention: time.Hour}
+	one := []string{"search.web"}
+	good := Settings{Retention: time.Hour, Backend: one}
 	if d := good.Check(); d.HasErrors() {
 		t.Errorf("%v", d)
 	}
 	for name, s := range map[string]Settings{
-		"retention": {Retention: time.Minute}, "limits": {Retention: time.Hour, Limits: &LimitSet{CreditsDay: -1}},
+		"retention": {Retention: time.Minute, Backend: one}, "backend": {Retention: time.Hour}, "limits": {Retention: time.Hour, Backend: one, Limits: &LimitSet{CreditsDay: -1}},
 	} {
 		if d := s.Check(); !d.HasErrors() {
 			t.Errorf("%s: nothing is found", name)

@@ -107,6 +107,10 @@ func (c *counter) check(now time.Time, price int64, l Limits) *Exceeded {
 	if c.reqSum >= l.RequestsHour {
 		return &Exceeded{"requests", "hour", l.RequestsHour, c.reqSum, c.freed(now, &c.requests, c.reqSum-l.RequestsHour+1)}
 	}
+	return c.checkCredits(now, price, l)
+}
+
+func (c *counter) checkCredits(now time.Time, price int64, l Limits) *Exceeded {
 	if price == 0 {
 		return nil
 	}
@@ -155,6 +159,22 @@ func (c *counter) settle(now, began time.Time, price, credits int64, outcome Out
 	c.advance(now)
 	c.reserved -= price
 	c.add(began, credits, outcome)
+}
+
+// exchange replaces a reservation by one at another price, or tells which limit that would exceed; then nothing has changed.
+func (c *counter) exchange(now time.Time, price, next int64, l Limits) *Exceeded {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(now)
+	c.reserved -= price
+	if next > price {
+		if x := c.checkCredits(now, next, l); x != nil {
+			c.reserved += price
+			return x
+		}
+	}
+	c.reserved += next
+	return nil
 }
 
 // refuse counts a request that was turned away.

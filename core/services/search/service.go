@@ -26,7 +26,7 @@ var migrations embed.FS
 // Settings is the block service "search" of plugin.hcl.
 type Settings struct {
 	BaseURL      string        `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
-	Backend      string        `patchbay:"backend,required,ref=search" doc:"The search instance that answers, such as search.docs."`
+	Backend      []string      `patchbay:"backend,required,ref=search" doc:"The search instances that answer, such as [search.main, search.fallback]: the next is tried when one is down or out of keys. One may stand without brackets."`
 	NoAudit      bool          `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
 	LogBodies    bool          `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit. Tokens and keys are never part of them."`
 	Retention    time.Duration `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
@@ -60,6 +60,9 @@ func (s Settings) Check() schema.Diagnostics {
 	if s.Retention < time.Hour {
 		out = append(out, schema.Errorf(schema.At("retention"), "must be at least 1h")...)
 	}
+	if len(s.Backend) == 0 {
+		out = append(out, schema.Errorf(schema.At("backend"), "must name at least one instance")...)
+	}
 	l := s.limits()
 	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay, "credits_month": l.CreditsMonth} {
 		if v < 0 {
@@ -75,9 +78,9 @@ type Config struct {
 	Keyring  *secret.Keyring
 	Logger   hclog.Logger
 	Settings Settings
-	// Search is the backend that Settings.Backend names.
-	Search  client.Search
-	Metrics *Metrics
+	// Backends are those that Settings.Backend names, in that order.
+	Backends []client.Search
+	Metrics  *Metrics
 	// PublicURL is the absolute URL under which browsers see the core; empty if that is not known.
 	PublicURL string
 	// Now is the clock; nil means time.Now.
@@ -107,9 +110,9 @@ type Service struct {
 // state is what a reload replaces at once.
 type state struct {
 	settings   Settings
-	search     client.Search
-	credential bool
+	chain      []*link
 	operations map[string]operation
+	routes     map[string]route
 	tools      *mcp.Tools
 	origins    *mcp.Origins
 }
@@ -134,7 +137,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if s.mcp, err = mcp.New(mcp.Config{Now: cfg.Now}); err != nil {
 		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
 	}
-	if err := s.Reload(cfg.Settings, cfg.Search); err != nil {
+	if err := s.Reload(cfg.Settings, cfg.Backends...); err != nil {
 		return nil, err
 	}
 	if err := s.restore(ctx); err != nil {
@@ -147,19 +150,18 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 // Migrations are the schema of the service.
 func Migrations() store.Migrations { return store.Migrations{Module: "search", FS: sub()} }
 
-// Reload puts new settings and a new backend into use. Requests that are under way keep the old ones.
-func (s *Service) Reload(set Settings, backend client.Search) error {
-	desc, err := backend.Describe()
+// Reload puts new settings and the backends that they name, in that order, into use. Requests that are under way keep the
+// old ones.
+func (s *Service) Reload(set Settings, backends ...client.Search) error {
+	chain, err := chained(set.Backend, backends)
 	if err != nil {
-		return fmt.Errorf("describe the search backend: %w", err)
-	}
-	next := &state{settings: set, search: backend, credential: desc.Credential, operations: map[string]operation{}}
-	for _, op := range desc.Operations {
-		next.operations[op.Name] = newOperation(op)
-	}
-	if next.tools, err = mcpTools(desc); err != nil {
 		return err
 	}
+	next := &state{settings: set, chain: chain, operations: offered(chain), routes: routes(chain)}
+	if next.tools, err = mcpTools(chain); err != nil {
+		return err
+	}
+	s.pool.bind(chain)
 	next.origins = mcp.NewOrigins(s.cfg.PublicURL, set.BaseURL)
 	s.tokens.setDefaults(set.limits())
 	s.state.Store(next)

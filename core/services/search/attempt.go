@@ -1,0 +1,250 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// attempt performs one call with as many backends and keys as it needs and may have.
+type attempt struct {
+	service *Service
+	state   *state
+	call    *call
+
+	began, started time.Time
+	// reserved are the credits that the token holds for the call. unmetered is a call that reserves none.
+	reserved  int64
+	unmetered bool
+	link      *link
+	attempts  int
+	keyID     string
+	key       schema.Secret
+	upstream  time.Duration
+	plugin    time.Duration
+}
+
+// ref is the name of the backend that was tried last.
+func (a *attempt) ref() string {
+	if a.link == nil {
+		return ""
+	}
+	return a.link.ref
+}
+
+// price is what the call costs at a backend.
+func (a *attempt) price(l *link) int64 {
+	return price(l.operations[a.call.op.Name].Price, a.call.in.fields)
+}
+
+func (a *attempt) do(ctx context.Context) (ans *answer, err error) {
+	defer func() {
+		// A reservation must never outlive its request, whatever went wrong.
+		if v := recover(); v != nil {
+			ans, err = nil, fault.Wrap(fmt.Errorf("panic: %v\n%s", v, debug.Stack()), fault.Internal, "Something went wrong on our side.")
+		}
+	}()
+	for range maxReloads {
+		ans, err := a.along(ctx)
+		if !errors.Is(err, catalog.ErrRetired) {
+			if err != nil {
+				err = asProxyFault(err)
+			}
+			return ans, err
+		}
+		// A reload took the backend away before anything was sent: the call goes to the new one.
+		a.state = a.service.state.Load()
+	}
+	return nil, fault.New(fault.UpstreamUnavailable, "The search backend is being replaced.")
+}
+
+// asProxyFault gives a plugin that is down the status that the proxy promises.
+func asProxyFault(err error) error {
+	if e := fault.As(err); e.Code == fault.PluginUnavailable {
+		return e.WithStatus(502)
+	}
+	return err
+}
+
+// along tries the backends of the chain, one after the other, until one answers.
+func (a *attempt) along(ctx context.Context) (*answer, error) {
+	if a.call.op.Name == sdk.OpResearchResult {
+		return a.researchResult(ctx)
+	}
+	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.op.Name))
+	for _, l := range a.state.candidates(a.call) {
+		if x := a.reserve(l); x != nil {
+			err = x
+			continue
+		}
+		var ans *answer
+		if ans, err = a.at(ctx, l); err == nil || ctx.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
+			return ans, err
+		}
+		a.service.cfg.Logger.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
+	}
+	return nil, err
+}
+
+// reserve holds the credits that a backend asks, in place of those that another one did.
+func (a *attempt) reserve(l *link) error {
+	next := a.price(l)
+	if a.unmetered || next == a.reserved {
+		return nil
+	}
+	now := a.service.cfg.Now()
+	if x := a.call.token.counter.exchange(now, a.reserved, next, a.call.token.limits); x != nil {
+		return x.fault(now)
+	}
+	a.reserved = next
+	return nil
+}
+
+// at calls one backend.
+func (a *attempt) at(ctx context.Context, l *link) (*answer, error) {
+	a.link, a.keyID, a.key, a.upstream, a.plugin = l, "", "", 0, 0
+	if l.credential {
+		return a.withKeys(ctx)
+	}
+	return a.withoutCredential(ctx)
+}
+
+func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
+	var tried []string
+	pool, group := a.service.pool, a.link.keyGroup()
+	for range maxAttempts {
+		id, value, ok := pool.pick(group, a.call.token.id, tried)
+		if !ok && len(tried) == 0 {
+			a.service.lookForKeys(ctx)
+			id, value, ok = pool.pick(group, a.call.token.id, tried)
+		}
+		if !ok {
+			break
+		}
+		a.keyID, a.key = id, value
+		a.attempts++
+		ans, err := a.once(ctx, &sdk.Request{Credential: value})
+		if err != nil {
+			return nil, err
+		}
+		if !pool.mark(id, ofKey(&ans.head)) {
+			a.remember(ans)
+			return ans, nil
+		}
+		ans.discard()
+		tried = append(tried, id)
+	}
+	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.wait(group))
+}
+
+// withoutCredential calls a backend that needs no key.
+func (a *attempt) withoutCredential(ctx context.Context) (*answer, error) {
+	a.attempts++
+	ans, err := a.once(ctx, &sdk.Request{})
+	if err != nil {
+		return nil, err
+	}
+	if ofKey(&ans.head).State != sdk.KeyUnknown {
+		ans.discard()
+		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
+	}
+	a.remember(ans)
+	return ans, nil
+}
+
+// researchResult asks the backend that took the research, with the key that began it: no other can see it.
+func (a *attempt) researchResult(ctx context.Context) (*answer, error) {
+	r, err := a.service.resource(ctx, a.call.resource, a.call.token.id)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range a.state.candidates(a.call) {
+		if r.Backend != "" && r.Backend != l.ref {
+			continue
+		}
+		if err := a.reserve(l); err != nil {
+			return nil, err
+		}
+		if !l.credential {
+			return a.at(ctx, l)
+		}
+		return a.withBoundKey(ctx, l, r.KeyID)
+	}
+	return nil, fault.New(fault.UpstreamUnavailable, "The search backend of this research is not in use any more.")
+}
+
+func (a *attempt) withBoundKey(ctx context.Context, l *link, id string) (*answer, error) {
+	a.link = l
+	value, ok := a.service.pool.get(id)
+	if !ok {
+		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available any more.")
+	}
+	a.keyID, a.key = id, value
+	a.attempts++
+	ans, err := a.once(ctx, &sdk.Request{Credential: value})
+	if err != nil {
+		return nil, err
+	}
+	if a.service.pool.mark(id, ofKey(&ans.head)) {
+		ans.discard()
+		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
+	}
+	return ans, nil
+}
+
+// once calls the backend.
+func (a *attempt) once(ctx context.Context, req *sdk.Request) (*answer, error) {
+	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.op.Name, a.call.resource, a.call.query, a.call.in.body, a.call.requestID
+	if a.call.in.stream {
+		return a.open(ctx, req)
+	}
+	began := time.Now()
+	req.Timeout = a.link.operations[a.call.op.Name].Timeout
+	reply, err := a.link.search.Invoke(ctx, req)
+	if err != nil {
+		a.plugin = time.Since(began)
+		return nil, err
+	}
+	a.upstream = reply.Upstream
+	a.plugin = max(0, time.Since(began)-reply.Upstream)
+	if err := sound(&reply.Head); err != nil {
+		reply.Release()
+		return nil, err
+	}
+	return &answer{head: reply.Head, reply: reply}, nil
+}
+
+func (a *attempt) open(ctx context.Context, req *sdk.Request) (*answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, streamLimit)
+	began := time.Now()
+	st, err := a.link.search.Stream(ctx, req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	a.upstream = st.Head().Upstream
+	a.plugin = max(0, time.Since(began)-a.upstream)
+	head := st.Head()
+	if err := sound(&head); err != nil {
+		st.Close()
+		cancel()
+		return nil, err
+	}
+	return &answer{head: head, stream: &boundStream{st, cancel}}, nil
+}
+
+// remember notes who may ask for a research result.
+func (a *attempt) remember(ans *answer) {
+	if a.call.op.Name == sdk.OpResearch && ans.head.Status < 300 && ans.head.ResourceID != "" {
+		a.service.found.put(researchRecord{
+			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.service.cfg.Now().UnixMilli(),
+		})
+	}
+}

@@ -59,6 +59,18 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	return &Response{Status: res.StatusCode, Header: res.Header, Body: body, URL: res.Request.URL, Took: time.Since(start)}, nil
 }
 
+// Check tells without sending anything whether the guard refuses an address; see Guard.CheckURL. A client without a
+// guard refuses nothing.
+func (c *Client) Check(u *url.URL) error {
+	if c.cfg.Guard == nil {
+		return nil
+	}
+	if err := c.cfg.Guard.CheckURL(u); err != nil {
+		return errs.BadInput(ReasonRefused, "%s", err)
+	}
+	return nil
+}
+
 func (c *Client) send(ctx context.Context, req *Request, body *loan) (*http.Response, error) {
 	if c.cfg.Guard != nil {
 		if err := c.cfg.Guard.CheckURL(req.URL); err != nil {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -17,16 +18,11 @@ func inputSchema(op string) string {
 }
 
 func operations() []search.Operation {
-	return []search.Operation{
+	return append([]search.Operation{
 		{
 			Name: search.OpSearch, Title: "Search documents", Tool: "search",
 			Description: "Search the documents that the operator made available and get the passages that fit the query.",
 			InputSchema: inputSchema(search.OpSearch), Required: []string{"query"}, Timeout: 30 * time.Second,
 		},
-		{
-			Name: search.OpExtract, Title: "Extract pages", Tool: "extract",
-			Description: "Get the readable text of documents and web pages by their addresses.",
-			InputSchema: inputSchema(search.OpExtract), Required: []string{"urls"}, Timeout: 180 * time.Second,
-		},
-	}
+	}, webops.Operations()...)
 }

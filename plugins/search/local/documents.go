@@ -1,0 +1,63 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/research"
+)
+
+var errNoDocument = errors.New("no document has this address")
+
+// own reads a document of the index by its address; another address is none of ours.
+func (b *backend) own(ctx context.Context, address string, format extract.Format) (page *extract.Page, own bool, err error) {
+	if !strings.HasPrefix(strings.ToLower(address), scheme) {
+		return nil, false, nil
+	}
+	if err := b.wait(ctx); err != nil {
+		return nil, true, err
+	}
+	text, err := b.readDocument(address, format)
+	if err != nil {
+		return nil, true, err
+	}
+	return &extract.Page{Text: text, Images: []string{}}, true, nil
+}
+
+// readDocument reads a document of the index from its file.
+func (b *backend) readDocument(address string, format extract.Format) (string, error) {
+	f, ok := b.follower.document(address)
+	if !ok {
+		return "", errNoDocument
+	}
+	data, err := read(f, b.follower.rules.maxSize)
+	if err != nil {
+		return "", errNoDocument
+	}
+	doc, ok := parse(f.path, data, format)
+	if !ok {
+		return "", errNoDocument
+	}
+	return doc.text, nil
+}
+
+// sources finds documents for a research.
+func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Source, error) {
+	if elsewhere(q.Include, q.Exclude) {
+		return nil, nil
+	}
+	if err := b.wait(ctx); err != nil {
+		return nil, err
+	}
+	hits, err := b.find(ctx, searchParams{query: q.Text, results: q.Max, chunks: maxChunks})
+	if err != nil {
+		return nil, err
+	}
+	var out []research.Source
+	for _, h := range hits {
+		out = append(out, research.Source{Title: h.title, URL: h.address, Content: strings.Join(h.chunks, "\n\n")})
+	}
+	return out, nil
+}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
+var goBlock = regexp.MustCompile("(?s)```go [^\n]*\n(.*?)```")
 
 // The program of AUTHORING.md is built and its test run, in a module of its own, from the module cache alone.
 func TestAuthoringProgramWorks(t *testing.T) {
@@ -37,9 +37,9 @@ func TestAuthoringProgramWorks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, dir, "go", "build", "-trimpath", "-o", "quotes", ".")
+	run(t, dir, "go", "build", "-trimpath", "-o", "bookmarks", ".")
 	run(t, dir, "go", "test", "-trimpath", ".")
-	if out := run(t, dir, filepath.Join(dir, "quotes"), "describe"); !strings.Contains(out, `"patchbay.search.v1.Search"`) {
+	if out := run(t, dir, filepath.Join(dir, "bookmarks"), "describe"); !strings.Contains(out, `"patchbay.search.v1.Search"`) {
 		t.Errorf("describe prints:\n%s", out)
 	}
 	if unformatted := run(t, dir, "gofmt", "-l", "."); unformatted != "" {
@@ -59,7 +59,7 @@ func module(t *testing.T, sdk string) []byte {
 	if !ok {
 		t.Fatal("go.mod of the SDK does not begin with its module path")
 	}
-	return []byte("module example.com/quotes\n" + text + "\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + sdk + "\n")
+	return []byte("module example.com/bookmarks\n" + text + "\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + sdk + "\n")
 }
 
 func run(t *testing.T, dir, name string, args ...string) string {

@@ -27,6 +27,8 @@ type audit struct {
 	log    hclog.Logger
 	nextID atomic.Int64
 	failed atomic.Bool
+	// stored hears of the rows of each write as they went in; nil if nobody listens.
+	stored func(inserts, updates []entry)
 
 	mu      sync.Mutex
 	room    *sync.Cond
@@ -47,8 +49,8 @@ type record struct {
 	research string
 }
 
-func newAudit(st *store.Store, log hclog.Logger, lastID int64) *audit {
-	a := &audit{store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
+func newAudit(st *store.Store, log hclog.Logger, lastID int64, stored func(inserts, updates []entry)) *audit {
+	a := &audit{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
 	a.nextID.Store(lastID)
 	go a.run()
@@ -178,6 +180,9 @@ func (a *audit) writeAll() {
 		pause = min(2*pause, 5*time.Second)
 	}
 	a.failed.Store(false)
+	if a.stored != nil {
+		a.stored(batch.inserts, batch.updates)
+	}
 	a.mu.Lock()
 	n := len(batch.records)
 	a.written += uint64(n)

@@ -31,11 +31,33 @@ func (s *Service) purge(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 	usage := now.Add(-32 * 24 * time.Hour)
 	for {
 		more, err := s.repo.purge(ctx, cutoffs{rows: rows, usage: usage, research: now.Add(-researchFor)}, purgeSlice)
-		if err != nil || !more {
+		if err != nil {
 			return nil, err
+		}
+		if !more {
+			return nil, s.purgeRollups(ctx)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// purgeRollups deletes the sums that no chart shows any more.
+func (s *Service) purgeRollups(ctx context.Context) error {
+	for _, w := range []struct {
+		step int64
+		keep time.Duration
+	}{{stepFine, fineFor}, {stepHour, hoursFor}} {
+		for more := true; more; {
+			var err error
+			if more, err = s.repo.purgeRollups(ctx, w.step, s.cfg.Now().Add(-w.keep), purgeSlice); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

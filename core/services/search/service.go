@@ -90,14 +90,15 @@ type Config struct {
 // Service is the search service.
 type Service struct {
 	*Admin
-	cfg    Config
-	tokens *tokens
-	pool   *pool
-	audit  *audit
-	found  *resources
-	mcp    *mcp.Endpoint
-	state  atomic.Pointer[state]
-	seen   atomic.Int64
+	cfg     Config
+	tokens  *tokens
+	pool    *pool
+	audit   *audit
+	rollups *rollups
+	found   *resources
+	mcp     *mcp.Endpoint
+	state   atomic.Pointer[state]
+	seen    atomic.Int64
 	// researchPause is the pause between two questions for a research that a tool waits for.
 	researchPause time.Duration
 	// looked is when a call without a usable key last asked the database for new ones.
@@ -131,6 +132,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, found: newResources(), researchPause: researchPause}
 	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
+	s.rollups = newRollups(s.repo, cfg.Logger, cfg.Now)
 	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
 	var err error
@@ -191,7 +193,11 @@ func (s *Service) restore(ctx context.Context) error {
 		return fmt.Errorf("rebuild the counters: %w", err)
 	}
 	if !s.cfg.Settings.NoAudit {
-		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last)
+		if err := s.rollups.restore(ctx); err != nil {
+			return fmt.Errorf("make the roll-ups anew: %w", err)
+		}
+		s.rollups.start()
+		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last, s.ended)
 	}
 	return nil
 }
@@ -262,12 +268,21 @@ func (s *Service) Ready() error {
 	return nil
 }
 
-// Flush waits until the audit of all requests that have ended is written.
+// ended hears of requests that are written.
+func (s *Service) ended(inserts, updates []entry) {
+	s.rollups.add(inserts)
+	s.rollups.add(updates)
+}
+
+// Flush waits until the audit of all requests that have ended is written, roll-ups included.
 func (s *Service) Flush(ctx context.Context) error {
 	if s.audit == nil {
 		return nil
 	}
-	return s.audit.flush(ctx)
+	if err := s.audit.flush(ctx); err != nil {
+		return err
+	}
+	return s.rollups.flush(ctx)
 }
 
 // Close writes the rest of the audit. No request may be under way.
@@ -275,5 +290,8 @@ func (s *Service) Close() {
 	s.background.Wait()
 	if s.audit != nil {
 		s.audit.close()
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		s.rollups.close(ctx)
 	}
 }

@@ -1,0 +1,78 @@
+-- +goose Up
+CREATE INDEX search_tokens_live ON search_tokens (created_at, id) WHERE deleted_at = 0;
+CREATE INDEX search_tokens_group ON search_tokens (group_name, created_at, id) WHERE deleted_at = 0;
+CREATE INDEX search_tokens_owner ON search_tokens (owner_id, created_at, id) WHERE deleted_at = 0;
+CREATE INDEX search_tokens_frozen ON search_tokens (created_at, id) WHERE deleted_at = 0 AND NOT enabled;
+
+ALTER TABLE search_keys ADD COLUMN quota_limit BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE search_keys ADD COLUMN quota_used BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE search_keys ADD COLUMN quota_synced_at BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE search_keys ADD COLUMN quota_error TEXT NOT NULL DEFAULT '';
+ALTER TABLE search_keys ADD COLUMN state_changed_at BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX search_keys_live ON search_keys (created_at, id) WHERE deleted_at = 0;
+CREATE INDEX search_keys_group ON search_keys (group_name, state, created_at, id) WHERE deleted_at = 0;
+CREATE INDEX search_keys_state ON search_keys (state, created_at, id) WHERE deleted_at = 0;
+
+CREATE TABLE search_key_events (
+	id         TEXT PRIMARY KEY,
+	key_id     TEXT NOT NULL,
+	time       BIGINT NOT NULL,
+	source     TEXT NOT NULL,
+	actor      TEXT NOT NULL,
+	operation  TEXT NOT NULL,
+	before     TEXT NOT NULL,
+	after      TEXT NOT NULL,
+	reason     TEXT NOT NULL
+);
+CREATE INDEX search_key_events_key ON search_key_events (key_id, id);
+
+CREATE INDEX search_requests_token ON search_requests (token_id, id);
+CREATE INDEX search_requests_key ON search_requests (key_id, id) WHERE key_id <> '';
+CREATE INDEX search_requests_outcome ON search_requests (outcome, id) WHERE outcome >= 2;
+CREATE INDEX search_requests_operation ON search_requests (operation, id) WHERE operation <> 'search';
+
+CREATE TABLE search_rollups (
+	scope        TEXT NOT NULL,
+	subject      TEXT NOT NULL,
+	step         BIGINT NOT NULL,
+	start        BIGINT NOT NULL,
+	operation    TEXT NOT NULL,
+	requests     BIGINT NOT NULL,
+	successes    BIGINT NOT NULL,
+	errors       BIGINT NOT NULL,
+	refused      BIGINT NOT NULL,
+	credits      BIGINT NOT NULL,
+	duration_us  BIGINT NOT NULL,
+	last_at      BIGINT NOT NULL,
+	h0  BIGINT NOT NULL, h1  BIGINT NOT NULL, h2  BIGINT NOT NULL, h3  BIGINT NOT NULL, h4  BIGINT NOT NULL,
+	h5  BIGINT NOT NULL, h6  BIGINT NOT NULL, h7  BIGINT NOT NULL, h8  BIGINT NOT NULL, h9  BIGINT NOT NULL,
+	h10 BIGINT NOT NULL, h11 BIGINT NOT NULL, h12 BIGINT NOT NULL, h13 BIGINT NOT NULL,
+	PRIMARY KEY (scope, subject, step, start, operation)
+);
+CREATE INDEX search_rollups_start ON search_rollups (step, start);
+
+CREATE TABLE search_marks (
+	name  TEXT PRIMARY KEY,
+	at    BIGINT NOT NULL
+);
+
+-- +goose Down
+DROP TABLE search_marks;
+DROP TABLE search_rollups;
+DROP INDEX search_requests_operation;
+DROP INDEX search_requests_outcome;
+DROP INDEX search_requests_key;
+DROP INDEX search_requests_token;
+DROP TABLE search_key_events;
+DROP INDEX search_keys_state;
+DROP INDEX search_keys_group;
+DROP INDEX search_keys_live;
+ALTER TABLE search_keys DROP COLUMN state_changed_at;
+ALTER TABLE search_keys DROP COLUMN quota_error;
+ALTER TABLE search_keys DROP COLUMN quota_synced_at;
+ALTER TABLE search_keys DROP COLUMN quota_used;
+ALTER TABLE search_keys DROP COLUMN quota_limit;
+DROP INDEX search_tokens_frozen;
+DROP INDEX search_tokens_owner;
+DROP INDEX search_tokens_group;
+DROP INDEX search_tokens_live;

@@ -1,0 +1,339 @@
+package search
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// The scopes of a roll-up: all requests, those of a token, those of an upstream key.
+const (
+	scopeAll   = "all"
+	scopeToken = "token"
+	scopeKey   = "key"
+)
+
+const (
+	// stepFine and stepHour are the widths of the roll-ups in seconds; stepEver is the sum since the beginning.
+	stepFine = 300
+	stepHour = 3600
+	stepEver = 0
+	// buckets is the number of classes of the latency histogram.
+	buckets = 14
+	// rollupEvery is how old the roll-ups may be. A crash loses none of them: they are made anew from the audit rows.
+	rollupEvery = 10 * time.Second
+	// fineFor and hoursFor are how long the roll-ups of each width are kept.
+	fineFor  = 48 * time.Hour
+	hoursFor = 400 * 24 * time.Hour
+)
+
+// bucketBounds are the upper bounds of the classes in milliseconds; the last class has none.
+var bucketBounds = [buckets - 1]int64{5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000}
+
+// rollupKey names a row of the roll-ups.
+type rollupKey struct {
+	Scope     string
+	Subject   string
+	Step      int64
+	Start     int64
+	Operation string
+}
+
+// tally is what a row adds up.
+type tally struct {
+	Requests   int64
+	Successes  int64
+	Errors     int64
+	Refused    int64
+	Credits    int64
+	DurationUS int64
+	LastAt     int64
+	Hist       [buckets]int64
+}
+
+// add joins two tally. sign -1 takes the second away, all but its last time.
+func (s *tally) add(o *tally, sign int64) {
+	s.Requests += sign * o.Requests
+	s.Successes += sign * o.Successes
+	s.Errors += sign * o.Errors
+	s.Refused += sign * o.Refused
+	s.Credits += sign * o.Credits
+	s.DurationUS += sign * o.DurationUS
+	s.LastAt = max(s.LastAt, o.LastAt)
+	for i := range s.Hist {
+		s.Hist[i] += sign * o.Hist[i]
+	}
+}
+
+func (s *tally) empty() bool {
+	return s.Requests == 0 && s.Successes == 0 && s.Errors == 0 && s.Refused == 0 && s.Credits == 0 && s.DurationUS == 0 && s.Hist == [buckets]int64{}
+}
+
+// quantile is the latency below which a share of the answered requests stayed, in milliseconds, interpolated within its
+// class; 0 if there were none.
+func (s *tally) quantile(q float64) float64 {
+	var total int64
+	for _, n := range s.Hist {
+		total += n
+	}
+	if total == 0 {
+		return 0
+	}
+	rank, before := q*float64(total), 0.0
+	for i, n := range s.Hist {
+		if before+float64(n) < rank || n == 0 {
+			before += float64(n)
+			continue
+		}
+		low := 0.0
+		if i > 0 {
+			low = float64(bucketBounds[i-1])
+		}
+		high := low * 2
+		if i < len(bucketBounds) {
+			high = float64(bucketBounds[i])
+		}
+		return low + (high-low)*(rank-before)/float64(n)
+	}
+	return float64(bucketBounds[len(bucketBounds)-1])
+}
+
+// tallyOf is what one request adds. A refused one has no latency.
+func tallyOf(e *entry) tally {
+	s := tally{Credits: e.Credits, LastAt: e.Time.UnixMilli()}
+	switch e.Outcome {
+	case Success:
+		s.Requests, s.Successes = 1, 1
+	case Refused:
+		s.Refused = 1
+		return s
+	default:
+		s.Requests, s.Errors = 1, 1
+	}
+	s.DurationUS = e.Duration.Microseconds()
+	s.Hist[bucketOf(e.Duration)]++
+	return s
+}
+
+func bucketOf(d time.Duration) int {
+	ms := d.Milliseconds()
+	for i, bound := range bucketBounds {
+		if ms < bound {
+			return i
+		}
+	}
+	return buckets - 1
+}
+
+// rollups adds up what the audit has written and stores the tally now and then.
+type rollups struct {
+	repo *repository
+	log  hclog.Logger
+	now  func() time.Time
+
+	// storing is held while tally go to the database.
+	storing sync.Mutex
+
+	mu      sync.Mutex
+	pending map[rollupKey]*tally
+	closing sync.Once
+	stop    chan struct{}
+	done    chan struct{}
+}
+
+func newRollups(repo *repository, log hclog.Logger, now func() time.Time) *rollups {
+	return &rollups{repo: repo, log: log, now: now, pending: map[rollupKey]*tally{}, stop: make(chan struct{}), done: make(chan struct{})}
+}
+
+// start keeps the stored tally fresh until close.
+func (r *rollups) start() {
+	go func() {
+		defer close(r.done)
+		tick := time.NewTicker(rollupEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-r.stop:
+				return
+			case <-tick.C:
+				if err := r.flush(context.Background()); err != nil {
+					r.log.Error("roll-ups cannot be stored; they are tried again", "error", err)
+				}
+			}
+		}
+	}()
+}
+
+// close stores the rest and notes that nothing has to be made anew at the next start.
+func (r *rollups) close(ctx context.Context) {
+	r.closing.Do(func() { close(r.stop) })
+	<-r.done
+	err := r.flush(ctx)
+	if err == nil {
+		err = r.repo.setMark(ctx, markRollups, cleanEnd)
+	}
+	if err != nil {
+		r.log.Error("the last roll-ups were not stored; the next start makes them anew", "error", err)
+	}
+}
+
+// add takes in requests that have ended and are written.
+func (r *rollups) add(entries []entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range entries {
+		if e := &entries[i]; e.Outcome != Open {
+			r.addOne(e)
+		}
+	}
+}
+
+func (r *rollups) addOne(e *entry) {
+	one := tallyOf(e)
+	for _, k := range keysOf(e) {
+		s := r.pending[k]
+		if s == nil {
+			s = &tally{}
+			r.pending[k] = s
+		}
+		s.add(&one, 1)
+	}
+}
+
+// keysOf are the rows that a request adds to.
+func keysOf(e *entry) []rollupKey {
+	out := make([]rollupKey, 0, 9)
+	at := e.Time.Unix()
+	for _, w := range [...]struct{ scope, subject string }{{scopeAll, ""}, {scopeToken, e.TokenID}, {scopeKey, e.KeyID}} {
+		if w.scope != scopeAll && w.subject == "" {
+			continue
+		}
+		out = append(out,
+			rollupKey{w.scope, w.subject, stepFine, at - at%stepFine, e.Operation},
+			rollupKey{w.scope, w.subject, stepHour, at - at%stepHour, e.Operation},
+			rollupKey{w.scope, w.subject, stepEver, 0, e.Operation})
+	}
+	return out
+}
+
+// flush stores what has been added up.
+func (r *rollups) flush(ctx context.Context) error {
+	r.storing.Lock()
+	defer r.storing.Unlock()
+	r.mu.Lock()
+	taken := r.pending
+	r.pending = map[rollupKey]*tally{}
+	r.mu.Unlock()
+	if len(taken) == 0 {
+		return nil
+	}
+	rest, err := r.repo.addRollups(ctx, taken, r.now())
+	if err == nil {
+		return nil
+	}
+	// What is not stored goes back to what came meanwhile.
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, s := range rest {
+		if have := r.pending[k]; have != nil {
+			s.add(have, 1)
+		}
+		r.pending[k] = s
+	}
+	return err
+}
+
+// restore makes the roll-ups anew from the audit rows if the last process has not ended well: for the time from which
+// some may not have been stored.
+func (r *rollups) restore(ctx context.Context) error {
+	mark, err := r.repo.mark(ctx, markRollups)
+	if err != nil || mark == cleanEnd {
+		return err
+	}
+	// A streamed answer may belong to the hour before the last store.
+	from := time.UnixMilli(mark).Add(-streamLimit)
+	hour := from.Unix() - from.Unix()%stepHour
+	if mark == 0 {
+		hour = 0
+	}
+	fresh := newRollups(r.repo, r.log, r.now)
+	if err := r.repo.eachSince(ctx, time.Unix(hour, 0), fresh.addOne); err != nil {
+		return err
+	}
+	stored, err := r.repo.rollupsSince(ctx, hour)
+	if err != nil {
+		return err
+	}
+	diff := fresh.pending
+	for i := range stored {
+		k, s := stored[i].rollupKey, &stored[i].tally
+		if k.Step == stepHour {
+			ever := rollupKey{k.Scope, k.Subject, stepEver, 0, k.Operation}
+			subtract(diff, ever, s)
+		}
+		subtract(diff, k, s)
+	}
+	for k, s := range diff {
+		if s.empty() {
+			delete(diff, k)
+		}
+	}
+	if len(diff) > 0 {
+		r.log.Info("roll-ups are made anew from the requests since the last store", "rows", len(diff))
+	}
+	_, err = r.repo.addRollups(ctx, diff, r.now())
+	return err
+}
+
+func subtract(from map[rollupKey]*tally, k rollupKey, s *tally) {
+	have := from[k]
+	if have == nil {
+		have = &tally{}
+		from[k] = have
+	}
+	have.add(s, -1)
+}
+
+// unstored adds to tally what has not reached the database yet.
+func (r *rollups) unstored(match func(rollupKey) bool, to func(rollupKey, *tally)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, s := range r.pending {
+		if match(k) {
+			c := *s
+			to(k, &c)
+		}
+	}
+}
+
+// ever is the sum of all requests of subjects since the beginning.
+func (r *rollups) ever(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+	// Sums that are on their way to the database are in neither place for a moment.
+	r.storing.Lock()
+	defer r.storing.Unlock()
+	out, err := r.repo.rollupsEver(ctx, scope, subjects)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, s := range subjects {
+		wanted[s] = true
+		if out[s] == nil {
+			out[s] = &tally{}
+		}
+	}
+	r.unstored(func(k rollupKey) bool { return k.Step == stepEver && k.Scope == scope && wanted[k.Subject] },
+		func(k rollupKey, s *tally) { out[k.Subject].add(s, 1) })
+	return out, nil
+}
+
+// markRollups names the mark of the last store; cleanEnd stands there after an end in good order.
+const (
+	markRollups = "rollups"
+	cleanEnd    = -1
+)
+
+// lastStart is the beginning of the steps of a width that hold a time.
+func lastStart(t time.Time, step int64) int64 { return t.Unix() - t.Unix()%step }

@@ -54,6 +54,7 @@ func (k kind[C]) capabilities() []string {
 		framework.Capability{On: k.def.Markdown, Name: CapMarkdown},
 		framework.Capability{On: k.def.HTML, Name: CapHTML},
 		framework.Capability{On: k.def.PerUserTarget, Name: CapPerUserTarget},
+		framework.Capability{On: k.def.Idempotent, Name: CapIdempotent},
 	)
 }
 

@@ -31,6 +31,9 @@ const (
 	CapHTML     = "HTML"
 	// CapPerUserTarget: a call may name its own recipient. Without it the SDK refuses calls that do.
 	CapPerUserTarget = "PER_USER_TARGET"
+	// CapIdempotent: the receiver knows a repetition by Notification.ID, so that the host may send again where it does not
+	// know whether the first time arrived.
+	CapIdempotent = "IDEMPOTENT"
 )
 
 // MaxID is the greatest length of Notification.ID in bytes.
@@ -137,9 +140,9 @@ type Receipt struct {
 
 // Definition declares a notify plugin whose config block is a C.
 type Definition[C any] struct {
-	// Image, Markdown, HTML and PerUserTarget are the capabilities of the same names. What New returns implements
-	// TargetValidator if PerUserTarget is set.
-	Image, Markdown, HTML, PerUserTarget bool
+	// Image, Markdown, HTML, PerUserTarget and Idempotent are the capabilities of the same names. What New returns
+	// implements TargetValidator if PerUserTarget is set.
+	Image, Markdown, HTML, PerUserTarget, Idempotent bool
 	// MaxTextBytes bounds title, summary and detail together; 0 means no bound of the channel's own.
 	MaxTextBytes int64
 	// TargetSchema is a JSON Schema (2020-12) of Target.JSON; only with PerUserTarget.

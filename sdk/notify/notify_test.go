@@ -188,12 +188,12 @@ func TestDeclaration(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	k, err := notify.New(notify.Definition[struct{}]{Build: build, HTML: true, PerUserTarget: true, MaxTextBytes: 5}).Describe()
+	k, err := notify.New(notify.Definition[struct{}]{Build: build, HTML: true, PerUserTarget: true, Idempotent: true, MaxTextBytes: 5}).Describe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := notify.ParseDescriptor(k)
-	if err != nil || !d.Has(notify.CapHTML) || !d.Has(notify.CapPerUserTarget) || d.Has(notify.CapImage) || d.MaxTextBytes != 5 {
+	if err != nil || !d.Has(notify.CapHTML) || !d.Has(notify.CapIdempotent) || !d.Has(notify.CapPerUserTarget) || d.Has(notify.CapImage) || d.MaxTextBytes != 5 {
 		t.Errorf("descriptor %+v, %v", d, err)
 	}
 }

@@ -42,7 +42,7 @@ const (
 	Retryable
 	// Refused: not delivered; the same call fails again.
 	Refused
-	// Uncertain: may have been delivered. The host does not try again.
+	// Uncertain: may have been delivered. The host tries again only where the channel has CapIdempotent.
 	Uncertain
 )
 

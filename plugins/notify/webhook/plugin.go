@@ -40,7 +40,7 @@ func Plugin() framework.Plugin {
 		Summary: "Posts notifications as JSON, signed by Standard Webhooks.",
 		Documentation: "A 2xx status counts as delivered; 408, 429, 5xx and no answer are tried again, all others are not. Redirects are not followed. " +
 			"A repetition has the same `webhook-id`. A recipient's own address and secret count where `url` and `secrets` are not set.",
-		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{PerUserTarget: true, TargetSchema: targetSchema, Build: build})},
+		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{PerUserTarget: true, Idempotent: true, TargetSchema: targetSchema, Build: build})},
 	}
 }
 

@@ -1,0 +1,271 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/status"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+const (
+	jobDeliver = "notify.deliver"
+	jobPurge   = "notify.purge"
+	// longestPause is the most that a channel may ask for, and giveUp how long a delivery is tried: a day, and time for one
+	// more attempt after such a pause.
+	longestPause = 24 * time.Hour
+	giveUp       = 25 * time.Hour
+	// workers are the sends at once; others of the queue's workers stay free for other work.
+	workers = 3
+	// busyPause is how soon a delivery looks again whose channel is sending another one, plus as much at random.
+	busyPause = 500 * time.Millisecond
+)
+
+type deliverPayload struct {
+	ID string `json:"id"`
+}
+
+// Jobs are the handlers of the sender's work.
+func (s *Sender) Jobs() []queue.Handler {
+	return []queue.Handler{
+		{
+			// It is safe to repeat, since the delivery itself tells how far it got. It gives up by time, not by attempts.
+			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.deliver, Finished: s.finished,
+			Backoff: func(int) time.Duration { return 0 },
+		},
+		{Type: jobPurge, Safe: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purge(ctx) }},
+	}
+}
+
+// Schedules say when that work is due.
+func (s *Sender) Schedules() []queue.Schedule {
+	return []queue.Schedule{{Name: jobPurge, Cron: "41 3 * * *", Type: jobPurge}}
+}
+
+// gates let one delivery at a time through to each channel, and none to a channel that has asked for a pause: a dead
+// channel holds up no other, and costs one attempt at a time.
+type gates struct {
+	mu    sync.Mutex
+	byRef map[string]*gate
+}
+
+type gate struct {
+	busy  bool
+	until time.Time
+	// failures in a row.
+	failures int
+}
+
+// enter takes the gate of a channel, or tells how long to wait.
+func (g *gates) enter(ref string, now time.Time) (wait time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := g.byRef[ref]
+	if at == nil {
+		at = &gate{}
+		g.byRef[ref] = at
+	}
+	switch {
+	case at.busy:
+		return busyPause + rand.N(busyPause)
+	case now.Before(at.until):
+		return at.until.Sub(now)
+	}
+	at.busy = true
+	return 0
+}
+
+// leave gives the gate back. A channel that failed for a passing reason is left alone for the pause that f tells from the
+// failures in a row.
+func (g *gates) leave(ref string, now time.Time, failed bool, f func(failures int) time.Duration) (pause time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := g.byRef[ref]
+	at.busy = false
+	if !failed {
+		at.failures, at.until = 0, time.Time{}
+		return 0
+	}
+	at.failures++
+	pause = f(at.failures)
+	at.until = now.Add(pause)
+	return pause
+}
+
+// again is the error of an attempt after which the job shall run once more.
+func again(wait time.Duration, err error) error {
+	return fault.Wrap(queue.Temporary(err), fault.UpstreamUnavailable, "The notification could not be delivered yet.").WithRetryAfter(max(wait, time.Millisecond))
+}
+
+var errWaits = errors.New("the channel is busy or rests")
+
+// deliver makes one attempt.
+func (s *Sender) deliver(ctx context.Context, job *queue.Job, _ queue.Progress) (any, error) {
+	var p deliverPayload
+	if err := job.Decode(&p); err != nil {
+		return nil, err
+	}
+	d, err := s.delivery(ctx, p.ID)
+	switch {
+	case err != nil:
+		return nil, again(time.Second, err)
+	case d == nil:
+		return nil, fault.New(fault.NotFound, "The delivery is not there any more.")
+	case d.State.Final():
+		return map[string]any{"state": d.State}, nil
+	}
+	if wait := s.gates.enter(d.Channel, s.cfg.Now()); wait > 0 {
+		if s.late(d, wait) {
+			return nil, s.fail(ctx, d, Failed, "it could not be delivered within a day: "+d.Error)
+		}
+		return nil, again(wait, errWaits)
+	}
+	outcome, err := s.attempt(ctx, d)
+	var asked time.Duration
+	if err != nil {
+		asked = min(fault.FromPlugin(err).RetryAfter, longestPause)
+	}
+	pause := s.gates.leave(d.Channel, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
+		return max(s.cfg.Backoff(failures), asked)
+	})
+	return s.conclude(ctx, d, outcome, pause, err)
+}
+
+// late tells whether a delivery is past its time when it is tried after a pause.
+func (s *Sender) late(d *delivery, pause time.Duration) bool {
+	return s.cfg.Now().Add(pause).Sub(store.FromMillis(d.CreatedAt)) > giveUp
+}
+
+// conclude writes what became of an attempt.
+func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, err error) (any, error) {
+	// What is known now must be written also when the core is stopping.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	switch outcome {
+	case sdk.Delivered:
+		if err := s.end(ctx, d.ID, Delivered, ""); err != nil {
+			return nil, again(time.Second, err)
+		}
+		return map[string]any{"state": Delivered}, nil
+	case sdk.Refused:
+		return nil, s.fail(ctx, d, Failed, message(err))
+	case sdk.Uncertain:
+		return nil, s.fail(ctx, d, Unknown, message(err))
+	}
+	if s.late(d, pause) {
+		return nil, s.fail(ctx, d, Failed, "it could not be delivered within a day: "+message(err))
+	}
+	if err := s.change(ctx, d.ID, map[string]any{"state": Waiting, "error": clean(message(err))}); err != nil {
+		return nil, again(time.Second, err)
+	}
+	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", message(err))
+	return nil, again(pause, err)
+}
+
+// fail ends a delivery that did not arrive, or perhaps.
+func (s *Sender) fail(ctx context.Context, d *delivery, state State, reason string) error {
+	if err := s.end(ctx, d.ID, state, reason); err != nil {
+		return again(time.Second, err)
+	}
+	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Channel, "kind", d.Kind, "outcome", state, "error", reason)
+	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(clean(reason), "."))
+}
+
+// attempt sends a delivery once, and tells what became of it. One that a crash interrupted is sent again only where the
+// receiver can tell.
+func (s *Sender) attempt(ctx context.Context, d *delivery) (sdk.Outcome, error) {
+	ch, err := s.cfg.Channel(d.Channel)
+	if err != nil {
+		return sdk.Retryable, err
+	}
+	about, err := ch.Describe()
+	if err != nil {
+		return sdk.Retryable, err
+	}
+	idempotent := about.Has(sdk.CapIdempotent)
+	if d.State == Sending && !idempotent {
+		return sdk.Uncertain, errors.New("the core ended while it was being sent")
+	}
+	d.Attempts++
+	err = s.change(ctx, d.ID, map[string]any{"state": Sending, "attempts": d.Attempts, "attempted_at": store.Millis(s.cfg.Now())})
+	if err != nil {
+		return sdk.Retryable, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	_, err = ch.Send(ctx, d.notification(), sdk.Target{})
+	outcome := sdk.OutcomeOf(err)
+	if outcome == sdk.Uncertain && idempotent {
+		outcome = sdk.Retryable
+	}
+	return outcome, err
+}
+
+func (d *delivery) notification() *sdk.Notification {
+	return &sdk.Notification{
+		ID: d.ID, Kind: d.Kind, Version: payloadVersion, SentAt: store.FromMillis(d.CreatedAt), Severity: Severity(d.Severity),
+		Title: sdk.Text{Plain: d.Title}, Summary: sdk.Text{Plain: d.Text}, Payload: []byte(d.Payload),
+	}
+}
+
+// message is what an operator gets to read of an error: the channel's own words, which hold no secret, else the fault's.
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	var own *errs.Error
+	var wire interface{ GRPCStatus() *status.Status }
+	var known *fault.Error
+	switch {
+	case errors.As(err, &own):
+		return own.Message
+	case errors.As(err, &wire):
+		return wire.GRPCStatus().Message()
+	case errors.As(err, &known):
+		return known.Message
+	}
+	return err.Error()
+}
+
+func clean(s string) string {
+	if len(s) > maxError {
+		s = s[:maxError]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
+}
+
+// finished ends the delivery of a job that ended without having done so: cancelled, or interrupted too often.
+func (s *Sender) finished(ctx context.Context, job queue.Job) error {
+	if job.State == queue.Success {
+		return nil
+	}
+	var p deliverPayload
+	if err := job.Decode(&p); err != nil {
+		return err
+	}
+	d, err := s.delivery(ctx, p.ID)
+	if err != nil || d == nil || d.State.Final() {
+		return err
+	}
+	state, reason := Failed, "the job was ended"
+	if job.Failure != nil {
+		reason = job.Failure.Message
+	}
+	if d.State == Sending {
+		state = Unknown
+	}
+	if err := s.end(ctx, d.ID, state, reason); err != nil {
+		return fmt.Errorf("end the delivery: %w", err)
+	}
+	return nil
+}

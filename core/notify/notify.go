@@ -1,0 +1,216 @@
+// Package notify tells people and machines what services find worth telling. An alert becomes one delivery for each
+// channel, stored together with the job that sends it; the job tries until the channel has taken it, has refused it for
+// good, or a day has passed. What is delivered is never sent again.
+package notify
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations is the schema of this module.
+func Migrations() store.Migrations {
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil { // only for a bad name
+		folder = migrations
+	}
+	return store.Migrations{Module: "notify", FS: folder}
+}
+
+// Severity says how much an alert matters.
+type Severity = sdk.Severity
+
+// Alert is a piece of news. It holds no secret: it is stored and sent as it is.
+type Alert struct {
+	// Kind names the event within the service, such as "pool_empty".
+	Kind     string
+	Severity Severity
+	Service  string
+	// Title is one line; Text may have more.
+	Title, Text string
+	// Fields are for machines.
+	Fields map[string]any
+	// DedupKey is the same for alerts of a service that are the same news. Empty means Kind.
+	DedupKey string
+	// Time is when it was found; the zero time is now.
+	Time time.Time
+}
+
+func (a Alert) key() string {
+	if a.DedupKey == "" {
+		return a.Kind
+	}
+	return a.DedupKey
+}
+
+// Topic is where alerts are published on the bus, after commit, with their payload as data.
+const Topic = "alerts"
+
+// Queue is what the sender needs of the job queue.
+type Queue interface {
+	Submit(ctx context.Context, sub queue.Submission) (job queue.Job, reused bool, err error)
+}
+
+// Config is what a Sender needs.
+type Config struct {
+	Store *store.Store
+	// Channel finds a channel by its reference, such as notify.ops. It is asked for each attempt.
+	Channel func(ref string) (client.Notifier, error)
+	// Bus gets each alert; nil means none.
+	Bus    *event.Bus
+	Logger hclog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Backoff is the pause after the given failed attempt (1, 2, …); nil means 5 s, doubled each time up to an hour, give
+	// or take a fifth.
+	Backoff func(attempt int) time.Duration
+	// Timeout bounds one attempt (30 s).
+	Timeout time.Duration
+	// Retention is how long deliveries that have ended are kept (30 days).
+	Retention time.Duration
+}
+
+// Sender sends alerts. Its handlers belong into the queue that it is given with Use.
+type Sender struct {
+	cfg   Config
+	ids   *store.IDs
+	queue Queue
+	gates gates
+}
+
+// New makes a sender. Before Use nothing can be sent.
+func New(cfg Config) (*Sender, error) {
+	if cfg.Store == nil || cfg.Channel == nil {
+		return nil, errors.New("make the sender: it needs a store and channels")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	if cfg.Backoff == nil {
+		cfg.Backoff = backoff
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 30 * time.Second
+	}
+	if cfg.Retention <= 0 {
+		cfg.Retention = 30 * 24 * time.Hour
+	}
+	return &Sender{cfg: cfg, ids: store.NewIDs(cfg.Now), gates: gates{byRef: map[string]*gate{}}}, nil
+}
+
+// Use gives the sender the queue that runs its handlers. It is called once, before anything is sent.
+func (s *Sender) Use(q Queue) { s.queue = q }
+
+const (
+	firstPause = 5 * time.Second
+	maxPause   = time.Hour
+)
+
+// backoff spreads the attempts of several deliveries, so that a channel that is back is not run over.
+func backoff(attempt int) time.Duration {
+	d := maxPause
+	if attempt < 12 {
+		d = min(firstPause<<max(0, attempt-1), maxPause)
+	}
+	return d - d/5 + rand.N(2*d/5)
+}
+
+// Payload is what a machine gets to see, as JSON.
+type Payload struct {
+	ID string `json:"id"`
+	// Kind is service and kind, such as "search.pool_empty".
+	Kind          string `json:"kind"`
+	SchemaVersion int    `json:"schemaVersion"`
+	SentAt        string `json:"sentAt"`
+	Service       string `json:"service"`
+	Severity      string `json:"severity"`
+	// Status is "raised", or "resolved" when what was raised is over.
+	Status string `json:"status"`
+	Title  string `json:"title"`
+	Text   string `json:"text"`
+	// Fields depend on the kind.
+	Fields map[string]any `json:"fields"`
+}
+
+const (
+	statusRaised   = "raised"
+	statusResolved = "resolved"
+	payloadVersion = 1
+)
+
+// Send tells the channels once, in the transaction of ctx if there is one: a delivery and its job for each.
+func (s *Sender) Send(ctx context.Context, a Alert, channels []string) error {
+	return s.send(ctx, a, statusRaised, channels)
+}
+
+func (s *Sender) send(ctx context.Context, a Alert, status string, channels []string) error {
+	if a.Time.IsZero() {
+		a.Time = s.cfg.Now()
+	}
+	err := s.cfg.Store.Tx(ctx, "send alert", func(ctx context.Context) error {
+		for _, ref := range channels {
+			if err := s.submit(ctx, a, status, ref); err != nil {
+				return err
+			}
+		}
+		if s.cfg.Bus != nil {
+			s.cfg.Store.AfterCommit(ctx, func() {
+				s.cfg.Bus.Publish(Topic, event.Event{Type: a.Service + "." + a.Kind, Data: s.payload("", a, status)})
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("send the alert %s.%s: %w", a.Service, a.Kind, err)
+	}
+	return nil
+}
+
+func (s *Sender) payload(id string, a Alert, status string) Payload {
+	p := Payload{
+		ID: id, Kind: a.Service + "." + a.Kind, SchemaVersion: payloadVersion, SentAt: store.FormatTime(a.Time), Service: a.Service,
+		Severity: a.Severity.String(), Status: status, Title: a.Title, Text: a.Text, Fields: a.Fields,
+	}
+	if p.Fields == nil {
+		p.Fields = map[string]any{}
+	}
+	return p
+}
+
+// submit stores one delivery and its job. The caller has a transaction.
+func (s *Sender) submit(ctx context.Context, a Alert, status, ref string) error {
+	id := s.ids.New("ntf")
+	raw, err := json.Marshal(s.payload(id, a, status))
+	if err != nil {
+		return fmt.Errorf("encode the payload: %w", err)
+	}
+	d := delivery{
+		ID: id, Channel: ref, Service: a.Service, Kind: a.Service + "." + a.Kind, Severity: int(a.Severity), Title: a.Title, Text: a.Text,
+		Payload: string(raw), State: Waiting, CreatedAt: store.Millis(a.Time),
+	}
+	if err := s.cfg.Store.Writer(ctx).Create(&d).Error; err != nil {
+		return fmt.Errorf("store the delivery: %w", err)
+	}
+	_, _, err = s.queue.Submit(ctx, queue.Submission{Type: jobDeliver, DedupKey: id, Payload: deliverPayload{ID: id}, Actor: a.Service})
+	return err
+}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import grpc  # noqa: E402
-from serve import Fault, error_at, new, serve  # noqa: E402
+from serve import Fault, error_at, log, new, serve  # noqa: E402
 
 INPUT = {
     "type": "object",
@@ -46,12 +46,15 @@ def check(config):
     if not isinstance(block, dict):
         return None, [error_at("", "must be an object")]
     findings = [error_at(name, "is not known here") for name in block if name not in ("folder", "pattern")]
-    if not isinstance(block.get("folder"), str) or not block["folder"]:
+    folder = None
+    if not isinstance(block.get("folder"), str) or not block["folder"] or "\0" in block["folder"]:
         findings.append(error_at("folder", "must name a folder"))
+    elif not (folder := (Path(config.base_dir or "/") / block["folder"]).resolve()).is_dir():
+        findings.append(error_at("folder", "is not a folder"))
     pattern = "*.md" if block.get("pattern") is None else block["pattern"]
     if not isinstance(pattern, str) or not pattern or "/" in pattern or "**" in pattern:
         findings.append(error_at("pattern", "must be a pattern of file names, such as *.md"))
-    return (block.get("folder"), pattern), findings
+    return (folder, pattern), findings
 
 
 def readable(path, folder, protected):
@@ -64,18 +67,20 @@ def readable(path, folder, protected):
 
 def build(config, settings):
     """Read the folder into an index, for one instance."""
-    folder = (Path(config.base_dir or "/") / settings[0]).resolve()
-    if not folder.is_dir():
-        return None, [error_at("folder", "is not a folder")]
+    folder, pattern = settings
     protected = [Path(p).resolve() for p in config.protected_paths]
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute("CREATE VIRTUAL TABLE files USING fts5(path UNINDEXED, title, body, tokenize = 'porter unicode61')")
-    for path in sorted(folder.rglob(settings[1])):
-        if readable(path, folder, protected):
-            text = path.read_text(encoding="utf-8", errors="replace")
+    for path in sorted(folder.rglob(pattern)):
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace") if readable(path, folder, protected) else None
+        except OSError as e:
+            log("warn", f"{path.relative_to(folder)} is left out: {e.strerror}")
+            continue
+        if text is not None:
             title = next((line.lstrip("# ") for line in text.splitlines() if line.strip("# ")), path.name)
             index.execute("INSERT INTO files VALUES (?, ?, ?)", (str(path.relative_to(folder)), title, text))
-    return Index(index), []
+    return Index(index)
 
 
 class Index:

@@ -135,9 +135,7 @@ class Base:
     def Configure(self, request, context):
         settings, findings = self.check(request.config)
         if not findings:
-            value, findings = self.build(request.config, settings)
-        if not findings:
-            self.instances.put(request.config.instance_id, value)
+            self.instances.put(request.config.instance_id, self.build(request.config, settings))
             log("info", f"instance {request.config.name} is ready")
         return new("patchbay.plugin.v1.ConfigureResponse", diagnostics=findings)
 
@@ -162,9 +160,10 @@ class Base:
 
 def serve(description, check, build, service, kind):
     """Run the plugin until the core ends it. kind makes the object with the methods of the service from the instances."""
-    for variable, wanted in (("PATCHBAY_PLUGIN_COOKIE", "patchbay-plugin-v1"), ("PLUGIN_CLIENT_CERT", "")):
-        if os.environ.get(variable, "") != wanted:
-            sys.exit(f"{description.name} is a Patchbay plugin: the core starts it, without mtls; name it in plugin.hcl")
+    if os.environ.get("PATCHBAY_PLUGIN_COOKIE") != "patchbay-plugin-v1":
+        sys.exit(f"{description.name} is a Patchbay plugin. The core starts it; name it in plugin.hcl.")
+    if os.environ.get("PLUGIN_CLIENT_CERT"):
+        sys.exit(f"{description.name} does not encrypt its socket: remove mtls = true.")
     handshake = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # Standard output belongs to the handshake; what is printed from here on goes to the log.
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

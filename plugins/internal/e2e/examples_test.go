@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
@@ -142,7 +143,7 @@ func TestPythonExampleConforms(t *testing.T) {
 	conn, logs := plugged(t, python, filepath.Join(dir, "plugin.py"))
 	conforms(t, conformance.Search(t.Context(), conn, conformance.SearchConfig{
 		JSON: `{"folder":".","pattern":null}`, BaseDir: dir, Logs: logs,
-		Invalid: []string{`{}`, `{"folder":""}`, `{"folder":".","pattern":"../*"}`, `{"folder":".","pattern":"**"}`},
+		Invalid: []string{`{}`, `{"folder":""}`, `{"folder":"missing"}`, `{"folder":"\u0000"}`, `{"folder":".","pattern":"../*"}`, `{"folder":".","pattern":"**"}`},
 		Samples: []conformance.Sample{
 			{Operation: search.OpSearch, Body: `{"query":"\"interpreter\" pinned","max_results":3}`, Check: func(r *search.Response) error {
 				if !strings.Contains(string(r.Body), `"url": "file:README.md"`) {
@@ -181,7 +182,9 @@ plugin "notify-node" {
   args = ["notify-node/plugin.mjs", "notify-node/serve.mjs"]
 }
 search "search-python" "docs" {
-  config { folder = "docs" }
+  config {
+    folder = "docs"
+  }
 }
 notify "notify-node" "chat" {
   config { url = env("CHAT_URL") }
@@ -196,7 +199,8 @@ func TestExamplesRunInTheCore(t *testing.T) {
 	t.Parallel()
 	program, node := nodeExample(t)
 	backend := pythonExample(t)
-	c := localCore(t, fmt.Sprintf(examplesHCL, python, program), "CHAT_URL=http://127.0.0.1:1/")
+	hcl := fmt.Sprintf(examplesHCL, python, program)
+	c := localCore(t, hcl, "CHAT_URL=http://127.0.0.1:1/")
 	for name, dir := range map[string]string{"search-python": backend, "notify-node": node} {
 		if err := os.Symlink(dir, filepath.Join(c.dir, name)); err != nil {
 			t.Fatal(err)
@@ -217,8 +221,33 @@ func TestExamplesRunInTheCore(t *testing.T) {
 
 	started := c.startedFrom(t, python, program)
 	if len(started) != 2 {
-		t.Errorf("the core runs the processes %v, want one of each", started)
+		t.Fatalf("the core runs the processes %v, want one of each", started)
 	}
+	// A plugin that is killed comes back with its instance, and a reload gives it another.
+	if err := syscall.Kill(started[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	found := func(query, want string) func() bool {
+		return func() bool {
+			a := c.post(t, token, "search", `{"query":"`+query+`"}`)
+			return a.status == http.StatusOK && strings.Contains(a.body, want)
+		}
+	}
+	eventually(t, startWithin, "the backend is started again", found("crashed", "file:guide.md"))
+	if err := os.WriteFile(filepath.Join(c.dir, "docs", "more.txt"), []byte("Reloads are taken.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.configure(strings.Replace(hcl, `folder = "docs"`, "folder = \"docs\"\n    pattern = \"*.txt\"", 1))
+	c.hup()
+	eventually(t, startWithin, "the new configuration is in use", found("reloads", "file:more.txt"))
+	c.configure(strings.Replace(hcl, `folder = "docs"`, `folder = "missing"`, 1))
+	c.hup()
+	c.logged("is not a folder")
+	if !found("reloads", "file:more.txt")() {
+		t.Error("a refused configuration took the running instance away")
+	}
+	c.configure(hcl)
+	started = c.startedFrom(t, python, program)
 	c.kill9()
 	eventually(t, startWithin, "no plugin outlives the core", func() bool { return !slices.ContainsFunc(started, alive) })
 	c.start()

@@ -15,6 +15,13 @@ search "local" "docs" {
 # A web search API instead: uncomment, add keys with "patchbay key add", and set backend = search.web below.
 # search "tavily" "web" {}
 
+# Or the web through a SearXNG server of your own, without an account (its settings.yml lists json under search.formats):
+# search "searxng" "meta" {
+#   config {
+#     base_url = "http://127.0.0.1:8888"
+#   }
+# }
+
 service "search" {
   base_url = "/search"
   backend  = search.docs

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
+	"github.com/patchbay-dev/patchbay/plugins/search/searxng"
 	"github.com/patchbay-dev/patchbay/plugins/search/tavily"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 )
@@ -19,6 +20,7 @@ func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"notify/webhook": webhook.Plugin,
 		"search/local":   local.Plugin,
+		"search/searxng": searxng.Plugin,
 		"search/tavily":  tavily.Plugin,
 	}
 }

@@ -130,3 +130,17 @@ func (o *Ops) readAll(ctx context.Context, p extractParams) ([]*extract.Page, []
 	all.Wait()
 	return pages, problems
 }
+
+// Texts gets the texts of pages, in their order; nil for one that cannot be had, or does not fit any more into one
+// answer.
+func (o *Ops) Texts(ctx context.Context, urls []string, format extract.Format) []*string {
+	pages, problems := o.readAll(ctx, extractParams{urls: urls, format: format, timeout: o.cfg.Timeout})
+	out, budget := make([]*string, len(urls)), textBudget
+	for i, p := range pages {
+		if problems[i] == nil && len(p.Text) <= budget {
+			budget -= len(p.Text)
+			out[i] = &p.Text
+		}
+	}
+	return out
+}

@@ -1,6 +1,7 @@
 package searxng
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -74,6 +75,9 @@ func parseSearch(body []byte) (out searchParams, err error) {
 	)
 	if err == nil && len(out.query) > maxQuery {
 		err = fmt.Errorf("query may have at most %d bytes", maxQuery)
+	}
+	if err == nil && out.text() == "" {
+		err = errors.New("query is required")
 	}
 	out.answer = answer != "false"
 	out.timeRange = rangeOf(out.timeRange, days)
@@ -176,14 +180,17 @@ func (p *searchParams) inTime(at time.Time) bool {
 // text is the query with the domains that the engines shall look at. A word that begins with two exclamation marks
 // would send the server elsewhere: it loses them.
 func (p *searchParams) text() string {
-	words := strings.Fields(p.query)
-	for i, w := range words {
+	var words []string
+	for w := range strings.FieldsSeq(p.query) {
 		if strings.HasPrefix(w, "!!") {
-			words[i] = strings.TrimLeft(w, "!")
+			w = strings.TrimLeft(w, "!")
+		}
+		if w != "" {
+			words = append(words, w)
 		}
 	}
 	text := strings.Join(words, " ")
-	if len(p.include) == 0 || len(p.include) > maxSites {
+	if text == "" || len(p.include) == 0 || len(p.include) > maxSites {
 		return text
 	}
 	return text + " site:" + strings.Join(p.include, " OR site:")

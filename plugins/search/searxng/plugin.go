@@ -20,7 +20,7 @@ import (
 type Config struct {
 	BaseURL    string        `patchbay:"base_url,required" doc:"Address of the SearXNG server, such as http://searxng:8080; it may have a path and may be on an inner network."`
 	Categories []string      `patchbay:"categories" doc:"Categories to search, such as general or it; empty leaves it to the topic of a call."`
-	Engines    []string      `patchbay:"engines" doc:"Engines to ask, such as duckduckgo; empty means all that the server has for the categories."`
+	Engines    []string      `patchbay:"engines" doc:"Engines to ask, such as duckduckgo; where categories are set as well, those of the categories are asked besides."`
 	Language   string        `patchbay:"language,default=all" doc:"Language of the results, such as en or zh-CN; all means any, auto lets the server guess."`
 	SafeSearch int           `patchbay:"safesearch,default=0" doc:"0 shows everything, 1 hides explicit content, 2 is strict; a call may ask for 2."`
 	Timeout    time.Duration `patchbay:"timeout,default=20s" doc:"How long to wait for the server, and for a page if the call does not say."`
@@ -71,7 +71,7 @@ func check(cfg Config) schema.Diagnostics {
 	}
 	names("categories", cfg.Categories)
 	names("engines", cfg.Engines)
-	if !regexp.MustCompile(`^(all|auto|[a-z]{2,3}(-[A-Za-z0-9]{2,8})*)$`).MatchString(cfg.Language) {
+	if !regexp.MustCompile(`^(auto|[a-z]{2,3}(-[A-Za-z]{2})?)$`).MatchString(cfg.Language) {
 		diags = append(diags, schema.Errorf(schema.At("language"), "language must be all, auto, or a code such as en or zh-CN")...)
 	}
 	if cfg.SafeSearch < 0 || cfg.SafeSearch > strict {

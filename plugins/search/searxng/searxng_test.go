@@ -123,7 +123,7 @@ func TestParameters(t *testing.T) {
 	b := open(t, searxngtest.New(searxngtest.Config{}), nil)
 	many := strings.TrimSuffix(strings.Repeat(`"a.org",`, 301), ",")
 	for _, body := range []string{
-		``, `[]`, `{}`, `{"query":" "}`, `{"query":5}`, `{"query":"q","max_results":21}`, `{"query":"q","max_results":-1}`, `{"query":"q","topic":"sports"}`,
+		``, `[]`, `{}`, `{"query":" "}`, `{"query":"!! !!"}`, `{"query":5}`, `{"query":"q","max_results":21}`, `{"query":"q","max_results":-1}`, `{"query":"q","topic":"sports"}`,
 		`{"query":"q","time_range":"decade"}`, `{"query":"q","days":-1}`, `{"query":"q","start_date":"1.1.2026"}`, `{"query":"q","end_date":5}`,
 		`{"query":"q","include_answer":"yes"}`, `{"query":"q","include_raw_content":"pdf"}`, `{"query":"q","include_images":1}`, `{"query":"q","safe_search":"x"}`,
 		`{"query":"q","include_domains":[` + many + `]}`, `{"query":"q","exclude_domains":[""]}`, `{"query":"q","include_domains":["a b"]}`,

@@ -155,15 +155,22 @@ func (f *found) heading() string {
 
 // line makes one line of a text that cannot end what it stands in.
 func line(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if r := []rune(s); len(r) > maxHeading {
 		s = string(r[:maxHeading]) + "…"
 	}
 	return strings.NewReplacer("[", "(", "]", ")", "<", "‹", ">", "›", "`", "'").Replace(s)
 }
 
+// escapeURL makes an address that can stand between angle brackets.
 func escapeURL(s string) string {
-	return strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", "\n", "", "\r", "").Replace(s)
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", "\\", "%5C").Replace(s)
 }
 
 func quote(text string) string {

@@ -42,7 +42,8 @@ func split(text string) []passage {
 		}
 		buf, runes = nil, 0
 	}
-	for _, l := range strings.Split(strings.ToValidUTF8(text, "\uFFFD"), "\n") {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(strings.ToValidUTF8(text, "\uFFFD"))
+	for _, l := range strings.Split(text, "\n") {
 		l = headings.ReplaceAllString(strings.TrimRight(links.ReplaceAllString(images.ReplaceAllString(l, ""), "$1"), " \t\r"), "")
 		if strings.TrimSpace(l) == "" {
 			if runes >= passageRunes/2 {

@@ -19,6 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -50,6 +51,7 @@ type App struct {
 	catalog  *catalog.Catalog
 	bus      *event.Bus
 	queue    *queue.Queue
+	notify   *notify.Sender
 	users    *auth.Users
 	registry *prometheus.Registry
 	metrics  *pluginMetrics
@@ -169,7 +171,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 
 // Migrations are the schemas of all modules, in the order in which they are applied.
 func Migrations() []store.Migrations {
-	return []store.Migrations{queue.Migrations(), auth.Migrations(), search.Migrations()}
+	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations()}
 }
 
 func (a *App) openHost() (err error) {
@@ -217,8 +219,10 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth")}); err != nil {
 		return err
 	}
-	var handlers []queue.Handler
-	var schedules []queue.Schedule
+	if err := a.openNotify(); err != nil {
+		return err
+	}
+	handlers, schedules := a.notify.Jobs(), a.notify.Schedules()
 	if a.set.search != nil {
 		if err := a.openSearch(ctx); err != nil {
 			return fmt.Errorf("start the search service: %w", err)
@@ -229,6 +233,7 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if err != nil {
 		return err
 	}
+	a.notify.Use(a.queue)
 	if err := a.queue.Start(ctx); err != nil {
 		return err
 	}
@@ -237,6 +242,11 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 		defer cancel()
 		_ = a.queue.Stop(stop)
 	})
+	if a.search != nil {
+		if err := a.search.Alert(ctx, a.notify); err != nil {
+			return fmt.Errorf("watch over the search service: %w", err)
+		}
+	}
 	a.watch()
 	return nil
 }

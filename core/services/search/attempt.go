@@ -199,8 +199,16 @@ func (a *attempt) withBoundKey(ctx context.Context, l *link, id string) (*answer
 	return ans, nil
 }
 
-// once calls the backend.
+// once calls the backend, and counts how that ended.
 func (a *attempt) once(ctx context.Context, req *sdk.Request) (*answer, error) {
+	ans, err := a.perform(ctx, req)
+	if counts, failed := speaksOf(ctx, ans, err); counts {
+		a.service.monitor.calls.note(a.link.ref, a.service.cfg.Now(), a.state.settings.alerts().ErrorWindow, failed)
+	}
+	return ans, err
+}
+
+func (a *attempt) perform(ctx context.Context, req *sdk.Request) (*answer, error) {
 	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.op.Name, a.call.resource, a.call.query, a.call.in.body, a.call.requestID
 	if a.call.in.stream {
 		return a.open(ctx, req)

@@ -55,7 +55,14 @@ func (s *Service) keyChanged(id string, state KeyState, reason string, until, no
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli()); err != nil {
+		err := s.cfg.Store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
+			err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
+			if err == nil && state == KeyInvalid {
+				err = s.monitor.invalid(ctx, id, reason)
+			}
+			return err
+		})
+		if err != nil {
 			s.cfg.Logger.Error("the state of an upstream key cannot be stored", "key", id, "error", err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -200,7 +201,9 @@ func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
 		p.mu.Unlock()
 		return true
 	}
-	reason := strings.ToValidUTF8(strings.ReplaceAll(v.Reason, "\x00", ""), "")
+	// An upstream may repeat the key; it belongs into no log and no alert.
+	reason := strings.ReplaceAll(v.Reason, k.value.Reveal(), secret.Redacted)
+	reason = tidy(reason)
 	k.state, k.reason, k.until, k.updated = state, reason, until, now.UnixMilli()
 	p.mu.Unlock()
 	p.changed(id, state, reason, until, now)
@@ -251,3 +254,6 @@ func (p *pool) states() map[KeyState]int {
 	}
 	return out
 }
+
+// tidy makes a text that a database takes: valid UTF-8 without NUL.
+func tidy(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }

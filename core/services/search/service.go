@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
@@ -25,13 +26,15 @@ var migrations embed.FS
 
 // Settings is the block service "search" of plugin.hcl.
 type Settings struct {
-	BaseURL      string        `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
-	Backend      []string      `patchbay:"backend,required,ref=search" doc:"The search instances that answer, such as [search.main, search.fallback]: the next is tried when one is down or out of keys. One may stand without brackets."`
-	NoAudit      bool          `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
-	LogBodies    bool          `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit. Tokens and keys are never part of them."`
-	Retention    time.Duration `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
-	DevOpenAdmin bool          `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
-	Limits       *LimitSet     `patchbay:"limits" doc:"What one token may use unless it has limits of its own."`
+	BaseURL      string         `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
+	Backend      []string       `patchbay:"backend,required,ref=search" doc:"The search instances that answer, such as [search.main, search.fallback]: the next is tried when one is down or out of keys. One may stand without brackets."`
+	NoAudit      bool           `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
+	LogBodies    bool           `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit. Tokens and keys are never part of them."`
+	Retention    time.Duration  `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
+	DevOpenAdmin bool           `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
+	Notify       []string       `patchbay:"notify,ref=notify" doc:"The channels that get the service's alerts, such as [notify.ops]."`
+	Limits       *LimitSet      `patchbay:"limits" doc:"What one token may use unless it has limits of its own."`
+	Alerts       *AlertSettings `patchbay:"alerts" doc:"When an alert is sent."`
 }
 
 // LimitSet is the limits block: the defaults for tokens.
@@ -69,7 +72,7 @@ func (s Settings) Check() schema.Diagnostics {
 			out = append(out, schema.Errorf(schema.At("limits").Attr(name), "must not be negative")...)
 		}
 	}
-	return out
+	return append(out, s.alerts().check()...)
 }
 
 // Config is what the service needs.
@@ -81,10 +84,19 @@ type Config struct {
 	// Backends are those that Settings.Backend names, in that order.
 	Backends []client.Search
 	Metrics  *Metrics
+	// People tells about users, whom tokens may belong to; nil where there are none.
+	People People
+	// Version is the core's own, for the API document.
+	Version string
 	// PublicURL is the absolute URL under which browsers see the core; empty if that is not known.
 	PublicURL string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+}
+
+// People finds users by their ids; those that do not exist are left out.
+type People interface {
+	ByID(ctx context.Context, ids []string) (map[string]auth.User, error)
 }
 
 // Service is the search service.
@@ -96,6 +108,7 @@ type Service struct {
 	audit   *audit
 	rollups *rollups
 	found   *resources
+	monitor *monitor
 	mcp     *mcp.Endpoint
 	state   atomic.Pointer[state]
 	seen    atomic.Int64
@@ -130,6 +143,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, found: newResources(), researchPause: researchPause}
+	s.monitor = newMonitor(s)
 	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
 	s.rollups = newRollups(s.repo, cfg.Logger, cfg.Now)
@@ -287,6 +301,7 @@ func (s *Service) Flush(ctx context.Context) error {
 
 // Close writes the rest of the audit. No request may be under way.
 func (s *Service) Close() {
+	s.monitor.close()
 	s.background.Wait()
 	if s.audit != nil {
 		s.audit.close()

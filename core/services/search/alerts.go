@@ -1,0 +1,268 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// AlertSettings is the alerts block.
+type AlertSettings struct {
+	ErrorShare    float64       `patchbay:"error_share,default=0.5" doc:"Share of a backend's calls, above 0 to 1, that must fail for an alert."`
+	ErrorRequests int           `patchbay:"error_requests,default=20" doc:"How many calls there must be at least."`
+	ErrorWindow   time.Duration `patchbay:"error_window,default=5m" doc:"The time that is looked at, 10s to 24h."`
+	Repeat        time.Duration `patchbay:"repeat,default=1h" doc:"How long the same is not told again while it lasts."`
+}
+
+func (s Settings) alerts() AlertSettings {
+	if s.Alerts == nil {
+		return AlertSettings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
+	}
+	return *s.Alerts
+}
+
+func (a AlertSettings) check() (out schema.Diagnostics) {
+	for _, c := range []struct {
+		name, must string
+		bad        bool
+	}{
+		{"error_share", "be above 0 and at most 1", a.ErrorShare <= 0 || a.ErrorShare > 1},
+		{"error_requests", "be at least 1", a.ErrorRequests < 1},
+		{"error_window", "be from 10s to 24h", a.ErrorWindow < 10*time.Second || a.ErrorWindow > 24*time.Hour},
+		{"repeat", "be at least 1m", a.Repeat < time.Minute},
+	} {
+		if c.bad {
+			out = append(out, schema.Errorf(schema.At("alerts").Attr(c.name), "must %s", c.must)...)
+		}
+	}
+	return out
+}
+
+// Alerter is where the service's alerts go.
+type Alerter interface {
+	// Raise tells the channels of something that lasts, not again before repeat has passed.
+	Raise(ctx context.Context, a notify.Alert, repeat time.Duration, channels []string) (told bool, err error)
+	// Resolve tells them that it is over.
+	Resolve(ctx context.Context, a notify.Alert, channels []string) (told bool, err error)
+	// Active are the dedup keys of what lasts.
+	Active(ctx context.Context, service string) (keys []string, err error)
+}
+
+// Kinds of alerts.
+const (
+	alertPoolEmpty      = "pool_empty"
+	alertUpstreamErrors = "upstream_errors"
+	alertKeyInvalid     = "key_invalid"
+)
+
+const (
+	service = "search"
+	// alertEvery is the pause between two looks.
+	alertEvery = 5 * time.Second
+	// calmFor is how long a pool must have had usable keys before the alert is over: keys come and go within minutes.
+	calmFor = 5 * time.Minute
+	// alertTimeout bounds one look.
+	alertTimeout = 30 * time.Second
+)
+
+// monitor watches keys and backends, and tells when something is wrong with them and when it is over.
+type monitor struct {
+	service *Service
+	calls   failures
+
+	mu sync.Mutex
+	to Alerter
+	// told is when each alert that lasts was last told; calm is since when its cause is gone.
+	told, calm map[string]time.Time
+	stop       context.CancelFunc
+	done       sync.WaitGroup
+}
+
+func newMonitor(s *Service) *monitor {
+	return &monitor{service: s, told: map[string]time.Time{}, calm: map[string]time.Time{}}
+}
+
+// Alert has the service send its alerts from now on. It is called at most once, before Close.
+func (s *Service) Alert(ctx context.Context, to Alerter) error {
+	lasting, err := to.Active(ctx, service)
+	if err != nil {
+		return err
+	}
+	m := s.monitor
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.to = to
+	for _, key := range lasting {
+		if !strings.HasPrefix(key, alertKeyInvalid+"/") {
+			// When it was told is known to the store: the first look asks it.
+			m.told[key] = time.Time{}
+		}
+	}
+	ctx, m.stop = context.WithCancel(context.Background())
+	m.done.Go(func() { m.run(ctx) })
+	return nil
+}
+
+func (m *monitor) close() {
+	m.mu.Lock()
+	stop := m.stop
+	m.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	m.done.Wait()
+}
+
+func (m *monitor) run(ctx context.Context) {
+	tick := time.NewTicker(alertEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.look(ctx)
+		}
+	}
+}
+
+// look tells what has begun and what is over.
+func (m *monitor) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, alertTimeout)
+	defer cancel()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.to == nil {
+		return
+	}
+	st := m.service.state.Load()
+	seen := map[string]bool{}
+	for _, l := range st.chain {
+		if l.credential {
+			m.judge(ctx, st, m.keys(l), seen)
+		}
+		m.judge(ctx, st, m.errors(st, l), seen)
+	}
+	for key := range m.told {
+		if kind, ref, _ := strings.Cut(key, "/"); !seen[key] {
+			over := notify.Alert{Kind: kind, Title: "The backend " + ref + " is not in use any more"}
+			m.judge(ctx, st, finding{key: key, over: true, good: over}, seen)
+		}
+	}
+}
+
+// finding is what a look at one thing found.
+type finding struct {
+	key string
+	// bad says that it is as an alert wants it, over that it is as it should be; neither leaves things as they are.
+	bad, over bool
+	// wait is how long it must be over.
+	wait       time.Duration
+	news, good notify.Alert
+}
+
+// keys looks at the keys of a backend.
+func (m *monitor) keys(l *link) finding {
+	usable := m.service.pool.hasUsable(l.keyGroup())
+	about := map[string]any{"backend": l.ref}
+	return finding{
+		key: alertPoolEmpty + "/" + l.ref, bad: !usable, over: usable, wait: calmFor,
+		news: notify.Alert{
+			Kind: alertPoolEmpty, Severity: sdk.Error, Title: "No upstream key can be used",
+			Text: "The backend " + l.ref + " needs a key, and every key of the pool is invalid, exhausted, cooling down or disabled.", Fields: about,
+		},
+		good: notify.Alert{
+			Kind: alertPoolEmpty, Title: "Upstream keys can be used again",
+			Text: "The backend " + l.ref + " has had a usable key for a while.", Fields: about,
+		},
+	}
+}
+
+// errors looks at how a backend's calls ended.
+func (m *monitor) errors(st *state, l *link) finding {
+	set := st.settings.alerts()
+	total, failed := m.calls.count(l.ref, m.service.cfg.Now(), set.ErrorWindow)
+	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
+	about := map[string]any{"backend": l.ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
+	return finding{
+		key: alertUpstreamErrors + "/" + l.ref, bad: much && total >= set.ErrorRequests, over: total > 0 && !much,
+		news: notify.Alert{
+			Kind: alertUpstreamErrors, Severity: sdk.Error, Title: "A search backend fails often",
+			Text:   fmt.Sprintf("Of %d calls to %s in the last %s, %d failed: an error of the upstream, or no answer.", total, l.ref, set.ErrorWindow, failed),
+			Fields: about,
+		},
+		good: notify.Alert{
+			Kind: alertUpstreamErrors, Title: "A search backend answers again",
+			Text:   fmt.Sprintf("Of %d calls to %s in the last %s, %d failed.", total, l.ref, set.ErrorWindow, failed),
+			Fields: about,
+		},
+	}
+}
+
+// judge raises or resolves an alert. The caller holds the mutex.
+func (m *monitor) judge(ctx context.Context, st *state, f finding, seen map[string]bool) {
+	seen[f.key] = true
+	now, repeat := m.service.cfg.Now(), st.settings.alerts().Repeat
+	last, lasts := m.told[f.key]
+	if !f.over {
+		delete(m.calm, f.key)
+	}
+	switch {
+	case f.bad && (!lasts || now.Sub(last) >= repeat):
+		f.news.Service, f.news.DedupKey, f.news.Time = service, f.key, now
+		told, err := m.to.Raise(ctx, f.news, repeat, st.settings.Notify)
+		if err != nil {
+			m.failed(ctx, err)
+			return
+		}
+		m.told[f.key] = now
+		if told {
+			m.service.cfg.Logger.Warn("alert", "kind", f.news.Kind, "text", f.news.Text)
+		}
+	case f.over && lasts:
+		since, known := m.calm[f.key]
+		if !known {
+			m.calm[f.key], since = now, now
+		}
+		if now.Sub(since) < f.wait {
+			return
+		}
+		f.good.Service, f.good.DedupKey, f.good.Time, f.good.Severity = service, f.key, now, sdk.Success
+		if _, err := m.to.Resolve(ctx, f.good, st.settings.Notify); err != nil {
+			m.failed(ctx, err)
+			return
+		}
+		delete(m.told, f.key)
+		delete(m.calm, f.key)
+		m.service.cfg.Logger.Info("an alert is over", "kind", f.good.Kind, "text", f.good.Text)
+	}
+}
+
+func (m *monitor) failed(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		m.service.cfg.Logger.Error("an alert cannot be sent", "error", err)
+	}
+}
+
+// invalid tells of a key that was found invalid, in the transaction of ctx.
+func (m *monitor) invalid(ctx context.Context, id, reason string) error {
+	m.mu.Lock()
+	to := m.to
+	m.mu.Unlock()
+	if to == nil {
+		return nil
+	}
+	set := m.service.state.Load().settings
+	_, err := to.Raise(ctx, notify.Alert{
+		Kind: alertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: alertKeyInvalid + "/" + id, Time: m.service.cfg.Now(),
+		Title: "An upstream key is invalid", Text: "The upstream refuses the key " + id + ". It is not used until somebody adds it again.",
+		Fields: map[string]any{"key_id": id, "reason": reason},
+	}, set.alerts().Repeat, set.Notify)
+	return err
+}

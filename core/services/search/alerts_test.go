@@ -1,0 +1,208 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// alerts is an Alerter that keeps what it is told, as a sender would.
+type alerts struct {
+	now    func() time.Time
+	mu     sync.Mutex
+	news   []string
+	all    []notify.Alert
+	told   map[string]time.Time
+	err    error
+	active []string
+}
+
+func (a *alerts) Raise(_ context.Context, n notify.Alert, repeat time.Duration, channels []string) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err != nil {
+		return false, a.err
+	}
+	if last, ok := a.told[n.DedupKey]; ok && a.now().Sub(last) < repeat {
+		return false, nil
+	}
+	a.told[n.DedupKey] = a.now()
+	a.news = append(a.news, fmt.Sprintf("%s %s", n.DedupKey, strings.Join(channels, ",")))
+	a.all = append(a.all, n)
+	return true, nil
+}
+
+func (a *alerts) Resolve(_ context.Context, n notify.Alert, _ []string) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err != nil {
+		return false, a.err
+	}
+	delete(a.told, n.DedupKey)
+	a.news = append(a.news, "over "+n.DedupKey)
+	a.all = append(a.all, n)
+	return true, nil
+}
+
+func (a *alerts) Active(context.Context, string) ([]string, error) { return a.active, nil }
+
+// take returns what was told since the last time.
+func (a *alerts) take() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.news
+	a.news = nil
+	return out
+}
+
+func (e *env) alerts(active ...string) *alerts {
+	e.Helper()
+	a := &alerts{now: e.clock.now, told: map[string]time.Time{}, active: active}
+	if err := e.svc.Alert(context.Background(), a); err != nil {
+		e.Fatal(err)
+	}
+	return a
+}
+
+func (e *env) look(a *alerts, want ...string) {
+	e.Helper()
+	e.svc.monitor.look(context.Background())
+	if diff := cmp.Diff(want, a.take()); diff != "" {
+		e.Errorf("at %s (-want +got):\n%s", e.clock.now(), diff)
+	}
+}
+
+func notifies(e *env) { e.set.Notify = []string{"notify.ops"} }
+
+func TestAlertOfAnEmptyPool(t *testing.T) {
+	e := newEnv(t, withKeys, notifies)
+	a := e.alerts()
+	e.look(a, "pool_empty/search.web notify.ops")
+	e.look(a)
+	e.clock.advance(59 * time.Minute)
+	e.look(a)
+	e.clock.advance(time.Minute)
+	e.look(a, "pool_empty/search.web notify.ops")
+	e.addKeys("one")
+	e.look(a)
+	e.clock.advance(4 * time.Minute)
+	e.look(a)
+	// It is empty again before it was calm: nothing is over, and nothing new.
+	e.backend.invoke = answering(432, `{}`)
+	id := idOf(e.token(nil))
+	_, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"q"}`)
+	e.clock.advance(4 * time.Minute)
+	e.look(a)
+	e.addKeys("two")
+	e.look(a)
+	e.clock.advance(5 * time.Minute)
+	e.look(a, "over pool_empty/search.web")
+	e.look(a)
+}
+
+func TestAlertOfManyErrors(t *testing.T) {
+	e := newEnv(t, twoBackends, notifies)
+	a := e.alerts()
+	id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6}))
+	calls := func(n int, status int) {
+		t.Helper()
+		e.backend.invoke = answering(status, `{}`)
+		if status == 0 {
+			e.backend.invoke = failsWith(errDown)
+		}
+		for range n {
+			_, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"q"}`)
+		}
+	}
+	calls(19, 500)
+	e.look(a)
+	calls(1, 429)
+	e.look(a, "upstream_errors/search.main notify.ops")
+	calls(18, 200)
+	e.look(a)
+	calls(1, 404)
+	e.look(a, "over upstream_errors/search.main")
+	e.clock.advance(5 * time.Minute)
+	// A backend that is down counts, although another one answers; what the client does wrong does not.
+	calls(10, 200)
+	calls(10, 0)
+	e.backend.invoke = failsWith(errCaller)
+	for range 20 {
+		_, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"q"}`)
+	}
+	e.look(a, "upstream_errors/search.main notify.ops")
+	// No calls tell nothing.
+	e.clock.advance(30 * time.Minute)
+	e.look(a)
+	calls(1, 200)
+	e.look(a, "over upstream_errors/search.main")
+	calls(20, 500)
+	e.look(a, "upstream_errors/search.main notify.ops")
+	set := e.set
+	set.Backend = []string{"search.spare"}
+	if err := e.svc.Reload(set, e.more[0]); err != nil {
+		t.Fatal(err)
+	}
+	e.look(a, "over upstream_errors/search.main")
+}
+
+func TestAlertOfAnInvalidKey(t *testing.T) {
+	e := newEnv(t, withKeys, notifies)
+	a := e.alerts()
+	ids := e.addKeys("key-with-a-secret", "second")
+	e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {
+		r := reply(401, `{}`)
+		r.Key = sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "no such key: " + req.Credential.Reveal()}
+		return r, nil
+	}
+	_, _ = e.call(e.svc, idOf(e.token(nil)), sdk.OpSearch, `{"query":"q"}`)
+	var got []string
+	testkit.Eventually(t, 5*time.Second, func() bool { got = append(got, a.take()...); return len(got) == 2 }, "both keys are told")
+	for _, id := range ids {
+		if !strings.Contains(strings.Join(got, "\n"), "key_invalid/"+id+" notify.ops") {
+			t.Errorf("%s is missing in %v", id, got)
+		}
+	}
+	for _, n := range a.all {
+		if text := fmt.Sprintf("%+v", n); strings.Contains(text, "with-a-secret") || n.Fields["reason"] == "" {
+			t.Errorf("told %s", text)
+		}
+	}
+	if strings.Contains(e.logs.String(), "with-a-secret") {
+		t.Error("the log holds the key")
+	}
+}
+
+func TestAlertsAfterARestart(t *testing.T) {
+	e := newEnv(t, withKeys, notifies)
+	a := e.alerts("pool_empty/search.web", "upstream_errors/search.gone", "key_invalid/abc123")
+	a.told["pool_empty/search.web"] = e.clock.now().Add(-10 * time.Minute)
+	a.err = errors.New("the database is away")
+	e.look(a)
+	a.err = nil
+	e.look(a, "over upstream_errors/search.gone")
+	e.addKeys("one")
+	e.look(a)
+	e.clock.advance(calmFor)
+	e.look(a, "over pool_empty/search.web")
+}
+
+func TestAlertSettings(t *testing.T) {
+	for name, s := range map[string]AlertSettings{
+		"share": {2, 1, time.Minute, time.Hour}, "requests": {0.5, 0, time.Minute, time.Hour}, "window": {0.5, 1, time.Second, time.Hour}, "repeat": {0.5, 1, time.Minute, 0},
+	} {
+		if d := (Settings{Retention: time.Hour, Backend: []string{"search.web"}, Alerts: &s}).Check(); !d.HasErrors() {
+			t.Errorf("%s: nothing is found", name)
+		}
+	}
+}

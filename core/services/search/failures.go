@@ -1,0 +1,87 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+)
+
+// speaksOf tells whether a call to a backend says something about it, and whether it failed. What the client did says
+// nothing, nor does what concerns a key alone.
+func speaksOf(ctx context.Context, ans *answer, err error) (counts, failed bool) {
+	switch {
+	case err == nil:
+		return true, ans.head.Status >= 500
+	case ctx.Err() != nil, errors.Is(err, catalog.ErrRetired):
+		return false, false
+	}
+	code := fault.CodeOf(err)
+	failed = code == fault.UpstreamUnavailable || code == fault.PluginUnavailable
+	return failed, failed
+}
+
+// failureSlices is in how many parts a window is counted.
+const failureSlices = 30
+
+// failures counts the calls to each backend and those that failed, in slices of time.
+type failures struct {
+	mu    sync.Mutex
+	byRef map[string]*window
+}
+
+// window is a ring of slices; each knows which stretch of time it counts.
+type window struct {
+	slice time.Duration
+	parts [failureSlices]struct {
+		at            int64
+		calls, failed int
+	}
+}
+
+// of is the window of a backend. One of another length begins anew. The caller holds the mutex.
+func (f *failures) of(ref string, length time.Duration) *window {
+	slice := max(length/failureSlices, time.Second)
+	w := f.byRef[ref]
+	if w == nil || w.slice != slice {
+		w = &window{slice: slice}
+		if f.byRef == nil {
+			f.byRef = map[string]*window{}
+		}
+		f.byRef[ref] = w
+	}
+	return w
+}
+
+// note counts a call that ended now.
+func (f *failures) note(ref string, now time.Time, length time.Duration, failed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.of(ref, length)
+	at := now.UnixNano() / int64(w.slice)
+	p := &w.parts[at%failureSlices]
+	if p.at != at {
+		p.at, p.calls, p.failed = at, 0, 0
+	}
+	p.calls++
+	if failed {
+		p.failed++
+	}
+}
+
+// count sums the calls that ended within length before now.
+func (f *failures) count(ref string, now time.Time, length time.Duration) (calls, failed int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.of(ref, length)
+	newest := now.UnixNano() / int64(w.slice)
+	for _, p := range w.parts {
+		if p.at > newest-failureSlices && p.at <= newest {
+			calls, failed = calls+p.calls, failed+p.failed
+		}
+	}
+	return calls, failed
+}

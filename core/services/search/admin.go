@@ -52,6 +52,8 @@ type NewToken struct {
 	OwnerID   string
 	ExpiresAt time.Time
 	Limits    *Limits
+	// CacheTTL is for how many seconds answers may be given again; nil takes the default.
+	CacheTTL *int64
 }
 
 // CreateToken makes an access token and returns its text, which is stored sealed.
@@ -93,7 +95,7 @@ func (a *Admin) tokenRecord(id, text string, n NewToken) tokenRecord {
 	now := a.now().UnixMilli()
 	r := tokenRecord{
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
-		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CreatedAt: now, UpdatedAt: now,
+		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
 	}
 	if l := n.Limits; l != nil {
 		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth

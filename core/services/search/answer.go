@@ -17,6 +17,8 @@ type answer struct {
 	head   sdk.Head
 	reply  *sdk.Reply
 	stream client.SearchStream
+	// cached says that it was kept from an earlier call; policy, that the token has a policy for the call.
+	cached, policy bool
 	// finish ends the audit of a streamed answer.
 	finish func(written int, err error)
 }

@@ -23,6 +23,7 @@ type attempt struct {
 	// reserved are the credits that the token holds for the call. unmetered is a call that reserves none.
 	reserved  int64
 	unmetered bool
+	caching   caching
 	link      *link
 	attempts  int
 	keyID     string
@@ -80,13 +81,20 @@ func (a *attempt) along(ctx context.Context) (*answer, error) {
 	}
 	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.op.Name))
 	for _, l := range a.state.candidates(a.call) {
+		if k := a.kept(l); k != nil {
+			return a.give(l, k), nil
+		}
 		if x := a.reserve(l); x != nil {
 			err = x
 			continue
 		}
 		var ans *answer
-		if ans, err = a.at(ctx, l); err == nil || ctx.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
-			return ans, err
+		if ans, err = a.at(ctx, l); err == nil {
+			a.keep(ans)
+			return ans, nil
+		}
+		if ctx.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
+			return nil, err
 		}
 		a.service.cfg.Logger.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
 	}
@@ -105,6 +113,12 @@ func (a *attempt) reserve(l *link) error {
 	}
 	a.reserved = next
 	return nil
+}
+
+// give answers with what was kept of a backend.
+func (a *attempt) give(l *link, k *kept) *answer {
+	a.link, a.keyID, a.key, a.upstream, a.plugin = l, "", "", 0, 0
+	return k.again()
 }
 
 // at calls one backend.

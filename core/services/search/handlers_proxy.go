@@ -146,6 +146,9 @@ func (s *Service) answer(c *gin.Context, st *state, call *call) error {
 	if ans.head.RetryAfter != "" {
 		h["Retry-After"] = []string{ans.head.RetryAfter}
 	}
+	if ans.policy {
+		h["X-Cache"] = []string{cacheWord[ans.cached]}
+	}
 	if !strings.HasPrefix(ans.head.ContentType, "application/json") {
 		// An upstream's page or picture is data here: it runs nothing and embeds nothing.
 		h["Content-Security-Policy"] = []string{"sandbox; default-src 'none'"}
@@ -158,6 +161,9 @@ func (s *Service) answer(c *gin.Context, st *state, call *call) error {
 	httpd.WriteBody(c, ans.head.Status, ans.head.ContentType, ans.body())
 	return nil
 }
+
+// cacheWord is the value of X-Cache.
+var cacheWord = map[bool]string{true: "HIT", false: "MISS"}
 
 // writeStream passes events on and flushes each chunk. There is no idle limit: an upstream may think for minutes.
 func (s *Service) writeStream(c *gin.Context, ans *answer) {

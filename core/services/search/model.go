@@ -33,9 +33,11 @@ type tokenRecord struct {
 	LimitCreditsHour  *int64
 	LimitCreditsDay   *int64
 	LimitCreditsMonth *int64
-	CreatedAt         int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt         int64 `gorm:"autoUpdateTime:false"`
-	DeletedAt         int64
+	// CacheTTL is for how many seconds the token may be given kept answers; nil takes the default.
+	CacheTTL  *int64
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
+	DeletedAt int64
 }
 
 // TableName implements gorm's Tabler.
@@ -92,6 +94,8 @@ type entry struct {
 	ResponseBytes int
 	Client        string
 	ErrorCode     string
+	// Cached says that the answer was kept from an earlier request: it cost no credit, and no backend was asked.
+	Cached bool
 	// RequestBody and ResponseBody are nil unless bodies are logged.
 	RequestBody  []byte
 	ResponseBody []byte

@@ -34,8 +34,11 @@ type call struct {
 // proxy admits the call, performs it and settles it. Errors are faults that the client may see.
 func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error) {
 	began := s.cfg.Now()
-	run := &attempt{service: s, state: st, call: c}
-	run.reserved = run.price(st.candidates(c)[0])
+	run := &attempt{service: s, state: st, call: c, caching: st.caching(c)}
+	first := st.candidates(c)[0]
+	if run.kept(first) == nil {
+		run.reserved = run.price(first)
+	}
 	r := &record{entry: entry{
 		Time: began, RequestID: c.requestID, TokenID: c.token.id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
 	}}
@@ -53,6 +56,7 @@ func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error
 	}
 	written := 0
 	if ans != nil {
+		ans.policy = run.caching.on()
 		written = len(ans.body())
 	}
 	s.settle(r, c, run, ans, written, err)
@@ -90,6 +94,9 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 	case ans != nil:
 		status, upstream = ans.head.Status, ans.head.Status
 		credits = charged(ans, run.reserved, err)
+		if ans.cached {
+			upstream, credits = 0, 0
+		}
 		if status >= 400 {
 			outcome, code = Failure, "upstream_error"
 		}
@@ -111,6 +118,7 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 		r.Outcome, r.Status, r.Upstream, r.Credits, r.ErrorCode = outcome, status, upstream, credits, code
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
 		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.ref(), run.attempts, written
+		r.Cached = ans != nil && ans.cached
 		if ans != nil && outcome == Success && c.op.Name == sdk.OpResearch {
 			r.research = ans.head.ResourceID
 		}

@@ -33,6 +33,7 @@ type Settings struct {
 	Retention    time.Duration  `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
 	DevOpenAdmin bool           `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
 	Notify       []string       `patchbay:"notify,ref=notify" doc:"The channels that get the service's alerts, such as [notify.ops]."`
+	CacheTTL     time.Duration  `patchbay:"cache_ttl,default=0s" doc:"How long an answer may be given again to a token that has no policy of its own; 0 for never."`
 	Limits       *LimitSet      `patchbay:"limits" doc:"What one token may use unless it has limits of its own."`
 	Alerts       *AlertSettings `patchbay:"alerts" doc:"When an alert is sent."`
 }
@@ -65,6 +66,9 @@ func (s Settings) Check() schema.Diagnostics {
 	}
 	if len(s.Backend) == 0 {
 		out = append(out, schema.Errorf(schema.At("backend"), "must name at least one instance")...)
+	}
+	if s.CacheTTL < 0 || s.CacheTTL > maxCacheTTL {
+		out = append(out, schema.Errorf(schema.At("cache_ttl"), "must be from 0s to 720h")...)
 	}
 	l := s.limits()
 	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay, "credits_month": l.CreditsMonth} {
@@ -123,8 +127,10 @@ type Service struct {
 
 // state is what a reload replaces at once.
 type state struct {
-	settings   Settings
-	chain      []*link
+	settings Settings
+	chain    []*link
+	// cache belongs to the chain: what other backends, or other settings of them, have answered is forgotten.
+	cache      *cache
 	operations map[string]operation
 	routes     map[string]route
 	tools      *mcp.Tools
@@ -173,7 +179,7 @@ func (s *Service) Reload(set Settings, backends ...client.Search) error {
 	if err != nil {
 		return err
 	}
-	next := &state{settings: set, chain: chain, operations: offered(chain), routes: routes(chain)}
+	next := &state{settings: set, chain: chain, operations: offered(chain), routes: routes(chain), cache: newCache(cacheBytes)}
 	if next.tools, err = mcpTools(chain); err != nil {
 		return err
 	}

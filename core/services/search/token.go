@@ -32,8 +32,10 @@ type token struct {
 	expires time.Time
 	owner   string
 	own     overrides
-	limits  Limits
-	counter *counter
+	// cacheTTL is the token's own, in seconds; nil takes the default.
+	cacheTTL *int64
+	limits   Limits
+	counter  *counter
 }
 
 // usable tells whether the token may be used at a moment.
@@ -89,7 +91,7 @@ func (t *tokens) load(records []tokenRecord) {
 }
 
 func (r tokenRecord) live(defaults Limits) *token {
-	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, counter: &counter{}}
+	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}}
 	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth}
 	out.limits = out.own.over(defaults)
 	copy(out.hash[:], r.Hash)

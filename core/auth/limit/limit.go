@@ -1,0 +1,144 @@
+// Package limit bounds how often something may be tried by somebody: token buckets in memory, as many as are told.
+package limit
+
+import (
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Config says how much is allowed.
+type Config struct {
+	// Burst is how many tries may come at once; Every is the time in which one more becomes free.
+	Burst int
+	Every time.Duration
+	// Keys is the largest number of buckets; 0 means 10,000. When more are needed, one that is nearly full goes.
+	Keys int
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+const (
+	defaultKeys = 10_000
+	// looked is how many buckets are looked at to find one to give up, so that a full table costs little.
+	looked = 16
+)
+
+// Limiter keeps a bucket for each key. Its methods may be called from several goroutines.
+type Limiter struct {
+	cfg     Config
+	mu      sync.Mutex
+	buckets map[string]bucket
+}
+
+// bucket is what was left at a time.
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+// New makes a limiter. Burst and Every must be positive.
+func New(cfg Config) (*Limiter, error) {
+	if cfg.Burst < 1 || cfg.Every <= 0 || cfg.Keys < 0 {
+		return nil, errors.New("a limit needs a positive burst and a positive time")
+	}
+	if cfg.Keys == 0 {
+		cfg.Keys = defaultKeys
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Limiter{cfg: cfg, buckets: map[string]bucket{}}, nil
+}
+
+// Take uses one try up. If none is left it says how long to wait for the next, and uses nothing.
+func (l *Limiter) Take(key string) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.cfg.Now()
+	b := l.filled(key, now)
+	if b.left < 1 {
+		return l.waitFor(b), false
+	}
+	b.left--
+	l.keep(key, b)
+	return 0, true
+}
+
+// Left tells whether there is a try left, without using it; if not, how long to wait.
+func (l *Limiter) Left(key string) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.filled(key, l.cfg.Now())
+	return l.waitFor(b), b.left >= 1
+}
+
+// Len is the number of buckets.
+func (l *Limiter) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.buckets)
+}
+
+func (l *Limiter) waitFor(b bucket) time.Duration {
+	return max(0, time.Duration((1-b.left)*float64(l.cfg.Every)))
+}
+
+// filled is a bucket with what has become free since.
+func (l *Limiter) filled(key string, now time.Time) bucket {
+	b, found := l.buckets[key]
+	if !found {
+		return bucket{left: float64(l.cfg.Burst), at: now}
+	}
+	if d := now.Sub(b.at); d > 0 {
+		b.left = min(float64(l.cfg.Burst), b.left+float64(d)/float64(l.cfg.Every))
+		b.at = now
+	}
+	return b
+}
+
+func (l *Limiter) keep(key string, b bucket) {
+	if _, found := l.buckets[key]; !found && len(l.buckets) >= l.cfg.Keys {
+		l.makeRoom(b.at)
+	}
+	l.buckets[key] = b
+}
+
+// makeRoom gives up the fullest of a few buckets, and all of them that are full.
+func (l *Limiter) makeRoom(now time.Time) {
+	fullest, most, n := "", -1.0, 0
+	for key := range l.buckets {
+		b := l.filled(key, now)
+		if b.left >= float64(l.cfg.Burst) {
+			delete(l.buckets, key)
+			most = b.left
+		} else if b.left > most {
+			fullest, most = key, b.left
+		}
+		if n++; n == looked {
+			break
+		}
+	}
+	if len(l.buckets) >= l.cfg.Keys {
+		delete(l.buckets, fullest)
+	}
+}
+
+// Client is the key of a client address: an IPv4 address for itself, an IPv6 address for the 64 bits that one subscriber
+// has to choose from. What is no address stands for itself.
+func Client(addr string) string {
+	ip, err := netip.ParseAddr(addr)
+	if err != nil {
+		return addr
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String()
+	}
+	p, err := ip.Prefix(64)
+	if err != nil {
+		return addr
+	}
+	return p.String()
+}

@@ -158,6 +158,17 @@ func (u *Users) List(ctx context.Context) (out []User, err error) {
 	return out, wrap("list users", err)
 }
 
+// ByID finds users by their ids; those that do not exist are left out.
+func (u *Users) ByID(ctx context.Context, ids []string) (map[string]User, error) {
+	var found []User
+	err := u.cfg.Store.DB(ctx).Where("id IN ?", ids).Find(&found).Error
+	out := make(map[string]User, len(found))
+	for _, user := range found {
+		out[user.ID] = user
+	}
+	return out, wrap("read users", err)
+}
+
 // Count tells how many users there are.
 func (u *Users) Count(ctx context.Context) (n int64, err error) {
 	err = u.cfg.Store.DB(ctx).Model(&User{}).Count(&n).Error

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// flushEvery is how long a row waits for others to share its transaction. A crash loses what waits and what is being
-	// written then: on a slow database that is as much as comes during one commit.
+	// flushEvery is how long a row waits for others to share its transaction; that of a request that has not ended waits
+	// once more. A crash loses what waits and what is being written then: on a slow database that is as much as comes during
+	// one commit, or, of requests that have not ended, during two.
 	flushEvery = 5 * time.Millisecond
 	// maxPending bounds the rows in memory. At the bound requests wait: nothing is dropped, nothing grows.
 	maxPending = 16 << 10
 )
 
 // audit writes the begin and the end of each request, and what it used of the quota, in group commits. A request whose
-// begin and end fall into one write is one row written once.
+// begin and end fall into one write is one row written once; so that most do, the beginning alone is held back for a round.
 type audit struct {
 	store  *store.Store
 	sql    *statements
@@ -36,14 +37,19 @@ type audit struct {
 	kick    chan struct{}
 	done    chan struct{}
 	closed  bool
-	// queued and written count records since the start.
+	// writing is how many records are being written.
+	writing int
+	// queued counts records since the start; all up to written have been written.
 	queued, written uint64
 }
 
 // record is an entry on its way to the database. Its fields are guarded by the audit's mutex once it has begun.
 type record struct {
 	entry
+	// seq is its place in the queue.
+	seq      uint64
 	queued   bool
+	held     bool
 	written  bool
 	finished bool
 	research string
@@ -80,11 +86,12 @@ func (a *audit) enqueue(r *record) {
 	if r.queued {
 		return
 	}
-	for len(a.pending) >= maxPending && !a.closed {
+	for len(a.pending)+a.writing >= maxPending && !a.closed {
 		a.room.Wait()
 	}
 	r.queued = true
 	a.queued++
+	r.seq = a.queued
 	a.pending = append(a.pending, r)
 	if len(a.pending) == 1 {
 		a.wake()
@@ -160,6 +167,9 @@ const lastAttempts = 5
 func (a *audit) writeAll() {
 	batch := a.batch()
 	if batch.empty() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.goOn()
 		return
 	}
 	pause, left := 50*time.Millisecond, lastAttempts
@@ -184,25 +194,43 @@ func (a *audit) writeAll() {
 		a.stored(batch.inserts, batch.updates)
 	}
 	a.mu.Lock()
-	n := len(batch.records)
-	a.written += uint64(n)
-	a.pending = append(a.pending[:0], a.pending[n:]...)
+	defer a.mu.Unlock()
+	a.wrote()
+}
+
+// wrote notes that the batch that was taken has been written. The caller holds the mutex.
+func (a *audit) wrote() {
+	a.writing, a.written = 0, a.queued
+	if len(a.pending) > 0 {
+		a.written = a.pending[0].seq - 1
+	}
 	a.room.Broadcast()
+	a.goOn()
+}
+
+// goOn has the writer come back for what is pending. The caller holds the mutex.
+func (a *audit) goOn() {
 	if len(a.pending) > 0 {
 		a.wake()
 	}
-	a.mu.Unlock()
 }
 
-// batch takes a picture of what is pending. Records stay in the queue until they are written, so that flush waits for
-// them; an end that comes meanwhile queues its record again.
+// batch takes what is pending, save for requests that have begun and may soon have ended: they are held back, once, in
+// their order. An end that comes while its record is being written queues it again.
 func (a *audit) batch() *batch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	b := newBatch(len(a.pending))
+	b, held := newBatch(len(a.pending)), a.pending[:0]
 	for _, r := range a.pending {
+		if !r.finished && !r.written && !r.held && !a.closed {
+			r.held = true
+			held = append(held, r)
+			continue
+		}
 		b.add(r)
 		r.queued, r.written = false, true
 	}
+	clear(a.pending[len(held):])
+	a.pending, a.writing = held, len(b.records)
 	return b
 }

@@ -17,8 +17,7 @@ func newIdleAudit() *audit {
 func (a *audit) take() (credits int64) {
 	b := a.batch()
 	a.mu.Lock()
-	a.pending = a.pending[len(b.records):]
-	a.room.Broadcast()
+	a.wrote()
 	a.mu.Unlock()
 	for _, u := range b.usage {
 		credits += u.Credits

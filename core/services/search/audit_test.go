@@ -243,7 +243,7 @@ func TestBoundOfTheAudit(t *testing.T) {
 	pending := func() int {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		return len(a.pending)
+		return len(a.pending) + a.writing
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool { return pending() == maxPending }, "the bound")
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)

@@ -82,7 +82,11 @@ func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err err
 func (a *App) mount() error {
 	mounts := []httpd.Mount{a.coreMount()}
 	if a.search != nil {
-		mounts = append(mounts, a.search.Mount())
+		m, err := a.search.Mount()
+		if err != nil {
+			return err
+		}
+		mounts = append(mounts, m)
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
 	return a.http.Mount(mounts, httpd.Options{

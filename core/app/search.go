@@ -19,7 +19,7 @@ func (a *App) openSearch(ctx context.Context) error {
 	}
 	a.search, err = search.New(ctx, search.Config{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("search"), Settings: set, Backends: backends,
-		Metrics: search.NewMetrics(a.registry), PublicURL: a.set.core.PublicURL,
+		Metrics: search.NewMetrics(a.registry), PublicURL: a.set.core.PublicURL, Version: a.cfg.Version, People: a.users, Sessions: a.users,
 	})
 	if err != nil {
 		return err

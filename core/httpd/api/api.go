@@ -81,6 +81,9 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Error"
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
+	if name == "" {
+		return ""
+	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 

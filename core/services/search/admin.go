@@ -45,7 +45,7 @@ func NewAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *A
 	}
 }
 
-// NewToken describes an access token to make. Nil limits mean the service's defaults.
+// NewToken describes an access token to make. Nil limits mean the service's defaults; Own sets single ones.
 type NewToken struct {
 	Note      string
 	Group     string
@@ -54,12 +54,14 @@ type NewToken struct {
 	Limits    *Limits
 	// CacheTTL is for how many seconds answers may be given again; nil takes the default.
 	CacheTTL *int64
+	Own      overrides
 }
 
 // CreateToken makes an access token and returns its text, which is stored sealed.
 func (a *Admin) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
-	if len(n.Note) > maxNote {
-		return "", invalid("note", "The note has more than %d bytes.", maxNote)
+	n.Note, n.Group = strings.TrimSpace(n.Note), strings.TrimSpace(n.Group)
+	if err := checkLabels(&n.Note, &n.Group); err != nil {
+		return "", err
 	}
 	err = a.store.Tx(ctx, "create token", func(ctx context.Context) error {
 		id, err := a.freeTokenID(ctx)
@@ -97,6 +99,7 @@ func (a *Admin) tokenRecord(id, text string, n NewToken) tokenRecord {
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
 		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
 	}
+	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = n.Own.requests, n.Own.hour, n.Own.day, n.Own.month
 	if l := n.Limits; l != nil {
 		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth
 	}
@@ -173,7 +176,11 @@ func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, erro
 	case err == nil && r.DeletedAt == 0 && r.State != KeyInvalid:
 		return AddedKey{ID: r.ID, Status: "exists"}, nil
 	case err == nil:
-		err = w.Model(&r).Updates(map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": now}).Error
+		before := r.State
+		err = w.Model(&r).Updates(map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": now, "state_changed_at": now}).Error
+		if err == nil {
+			err = a.repo.note(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
+		}
 		return AddedKey{ID: r.ID, Status: "restored"}, err
 	case !errors.Is(err, gorm.ErrRecordNotFound):
 		return AddedKey{}, err
@@ -181,9 +188,12 @@ func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, erro
 	id := secret.RandomString(keyIDLen, secret.Alphanumeric)
 	r = keyRecord{
 		ID: id, Hash: bytes.Clone(hash), Sealed: a.keyring.Seal([]byte(value), "search_keys", id, "sealed"),
-		GroupName: group, State: KeyActive, CreatedAt: now, UpdatedAt: now,
+		GroupName: group, State: KeyActive, CreatedAt: now, UpdatedAt: now, StateChangedAt: now,
 	}
-	return AddedKey{ID: id, Status: "created"}, w.Create(&r).Error
+	if err := w.Create(&r).Error; err != nil {
+		return AddedKey{}, err
+	}
+	return AddedKey{ID: id, Status: "created"}, a.repo.note(ctx, id, KeyAdded, "", KeyActive, "", now)
 }
 
 func keyProblem(v string) string {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -51,6 +50,8 @@ type backend struct {
 	desc   sdk.Descriptor
 	invoke func(ctx context.Context, req *sdk.Request) (*sdk.Reply, error)
 	stream func(ctx context.Context, req *sdk.Request) (client.SearchStream, error)
+	// keyStatus is what it says about a key.
+	keyStatus func(ctx context.Context, v schema.Secret) (*sdk.KeyStatus, error)
 
 	mu      sync.Mutex
 	calls   []sdk.Request
@@ -92,7 +93,10 @@ func (b *backend) Stream(ctx context.Context, req *sdk.Request) (client.SearchSt
 	return b.stream(ctx, req)
 }
 
-func (b *backend) KeyStatus(context.Context, schema.Secret) (*sdk.KeyStatus, error) {
+func (b *backend) KeyStatus(ctx context.Context, v schema.Secret) (*sdk.KeyStatus, error) {
+	if b.keyStatus != nil {
+		return b.keyStatus(ctx, v)
+	}
 	return &sdk.KeyStatus{}, nil
 }
 
@@ -164,28 +168,6 @@ type env struct {
 	base   string
 	server *httpd.Server
 	public string
-}
-
-// logs keeps what was logged.
-type logs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *logs) logger() hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Debug})
 }
 
 func keyring(t testing.TB) *secret.Keyring {
@@ -272,7 +254,11 @@ func (e *env) listen() {
 	if err != nil {
 		e.Fatal(err)
 	}
-	if err := srv.Mount([]httpd.Mount{e.svc.Mount()}, httpd.Options{Logger: e.logs.logger()}); err != nil {
+	mount, err := e.svc.Mount()
+	if err != nil {
+		e.Fatal(err)
+	}
+	if err := srv.Mount([]httpd.Mount{mount}, httpd.Options{Logger: e.logs.logger(), Guard: testGuard}); err != nil {
 		e.Fatal(err)
 	}
 	srv.Serve()

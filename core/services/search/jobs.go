@@ -15,12 +15,18 @@ const (
 
 // Jobs are the handlers of the service's background work.
 func (s *Service) Jobs() []queue.Handler {
-	return []queue.Handler{{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: s.purge}}
+	return []queue.Handler{
+		{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: s.purge},
+		{Type: jobSync, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.syncDue},
+	}
 }
 
 // Schedules say when that work is due.
 func (s *Service) Schedules() []queue.Schedule {
-	return []queue.Schedule{{Name: jobPurge, Cron: "17 * * * *", Type: jobPurge}}
+	return []queue.Schedule{
+		{Name: jobPurge, Cron: "17 * * * *", Type: jobPurge},
+		{Name: jobSync, Cron: "*/15 * * * *", Type: jobSync},
+	}
 }
 
 // purge deletes audit rows, bodies, counters and research ids that are past their time, in slices.

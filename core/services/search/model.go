@@ -67,6 +67,12 @@ type keyRecord struct {
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
 	DeletedAt int64
+	// QuotaLimit and QuotaUsed are what the upstream said at QuotaSyncedAt; QuotaError is why it said nothing.
+	QuotaLimit     int64
+	QuotaUsed      int64
+	QuotaSyncedAt  int64
+	QuotaError     string
+	StateChangedAt int64
 }
 
 // TableName implements gorm's Tabler.

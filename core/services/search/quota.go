@@ -229,6 +229,17 @@ func (c *counter) restore(now time.Time, u usageRecord) {
 	}
 }
 
+// period pictures the day, or the month.
+func (c *counter) period(now time.Time, month bool) period {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(now)
+	if month {
+		return c.month
+	}
+	return c.day
+}
+
 // Used is what a token has used, at one moment.
 type Used struct {
 	HourlyRequests, HourlyCredits, DailyCredits, MonthlyCredits int64

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -16,11 +17,17 @@ const (
 )
 
 // Mount is the service below its base URL.
-func (s *Service) Mount() httpd.Mount {
-	return httpd.Mount{Service: "search", BaseURL: s.state.Load().settings.BaseURL, Routes: s.routes(), Errors: s.writeError}
+func (s *Service) Mount() (httpd.Mount, error) {
+	base := s.state.Load().settings.BaseURL
+	routes, err := s.newAPI(base).Routes()
+	if err != nil {
+		return httpd.Mount{}, fmt.Errorf("declare the API of the search service: %w", err)
+	}
+	return httpd.Mount{Service: "search", BaseURL: base, Routes: routes, Errors: s.writeError}, nil
 }
 
-func (s *Service) routes() []httpd.Route {
+// plainRoutes are those that handlers of their own serve.
+func (s *Service) plainRoutes() []httpd.Route {
 	post := func(path, op string, limit int64) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit, Handler: s.handlePost(op)}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
@@ -90,6 +91,8 @@ type Config struct {
 	Metrics  *Metrics
 	// People tells about users, whom tokens may belong to; nil where there are none.
 	People People
+	// Sessions ends sign-ins; nil where there are none.
+	Sessions Sessions
 	// Version is the core's own, for the API document.
 	Version string
 	// PublicURL is the absolute URL under which browsers see the core; empty if that is not known.
@@ -103,6 +106,11 @@ type People interface {
 	ByID(ctx context.Context, ids []string) (map[string]auth.User, error)
 }
 
+// Sessions ends sign-ins.
+type Sessions interface {
+	EndSession(ctx context.Context, id string) error
+}
+
 // Service is the search service.
 type Service struct {
 	*Admin
@@ -111,6 +119,8 @@ type Service struct {
 	pool    *pool
 	audit   *audit
 	rollups *rollups
+	// live carries requests as they end.
+	live    *event.Bus
 	found   *resources
 	monitor *monitor
 	mcp     *mcp.Endpoint
@@ -152,6 +162,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s.monitor = newMonitor(s)
 	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
+	s.live = event.NewBus()
 	s.rollups = newRollups(s.repo, cfg.Logger, cfg.Now)
 	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
@@ -290,8 +301,14 @@ func (s *Service) Ready() error {
 
 // ended hears of requests that are written.
 func (s *Service) ended(inserts, updates []entry) {
-	s.rollups.add(inserts)
-	s.rollups.add(updates)
+	for _, entries := range [][]entry{inserts, updates} {
+		s.rollups.add(entries)
+		for i := range entries {
+			if entries[i].Outcome != Open {
+				s.live.Publish(topicRequests, event.Event{Type: "request", Data: entries[i].row()})
+			}
+		}
+	}
 }
 
 // Flush waits until the audit of all requests that have ended is written, roll-ups included.

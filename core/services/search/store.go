@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"gorm.io/gorm"
@@ -74,8 +75,20 @@ func (r *repository) closeInterrupted(ctx context.Context) (n int64, err error) 
 // setKeyState stores what an answer said at a moment, unless somebody has decided otherwise since.
 func (r *repository) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) error {
 	return r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-		return r.store.Writer(ctx).Model(&keyRecord{}).Where("id = ? AND deleted_at = 0 AND state <> ? AND updated_at <= ?", id, KeyDisabled, now).
-			Updates(map[string]any{"state": state, "reason": reason, "until": until, "updated_at": now}).Error
+		var k keyRecord
+		err := r.store.Writer(ctx).Where("id = ? AND deleted_at = 0 AND state <> ? AND updated_at <= ?", id, KeyDisabled, now).Take(&k).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = r.store.Writer(ctx).Model(&k).
+			Updates(map[string]any{"state": state, "reason": reason, "until": until, "updated_at": now, "state_changed_at": now}).Error
+		if err != nil || k.State == state {
+			return err
+		}
+		return r.note(ctx, id, KeyMarked, k.State, state, reason, now)
 	})
 }
 

@@ -101,6 +101,20 @@ func (r tokenRecord) live(defaults Limits) *token {
 	return out
 }
 
+// quotaState is the widest window of the quota that is used up.
+func (t *token) quotaState(now time.Time) string {
+	u, l := t.counter.used(now), t.limits
+	switch {
+	case u.MonthlyCredits >= l.CreditsMonth:
+		return QuotaMonth
+	case u.DailyCredits >= l.CreditsDay:
+		return QuotaDay
+	case u.HourlyCredits >= l.CreditsHour, u.HourlyRequests >= l.RequestsHour:
+		return QuotaHour
+	}
+	return QuotaNormal
+}
+
 // overrides are a token's own limits; nil takes the default.
 type overrides struct{ requests, hour, day, month *int64 }
 

@@ -1,0 +1,152 @@
+package search
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// The groups of operations in the document.
+const (
+	tagProxy  = "Search"
+	tagMCP    = "MCP"
+	tagUser   = "Own account"
+	tagPublic = "Public"
+	tagTokens = "Access tokens"
+	tagKeys   = "Upstream keys"
+	tagLogs   = "Requests"
+	tagCharts = "Figures"
+)
+
+// newAPI declares all JSON endpoints of the service.
+func (s *Service) newAPI(baseURL string) *api.API {
+	a := api.New(api.Config{
+		Title: "Patchbay search", Version: orDev(s.cfg.Version), BaseURL: baseURL, Invalid: fault.InvalidRequest, Errors: s.writeError,
+		Description: "A token-gated search proxy over a pool of upstream keys, with quotas and an audit, and the administration of it.",
+		Tags: []*huma.Tag{
+			{Name: tagProxy, Description: "Called with an access token. Answers are the upstream's own, unchanged."},
+			{Name: tagMCP, Description: "The same operations for clients of the Model Context Protocol."},
+			{Name: tagUser, Description: "What a user may see: the own tokens, their quota and their requests."},
+			{Name: tagPublic}, {Name: tagTokens}, {Name: tagKeys}, {Name: tagLogs}, {Name: tagCharts},
+		},
+		Security: map[string]*huma.SecurityScheme{
+			"accessToken": {Type: "http", Scheme: "bearer", BearerFormat: "th-…", Description: "An access token of this service. On POST it may stand in the body's member api_key instead."},
+			"queryToken":  {Type: "apiKey", In: "query", Name: queryToken, Description: "An access token, for MCP clients that can send no header."},
+		},
+	})
+	s.documentProxy(a)
+	s.userAPI(a)
+	s.tokenAPI(a)
+	s.keyAPI(a)
+	s.logAPI(a)
+	return a
+}
+
+func orDev(version string) string {
+	if version == "" {
+		return "0.0.0-dev"
+	}
+	return version
+}
+
+// op begins the declaration of an endpoint for administrators.
+func op(id, method, path, tag, summary string, errors ...int) api.Operation {
+	return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Admin, Tag: tag, Summary: summary, Errors: errors}
+}
+
+func withText(o api.Operation, text string) api.Operation { o.Description = text; return o }
+
+func withStatus(o api.Operation, code int) api.Operation { o.Status = code; return o }
+
+func withPolicy(o api.Operation, p httpd.Policy) api.Operation { o.Policy = p; return o }
+
+const notFound = http.StatusNotFound
+
+func (s *Service) userAPI(a *api.API) {
+	user := func(id, method, path, summary string, errors ...int) api.Operation {
+		return withPolicy(op(id, method, path, tagUser, summary, errors...), httpd.APIKey)
+	}
+	api.Register(a, withPolicy(op("summary", http.MethodGet, "/api/summary", tagPublic, "Public figures"), httpd.Public), s.summary)
+	api.Register(a, withText(user("user-token", http.MethodGet, "/api/user/token", "The caller's access token", notFound), "The first of the caller's tokens that can be used."), s.userToken)
+	api.Register(a, user("user-dashboard", http.MethodGet, "/api/user/dashboard", "What the caller's tokens have used"), s.dashboard)
+	api.Register(a, withText(withStatus(user("user-logout", http.MethodPost, "/api/user/logout", "Sign out"), http.StatusNoContent), "Ends the session and takes its cookie away. Without a session it does nothing."), s.logout)
+	api.Register(a, user("user-tokens", http.MethodGet, "/api/user/tokens", "The caller's access tokens"), s.userTokens)
+	api.Register(a, user("user-token-get", http.MethodGet, "/api/user/tokens/{id}", "One of them", notFound), s.userGet)
+	api.Register(a, user("user-token-secret", http.MethodGet, "/api/user/tokens/{id}/secret", "Show the token again", notFound), s.userShow)
+	api.Register(a, user("user-token-rotate", http.MethodPost, "/api/user/tokens/{id}/secret/rotate", "Give the token a new secret", notFound), s.userRotate)
+	api.Register(a, user("user-token-metrics", http.MethodGet, "/api/user/tokens/{id}/metrics", "Chart of the token's requests", notFound), s.userChart)
+	api.Register(a, withText(user("user-logs", http.MethodGet, "/api/user/logs", "Requests of the caller's tokens", notFound), "The same parameters as the log of administrators."), s.userLogs)
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/user/logs/events", Policy: httpd.APIKey, Handler: s.handleUserLogEvents},
+		s.events(a, "user-log-events", tagUser, "Requests of the caller's tokens as they end"))
+}
+
+func (s *Service) tokenAPI(a *api.API) {
+	const list, one = "/api/tokens", "/api/tokens/{id}"
+	add := func(id, method, path, summary string, errors ...int) api.Operation {
+		return op(id, method, path, tagTokens, summary, errors...)
+	}
+	api.Register(a, add("tokens", http.MethodGet, list, "List access tokens"), s.listTokens)
+	api.Register(a, withText(withStatus(add("token-create", http.MethodPost, list, "Make an access token"), http.StatusCreated), "The answer is one of the places where the whole token is shown."), s.postToken)
+	api.Register(a, add("token-groups", http.MethodGet, list+"/groups", "List groups"), func(ctx context.Context, _ *struct{}) (*struct{ Body []TokenGroup }, error) {
+		groups, err := s.TokenGroups(ctx)
+		return &struct{ Body []TokenGroup }{groups}, err
+	})
+	api.Register(a, withText(add("token-leaderboard", http.MethodGet, list+"/leaderboard", "Tokens with the most use"), "In the UTC day or month, by credits."), s.leaderboard)
+	api.Register(a, withStatus(add("tokens-create", http.MethodPost, list+"/batch", "Make many access tokens of a group"), http.StatusCreated), s.postTokens)
+	api.Register(a, add("tokens-status", http.MethodPatch, list+"/batch/status", "Enable or disable many tokens"), s.patchTokens)
+	api.Register(a, add("tokens-delete", http.MethodDelete, list+"/batch", "Delete many tokens"), s.deleteTokens)
+	api.Register(a, add("token", http.MethodGet, one, "One access token", notFound), s.getToken)
+	api.Register(a, withText(add("token-change", http.MethodPatch, one, "Change an access token", notFound), "Members that are left out stay as they are."), s.patchToken)
+	api.Register(a, withText(add("token-delete", http.MethodDelete, one, "Delete an access token", notFound), "It is refused from then on; its requests stay in the log."), func(ctx context.Context, in *TokenPath) (*struct{}, error) {
+		return nil, s.DeleteToken(ctx, in.ID)
+	})
+	api.Register(a, add("token-status", http.MethodPatch, one+"/status", "Enable or disable a token", notFound), func(ctx context.Context, in *tokenStatus) (*struct{}, error) {
+		return nil, s.SetTokenEnabled(ctx, in.ID, in.Body.Enabled)
+	})
+	api.Register(a, add("token-note", http.MethodPatch, one+"/note", "Change the note of a token", notFound), func(ctx context.Context, in *tokenNote) (*struct{}, error) {
+		return nil, s.ChangeToken(ctx, in.ID, TokenChange{Note: &in.Body.Note})
+	})
+	api.Register(a, add("token-secret", http.MethodGet, one+"/secret", "Show a token again", notFound), s.showToken)
+	api.Register(a, withText(add("token-rotate", http.MethodPost, one+"/secret/rotate", "Give a token a new secret", notFound), "The old one is refused at once."), s.rotateToken)
+	api.Register(a, add("token-metrics", http.MethodGet, one+"/metrics", "Chart of a token's requests", notFound), s.tokenChart)
+}
+
+func (s *Service) keyAPI(a *api.API) {
+	const list, one = "/api/keys", "/api/keys/{id}"
+	add := func(id, method, path, summary string, errors ...int) api.Operation {
+		return op(id, method, path, tagKeys, summary, errors...)
+	}
+	api.Register(a, withText(add("keys", http.MethodGet, list, "List upstream keys"), "The keys themselves are never shown."), s.listKeys)
+	api.Register(a, withText(withStatus(add("key-add", http.MethodPost, list, "Add or restore an upstream key"), http.StatusCreated), "A key that was deleted or found invalid before is active again, under its id."), s.postKey)
+	api.Register(a, withText(add("keys-add", http.MethodPost, list+"/batch", "Add many upstream keys"), "At most 1000; the answer tells for each line what became of it."), s.postKeys)
+	validate := s.keysOperation(a, "keys-validate", "Ask the upstream about keys without adding them",
+		"At most 1000, eight at once. A client that accepts text/event-stream gets each result as event \"result\" as soon as it is there, and the whole answer as event \"done\".")
+	a.Document(httpd.Route{Method: http.MethodPost, Path: list + "/validate", Policy: httpd.Admin, Handler: s.handleValidate}, validate)
+	api.Register(a, add("keys-bulk", http.MethodPost, list+"/bulk-actions", "Do something with many keys"), s.bulkKeys)
+	api.Register(a, add("key", http.MethodGet, one, "One upstream key", notFound), s.getKey)
+	api.Register(a, add("key-delete", http.MethodDelete, one, "Delete an upstream key", notFound), s.deleteKey)
+	api.Register(a, add("key-status", http.MethodPatch, one+"/status", "Take a key into use or out of it", notFound), s.patchKeyStatus)
+	api.Register(a, withText(add("key-quarantine", http.MethodPost, one+"/quarantine", "Keep a key out", notFound), "It counts as invalid until it is released."), s.quarantine)
+	api.Register(a, withText(add("key-release", http.MethodDelete, one+"/quarantine", "Release a key", notFound), "Makes a key active that was found invalid, or that rests."), s.release)
+	api.Register(a, add("key-sync", http.MethodPost, one+"/sync-usage", "Ask the upstream for the key's quota", notFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable), s.syncKey)
+	api.Register(a, add("key-history", http.MethodGet, one+"/history", "Changes of a key's state"), s.keyChanges)
+	api.Register(a, add("key-metrics", http.MethodGet, one+"/metrics", "Chart of a key's requests", notFound), s.keyChart)
+}
+
+func (s *Service) logAPI(a *api.API) {
+	add := func(id, path, tag, summary string, errors ...int) api.Operation {
+		return op(id, http.MethodGet, path, tag, summary, errors...)
+	}
+	api.Register(a, add("logs", "/api/logs/list", tagLogs, "List requests"), s.listLogs)
+	api.Register(a, add("log-catalog", "/api/logs/catalog", tagLogs, "What the log can be filtered by"), s.logFacets)
+	api.Register(a, add("log-details", "/api/logs/{id}/details", tagLogs, "One request, with its bodies where they are kept", notFound), s.logDetails)
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/logs/events", Policy: httpd.Admin, Handler: s.handleLogEvents},
+		s.events(a, "log-events", tagLogs, "Requests as they end"))
+	api.Register(a, add("metrics", "/api/metrics", tagCharts, "Chart of all requests"), s.allChart)
+	api.Register(a, add("summary-windows", "/api/summary/windows", tagCharts, "Sums of today, yesterday and the month, in UTC"), s.windows)
+}

@@ -1,0 +1,196 @@
+package search
+
+import (
+	"maps"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// documentProxy adds the hot and streaming routes, which handlers of their own serve.
+func (s *Service) documentProxy(a *api.API) {
+	operations := s.proxyOperations(a)
+	for _, r := range s.plainRoutes() {
+		a.Document(r, operations[r.Method+" "+r.Path])
+	}
+}
+
+// proxyError is the error body of the proxy: the common one and what the upstream's own clients read.
+type proxyError struct {
+	api.Body
+	Error  string `json:"error" doc:"The same as code."`
+	Detail struct {
+		Error string `json:"error" doc:"The same as message."`
+	} `json:"detail"`
+	Scope   string `json:"scope,omitempty" enum:"requests,credits" doc:"With 429: what is used up."`
+	Window  string `json:"window,omitempty" enum:"hour,day,month"`
+	Limit   int64  `json:"limit,omitempty"`
+	Used    int64  `json:"used,omitempty"`
+	ResetAt string `json:"reset_at,omitempty" format:"date-time"`
+}
+
+// proxied is an answer of the upstream's, whose members this service does not define.
+type proxied struct {
+	_ struct{} `additionalProperties:"true"`
+}
+
+// proxyBody are the members of a request that this service looks at. All others go to the upstream as they are.
+type proxyBody struct {
+	_          struct{} `additionalProperties:"true"`
+	Query      string   `json:"query,omitempty"`
+	MaxResults *int64   `json:"max_results,omitempty" minimum:"0" maximum:"20"`
+	URL        string   `json:"url,omitempty"`
+	Input      string   `json:"input,omitempty"`
+	APIKey     string   `json:"api_key,omitempty" doc:"The access token, where no header carries it."`
+}
+
+func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
+	post := func(id, operation, summary, example string) huma.Operation {
+		content := api.JSON(api.Schema[proxyBody](a))
+		content["application/json"].Example = jsonText(example)
+		op := huma.Operation{
+			OperationID: id, Summary: summary, Tags: []string{tagProxy}, RequestBody: &huma.RequestBody{Required: true, Content: content},
+			Description: "Members beyond those that are named here are the upstream's and go to it unchanged.", Responses: s.proxyAnswers(a, http.StatusOK),
+		}
+		if schema := s.inputSchema(operation); schema != "" {
+			op.Extensions = map[string]any{"x-input-schema": jsonText(schema)}
+		}
+		return op
+	}
+	research := post("research", sdk.OpResearch, "Begin a research", `{"input": "What is a patch bay?"}`)
+	research.Responses["201"] = &huma.Response{Description: "The research has begun", Content: api.JSON(api.Schema[proxied](a))}
+	research.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	result := huma.Operation{
+		OperationID: "research-result", Summary: "Result of a research", Tags: []string{tagProxy}, Responses: s.proxyAnswers(a, http.StatusOK),
+		Parameters: []*huma.Param{pathParam("request_id")},
+	}
+	result.Responses["202"] = &huma.Response{Description: "The research is still running", Content: api.JSON(api.Schema[proxied](a))}
+	usage := huma.Operation{OperationID: "usage", Summary: "What the token has used", Tags: []string{tagProxy}, Responses: map[string]*huma.Response{
+		"200": {Description: "OK", Headers: rateLimitHeaders(), Content: api.JSON(api.Schema[usageBody](a))},
+		"401": {Description: "No token, or one that is not valid", Content: api.JSON(api.Schema[proxyError](a))},
+	}}
+	health := huma.Operation{OperationID: "health", Summary: "Is the service alive", Tags: []string{tagPublic}, Responses: map[string]*huma.Response{
+		"200": {Description: "ok", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+	}}
+	return map[string]huma.Operation{
+		"POST /api/proxy/search":              post("search", sdk.OpSearch, "Search", `{"query": "patch bay", "max_results": 5}`),
+		"POST /api/proxy/extract":             post("extract", sdk.OpExtract, "Text of pages", `{"urls": ["https://example.com"]}`),
+		"POST /api/proxy/crawl":               post("crawl", sdk.OpCrawl, "Pages of a site", `{"url": "https://example.com", "limit": 10}`),
+		"POST /api/proxy/map":                 post("map", sdk.OpMap, "Addresses of a site", `{"url": "https://example.com"}`),
+		"POST /api/proxy/research":            research,
+		"GET /api/proxy/research/:request_id": result,
+		"GET /api/proxy/usage":                usage,
+		"GET /health":                         health,
+		"POST /mcp":                           s.mcpOperation(a, "mcp", "Messages of the Model Context Protocol"),
+		"DELETE /mcp":                         s.mcpOperation(a, "mcp-end", "End an MCP session"),
+	}
+}
+
+// inputSchema is the schema of the body as the backend describes it.
+func (s *Service) inputSchema(operation string) string {
+	return s.state.Load().operations[operation].InputSchema
+}
+
+// jsonText is JSON that stands in the document as it is.
+type jsonText string
+
+// MarshalJSON implements json.Marshaler.
+func (j jsonText) MarshalJSON() ([]byte, error) { return []byte(j), nil }
+
+func pathParam(name string) *huma.Param {
+	return &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+// proxyAnswers are those that all operations of the proxy have.
+func (s *Service) proxyAnswers(a *api.API, success int) map[string]*huma.Response {
+	body := func(text string) *huma.Response {
+		return &huma.Response{Description: text, Content: api.JSON(api.Schema[proxyError](a))}
+	}
+	limited := body("A limit of the token is used up")
+	limited.Headers = rateLimitHeaders()
+	limited.Headers["Retry-After"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "Seconds until it may be tried again."}
+	return map[string]*huma.Response{
+		strconv.Itoa(success): {Description: "The upstream's answer", Headers: rateLimitHeaders(), Content: api.JSON(api.Schema[proxied](a))},
+		"400":                 body("The body is not valid"),
+		"401":                 body("No token, or one that is not valid"),
+		"404":                 body("No backend offers this, or there is no such research"),
+		"408":                 body("The body did not arrive in time"),
+		"413":                 body("The body is too large"),
+		"429":                 limited,
+		"500":                 body("Something went wrong on our side"),
+		"502":                 body("The upstream cannot be reached, or no upstream key can be used"),
+		"504":                 body("The upstream did not answer in time"),
+	}
+}
+
+func rateLimitHeaders() map[string]*huma.Param {
+	number := func(text string) *huma.Param {
+		return &huma.Param{Schema: &huma.Schema{Type: huma.TypeInteger}, Description: text}
+	}
+	return map[string]*huma.Param{
+		"X-RateLimit-Limit":     number("Requests that the token may make in a rolling hour."),
+		"X-RateLimit-Remaining": number("How many of them are left."),
+		"X-RateLimit-Reset":     number("Seconds until the oldest of them counts no more."),
+	}
+}
+
+func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
+	anything := &huma.Schema{}
+	op := huma.Operation{
+		OperationID: id, Summary: summary, Tags: []string{tagMCP}, Description: "Streamable HTTP, for clients with sessions and without.",
+		Security: []map[string][]string{{"accessToken": {}}, {"queryToken": {}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "JSON-RPC answers", Content: map[string]*huma.MediaType{"application/json": {Schema: anything}, "text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"202": {Description: "Nothing to answer"}, "204": {Description: "The session has ended"},
+		},
+	}
+	common := s.proxyAnswers(a, http.StatusOK)
+	for _, code := range []string{"401", "404", "413", "429"} {
+		op.Responses[code] = common[code]
+	}
+	op.Responses["400"] = &huma.Response{Description: "Not a message of the protocol: a JSON-RPC error", Content: api.JSON(anything)}
+	op.Responses["403"] = &huma.Response{Description: "A foreign origin or host", Content: api.JSON(api.Schema[proxyError](a))}
+	if id == "mcp" {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: api.JSON(anything)}
+	}
+	return op
+}
+
+// events describes a stream of requests.
+func (s *Service) events(a *api.API, id, tag, summary string) huma.Operation {
+	text := &huma.Schema{Type: huma.TypeString}
+	op := huma.Operation{
+		OperationID: id, Summary: summary, Tags: []string{tag},
+		Description: "Server-sent events \"request\", with the row as in the list and its id; \"lagged\" tells a reader that was too slow to read the list again. Last-Event-ID resumes.",
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}},
+		},
+	}
+	for _, name := range []string{"auth_token_id", "key_id", "operation", "result"} {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
+	}
+	maps.Copy(op.Responses, denied(a))
+	return op
+}
+
+func denied(a *api.API) map[string]*huma.Response {
+	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"), "500": a.ErrorResponse("Internal Server Error")}
+}
+
+func (s *Service) keysOperation(a *api.API, id, summary, text string) huma.Operation {
+	op := huma.Operation{
+		OperationID: id, Summary: summary, Description: text, Tags: []string{tagKeys},
+		RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(api.Schema[keysInput](a))},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "OK", Content: api.JSON(api.Schema[validation](a))},
+			"400": a.ErrorResponse("Bad Request"), "408": a.ErrorResponse("The body did not arrive in time"), "409": a.ErrorResponse("No backend needs keys"), "413": a.ErrorResponse("The body is too large"),
+		},
+	}
+	op.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	maps.Copy(op.Responses, denied(a))
+	return op
+}

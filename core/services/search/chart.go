@@ -1,0 +1,180 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// chartWindow is how a stretch of time is drawn: from which roll-ups, and in points of which width.
+type chartWindow struct {
+	length time.Duration
+	step   int64
+	width  int64
+}
+
+// chartWindows are the stretches that charts may show.
+func chartWindows() map[string]chartWindow {
+	return map[string]chartWindow{
+		"1h":  {time.Hour, stepFine, stepFine},
+		"24h": {24 * time.Hour, stepFine, 1800},
+		"30d": {30 * 24 * time.Hour, stepHour, 6 * stepHour},
+	}
+}
+
+// Chart is what happened over a stretch of time, in points of equal width.
+type Chart struct {
+	Window      string           `json:"window" enum:"1h,24h,30d"`
+	From        string           `json:"from" format:"date-time"`
+	To          string           `json:"to" format:"date-time"`
+	StepSeconds int64            `json:"step_seconds"`
+	Total       ChartSums        `json:"total"`
+	Points      []ChartPoint     `json:"points" doc:"The oldest first; quiet stretches are points of zeros."`
+	Operations  []OperationShare `json:"operations" doc:"The same by operation, the most frequent first."`
+}
+
+// ChartSums add up requests.
+type ChartSums struct {
+	Requests  int64   `json:"requests" doc:"Requests that were let through."`
+	Successes int64   `json:"successes"`
+	Errors    int64   `json:"errors"`
+	Refused   int64   `json:"refused" doc:"Requests that a limit has turned away."`
+	Credits   int64   `json:"credits"`
+	MeanMS    float64 `json:"mean_ms"`
+	P50MS     float64 `json:"p50_ms"`
+	P95MS     float64 `json:"p95_ms"`
+	P99MS     float64 `json:"p99_ms"`
+}
+
+// ChartPoint is one point of a chart.
+type ChartPoint struct {
+	Time string `json:"time" format:"date-time" doc:"The beginning of the point."`
+	ChartSums
+}
+
+// OperationShare is what one operation has in a chart.
+type OperationShare struct {
+	Operation string `json:"operation"`
+	ChartSums
+}
+
+func (t *tally) chart() ChartSums {
+	out := ChartSums{Requests: t.Requests, Successes: t.Successes, Errors: t.Errors, Refused: t.Refused, Credits: t.Credits}
+	out.P50MS, out.P95MS, out.P99MS = round(t.quantile(0.5)), round(t.quantile(0.95)), round(t.quantile(0.99))
+	if t.Requests > 0 {
+		out.MeanMS = round(float64(t.DurationUS) / 1000 / float64(t.Requests))
+	}
+	return out
+}
+
+// round keeps three digits after the point.
+func round(x float64) float64 { return math.Round(x*1000) / 1000 }
+
+// Chart draws all requests, or those of a token or a key.
+func (s *Service) chart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+	w := chartWindows()[window]
+	now := s.cfg.Now()
+	before := lastStart(now, w.width) + w.width
+	from := before - int64(w.length/time.Second)
+	rows, err := s.rowsOf(ctx, scope, subject, w.step, from, before)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]tally, (before-from)/w.width)
+	operations := map[string]*tally{}
+	var total tally
+	for i := range rows {
+		r := &rows[i]
+		points[(r.Start-from)/w.width].add(&r.tally, 1)
+		total.add(&r.tally, 1)
+		if operations[r.Operation] == nil {
+			operations[r.Operation] = &tally{}
+		}
+		operations[r.Operation].add(&r.tally, 1)
+	}
+	out := &Chart{
+		Window: window, From: unixTime(from), To: unixTime(before), StepSeconds: w.width, Total: total.chart(),
+		Points: make([]ChartPoint, len(points)), Operations: []OperationShare{},
+	}
+	for i := range points {
+		out.Points[i] = ChartPoint{unixTime(from + int64(i)*w.width), points[i].chart()}
+	}
+	for name, t := range operations {
+		out.Operations = append(out.Operations, OperationShare{name, t.chart()})
+	}
+	slices.SortFunc(out.Operations, func(a, b OperationShare) int {
+		return cmp.Or(cmp.Compare(b.Requests+b.Refused, a.Requests+a.Refused), cmp.Compare(a.Operation, b.Operation))
+	})
+	return out, nil
+}
+
+// rowsOf are the roll-ups of a subject, with those that are not stored yet.
+func (s *Service) rowsOf(ctx context.Context, scope, subject string, step, from, before int64) ([]rollupRow, error) {
+	s.rollups.storing.Lock()
+	defer s.rollups.storing.Unlock()
+	rows, err := s.repo.rollupsOf(ctx, scope, subject, step, from, before)
+	if err != nil {
+		return nil, err
+	}
+	s.rollups.unstored(func(k rollupKey) bool {
+		return k.Scope == scope && k.Subject == subject && k.Step == step && k.Start >= from && k.Start < before
+	}, func(k rollupKey, t *tally) { rows = append(rows, rollupRow{k, *t}) })
+	return rows, nil
+}
+
+func unixTime(sec int64) string { return store.FormatTime(time.Unix(sec, 0)) }
+
+// TopToken is a token with much use.
+type TopToken struct {
+	ID       string `json:"id"`
+	Note     string `json:"note"`
+	Requests int64  `json:"requests"`
+	Credits  int64  `json:"credits"`
+	Errors   int64  `json:"errors"`
+	Refused  int64  `json:"refused"`
+}
+
+// maxTop is how many tokens a ranking names at most.
+const maxTop = 50
+
+// topTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
+// counters in memory.
+func (s *Service) topTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {
+	now := s.cfg.Now()
+	top := []TopToken{}
+	s.tokens.mu.RLock()
+	for id, t := range s.tokens.byID {
+		p := t.counter.period(now, window == "month")
+		if n := p.successes + p.errors; n+p.refused > 0 {
+			top = append(top, TopToken{ID: id, Requests: n, Credits: p.credits, Errors: p.errors, Refused: p.refused})
+		}
+	}
+	s.tokens.mu.RUnlock()
+	slices.SortFunc(top, func(a, b TopToken) int {
+		return cmp.Or(cmp.Compare(b.Credits, a.Credits), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
+	})
+	top = top[:min(limit, len(top))]
+	ids := make([]string, len(top))
+	for i, t := range top {
+		ids[i] = t.ID
+	}
+	notes, err := s.repo.tokenNotes(ctx, ids)
+	for i := range top {
+		top[i].Note = notes[top[i].ID]
+	}
+	return top, err
+}
+
+func (r *repository) tokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
+	var rows []tokenRecord
+	err := r.db(ctx).Select("id", "note").Where("id IN ?", ids).Find(&rows).Error
+	out := make(map[string]string, len(rows))
+	for _, t := range rows {
+		out[t.ID] = t.Note
+	}
+	return out, err
+}

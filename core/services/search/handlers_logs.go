@@ -1,0 +1,279 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// RequestLog is a request in the log.
+type RequestLog struct {
+	ID             int64  `json:"id"`
+	CreatedAt      string `json:"created_at" format:"date-time"`
+	RequestID      string `json:"request_id"`
+	TokenID        string `json:"auth_token_id"`
+	KeyID          string `json:"key_id" doc:"Empty where no upstream key was used."`
+	Backend        string `json:"backend" doc:"The instance that answered; empty if none was asked."`
+	Operation      string `json:"operation" example:"search"`
+	ResultStatus   string `json:"result_status" enum:"open,success,error,refused,interrupted"`
+	HTTPStatus     int    `json:"http_status" doc:"What the client saw; 0 while the request is open."`
+	UpstreamStatus int    `json:"upstream_status" doc:"0 if no upstream has answered."`
+	Credits        int64  `json:"business_credits"`
+	DurationMS     Millis `json:"duration_ms"`
+	UpstreamMS     Millis `json:"upstream_ms"`
+	PluginMS       Millis `json:"plugin_ms" doc:"What the call to the provider took beyond the upstream's time."`
+	Attempts       int    `json:"attempts"`
+	RequestBytes   int    `json:"request_body_bytes"`
+	ResponseBytes  int    `json:"response_body_bytes"`
+	ClientIP       string `json:"client_ip"`
+	ErrorCode      string `json:"error_code"`
+}
+
+// Millis is a time in milliseconds, exact to the microsecond.
+type Millis float64
+
+func millisOf(us int64) Millis { return Millis(float64(us) / 1000) }
+
+func (r *requestRow) log() RequestLog {
+	return RequestLog{
+		ID: r.ID, CreatedAt: store.FormatTime(store.FromMillis(r.Time)), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
+		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
+		DurationMS: millisOf(r.DurationUS), UpstreamMS: millisOf(r.UpstreamUS), PluginMS: millisOf(r.PluginUS), Attempts: r.Attempts,
+		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode,
+	}
+}
+
+func (e *entry) row() requestRow {
+	return requestRow{
+		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
+		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
+		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
+		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode,
+	}
+}
+
+type logQuery struct {
+	Limit      int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor     string    `query:"cursor" maxLength:"300" doc:"nextCursor or prevCursor of another page."`
+	TokenID    string    `query:"auth_token_id" maxLength:"8"`
+	KeyID      string    `query:"key_id" maxLength:"12"`
+	Operations []string  `query:"operation,explode" maxItems:"10" doc:"Repeatable."`
+	Results    []string  `query:"result,explode" maxItems:"5" doc:"Repeatable: success, error, refused, interrupted, open."`
+	Statuses   []int     `query:"http_status,explode" maxItems:"20" doc:"Repeatable."`
+	Backend    string    `query:"backend" maxLength:"100"`
+	RequestID  string    `query:"request_id" maxLength:"128" doc:"An id that this service has made."`
+	Since      time.Time `query:"since" doc:"From this moment on."`
+	Until      time.Time `query:"until" doc:"Before this moment."`
+}
+
+func (q *logQuery) filter() LogFilter {
+	f := LogFilter{
+		KeyID: q.KeyID, Operations: q.Operations, Outcomes: q.Results, Backend: q.Backend, Statuses: q.Statuses, RequestID: q.RequestID, Since: q.Since, Until: q.Until,
+	}
+	if q.TokenID != "" {
+		f.TokenIDs = []string{q.TokenID}
+	}
+	return f
+}
+
+type logList struct {
+	Body struct {
+		Items      []RequestLog `json:"items" doc:"The newest first."`
+		PageSize   int          `json:"pageSize"`
+		NextCursor *string      `json:"nextCursor" doc:"The older page; null if there is none."`
+		PrevCursor *string      `json:"prevCursor" doc:"The newer page; null on the first."`
+	}
+}
+
+// logPosition is where a page begins: before or after an id.
+type logPosition struct {
+	Before int64 `json:"b,omitempty"`
+	After  int64 `json:"a,omitempty"`
+}
+
+func (s *Service) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
+	return s.logPage(ctx, in.filter(), in.Cursor, in.Limit)
+}
+
+// logPage is a page of the log of those tokens that the filter names.
+func (s *Service) logPage(ctx context.Context, f LogFilter, cursor string, limit int) (*logList, error) {
+	var at logPosition
+	if cursor != "" {
+		if err := store.DecodeCursor(cursor, &at); err != nil {
+			return nil, invalid("cursor", "The cursor is not one of this list.")
+		}
+	}
+	rows, err := s.repo.requests(ctx, f, at.Before, at.After, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	more := len(rows) > limit
+	if more {
+		rows = rows[:limit]
+	}
+	if at.After > 0 {
+		slices.Reverse(rows)
+	}
+	out := &logList{}
+	out.Body.Items, out.Body.PageSize = []RequestLog{}, limit
+	for i := range rows {
+		out.Body.Items = append(out.Body.Items, rows[i].log())
+	}
+	if len(rows) == 0 {
+		return out, nil
+	}
+	// Backwards there is a page whence we came; forwards, if more than fits was found.
+	older, newer := more || at.After > 0, at.Before > 0 || at.After > 0 && more
+	if older {
+		if out.Body.NextCursor, err = cursorOf(logPosition{Before: rows[len(rows)-1].ID}); err != nil {
+			return nil, err
+		}
+	}
+	if newer {
+		out.Body.PrevCursor, err = cursorOf(logPosition{After: rows[0].ID})
+	}
+	return out, err
+}
+
+func cursorOf(p logPosition) (*string, error) {
+	text, err := store.EncodeCursor(p)
+	return &text, err
+}
+
+type logPath struct {
+	ID int64 `path:"id" minimum:"1"`
+}
+
+// RequestDetails is a request with its bodies.
+type RequestDetails struct {
+	RequestLog
+	RequestBody  *string `json:"request_body" doc:"Null unless bodies are kept. Tokens and keys are not part of it."`
+	ResponseBody *string `json:"response_body"`
+}
+
+func (s *Service) logDetails(ctx context.Context, in *logPath) (*struct{ Body RequestDetails }, error) {
+	row, body, err := s.repo.request(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body RequestDetails }{RequestDetails{row.log(), textOf(body.Request), textOf(body.Response)}}, nil
+}
+
+func textOf(body []byte) *string {
+	if body == nil {
+		return nil
+	}
+	text := tidy(string(body))
+	return &text
+}
+
+type logCatalog struct {
+	Body struct {
+		RetentionDays int      `json:"retentionDays"`
+		Operations    []string `json:"operations"`
+		Results       []string `json:"results"`
+		Backends      []string `json:"backends"`
+	}
+}
+
+// logFacets are the values that filters of the log may take.
+func (s *Service) logFacets(context.Context, *struct{}) (*logCatalog, error) {
+	st := s.state.Load()
+	out := &logCatalog{}
+	b := &out.Body
+	b.RetentionDays = int(st.settings.Retention / (24 * time.Hour))
+	b.Operations, b.Backends = []string{}, []string{}
+	for name := range st.operations {
+		b.Operations = append(b.Operations, name)
+	}
+	slices.Sort(b.Operations)
+	for _, l := range st.chain {
+		b.Backends = append(b.Backends, l.ref)
+	}
+	b.Results = []string{Success.String(), Failure.String(), Refused.String(), Interrupted.String(), Open.String()}
+	return out, nil
+}
+
+// topicRequests is where ended requests are published.
+const topicRequests = "search.requests"
+
+// maxReplay is how many requests a reader that comes back is told at once.
+const maxReplay = 200
+
+// handleLogEvents sends each request as it ends, as event "request" with the row as in the list. A reader that was too slow gets
+// "lagged" and reads the list again.
+func (s *Service) handleLogEvents(c *gin.Context) {
+	s.followLog(c, func(r *requestRow) bool {
+		return matches(c.Query("auth_token_id"), r.TokenID) && matches(c.Query("key_id"), r.KeyID) && matches(c.Query("operation"), r.Operation) &&
+			matches(c.Query("result"), r.Outcome.String())
+	})
+}
+
+func matches(wanted, have string) bool { return wanted == "" || wanted == have }
+
+func (s *Service) followLog(c *gin.Context, wanted func(*requestRow) bool) {
+	ctx := c.Request.Context()
+	sub := s.live.Subscribe(topicRequests)
+	defer sub.Close()
+	var missed []requestRow
+	if last := httpd.LastEventID(c); last > 0 {
+		var err error
+		if missed, err = s.repo.requests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
+			s.writeError(c, err)
+			return
+		}
+	}
+	out := httpd.NewEvents(c)
+	for i := range missed {
+		if r := &missed[i]; r.Outcome != Open && wanted(r) && sendRequest(out, r) != nil {
+			return
+		}
+	}
+	beat := time.NewTicker(httpd.Heartbeat)
+	defer beat.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-httpd.Draining(ctx):
+			return
+		case <-beat.C:
+			err = out.Beat()
+		case ev, open := <-sub.Events():
+			if !open {
+				return
+			}
+			err = sendLive(out, ev, wanted)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func sendLive(out *httpd.Events, ev event.Event, wanted func(*requestRow) bool) error {
+	if ev.Lagged {
+		return out.Send(0, "lagged", []byte("{}"))
+	}
+	r, ok := ev.Data.(requestRow)
+	if !ok || !wanted(&r) {
+		return nil
+	}
+	return sendRequest(out, &r)
+}
+
+func sendRequest(out *httpd.Events, r *requestRow) error {
+	raw, err := json.Marshal(r.log())
+	if err != nil {
+		return err
+	}
+	return out.Send(r.ID, "request", raw)
+}

@@ -1,0 +1,306 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// AuthToken is an access token in lists.
+type AuthToken struct {
+	ID             string                   `json:"id" example:"a1B2"`
+	Enabled        bool                     `json:"enabled"`
+	Note           string                   `json:"note"`
+	Group          string                   `json:"group" doc:"Empty for tokens without a group."`
+	Owner          api.Optional[TokenOwner] `json:"owner" doc:"Null for tokens without an owner."`
+	ExpiresAt      *string                  `json:"expires_at" format:"date-time"`
+	Limits         TokenLimits              `json:"limits" doc:"The token's own limits; null where the service's default counts."`
+	CreatedAt      string                   `json:"created_at" format:"date-time"`
+	LastUsedAt     *string                  `json:"last_used_at" format:"date-time"`
+	TotalRequests  int64                    `json:"total_requests" doc:"Requests since the token was made."`
+	QuotaState     string                   `json:"quota_state" enum:"normal,hour,day,month" doc:"The widest window of the quota that is used up."`
+	RequestsUsed   int64                    `json:"quota_requests_used" doc:"Requests in the rolling hour."`
+	RequestsLimit  int64                    `json:"quota_requests_limit"`
+	RequestsReset  string                   `json:"quota_requests_reset_at" format:"date-time"`
+	HourlyUsed     int64                    `json:"quota_hourly_used" doc:"Credits in the rolling hour."`
+	HourlyLimit    int64                    `json:"quota_hourly_limit"`
+	HourlyResetAt  string                   `json:"quota_hourly_reset_at" format:"date-time"`
+	DailyUsed      int64                    `json:"quota_daily_used"`
+	DailyLimit     int64                    `json:"quota_daily_limit"`
+	DailyResetAt   string                   `json:"quota_daily_reset_at" format:"date-time"`
+	MonthlyUsed    int64                    `json:"quota_monthly_used"`
+	MonthlyLimit   int64                    `json:"quota_monthly_limit"`
+	MonthlyResetAt string                   `json:"quota_monthly_reset_at" format:"date-time"`
+}
+
+// TokenOwner is the user whom a token belongs to.
+type TokenOwner struct {
+	UserID      string `json:"userId"`
+	DisplayName string `json:"displayName"`
+	Username    string `json:"username" doc:"The user's email address."`
+}
+
+// TokenLimits are limits of a token's own.
+type TokenLimits struct {
+	RequestsHour *int64 `json:"requests_hour" required:"false" minimum:"0" doc:"Requests in a rolling hour."`
+	CreditsHour  *int64 `json:"credits_hour" required:"false" minimum:"0" doc:"Credits in a rolling hour."`
+	CreditsDay   *int64 `json:"credits_day" required:"false" minimum:"0" doc:"Credits in a UTC day."`
+	CreditsMonth *int64 `json:"credits_month" required:"false" minimum:"0" doc:"Credits in a UTC month."`
+}
+
+type tokenList struct {
+	Body struct {
+		Items   []AuthToken `json:"items"`
+		Total   int64       `json:"total"`
+		Page    int         `json:"page"`
+		PerPage int         `json:"perPage"`
+	}
+}
+
+type tokenQuery struct {
+	Page       int    `query:"page" minimum:"1" maximum:"1000000" default:"1"`
+	PerPage    int    `query:"per_page" minimum:"1" maximum:"200" default:"10"`
+	Group      string `query:"group" maxLength:"80" doc:"Only tokens of this group."`
+	NoGroup    bool   `query:"no_group" doc:"Only tokens without a group."`
+	Query      string `query:"q" maxLength:"100" doc:"Looked for in ids, notes and groups, in any case."`
+	Owner      string `query:"owner" maxLength:"40" doc:"bound, unbound, or the id of a user."`
+	Enabled    string `query:"enabled" enum:"active,frozen"`
+	QuotaState string `query:"quota_state" enum:"normal,hour,day,month"`
+}
+
+// TokenPath names an access token.
+type TokenPath struct {
+	ID string `path:"id" maxLength:"8" doc:"Id of the token: the part between the first two dashes."`
+}
+
+type tokenText struct {
+	Body struct {
+		Token string `json:"token" example:"th-a1B2-…" doc:"The whole access token."`
+	}
+}
+
+// TokenBody describes an access token to make.
+type TokenBody struct {
+	Note      string       `json:"note" required:"false" maxLength:"500"`
+	Group     string       `json:"group" required:"false" maxLength:"80"`
+	OwnerID   string       `json:"owner_id" required:"false" maxLength:"40" doc:"The user whom the token belongs to."`
+	ExpiresAt *time.Time   `json:"expires_at" required:"false" doc:"From then on the token is refused."`
+	Limits    *TokenLimits `json:"limits" required:"false"`
+}
+
+func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
+	n := NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID}
+	if b.ExpiresAt != nil {
+		if !b.ExpiresAt.After(s.cfg.Now()) {
+			return n, invalid("expires_at", "The time of expiry lies in the past.")
+		}
+		n.ExpiresAt = *b.ExpiresAt
+	}
+	if l := b.Limits; l != nil {
+		n.Own = overrides{l.RequestsHour, l.CreditsHour, l.CreditsDay, l.CreditsMonth}
+	}
+	return n, s.checkOwner(ctx, b.OwnerID)
+}
+
+// checkOwner refuses an owner that there is not.
+func (s *Service) checkOwner(ctx context.Context, id string) error {
+	if id == "" {
+		return nil
+	}
+	found, err := s.people(ctx, []string{id})
+	if err != nil {
+		return err
+	}
+	if _, ok := found[id]; !ok {
+		return invalid("owner_id", "There is no such user.")
+	}
+	return nil
+}
+
+func (s *Service) people(ctx context.Context, ids []string) (map[string]auth.User, error) {
+	if s.cfg.People == nil || len(ids) == 0 {
+		return nil, nil
+	}
+	return s.cfg.People.ByID(ctx, ids)
+}
+
+func (s *Service) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, error) {
+	f := TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
+	switch {
+	case in.NoGroup && in.Group != "":
+		return nil, invalid("no_group", "Ask for a group or for tokens without one, not for both.")
+	case in.NoGroup:
+		none := ""
+		f.Group = &none
+	case in.Group != "":
+		f.Group = &in.Group
+	}
+	var spent map[string]string
+	if in.QuotaState != "" {
+		spent = s.tokens.spent()
+	}
+	records, total, err := s.repo.tokenPage(ctx, f, spent, in.Page, in.PerPage)
+	if err != nil {
+		return nil, err
+	}
+	out := &tokenList{}
+	out.Body.Total, out.Body.Page, out.Body.PerPage = total, in.Page, in.PerPage
+	out.Body.Items, err = s.describeTokens(ctx, records)
+	return out, err
+}
+
+// describeTokens adds to tokens what they have used and whose they are.
+func (s *Service) describeTokens(ctx context.Context, records []tokenRecord) ([]AuthToken, error) {
+	ids, owners := make([]string, len(records)), []string{}
+	for i, r := range records {
+		ids[i] = r.ID
+		if r.OwnerID != "" && !slices.Contains(owners, r.OwnerID) {
+			owners = append(owners, r.OwnerID)
+		}
+	}
+	people, err := s.people(ctx, owners)
+	if err != nil {
+		return nil, err
+	}
+	ever, err := s.rollups.ever(ctx, scopeToken, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]AuthToken, len(records))
+	for i, r := range records {
+		out[i] = s.describeToken(r, ever[r.ID])
+		if u, ok := people[r.OwnerID]; ok {
+			out[i].Owner.Of = &TokenOwner{u.ID, u.Name, u.Email}
+		}
+	}
+	return out, nil
+}
+
+func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
+	live := s.tokens.get(r.ID)
+	if live == nil {
+		// Another process has just made it.
+		live = r.live(s.tokens.defaults)
+	}
+	u, l := live.counter.used(s.cfg.Now()), live.limits
+	return AuthToken{
+		ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, ExpiresAt: optionalTime(r.ExpiresAt),
+		Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth},
+		CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt)), LastUsedAt: optionalTime(ever.LastAt),
+		TotalRequests: ever.Requests + ever.Refused, QuotaState: live.quotaState(s.cfg.Now()),
+		RequestsUsed: u.HourlyRequests, RequestsLimit: l.RequestsHour, RequestsReset: store.FormatTime(u.HourlyRequestsResetAt),
+		HourlyUsed: u.HourlyCredits, HourlyLimit: l.CreditsHour, HourlyResetAt: store.FormatTime(u.HourlyCreditsReset),
+		DailyUsed: u.DailyCredits, DailyLimit: l.CreditsDay, DailyResetAt: store.FormatTime(u.DailyResetAt),
+		MonthlyUsed: u.MonthlyCredits, MonthlyLimit: l.CreditsMonth, MonthlyResetAt: store.FormatTime(u.MonthlyResetAt),
+	}
+}
+
+// optionalTime is a moment of the database for JSON: null where there is none.
+func optionalTime(millis int64) *string {
+	if millis == 0 {
+		return nil
+	}
+	text := store.FormatTime(store.FromMillis(millis))
+	return &text
+}
+
+type tokenChange struct {
+	TokenPath
+	Body struct {
+		Note      *string      `json:"note" required:"false" maxLength:"500"`
+		Group     *string      `json:"group" required:"false" maxLength:"80" doc:"Empty takes the token out of its group."`
+		OwnerID   *string      `json:"owner_id" required:"false" maxLength:"40" doc:"Empty takes the owner away."`
+		ExpiresAt *string      `json:"expires_at" required:"false" doc:"A time, or empty for none."`
+		Enabled   *bool        `json:"enabled" required:"false"`
+		Limits    *TokenLimits `json:"limits" required:"false" doc:"Replaces all limits of the token's own; null stands for the service's default."`
+	}
+}
+
+func (s *Service) patchToken(ctx context.Context, in *tokenChange) (*struct{}, error) {
+	c := TokenChange{Note: in.Body.Note, Group: in.Body.Group, OwnerID: in.Body.OwnerID, Enabled: in.Body.Enabled}
+	if t := in.Body.ExpiresAt; t != nil {
+		var at time.Time
+		if *t != "" {
+			var err error
+			if at, err = time.Parse(time.RFC3339, *t); err != nil {
+				return nil, invalid("expires_at", "The time of expiry is not a time as RFC 3339 has it.")
+			}
+		}
+		c.ExpiresAt = &at
+	}
+	if l := in.Body.Limits; l != nil {
+		c.RequestsHour, c.CreditsHour, c.CreditsDay, c.CreditsMonth = &Override{l.RequestsHour}, &Override{l.CreditsHour}, &Override{l.CreditsDay}, &Override{l.CreditsMonth}
+	}
+	if in.Body.OwnerID != nil {
+		if err := s.checkOwner(ctx, *in.Body.OwnerID); err != nil {
+			return nil, err
+		}
+	}
+	return nil, s.ChangeToken(ctx, in.ID, c)
+}
+
+func (s *Service) getToken(ctx context.Context, in *TokenPath) (*struct{ Body AuthToken }, error) {
+	r, err := s.repo.liveToken(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.describeTokens(ctx, []tokenRecord{r})
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body AuthToken }{all[0]}, nil
+}
+
+func (s *Service) postToken(ctx context.Context, in *struct{ Body TokenBody }) (*tokenText, error) {
+	n, err := s.newToken(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	out := &tokenText{}
+	out.Body.Token, err = s.CreateToken(ctx, n)
+	return out, err
+}
+
+type tokenBatch struct {
+	Body struct {
+		TokenBody
+		Count int `json:"count" minimum:"1" maximum:"1000"`
+	}
+}
+
+type tokenTexts struct {
+	Body struct {
+		Tokens []string `json:"tokens"`
+	}
+}
+
+func (s *Service) postTokens(ctx context.Context, in *tokenBatch) (*tokenTexts, error) {
+	n, err := s.newToken(ctx, in.Body.TokenBody)
+	if err != nil {
+		return nil, err
+	}
+	if n.Group == "" {
+		return nil, invalid("group", "Tokens that are made together need a group.")
+	}
+	out := &tokenTexts{}
+	out.Body.Tokens, err = s.CreateTokens(ctx, in.Body.Count, n)
+	return out, err
+}
+
+func (s *Service) showToken(ctx context.Context, in *TokenPath) (*tokenText, error) {
+	out := &tokenText{}
+	var err error
+	out.Body.Token, err = s.TokenText(ctx, in.ID)
+	return out, err
+}
+
+func (s *Service) rotateToken(ctx context.Context, in *TokenPath) (*tokenText, error) {
+	out := &tokenText{}
+	var err error
+	out.Body.Token, err = s.RotateToken(ctx, in.ID)
+	return out, err
+}

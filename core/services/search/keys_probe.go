@@ -1,0 +1,206 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const (
+	jobSync = "search.sync_usage"
+	// probes is how many keys are asked about at once, probeTime how long one may take.
+	probes    = 8
+	probeTime = 20 * time.Second
+	// A key that was used lately is hot: its quota is asked for every 15 minutes; that of the others once a day.
+	hotFor    = 2 * time.Hour
+	hotEvery  = 14 * time.Minute
+	coldEvery = 24 * time.Hour
+)
+
+// The results of asking about a key.
+const (
+	ProbeOK           = "ok"
+	ProbeExhausted    = "ok_exhausted"
+	ProbeUnauthorized = "unauthorized"
+	ProbeInvalid      = "invalid"
+	ProbeError        = "error"
+	ProbeExists       = "already_exists"
+	ProbeDuplicate    = "duplicate_in_input"
+)
+
+// Probe is what an upstream says about a key that is not in the pool yet. The key itself is not part of it.
+type Probe struct {
+	Line           int    `json:"line" doc:"Its place in the request, from 1."`
+	Key            string `json:"key" doc:"The key, masked."`
+	Status         string `json:"status" enum:"ok,ok_exhausted,unauthorized,invalid,error,already_exists,duplicate_in_input"`
+	QuotaLimit     *int64 `json:"quota_limit"`
+	QuotaRemaining *int64 `json:"quota_remaining"`
+	Detail         string `json:"detail" doc:"Why, in words; empty if there is nothing to say."`
+}
+
+// ValidateKeys asks the upstream about keys without adding them. each is called for every line as soon as its result is
+// known, one call at a time.
+func (s *Service) ValidateKeys(ctx context.Context, values []string, group string, each func(Probe)) error {
+	l := s.state.Load().keyedFor(group)
+	if l == nil {
+		return fault.New(fault.Conflict, "No backend of this service needs upstream keys.")
+	}
+	known, err := s.repo.knownKeys(ctx, values)
+	if err != nil {
+		return err
+	}
+	var reporting sync.Mutex
+	report := func(p Probe) {
+		reporting.Lock()
+		defer reporting.Unlock()
+		each(p)
+	}
+	seen := map[string]bool{}
+	slots := make(chan struct{}, probes)
+	var all sync.WaitGroup
+	for i, v := range values {
+		p := Probe{Line: i + 1, Key: secret.Mask(v)}
+		switch problem := keyProblem(v); {
+		case problem != "":
+			p.Status, p.Detail = ProbeInvalid, problem
+		case seen[v]:
+			p.Status = ProbeDuplicate
+		case known[string(secret.HashToken(v))]:
+			p.Status = ProbeExists
+		}
+		seen[v] = true
+		if p.Status != "" {
+			report(p)
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			all.Wait()
+			return ctx.Err()
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			s.probe(ctx, l, v, &p)
+			report(p)
+		})
+	}
+	all.Wait()
+	return ctx.Err()
+}
+
+func (s *Service) probe(ctx context.Context, l *link, value string, p *Probe) {
+	st, err := askKey(ctx, l, schema.Secret(value))
+	switch {
+	case err != nil:
+		p.Status, p.Detail = ProbeError, fault.As(err).Message
+		return
+	case st.Key.State == sdk.KeyInvalid:
+		p.Status, p.Detail = ProbeUnauthorized, tidy(st.Key.Reason)
+		return
+	case st.Key.State == sdk.KeyExhausted, st.Limit > 0 && st.Used >= st.Limit:
+		p.Status = ProbeExhausted
+	default:
+		p.Status = ProbeOK
+	}
+	if st.Limit > 0 {
+		left := max(0, st.Limit-st.Used)
+		p.QuotaLimit, p.QuotaRemaining = &st.Limit, &left
+	}
+}
+
+func askKey(ctx context.Context, l *link, value schema.Secret) (*sdk.KeyStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	return l.search.KeyStatus(ctx, value)
+}
+
+// keyedFor is the backend that keys of a group are for; nil if no backend needs keys.
+func (st *state) keyedFor(group string) *link {
+	for _, l := range st.chain {
+		if l.credential && l.keyGroup() == group {
+			return l
+		}
+	}
+	return st.keyed()
+}
+
+// SyncKey asks the upstream for the quota of a key of the pool and stores it. What the answer says about the key's state
+// counts as that of any call.
+func (s *Service) SyncKey(ctx context.Context, id string) error {
+	r, err := s.repo.liveKey(ctx, id)
+	if err != nil {
+		return err
+	}
+	l := s.state.Load().keyedFor(r.GroupName)
+	if l == nil {
+		return fault.New(fault.Conflict, "No backend of this service needs upstream keys.")
+	}
+	plain, err := s.keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "The upstream key cannot be opened with the present master key.")
+	}
+	st, err := askKey(ctx, l, schema.Secret(plain))
+	now := s.cfg.Now().UnixMilli()
+	if err != nil {
+		problem := fault.As(err)
+		return errors.Join(problem, s.repo.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
+	}
+	s.pool.mark(id, st.Key)
+	return s.repo.setKeyQuota(ctx, id, st.Limit, st.Used, now, "")
+}
+
+// syncDue asks for the quotas that are due.
+func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
+	if s.state.Load().keyed() == nil {
+		return nil, nil
+	}
+	ids, err := s.repo.keysToSync(ctx, s.cfg.Now())
+	if err != nil {
+		return nil, err
+	}
+	failed := 0
+	for i, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.SyncKey(ctx, id); err != nil {
+			failed++
+			p.Log(ctx, "key %s: %s", id, fault.As(err).Message)
+		}
+		p.Percent(ctx, (i+1)*100/len(ids))
+	}
+	return map[string]int{"synced": len(ids) - failed, "failed": failed}, nil
+}
+
+// keysToSync are the keys whose quota is due. The hot ones are those with a request in the last two hours.
+func (r *repository) keysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
+	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state <> ? AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
+		SELECT 1 FROM search_rollups u WHERE u.scope = 'key' AND u.subject = k.id AND u.step = 0 AND u.start = 0 AND u.last_at >= ?)) ORDER BY k.quota_synced_at, k.id`,
+		KeyDisabled, now.Add(-coldEvery).UnixMilli(), now.Add(-hotEvery).UnixMilli(), now.Add(-hotFor).UnixMilli()).Scan(&ids).Error
+	return ids, err
+}
+
+// knownKeys are the hashes of those of the values that are in the pool.
+func (r *repository) knownKeys(ctx context.Context, values []string) (map[string]bool, error) {
+	hashes := make([][]byte, len(values))
+	for i, v := range values {
+		hashes[i] = secret.HashToken(v)
+	}
+	var found []keyRecord
+	if err := r.db(ctx).Select("hash").Where("hash IN ? AND deleted_at = 0", hashes).Find(&found).Error; err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, k := range found {
+		out[string(k.Hash)] = true
+	}
+	return out, nil
+}

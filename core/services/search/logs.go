@@ -1,0 +1,191 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// LogFilter selects requests of the audit. The zero value selects all.
+type LogFilter struct {
+	TokenIDs   []string
+	KeyID      string
+	Operations []string
+	// Outcomes are success, error, refused, interrupted.
+	Outcomes []string
+	// Backend is the instance that answered.
+	Backend string
+	// Statuses are those that the client saw.
+	Statuses []int
+	// RequestID is an id of this service's own.
+	RequestID string
+	// Since and Until bound the time; zero is no bound.
+	Since, Until time.Time
+}
+
+// requestRow is a row of the audit as it is stored.
+type requestRow struct {
+	ID             int64
+	Time           int64
+	RequestID      string
+	TokenID        string
+	KeyID          string
+	Backend        string
+	Operation      string
+	Outcome        Outcome
+	Status         int
+	UpstreamStatus int
+	Credits        int64
+	DurationUS     int64 `gorm:"column:duration_us"`
+	UpstreamUS     int64 `gorm:"column:upstream_us"`
+	PluginUS       int64 `gorm:"column:plugin_us"`
+	Attempts       int
+	RequestBytes   int
+	ResponseBytes  int
+	Client         string
+	ErrorCode      string
+}
+
+// TableName implements gorm's Tabler.
+func (requestRow) TableName() string { return "search_requests" }
+
+// outcomeOf is the outcome of a word.
+func outcomeOf(word string) (Outcome, bool) {
+	for o := Open; o <= Interrupted; o++ {
+		if o.String() == word {
+			return o, true
+		}
+	}
+	return 0, false
+}
+
+// requestIDSpread is how long before its row's time an id may have been made, or after it.
+const requestIDSpread = time.Minute
+
+// span turns the bounds in time into bounds of ids, which every index ends with.
+func (r *repository) span(ctx context.Context, f *LogFilter) (from, before int64, err error) {
+	if f.RequestID != "" {
+		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
+		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
+			return 0, 0, invalid("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
+		}
+		at := ulid.Time(id.Time())
+		f.Since, f.Until = later(f.Since, at.Add(-requestIDSpread)), earlier(f.Until, at.Add(requestIDSpread))
+	}
+	if !f.Since.IsZero() {
+		if from, err = r.firstID(ctx, f.Since.UnixMilli()); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !f.Until.IsZero() {
+		before, err = r.firstID(ctx, f.Until.Add(2*idSlack).UnixMilli())
+	}
+	return from, before, err
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if !a.IsZero() && a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func (f LogFilter) query(q *gorm.DB) (*gorm.DB, error) {
+	if len(f.TokenIDs) > 0 {
+		q = q.Where("token_id IN ?", f.TokenIDs)
+	}
+	if f.KeyID != "" {
+		q = q.Where("key_id = ?", f.KeyID)
+	}
+	if len(f.Operations) > 0 {
+		q = q.Where("operation IN ?", f.Operations)
+	}
+	if f.Backend != "" {
+		q = q.Where("backend = ?", f.Backend)
+	}
+	if len(f.Statuses) > 0 {
+		q = q.Where("status IN ?", f.Statuses)
+	}
+	if f.RequestID != "" {
+		q = q.Where("request_id = ?", f.RequestID)
+	}
+	if len(f.Outcomes) > 0 {
+		var numbers []int
+		for _, word := range f.Outcomes {
+			o, ok := outcomeOf(word)
+			if !ok {
+				return nil, invalid("result", "The result is one of success, error, refused, interrupted, open.")
+			}
+			numbers = append(numbers, int(o))
+		}
+		q = q.Where("outcome IN ?", numbers)
+		if !slices.Contains(numbers, int(Open)) && !slices.Contains(numbers, int(Success)) {
+			// Said in the words of the partial index.
+			q = q.Where("outcome >= 2")
+		}
+	}
+	if !f.Since.IsZero() {
+		q = q.Where("time >= ?", f.Since.UnixMilli())
+	}
+	if !f.Until.IsZero() {
+		q = q.Where("time < ?", f.Until.UnixMilli())
+	}
+	return q, nil
+}
+
+// requests is a page of the audit before (newest first) or after (oldest first) an id; 0 is no bound.
+func (r *repository) requests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+	from, until, err := r.span(ctx, &f)
+	if err != nil {
+		return nil, err
+	}
+	q, err := f.query(r.db(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if from > 0 {
+		q = q.Where("id >= ?", from)
+	}
+	if until > 0 {
+		q = q.Where("id < ?", until)
+	}
+	if before > 0 {
+		q = q.Where("id < ?", before)
+	}
+	if after > 0 {
+		err = q.Where("id > ?", after).Order("id").Limit(limit).Find(&out).Error
+		return out, err
+	}
+	err = q.Order("id DESC").Limit(limit).Find(&out).Error
+	return out, err
+}
+
+// request is one row and its bodies, which are nil unless they were kept.
+func (r *repository) request(ctx context.Context, id int64) (row requestRow, body bodyRecord, err error) {
+	err = r.db(ctx).Where("id = ?", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return row, body, fault.New(fault.NotFound, "There is no such request, or it is past its time.")
+	}
+	if err != nil {
+		return row, body, err
+	}
+	err = r.db(ctx).Where("request_row = ?", id).Take(&body).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = nil
+	}
+	return row, body, err
+}

@@ -1,0 +1,168 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	maxGroup = 80
+	// MaxBatch is how many tokens or keys one call may name.
+	MaxBatch = 1000
+)
+
+// TokenChange says what to change about a token. Nil leaves a part as it is.
+type TokenChange struct {
+	Note      *string
+	Group     *string
+	OwnerID   *string
+	ExpiresAt *time.Time
+	Enabled   *bool
+	// Limits are set one by one: nil leaves a limit, a nil Value takes the service's default.
+	RequestsHour, CreditsHour, CreditsDay, CreditsMonth *Override
+}
+
+// Override is a limit of a token's own, or none.
+type Override struct{ Value *int64 }
+
+func (c TokenChange) values() (map[string]any, error) {
+	out := map[string]any{}
+	if c.Note != nil {
+		out["note"] = strings.TrimSpace(*c.Note)
+	}
+	if c.Group != nil {
+		out["group_name"] = strings.TrimSpace(*c.Group)
+	}
+	if err := checkLabels(c.Note, c.Group); err != nil {
+		return nil, err
+	}
+	if c.OwnerID != nil {
+		out["owner_id"] = *c.OwnerID
+	}
+	if c.ExpiresAt != nil {
+		out["expires_at"] = store.Millis(*c.ExpiresAt)
+	}
+	if c.Enabled != nil {
+		out["enabled"] = *c.Enabled
+	}
+	for _, l := range []struct {
+		column, field string
+		o             *Override
+	}{
+		{"limit_requests", "requests_hour", c.RequestsHour}, {"limit_credits_hour", "credits_hour", c.CreditsHour},
+		{"limit_credits_day", "credits_day", c.CreditsDay}, {"limit_credits_month", "credits_month", c.CreditsMonth},
+	} {
+		if l.o == nil {
+			continue
+		}
+		if v := l.o.Value; v != nil && *v < 0 {
+			return nil, invalid("limits."+l.field, "A limit must not be negative.")
+		}
+		out[l.column] = l.o.Value
+	}
+	return out, nil
+}
+
+// checkLabels checks the texts that people give to tokens.
+func checkLabels(note, group *string) error {
+	for _, l := range []struct {
+		field string
+		text  *string
+		max   int
+	}{{"note", note, maxNote}, {"group", group, maxGroup}} {
+		if l.text == nil {
+			continue
+		}
+		if len(*l.text) > l.max {
+			return invalid(l.field, "The %s has more than %d bytes.", l.field, l.max)
+		}
+		if !utf8.ValidString(*l.text) || strings.ContainsFunc(*l.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+			return invalid(l.field, "The %s holds a control character or is not valid UTF-8.", l.field)
+		}
+	}
+	return nil
+}
+
+// ChangeToken changes parts of a token.
+func (a *Admin) ChangeToken(ctx context.Context, id string, c TokenChange) error {
+	values, err := c.values()
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		_, err := a.repo.liveToken(ctx, id)
+		return err
+	}
+	return a.changeToken(ctx, id, values)
+}
+
+// ChangeTokens enables, disables or deletes several tokens and names those that do not exist.
+func (a *Admin) ChangeTokens(ctx context.Context, ids []string, values map[string]any) (updated int, missing []string, err error) {
+	missing = []string{}
+	err = a.store.Tx(ctx, "change tokens", func(ctx context.Context) error {
+		for _, id := range ids {
+			err := a.changeToken(ctx, id, values)
+			switch {
+			case fault.CodeOf(err) == fault.NotFound:
+				missing = append(missing, id)
+			case err != nil:
+				return err
+			default:
+				updated++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, nil, fmt.Errorf("change tokens: %w", err)
+	}
+	return updated, missing, nil
+}
+
+// CreateTokens makes several tokens of a group at once, all or none.
+func (a *Admin) CreateTokens(ctx context.Context, count int, n NewToken) (texts []string, err error) {
+	err = a.store.Tx(ctx, "create tokens", func(ctx context.Context) error {
+		for range count {
+			text, err := a.CreateToken(ctx, n)
+			if err != nil {
+				return err
+			}
+			texts = append(texts, text)
+		}
+		return nil
+	})
+	return texts, err
+}
+
+// TokenText shows the text of a token again.
+func (a *Admin) TokenText(ctx context.Context, id string) (string, error) {
+	r, err := a.repo.liveToken(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return a.open(r)
+}
+
+func (a *Admin) open(r tokenRecord) (string, error) {
+	plain, err := a.keyring.Open(r.Sealed, "search_tokens", r.ID, "sealed")
+	if err != nil {
+		return "", fault.Wrap(err, fault.Internal, "The access token cannot be opened with the present master key.")
+	}
+	return string(plain), nil
+}
+
+// RotateToken gives a token a new secret. The old one ends at once.
+func (a *Admin) RotateToken(ctx context.Context, id string) (string, error) {
+	text := tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
+	return text, a.changeToken(ctx, id, map[string]any{
+		"hash": secret.HashToken(text), "sealed": a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"),
+	})
+}

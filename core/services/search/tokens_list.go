@@ -1,0 +1,147 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// The states of a token's quota: the widest window that is used up, or QuotaNormal.
+const (
+	QuotaNormal = "normal"
+	QuotaHour   = "hour"
+	QuotaDay    = "day"
+	QuotaMonth  = "month"
+)
+
+// TokenFilter selects access tokens. The zero value selects all.
+type TokenFilter struct {
+	// Group is the group; nil any, "" those without one.
+	Group *string
+	// Query is looked for in ids, notes and groups, in any case.
+	Query string
+	// Owner is "bound", "unbound" or the id of a user; "" any.
+	Owner string
+	// Enabled is "active" or "frozen"; "" any.
+	Enabled string
+	// QuotaState is one of the states of a quota; "" any.
+	QuotaState string
+}
+
+// query adds the conditions to a statement.
+func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
+	q = q.Where("deleted_at = 0")
+	if f.Group != nil {
+		q = q.Where("group_name = ?", *f.Group)
+	}
+	if f.Query != "" {
+		like := "%" + likeText(f.Query) + "%"
+		q = q.Where(`(LOWER(id) LIKE ? ESCAPE '\' OR LOWER(note) LIKE ? ESCAPE '\' OR LOWER(group_name) LIKE ? ESCAPE '\')`, like, like, like)
+	}
+	switch f.Owner {
+	case "":
+	case "bound":
+		q = q.Where("owner_id > ''")
+	case "unbound":
+		q = q.Where("owner_id = ''")
+	default:
+		q = q.Where("owner_id = ?", f.Owner)
+	}
+	switch f.Enabled {
+	case "active":
+		q = q.Where("enabled")
+	case "frozen":
+		q = q.Where("NOT enabled")
+	}
+	switch f.QuotaState {
+	case "":
+	case QuotaNormal:
+		if len(spent) > 0 {
+			q = q.Where("id NOT IN ?", slices.Collect(maps.Keys(spent)))
+		}
+	default:
+		ids := []string{}
+		for id, state := range spent {
+			if state == f.QuotaState {
+				ids = append(ids, id)
+			}
+		}
+		q = q.Where("id IN ?", ids)
+	}
+	return q
+}
+
+// likeText makes a text that LIKE takes as it is.
+func likeText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(s))
+}
+
+// tokenPage is one page of a list, the newest first, and how many there are in all.
+func (r *repository) tokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
+	if err = f.query(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
+		return nil, 0, err
+	}
+	err = f.query(r.db(ctx), spent).Order("created_at DESC, id DESC").Limit(perPage).Offset((page - 1) * perPage).Find(&out).Error
+	return out, total, err
+}
+
+// TokenGroup is a group of access tokens.
+type TokenGroup struct {
+	Name            string `json:"name" doc:"Name of the group; empty for tokens without one."`
+	TokenCount      int64  `json:"tokenCount" doc:"How many tokens it has."`
+	LatestCreatedAt string `json:"latestCreatedAt" format:"date-time" doc:"When the newest of them was made."`
+}
+
+// TokenGroups lists the groups, the one with the newest token first.
+func (a *Admin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
+	var rows []struct {
+		GroupName string
+		N, Latest int64
+	}
+	err := a.repo.db(ctx).Raw("SELECT group_name, COUNT(*) AS n, MAX(created_at) AS latest FROM search_tokens WHERE deleted_at = 0 GROUP BY group_name ORDER BY latest DESC, group_name").Scan(&rows).Error
+	out := make([]TokenGroup, len(rows))
+	for i, r := range rows {
+		out[i] = TokenGroup{r.GroupName, r.N, store.FormatTime(store.FromMillis(r.Latest))}
+	}
+	return out, err
+}
+
+// spent are the tokens whose quota is used up, and which window of it.
+func (t *tokens) spent() map[string]string {
+	now := t.now()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	out := map[string]string{}
+	for id, tok := range t.byID {
+		if state := tok.quotaState(now); state != QuotaNormal {
+			out[id] = state
+		}
+	}
+	return out
+}
+
+// liveToken is a token that is not deleted.
+func (r *repository) liveToken(ctx context.Context, id string) (tokenRecord, error) {
+	out, err := r.token(ctx, id)
+	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && out.DeletedAt != 0 {
+		return out, fault.New(fault.NotFound, "There is no such access token.")
+	}
+	return out, err
+}
+
+// firstTokenOf is the oldest enabled token of a user.
+func (r *repository) firstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
+	var out tokenRecord
+	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user, now).Order("created_at, id").Take(&out).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return out, fault.New(fault.NotFound, "This user has no access token that can be used.")
+	}
+	return out, err
+}

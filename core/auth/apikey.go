@@ -40,8 +40,11 @@ func (k *apiKey) scopes() []string {
 	return strings.Split(k.Scopes, ",")
 }
 
+// codeKey is the code of a wrong API key.
+const codeKey fault.Code = "invalid_api_key"
+
 func errKey() error {
-	return fault.New("invalid_api_key", "The API key is malformed, revoked, expired or unknown.").WithStatus(http.StatusUnauthorized)
+	return fault.New(codeKey, "The API key is malformed, revoked, expired or unknown.").WithStatus(http.StatusUnauthorized)
 }
 
 // keyShaped tells whether a text has the shape of an API key. What has not is never looked up.

@@ -39,14 +39,39 @@ type Access struct {
 	Anonymous Anonymous
 	// Trusted tells which peers may name identities and clients.
 	Trusted *httpd.Clients
+	// PublicURL is where browsers see the core; "" if that is not known.
+	PublicURL string
 }
 
 // Guard recognises the caller of each request and compares it with the route's policy. The principal is in the
 // request's context afterwards.
 func (u *Users) Guard(a Access) httpd.Guard {
-	g := &guard{users: u, access: a, cross: http.NewCrossOriginProtection()}
-	return g.check
+	return newGuard(u, a).check
 }
+
+func newGuard(u *Users, a Access) *guard {
+	g := &guard{users: u, access: a, cross: http.NewCrossOriginProtection()}
+	if origin := originOf(a.PublicURL); origin != "" {
+		// An error would mean that it is no origin, and then no browser sends it.
+		_ = g.cross.AddTrustedOrigin(origin)
+	}
+	return g
+}
+
+// Recognise finds out who makes a request, as the guard does, whatever the route asks for; nil if nobody that it knows.
+func (u *Users) Recognise(a Access, r *http.Request) (*Principal, error) {
+	return newGuard(u, a).recognise(r)
+}
+
+// SameSite refuses a request that a page of another site has made a browser send.
+func (a Access) SameSite(r *http.Request) error {
+	if err := newGuard(nil, a).cross.Check(r); err != nil {
+		return errCross()
+	}
+	return nil
+}
+
+func errCross() error { return fault.New(fault.Forbidden, "The request comes from another site.") }
 
 type guard struct {
 	users  *Users
@@ -57,16 +82,17 @@ type guard struct {
 func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error {
 	p, err := g.recognise(c.Request)
 	if err != nil {
-		return err
+		return g.users.badKey(httpd.ClientAddr(c), err)
 	}
 	if p == nil {
 		return fault.New(fault.Unauthorized, "Sign in, or send an API key: Authorization: Bearer svc_ak_….")
 	}
 	if p.ambient() {
 		if err := g.cross.Check(c.Request); err != nil {
-			return fault.New(fault.Forbidden, "The request comes from another site.")
+			return errCross()
 		}
 	}
+	p.Address = httpd.ClientAddr(c)
 	if err := allowed(p, service, policy); err != nil {
 		return err
 	}
@@ -76,6 +102,9 @@ func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error
 
 // allowed compares a principal with a policy.
 func allowed(p *Principal, service string, policy httpd.Policy) error {
+	if service == httpd.CoreService && policy != httpd.APIKey && len(p.Scopes) > 0 {
+		return fault.New(fault.Forbidden, "This API key is for services only, not for the administration of Patchbay.")
+	}
 	if service != httpd.CoreService && !p.In(service) {
 		return fault.New(fault.Forbidden, "This API key is not for the service %s.", service).With("scope", service)
 	}
@@ -193,16 +222,10 @@ func local(r *http.Request) bool {
 	if err != nil || !ip.Unmap().IsLoopback() {
 		return false
 	}
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Forwarded") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
-			return false
-		}
+	if proxied(r) {
+		return false
 	}
-	host := r.Host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	switch strings.Trim(host, "[]") {
+	switch hostOf(r.Host) {
 	case "localhost", "127.0.0.1", "::1":
 		return true
 	}

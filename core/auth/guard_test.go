@@ -43,9 +43,21 @@ func bearer(key string) func(*http.Request) { return header("Authorization", "Be
 // decide asks a guard and returns the code of its refusal, or the principal.
 func decide(t *testing.T, g httpd.Guard, p httpd.Policy, r *http.Request) (string, *auth.Principal) {
 	t.Helper()
+	return ask(t, g, "search", p, r)
+}
+
+// decideFor is the code alone, for a route of a service.
+func decideFor(t *testing.T, g httpd.Guard, service string, p httpd.Policy, r *http.Request) string {
+	t.Helper()
+	code, _ := ask(t, g, service, p, r)
+	return code
+}
+
+func ask(t *testing.T, g httpd.Guard, service string, p httpd.Policy, r *http.Request) (string, *auth.Principal) {
+	t.Helper()
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = r
-	if err := g(c, "search", p); err != nil {
+	if err := g(c, service, p); err != nil {
 		return string(fault.CodeOf(err)), nil
 	}
 	return "", auth.From(c.Request.Context())
@@ -128,7 +140,7 @@ func TestGuard(t *testing.T) {
 		if _, p := decide(t, g, httpd.Admin, request(cookie(session))); p.Via != auth.ViaExchanged || p.User.Email != "admin@example.com" {
 			t.Fatalf("got %+v", p)
 		}
-		must(t, users.EndSession(ctx, sessionID(t, g, session)))
+		must(t, users.SignOut(ctx, session))
 		if code, _ := decide(t, g, httpd.Admin, request(cookie(session))); code != "unauthorized" {
 			t.Fatalf("after the sign-out: got %q", code)
 		}
@@ -140,12 +152,6 @@ func TestGuard(t *testing.T) {
 			t.Fatalf("after the reset: got %q", code)
 		}
 	})
-}
-
-func sessionID(t *testing.T, g httpd.Guard, text string) string {
-	t.Helper()
-	_, p := decide(t, g, httpd.Admin, request(cookie(text)))
-	return p.SessionID
 }
 
 func TestSessionExpires(t *testing.T) {

@@ -27,7 +27,12 @@ type Principal struct {
 	SessionID string
 	// Scopes are the services that the principal is confined to; none means all.
 	Scopes []string
+	// Address is that of the client.
+	Address string
 }
+
+// Strong tells whether the session began with a passkey or a set-up link, so that secrets may be shown again.
+func (p *Principal) Strong() bool { return p.Via == ViaSession }
 
 // Admin tells whether the principal may administer.
 func (p *Principal) Admin() bool { return p.User.Role == Admin }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
@@ -31,6 +30,7 @@ type session struct {
 	ID        string
 	UserID    string
 	KeyID     string
+	PasskeyID string
 	BeganWith string
 	UserAgent string
 	Address   string
@@ -42,30 +42,30 @@ type session struct {
 // TableName implements gorm's Tabler.
 func (session) TableName() string { return "sessions" }
 
-// Origin is where a sign-in comes from, for the list of sessions.
-type Origin struct{ Address, UserAgent string }
-
-// begin makes a session and returns the value of its cookie.
-func (u *Users) begin(ctx context.Context, userID, keyID, beganWith string, from Origin) (string, error) {
-	text, now := secret.RandomString(sessionChars, secret.Alphanumeric), u.cfg.Now()
-	err := u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Create(&session{
-			Hash: secret.HashToken(text), ID: store.NewID("ses"), UserID: userID, KeyID: keyID, BeganWith: beganWith,
-			UserAgent: clip(from.UserAgent, maxAgent), Address: from.Address,
-			CreatedAt: now.UnixMilli(), SeenAt: now.UnixMilli(), ExpiresAt: now.Add(sessionFor).UnixMilli(),
-		}).Error
-	})
-	return text, wrap("begin session", err)
+// Origin is where a sign-in comes from.
+type Origin struct {
+	Address, UserAgent string
+	// Former is the cookie that the browser sent along. Its session ends with the sign-in; it is never taken over.
+	Former string
 }
 
 // Exchange begins a session for an API key. It has the key's scopes and ends with the key.
 func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie string, p *Principal, err error) {
-	if p, err = u.byKey(ctx, key); err != nil {
+	if err := u.attempt(from); err != nil {
 		return "", nil, err
 	}
-	cookie, err = u.begin(ctx, p.User.ID, p.KeyID, "api_key", from)
-	p.Via = ViaExchanged
-	return cookie, p, err
+	if p, err = u.byKey(ctx, key); err != nil {
+		u.failed(ctx, from, ViaKey, EventSessionBegan, "", err)
+		return "", nil, err
+	}
+	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		var s session
+		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: p.User.ID, KeyID: p.KeyID, BeganWith: beganWithKey}, ViaKey, from)
+		p.SessionID = s.ID
+		return err
+	})
+	p.Via, p.Address = ViaExchanged, from.Address
+	return cookie, p, wrap("begin session", err)
 }
 
 // bySession recognises the value of a cookie. Nil without an error means that there is no such session.
@@ -83,6 +83,9 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		return nil, wrap("read session", err)
 	}
 	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID}
+	if s.BeganWith == beganWithKey {
+		p.Via = ViaExchanged
+	}
 	if s.KeyID != "" {
 		key, err := u.liveKey(ctx, "id = ?", s.KeyID)
 		if err != nil || key == nil {
@@ -107,13 +110,6 @@ func (u *Users) touch(ctx context.Context, model any, column string, id any, val
 	if err != nil && ctx.Err() == nil {
 		u.cfg.Logger.Warn("the use of a sign-in was not noted", "error", err)
 	}
-}
-
-// EndSession signs out.
-func (u *Users) EndSession(ctx context.Context, id string) error {
-	return wrap("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Where("id = ?", id).Delete(&session{}).Error
-	}))
 }
 
 // PurgeSessions deletes those whose time is over.

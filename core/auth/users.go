@@ -3,22 +3,19 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
 	"embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/mail"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-hclog"
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -52,6 +49,7 @@ const (
 	maxName        = 80
 	maxEmail       = 254
 	defaultKeyName = "API key"
+	initialKeyName = "Initial API key"
 )
 
 // User is a person. Times are Unix milliseconds.
@@ -78,8 +76,13 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Users keeps the users and their API keys.
-type Users struct{ cfg Config }
+// Users keeps the users, their API keys, passkeys and sessions.
+type Users struct {
+	cfg Config
+	// signIns counts the failed attempts to sign in, badKeys the wrong API keys, ceremonies the passkey challenges: each
+	// for the address of a client.
+	signIns, badKeys, ceremonies *limit.Limiter
+}
 
 // New makes the keeper. The migrations have run.
 func New(cfg Config) (*Users, error) {
@@ -92,7 +95,18 @@ func New(cfg Config) (*Users, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	return &Users{cfg: cfg}, nil
+	u := &Users{cfg: cfg}
+	for _, l := range []struct {
+		into  **limit.Limiter
+		burst int
+		every time.Duration
+	}{{&u.signIns, 10, 6 * time.Second}, {&u.badKeys, 30, 2 * time.Second}, {&u.ceremonies, 60, time.Second}} {
+		var err error
+		if *l.into, err = limit.New(limit.Config{Burst: l.burst, Every: l.every, Now: cfg.Now}); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
 }
 
 // Create adds a user and an API key for it, whose text is returned this once.
@@ -115,8 +129,11 @@ func (u *Users) Create(ctx context.Context, email, name string, role Role) (User
 		if made.RowsAffected == 0 {
 			return fault.New(fault.Conflict, "There is a user with this email address already.").With("field", "email")
 		}
+		if err := u.record(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(role)}); err != nil {
+			return err
+		}
 		var err error
-		text, err = u.addKey(ctx, user.ID)
+		text, err = u.insertKey(ctx, &apiKey{UserID: user.ID, Name: initialKeyName})
 		return err
 	})
 	if err != nil {
@@ -129,27 +146,13 @@ func check(email, name string, role Role) error {
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail || !utf8.ValidString(email) {
 		return fault.New(fault.InvalidArgument, "The email address is not valid, or longer than %d characters.", maxEmail).With("field", "email")
 	}
-	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fault.New(fault.InvalidArgument, "The name must have 1 to %d characters, none of them a control character.", maxName).With("field", "name")
+	if err := checkName(name); err != nil {
+		return err
 	}
 	if role != Admin && role != Member {
 		return fault.New(fault.InvalidArgument, "The role must be admin or member.").With("field", "role")
 	}
 	return nil
-}
-
-// addKey makes an API key for all services of a user.
-func (u *Users) addKey(ctx context.Context, userID string) (string, error) {
-	raw := make([]byte, keyBytes)
-	if _, err := rand.Read(raw); err != nil {
-		return "", err
-	}
-	text := keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
-	id := store.NewID("key")
-	return text, u.cfg.Store.Writer(ctx).Create(&apiKey{
-		ID: id, UserID: userID, Name: defaultKeyName, Hash: secret.HashToken(text), Prefix: text[:12],
-		Sealed: u.cfg.Keyring.Seal([]byte(text), "api_keys", id, "sealed"), CreatedAt: u.cfg.Now().UnixMilli(),
-	}).Error
 }
 
 // List returns all users, the oldest first.
@@ -175,46 +178,6 @@ func (u *Users) Count(ctx context.Context) (n int64, err error) {
 	return n, wrap("count users", err)
 }
 
-// Disable keeps a user out. The keys stop working with the user.
-func (u *Users) Disable(ctx context.Context, email string) error {
-	return u.change(ctx, email, func(ctx context.Context, user User) error {
-		return u.cfg.Store.Writer(ctx).Model(&user).Updates(map[string]any{"disabled": true, "updated_at": u.cfg.Now().UnixMilli()}).Error
-	})
-}
-
-// Reset lets a user back in with a new API key, whose text is returned this once; the former keys and all sessions end.
-func (u *Users) Reset(ctx context.Context, email string) (text string, err error) {
-	err = u.change(ctx, email, func(ctx context.Context, user User) error {
-		w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()
-		if err := w.Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", user.ID).Update("revoked_at", now).Error; err != nil {
-			return err
-		}
-		if err := w.Where("user_id = ?", user.ID).Delete(&session{}).Error; err != nil {
-			return err
-		}
-		if err := w.Model(&user).Updates(map[string]any{"disabled": false, "updated_at": now}).Error; err != nil {
-			return err
-		}
-		text, err = u.addKey(ctx, user.ID)
-		return err
-	})
-	return text, err
-}
-
-func (u *Users) change(ctx context.Context, email string, f func(context.Context, User) error) error {
-	return wrap("change user", u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
-		var user User
-		err := u.cfg.Store.Writer(ctx).Where("email = ?", strings.ToLower(strings.TrimSpace(email))).Take(&user).Error
-		if errors.Is(err, gorm.ErrRecordNotFound) {
-			return fault.New(fault.NotFound, "There is no user with this email address.").With("field", "email")
-		}
-		if err != nil {
-			return err
-		}
-		return f(ctx, user)
-	}))
-}
-
 func wrap(verb string, err error) error {
 	if err == nil {
 		return nil
@@ -225,45 +188,4 @@ func wrap(verb string, err error) error {
 // toValid makes a text that a database takes: valid UTF-8 without NUL.
 func toValid(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
-}
-
-// forwardedDomain makes an address of the name of a person whom a proxy has signed in. No mail goes there.
-const forwardedDomain = "@forwarded.invalid"
-
-// forwarded is the user of a forwarded identity, an administrator, made at the first visit.
-func (u *Users) forwarded(ctx context.Context, name string) (*Principal, error) {
-	email := strings.ToLower(name)
-	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
-		email += forwardedDomain
-	}
-	user, err := u.byEmail(ctx, email)
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		user, err = u.addForwarded(ctx, name, email)
-	}
-	if err != nil {
-		return nil, wrap("read the user of a forwarded identity", err)
-	}
-	if user, err = u.user(ctx, user.ID); err != nil {
-		return nil, err
-	}
-	// Whom the allowlist names may administer, whatever the user was made for.
-	user.Role = Admin
-	return &Principal{User: user, Via: ViaForward}, nil
-}
-
-func (u *Users) byEmail(ctx context.Context, email string) (user User, err error) {
-	err = u.cfg.Store.DB(ctx).Where("email = ?", email).Take(&user).Error
-	return user, err
-}
-
-func (u *Users) addForwarded(ctx context.Context, name, email string) (User, error) {
-	now := u.cfg.Now().UnixMilli()
-	user := User{ID: store.NewID("usr"), Email: clip(email, maxEmail), Name: clip(name, maxName), Role: Admin, CreatedAt: now, UpdatedAt: now}
-	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user).Error
-	})
-	if err != nil {
-		return user, err
-	}
-	return u.byEmail(ctx, user.Email)
 }

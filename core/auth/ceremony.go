@@ -1,0 +1,219 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// BeginRegistration asks a browser to make a passkey for the principal's user. The options are for
+// navigator.credentials.create; the answer is due within five minutes, in the same session.
+func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capability, name string) (*protocol.PublicKeyCredentialCreationOptions, error) {
+	if p.Via == ViaAnonymous {
+		return nil, errNoAccount()
+	}
+	if name = strings.TrimSpace(name); name == "" {
+		name = defaultPasskeyName
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	lib, err := relying(c)
+	if err != nil {
+		return nil, err
+	}
+	who, err := u.holder(u.cfg.Store.DB(ctx), p.User)
+	if err != nil {
+		return nil, err
+	}
+	if len(who.credentials) >= maxPasskeys {
+		return nil, fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", len(who.credentials))
+	}
+	options, data, err := lib.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.credentials).CredentialDescriptors()))
+	if err != nil {
+		return nil, wrap("begin registration", err)
+	}
+	if err := u.pose(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data, p.Address); err != nil {
+		return nil, err
+	}
+	return &options.Response, nil
+}
+
+// FinishRegistration verifies what a browser has made and keeps it. The answer is the JSON of the credential.
+func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capability, answer []byte) (out Passkey, err error) {
+	lib, err := relying(c)
+	if err != nil {
+		return out, err
+	}
+	asked, data, err := u.take(ctx, kindRegister, answer)
+	if err != nil {
+		return out, err
+	}
+	if asked.UserID != p.User.ID || asked.SessionID != p.SessionID {
+		return out, errChallenge()
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
+	if err != nil {
+		return out, errRegistration(err)
+	}
+	credential, err := lib.CreateCredential(holder{user: p.User}, data, parsed)
+	if err != nil {
+		u.refused(ctx, Event{Action: EventPasskeyAdded, UserID: p.User.ID}, errRegistration(err))
+		return out, errRegistration(err)
+	}
+	row := passkey{ID: store.NewID("psk"), UserID: p.User.ID, RPID: data.RelyingPartyID, Name: asked.Name, CreatedAt: u.cfg.Now().UnixMilli()}
+	if err := row.set(*credential); err != nil {
+		return out, err
+	}
+	err = u.cfg.Store.Tx(ctx, "keep passkey", func(ctx context.Context) error {
+		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}}, DoNothing: true}).Create(&row)
+		if made.Error != nil {
+			return made.Error
+		}
+		if made.RowsAffected == 0 {
+			return fault.New(fault.Conflict, "This passkey is registered already.")
+		}
+		return u.record(ctx, Event{Action: EventPasskeyAdded, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+	})
+	return row.show(), wrap("keep passkey", err)
+}
+
+func errRegistration(err error) error {
+	return fault.Wrap(detailed(err), "passkey_refused", "The passkey was not accepted.").WithStatus(http.StatusBadRequest)
+}
+
+// BeginLogin asks a browser for any passkey of this server. The options are for navigator.credentials.get.
+func (u *Users) BeginLogin(ctx context.Context, c Capability, from Origin) (*protocol.PublicKeyCredentialRequestOptions, error) {
+	lib, err := relying(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.attempt(from); err != nil {
+		return nil, err
+	}
+	options, data, err := lib.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return nil, wrap("begin login", err)
+	}
+	return &options.Response, u.pose(ctx, challenge{Kind: kindLogin}, data, from.Address)
+}
+
+// FinishLogin verifies the answer and begins a session. The answer is the JSON of the assertion. Whatever is wrong with it
+// is the same refusal, so that nobody learns which credentials exist.
+func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, from Origin) (cookie string, p *Principal, err error) {
+	lib, err := relying(c)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := u.attempt(from); err != nil {
+		return "", nil, err
+	}
+	var who string
+	defer func() {
+		if err != nil {
+			u.failed(ctx, from, ViaSession, EventSessionBegan, who, err)
+		}
+	}()
+	_, data, err := u.take(ctx, kindLogin, answer)
+	if err != nil {
+		return "", nil, err
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	if err != nil {
+		return "", nil, errPasskey(err)
+	}
+	p = &Principal{Via: ViaSession, Address: from.Address}
+	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		row, err := u.verify(ctx, lib, data, parsed)
+		if row != nil {
+			who = row.UserID
+		}
+		if err != nil {
+			return err
+		}
+		if p.User, err = u.user(ctx, row.UserID); err != nil {
+			return err
+		}
+		var s session
+		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: row.UserID, PasskeyID: row.ID, BeganWith: beganWithPasskey}, ViaSession, from)
+		p.SessionID = s.ID
+		return err
+	})
+	if err != nil {
+		return "", nil, wrap("sign in with a passkey", err)
+	}
+	return cookie, p, nil
+}
+
+// verify checks an assertion in the running transaction, in which the passkey is locked, and moves its counter on.
+func (u *Users) verify(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (*passkey, error) {
+	var row passkey
+	w := u.cfg.Store.Writer(ctx)
+	err := w.Clauses(clause.Locking{Strength: "UPDATE"}).Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, errPasskey(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	known, err := row.credential()
+	if err != nil {
+		return &row, err
+	}
+	owner := func([]byte, []byte) (webauthn.User, error) {
+		return holder{user: User{ID: row.UserID}, credentials: []webauthn.Credential{known}}, nil
+	}
+	_, credential, err := lib.ValidatePasskeyLogin(owner, data, parsed)
+	if err != nil {
+		return &row, errPasskey(err)
+	}
+	if credential.Authenticator.CloneWarning {
+		u.cfg.Logger.Warn("a passkey may have been copied: its counter went back; the sign-in was refused", "passkey", row.ID, "user", row.UserID)
+		return &row, errPasskey(errors.New("the counter of the passkey did not go on"))
+	}
+	if err := row.set(*credential); err != nil {
+		return &row, err
+	}
+	return &row, w.Model(&passkey{}).Where("id = ?", row.ID).Updates(map[string]any{
+		"record": row.Record, "backed_up": row.BackedUp, "last_used_at": u.cfg.Now().UnixMilli(),
+	}).Error
+}
+
+func errPasskey(err error) error {
+	return fault.Wrap(detailed(err), "invalid_passkey", "This passkey does not let you in.").WithStatus(http.StatusUnauthorized)
+}
+
+// detailed has the library say in the log what it found.
+func detailed(err error) error {
+	var p *protocol.Error
+	if errors.As(err, &p) && p.DevInfo != "" {
+		return errors.New(p.Details + ": " + p.DevInfo)
+	}
+	return err
+}
+
+// holder is a user with the passkeys that count.
+func (u *Users) holder(db *gorm.DB, user User) (holder, error) {
+	var rows []passkey
+	out := holder{user: user}
+	if err := db.Where("user_id = ? AND revoked_at = 0", user.ID).Find(&rows).Error; err != nil {
+		return out, wrap("read passkeys", err)
+	}
+	for i := range rows {
+		c, err := rows[i].credential()
+		if err != nil {
+			return out, err
+		}
+		out.credentials = append(out.credentials, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,190 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// What can happen to an account.
+const (
+	EventUserCreated     = "user.create"
+	EventUserRenamed     = "user.rename"
+	EventUserRole        = "user.role"
+	EventUserDisabled    = "user.disable"
+	EventUserEnabled     = "user.enable"
+	EventUserReset       = "user.reset"
+	EventKeyCreated      = "api_key.create"
+	EventKeyRevealed     = "api_key.reveal"
+	EventKeyRevoked      = "api_key.revoke"
+	EventPasskeyAdded    = "passkey.register"
+	EventPasskeyRenamed  = "passkey.rename"
+	EventPasskeyRevoked  = "passkey.revoke"
+	EventSessionBegan    = "session.begin"
+	EventSessionEnded    = "session.end"
+	EventSetupLinkMade   = "setup_link.create"
+	EventSetupLinkOpened = "setup_link.use"
+)
+
+// The results of what was tried.
+const (
+	ResultOK      = "ok"
+	ResultRefused = "refused"
+)
+
+// Event is one line of the audit of accounts: who did what to whom, from where, when, and whether it was let happen. It
+// holds no secrets.
+type Event struct {
+	ID string `gorm:"primaryKey"`
+	// At is in Unix milliseconds.
+	At     int64
+	Action string
+	Result string
+	// ActorID is "" for one who is not, or not known to be, a user.
+	ActorID   string
+	ActorName string
+	Via       Via
+	Address   string
+	// TargetID and TargetName are what it was done to: a user, a key, a passkey or a session.
+	TargetID   string
+	TargetName string
+	// UserID is whose account it is, "" if that is not known.
+	UserID string
+	Detail string
+}
+
+// TableName implements gorm's Tabler.
+func (Event) TableName() string { return "account_events" }
+
+const (
+	eventsFor  = 400 * 24 * time.Hour
+	purgeSlice = 2000
+	maxDetail  = 200
+	// DefaultPage and MaxPage bound the pages of the audit.
+	DefaultPage = 50
+	MaxPage     = 200
+)
+
+// record writes an event into the running transaction.
+func (u *Users) record(ctx context.Context, e Event) error {
+	a := actorOf(ctx)
+	e.ID, e.At = store.NewID("evt"), u.cfg.Now().UnixMilli()
+	e.ActorID, e.ActorName, e.Address = a.ID, clip(a.Name, maxEmail), clip(a.Address, maxDetail)
+	if e.Via == "" {
+		e.Via = a.Via
+	}
+	if e.Result == "" {
+		e.Result = ResultOK
+	}
+	e.TargetName, e.Detail = clip(e.TargetName, maxEmail), clip(e.Detail, maxDetail)
+	return wrap("write the audit of accounts", u.cfg.Store.Writer(ctx).Create(&e).Error)
+}
+
+// refused notes an attempt that was refused. That it cannot be noted changes nothing about the refusal.
+func (u *Users) refused(ctx context.Context, e Event, err error) {
+	f := fault.As(err)
+	if f.Code == fault.Internal || ctx.Err() != nil {
+		return
+	}
+	e.Result, e.Detail = ResultRefused, string(f.Code)
+	if failed := u.cfg.Store.Tx(ctx, "note refusal", func(ctx context.Context) error { return u.record(ctx, e) }); failed != nil {
+		u.cfg.Logger.Warn("a refused sign-in was not noted", "error", failed)
+	}
+}
+
+// EventFilter chooses events; what is empty chooses all.
+type EventFilter struct {
+	// UserID is whose account it is about, ActorID who acted.
+	UserID, ActorID, Action, Result string
+	// Cursor is where the page begins, Limit how long it is: 0 means DefaultPage, at most MaxPage.
+	Cursor string
+	Limit  int
+}
+
+// eventCursor is the last event of a page.
+type eventCursor struct {
+	ID string `json:"id"`
+}
+
+// Events are those that a filter chooses, the newest first, and where the next page begins, "" on the last.
+func (u *Users) Events(ctx context.Context, f EventFilter) (out []Event, next string, err error) {
+	if f.Limit <= 0 {
+		f.Limit = DefaultPage
+	}
+	f.Limit = min(f.Limit, MaxPage)
+	q := u.cfg.Store.DB(ctx).Order("id DESC").Limit(f.Limit + 1)
+	for _, c := range []struct{ column, value string }{
+		{"user_id", f.UserID}, {"actor_id", f.ActorID}, {"action", f.Action}, {"result", f.Result},
+	} {
+		if c.value != "" {
+			q = q.Where(c.column+" = ?", c.value)
+		}
+	}
+	if f.Cursor != "" {
+		var c eventCursor
+		if err := store.DecodeCursor(f.Cursor, &c); err != nil {
+			return nil, "", err
+		}
+		q = q.Where("id < ?", c.ID)
+	}
+	if err := q.Find(&out).Error; err != nil {
+		return nil, "", wrap("list the audit of accounts", err)
+	}
+	if len(out) > f.Limit {
+		out = out[:f.Limit]
+		next, err = store.EncodeCursor(eventCursor{out[f.Limit-1].ID})
+	}
+	return out, next, err
+}
+
+const jobPurge = "auth.purge"
+
+// Jobs are the handlers of the module's background work.
+func (u *Users) Jobs() []queue.Handler {
+	return []queue.Handler{{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+		return nil, u.Purge(ctx)
+	}}}
+}
+
+// Schedules say when that work is due.
+func (u *Users) Schedules() []queue.Schedule {
+	return []queue.Schedule{{Name: jobPurge, Cron: "41 * * * *", Type: jobPurge}}
+}
+
+// Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days.
+func (u *Users) Purge(ctx context.Context) error {
+	if err := u.PurgeSessions(ctx); err != nil {
+		return err
+	}
+	now := u.cfg.Now()
+	err := u.cfg.Store.Tx(ctx, "delete what is past its time", func(ctx context.Context) error {
+		w := u.cfg.Store.Writer(ctx)
+		if err := w.Where("expires_at <= ?", now.UnixMilli()).Delete(&challenge{}).Error; err != nil {
+			return err
+		}
+		return w.Where("expires_at <= ?", now.UnixMilli()).Delete(&setupLink{}).Error
+	})
+	for more := err == nil; more; {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		more, err = u.purgeEvents(ctx, now.Add(-eventsFor))
+	}
+	return wrap("delete what is past its time", err)
+}
+
+func (u *Users) purgeEvents(ctx context.Context, before time.Time) (more bool, err error) {
+	err = u.cfg.Store.Tx(ctx, "delete old events", func(ctx context.Context) error {
+		w := u.cfg.Store.Writer(ctx)
+		old := w.Session(&gorm.Session{NewDB: true}).Model(&Event{}).Select("id").Where("at < ?", before.UnixMilli()).Limit(purgeSlice)
+		done := w.Where("id IN (?)", old).Delete(&Event{})
+		more = done.RowsAffected == purgeSlice
+		return done.Error
+	})
+	return more && err == nil, err
+}

@@ -1,0 +1,202 @@
+package auth_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+func TestEvents(t *testing.T) {
+	each(t, func(t *testing.T, u *auth.Users, now *clock) {
+		token, err := u.FirstLink(auth.Acting(t.Context(), auth.Actor{Name: "command line", Via: auth.ViaCommand}))
+		must(t, err)
+		cookieText, p, err := u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+		must(t, err)
+		ctx := auth.With(t.Context(), p)
+		key, text, err := u.CreateKey(ctx, p, auth.NewKey{Name: "laptop"})
+		must(t, err)
+		_, err = u.RevealKey(ctx, p, key.ID)
+		must(t, err)
+		_, _, err = u.Exchange(t.Context(), "svc_ak_wrong", client)
+		wantCode(t, err, "invalid_api_key")
+		must(t, u.RevokeKey(ctx, p, key.ID))
+		// What is refused inside a transaction leaves no event behind that says it was done.
+		wantCode(t, u.Disable(ctx, "ann@example.com"), "conflict")
+
+		all, next, err := u.Events(ctx, auth.EventFilter{})
+		must(t, err)
+		var got []string
+		for _, e := range all {
+			got = append(got, fmt.Sprintf("%s %s by %q %s from %q: %q", e.Action, e.Result, e.ActorName, e.Via, e.Address, e.TargetName))
+			for _, secret := range []string{text, token, cookieText} {
+				if strings.Contains(fmt.Sprintf("%+v", e), secret) {
+					t.Errorf("a secret stands in %+v", e)
+				}
+			}
+		}
+		want := []string{
+			`api_key.revoke ok by "ann@example.com" session from "192.0.2.7": "laptop"`,
+			`session.begin refused by "" api_key from "192.0.2.7": ""`,
+			`api_key.reveal ok by "ann@example.com" session from "192.0.2.7": "laptop"`,
+			`api_key.create ok by "ann@example.com" session from "192.0.2.7": "laptop"`,
+			`session.begin ok by "ann@example.com" session from "192.0.2.7": "ann@example.com"`,
+			`setup_link.use ok by "ann@example.com" session from "192.0.2.7": "ann@example.com"`,
+			`user.create ok by "ann@example.com" session from "192.0.2.7": "ann@example.com"`,
+			`setup_link.create ok by "command line" command_line from "": ""`,
+		}
+		if d := cmp.Diff(want, got); d != "" || next != "" {
+			t.Fatalf("next %q, %s", next, d)
+		}
+
+		// Pages join without gap or repetition.
+		var ids []string
+		f := auth.EventFilter{Limit: 3}
+		for {
+			page, next, err := u.Events(ctx, f)
+			must(t, err)
+			for _, e := range page {
+				ids = append(ids, e.ID)
+			}
+			if f.Cursor = next; next == "" {
+				break
+			}
+		}
+		if len(ids) != len(all) || ids[0] != all[0].ID || ids[len(ids)-1] != all[len(all)-1].ID {
+			t.Fatalf("got the pages %v", ids)
+		}
+		for _, tc := range []struct {
+			filter auth.EventFilter
+			n      int
+		}{
+			{auth.EventFilter{UserID: p.User.ID}, 6}, {auth.EventFilter{ActorID: p.User.ID}, 6}, {auth.EventFilter{Result: auth.ResultRefused}, 1},
+			{auth.EventFilter{Action: auth.EventKeyRevoked}, 1}, {auth.EventFilter{Action: auth.EventKeyRevoked, Result: auth.ResultRefused}, 0},
+		} {
+			if page, _, err := u.Events(ctx, tc.filter); err != nil || len(page) != tc.n {
+				t.Errorf("%+v: got %d, %v", tc.filter, len(page), err)
+			}
+		}
+		_, _, err = u.Events(ctx, auth.EventFilter{Cursor: "x"})
+		wantCode(t, err, "invalid_argument")
+
+		now.add(400*24*time.Hour - time.Minute)
+		must(t, u.Purge(ctx))
+		if left, _, err := u.Events(ctx, auth.EventFilter{}); err != nil || len(left) != len(all) {
+			t.Fatalf("%d are left, %v", len(left), err)
+		}
+		now.add(2 * time.Minute)
+		must(t, u.Purge(ctx))
+		if left, _, err := u.Events(ctx, auth.EventFilter{}); err != nil || len(left) != 0 {
+			t.Fatalf("%d are left, %v", len(left), err)
+		}
+	})
+}
+
+// TestListsUseIndexes: no list of accounts reads a whole table.
+func TestListsUseIndexes(t *testing.T) {
+	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), auth.Migrations())
+	for _, query := range []string{
+		"SELECT * FROM account_events WHERE user_id = 'a' AND id < 'b' ORDER BY id DESC LIMIT 5",
+		"SELECT * FROM account_events WHERE actor_id = 'a' AND id < 'b' ORDER BY id DESC LIMIT 5",
+		"SELECT * FROM account_events WHERE action = 'a' AND id < 'b' ORDER BY id DESC LIMIT 5",
+		"SELECT * FROM account_events WHERE id < 'b' ORDER BY id DESC LIMIT 5",
+		"SELECT id FROM account_events WHERE at < 5 LIMIT 5",
+		"SELECT * FROM passkeys WHERE credential_id = x'00' AND revoked_at = 0",
+		"SELECT * FROM passkeys WHERE user_id = 'a'",
+		"SELECT * FROM api_keys WHERE user_id = 'a'",
+		"SELECT * FROM sessions WHERE user_id = 'a' AND expires_at > 5",
+		"DELETE FROM passkey_challenges WHERE expires_at <= 5",
+		"DELETE FROM setup_links WHERE user_id = 'a'",
+	} {
+		var plan []struct{ Detail string }
+		must(t, st.DB(t.Context()).Raw("EXPLAIN QUERY PLAN "+query).Scan(&plan).Error)
+		for _, p := range plan {
+			if strings.HasPrefix(p.Detail, "SCAN") {
+				t.Errorf("%s: %s", query, p.Detail)
+			}
+		}
+	}
+}
+
+// TestWrongKeysAreSlowedDown: after many wrong keys the client is told to wait; a right key is taken all the same.
+func TestWrongKeysAreSlowedDown(t *testing.T) {
+	forEach(t, func(t *testing.T, u *auth.Users, _ *store.Store) {
+		_, key, err := u.Create(t.Context(), "a@example.com", "A", auth.Admin)
+		must(t, err)
+		g := u.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+		wrong := "svc_ak_" + strings.Repeat("A", 43)
+		codes := map[string]int{}
+		for range 40 {
+			code, _ := decide(t, g, httpd.APIKey, request(bearer(wrong)))
+			codes[code]++
+		}
+		if codes["invalid_api_key"] < 30 || codes["rate_limited"] < 5 {
+			t.Fatalf("got %v", codes)
+		}
+		if code, _ := decide(t, g, httpd.APIKey, request(bearer(key))); code != "" {
+			t.Fatalf("the right key: %q", code)
+		}
+		if code, _ := decide(t, g, httpd.APIKey, request(bearer(wrong), from("192.0.2.9:1"))); code != "invalid_api_key" {
+			t.Fatalf("another client: %q", code)
+		}
+	})
+}
+
+// TestScopedKeysAndTheCore: a key that is for services does not administer Patchbay.
+func TestScopedKeysAndTheCore(t *testing.T) {
+	forEach(t, func(t *testing.T, u *auth.Users, _ *store.Store) {
+		_, p := enter(t, u)
+		_, scoped, err := u.CreateKey(t.Context(), p, auth.NewKey{Scopes: []string{"search"}})
+		must(t, err)
+		g := u.Guard(auth.Access{Anonymous: auth.AnonymousFalse, PublicURL: publicURL})
+		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "", httpd.Admin: "forbidden", httpd.Session: "forbidden", httpd.Forward: "forbidden"} {
+			if code := decideFor(t, g, httpd.CoreService, policy, request(bearer(scoped))); code != want {
+				t.Errorf("%s: got %q, want %q", policy, code, want)
+			}
+		}
+		if code := decideFor(t, g, "mail", httpd.APIKey, request(bearer(scoped))); code != "forbidden" {
+			t.Errorf("another service: %q", code)
+		}
+		session, _, err := u.Exchange(t.Context(), scoped, client)
+		must(t, err)
+		if code := decideFor(t, g, httpd.CoreService, httpd.Admin, request(cookie(session))); code != "forbidden" {
+			t.Errorf("exchanged: %q", code)
+		}
+		// Behind a proxy that changes the host, the public address is the same site.
+		if code, _ := decide(t, g, httpd.APIKey, request(cookie(session), header("Origin", publicURL))); code != "" {
+			t.Errorf("from the public address: %q", code)
+		}
+	})
+}
+
+func TestSecure(t *testing.T) {
+	for _, tc := range []struct {
+		name, public, host, peer, proto string
+		want                            bool
+	}{
+		{"plain", "", "localhost", "127.0.0.1:1", "", false},
+		{"proxy with https", "", "p.example.com", "127.0.0.1:1", "https", true},
+		{"proxy with http", "https://p.example.com", "p.example.com", "127.0.0.1:1", "http", false},
+		{"a stranger who says so", "", "p.example.com", "192.0.2.1:1", "https", false},
+		{"public address", "https://p.example.com", "p.example.com:443", "192.0.2.1:1", "", true},
+		{"past the public address", "https://p.example.com", "localhost:50883", "127.0.0.1:1", "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := request(host(tc.host), from(tc.peer))
+			if tc.proto != "" {
+				r.Header = http.Header{"X-Forwarded-Proto": {tc.proto}}
+			}
+			if got := (auth.Access{PublicURL: tc.public, Trusted: clients(t, "127.0.0.0/8")}).Secure(r); got != tc.want {
+				t.Fatalf("got %v", got)
+			}
+		})
+	}
+}

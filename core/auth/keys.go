@@ -1,0 +1,254 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Scopes are the services that an API key can be confined to.
+func Scopes() []string { return []string{"mail", "releases", "containers", "search"} }
+
+// maxKeys is how many keys of one user may be valid at once.
+const maxKeys = 200
+
+// Key is an API key as it may be shown. Times are Unix milliseconds, 0 for none.
+type Key struct {
+	ID, UserID, Name string
+	// Masked is the first 12 and the last 4 characters.
+	Masked string
+	// Scopes are the services that it is for; none means all.
+	Scopes                                      []string
+	CreatedAt, ExpiresAt, RevokedAt, LastUsedAt int64
+}
+
+// NewKey says what key to make.
+type NewKey struct {
+	// Name is at most 80 characters; "" means "API key".
+	Name string
+	// Scopes are services of Scopes; none means all.
+	Scopes []string
+	// ExpiresAt is the zero time for a key that does not expire.
+	ExpiresAt time.Time
+}
+
+// CreateKey makes an API key for the principal's user. A key can make none that may do more, or lasts longer, than itself.
+func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, string, error) {
+	row, err := u.newKey(p, k)
+	if err != nil {
+		return Key{}, "", err
+	}
+	var text string
+	err = u.cfg.Store.Tx(ctx, "create API key", func(ctx context.Context) error {
+		if err := u.bound(ctx, p, row); err != nil {
+			return err
+		}
+		text, err = u.insertKey(ctx, row)
+		return err
+	})
+	if err != nil {
+		return Key{}, "", wrap("create API key", err)
+	}
+	return u.show(*row), text, nil
+}
+
+// newKey checks what is asked for.
+func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
+	if p.Via == ViaAnonymous {
+		return nil, errNoAccount()
+	}
+	name := strings.TrimSpace(k.Name)
+	if name == "" {
+		name = defaultKeyName
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	scopes := slices.Clone(k.Scopes)
+	slices.Sort(scopes)
+	scopes = slices.Compact(scopes)
+	for _, s := range scopes {
+		if !slices.Contains(Scopes(), s) {
+			return nil, fault.New(fault.InvalidArgument, "A scope must be one of %s.", strings.Join(Scopes(), ", ")).With("field", "scopes")
+		}
+	}
+	if len(scopes) == 0 {
+		scopes = p.Scopes
+	}
+	if !within(p.Scopes, scopes) {
+		return nil, fault.New(fault.Forbidden, "This API key cannot make one for other services than its own.").With("field", "scopes")
+	}
+	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(u.cfg.Now()) {
+		return nil, fault.New(fault.InvalidArgument, "The key would have expired already.").With("field", "expiresAt")
+	}
+	return &apiKey{UserID: p.User.ID, Name: name, Scopes: strings.Join(scopes, ","), ExpiresAt: store.Millis(k.ExpiresAt)}, nil
+}
+
+// bound keeps a new key within the life of the key that makes it, and the number of keys within its limit.
+func (u *Users) bound(ctx context.Context, p *Principal, row *apiKey) error {
+	if p.KeyID != "" {
+		parent, err := u.liveKey(ctx, "id = ?", p.KeyID)
+		if err != nil {
+			return err
+		}
+		if parent == nil {
+			return errKey()
+		}
+		if parent.ExpiresAt != 0 && (row.ExpiresAt == 0 || row.ExpiresAt > parent.ExpiresAt) {
+			return fault.New(fault.Forbidden, "This API key expires, and cannot make one that lasts longer.").With("field", "expiresAt")
+		}
+	}
+	var n int64
+	err := u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", row.UserID).Count(&n).Error
+	if err == nil && n >= maxKeys {
+		return fault.New(fault.Conflict, "There are %d API keys already: revoke some first.", n)
+	}
+	return err
+}
+
+// within tells whether inner allows no more than outer; no scopes mean all.
+func within(outer, inner []string) bool {
+	if len(outer) == 0 {
+		return true
+	}
+	return len(inner) > 0 && !slices.ContainsFunc(inner, func(s string) bool { return !slices.Contains(outer, s) })
+}
+
+// insertKey gives a row its secret and stores it in the running transaction.
+func (u *Users) insertKey(ctx context.Context, row *apiKey) (string, error) {
+	raw := make([]byte, keyBytes)
+	if _, err := rand.Read(raw); err != nil {
+		return "", err
+	}
+	text := keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
+	row.ID, row.CreatedAt = store.NewID("key"), u.cfg.Now().UnixMilli()
+	row.Hash, row.Prefix = secret.HashToken(text), text[:12]
+	row.Sealed = u.cfg.Keyring.Seal([]byte(text), "api_keys", row.ID, "sealed")
+	if err := u.cfg.Store.Writer(ctx).Create(row).Error; err != nil {
+		return "", err
+	}
+	return text, u.record(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID, Detail: "scopes: " + orAll(row.Scopes)})
+}
+
+func orAll(scopes string) string {
+	if scopes == "" {
+		return "all"
+	}
+	return scopes
+}
+
+// Keys are the API keys of a user, the newest first, revoked ones included.
+func (u *Users) Keys(ctx context.Context, userID string) ([]Key, error) {
+	var rows []apiKey
+	err := u.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
+	out := make([]Key, len(rows))
+	for i, row := range rows {
+		out[i] = u.show(row)
+	}
+	return out, wrap("list API keys", err)
+}
+
+func (u *Users) show(row apiKey) Key {
+	masked := row.Prefix + "…"
+	if text, err := u.unseal(row); err == nil {
+		masked = secret.Mask(text)
+	}
+	return Key{
+		ID: row.ID, UserID: row.UserID, Name: row.Name, Masked: masked, Scopes: row.scopes(),
+		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt,
+	}
+}
+
+func (u *Users) unseal(row apiKey) (string, error) {
+	text, err := u.cfg.Keyring.Open(row.Sealed, "api_keys", row.ID, "sealed")
+	return string(text), err
+}
+
+// RevealKey is the full text of an own key. It needs a session that began with a passkey or a set-up link.
+func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text string, err error) {
+	if !p.Strong() {
+		return "", fault.New(fault.Forbidden, "A full API key is shown only after a sign-in with a passkey.")
+	}
+	err = u.cfg.Store.Tx(ctx, "reveal API key", func(ctx context.Context) error {
+		row, err := u.keyOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		if row.UserID != p.User.ID {
+			return errNoKey()
+		}
+		if row.RevokedAt != 0 {
+			return fault.New(fault.Conflict, "This API key is revoked.")
+		}
+		if text, err = u.unseal(row); err != nil {
+			return err
+		}
+		return u.record(ctx, Event{Action: EventKeyRevealed, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+	})
+	if err != nil {
+		return "", wrap("reveal API key", err)
+	}
+	return text, nil
+}
+
+// RevokeKey ends a key and the sessions that were exchanged from it, at once. It may be called again. Members may revoke
+// their own, administrators all; an API key with scopes only those that may do no more than itself.
+func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
+	return wrap("revoke API key", u.cfg.Store.Tx(ctx, "revoke API key", func(ctx context.Context) error {
+		row, err := u.keyOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		if row.UserID != p.User.ID && !p.Admin() {
+			return errNoKey()
+		}
+		if !within(p.Scopes, row.scopes()) {
+			return fault.New(fault.Forbidden, "This API key cannot revoke one for other services than its own.")
+		}
+		if row.RevokedAt != 0 {
+			return nil
+		}
+		w := u.cfg.Store.Writer(ctx)
+		if err := w.Model(&apiKey{}).Where("id = ?", row.ID).Update("revoked_at", u.cfg.Now().UnixMilli()).Error; err != nil {
+			return err
+		}
+		if err := w.Where("key_id = ?", row.ID).Delete(&session{}).Error; err != nil {
+			return err
+		}
+		return u.record(ctx, Event{Action: EventKeyRevoked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+	}))
+}
+
+func (u *Users) keyOf(ctx context.Context, id string) (row apiKey, err error) {
+	err = u.cfg.Store.Writer(ctx).Where("id = ?", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = errNoKey()
+	}
+	return row, err
+}
+
+func errNoKey() error { return fault.New(fault.NotFound, "There is no such API key.") }
+
+// errNoAccount is for the built-in developer, who is no user.
+func errNoAccount() error {
+	return fault.New(fault.Conflict, "You are here without an account: create the first administrator, then sign in.")
+}
+
+func checkName(name string) error {
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fault.New(fault.InvalidArgument, "The name must have 1 to %d characters, none of them a control character.", maxName).With("field", "name")
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+const (
+	defaultPasskeyName = "Passkey"
+	// maxPasskeys is how many passkeys of one user may be valid at once.
+	maxPasskeys = 50
+)
+
+// passkey is a credential as it is stored.
+type passkey struct {
+	ID           string `gorm:"primaryKey"`
+	UserID       string
+	CredentialID []byte
+	RPID         string `gorm:"column:rp_id"`
+	Name         string
+	// Record is what the verification needs, as JSON: the public key, the counter and the flags. Nothing in it is secret.
+	Record     string
+	BackedUp   bool
+	CreatedAt  int64 `gorm:"autoCreateTime:false"`
+	LastUsedAt int64
+	RevokedAt  int64
+}
+
+// TableName implements gorm's Tabler.
+func (passkey) TableName() string { return "passkeys" }
+
+func (p *passkey) credential() (c webauthn.Credential, err error) {
+	err = json.Unmarshal([]byte(p.Record), &c)
+	return c, wrap("read passkey", err)
+}
+
+func (p *passkey) set(c webauthn.Credential) error {
+	// The attestation is not asked for, so that there is nothing in it to be kept.
+	c.Attestation = webauthn.CredentialAttestation{}
+	raw, err := json.Marshal(c)
+	p.Record, p.BackedUp, p.CredentialID = string(raw), c.Flags.BackupState, c.ID
+	return wrap("write passkey", err)
+}
+
+// Passkey is a passkey as it may be shown. Times are Unix milliseconds, 0 for none.
+type Passkey struct {
+	ID, Name string
+	// RPID is the host that it was made for.
+	RPID string
+	// BackedUp tells whether it is kept by more than one device.
+	BackedUp                         bool
+	CreatedAt, LastUsedAt, RevokedAt int64
+}
+
+func (p *passkey) show() Passkey {
+	return Passkey{p.ID, p.Name, p.RPID, p.BackedUp, p.CreatedAt, p.LastUsedAt, p.RevokedAt}
+}
+
+// Passkeys are those of a user, the newest first, revoked ones included.
+func (u *Users) Passkeys(ctx context.Context, userID string) ([]Passkey, error) {
+	var rows []passkey
+	err := u.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
+	out := make([]Passkey, len(rows))
+	for i := range rows {
+		out[i] = rows[i].show()
+	}
+	return out, wrap("list passkeys", err)
+}
+
+// RenamePasskey gives an own passkey a name of at most 80 characters.
+func (u *Users) RenamePasskey(ctx context.Context, p *Principal, id, name string) (out Passkey, err error) {
+	name = strings.TrimSpace(name)
+	if err := checkName(name); err != nil {
+		return out, err
+	}
+	err = u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
+		was := row.Name
+		row.Name, out = name, row.show()
+		out.Name = name
+		if was == name {
+			return nil
+		}
+		if err := u.cfg.Store.Writer(ctx).Model(&passkey{}).Where("id = ?", id).Update("name", name).Error; err != nil {
+			return err
+		}
+		return u.record(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID, Detail: "formerly: " + was})
+	})
+	return out, wrap("rename passkey", err)
+}
+
+// RevokePasskey ends an own passkey and the sessions that began with it, save the one of this request. It may be called
+// again.
+func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) error {
+	return wrap("revoke passkey", u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
+		if row.RevokedAt != 0 {
+			return nil
+		}
+		w := u.cfg.Store.Writer(ctx)
+		if err := w.Model(&passkey{}).Where("id = ?", id).Update("revoked_at", u.cfg.Now().UnixMilli()).Error; err != nil {
+			return err
+		}
+		if err := w.Where("passkey_id = ? AND user_id = ? AND id <> ?", id, row.UserID, p.SessionID).Delete(&session{}).Error; err != nil {
+			return err
+		}
+		return u.record(ctx, Event{Action: EventPasskeyRevoked, TargetID: id, TargetName: row.Name, UserID: row.UserID})
+	}))
+}
+
+func (u *Users) ownPasskey(ctx context.Context, p *Principal, id string, f func(context.Context, *passkey) error) error {
+	return u.cfg.Store.Tx(ctx, "change passkey", func(ctx context.Context) error {
+		var row passkey
+		err := u.cfg.Store.Writer(ctx).Where("id = ? AND user_id = ?", id, p.User.ID).Take(&row).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return fault.New(fault.NotFound, "There is no such passkey.")
+		}
+		if err != nil {
+			return err
+		}
+		return f(ctx, &row)
+	})
+}
+
+// relying is the library with the name for which a browser makes passkeys.
+func relying(c Capability) (*webauthn.WebAuthn, error) {
+	if !c.Available {
+		return nil, fault.New("passkeys_unavailable", "%s", c.Message).WithStatus(fault.Conflict.Status()).With("reason", c.Reason)
+	}
+	resident := true
+	w, err := webauthn.New(&webauthn.Config{
+		RPID: c.rpID, RPDisplayName: "Patchbay", RPOrigins: []string{c.origin}, AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			RequireResidentKey: &resident, ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+		},
+		// Browsers may add results that nobody asked for; they are not looked at.
+		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
+	})
+	return w, wrap("prepare passkeys", err)
+}
+
+// holder is a user as the library sees one.
+type holder struct {
+	user        User
+	credentials []webauthn.Credential
+}
+
+// WebAuthnID implements webauthn.User.
+func (h holder) WebAuthnID() []byte { return []byte(h.user.ID) }
+
+// WebAuthnName implements webauthn.User.
+func (h holder) WebAuthnName() string { return h.user.Email }
+
+// WebAuthnDisplayName implements webauthn.User.
+func (h holder) WebAuthnDisplayName() string { return h.user.Name }
+
+// WebAuthnCredentials implements webauthn.User.
+func (h holder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }

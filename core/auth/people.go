@@ -1,0 +1,167 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// UserChange says what to change of a user; nil leaves a thing as it is.
+type UserChange struct {
+	Name     *string
+	Role     *Role
+	Disabled *bool
+}
+
+// Get is the user with an id.
+func (u *Users) Get(ctx context.Context, id string) (user User, err error) {
+	return u.find(u.cfg.Store.DB(ctx), "id = ?", id)
+}
+
+// Change renames a user, changes the role, keeps the user out or lets the user back in. A user who is kept out has no
+// sessions any more; keys and passkeys work again when the user is let in. The last administrator who is enabled stays so.
+func (u *Users) Change(ctx context.Context, id string, c UserChange) (out User, err error) {
+	err = u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
+		user, err := u.find(u.cfg.Store.Writer(ctx), "id = ?", id)
+		if err != nil {
+			return err
+		}
+		out, err = u.apply(ctx, user, c)
+		return err
+	})
+	return out, wrap("change user", err)
+}
+
+// Disable keeps a user out, as Change does.
+func (u *Users) Disable(ctx context.Context, email string) error {
+	return u.change(ctx, email, func(ctx context.Context, user User) error {
+		yes := true
+		_, err := u.apply(ctx, user, UserChange{Disabled: &yes})
+		return err
+	})
+}
+
+// apply makes a change in the running transaction.
+func (u *Users) apply(ctx context.Context, user User, c UserChange) (User, error) {
+	was := user
+	var events []Event
+	if c.Name != nil && strings.TrimSpace(*c.Name) != was.Name {
+		user.Name = strings.TrimSpace(*c.Name)
+		events = append(events, Event{Action: EventUserRenamed, Detail: "formerly: " + was.Name})
+	}
+	if c.Role != nil && *c.Role != was.Role {
+		user.Role = *c.Role
+		events = append(events, Event{Action: EventUserRole, Detail: "role: " + string(user.Role)})
+	}
+	if c.Disabled != nil && *c.Disabled != was.Disabled {
+		user.Disabled = *c.Disabled
+		action := EventUserEnabled
+		if user.Disabled {
+			action = EventUserDisabled
+		}
+		events = append(events, Event{Action: action})
+	}
+	if len(events) == 0 {
+		return user, nil
+	}
+	if err := check(user.Email, user.Name, user.Role); err != nil {
+		return was, err
+	}
+	if was.Role == Admin && !was.Disabled && (user.Role != Admin || user.Disabled) {
+		if err := u.notTheLast(ctx, was.ID); err != nil {
+			return was, err
+		}
+	}
+	return user, u.write(ctx, &user, events)
+}
+
+func (u *Users) write(ctx context.Context, user *User, events []Event) error {
+	w := u.cfg.Store.Writer(ctx)
+	user.UpdatedAt = u.cfg.Now().UnixMilli()
+	err := w.Model(&User{}).Where("id = ?", user.ID).Updates(map[string]any{
+		"name": user.Name, "role": user.Role, "disabled": user.Disabled, "updated_at": user.UpdatedAt,
+	}).Error
+	if err == nil && user.Disabled {
+		err = w.Where("user_id = ?", user.ID).Delete(&session{}).Error
+	}
+	for _, e := range events {
+		if err == nil {
+			e.TargetID, e.TargetName, e.UserID = user.ID, user.Email, user.ID
+			err = u.record(ctx, e)
+		}
+	}
+	return err
+}
+
+// notTheLast refuses when no other enabled administrator is left. The rows are locked, so that two who disable each other
+// do not both succeed.
+func (u *Users) notTheLast(ctx context.Context, id string) error {
+	var admins []User
+	err := u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Order("id").
+		Where("role = ? AND disabled = ?", Admin, false).Find(&admins).Error
+	if err != nil {
+		return err
+	}
+	for _, a := range admins {
+		if a.ID != id {
+			return nil
+		}
+	}
+	return fault.New(fault.Conflict, "This is the last administrator who is let in: make another one first.")
+}
+
+// Reset lets a user back in with a new API key, whose text is returned this once; the former keys, the passkeys, the set-up
+// links and all sessions end.
+func (u *Users) Reset(ctx context.Context, email string) (text string, err error) {
+	err = u.change(ctx, email, func(ctx context.Context, user User) error {
+		if err := u.wipe(ctx, user); err != nil {
+			return err
+		}
+		text, err = u.insertKey(ctx, &apiKey{UserID: user.ID, Name: initialKeyName})
+		return err
+	})
+	return text, err
+}
+
+// wipe ends all ways in of a user, and enables the account.
+func (u *Users) wipe(ctx context.Context, user User) error {
+	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()
+	for _, model := range []any{&apiKey{}, &passkey{}} {
+		if err := w.Model(model).Where("user_id = ? AND revoked_at = 0", user.ID).Update("revoked_at", now).Error; err != nil {
+			return err
+		}
+	}
+	for _, model := range []any{&session{}, &setupLink{}, &challenge{}} {
+		if err := w.Where("user_id = ?", user.ID).Delete(model).Error; err != nil {
+			return err
+		}
+	}
+	user.Disabled = false
+	return u.write(ctx, &user, []Event{{Action: EventUserReset}})
+}
+
+func (u *Users) change(ctx context.Context, email string, f func(context.Context, User) error) error {
+	return wrap("change user", u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
+		user, err := u.find(u.cfg.Store.Writer(ctx), "email = ?", strings.ToLower(strings.TrimSpace(email)))
+		if fault.CodeOf(err) == fault.NotFound {
+			return fault.New(fault.NotFound, "There is no user with this email address.").With("field", "email")
+		}
+		if err != nil {
+			return err
+		}
+		return f(ctx, user)
+	}))
+}
+
+func (u *Users) find(db *gorm.DB, where string, arg any) (user User, err error) {
+	err = db.Where(where, arg).Take(&user).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = fault.New(fault.NotFound, "There is no such user.")
+	}
+	return user, wrap("read user", err)
+}

@@ -1,0 +1,133 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// What a session can begin with.
+const (
+	beganWithKey     = "api_key"
+	beganWithPasskey = "passkey"
+	beganWithSetup   = "setup"
+)
+
+// SessionInfo is a session as it may be shown. Times are Unix milliseconds.
+type SessionInfo struct {
+	ID string
+	// BeganWith is passkey, setup or api_key.
+	BeganWith                    string
+	UserAgent, Address           string
+	CreatedAt, SeenAt, ExpiresAt int64
+}
+
+// Sessions are those of a user that have not ended, the one that was used last first.
+func (u *Users) Sessions(ctx context.Context, userID string) ([]SessionInfo, error) {
+	var rows []session
+	err := u.cfg.Store.DB(ctx).Where("user_id = ? AND expires_at > ?", userID, u.cfg.Now().UnixMilli()).Order("seen_at DESC, id DESC").Find(&rows).Error
+	out := make([]SessionInfo, len(rows))
+	for i, s := range rows {
+		out[i] = SessionInfo{s.ID, s.BeganWith, s.UserAgent, s.Address, s.CreatedAt, s.SeenAt, s.ExpiresAt}
+	}
+	return out, wrap("list sessions", err)
+}
+
+// EndOwnSession ends a session of the principal's user.
+func (u *Users) EndOwnSession(ctx context.Context, p *Principal, id string) error {
+	return wrap("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
+		done := u.cfg.Store.Writer(ctx).Where("id = ? AND user_id = ?", id, p.User.ID).Delete(&session{})
+		if done.Error != nil {
+			return done.Error
+		}
+		if done.RowsAffected == 0 {
+			return fault.New(fault.NotFound, "There is no such session.")
+		}
+		return u.record(ctx, Event{Action: EventSessionEnded, TargetID: id, UserID: p.User.ID})
+	}))
+}
+
+// EndOtherSessions ends all sessions of the principal's user but the one of this request, and tells how many.
+func (u *Users) EndOtherSessions(ctx context.Context, p *Principal) (n int64, err error) {
+	err = u.cfg.Store.Tx(ctx, "end sessions", func(ctx context.Context) error {
+		done := u.cfg.Store.Writer(ctx).Where("user_id = ? AND id <> ?", p.User.ID, p.SessionID).Delete(&session{})
+		n = done.RowsAffected
+		if done.Error != nil || n == 0 {
+			return done.Error
+		}
+		return u.record(ctx, Event{Action: EventSessionEnded, UserID: p.User.ID, Detail: "all others"})
+	})
+	return n, wrap("end sessions", err)
+}
+
+// SignOut ends the session of a cookie, if there is one.
+func (u *Users) SignOut(ctx context.Context, cookie string) error {
+	if len(cookie) != sessionChars {
+		return nil
+	}
+	return u.end(ctx, "hash = ?", secret.HashToken(cookie))
+}
+
+// EndSession ends the session with an id, if there is one.
+func (u *Users) EndSession(ctx context.Context, id string) error { return u.end(ctx, "id = ?", id) }
+
+func (u *Users) end(ctx context.Context, where string, arg any) error {
+	return wrap("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
+		var rows []session
+		w := u.cfg.Store.Writer(ctx)
+		if err := w.Where(where, arg).Find(&rows).Error; err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := w.Where("hash = ?", rows[0].Hash).Delete(&session{}).Error; err != nil {
+			return err
+		}
+		return u.recordFor(ctx, rows[0].UserID, Event{Action: EventSessionEnded, TargetID: rows[0].ID})
+	}))
+}
+
+// signIn begins a session in the running transaction. The value of its cookie is always a new one; the session that the
+// browser had before ends.
+func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (string, session, error) {
+	text, now, w := secret.RandomString(sessionChars, secret.Alphanumeric), u.cfg.Now(), u.cfg.Store.Writer(ctx)
+	if from.Former != "" {
+		if err := w.Where("hash = ?", secret.HashToken(from.Former)).Delete(&session{}).Error; err != nil {
+			return "", s, err
+		}
+	}
+	s.Hash, s.ID = secret.HashToken(text), store.NewID("ses")
+	s.UserAgent, s.Address = clip(from.UserAgent, maxAgent), clip(from.Address, maxAgent)
+	s.CreatedAt, s.SeenAt, s.ExpiresAt = now.UnixMilli(), now.UnixMilli(), now.Add(sessionFor).UnixMilli()
+	if err := w.Create(&s).Error; err != nil {
+		return "", s, err
+	}
+	return text, s, u.recordFor(ctx, s.UserID, Event{Action: EventSessionBegan, Via: via, TargetID: s.ID, Detail: "began with: " + s.BeganWith})
+}
+
+// recordFor writes what a user did to the own account on a route that recognises nobody.
+func (u *Users) recordFor(ctx context.Context, userID string, e Event) error {
+	a := actorOf(ctx)
+	if user, err := u.find(u.cfg.Store.Writer(ctx), "id = ?", userID); err == nil {
+		a.ID, a.Name, e.TargetName = user.ID, user.Email, user.Email
+	}
+	e.UserID = userID
+	return u.record(Acting(ctx, a), e)
+}
+
+// attempt refuses a client that has failed too often of late.
+func (u *Users) attempt(from Origin) error {
+	if wait, ok := u.signIns.Left(limitKey(from)); !ok {
+		return tooMany(wait)
+	}
+	return nil
+}
+
+// failed counts an attempt that failed and notes it.
+func (u *Users) failed(ctx context.Context, from Origin, via Via, action, userID string, err error) {
+	if code := fault.CodeOf(err); code == fault.Internal || code == fault.ClientClosedRequest || code == fault.Timeout {
+		return
+	}
+	u.signIns.Take(limitKey(from))
+	u.refused(Acting(ctx, Actor{Address: from.Address, Via: via}), Event{Action: action, UserID: userID}, err)
+}

@@ -1,0 +1,177 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// SetupFor is how long a set-up link is good for.
+const SetupFor = 24 * time.Hour
+
+// setupLink is the hash of a link by which somebody gets in once. Without a user it makes the first administrator.
+type setupLink struct {
+	Hash      []byte `gorm:"primaryKey"`
+	UserID    string
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	ExpiresAt int64
+}
+
+// TableName implements gorm's Tabler.
+func (setupLink) TableName() string { return "setup_links" }
+
+// FirstLink makes the token of a link that makes the first administrator; "" once there is a user. Former ones end.
+func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
+	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
+		n, err := u.Count(ctx)
+		if err != nil || n > 0 {
+			return err
+		}
+		token, err = u.link(ctx, User{})
+		return err
+	})
+	return token, wrap("make set-up link", err)
+}
+
+// UserLink makes the token of a link by which a user gets in once, to register a passkey. Former ones end.
+func (u *Users) UserLink(ctx context.Context, id string) (token string, err error) {
+	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
+		user, err := u.find(u.cfg.Store.Writer(ctx), "id = ?", id)
+		if err != nil {
+			return err
+		}
+		if user.Disabled {
+			return fault.New(fault.Conflict, "This account is disabled: enable it first.")
+		}
+		token, err = u.link(ctx, user)
+		return err
+	})
+	return token, wrap("make set-up link", err)
+}
+
+// ResetLink lets a user back in with a new set-up link, as Reset does with a new API key.
+func (u *Users) ResetLink(ctx context.Context, email string) (token string, err error) {
+	err = u.change(ctx, email, func(ctx context.Context, user User) error {
+		if err := u.wipe(ctx, user); err != nil {
+			return err
+		}
+		token, err = u.link(ctx, user)
+		return err
+	})
+	return token, err
+}
+
+func (u *Users) link(ctx context.Context, user User) (string, error) {
+	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now()
+	if err := w.Where("user_id = ?", user.ID).Delete(&setupLink{}).Error; err != nil {
+		return "", err
+	}
+	token := secret.RandomString(sessionChars, secret.Alphanumeric)
+	row := setupLink{Hash: secret.HashToken(token), UserID: user.ID, CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(SetupFor).UnixMilli()}
+	if err := w.Create(&row).Error; err != nil {
+		return "", err
+	}
+	return token, u.record(ctx, Event{Action: EventSetupLinkMade, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
+}
+
+func errLink() error {
+	return fault.New("invalid_setup_link", "This set-up link is unknown, was used already, or is older than a day.").WithStatus(http.StatusUnauthorized)
+}
+
+// SetupFirst tells whether a token makes the first administrator, so that email and name are needed; an error if it is no
+// good. It uses nothing up.
+func (u *Users) SetupFirst(ctx context.Context, token string, from Origin) (bool, error) {
+	if err := u.attempt(from); err != nil {
+		return false, err
+	}
+	row, err := u.liveLink(ctx, token)
+	if err != nil {
+		u.failed(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
+		return false, err
+	}
+	return row.UserID == "", nil
+}
+
+// UseSetup uses a set-up link up: it makes the first administrator with this email and name, or takes the user whom the link
+// is for (email and name are ignored then), and begins a session. With an email or name that is refused the link stays good.
+func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Origin) (cookie string, p *Principal, err error) {
+	if err := u.attempt(from); err != nil {
+		return "", nil, err
+	}
+	p = &Principal{Via: ViaSession, Address: from.Address}
+	err = u.cfg.Store.Tx(ctx, "use set-up link", func(ctx context.Context) error {
+		row, err := u.liveLink(ctx, token)
+		if err != nil {
+			return err
+		}
+		done := u.cfg.Store.Writer(ctx).Where("hash = ?", row.Hash).Delete(&setupLink{})
+		if done.Error != nil {
+			return done.Error
+		}
+		if done.RowsAffected == 0 {
+			return errLink()
+		}
+		ctx = Acting(ctx, Actor{Address: from.Address, Via: ViaSession})
+		if p.User, err = u.setupUser(ctx, row.UserID, email, name); err != nil {
+			return err
+		}
+		if err := u.recordFor(ctx, p.User.ID, Event{Action: EventSetupLinkOpened, TargetID: p.User.ID}); err != nil {
+			return err
+		}
+		var s session
+		cookie, s, err = u.signIn(ctx, session{UserID: p.User.ID, BeganWith: beganWithSetup}, ViaSession, from)
+		p.SessionID = s.ID
+		return err
+	})
+	if err != nil {
+		if fault.CodeOf(err) == fault.CodeOf(errLink()) {
+			u.failed(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
+		}
+		return "", nil, wrap("use set-up link", err)
+	}
+	return cookie, p, nil
+}
+
+// setupUser is the user whom a link is for, or the first administrator.
+func (u *Users) setupUser(ctx context.Context, id, email, name string) (User, error) {
+	if id != "" {
+		return u.user(ctx, id)
+	}
+	n, err := u.Count(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	if n > 0 {
+		return User{}, errLink()
+	}
+	email, name = strings.ToLower(strings.TrimSpace(email)), strings.TrimSpace(name)
+	if err := check(email, name, Admin); err != nil {
+		return User{}, err
+	}
+	now := u.cfg.Now().UnixMilli()
+	user := User{ID: store.NewID("usr"), Email: email, Name: name, Role: Admin, CreatedAt: now, UpdatedAt: now}
+	if err := u.cfg.Store.Writer(ctx).Create(&user).Error; err != nil {
+		return user, err
+	}
+	return user, u.recordFor(ctx, user.ID, Event{Action: EventUserCreated, TargetID: user.ID, Detail: "role: " + string(Admin)})
+}
+
+func (u *Users) liveLink(ctx context.Context, token string) (row setupLink, err error) {
+	if len(token) != sessionChars {
+		return row, errLink()
+	}
+	var rows []setupLink
+	err = u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ?", secret.HashToken(token), u.cfg.Now().UnixMilli()).Find(&rows).Error
+	if err == nil && len(rows) == 0 {
+		err = errLink()
+	}
+	if err != nil {
+		return row, wrap("read set-up link", err)
+	}
+	return rows[0], nil
+}

@@ -12,7 +12,8 @@ search "local" "docs" {
   }
 }
 
-# A web search API instead: uncomment, add keys with "patchbay key add", and set backend = search.web below.
+# A web search API instead: uncomment, add keys with "patchbay key add", and set backend = search.web below, or
+# backend = [search.web, search.docs], so that the documents answer while the web cannot.
 # search "tavily" "web" {}
 
 # Or the web through a SearXNG server of your own, without an account (its settings.yml lists json under search.formats):

@@ -103,7 +103,11 @@ func TestTokenAPI(t *testing.T) {
 		if g := c.admin(200, "GET", "/api/tokens?quota_state=day", ""); g.json["total"] != 1.0 {
 			t.Errorf("got %s", g.body)
 		}
-		c.admin(204, "PATCH", "/api/tokens/"+id, `{"expires_at":"","limits":{}}`)
+		c.admin(204, "PATCH", "/api/tokens/"+id, `{"expires_at":"","limits":{},"cache_ttl":60}`)
+		if g := c.admin(200, "GET", "/api/tokens/"+id, ""); g.json["cache_ttl"] != 60.0 || g.json["expires_at"] != nil || field(t, g, "limits", "credits_day") != nil {
+			t.Errorf("got %s", g.body)
+		}
+		c.admin(204, "PATCH", "/api/tokens/"+id, `{"cache_ttl":-1}`)
 		c.admin(204, "PATCH", "/api/tokens/"+id+"/note", `{"note":" second "}`)
 		c.admin(204, "PATCH", "/api/tokens/"+id+"/status", `{"enabled":true}`)
 		if g := c.admin(200, "GET", "/api/tokens/"+id+"/secret", ""); g.json["token"] != made || g.header.Get("Cache-Control") != "no-store" {

@@ -134,10 +134,10 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 	var tried []string
 	pool, group := a.service.pool, a.link.keyGroup()
 	for range maxAttempts {
-		id, value, ok := pool.pick(group, a.call.token.id, tried)
+		id, value, ok := pool.pick(group, a.call.caller(), tried)
 		if !ok && len(tried) == 0 {
 			a.service.lookForKeys(ctx)
-			id, value, ok = pool.pick(group, a.call.token.id, tried)
+			id, value, ok = pool.pick(group, a.call.caller(), tried)
 		}
 		if !ok {
 			break

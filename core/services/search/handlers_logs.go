@@ -34,6 +34,7 @@ type RequestLog struct {
 	ResponseBytes  int    `json:"response_body_bytes"`
 	ClientIP       string `json:"client_ip"`
 	ErrorCode      string `json:"error_code"`
+	Cached         bool   `json:"cached" doc:"The answer was kept from an earlier request: it cost no credit."`
 }
 
 // Millis is a time in milliseconds, exact to the microsecond.
@@ -46,7 +47,7 @@ func (r *requestRow) log() RequestLog {
 		ID: r.ID, CreatedAt: store.FormatTime(store.FromMillis(r.Time)), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
 		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
 		DurationMS: millisOf(r.DurationUS), UpstreamMS: millisOf(r.UpstreamUS), PluginMS: millisOf(r.PluginUS), Attempts: r.Attempts,
-		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode,
+		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode, Cached: r.Cached,
 	}
 }
 
@@ -55,7 +56,7 @@ func (e *entry) row() requestRow {
 		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
 		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
 		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
-		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode,
+		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached,
 	}
 }
 

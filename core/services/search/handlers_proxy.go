@@ -55,7 +55,7 @@ func (s *Service) post(c *gin.Context, operation string) error {
 		return err
 	}
 	return s.answer(c, st, &call{
-		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c),
+		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: project(c),
 	})
 }
 
@@ -68,6 +68,17 @@ func (s *Service) identify(c *gin.Context, st *state, text string) (*token, erro
 		return s.tokens.builtin(), nil
 	}
 	return nil, errToken("The access token is missing.")
+}
+
+// maxProject bounds the name of a project; a longer one is none.
+const maxProject = 200
+
+// project is the project that the client names, for the choice of the upstream key alone.
+func project(c *gin.Context) string {
+	if v := c.Request.Header["X-Project-Id"]; len(v) == 1 && len(v[0]) <= maxProject {
+		return v[0]
+	}
+	return ""
 }
 
 // bearer reads the token of the header. Another scheme than Bearer counts as no header; two headers are one too many.
@@ -113,7 +124,7 @@ func (s *Service) researchResult(c *gin.Context) error {
 		return err
 	}
 	return s.answer(c, st, &call{
-		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c),
+		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: project(c),
 	})
 }
 

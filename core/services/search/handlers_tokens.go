@@ -19,6 +19,7 @@ type AuthToken struct {
 	Owner          api.Optional[TokenOwner] `json:"owner" doc:"Null for tokens without an owner."`
 	ExpiresAt      *string                  `json:"expires_at" format:"date-time"`
 	Limits         TokenLimits              `json:"limits" doc:"The token's own limits; null where the service's default counts."`
+	CacheTTL       *int64                   `json:"cache_ttl" doc:"For how many seconds answers may be given again; null where the service's default counts."`
 	CreatedAt      string                   `json:"created_at" format:"date-time"`
 	LastUsedAt     *string                  `json:"last_used_at" format:"date-time"`
 	TotalRequests  int64                    `json:"total_requests" doc:"Requests since the token was made."`
@@ -90,10 +91,11 @@ type TokenBody struct {
 	OwnerID   string       `json:"owner_id" required:"false" maxLength:"40" doc:"The user whom the token belongs to."`
 	ExpiresAt *time.Time   `json:"expires_at" required:"false" doc:"From then on the token is refused."`
 	Limits    *TokenLimits `json:"limits" required:"false"`
+	CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"0" maximum:"2592000" doc:"For how many seconds answers may be given again; 0 for never."`
 }
 
 func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
-	n := NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID}
+	n := NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID, CacheTTL: b.CacheTTL}
 	if b.ExpiresAt != nil {
 		if !b.ExpiresAt.After(s.cfg.Now()) {
 			return n, invalid("expires_at", "The time of expiry lies in the past.")
@@ -190,6 +192,7 @@ func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
 	return AuthToken{
 		ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, ExpiresAt: optionalTime(r.ExpiresAt),
 		Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth},
+		CacheTTL:  r.CacheTTL,
 		CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt)), LastUsedAt: optionalTime(ever.LastAt),
 		TotalRequests: ever.Requests + ever.Refused, QuotaState: live.quotaState(s.cfg.Now()),
 		RequestsUsed: u.HourlyRequests, RequestsLimit: l.RequestsHour, RequestsReset: store.FormatTime(u.HourlyRequestsResetAt),
@@ -217,6 +220,7 @@ type tokenChange struct {
 		ExpiresAt *string      `json:"expires_at" required:"false" doc:"A time, or empty for none."`
 		Enabled   *bool        `json:"enabled" required:"false"`
 		Limits    *TokenLimits `json:"limits" required:"false" doc:"Replaces all limits of the token's own; null stands for the service's default."`
+		CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"-1" maximum:"2592000" doc:"Seconds; 0 for never, -1 for the service's default."`
 	}
 }
 
@@ -231,6 +235,12 @@ func (s *Service) patchToken(ctx context.Context, in *tokenChange) (*struct{}, e
 			}
 		}
 		c.ExpiresAt = &at
+	}
+	if ttl := in.Body.CacheTTL; ttl != nil {
+		c.CacheTTL = &Override{ttl}
+		if *ttl < 0 {
+			c.CacheTTL.Value = nil
+		}
 	}
 	if l := in.Body.Limits; l != nil {
 		c.RequestsHour, c.CreditsHour, c.CreditsDay, c.CreditsMonth = &Override{l.RequestsHour}, &Override{l.CreditsHour}, &Override{l.CreditsDay}, &Override{l.CreditsMonth}

@@ -51,6 +51,7 @@ type requestRow struct {
 	ResponseBytes  int
 	Client         string
 	ErrorCode      string
+	Cached         bool
 }
 
 // TableName implements gorm's Tabler.

@@ -55,8 +55,14 @@ type pool struct {
 	bound, own map[string]bool
 }
 
-// affine is who keeps a key: a token at a backend.
-type affine struct{ group, token string }
+// affine is who keeps a key: a token at a backend, or one of its projects.
+type affine struct {
+	group string
+	who   caller
+}
+
+// caller is on whose behalf a key is picked. Calls of one project go to one key, as far as it can be used.
+type caller struct{ token, project string }
 
 func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *pool {
 	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[affine]string{}}
@@ -117,11 +123,11 @@ func (p *pool) serves(k *key, group string) bool {
 
 // pick chooses a key for a token at a backend, whose name is group. tried are ids that have failed for this request
 // already. The result is a copy.
-func (p *pool) pick(group, tokenID string, tried []string) (id string, value schema.Secret, ok bool) {
+func (p *pool) pick(group string, by caller, tried []string) (id string, value schema.Secret, ok bool) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	who := affine{group, tokenID}
+	who := affine{group, by}
 	best := p.byID[p.affinity[who]]
 	if best == nil || isTried(best.id, tried) || !p.serves(best, group) || !best.usable(now) {
 		best = p.rested(now, group, tried)

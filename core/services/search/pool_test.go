@@ -31,7 +31,7 @@ func verdict(s sdk.KeyState, after time.Duration) sdk.KeyVerdict {
 
 func picked(t testing.TB, p *pool, token string, tried ...string) string {
 	t.Helper()
-	id, value, ok := p.pick("", token, tried)
+	id, value, ok := p.pick("", caller{token: token}, tried)
 	if ok && value != schema.Secret("value-"+id) {
 		t.Fatalf("key %s came with the value of another", id)
 	}
@@ -178,7 +178,7 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 				token := rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, "token")
 				tried := rapid.SliceOfDistinct(rapid.SampledFrom(ids), rapid.ID).Draw(t, "tried")
 				free := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(tried, id) || !usable(id) })
-				id, _, ok := p.pick("", token, tried)
+				id, _, ok := p.pick("", caller{token: token}, tried)
 				switch {
 				case ok != (len(free) > 0):
 					t.Fatalf("picked %q of %v", id, free)
@@ -257,5 +257,35 @@ func TestKeyValuesAreSealed(t *testing.T) {
 				t.Errorf("%s holds a secret in clear, or nothing", table)
 			}
 		}
+	}
+}
+
+// TestProjectsKeepTheirKeys: the calls of one project go to one key, whatever other projects of the token do.
+func TestProjectsKeepTheirKeys(t *testing.T) {
+	e := newEnv(t, withKeys)
+	e.addKeys("k1", "k2", "k3")
+	token := e.token(nil)
+	seen := map[string]map[string]bool{}
+	for range 4 {
+		for _, project := range []string{"", "a", "b", strings.Repeat("x", maxProject+1)} {
+			e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+token, "X-Project-ID", project)
+			calls := e.backend.seen()
+			name := project[:min(len(project), 1)]
+			if seen[name] == nil {
+				seen[name] = map[string]bool{}
+			}
+			seen[name][calls[len(calls)-1].Credential.Reveal()] = true
+		}
+	}
+	for project, keys := range seen {
+		if len(keys) != 1 {
+			t.Errorf("the project %q used %v", project, keys)
+		}
+	}
+	if fmt.Sprint(seen["a"]) == fmt.Sprint(seen["b"]) || fmt.Sprint(seen["a"]) == fmt.Sprint(seen[""]) {
+		t.Errorf("projects share a key although there is one for each: %v", seen)
+	}
+	if fmt.Sprint(seen["x"]) != fmt.Sprint(seen[""]) {
+		t.Errorf("a name that is too long is no project: %v", seen)
 	}
 }

@@ -29,7 +29,11 @@ type call struct {
 	requestID string
 	client    string
 	size      int
+	// project is what the client calls its project; it never goes up.
+	project string
 }
+
+func (c *call) caller() caller { return caller{c.token.id, c.project} }
 
 // proxy admits the call, performs it and settles it. Errors are faults that the client may see.
 func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error) {

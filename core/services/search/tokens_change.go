@@ -28,6 +28,8 @@ type TokenChange struct {
 	Enabled   *bool
 	// Limits are set one by one: nil leaves a limit, a nil Value takes the service's default.
 	RequestsHour, CreditsHour, CreditsDay, CreditsMonth *Override
+	// CacheTTL is for how many seconds answers may be given again; a nil Value takes the default.
+	CacheTTL *Override
 }
 
 // Override is a limit of a token's own, or none.
@@ -57,14 +59,15 @@ func (c TokenChange) values() (map[string]any, error) {
 		column, field string
 		o             *Override
 	}{
-		{"limit_requests", "requests_hour", c.RequestsHour}, {"limit_credits_hour", "credits_hour", c.CreditsHour},
-		{"limit_credits_day", "credits_day", c.CreditsDay}, {"limit_credits_month", "credits_month", c.CreditsMonth},
+		{"limit_requests", "limits.requests_hour", c.RequestsHour}, {"limit_credits_hour", "limits.credits_hour", c.CreditsHour},
+		{"limit_credits_day", "limits.credits_day", c.CreditsDay}, {"limit_credits_month", "limits.credits_month", c.CreditsMonth},
+		{"cache_ttl", "cache_ttl", c.CacheTTL},
 	} {
 		if l.o == nil {
 			continue
 		}
 		if v := l.o.Value; v != nil && *v < 0 {
-			return nil, invalid("limits."+l.field, "A limit must not be negative.")
+			return nil, invalid(l.field, "The value must not be negative.")
 		}
 		out[l.column] = l.o.Value
 	}

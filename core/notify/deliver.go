@@ -165,7 +165,12 @@ func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome,
 	if s.late(d, pause) {
 		return nil, s.fail(ctx, d, Failed, "it could not be delivered within a day: "+message(err))
 	}
-	if err := s.change(ctx, d.ID, map[string]any{"state": Waiting, "error": clean(message(err))}); err != nil {
+	state := Waiting
+	if !d.tried {
+		// What an earlier process was doing is still not known.
+		state = d.State
+	}
+	if err := s.change(ctx, d.ID, map[string]any{"state": state, "error": clean(message(err))}); err != nil {
 		return nil, again(time.Second, err)
 	}
 	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", message(err))
@@ -201,6 +206,7 @@ func (s *Sender) attempt(ctx context.Context, d *delivery) (sdk.Outcome, error) 
 	if err != nil {
 		return sdk.Retryable, err
 	}
+	d.tried = true
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	_, err = ch.Send(ctx, d.notification(), sdk.Target{})

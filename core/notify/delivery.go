@@ -45,6 +45,8 @@ type delivery struct {
 	CreatedAt   int64 `gorm:"autoCreateTime:false"`
 	AttemptedAt int64
 	EndedAt     int64
+	// tried says that this process has handed it to the channel.
+	tried bool
 }
 
 // TableName implements gorm's Tabler.

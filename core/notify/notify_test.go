@@ -228,12 +228,20 @@ func TestAfterACrash(t *testing.T) {
 		e.stop()
 		err := st.Tx(context.Background(), "as a crash leaves it", func(ctx context.Context) error {
 			w := st.Writer(ctx)
-			return errors.Join(w.Exec("UPDATE notify_deliveries SET state = 'sending', attempts = 1").Error,
+			return errors.Join(w.Exec("UPDATE notify_deliveries SET state = 'sending', attempts = 1, error = ''").Error,
 				w.Exec("UPDATE jobs SET state = 'running', owner = 'dead', heartbeat_at = 1 WHERE type = 'notify.deliver'").Error)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		// At first the channels are still not there: that they were being used is not forgotten.
+		e.start()
+		testkit.Eventually(t, patience, func() bool {
+			var n int64
+			err := st.DB(context.Background()).Raw("SELECT COUNT(*) FROM notify_deliveries WHERE error <> ''").Scan(&n).Error
+			return err == nil && n == 2
+		}, "both are looked at")
+		e.stop()
 		e.channels = map[string]client.Notifier{"notify.ops": e.ops, "notify.log": e.log}
 		e.start()
 		got := e.settle(2)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
@@ -75,9 +76,10 @@ const (
 type monitor struct {
 	service *Service
 	calls   failures
+	// to is set once. It is not under mu: who has a transaction must not wait for a look, which waits for transactions.
+	to atomic.Pointer[Alerter]
 
 	mu sync.Mutex
-	to Alerter
 	// told is when each alert that lasts was last told; calm is since when its cause is gone.
 	told, calm map[string]time.Time
 	stop       context.CancelFunc
@@ -97,7 +99,7 @@ func (s *Service) Alert(ctx context.Context, to Alerter) error {
 	m := s.monitor
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.to = to
+	m.to.Store(&to)
 	for _, key := range lasting {
 		if !strings.HasPrefix(key, alertKeyInvalid+"/") {
 			// When it was told is known to the store: the first look asks it.
@@ -106,6 +108,14 @@ func (s *Service) Alert(ctx context.Context, to Alerter) error {
 	}
 	ctx, m.stop = context.WithCancel(context.Background())
 	m.done.Go(func() { m.run(ctx) })
+	return nil
+}
+
+// alerter is where alerts go; nil before Alert.
+func (m *monitor) alerter() Alerter {
+	if to := m.to.Load(); to != nil {
+		return *to
+	}
 	return nil
 }
 
@@ -136,23 +146,24 @@ func (m *monitor) run(ctx context.Context) {
 func (m *monitor) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, alertTimeout)
 	defer cancel()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.to == nil {
+	to := m.alerter()
+	if to == nil {
 		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	st := m.service.state.Load()
 	seen := map[string]bool{}
 	for _, l := range st.chain {
 		if l.credential {
-			m.judge(ctx, st, m.keys(l), seen)
+			m.judge(ctx, to, st, m.keys(l), seen)
 		}
-		m.judge(ctx, st, m.errors(st, l), seen)
+		m.judge(ctx, to, st, m.errors(st, l), seen)
 	}
 	for key := range m.told {
 		if kind, ref, _ := strings.Cut(key, "/"); !seen[key] {
 			over := notify.Alert{Kind: kind, Title: "The backend " + ref + " is not in use any more"}
-			m.judge(ctx, st, finding{key: key, over: true, good: over}, seen)
+			m.judge(ctx, to, st, finding{key: key, over: true, good: over}, seen)
 		}
 	}
 }
@@ -206,7 +217,7 @@ func (m *monitor) errors(st *state, l *link) finding {
 }
 
 // judge raises or resolves an alert. The caller holds the mutex.
-func (m *monitor) judge(ctx context.Context, st *state, f finding, seen map[string]bool) {
+func (m *monitor) judge(ctx context.Context, to Alerter, st *state, f finding, seen map[string]bool) {
 	seen[f.key] = true
 	now, repeat := m.service.cfg.Now(), st.settings.alerts().Repeat
 	last, lasts := m.told[f.key]
@@ -216,7 +227,7 @@ func (m *monitor) judge(ctx context.Context, st *state, f finding, seen map[stri
 	switch {
 	case f.bad && (!lasts || now.Sub(last) >= repeat):
 		f.news.Service, f.news.DedupKey, f.news.Time = service, f.key, now
-		told, err := m.to.Raise(ctx, f.news, repeat, st.settings.Notify)
+		told, err := to.Raise(ctx, f.news, repeat, st.settings.Notify)
 		if err != nil {
 			m.failed(ctx, err)
 			return
@@ -234,7 +245,7 @@ func (m *monitor) judge(ctx context.Context, st *state, f finding, seen map[stri
 			return
 		}
 		f.good.Service, f.good.DedupKey, f.good.Time, f.good.Severity = service, f.key, now, sdk.Success
-		if _, err := m.to.Resolve(ctx, f.good, st.settings.Notify); err != nil {
+		if _, err := to.Resolve(ctx, f.good, st.settings.Notify); err != nil {
 			m.failed(ctx, err)
 			return
 		}
@@ -252,9 +263,7 @@ func (m *monitor) failed(ctx context.Context, err error) {
 
 // invalid tells of a key that was found invalid, in the transaction of ctx.
 func (m *monitor) invalid(ctx context.Context, id, reason string) error {
-	m.mu.Lock()
-	to := m.to
-	m.mu.Unlock()
+	to := m.alerter()
 	if to == nil {
 		return nil
 	}

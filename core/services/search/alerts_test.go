@@ -206,3 +206,41 @@ func TestAlertSettings(t *testing.T) {
 		}
 	}
 }
+
+// waiting is an Alerter whose alerts of the pool wait for an alert of a key, as they would for its transaction.
+type waiting struct {
+	*alerts
+	began, key chan struct{}
+}
+
+func (w *waiting) Raise(ctx context.Context, n notify.Alert, repeat time.Duration, channels []string) (bool, error) {
+	if n.Kind == alertKeyInvalid {
+		close(w.key)
+		return true, nil
+	}
+	close(w.began)
+	select {
+	case <-w.key:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+func TestLookAndInvalidKeyDoNotWaitForEachOther(t *testing.T) {
+	e := newEnv(t, withKeys)
+	w := &waiting{alerts: &alerts{now: e.clock.now}, began: make(chan struct{}), key: make(chan struct{})}
+	if err := e.svc.Alert(context.Background(), w); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	go e.svc.monitor.look(ctx)
+	<-w.began
+	if err := e.svc.monitor.invalid(ctx, "abc123", "status 401"); err != nil {
+		t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		t.Error("they waited for each other")
+	}
+}

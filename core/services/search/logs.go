@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 // LogFilter selects requests of the audit. The zero value selects all.
@@ -56,6 +57,17 @@ type requestRow struct {
 
 // TableName implements gorm's Tabler.
 func (requestRow) TableName() string { return "search_requests" }
+
+// requestColumns are the columns of a row, in the order of columns.
+const requestColumns = "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached"
+
+// columns are where a row is scanned to. Lists do without gorm's reflection, which would double their time.
+func (r *requestRow) columns() []any {
+	return []any{
+		&r.ID, &r.Time, &r.RequestID, &r.TokenID, &r.KeyID, &r.Backend, &r.Operation, &r.Outcome, &r.Status, &r.UpstreamStatus, &r.Credits,
+		&r.DurationUS, &r.UpstreamUS, &r.PluginUS, &r.Attempts, &r.RequestBytes, &r.ResponseBytes, &r.Client, &r.ErrorCode, &r.Cached,
+	}
+}
 
 // outcomeOf is the outcome of a word.
 func outcomeOf(word string) (Outcome, bool) {
@@ -110,16 +122,24 @@ func (f LogFilter) query(q *gorm.DB) (*gorm.DB, error) {
 		q = q.Where("token_id IN ?", f.TokenIDs)
 	}
 	if f.KeyID != "" {
-		q = q.Where("key_id = ?", f.KeyID)
+		// The second half is said in the words of the partial index.
+		q = q.Where("key_id = ? AND key_id <> ''", f.KeyID)
 	}
 	if len(f.Operations) > 0 {
 		q = q.Where("operation IN ?", f.Operations)
+		if !slices.Contains(f.Operations, sdk.OpSearch) {
+			q = q.Where("operation <> 'search'")
+		}
 	}
 	if f.Backend != "" {
 		q = q.Where("backend = ?", f.Backend)
 	}
 	if len(f.Statuses) > 0 {
 		q = q.Where("status IN ?", f.Statuses)
+		if slices.Min(f.Statuses) >= 400 {
+			// Such a request has failed or was refused.
+			q = q.Where("outcome >= 2")
+		}
 	}
 	if f.RequestID != "" {
 		q = q.Where("request_id = ?", f.RequestID)
@@ -158,9 +178,7 @@ func (r *repository) requests(ctx context.Context, f LogFilter, before, after in
 	if err != nil {
 		return nil, err
 	}
-	if from > 0 {
-		q = q.Where("id >= ?", from)
-	}
+	q = q.Where("id >= ?", max(from, 1))
 	if until > 0 {
 		q = q.Where("id < ?", until)
 	}
@@ -168,11 +186,24 @@ func (r *repository) requests(ctx context.Context, f LogFilter, before, after in
 		q = q.Where("id < ?", before)
 	}
 	if after > 0 {
-		err = q.Where("id > ?", after).Order("id").Limit(limit).Find(&out).Error
-		return out, err
+		q = q.Where("id > ?", after).Order("id")
+	} else {
+		q = q.Order("id DESC")
 	}
-	err = q.Order("id DESC").Limit(limit).Find(&out).Error
-	return out, err
+	rows, err := q.Model(&requestRow{}).Select(requestColumns).Limit(limit).Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	out = make([]requestRow, 0, limit)
+	for rows.Next() {
+		var row requestRow
+		if err := rows.Scan(row.columns()...); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
 }
 
 // request is one row and its bodies, which are nil unless they were kept.

@@ -60,7 +60,7 @@ func (s *spy) during(f func()) []statement {
 }
 
 // fill makes 10,000 tokens, a million audit rows and as many minutes of use as they fill.
-func fill(t *testing.T, st *store.Store) {
+func fill(t testing.TB, st *store.Store) {
 	t.Helper()
 	series := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < ?) "
 	from := "FROM n"
@@ -80,7 +80,7 @@ func fill(t *testing.T, st *store.Store) {
 			"'t' || (i % 10000), CAST(? AS BIGINT) / 60000 - i / 10000 + 0 * CAST(? AS BIGINT), 1, 1, 1, 0, 0", 300_000},
 		{"search_research (resource_id, token_id, key_id, created_at)", "'x' || i, 't1', 'k', CAST(? AS BIGINT) + 0 * CAST(? AS BIGINT)", 10_000},
 	} {
-		err := st.Tx(t.Context(), "fill", func(ctx context.Context) error {
+		err := st.Tx(context.Background(), "fill", func(ctx context.Context) error {
 			sql := "INSERT INTO " + q.insert + " " + series + "SELECT " + q.values + " " + from
 			args := []any{q.rows, now, now}
 			if st.Dialect() == store.Postgres {
@@ -93,10 +93,10 @@ func fill(t *testing.T, st *store.Store) {
 		}
 	}
 	// The last process has ended well: there are no roll-ups to make anew.
-	if err := (&repository{st}).setMark(t.Context(), markRollups, cleanEnd); err != nil {
+	if err := (&repository{st}).setMark(context.Background(), markRollups, cleanEnd); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Tx(t.Context(), "analyze", func(ctx context.Context) error { return st.Writer(ctx).Exec("ANALYZE").Error }); err != nil {
+	if err := st.Tx(context.Background(), "analyze", func(ctx context.Context) error { return st.Writer(ctx).Exec("ANALYZE").Error }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,9 +104,28 @@ func fill(t *testing.T, st *store.Store) {
 // plan is what the database says it will do; scans are the tables that it reads from end to end.
 func plan(t *testing.T, st *store.Store, s statement) (text string, scans bool) {
 	t.Helper()
+	text, table := explain(t, st, s, false)
+	switch table {
+	case "search_tokens", "search_keys", "search_bodies":
+		// PostgreSQL reads a table of a few pages whole although it has an index: is there one that fits?
+		if st.Dialect() == store.Postgres {
+			_, table = explain(t, st, s, true)
+		}
+	}
+	return text, table != ""
+}
+
+// explain names the table that is read from end to end. avoid has PostgreSQL do so only where nothing else is left.
+func explain(t *testing.T, st *store.Store, s statement, avoid bool) (text, scanned string) {
+	t.Helper()
 	err := st.Tx(t.Context(), "explain", func(ctx context.Context) error {
 		if st.Dialect() == store.Postgres {
 			var lines []string
+			if avoid {
+				if err := st.Writer(ctx).Exec("SET LOCAL enable_seqscan = off").Error; err != nil {
+					return err
+				}
+			}
 			rows, err := st.Writer(ctx).Statement.ConnPool.QueryContext(ctx, "EXPLAIN "+s.sql, s.vars...)
 			if err != nil {
 				return err
@@ -142,15 +161,15 @@ func plan(t *testing.T, st *store.Store, s statement) (text string, scans bool) 
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
-		for _, table := range []string{"search_tokens", "search_requests", "quota_usage", "search_research", "search_bodies"} {
-			// The partial index holds the open rows alone: reading all of it is what is wanted.
-			whole := strings.HasPrefix(line, "SCAN "+table) && !strings.HasSuffix(line, "USING INDEX search_requests_open")
+		for _, table := range []string{"search_tokens", "search_requests", "quota_usage", "search_research", "search_bodies", "search_keys", "search_key_events", "search_rollups"} {
+			// An index that is read in its order is no scan of the table: a partial one holds what is wanted, a page ends it soon.
+			whole := strings.HasPrefix(line, "SCAN "+table) && !strings.Contains(line, " INDEX ")
 			if whole || strings.Contains(line, "Seq Scan on "+table) {
-				return text, true
+				return text, table
 			}
 		}
 	}
-	return text, false
+	return text, ""
 }
 
 // TestNoQueryScans: with 10,000 tokens and a million audit rows every query of the service finds its rows by an index,
@@ -159,6 +178,7 @@ func TestNoQueryScans(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		st := testkit.OpenStore(t, cfg, Migrations())
 		fill(t, st)
+		fillAdmin(t, st)
 		e := newEnvOn(t, st)
 		var watched spy
 		watched.watch(t, st.DB(t.Context()))
@@ -199,6 +219,7 @@ func TestNoQueryScans(t *testing.T) {
 				}
 			}
 		}
+		e.adminScans(t, &watched)
 		e.requestMakesNoQuery(t, &watched)
 	})
 }

@@ -1,5 +1,5 @@
 -- +goose Up
-CREATE INDEX search_tokens_live ON search_tokens (created_at, id) WHERE deleted_at = 0;
+CREATE INDEX search_tokens_live ON search_tokens (created_at, id, group_name, note) WHERE deleted_at = 0;
 CREATE INDEX search_tokens_group ON search_tokens (group_name, created_at, id) WHERE deleted_at = 0;
 CREATE INDEX search_tokens_owner ON search_tokens (owner_id, created_at, id) WHERE deleted_at = 0;
 CREATE INDEX search_tokens_frozen ON search_tokens (created_at, id) WHERE deleted_at = 0 AND NOT enabled;
@@ -9,6 +9,7 @@ ALTER TABLE search_keys ADD COLUMN quota_used BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE search_keys ADD COLUMN quota_synced_at BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE search_keys ADD COLUMN quota_error TEXT NOT NULL DEFAULT '';
 ALTER TABLE search_keys ADD COLUMN state_changed_at BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX search_keys_quota ON search_keys (quota_limit, quota_used) WHERE deleted_at = 0;
 CREATE INDEX search_keys_live ON search_keys (created_at, id) WHERE deleted_at = 0;
 CREATE INDEX search_keys_group ON search_keys (group_name, state, created_at, id) WHERE deleted_at = 0;
 CREATE INDEX search_keys_state ON search_keys (state, created_at, id) WHERE deleted_at = 0;
@@ -67,6 +68,7 @@ DROP TABLE search_key_events;
 DROP INDEX search_keys_state;
 DROP INDEX search_keys_group;
 DROP INDEX search_keys_live;
+DROP INDEX search_keys_quota;
 ALTER TABLE search_keys DROP COLUMN state_changed_at;
 ALTER TABLE search_keys DROP COLUMN quota_error;
 ALTER TABLE search_keys DROP COLUMN quota_synced_at;

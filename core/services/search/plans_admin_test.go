@@ -1,0 +1,221 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+// fillAdmin adds to fill what administrators look at: groups and owners of tokens, a thousand upstream keys with their
+// histories, requests of several kinds, and the roll-ups of a month.
+func fillAdmin(t testing.TB, st *store.Store) {
+	t.Helper()
+	const series = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) "
+	bytes := "BLOB"
+	if st.Dialect() == store.Postgres {
+		bytes = "BYTEA"
+	}
+	now := noon.UnixMilli()
+	hour := noon.Unix() / stepHour * stepHour
+	zeros := ", 1, 1, 0, 0, 1, 1000, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
+	insert := func(columns, values string, rows int) {
+		sql := "INSERT INTO " + columns + " " + fmt.Sprintf(series, rows) + "SELECT " + values + " FROM n"
+		if st.Dialect() == store.Postgres {
+			sql = "INSERT INTO " + columns + " SELECT " + values + fmt.Sprintf(" FROM generate_series(1, %d) AS n(i)", rows)
+		}
+		if err := st.Tx(context.Background(), "fill", func(ctx context.Context) error { return st.Writer(ctx).Exec(sql).Error }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rollup := "search_rollups (scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13)"
+	insert("search_keys (id, hash, sealed, group_name, state, reason, until, created_at, updated_at, deleted_at)",
+		fmt.Sprintf("'k' || i, CAST('h' || i AS "+bytes+"), 's', 'g' || (i %% 20), CASE WHEN i %% 10 = 0 THEN 'invalid' ELSE 'active' END, '', 0, %d + i, %d, 0", now, now), 1000)
+	insert("search_key_events (id, key_id, time, source, actor, operation, before, after, reason)",
+		fmt.Sprintf("'kev_' || i, 'k' || (i %% 1000), %d, 'system', '', 'marked', 'active', 'cooling_down', ''", now), 50_000)
+	insert(rollup, fmt.Sprintf("'all', '', 3600, %d - i * 3600, 'search'%s", hour, zeros), 24*400)
+	insert(rollup, fmt.Sprintf("'all', '', 300, %d - i * 300, 'search'%s", hour, zeros), 48*12)
+	insert(rollup, fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000)
+	insert(rollup, fmt.Sprintf("'token', 't' || i, 0, 0, 'search'%s", zeros), 10_000)
+	insert(rollup, fmt.Sprintf("'key', 'k' || i, 0, 0, 'search'%s", zeros), 1000)
+	for _, sql := range []string{
+		"UPDATE search_tokens SET group_name = 'g' || (created_at % 7), owner_id = CASE WHEN id LIKE '%7' THEN 'usr_' || id ELSE '' END, created_at = created_at - CAST(SUBSTR(id, 2) AS BIGINT), enabled = id NOT LIKE '%99'",
+		"UPDATE search_requests SET key_id = 'k' || (id % 1000), operation = CASE WHEN id % 50 = 0 THEN 'research' ELSE 'search' END, outcome = CASE WHEN id % 100 = 0 THEN 2 WHEN id % 101 = 0 THEN 3 ELSE 1 END",
+		"ANALYZE",
+	} {
+		if err := st.Tx(context.Background(), "fill", func(ctx context.Context) error { return st.Writer(ctx).Exec(sql).Error }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// adminQueries are the lists, filters and charts that administrators and users call, by name. raw is what fetches the
+// rows which the answer is made of.
+func adminQueries(s *Service) map[string]struct {
+	run func(context.Context) error
+	raw string
+} {
+	group := "g3"
+	tokens := func(f TokenFilter) func(context.Context) error {
+		return func(ctx context.Context) error { _, _, err := s.repo.tokenPage(ctx, f, nil, 1, 50); return err }
+	}
+	logs := func(f LogFilter) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := s.repo.requests(ctx, f, 0, 0, 50); return err }
+	}
+	type query = struct {
+		run func(context.Context) error
+		raw string
+	}
+	hour := noon.Add(-time.Hour)
+	return map[string]query{
+		"tokens": {func(ctx context.Context) error {
+			_, err := s.listTokens(ctx, &tokenQuery{Page: 1, PerPage: 50})
+			return err
+		}, "SELECT COUNT(*) FROM search_tokens WHERE deleted_at = 0; SELECT * FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50; " +
+			"SELECT * FROM search_rollups WHERE scope = 'token' AND step = 0 AND start = 0 AND subject IN (SELECT id FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50)"},
+		"tokens of a group":    {tokens(TokenFilter{Group: &group}), ""},
+		"tokens of an owner":   {tokens(TokenFilter{Owner: "usr_t7"}), ""},
+		"tokens with an owner": {tokens(TokenFilter{Owner: "bound"}), ""},
+		"frozen tokens":        {tokens(TokenFilter{Enabled: "frozen"}), ""},
+		"tokens by a text":     {tokens(TokenFilter{Query: "t12"}), ""},
+		"token groups":         {func(ctx context.Context) error { _, err := s.TokenGroups(ctx); return err }, ""},
+		"own tokens":           {func(ctx context.Context) error { _, err := s.repo.tokensOf(ctx, "usr_t7"); return err }, ""},
+		"first own token":      {func(ctx context.Context) error { _, err := s.repo.firstTokenOf(ctx, "usr_t7", 0); return err }, ""},
+		"keys": {func(ctx context.Context) error {
+			_, err := s.listKeys(ctx, &keyQuery{Page: 1, PerPage: 50})
+			return err
+		}, ""},
+		"keys of a group": {func(ctx context.Context) error {
+			_, _, err := s.repo.keyPage(ctx, KeyFilter{Groups: []string{"g1"}}, 1, 50)
+			return err
+		}, ""},
+		"invalid keys": {func(ctx context.Context) error {
+			_, _, err := s.repo.keyPage(ctx, KeyFilter{States: []string{"invalid"}}, 1, 50)
+			return err
+		}, ""},
+		"history of a key":    {func(ctx context.Context) error { _, err := s.repo.keyHistory(ctx, "k5", "", 50); return err }, ""},
+		"requests":            {logs(LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
+		"requests of a token": {logs(LogFilter{TokenIDs: []string{"t77"}}), "SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
+		"requests of tokens":  {logs(LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
+		"requests of a key":   {logs(LogFilter{KeyID: "k77"}), "SELECT * FROM search_requests WHERE key_id = 'k77' AND key_id <> '' ORDER BY id DESC LIMIT 50"},
+		"failed requests":     {logs(LogFilter{Outcomes: []string{"error"}}), "SELECT * FROM search_requests WHERE outcome = 2 AND outcome >= 2 ORDER BY id DESC LIMIT 50"},
+		"refused of a token":  {logs(LogFilter{TokenIDs: []string{"t77"}, Outcomes: []string{"refused"}}), ""},
+		"requests of an hour": {logs(LogFilter{Since: hour, Until: noon}), ""},
+		"research requests":   {logs(LogFilter{Operations: []string{"research"}}), ""},
+		"older requests": {func(ctx context.Context) error {
+			_, err := s.repo.requests(ctx, LogFilter{}, 500_000, 0, 50)
+			return err
+		}, "SELECT * FROM search_requests WHERE id < 500000 ORDER BY id DESC LIMIT 50"},
+		"newer requests": {func(ctx context.Context) error {
+			_, err := s.repo.requests(ctx, LogFilter{}, 0, 500_000, 50)
+			return err
+		}, ""},
+		"details of a request":    {func(ctx context.Context) error { _, _, err := s.repo.request(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
+		"chart of an hour":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeAll, "", "1h"); return err }, ""},
+		"chart of a day":          {func(ctx context.Context) error { _, err := s.chart(ctx, scopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
+		"chart of a month":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeAll, "", "30d"); return err }, ""},
+		"chart of a token":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeToken, "t77", "30d"); return err }, ""},
+		"sums of the month":       {func(ctx context.Context) error { _, err := s.windows(ctx, nil); return err }, ""},
+		"public figures":          {func(ctx context.Context) error { _, err := s.summary(ctx, nil); return err }, ""},
+		"top tokens":              {func(ctx context.Context) error { _, err := s.topTokens(ctx, "day", 10); return err }, ""},
+		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.repo.keysToSync(ctx, noon); return err }, ""},
+		"old roll-ups": {func(ctx context.Context) error {
+			_, err := s.repo.purgeRollups(ctx, stepFine, noon.Add(-1000*time.Hour), 10)
+			return err
+		}, ""},
+	}
+}
+
+// adminScans holds the plans of all queries of administrators against the rule that none reads a table from end to end.
+func (e *env) adminScans(t *testing.T, watched *spy) {
+	t.Helper()
+	for name, q := range adminQueries(e.svc) {
+		seen := watched.during(func() {
+			if err := q.run(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if len(seen) == 0 {
+			t.Errorf("%s: no statement was seen", name)
+		}
+		for _, s := range seen {
+			if text, scans := plan(t, e.store, s); scans {
+				t.Errorf("%s: %s\nscans:\n%s", name, s.sql, text)
+			}
+		}
+	}
+}
+
+// BenchmarkAdmin compares what the service does for a list or a chart with the bare statements that fetch the same rows, on
+// 10,000 tokens, 1,000 keys and a million requests. The metric x-raw is the ratio of the medians.
+func BenchmarkAdmin(b *testing.B) {
+	st := testkit.OpenStore(b, testkit.SQLiteConfig(b), Migrations())
+	fill(b, st)
+	fillAdmin(b, st)
+	e := newEnvOn(b, st)
+	ctx := context.Background()
+	for name, q := range adminQueries(e.svc) {
+		if q.raw == "" {
+			continue
+		}
+		b.Run(name, func(b *testing.B) {
+			var whole, raw []time.Duration
+			for b.Loop() {
+				whole = append(whole, timed(b, func() error { return q.run(ctx) }))
+				raw = append(raw, timed(b, func() error {
+					for sql := range strings.SplitSeq(q.raw, ";") {
+						if err := readAll(ctx, st, sql); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+			}
+			b.ReportMetric(float64(median(whole))/float64(median(raw)), "x-raw")
+			b.ReportMetric(float64(median(raw).Microseconds()), "raw-µs")
+			b.ReportMetric(float64(median(whole).Microseconds()), "p50-µs")
+		})
+	}
+}
+
+func timed(b *testing.B, f func() error) time.Duration {
+	began := time.Now()
+	if err := f(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// readAll fetches all rows and columns of a statement.
+func readAll(ctx context.Context, st *store.Store, sql string) error {
+	rows, err := st.DB(ctx).Statement.ConnPool.QueryContext(ctx, sql)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, to := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		to[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

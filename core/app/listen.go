@@ -9,11 +9,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
@@ -80,13 +80,17 @@ func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err err
 
 // mount builds the routing of what is switched on.
 func (a *App) mount() error {
-	mounts := []httpd.Mount{a.coreMount()}
+	pages, err := a.newConsole()
+	if err != nil {
+		return err
+	}
+	mounts := []httpd.Mount{a.coreMount(pages)}
 	if a.search != nil {
 		m, err := a.search.Mount()
 		if err != nil {
 			return err
 		}
-		mounts = append(mounts, m)
+		mounts = append(mounts, withPages(m, pages))
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
 	return a.http.Mount(mounts, httpd.Options{
@@ -99,21 +103,18 @@ func (a *App) access() auth.Access {
 	c := a.set.core
 	return auth.Access{
 		Forward:   auth.Forward{UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup},
-		Anonymous: auth.Anonymous(c.Anonymous), Trusted: a.clients,
+		Anonymous: auth.Anonymous(c.Anonymous), Trusted: a.clients, PublicURL: c.PublicURL,
 	}
 }
 
 // coreMount is what the core itself answers: who it is and which services it has.
-func (a *App) coreMount() httpd.Mount {
+func (a *App) coreMount(pages *console.Console) httpd.Mount {
 	services := map[string]string{}
 	if a.set.search != nil {
 		services["search"] = a.set.search.BaseURL
 	}
-	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: []httpd.Route{{
-		Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: func(c *gin.Context) {
-			c.JSON(http.StatusOK, gin.H{"name": "patchbay", "version": a.cfg.Version, "services": services})
-		},
-	}}}
+	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.root(services)}}, pages.Routes()...)
+	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}
 }
 
 // adminHandler serves the process endpoints.

@@ -16,6 +16,7 @@ type pluginMetrics struct {
 	state    *prometheus.Desc
 	restarts *prometheus.Desc
 	statuses func() []host.Status
+	history  *callStats
 
 	mu     sync.RWMutex
 	series map[string]callSeries
@@ -31,7 +32,7 @@ func newPluginMetrics(reg prometheus.Registerer) *pluginMetrics {
 		}, []string{"instance"}),
 		state:    prometheus.NewDesc("patchbay_plugin_state", "1 for the state that a plugin process is in.", []string{"plugin", "process", "state"}, nil),
 		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.", []string{"plugin", "process"}, nil),
-		series:   map[string]callSeries{},
+		series:   map[string]callSeries{}, history: newCallStats(),
 	}
 	reg.MustRegister(m.calls, m.failures, m.hop, m)
 	return m

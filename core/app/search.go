@@ -54,6 +54,7 @@ func (a *App) searchChain(set search.Settings) (search.Settings, []client.Search
 func (m *pluginMetrics) observe(ref, _ string, took, upstream time.Duration, err error) {
 	s := m.of(ref)
 	s.calls.Inc()
+	m.history.add(ref, took, err != nil)
 	s.hop.Observe(max(0, took-upstream).Seconds())
 	if err != nil {
 		s.failures.Inc()

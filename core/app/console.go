@@ -1,0 +1,203 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/console"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+)
+
+// newConsole makes the pages for the settings that are in use.
+func (a *App) newConsole() (*console.Console, error) {
+	return console.New(console.Config{
+		Users: a.users, Access: a.access(), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
+		Providers: &providers{app: a, file: a.set.file}, Services: a.panelServices(), Sections: a.sections(),
+	})
+}
+
+// sections are the pages of the services that are switched on.
+func (a *App) sections() []console.Section { return nil }
+
+// panelServices are the services with what they refer to.
+func (a *App) panelServices() (out []console.Service) {
+	if s := a.set.search; s != nil {
+		service := console.Service{Name: "search", BaseURL: s.BaseURL}
+		for _, refs := range [][]string{s.Backend, s.Notify} {
+			for _, ref := range refs {
+				kind, _, _ := strings.Cut(ref, ".")
+				service.Uses = append(service.Uses, console.Use{Kind: kind, Ref: ref})
+			}
+		}
+		out = append(out, service)
+	}
+	return out
+}
+
+// withPages adds the pages of a service to its mount, and pages for its errors.
+func withPages(m httpd.Mount, c *console.Console) httpd.Mount {
+	m.Routes = append(m.Routes, c.SectionRoutes(m.Service)...)
+	m.Errors = c.Errors(m.Errors)
+	return m
+}
+
+// root answers at the root: programs with what this is, browsers with the home page.
+func (a *App) root(services map[string]string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Header("Vary", "Accept")
+		if ui.WantsPage(c.Request) {
+			c.Redirect(http.StatusSeeOther, ui.Home)
+			return
+		}
+		c.JSON(http.StatusOK, gin.H{"name": "patchbay", "version": a.cfg.Version, "services": services})
+	}
+}
+
+// providers shows the plugins to the console, as they stand in one version of plugin.hcl.
+type providers struct {
+	app  *App
+	file *config.File
+
+	mu        sync.Mutex
+	available []console.Plugin
+	listed    time.Time
+}
+
+// Instances implements console.Providers.
+func (p *providers) Instances() []console.Instance {
+	shown := p.blocks()
+	out := make([]console.Instance, 0, len(p.file.Instances))
+	for _, in := range p.file.Instances {
+		i := console.Instance{
+			Ref: in.Ref(), Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, State: "off", Place: in.Range.Short(),
+			Config: shown[fmt.Sprintf("%s %q %q {", in.Kind, in.Plugin, in.Name)],
+		}
+		i.Calls, i.Failures, i.Latency = p.app.metrics.history.of(i.Ref)
+		if current := p.current(i.Ref); current != nil {
+			st := current.Process().Status()
+			i.Version, i.State, i.Message, i.Since = st.Version, string(st.State), st.Message, st.Since
+			i.PID, i.Restarts, i.Memory = st.PID, st.Restarts, resident(st.PID)
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// blocks are the instances' blocks in effect, by their first line.
+func (p *providers) blocks() map[string]string {
+	var b bytes.Buffer
+	out := map[string]string{}
+	if err := p.file.Show(&b); err != nil {
+		return out
+	}
+	var head string
+	var body strings.Builder
+	for line := range strings.Lines(b.String()) {
+		if body.Len() == 0 {
+			head = strings.TrimSuffix(line, "\n")
+		}
+		if strings.TrimSpace(line) != "" {
+			body.WriteString(line)
+		}
+		if line == "}\n" {
+			out[head] = body.String()
+			body.Reset()
+		} else if body.Len() == 0 {
+			head = ""
+		}
+	}
+	return out
+}
+
+// resident is how much memory a process has, in bytes; 0 where that cannot be told.
+func resident(pid int) int64 {
+	if pid <= 0 {
+		return 0
+	}
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(raw))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+func (p *providers) current(ref string) *catalog.Instance {
+	h, err := p.app.catalog.Handle(ref)
+	if err != nil {
+		return nil
+	}
+	return h.Current()
+}
+
+func (p *providers) running(ref string) (*catalog.Instance, error) {
+	if in := p.current(ref); in != nil {
+		return in, nil
+	}
+	return nil, fault.New(fault.NotFound, "There is no running instance %s.", ref)
+}
+
+// Logs implements console.Providers.
+func (p *providers) Logs(ref string) ([]string, error) {
+	in, err := p.running(ref)
+	if err != nil {
+		return nil, err
+	}
+	return in.Process().Logs(), nil
+}
+
+// Check implements console.Providers.
+func (p *providers) Check(ctx context.Context, ref string) (console.Health, error) {
+	in, err := p.running(ref)
+	if err != nil {
+		return console.Health{}, err
+	}
+	began := time.Now()
+	st := in.Process().Status()
+	if !st.State.Serving() {
+		return console.Health{State: string(st.State), Message: st.Message}, nil
+	}
+	h, err := in.Process().Health(ctx, in.ID)
+	out := console.Health{State: string(host.Ready), Message: h.GetMessage(), Took: time.Since(began)}
+	switch {
+	case err != nil:
+		out.State, out.Message = "error", host.Reason(err)
+	case h.GetState() == pluginv1.State_STATE_DEGRADED:
+		out.State = string(host.Degraded)
+	case h.GetState() == pluginv1.State_STATE_ERROR:
+		out.State = "error"
+	}
+	return out, nil
+}
+
+// Restart implements console.Providers.
+func (p *providers) Restart(ref string) error {
+	in, err := p.running(ref)
+	if err != nil {
+		return err
+	}
+	in.Process().Restart()
+	return nil
+}

@@ -1,0 +1,132 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// Config is what the console needs.
+type Config struct {
+	Users     *auth.Users
+	Access    auth.Access
+	Queue     *queue.Queue
+	Bus       *event.Bus
+	Providers Providers
+	// Services are the services that are switched on.
+	Services []Service
+	Sections []Section
+	Version  string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Console is the pages. It keeps nothing between requests and may be made anew at a reload.
+type Console struct {
+	cfg    Config
+	kit    *ui.Kit
+	assets *ui.Assets
+	texts  *ui.Texts
+}
+
+// New makes the pages of the core and of the sections.
+func New(cfg Config) (*Console, error) {
+	if cfg.Users == nil || cfg.Queue == nil || cfg.Bus == nil || cfg.Providers == nil {
+		return nil, errors.New("the console needs users, a queue, a bus and providers")
+	}
+	texts, static := []fs.FS{ui.OwnTexts()}, []fs.FS{}
+	for _, s := range cfg.Sections {
+		texts = append(texts, s.Texts)
+		if s.Static != nil {
+			static = append(static, s.Static)
+		}
+	}
+	c := &Console{cfg: cfg}
+	var err error
+	if c.texts, err = ui.NewTexts(texts...); err != nil {
+		return nil, fmt.Errorf("make the console: %w", err)
+	}
+	if c.assets, err = ui.NewAssets(static...); err != nil {
+		return nil, fmt.Errorf("make the console: %w", err)
+	}
+	c.kit = ui.NewKit(ui.Config{
+		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Now: cfg.Now, Secure: cfg.Access.Secure,
+		Recognise: func(r *http.Request) *auth.Principal {
+			p, err := cfg.Users.Recognise(cfg.Access, r)
+			if err != nil {
+				return nil
+			}
+			return p
+		},
+		SignIn: c.signInPage,
+	})
+	return c, nil
+}
+
+// nav is the whole navigation: home, the services, the system.
+func (c *Console) nav() []ui.NavGroup {
+	out := []ui.NavGroup{{Items: []ui.NavItem{{TextID: "nav.home", Href: ui.Home, Key: "h"}}}}
+	for _, s := range c.cfg.Sections {
+		if len(s.Nav) > 0 {
+			out = append(out, s.group())
+		}
+	}
+	return append(out, ui.NavGroup{TextID: "nav.system", Items: []ui.NavItem{
+		{TextID: "nav.plugins", Href: "/system/plugins", Key: "p", Admin: true, Prefix: true},
+		{TextID: "nav.jobs", Href: "/system/jobs", Key: "j", Admin: true, Prefix: true},
+		{TextID: "nav.users", Href: "/system/users", Key: "u", Admin: true, Prefix: true},
+		{TextID: "nav.audit", Href: "/system/audit", Key: "l", Admin: true},
+		{TextID: "nav.account", Href: "/system/account", Key: "a"},
+	}})
+}
+
+// Routes are the pages of the core, for its mount.
+func (c *Console) Routes() []httpd.Route {
+	out := []httpd.Route{
+		c.assets.Route(),
+		{Method: http.MethodGet, Path: "/system/sign-in", Policy: httpd.Public, Handler: c.signIn},
+		{Method: http.MethodPost, Path: "/system/sign-in", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signInByKey},
+		{Method: http.MethodPost, Path: "/system/sign-out", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signOut},
+		{Method: http.MethodGet, Path: "/system/setup", Policy: httpd.Public, Handler: c.setup},
+		{Method: http.MethodPost, Path: "/system/setup", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.useSetup},
+		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.preferences},
+	}
+	return append(out, c.homeRoutes()...)
+}
+
+// formLimit is the largest body of a form, in bytes.
+const formLimit = 64 << 10
+
+// SectionRoutes are the pages of a service, for its mount; nil if it has none.
+func (c *Console) SectionRoutes(service string) []httpd.Route {
+	for _, s := range c.cfg.Sections {
+		if s.Service == service && s.Routes != nil {
+			return s.Routes(c.kit)
+		}
+	}
+	return nil
+}
+
+// Errors answers browsers with pages and leaves the rest to next; nil means httpd.WriteError.
+func (c *Console) Errors(next httpd.ErrorWriter) httpd.ErrorWriter {
+	if next == nil {
+		next = httpd.WriteError
+	}
+	return func(gc *gin.Context, err error) {
+		if !ui.WantsPage(gc.Request) || gc.Writer.Written() {
+			next(gc, err)
+			return
+		}
+		c.kit.Fail(gc, err)
+	}
+}

@@ -1,0 +1,117 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The measures of the patch panel, in units of its drawing.
+const (
+	panelWidth   = 1100
+	boxWidth     = 190
+	rightX       = 800
+	jackGap      = 18
+	boxPad       = 46
+	boxGap       = 14
+	rowHeight    = 36
+	panelTop     = 6
+	colours      = 7
+	minBoxHeight = 50
+)
+
+// panel is the drawing of what is connected with what.
+type panel struct {
+	Height int
+	Boxes  []box
+	Rows   []row
+	Cables []cable
+	// Down counts the instances that do not serve.
+	Down int
+}
+
+// box is a service on the left.
+type box struct {
+	Service
+	Href      string
+	Y, Height int
+}
+
+// row is an instance on the right. Its jack is at Y.
+type row struct {
+	Instance
+	Href string
+	Y    int
+	// Plugged tells whether a service uses it.
+	Plugged bool
+}
+
+// cable is one reference of a service to an instance.
+type cable struct {
+	From, To string
+	Kind     string
+	Path     string
+	Colour   int
+	// Up tells whether the provider serves.
+	Up    bool
+	State string
+	// X and Y are where it begins.
+	Y int
+}
+
+// newPanel lays the drawing out. start tells the first page of a service; links to instances are for administrators.
+func newPanel(services []Service, instances []Instance, start func(string) string, admin bool) panel {
+	p, kinds := panel{}, []string{}
+	at := map[string]int{}
+	for i, in := range instances {
+		r := row{Instance: in, Y: panelTop + rowHeight/2 + i*rowHeight}
+		if admin {
+			r.Href = "/system/plugins/instance/" + in.Ref
+		}
+		if !in.Serving() {
+			p.Down++
+		}
+		if !slices.Contains(kinds, in.Kind) {
+			kinds = append(kinds, in.Kind)
+		}
+		at[in.Ref] = i
+		p.Rows = append(p.Rows, r)
+	}
+	y := panelTop
+	for _, s := range services {
+		b := box{Service: s, Href: start(s.Name), Y: y, Height: max(minBoxHeight, boxPad+max(0, len(s.Uses)-1)*jackGap)}
+		for i, use := range s.Uses {
+			jack := y + b.Height/2 + i*jackGap - (len(s.Uses)-1)*jackGap/2
+			p.connect(s, use, jack, at, kinds)
+		}
+		p.Boxes = append(p.Boxes, b)
+		y += b.Height + boxGap
+	}
+	p.Height = max(y-boxGap, panelTop+len(p.Rows)*rowHeight) + panelTop
+	return p
+}
+
+func (p *panel) connect(s Service, use Use, y int, at map[string]int, kinds []string) {
+	i, ok := at[use.Ref]
+	if !ok {
+		return
+	}
+	to := &p.Rows[i]
+	to.Plugged = true
+	middle := (boxWidth + rightX) / 2
+	p.Cables = append(p.Cables, cable{
+		From: s.Name, To: use.Ref, Kind: use.Kind, Colour: slices.Index(kinds, use.Kind) % colours, Up: to.Serving(), State: to.State, Y: y,
+		Path: fmt.Sprintf("M%d %dC%d %d %d %d %d %d", boxWidth, y, middle, y, middle, to.Y, rightX, to.Y),
+	})
+}
+
+func (p panel) viewBox() string { return fmt.Sprintf("0 0 %d %d", panelWidth, p.Height) }
+
+func num(n int) string { return fmt.Sprint(n) }
+
+func cableClass(c cable) string {
+	class := fmt.Sprintf("cable k%d", max(0, c.Colour))
+	if !c.Up {
+		class += " down"
+	}
+	return class
+}

@@ -1,0 +1,54 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// setupView is what the page behind a set-up link shows.
+type setupView struct {
+	Token, Email, Name string
+	// First asks for email and name, because the link makes the first administrator.
+	First bool
+	// Failure is why the last attempt failed; with Dead set the link is of no use any more.
+	Failure string
+	Dead    bool
+}
+
+// setup shows what a set-up link is for. The link is used up by the form, not by looking at it.
+func (c *Console) setup(gc *gin.Context) {
+	v := c.kit.View(gc, "setup.title")
+	page, status := setupView{Token: gc.Query("token")}, http.StatusOK
+	first, err := c.cfg.Users.SetupFirst(gc.Request.Context(), page.Token, origin(gc))
+	if err != nil {
+		e := fault.As(err)
+		page.Dead, page.Failure, status = true, v.Fault(e), fault.StatusOf(e)
+	}
+	page.First = first
+	c.kit.Render(gc, v, status, setupPage(v, page))
+}
+
+// useSetup begins the session of a set-up link.
+func (c *Console) useSetup(gc *gin.Context) {
+	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	page := setupView{Token: gc.PostForm("token"), Email: gc.PostForm("email"), Name: gc.PostForm("name")}
+	cookie, _, err := c.cfg.Users.UseSetup(gc.Request.Context(), page.Token, page.Email, page.Name, origin(gc))
+	if err != nil {
+		e := fault.As(err)
+		v := c.kit.View(gc, "setup.title")
+		page.First, page.Dead = e.Code == fault.InvalidArgument, e.Code != fault.InvalidArgument
+		page.Failure = v.Fault(e)
+		c.kit.Render(gc, v, fault.StatusOf(e), setupPage(v, page))
+		return
+	}
+	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
+	c.kit.Done(gc, "/system/account", ui.Toast{Kind: "ok", TextID: "setup.done"})
+}

@@ -1,0 +1,107 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// signInView is what the sign-in page shows.
+type signInView struct {
+	// Next is where to go after the sign-in.
+	Next string
+	// Passkeys says whether they work at this address.
+	Passkeys auth.Capability
+	// First tells that there is no user yet.
+	First bool
+	// Failure is why the last attempt failed.
+	Failure string
+}
+
+// signInPage is the page that whoever is not recognised gets in place of another one.
+func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
+	next := ui.Home
+	if gc.Request.Method == http.MethodGet {
+		next = gc.Request.URL.RequestURI()
+	}
+	v.Title = v.T("signin.title")
+	return signInPage(v, c.signInView(gc, next))
+}
+
+func (c *Console) signInView(gc *gin.Context, next string) signInView {
+	n, err := c.cfg.Users.Count(gc.Request.Context())
+	return signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0}
+}
+
+// signIn shows the page by its own address.
+func (c *Console) signIn(gc *gin.Context) {
+	v := c.kit.View(gc, "signin.title")
+	c.kit.Render(gc, v, http.StatusOK, signInPage(v, c.signInView(gc, gc.Query("next"))))
+}
+
+// signInByKey begins a session for an API key.
+func (c *Console) signInByKey(gc *gin.Context) {
+	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	next := ui.LocalPath(gc.PostForm("next"))
+	cookie, _, err := c.cfg.Users.Exchange(gc.Request.Context(), gc.PostForm("key"), origin(gc))
+	if err != nil {
+		e := fault.As(err)
+		v := c.kit.View(gc, "signin.title")
+		page := c.signInView(gc, next)
+		page.Failure = v.Fault(e)
+		c.kit.Render(gc, v, fault.StatusOf(e), signInPage(v, page))
+		return
+	}
+	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
+	c.kit.Redirect(gc, next)
+}
+
+// signOut ends the session of the cookie.
+func (c *Console) signOut(gc *gin.Context) {
+	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	if err := c.cfg.Users.SignOut(gc.Request.Context(), sessionOf(gc)); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	http.SetCookie(gc.Writer, auth.Cookie("", c.cfg.Access.Secure(gc.Request)))
+	c.kit.Done(gc, "/system/sign-in", ui.Toast{Kind: "ok", TextID: "signout.done"})
+}
+
+// preferences keeps the theme and the language.
+func (c *Console) preferences(gc *gin.Context) {
+	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	if t := gc.PostForm("theme"); t == ui.ThemeSystem || t == ui.ThemeLight || t == ui.ThemeDark {
+		c.kit.Remember(gc, ui.ThemeCookie, t)
+	}
+	if l := gc.PostForm("lang"); l == ui.English || l == ui.Chinese {
+		c.kit.Remember(gc, ui.LangCookie, l)
+	}
+	c.kit.Redirect(gc, gc.PostForm("back"))
+}
+
+func origin(gc *gin.Context) auth.Origin {
+	return auth.Origin{Address: httpd.ClientAddr(gc), UserAgent: gc.Request.UserAgent(), Former: sessionOf(gc)}
+}
+
+// sessionOf is the value of the session cookie; "" unless there is exactly one.
+func sessionOf(gc *gin.Context) string {
+	if cookies := gc.Request.CookiesNamed(auth.SessionCookie); len(cookies) == 1 {
+		return cookies[0].Value
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+//go:embed static
+var static embed.FS
+
+// bundle are the parts of the one script that every page has, in their order.
+func bundle() []string {
+	return []string{"vendor/htmx.org-4.0.1/htmx.min.js", "vendor/htmx.org-4.0.1/hx-sse.min.js", "app.js"}
+}
+
+// Assets are the static files, each at an address that names its content and can be kept for ever.
+type Assets struct {
+	urls  map[string]string
+	files map[string]asset
+}
+
+type asset struct {
+	kind string
+	data []byte
+}
+
+// NewAssets takes the frame's own files, app.css, app.js and icon.svg, and those of the sources, whose names must differ.
+func NewAssets(sources ...fs.FS) (*Assets, error) {
+	own, err := fs.Sub(static, "static")
+	if err != nil {
+		return nil, fmt.Errorf("open the static files: %w", err)
+	}
+	a := &Assets{urls: map[string]string{}, files: map[string]asset{}}
+	var script bytes.Buffer
+	for _, name := range bundle() {
+		part, err := fs.ReadFile(own, name)
+		if err != nil {
+			return nil, fmt.Errorf("read the script: %w", err)
+		}
+		script.Write(part)
+		script.WriteString("\n")
+	}
+	a.add("app.js", script.Bytes())
+	for _, name := range []string{"app.css", "icon.svg"} {
+		data, err := fs.ReadFile(own, name)
+		if err != nil {
+			return nil, fmt.Errorf("read the static files: %w", err)
+		}
+		a.add(name, data)
+	}
+	for _, src := range sources {
+		if err := a.addAll(src); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// addAll takes the scripts, styles and pictures of a source, whatever folder they lie in.
+func (a *Assets) addAll(src fs.FS) error {
+	return fs.WalkDir(src, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !served(p) {
+			return err
+		}
+		if a.urls[path.Base(p)] != "" {
+			return fmt.Errorf("the static file %s stands in two sources", path.Base(p))
+		}
+		data, err := fs.ReadFile(src, p)
+		if err == nil {
+			a.add(path.Base(p), data)
+		}
+		return err
+	})
+}
+
+func served(name string) bool {
+	switch path.Ext(name) {
+	case ".css", ".js", ".svg", ".png":
+		return true
+	}
+	return false
+}
+
+func (a *Assets) add(name string, data []byte) {
+	sum := sha256.Sum256(data)
+	ext := path.Ext(name)
+	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext
+	kind := mime.TypeByExtension(ext)
+	if ext == ".js" {
+		kind = "text/javascript; charset=utf-8"
+	}
+	a.urls[name], a.files[hashed] = "/assets/"+hashed, asset{kind, data}
+}
+
+// URL is the address of a file by its plain name, such as app.css; empty if there is none.
+func (a *Assets) URL(name string) string { return a.urls[name] }
+
+// Size is how large a file is in bytes.
+func (a *Assets) Size(name string) int {
+	return len(a.files[strings.TrimPrefix(a.urls[name], "/assets/")].data)
+}
+
+// Route serves all of them.
+func (a *Assets) Route() httpd.Route {
+	return httpd.Route{Method: http.MethodGet, Path: "/assets/:file", Policy: httpd.Public, Handler: func(c *gin.Context) {
+		f, ok := a.files[c.Param("file")]
+		if !ok {
+			httpd.WriteError(c, fault.New(fault.NotFound, "There is no such file."))
+			return
+		}
+		c.Header("Cache-Control", "public, max-age=31536000, immutable")
+		c.Data(http.StatusOK, f.kind, f.data)
+	}}
+}

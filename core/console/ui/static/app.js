@@ -1,0 +1,139 @@
+// What the pages do beyond showing themselves. Everything is found by attributes, so that no page carries script of its own.
+(() => {
+	const root = document.documentElement;
+	root.classList.add('js');
+	const box = document.getElementById('toasts');
+
+	function toast(text, kind) {
+		if (!box) return;
+		const t = document.createElement('div');
+		t.className = 'toast ' + (kind || 'info');
+		t.textContent = text;
+		box.append(t);
+		setTimeout(() => t.remove(), 6000);
+	}
+	window.patchbay = { toast };
+
+	document.addEventListener('click', async (e) => {
+		const dismiss = e.target.closest('[data-dismiss]');
+		if (dismiss) return dismiss.parentElement.remove();
+		const copy = e.target.closest('[data-copy]');
+		if (copy) {
+			const text = copy.parentElement.querySelector('pre,code,input');
+			try {
+				await navigator.clipboard.writeText(text.value ?? text.textContent);
+				toast(box.dataset.copied, 'ok');
+			} catch {
+				getSelection().selectAllChildren(text);
+			}
+		}
+	});
+
+	// Forms that change something ask first where they say so, and are sent once.
+	document.addEventListener('submit', (e) => {
+		const ask = e.target.dataset.confirm;
+		if (ask && !confirm(ask)) return e.preventDefault();
+		if (e.target.method === 'post' && !e.target.dataset.passkey) {
+			const button = e.submitter;
+			if (button) setTimeout(() => { button.disabled = true; });
+		}
+	});
+	window.addEventListener('pageshow', (e) => {
+		if (e.persisted) document.querySelectorAll('button:disabled').forEach((b) => { b.disabled = false; });
+	});
+	document.addEventListener('change', (e) => {
+		if (e.target.closest('[data-autosubmit]') && e.target.matches('select')) e.target.form.requestSubmit();
+	});
+
+	// Keys: / the filter, g and a letter a page, ? the list.
+	let leader = 0;
+	document.addEventListener('keydown', (e) => {
+		if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,select,[contenteditable]')) return;
+		if (e.key === '/') {
+			const filter = document.querySelector('[data-filter]');
+			if (filter) { filter.focus(); e.preventDefault(); }
+		} else if (e.key === '?') {
+			document.getElementById('shortcuts')?.showModal();
+		} else if (e.key === 'g') {
+			leader = Date.now();
+			return;
+		} else if (Date.now() - leader < 1500 && /^[a-z]$/.test(e.key)) {
+			document.querySelector(`nav a[data-key="${e.key}"]`)?.click();
+		}
+		leader = 0;
+	});
+
+	// Live parts: a stream that is cut shows it, and one that is back says so.
+	function mark(e, cut) {
+		const part = e.target.closest?.('[data-live]');
+		if (!part) return;
+		part.classList.toggle('cut', cut);
+		document.querySelectorAll('[data-live-sign]').forEach((s) => s.classList.toggle('cut', cut));
+	}
+	document.addEventListener('htmx:sse:error', (e) => mark(e, true));
+	document.addEventListener('htmx:sse:before:connection', (e) => { if (e.detail?.connection?.attempt > 0) mark(e, true); });
+	document.addEventListener('htmx:sse:after:connection', (e) => mark(e, false));
+	document.addEventListener('htmx:sse:close', (e) => {
+		if (e.detail?.reason === 'message') document.querySelectorAll('[data-live-sign]').forEach((s) => { s.hidden = true; });
+	});
+	document.addEventListener('htmx:sse:after:message', (e) => {
+		const log = e.target.querySelector?.('[data-tail]');
+		if (log) log.scrollTop = log.scrollHeight;
+	});
+	document.querySelectorAll('[data-tail]').forEach((log) => { log.scrollTop = log.scrollHeight; });
+
+	// Times in the person's own zone.
+	const zone = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle: 'medium' });
+	document.addEventListener('mouseover', (e) => {
+		const t = e.target.closest?.('time[datetime]');
+		if (t) t.title = zone.format(new Date(t.dateTime));
+	});
+
+	// Passkeys.
+	async function call(path, body) {
+		const resp = await fetch('/system/api/' + path, {
+			method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body ?? {}),
+		});
+		const answer = resp.status === 204 ? {} : await resp.json().catch(() => ({}));
+		if (!resp.ok) throw new Error(answer.message || box.dataset.failed);
+		return answer;
+	}
+	const can = () => window.isSecureContext && window.PublicKeyCredential?.parseRequestOptionsFromJSON;
+	const ceremonies = {
+		async signin() {
+			const { publicKey, ...rest } = await call('auth/passkey/options');
+			const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
+			const credential = await navigator.credentials.get({ publicKey: options });
+			await call('auth/passkey/verify', { ...rest, credential: credential.toJSON() });
+		},
+		async register(form) {
+			const name = form.elements.name?.value;
+			const { publicKey, ...rest } = await call('passkeys/registration/options');
+			const options = PublicKeyCredential.parseCreationOptionsFromJSON(publicKey);
+			const credential = await navigator.credentials.create({ publicKey: options });
+			await call('passkeys/registration/verify', { ...rest, name, credential: credential.toJSON() });
+		},
+	};
+	document.querySelectorAll('[data-passkey]').forEach((form) => {
+		if (!can()) {
+			form.hidden = true;
+			document.querySelectorAll('[data-no-passkey]').forEach((n) => { n.hidden = false; });
+			return;
+		}
+		form.addEventListener('submit', async (e) => {
+			e.preventDefault();
+			const button = form.querySelector('button');
+			const failure = form.querySelector('[data-failure]');
+			button.disabled = true;
+			failure.hidden = true;
+			try {
+				await ceremonies[form.dataset.passkey](form);
+				location.assign(form.dataset.next || location.pathname);
+			} catch (err) {
+				failure.textContent = err.name === 'NotAllowedError' ? failure.dataset.canceled : err.message;
+				failure.hidden = false;
+				button.disabled = false;
+			}
+		});
+	});
+})();

@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// Part makes a part of a page anew. Done ends the stream after it.
+type Part func(v *View) (part templ.Component, done bool, err error)
+
+// Stream keeps a part of a page current: it sends it at the beginning and, looking every so often and at each wake, when it
+// has changed. wake may be nil. In the page an element asks for it with Live.
+func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, part Part) {
+	c.Header("Vary", "Cookie, Accept-Language")
+	events := httpd.NewEvents(c)
+	ctx := c.Request.Context()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	beat := time.NewTicker(httpd.Heartbeat)
+	defer beat.Stop()
+	var last []byte
+	for {
+		var b bytes.Buffer
+		comp, done, err := part(k.View(c, ""))
+		if err != nil {
+			return
+		}
+		if err := comp.Render(ctx, &b); err != nil {
+			return
+		}
+		if !bytes.Equal(b.Bytes(), last) {
+			last = b.Bytes()
+			if events.Send(0, "", last) != nil {
+				return
+			}
+		}
+		if done {
+			_ = events.Send(0, "done", []byte("done"))
+			return
+		}
+		if !wait(ctx.Done(), httpd.Draining(ctx), tick.C, beat.C, wake, events) {
+			return
+		}
+	}
+}
+
+// wait returns true when the part is to be looked at again.
+func wait(gone, draining <-chan struct{}, tick, beat <-chan time.Time, wake <-chan struct{}, events *httpd.Events) bool {
+	for {
+		select {
+		case <-gone:
+			return false
+		case <-draining:
+			return false
+		case <-tick:
+			return true
+		case _, ok := <-wake:
+			if !ok {
+				wake = nil
+				continue
+			}
+			return true
+		case <-beat:
+			if events.Beat() != nil {
+				return false
+			}
+		}
+	}
+}
+
+// Live are the attributes of an element whose content Stream keeps current.
+func Live(url string) templ.Attributes {
+	return templ.Attributes{"hx-sse:connect": url, "hx-swap": "innerMorph", "hx-sse:close": "done", "data-live": true}
+}

@@ -1,0 +1,165 @@
+package ui
+
+import (
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// The themes. System follows the browser.
+const (
+	ThemeSystem = "system"
+	ThemeLight  = "light"
+	ThemeDark   = "dark"
+)
+
+// View is what a page knows of the request that it answers. It belongs to that request alone.
+type View struct {
+	// Lang and Theme are those of the page.
+	Lang, Theme string
+	// Path is the address of the page without its query; Target has it.
+	Path, Target string
+	// Title is the heading of the page, in words.
+	Title string
+	// Principal is who looks at the page; nil before sign-in.
+	Principal *auth.Principal
+	// Nav are the groups of the navigation that the principal may see.
+	Nav []NavGroup
+	// Scripts are static files that this page needs besides the common ones, by plain name.
+	Scripts, Styles []string
+	// Toast is what the last action has to say; nil if there was none.
+	Toast *Toast
+	// RequestID is shown where something failed.
+	RequestID string
+	// Now is when the page is made.
+	Now time.Time
+
+	kit *Kit
+}
+
+// NavGroup is a heading of the navigation with the pages below it.
+type NavGroup struct {
+	// TextID is the heading; empty for none.
+	TextID string
+	Items  []NavItem
+}
+
+// NavItem is a page in the navigation.
+type NavItem struct {
+	TextID, Href string
+	// Key is the letter that, after g, opens the page; empty for none.
+	Key string
+	// Admin pages are not shown to members.
+	Admin bool
+	// Prefix marks the item for all pages below Href as well.
+	Prefix bool
+}
+
+// Toast is a short message about what was done.
+type Toast struct {
+	// Kind is ok, bad or info.
+	Kind string
+	// TextID and Args make the text.
+	TextID string
+	Args   []string
+}
+
+// T is a text in the language of the page. args are names and values of its parameters in turn.
+func (v *View) T(id string, args ...any) string {
+	return v.kit.cfg.Texts.text(v.Lang, id, pairs(args), nil)
+}
+
+// N is a text with a count, which picks the plural form and stands in the text as {{.Count}}.
+func (v *View) N(id string, count int, args ...any) string {
+	data := pairs(args)
+	if data == nil {
+		data = map[string]any{}
+	}
+	data["Count"] = v.Num(int64(count))
+	return v.kit.cfg.Texts.text(v.Lang, id, data, count)
+}
+
+// State is the word for a state of the API, such as ready or rolled_back.
+func (v *View) State(state string) string {
+	if id := "state." + state; v.kit.cfg.Texts.Known(id) {
+		return v.T(id)
+	}
+	return state
+}
+
+// Word is the text with an id if there is one, and fallback otherwise, for words that plugins and handlers bring along.
+func (v *View) Word(id, fallback string) string {
+	if v.kit.cfg.Texts.Known(id) {
+		return v.T(id)
+	}
+	return fallback
+}
+
+// Fault is an error in words. English is what faults are written in; other languages have a text for each code, and for a
+// code with the field that it is about.
+func (v *View) Fault(e *fault.Error) string {
+	if v.Lang == English {
+		return e.Message
+	}
+	id := "fault." + string(e.Code)
+	if field, ok := e.Ext["field"].(string); ok && v.kit.cfg.Texts.Known(id+"."+field) {
+		id += "." + field
+	}
+	return v.Word(id, e.Message)
+}
+
+func pairs(args []any) map[string]any {
+	if len(args) < 2 {
+		return nil
+	}
+	data := make(map[string]any, len(args)/2)
+	for i := 0; i+1 < len(args); i += 2 {
+		if name, ok := args[i].(string); ok {
+			data[name] = args[i+1]
+		}
+	}
+	return data
+}
+
+// Asset is the address of a static file.
+func (v *View) Asset(name string) string { return v.kit.cfg.Assets.URL(name) }
+
+// Admin tells whether the principal may administer.
+func (v *View) Admin() bool { return v.Principal != nil && v.Principal.Admin() }
+
+// Current tells whether an item of the navigation leads to this page.
+func (v *View) Current(item NavItem) bool {
+	return v.Path == item.Href || item.Prefix && strings.HasPrefix(v.Path, item.Href+"/")
+}
+
+// Who is the name of the principal.
+func (v *View) Who() string {
+	switch {
+	case v.Principal == nil:
+		return ""
+	case v.Principal.Via == auth.ViaAnonymous:
+		return v.T("user.developer")
+	case v.Principal.User.Name != "":
+		return v.Principal.User.Name
+	}
+	return v.Principal.User.Email
+}
+
+// ToastText is the toast in words.
+func (v *View) ToastText() string {
+	args := make([]any, len(v.Toast.Args))
+	for i, a := range v.Toast.Args {
+		args[i] = a
+	}
+	return v.T(v.Toast.TextID, args...)
+}
+
+// HTMLLang is the value of the attribute lang.
+func (v *View) HTMLLang() string {
+	if v.Lang == Chinese {
+		return "zh-CN"
+	}
+	return v.Lang
+}

@@ -1,0 +1,81 @@
+package console
+
+import (
+	"context"
+	"time"
+)
+
+// Service is a service that is switched on, for the patch panel.
+type Service struct {
+	Name, BaseURL string
+	// Uses are the instances that its block in plugin.hcl names.
+	Uses []Use
+}
+
+// Use is one reference of a service to an instance.
+type Use struct {
+	// Kind is the kind of the provider, Ref the instance, such as search.docs.
+	Kind, Ref string
+}
+
+// Instance is a configured instance and its process. What is not known is zero.
+type Instance struct {
+	Ref, Kind, Plugin, Name, Version string
+	// State is the state of the process, or degraded or error if the instance says so of itself, or off if it was left out.
+	State   string
+	Message string
+	// Since is when the state began; PID and Memory, in bytes, are of the process.
+	Since    time.Time
+	PID      int
+	Memory   int64
+	Restarts int
+	// Calls and Failures count since the core started; Latency is the mean of each of the last minutes with calls, in
+	// milliseconds, the newest last.
+	Calls, Failures int64
+	Latency         []float64
+	// Place is where the block stands, such as plugin.hcl:12, and Config the block in effect, with secrets masked.
+	Place, Config string
+}
+
+// Serving tells whether calls are let through.
+func (i Instance) Serving() bool { return i.State == "ready" || i.State == "degraded" }
+
+// Plugin is a plugin that can be configured.
+type Plugin struct {
+	Kind, Name, Version, Summary string
+	// Origin is built-in, or the path of the binary.
+	Origin string
+	// Documentation is the plugin's own, as plain text.
+	Documentation string
+	Capabilities  []string
+	Settings      []Setting
+	// Block is HCL to start from; empty if the plugin does not start.
+	Block string
+}
+
+// Setting is one attribute of a config block. Name has the names of the blocks around it in front, with dots.
+type Setting struct {
+	Name, Type, Default, Doc string
+	Enum                     []string
+	Required, Secret         bool
+}
+
+// Health is what a check of an instance found.
+type Health struct {
+	State, Message string
+	Took           time.Duration
+}
+
+// Providers is what the console needs to know of plugins. Errors are faults.
+type Providers interface {
+	// Instances pictures all instances in the order of plugin.hcl.
+	Instances() []Instance
+	// Logs are the last lines of the process of an instance.
+	Logs(ref string) ([]string, error)
+	// Check asks an instance how it is.
+	Check(ctx context.Context, ref string) (Health, error)
+	// Restart ends the process of an instance and starts it again.
+	Restart(ref string) error
+	// Available are the plugins that can be configured.
+	Available(ctx context.Context) ([]Plugin, error)
+}

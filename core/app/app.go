@@ -222,7 +222,7 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	handlers, schedules := a.notify.Jobs(), a.notify.Schedules()
+	handlers, schedules := append(a.notify.Jobs(), a.users.Jobs()...), append(a.notify.Schedules(), a.users.Schedules()...)
 	if a.set.search != nil {
 		if err := a.openSearch(ctx); err != nil {
 			return fmt.Errorf("start the search service: %w", err)

@@ -74,6 +74,7 @@ type Records struct {
 	Users  *auth.Users
 	Search *search.Admin
 	store  *store.Store
+	url    string
 }
 
 // OpenRecords opens the database of a configuration and brings it up to date.
@@ -97,7 +98,7 @@ func OpenRecords(ctx context.Context, path string, env config.Env) (*Records, co
 	if err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}
-	return &Records{Users: users, Search: search.NewAdmin(st, keyring, nil), store: st}, diags, nil
+	return &Records{Users: users, Search: search.NewAdmin(st, keyring, nil), store: st, url: set.address()}, diags, nil
 }
 
 // Close closes the database.

@@ -145,7 +145,7 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 		}
 		var s session
 		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: row.UserID, PasskeyID: row.ID, BeganWith: beganWithPasskey}, ViaSession, from)
-		p.SessionID = s.ID
+		p.SessionID, p.Since = s.ID, s.CreatedAt
 		return err
 	})
 	if err != nil {

@@ -65,9 +65,10 @@ const (
 	eventsFor  = 400 * 24 * time.Hour
 	purgeSlice = 2000
 	maxDetail  = 200
-	// DefaultPage and MaxPage bound the pages of the audit.
+	// DefaultPage is how many events a page has that asks for no number.
 	DefaultPage = 50
-	MaxPage     = 200
+	// MaxPage is the longest page.
+	MaxPage = 200
 )
 
 // record writes an event into the running transaction.

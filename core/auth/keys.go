@@ -27,8 +27,8 @@ const maxKeys = 200
 // Key is an API key as it may be shown. Times are Unix milliseconds, 0 for none.
 type Key struct {
 	ID, UserID, Name string
-	// Masked is the first 12 and the last 4 characters.
-	Masked string
+	// Prefix is the first 12 characters, Masked those and the last 4.
+	Prefix, Masked string
 	// Scopes are the services that it is for; none means all.
 	Scopes                                      []string
 	CreatedAt, ExpiresAt, RevokedAt, LastUsedAt int64
@@ -166,7 +166,7 @@ func (u *Users) show(row apiKey) Key {
 		masked = secret.Mask(text)
 	}
 	return Key{
-		ID: row.ID, UserID: row.UserID, Name: row.Name, Masked: masked, Scopes: row.scopes(),
+		ID: row.ID, UserID: row.UserID, Name: row.Name, Prefix: row.Prefix, Masked: masked, Scopes: row.scopes(),
 		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt,
 	}
 }

@@ -55,13 +55,14 @@ type Passkey struct {
 	ID, Name string
 	// RPID is the host that it was made for.
 	RPID string
-	// BackedUp tells whether it is kept by more than one device.
-	BackedUp                         bool
+	// BackupEligible tells whether more than one device can keep it, BackedUp whether more than one does.
+	BackupEligible, BackedUp         bool
 	CreatedAt, LastUsedAt, RevokedAt int64
 }
 
 func (p *passkey) show() Passkey {
-	return Passkey{p.ID, p.Name, p.RPID, p.BackedUp, p.CreatedAt, p.LastUsedAt, p.RevokedAt}
+	c, err := p.credential()
+	return Passkey{p.ID, p.Name, p.RPID, err == nil && c.Flags.BackupEligible, p.BackedUp, p.CreatedAt, p.LastUsedAt, p.RevokedAt}
 }
 
 // Passkeys are those of a user, the newest first, revoked ones included.

@@ -1,12 +1,14 @@
 package auth_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/auth/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -55,18 +57,18 @@ func enter(t *testing.T, u *auth.Users) (string, *auth.Principal) {
 	return cookie, p
 }
 
-func register(t *testing.T, u *auth.Users, p *auth.Principal, c auth.Capability, a *authenticator, name string) (auth.Passkey, error) {
+func register(t *testing.T, u *auth.Users, p *auth.Principal, c auth.Capability, a *passkeytest.Authenticator, name string) (auth.Passkey, error) {
 	t.Helper()
 	options, err := u.BeginRegistration(t.Context(), p, c, name)
 	must(t, err)
-	return u.FinishRegistration(t.Context(), p, c, a.create(t, options))
+	return u.FinishRegistration(t.Context(), p, c, a.Create(t, options))
 }
 
-func login(t *testing.T, u *auth.Users, c auth.Capability, a *authenticator) (string, *auth.Principal, error) {
+func login(t *testing.T, u *auth.Users, c auth.Capability, a *passkeytest.Authenticator) (string, *auth.Principal, error) {
 	t.Helper()
 	options, err := u.BeginLogin(t.Context(), c, client)
 	must(t, err)
-	return u.FinishLogin(t.Context(), c, a.get(t, options), client)
+	return u.FinishLogin(t.Context(), c, a.Get(t, options), client)
 }
 
 func wantCode(t *testing.T, err error, code string) {
@@ -80,7 +82,7 @@ func TestPasskey(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
 		c := able(t, publicURL)
 		setup, p := enter(t, u)
-		a := newAuthenticator(t, "patchbay.example.com", publicURL)
+		a := passkeytest.New(t, "patchbay.example.com", publicURL)
 		made, err := register(t, u, p, c, a, " Laptop ")
 		must(t, err)
 		if made.Name != "Laptop" || made.RPID != "patchbay.example.com" {
@@ -94,7 +96,7 @@ func TestPasskey(t *testing.T) {
 			AuthenticatorSelection struct{ ResidentKey, UserVerification string }
 		}
 		remarshal(t, options, &shown)
-		if shown.Attestation != "none" || len(shown.ExcludeCredentials) != 1 || shown.ExcludeCredentials[0].ID != b64(a.id) ||
+		if shown.Attestation != "none" || len(shown.ExcludeCredentials) != 1 || shown.ExcludeCredentials[0].ID != base64.RawURLEncoding.EncodeToString(a.ID) ||
 			shown.AuthenticatorSelection.ResidentKey != "required" || shown.AuthenticatorSelection.UserVerification != "required" {
 			t.Fatalf("got the options %+v", shown)
 		}
@@ -109,7 +111,7 @@ func TestPasskey(t *testing.T) {
 		if len(asked.AllowCredentials) != 0 || asked.UserVerification != "required" {
 			t.Fatalf("got the options %+v", asked)
 		}
-		answer := a.get(t, login1)
+		answer := a.Get(t, login1)
 		cookieText, who, err := u.FinishLogin(t.Context(), c, answer, client)
 		must(t, err)
 		if who.User.Email != "ann@example.com" || !who.Strong() || cookieText == setup {
@@ -126,15 +128,15 @@ func TestPasskey(t *testing.T) {
 		now.add(time.Minute)
 		_, _, err = login(t, u, c, a)
 		must(t, err)
-		a.counter = 7
+		a.Counter = 7
 		_, _, err = login(t, u, c, a)
 		must(t, err)
 		for _, counter := range []uint32{7, 6, 0} {
-			a.counter = counter
+			a.Counter = counter
 			_, _, err = login(t, u, c, a)
 			wantCode(t, err, "invalid_passkey")
 		}
-		a.counter = 8
+		a.Counter = 8
 		_, _, err = login(t, u, c, a)
 		must(t, err)
 
@@ -154,7 +156,7 @@ func TestPasskey(t *testing.T) {
 		// Its own session outlives the revocation, others that began with it do not.
 		must(t, u.RevokePasskey(t.Context(), who, made.ID))
 		must(t, u.RevokePasskey(t.Context(), who, made.ID))
-		a.counter = 9
+		a.Counter = 9
 		_, _, err = login(t, u, c, a)
 		wantCode(t, err, "invalid_passkey")
 		left, err := u.Sessions(t.Context(), who.User.ID)
@@ -169,25 +171,25 @@ func TestPasskeyRefusals(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
 		c := able(t, publicURL)
 		_, p := enter(t, u)
-		a := newAuthenticator(t, "patchbay.example.com", publicURL)
+		a := passkeytest.New(t, "patchbay.example.com", publicURL)
 		_, err := register(t, u, p, c, a, "")
 		must(t, err)
 		for _, tc := range []struct {
 			name   string
-			change func(*authenticator)
+			change func(*passkeytest.Authenticator)
 			code   string
 		}{
-			{"ErrNoUserVerification", func(a *authenticator) { a.noUV = true }, "invalid_passkey"},
-			{"ErrNoUserPresence", func(a *authenticator) { a.noUP = true }, "invalid_passkey"},
-			{"ErrOtherOrigin", func(a *authenticator) { a.origin = "https://patchbay.example.com.evil.example" }, "invalid_passkey"},
-			{"ErrPlainOrigin", func(a *authenticator) { a.origin = "http://patchbay.example.com" }, "invalid_passkey"},
-			{"ErrOtherPort", func(a *authenticator) { a.origin = publicURL + ":8443" }, "invalid_passkey"},
-			{"ErrOtherRelyingParty", func(a *authenticator) { a.rpID = "evil.example" }, "invalid_passkey"},
-			{"ErrUnknownCredential", func(a *authenticator) { a.id = []byte("another one") }, "invalid_passkey"},
-			{"ErrOtherKey", func(x *authenticator) { x.key = newAuthenticator(t, "", "").key }, "invalid_passkey"},
-			{"ErrOtherUserHandle", func(a *authenticator) { a.handle = []byte("usr_other") }, "invalid_passkey"},
-			{"ErrNoUserHandle", func(a *authenticator) { a.handle = nil }, "invalid_passkey"},
-			{"OK", func(*authenticator) {}, ""},
+			{"ErrNoUserVerification", func(a *passkeytest.Authenticator) { a.NoUV = true }, "invalid_passkey"},
+			{"ErrNoUserPresence", func(a *passkeytest.Authenticator) { a.NoUP = true }, "invalid_passkey"},
+			{"ErrOtherOrigin", func(a *passkeytest.Authenticator) { a.Origin = "https://patchbay.example.com.evil.example" }, "invalid_passkey"},
+			{"ErrPlainOrigin", func(a *passkeytest.Authenticator) { a.Origin = "http://patchbay.example.com" }, "invalid_passkey"},
+			{"ErrOtherPort", func(a *passkeytest.Authenticator) { a.Origin = publicURL + ":8443" }, "invalid_passkey"},
+			{"ErrOtherRelyingParty", func(a *passkeytest.Authenticator) { a.RPID = "evil.example" }, "invalid_passkey"},
+			{"ErrUnknownCredential", func(a *passkeytest.Authenticator) { a.ID = []byte("another one") }, "invalid_passkey"},
+			{"ErrOtherKey", func(x *passkeytest.Authenticator) { x.Key = passkeytest.New(t, "", "").Key }, "invalid_passkey"},
+			{"ErrOtherUserHandle", func(a *passkeytest.Authenticator) { a.Handle = []byte("usr_other") }, "invalid_passkey"},
+			{"ErrNoUserHandle", func(a *passkeytest.Authenticator) { a.Handle = nil }, "invalid_passkey"},
+			{"OK", func(*passkeytest.Authenticator) {}, ""},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				now.add(time.Minute)
@@ -195,10 +197,10 @@ func TestPasskeyRefusals(t *testing.T) {
 				tc.change(&bad)
 				options, err := u.BeginLogin(t.Context(), c, client)
 				must(t, err)
-				_, _, err = u.FinishLogin(t.Context(), c, bad.get(t, options), client)
+				_, _, err = u.FinishLogin(t.Context(), c, bad.Get(t, options), client)
 				wantCode(t, err, tc.code)
 				// Also an answer that failed has used the challenge up.
-				_, _, err = u.FinishLogin(t.Context(), c, a.get(t, options), client)
+				_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)
 				wantCode(t, err, "challenge_expired")
 			})
 		}
@@ -206,13 +208,13 @@ func TestPasskeyRefusals(t *testing.T) {
 			options, err := u.BeginLogin(t.Context(), c, client)
 			must(t, err)
 			now.add(5 * time.Minute)
-			_, _, err = u.FinishLogin(t.Context(), c, a.get(t, options), client)
+			_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)
 			wantCode(t, err, "challenge_expired")
 		})
 		t.Run("ErrChallengeOfRegistration", func(t *testing.T) {
 			options, err := u.BeginRegistration(t.Context(), p, c, "")
 			must(t, err)
-			_, _, err = u.FinishLogin(t.Context(), c, a.get(t, options), client)
+			_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)
 			wantCode(t, err, "challenge_expired")
 		})
 		t.Run("ErrGarbage", func(t *testing.T) {
@@ -251,14 +253,14 @@ func TestPasskeyRegistrationRefusals(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
 		c := able(t, publicURL)
 		_, p := enter(t, u)
-		fresh := func() *authenticator { return newAuthenticator(t, "patchbay.example.com", publicURL) }
+		fresh := func() *passkeytest.Authenticator { return passkeytest.New(t, "patchbay.example.com", publicURL) }
 		for _, tc := range []struct {
 			name   string
-			change func(*authenticator)
+			change func(*passkeytest.Authenticator)
 		}{
-			{"ErrNoUserVerification", func(a *authenticator) { a.noUV = true }},
-			{"ErrOtherOrigin", func(a *authenticator) { a.origin = "https://evil.example" }},
-			{"ErrOtherRelyingParty", func(a *authenticator) { a.rpID = "evil.example" }},
+			{"ErrNoUserVerification", func(a *passkeytest.Authenticator) { a.NoUV = true }},
+			{"ErrOtherOrigin", func(a *passkeytest.Authenticator) { a.Origin = "https://evil.example" }},
+			{"ErrOtherRelyingParty", func(a *passkeytest.Authenticator) { a.RPID = "evil.example" }},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				a := fresh()
@@ -277,13 +279,13 @@ func TestPasskeyRegistrationRefusals(t *testing.T) {
 		must(t, err)
 		elsewhere := *p
 		elsewhere.SessionID = "ses_other"
-		_, err = u.FinishRegistration(t.Context(), &elsewhere, c, fresh().create(t, options))
+		_, err = u.FinishRegistration(t.Context(), &elsewhere, c, fresh().Create(t, options))
 		wantCode(t, err, "challenge_expired")
 
 		options, err = u.BeginRegistration(t.Context(), p, c, "")
 		must(t, err)
 		now.add(5 * time.Minute)
-		_, err = u.FinishRegistration(t.Context(), p, c, fresh().create(t, options))
+		_, err = u.FinishRegistration(t.Context(), p, c, fresh().Create(t, options))
 		wantCode(t, err, "challenge_expired")
 
 		_, err = u.BeginRegistration(t.Context(), p, auth.Access{}.Passkeys(httptest.NewRequest("GET", "http://192.0.2.1/", nil)), "")
@@ -325,4 +327,11 @@ func TestCapability(t *testing.T) {
 			}
 		})
 	}
+}
+
+func remarshal(t *testing.T, in, out any) {
+	t.Helper()
+	raw, err := json.Marshal(in)
+	must(t, err)
+	must(t, json.Unmarshal(raw, out))
 }

@@ -31,13 +31,20 @@ func (u *Users) Change(ctx context.Context, id string, c UserChange) (out User, 
 		if err != nil {
 			return err
 		}
+		loses := c.Role != nil && *c.Role != Admin || c.Disabled != nil && *c.Disabled
+		if loses && user.Role == Admin && !user.Disabled {
+			if err := u.notTheLast(ctx, user.ID); err != nil {
+				return err
+			}
+		}
 		out, err = u.apply(ctx, user, c)
 		return err
 	})
 	return out, wrap("change user", err)
 }
 
-// Disable keeps a user out, as Change does.
+// Disable keeps a user out, as Change does. It is for the command line, from which Reset lets everybody in again: also the
+// last administrator can be kept out.
 func (u *Users) Disable(ctx context.Context, email string) error {
 	return u.change(ctx, email, func(ctx context.Context, user User) error {
 		yes := true
@@ -71,11 +78,6 @@ func (u *Users) apply(ctx context.Context, user User, c UserChange) (User, error
 	}
 	if err := check(user.Email, user.Name, user.Role); err != nil {
 		return was, err
-	}
-	if was.Role == Admin && !was.Disabled && (user.Role != Admin || user.Disabled) {
-		if err := u.notTheLast(ctx, was.ID); err != nil {
-			return was, err
-		}
 	}
 	return user, u.write(ctx, &user, events)
 }

@@ -27,6 +27,8 @@ type Principal struct {
 	SessionID string
 	// Scopes are the services that the principal is confined to; none means all.
 	Scopes []string
+	// Since is when the session began, in Unix milliseconds; 0 without one.
+	Since int64
 	// Address is that of the client.
 	Address string
 }

@@ -61,7 +61,7 @@ func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie s
 	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
 		var s session
 		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: p.User.ID, KeyID: p.KeyID, BeganWith: beganWithKey}, ViaKey, from)
-		p.SessionID = s.ID
+		p.SessionID, p.Since = s.ID, s.CreatedAt
 		return err
 	})
 	p.Via, p.Address = ViaExchanged, from.Address
@@ -82,7 +82,7 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 	if err != nil {
 		return nil, wrap("read session", err)
 	}
-	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID}
+	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID, Since: s.CreatedAt}
 	if s.BeganWith == beganWithKey {
 		p.Via = ViaExchanged
 	}

@@ -125,7 +125,7 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 		}
 		var s session
 		cookie, s, err = u.signIn(ctx, session{UserID: p.User.ID, BeganWith: beganWithSetup}, ViaSession, from)
-		p.SessionID = s.ID
+		p.SessionID, p.Since = s.ID, s.CreatedAt
 		return err
 	})
 	if err != nil {

@@ -41,8 +41,11 @@ func TestUsers(t *testing.T) {
 		if _, _, err := u.Create(ctx, "ANN@example.com", "Other", auth.Member); fault.CodeOf(err) != fault.Conflict {
 			t.Fatalf("a second user with the address: %v", err)
 		}
-		if err := u.Disable(ctx, "ann@example.com"); fault.CodeOf(err) != fault.Conflict {
-			t.Fatalf("the last administrator: %v", err)
+		if err := u.Disable(ctx, "ann@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := u.List(ctx); err != nil || len(all) != 1 || !all[0].Disabled {
+			t.Fatalf("users %+v, %v", all, err)
 		}
 		again, err := u.Reset(ctx, "Ann@example.com")
 		if err != nil || again == key {

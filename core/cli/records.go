@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/app"
-	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 )
 
@@ -112,53 +110,6 @@ func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, 
 		return fmt.Errorf("%d of %d keys were not added", bad, len(added))
 	}
 	return nil
-}
-
-func (c *command) user() *cobra.Command {
-	var email, name, role string
-	create := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
-			_, key, err := r.Users.Create(cmd.Context(), email, name, auth.Role(role))
-			if err == nil {
-				fmt.Fprintln(c.out, key)
-			}
-			return err
-		})
-	}}
-	create.Flags().StringVar(&email, "email", "", "email address")
-	create.Flags().StringVar(&name, "name", "", "name")
-	create.Flags().StringVar(&role, "role", string(auth.Member), "admin or member")
-	list := &cobra.Command{Use: "list", Short: "List the users", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
-			users, err := r.Users.List(cmd.Context())
-			if err != nil {
-				return err
-			}
-			w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "EMAIL\tNAME\tROLE\tSTATE")
-			for _, u := range users {
-				state := "enabled"
-				if u.Disabled {
-					state = "disabled"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Email, u.Name, u.Role, state)
-			}
-			return w.Flush()
-		})
-	}}
-	disable := &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error { return r.Users.Disable(cmd.Context(), args[0]) })
-	}}
-	reset := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key; the former ones are revoked", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
-			key, err := r.Users.Reset(cmd.Context(), args[0])
-			if err == nil {
-				fmt.Fprintln(c.out, key)
-			}
-			return err
-		})
-	}}
-	return group("user", "Users", create, list, disable, reset)
 }
 
 func (c *command) backup() *cobra.Command {

@@ -68,8 +68,18 @@ func (c *command) runCore(ctx context.Context) error {
 	}
 }
 
-// firstSteps tells a newcomer how to make the first token and use it.
+// firstSteps tells a newcomer how to become an administrator, and how to make the first token and use it.
 func (c *command) firstSteps(ctx context.Context, a *app.App) {
+	if link, err := a.SetupLink(ctx); err != nil {
+		a.Logger().Warn("no set-up link could be made", "error", err)
+	} else if link != "" {
+		fmt.Fprintf(c.err, `
+There is no user yet. Whoever opens this link becomes the first administrator; it works once, for a day:
+
+    %s
+
+`, link)
+	}
 	base, needed, err := a.NeedsToken(ctx)
 	if err != nil || !needed {
 		return

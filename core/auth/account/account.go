@@ -1,0 +1,116 @@
+// Package account serves sign-in and accounts over HTTP: sets of routes that the core has below /system, and that services
+// may have below their own addresses as well.
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Config is what the routes need.
+type Config struct {
+	Users *auth.Users
+	// Access says who is recognised, and under which address browsers see the core.
+	Access auth.Access
+	// Version is the core's own.
+	Version string
+}
+
+// Sets are the sets of routes. Each joins an API; base stands before its paths, such as /api.
+type Sets struct{ cfg Config }
+
+// New makes the sets.
+func New(cfg Config) *Sets { return &Sets{cfg: cfg} }
+
+// The groups in the document.
+const (
+	tagSignIn   = "Sign-in"
+	tagAccount  = "Own account"
+	tagUsers    = "Users"
+	prefix      = "/system"
+	description = "Sign-in, accounts and their audit. Services have documents of their own."
+)
+
+// System are all sets as routes of the core, below /system, with their document and its page.
+func (s *Sets) System() ([]httpd.Route, error) {
+	a := api.New(api.Config{
+		Title: "Patchbay", Version: s.cfg.Version, Description: description, BaseURL: prefix, Invalid: fault.InvalidArgument,
+		Tags: []*huma.Tag{{Name: tagSignIn}, {Name: tagAccount}, {Name: tagUsers}},
+	})
+	for _, add := range []func(*api.API, string){s.Meta, s.Auth, s.Setup, s.Passkeys, s.Keys, s.Sessions, s.Users, s.Audit} {
+		add(a, "/api")
+	}
+	routes, err := a.Routes()
+	for i := range routes {
+		routes[i].Path = prefix + routes[i].Path
+	}
+	return routes, err
+}
+
+// Request is part of an input whose handler needs to know more of the request.
+type Request struct{ gin *gin.Context }
+
+// Resolve implements huma.Resolver.
+func (r *Request) Resolve(ctx huma.Context) []error {
+	r.gin = humagin.Unwrap(ctx)
+	return nil
+}
+
+func (r *Request) http() *http.Request { return r.gin.Request }
+
+// origin is where a sign-in comes from.
+func (r *Request) origin() auth.Origin {
+	from := auth.Origin{Address: httpd.ClientAddr(r.gin), UserAgent: r.http().UserAgent()}
+	if cookies := r.http().CookiesNamed(auth.SessionCookie); len(cookies) == 1 {
+		from.Former = cookies[0].Value
+	}
+	return from
+}
+
+// cookie is the header that sets a session's cookie, or takes it away.
+func (s *Sets) cookie(r *http.Request, value string) string {
+	return auth.Cookie(value, s.cfg.Access.Secure(r)).String()
+}
+
+func who(ctx context.Context) *auth.Principal { return auth.From(ctx) }
+
+// whole refuses a principal that is confined to services.
+func whole(ctx context.Context) (*auth.Principal, error) {
+	p := who(ctx)
+	if len(p.Scopes) > 0 {
+		return nil, fault.New(fault.Forbidden, "This API key is for services only, not for the account.")
+	}
+	return p, nil
+}
+
+// text writes a time; nil for none.
+func text(millis int64) *string {
+	if millis == 0 {
+		return nil
+	}
+	t := moment(millis)
+	return &t
+}
+
+func moment(millis int64) string { return store.FormatTime(time.UnixMilli(millis)) }
+
+// ID is the path parameter of one thing.
+type ID struct {
+	ID string `path:"id" maxLength:"64" doc:"Its id."`
+}
+
+// none is the answer without a body.
+type none struct{}
+
+func done(err error) (*none, error) { return &none{}, err }

@@ -1,0 +1,261 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// Passkey is a passkey of the caller.
+type Passkey struct {
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	RPID       string  `json:"rpId" doc:"The host that it was made for."`
+	DeviceType string  `json:"deviceType" enum:"singleDevice,multiDevice"`
+	BackedUp   bool    `json:"backedUp"`
+	CreatedAt  string  `json:"createdAt" format:"date-time"`
+	LastUsedAt *string `json:"lastUsedAt" format:"date-time"`
+	RevokedAt  *string `json:"revokedAt" format:"date-time"`
+}
+
+func passkeyOf(p auth.Passkey) Passkey {
+	device := "singleDevice"
+	if p.BackupEligible {
+		device = "multiDevice"
+	}
+	return Passkey{p.ID, p.Name, p.RPID, device, p.BackedUp, moment(p.CreatedAt), text(p.LastUsedAt), text(p.RevokedAt)}
+}
+
+type (
+	passkeyList struct {
+		Body struct {
+			Passkeys []Passkey `json:"passkeys" nullable:"false"`
+		}
+	}
+	passkeyOutput struct{ Body Passkey }
+	nameInput     struct {
+		Request
+		Body struct {
+			Name string `json:"name,omitempty" maxLength:"80" doc:"Default: Passkey."`
+		}
+	}
+	passkeyRename struct {
+		ID
+		Body struct {
+			Name string `json:"name" minLength:"1" maxLength:"80"`
+		}
+	}
+)
+
+// Passkeys are the routes of the caller's passkeys: passkeys, passkeys/registration/options and verify, passkeys/{id}. An API key
+// is not enough for them.
+func (s *Sets) Passkeys(a *api.API, base string) {
+	at := base + "/passkeys"
+	api.Register(a, api.Operation{
+		ID: "list-passkeys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own passkeys", Description: "The newest first, revoked ones included.",
+	}, func(ctx context.Context, _ *struct{}) (*passkeyList, error) {
+		rows, err := s.cfg.Users.Passkeys(ctx, who(ctx).User.ID)
+		out := &passkeyList{}
+		out.Body.Passkeys = make([]Passkey, len(rows))
+		for i, p := range rows {
+			out.Body.Passkeys[i] = passkeyOf(p)
+		}
+		return out, err
+	})
+	api.Register(a, api.Operation{
+		ID: "begin-passkey-registration", Method: http.MethodPost, Path: at + "/registration/options", Policy: httpd.Session, Tag: tagAccount, Summary: "Begin to make a passkey",
+		Description: "The answer is for navigator.credentials.create, by way of PublicKeyCredential.parseCreationOptionsFromJSON. It is good for five minutes and for one answer in the same session.",
+		Errors:      []int{409, 429},
+	}, func(ctx context.Context, in *nameInput) (*optionsOutput, error) {
+		options, err := s.cfg.Users.BeginRegistration(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()), in.Body.Name)
+		return written(options, err)
+	})
+	api.Register(a, api.Operation{
+		ID: "finish-passkey-registration", Method: http.MethodPost, Path: at + "/registration/verify", Policy: httpd.Session, Tag: tagAccount, Summary: "Keep a passkey",
+		Status: http.StatusCreated, BodyLimit: answerLimit, Errors: []int{409},
+	}, func(ctx context.Context, in *passkeyInput) (*passkeyOutput, error) {
+		p, err := s.cfg.Users.FinishRegistration(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()), in.Body.Response)
+		return &passkeyOutput{passkeyOf(p)}, err
+	})
+	api.Register(a, api.Operation{
+		ID: "rename-passkey", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Session, Tag: tagAccount, Summary: "Rename an own passkey", Errors: []int{404},
+	}, func(ctx context.Context, in *passkeyRename) (*passkeyOutput, error) {
+		p, err := s.cfg.Users.RenamePasskey(ctx, who(ctx), in.ID.ID, in.Body.Name)
+		return &passkeyOutput{passkeyOf(p)}, err
+	})
+	api.Register(a, api.Operation{
+		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Tag: tagAccount, Summary: "Revoke an own passkey",
+		Description: "Other sessions that began with it end.", Status: http.StatusNoContent, Errors: []int{404},
+	}, func(ctx context.Context, in *ID) (*none, error) {
+		return done(s.cfg.Users.RevokePasskey(ctx, who(ctx), in.ID))
+	})
+}
+
+// Key is an API key of the caller.
+type Key struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`
+	Prefix     string   `json:"prefix" doc:"The first 12 characters."`
+	MaskedKey  string   `json:"maskedKey" doc:"The first 12 and the last 4 characters."`
+	Scopes     []string `json:"scopes" nullable:"false" doc:"Services that it is for; none means all."`
+	CreatedAt  string   `json:"createdAt" format:"date-time"`
+	ExpiresAt  *string  `json:"expiresAt" format:"date-time"`
+	LastUsedAt *string  `json:"lastUsedAt" format:"date-time"`
+	RevokedAt  *string  `json:"revokedAt" format:"date-time"`
+}
+
+func keyOf(k auth.Key) Key {
+	return Key{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, MaskedKey: k.Masked, Scopes: append([]string{}, k.Scopes...),
+		CreatedAt: moment(k.CreatedAt), ExpiresAt: text(k.ExpiresAt), LastUsedAt: text(k.LastUsedAt), RevokedAt: text(k.RevokedAt),
+	}
+}
+
+// MadeKey is an API key with its text, which is shown this once.
+type MadeKey struct {
+	APIKey       string `json:"apiKey" doc:"The full key. It is sensitive."`
+	APIKeyRecord Key    `json:"apiKeyRecord"`
+}
+
+type (
+	keyList struct {
+		Body struct {
+			APIKeys []Key `json:"apiKeys" nullable:"false"`
+		}
+	}
+	keyOutput struct{ Body MadeKey }
+	keyInput  struct {
+		Body struct {
+			Name      string     `json:"name,omitempty" maxLength:"80" doc:"Default: API key."`
+			Scopes    []string   `json:"scopes,omitempty" maxItems:"4" nullable:"false" doc:"mail, releases, containers, search; none means all that the caller may use."`
+			ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"Absent: it does not expire."`
+		}
+	}
+	keyText struct {
+		Body struct {
+			APIKey string `json:"apiKey" doc:"The full key. It is sensitive."`
+		}
+	}
+)
+
+// Keys are the routes of the caller's API keys: api-keys, api-keys/{id}/revoke and reveal. A key can make none that may do
+// more, or lasts longer, than itself.
+func (s *Sets) Keys(a *api.API, base string) {
+	at := base + "/api-keys"
+	api.Register(a, api.Operation{
+		ID: "list-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own API keys", Description: "The newest first, masked, revoked ones included.",
+	}, func(ctx context.Context, _ *struct{}) (*keyList, error) {
+		rows, err := s.cfg.Users.Keys(ctx, who(ctx).User.ID)
+		out := &keyList{}
+		out.Body.APIKeys = make([]Key, len(rows))
+		for i, k := range rows {
+			out.Body.APIKeys[i] = keyOf(k)
+		}
+		return out, err
+	})
+	api.Register(a, api.Operation{
+		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "Make an API key", Status: http.StatusCreated, Errors: []int{409},
+	}, s.createKey)
+	api.Register(a, api.Operation{
+		ID: "revoke-api-key", Method: http.MethodPost, Path: at + "/{id}/revoke", Policy: httpd.APIKey, Tag: tagAccount, Summary: "Revoke an API key",
+		Description: "It and the sessions that were exchanged from it end at once. Administrators may revoke everybody's.", Status: http.StatusNoContent, Errors: []int{404},
+	}, func(ctx context.Context, in *ID) (*none, error) {
+		return done(s.cfg.Users.RevokeKey(ctx, who(ctx), in.ID))
+	})
+	api.Register(a, api.Operation{
+		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Tag: tagAccount, Summary: "Show an own API key in full",
+		Description: "Only in a session that began with a passkey or a set-up link.", Errors: []int{404, 409},
+	}, func(ctx context.Context, in *ID) (*keyText, error) {
+		out := &keyText{}
+		var err error
+		out.Body.APIKey, err = s.cfg.Users.RevealKey(ctx, who(ctx), in.ID)
+		return out, err
+	})
+}
+
+func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) {
+	ask := auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes}
+	if in.Body.ExpiresAt != nil {
+		if in.Body.ExpiresAt.IsZero() {
+			return nil, fault.New(fault.InvalidArgument, "The key would have expired already.").With("field", "expiresAt")
+		}
+		ask.ExpiresAt = *in.Body.ExpiresAt
+	}
+	k, key, err := s.cfg.Users.CreateKey(ctx, who(ctx), ask)
+	return &keyOutput{MadeKey{key, keyOf(k)}}, err
+}
+
+// SessionInfo is a session of the caller.
+type SessionInfo struct {
+	ID         string `json:"id"`
+	Current    bool   `json:"current" doc:"Whether it is the one of this request."`
+	BeganWith  string `json:"beganWith" enum:"passkey,setup,api_key"`
+	UserAgent  string `json:"userAgent"`
+	Address    string `json:"address"`
+	CreatedAt  string `json:"createdAt" format:"date-time"`
+	LastSeenAt string `json:"lastSeenAt" format:"date-time"`
+	ExpiresAt  string `json:"expiresAt" format:"date-time"`
+}
+
+type (
+	sessionList struct {
+		Body struct {
+			Sessions []SessionInfo `json:"sessions" nullable:"false"`
+		}
+	}
+	revokedOutput struct {
+		Body struct {
+			Revoked int64 `json:"revoked" doc:"How many sessions ended."`
+		}
+	}
+)
+
+// Sessions are the routes of the caller's sessions: sessions, sessions/{id}, sessions/revoke-others.
+func (s *Sets) Sessions(a *api.API, base string) {
+	at := base + "/sessions"
+	api.Register(a, api.Operation{
+		ID: "list-sessions", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own sessions",
+	}, s.listSessions)
+	api.Register(a, api.Operation{
+		ID: "revoke-session", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.APIKey, Tag: tagAccount, Summary: "End an own session", Status: http.StatusNoContent, Errors: []int{404},
+	}, func(ctx context.Context, in *ID) (*none, error) {
+		p, err := whole(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return done(s.cfg.Users.EndOwnSession(ctx, p, in.ID))
+	})
+	api.Register(a, api.Operation{
+		ID: "revoke-other-sessions", Method: http.MethodPost, Path: at + "/revoke-others", Policy: httpd.APIKey, Tag: tagAccount, Summary: "End all other own sessions",
+	}, func(ctx context.Context, _ *struct{}) (*revokedOutput, error) {
+		p, err := whole(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &revokedOutput{}
+		out.Body.Revoked, err = s.cfg.Users.EndOtherSessions(ctx, p)
+		return out, err
+	})
+}
+
+func (s *Sets) listSessions(ctx context.Context, _ *struct{}) (*sessionList, error) {
+	p, err := whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.cfg.Users.Sessions(ctx, p.User.ID)
+	out := &sessionList{}
+	out.Body.Sessions = make([]SessionInfo, len(rows))
+	for i, r := range rows {
+		out.Body.Sessions[i] = SessionInfo{
+			ID: r.ID, Current: r.ID == p.SessionID, BeganWith: r.BeganWith, UserAgent: r.UserAgent, Address: r.Address,
+			CreatedAt: moment(r.CreatedAt), LastSeenAt: moment(r.SeenAt), ExpiresAt: moment(r.ExpiresAt),
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,204 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// User is a person with an account.
+type User struct {
+	ID        string    `json:"id"`
+	Email     string    `json:"email"`
+	Name      string    `json:"name"`
+	Role      auth.Role `json:"role" enum:"admin,member"`
+	Disabled  bool      `json:"disabled"`
+	CreatedAt string    `json:"createdAt" format:"date-time"`
+	UpdatedAt string    `json:"updatedAt" format:"date-time"`
+}
+
+func userOf(u auth.User) User {
+	return User{u.ID, u.Email, u.Name, u.Role, u.Disabled, moment(u.CreatedAt), moment(u.UpdatedAt)}
+}
+
+type (
+	userList struct {
+		Body struct {
+			Users []User `json:"users" nullable:"false"`
+		}
+	}
+	userOutput struct{ Body User }
+	userInput  struct {
+		Body struct {
+			Email string    `json:"email" minLength:"3" maxLength:"254"`
+			Name  string    `json:"name" minLength:"1" maxLength:"80"`
+			Role  auth.Role `json:"role,omitempty" enum:"admin,member" default:"member"`
+		}
+	}
+	userMade struct {
+		Body struct {
+			User       User    `json:"user"`
+			InitialKey MadeKey `json:"initialKey"`
+		}
+	}
+	userChange struct {
+		ID
+		Body struct {
+			Name     *string    `json:"name,omitempty" minLength:"1" maxLength:"80"`
+			Role     *auth.Role `json:"role,omitempty" enum:"admin,member"`
+			Disabled *bool      `json:"disabled,omitempty"`
+		}
+	}
+	linkInput struct {
+		Request
+		ID
+	}
+	linkOutput struct {
+		Body struct {
+			URL       string `json:"url" doc:"Whoever opens it is signed in as the user. It is sensitive."`
+			ExpiresAt string `json:"expiresAt" format:"date-time"`
+		}
+	}
+)
+
+// Users are the routes of all users, for administrators: users, users/{id}, users/{id}/setup-link.
+func (s *Sets) Users(a *api.API, base string) {
+	at := base + "/users"
+	api.Register(a, api.Operation{
+		ID: "list-users", Method: http.MethodGet, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "List the users", Description: "The oldest first.",
+	}, func(ctx context.Context, _ *struct{}) (*userList, error) {
+		rows, err := s.cfg.Users.List(ctx)
+		out := &userList{}
+		out.Body.Users = make([]User, len(rows))
+		for i, u := range rows {
+			out.Body.Users[i] = userOf(u)
+		}
+		return out, err
+	})
+	api.Register(a, api.Operation{
+		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
+		Status: http.StatusCreated, Errors: []int{409},
+	}, s.createUser)
+	api.Register(a, api.Operation{
+		ID: "get-user", Method: http.MethodGet, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "One user", Errors: []int{404},
+	}, func(ctx context.Context, in *ID) (*userOutput, error) {
+		u, err := s.cfg.Users.Get(ctx, in.ID)
+		return &userOutput{userOf(u)}, err
+	})
+	api.Register(a, api.Operation{
+		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
+		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
+	}, func(ctx context.Context, in *userChange) (*userOutput, error) {
+		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
+		return &userOutput{userOf(u)}, err
+	})
+	api.Register(a, api.Operation{
+		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
+		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end. An API key is not enough to make one.", Status: http.StatusCreated, Errors: []int{404, 409},
+	}, s.createLink)
+}
+
+func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error) {
+	u, key, err := s.cfg.Users.Create(ctx, in.Body.Email, in.Body.Name, in.Body.Role)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.cfg.Users.Keys(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &userMade{}
+	out.Body.User, out.Body.InitialKey.APIKey = userOf(u), key
+	if len(keys) > 0 {
+		out.Body.InitialKey.APIKeyRecord = keyOf(keys[0])
+	}
+	return out, nil
+}
+
+func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, error) {
+	if p := who(ctx); p.Via == auth.ViaKey || p.Via == auth.ViaExchanged {
+		return nil, fault.New(fault.Forbidden, "This needs a sign-in with a passkey; an API key is not enough.")
+	}
+	token, err := s.cfg.Users.UserLink(ctx, in.ID.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &linkOutput{}
+	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.address(in.http()), token), moment(time.Now().Add(auth.SetupFor).UnixMilli())
+	return out, nil
+}
+
+// address is where this browser sees the core.
+func (s *Sets) address(r *http.Request) string {
+	if s.cfg.Access.PublicURL != "" {
+		return s.cfg.Access.PublicURL
+	}
+	u := url.URL{Scheme: "http", Host: r.Host}
+	if s.cfg.Access.Secure(r) {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
+// SetupURL is the link that holds the token of a set-up link.
+func SetupURL(address, token string) string {
+	return strings.TrimSuffix(address, "/") + prefix + "/setup?token=" + url.QueryEscape(token)
+}
+
+// Event is a line of the audit of accounts.
+type Event struct {
+	ID         string   `json:"id"`
+	At         string   `json:"at" format:"date-time"`
+	Action     string   `json:"action" example:"api_key.create"`
+	Result     string   `json:"result" enum:"ok,refused"`
+	ActorID    *string  `json:"actorId" doc:"Null for one who is not, or not known to be, a user."`
+	ActorName  string   `json:"actorName"`
+	Via        auth.Via `json:"via" doc:"session, exchanged_session, api_key, forward, anonymous or command_line."`
+	Address    string   `json:"address"`
+	TargetID   *string  `json:"targetId"`
+	TargetName string   `json:"targetName"`
+	UserID     *string  `json:"userId" doc:"Whose account it is about."`
+	Detail     string   `json:"detail"`
+}
+
+type (
+	eventInput struct {
+		User   string `query:"user" maxLength:"64" doc:"Id of the user whose account it is about."`
+		Actor  string `query:"actor" maxLength:"64" doc:"Id of the user who acted."`
+		Action string `query:"action" maxLength:"64" doc:"Such as session.begin."`
+		Result string `query:"result" enum:"ok,refused"`
+		Cursor string `query:"cursor" maxLength:"2048" doc:"The nextCursor of the page before."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	}
+	eventList struct {
+		Body struct {
+			Events     []Event `json:"events" nullable:"false"`
+			NextCursor *string `json:"nextCursor" doc:"Null on the last page."`
+		}
+	}
+)
+
+// Audit is the route of the audit of accounts, for administrators: audit.
+func (s *Sets) Audit(a *api.API, base string) {
+	api.Register(a, api.Operation{
+		ID: "list-account-events", Method: http.MethodGet, Path: base + "/audit", Policy: httpd.Admin, Tag: tagUsers, Summary: "Who did what to which account",
+		Description: "The newest first, for 400 days.",
+	}, func(ctx context.Context, in *eventInput) (*eventList, error) {
+		rows, next, err := s.cfg.Users.Events(ctx, auth.EventFilter{UserID: in.User, ActorID: in.Actor, Action: in.Action, Result: in.Result, Cursor: in.Cursor, Limit: in.Limit})
+		out := &eventList{}
+		out.Body.NextCursor, out.Body.Events = some(next), make([]Event, len(rows))
+		for i, e := range rows {
+			out.Body.Events[i] = Event{
+				e.ID, moment(e.At), e.Action, e.Result, some(e.ActorID), e.ActorName, e.Via, e.Address, some(e.TargetID), e.TargetName, some(e.UserID), e.Detail,
+			}
+		}
+		return out, err
+	})
+}

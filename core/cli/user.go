@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/auth"
+)
+
+// acting is the context of a command that changes accounts, for the audit.
+func acting(cmd *cobra.Command) context.Context {
+	return auth.Acting(cmd.Context(), auth.Actor{Name: "command line", Via: auth.ViaCommand})
+}
+
+func (c *command) user() *cobra.Command {
+	return group("user", "Users", c.userCreate(), c.userList(), c.userDisable(), c.userReset())
+}
+
+func (c *command) userCreate() *cobra.Command {
+	var email, name, role string
+	cmd := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			_, key, err := r.Users.Create(acting(cmd), email, name, auth.Role(role))
+			if err == nil {
+				fmt.Fprintln(c.out, key)
+			}
+			return err
+		})
+	}}
+	cmd.Flags().StringVar(&email, "email", "", "email address")
+	cmd.Flags().StringVar(&name, "name", "", "name")
+	cmd.Flags().StringVar(&role, "role", string(auth.Member), "admin or member")
+	return cmd
+}
+
+func (c *command) userList() *cobra.Command {
+	return &cobra.Command{Use: "list", Short: "List the users", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			users, err := r.Users.List(cmd.Context())
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "EMAIL\tNAME\tROLE\tSTATE")
+			for _, u := range users {
+				state := "enabled"
+				if u.Disabled {
+					state = "disabled"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Email, u.Name, u.Role, state)
+			}
+			return w.Flush()
+		})
+	}}
+}
+
+func (c *command) userDisable() *cobra.Command {
+	return &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error { return r.Users.Disable(acting(cmd), args[0]) })
+	}}
+}
+
+func (c *command) userReset() *cobra.Command {
+	var link bool
+	cmd := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key or set-up link; former keys, passkeys and sessions end", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			text, err := "", error(nil)
+			if link {
+				text, err = r.ResetLink(acting(cmd), args[0])
+			} else {
+				text, err = r.Users.Reset(acting(cmd), args[0])
+			}
+			if err == nil {
+				fmt.Fprintln(c.out, text)
+			}
+			return err
+		})
+	}}
+	cmd.Flags().BoolVar(&link, "link", false, "print a set-up link, good once and for a day, by which a passkey can be registered")
+	return cmd
+}

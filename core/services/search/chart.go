@@ -74,9 +74,27 @@ func (t *tally) chart() ChartSums {
 // round keeps three digits after the point.
 func round(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// Chart draws all requests, or those of a token or a key.
+// Chart draws all requests. The window is 1h, 24h or 30d.
+func (s *Service) Chart(ctx context.Context, window string) (*Chart, error) {
+	return s.chart(ctx, scopeAll, "", window)
+}
+
+// TokenChart draws the requests of a token.
+func (s *Service) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
+	return s.chart(ctx, scopeToken, id, window)
+}
+
+// KeyChart draws the requests with an upstream key.
+func (s *Service) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
+	return s.chart(ctx, scopeKey, id, window)
+}
+
+// chart draws the requests of a subject.
 func (s *Service) chart(ctx context.Context, scope, subject, window string) (*Chart, error) {
-	w := chartWindows()[window]
+	w, ok := chartWindows()[window]
+	if !ok {
+		return nil, invalid("window", "The window is 1h, 24h or 30d.")
+	}
 	now := s.cfg.Now()
 	before := lastStart(now, w.width) + w.width
 	from := before - int64(w.length/time.Second)
@@ -141,9 +159,9 @@ type TopToken struct {
 // maxTop is how many tokens a ranking names at most.
 const maxTop = 50
 
-// topTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
+// TopTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
 // counters in memory.
-func (s *Service) topTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {
+func (s *Service) TopTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {
 	now := s.cfg.Now()
 	top := []TopToken{}
 	s.tokens.mu.RLock()

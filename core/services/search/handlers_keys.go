@@ -94,14 +94,15 @@ type keyQuery struct {
 	States  []string `query:"status,explode" maxItems:"5" doc:"Repeatable: active, cooling_down, exhausted, invalid, disabled."`
 }
 
-type keyList struct {
-	Body struct {
-		Items   []APIKey  `json:"items"`
-		Total   int64     `json:"total"`
-		Page    int       `json:"page"`
-		PerPage int       `json:"perPage"`
-		Facets  KeyFacets `json:"facets"`
-	}
+type keyList struct{ Body KeyPage }
+
+// KeyPage is a page of upstream keys, the newest first.
+type KeyPage struct {
+	Items   []APIKey  `json:"items"`
+	Total   int64     `json:"total"`
+	Page    int       `json:"page"`
+	PerPage int       `json:"perPage"`
+	Facets  KeyFacets `json:"facets"`
 }
 
 func (s *Service) listKeys(ctx context.Context, in *keyQuery) (*keyList, error) {
@@ -112,21 +113,39 @@ func (s *Service) listKeys(ctx context.Context, in *keyQuery) (*keyList, error) 
 			return nil, invalid("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
 		}
 	}
-	out := &keyList{}
-	b := &out.Body
-	records, total, err := s.repo.keyPage(ctx, KeyFilter{in.Groups, in.States}, in.Page, in.PerPage)
+	list, err := s.Keys(ctx, KeyFilter{in.Groups, in.States}, in.Page, in.PerPage)
+	return &keyList{list}, err
+}
+
+// Keys lists upstream keys; page counts from 1.
+func (s *Service) Keys(ctx context.Context, f KeyFilter, page, perPage int) (KeyPage, error) {
+	out := KeyPage{Page: page, PerPage: perPage}
+	records, total, err := s.repo.keyPage(ctx, f, page, perPage)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	b.Total, b.Page, b.PerPage = total, in.Page, in.PerPage
-	if b.Items, err = s.describeKeys(ctx, records); err != nil {
-		return nil, err
+	out.Total = total
+	if out.Items, err = s.describeKeys(ctx, records); err != nil {
+		return out, err
 	}
-	if b.Facets.Groups, err = s.repo.keyFacet(ctx, "group_name"); err != nil {
-		return nil, err
+	if out.Facets.Groups, err = s.repo.keyFacet(ctx, "group_name"); err != nil {
+		return out, err
 	}
-	b.Facets.Statuses, err = s.repo.keyFacet(ctx, "state")
+	out.Facets.Statuses, err = s.repo.keyFacet(ctx, "state")
 	return out, err
+}
+
+// Key is one upstream key.
+func (s *Service) Key(ctx context.Context, id string) (APIKey, error) {
+	r, err := s.repo.liveKey(ctx, id)
+	if err != nil {
+		return APIKey{}, err
+	}
+	all, err := s.describeKeys(ctx, []keyRecord{r})
+	if err != nil {
+		return APIKey{}, err
+	}
+	return all[0], nil
 }
 
 // KeyPath names an upstream key.
@@ -135,15 +154,8 @@ type KeyPath struct {
 }
 
 func (s *Service) getKey(ctx context.Context, in *KeyPath) (*struct{ Body APIKey }, error) {
-	r, err := s.repo.liveKey(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.describeKeys(ctx, []keyRecord{r})
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body APIKey }{all[0]}, nil
+	k, err := s.Key(ctx, in.ID)
+	return &struct{ Body APIKey }{k}, err
 }
 
 type keyBody struct {

@@ -210,11 +210,12 @@ type historyQuery struct {
 	Cursor string `query:"cursor" maxLength:"300"`
 }
 
-type historyList struct {
-	Body struct {
-		Items      []KeyChange `json:"items"`
-		NextCursor *string     `json:"nextCursor"`
-	}
+type historyList struct{ Body KeyChanges }
+
+// KeyChanges is a page of a key's history, the newest change first.
+type KeyChanges struct {
+	Items      []KeyChange `json:"items"`
+	NextCursor *string     `json:"nextCursor"`
 }
 
 // KeyChange is a change of an upstream key's state.
@@ -230,28 +231,33 @@ type KeyChange struct {
 }
 
 func (s *Service) keyChanges(ctx context.Context, in *historyQuery) (*historyList, error) {
+	list, err := s.KeyHistory(ctx, in.ID, in.Cursor, in.Limit)
+	return &historyList{list}, err
+}
+
+// KeyHistory is a page of the changes of a key's state, also of one that is deleted.
+func (s *Service) KeyHistory(ctx context.Context, id, cursor string, limit int) (KeyChanges, error) {
+	out := KeyChanges{Items: []KeyChange{}}
 	var before string
-	if in.Cursor != "" {
-		if err := store.DecodeCursor(in.Cursor, &before); err != nil {
-			return nil, invalid("cursor", "The cursor is not one of this list.")
+	if cursor != "" {
+		if err := store.DecodeCursor(cursor, &before); err != nil {
+			return out, invalid("cursor", "The cursor is not one of this list.")
 		}
 	}
-	rows, err := s.repo.keyHistory(ctx, in.ID, before, in.Limit+1)
+	rows, err := s.repo.keyHistory(ctx, id, before, limit+1)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &historyList{}
-	out.Body.Items = []KeyChange{}
-	if len(rows) > in.Limit {
-		rows = rows[:in.Limit]
+	if len(rows) > limit {
+		rows = rows[:limit]
 		next, err := store.EncodeCursor(rows[len(rows)-1].ID)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		out.Body.NextCursor = &next
+		out.NextCursor = &next
 	}
 	for _, r := range rows {
-		out.Body.Items = append(out.Body.Items, KeyChange{r.ID, store.FormatTime(store.FromMillis(r.Time)), r.Source, r.Actor, r.Operation, r.Before, r.After, r.Reason})
+		out.Items = append(out.Items, KeyChange{r.ID, store.FormatTime(store.FromMillis(r.Time)), r.Source, r.Actor, r.Operation, r.Before, r.After, r.Reason})
 	}
 	return out, nil
 }

@@ -51,13 +51,15 @@ func (r *requestRow) log() RequestLog {
 	}
 }
 
-func (e *entry) row() requestRow {
-	return requestRow{
+// log is the row of a request that has just been written.
+func (e *entry) log() RequestLog {
+	r := requestRow{
 		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
 		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
 		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
 		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached,
 	}
+	return r.log()
 }
 
 type logQuery struct {
@@ -84,13 +86,14 @@ func (q *logQuery) filter() LogFilter {
 	return f
 }
 
-type logList struct {
-	Body struct {
-		Items      []RequestLog `json:"items" doc:"The newest first."`
-		PageSize   int          `json:"pageSize"`
-		NextCursor *string      `json:"nextCursor" doc:"The older page; null if there is none."`
-		PrevCursor *string      `json:"prevCursor" doc:"The newer page; null on the first."`
-	}
+type logList struct{ Body LogPage }
+
+// LogPage is a page of requests.
+type LogPage struct {
+	Items      []RequestLog `json:"items" doc:"The newest first."`
+	PageSize   int          `json:"pageSize"`
+	NextCursor *string      `json:"nextCursor" doc:"The older page; null if there is none."`
+	PrevCursor *string      `json:"prevCursor" doc:"The newer page; null on the first."`
 }
 
 // logPosition is where a page begins: before or after an id.
@@ -100,20 +103,22 @@ type logPosition struct {
 }
 
 func (s *Service) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
-	return s.logPage(ctx, in.filter(), in.Cursor, in.Limit)
+	list, err := s.Requests(ctx, in.filter(), in.Cursor, in.Limit)
+	return &logList{list}, err
 }
 
-// logPage is a page of the log of those tokens that the filter names.
-func (s *Service) logPage(ctx context.Context, f LogFilter, cursor string, limit int) (*logList, error) {
+// Requests is a page of the log.
+func (s *Service) Requests(ctx context.Context, f LogFilter, cursor string, limit int) (LogPage, error) {
+	out := LogPage{Items: []RequestLog{}, PageSize: limit}
 	var at logPosition
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &at); err != nil {
-			return nil, invalid("cursor", "The cursor is not one of this list.")
+			return out, invalid("cursor", "The cursor is not one of this list.")
 		}
 	}
 	rows, err := s.repo.requests(ctx, f, at.Before, at.After, limit+1)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	more := len(rows) > limit
 	if more {
@@ -122,10 +127,8 @@ func (s *Service) logPage(ctx context.Context, f LogFilter, cursor string, limit
 	if at.After > 0 {
 		slices.Reverse(rows)
 	}
-	out := &logList{}
-	out.Body.Items, out.Body.PageSize = []RequestLog{}, limit
 	for i := range rows {
-		out.Body.Items = append(out.Body.Items, rows[i].log())
+		out.Items = append(out.Items, rows[i].log())
 	}
 	if len(rows) == 0 {
 		return out, nil
@@ -133,12 +136,12 @@ func (s *Service) logPage(ctx context.Context, f LogFilter, cursor string, limit
 	// Backwards there is a page whence we came; forwards, if more than fits was found.
 	older, newer := more || at.After > 0, at.Before > 0 || at.After > 0 && more
 	if older {
-		if out.Body.NextCursor, err = cursorOf(logPosition{Before: rows[len(rows)-1].ID}); err != nil {
-			return nil, err
+		if out.NextCursor, err = cursorOf(logPosition{Before: rows[len(rows)-1].ID}); err != nil {
+			return out, err
 		}
 	}
 	if newer {
-		out.Body.PrevCursor, err = cursorOf(logPosition{After: rows[0].ID})
+		out.PrevCursor, err = cursorOf(logPosition{After: rows[0].ID})
 	}
 	return out, err
 }
@@ -160,11 +163,14 @@ type RequestDetails struct {
 }
 
 func (s *Service) logDetails(ctx context.Context, in *logPath) (*struct{ Body RequestDetails }, error) {
-	row, body, err := s.repo.request(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body RequestDetails }{RequestDetails{row.log(), textOf(body.Request), textOf(body.Response)}}, nil
+	d, err := s.Request(ctx, in.ID)
+	return &struct{ Body RequestDetails }{d}, err
+}
+
+// Request is one request, with its bodies where they are kept.
+func (s *Service) Request(ctx context.Context, id int64) (RequestDetails, error) {
+	row, body, err := s.repo.request(ctx, id)
+	return RequestDetails{row.log(), textOf(body.Request), textOf(body.Response)}, err
 }
 
 func textOf(body []byte) *string {
@@ -175,20 +181,22 @@ func textOf(body []byte) *string {
 	return &text
 }
 
-type logCatalog struct {
-	Body struct {
-		RetentionDays int      `json:"retentionDays"`
-		Operations    []string `json:"operations"`
-		Results       []string `json:"results"`
-		Backends      []string `json:"backends"`
-	}
+// LogCatalog is what requests can be filtered by.
+type LogCatalog struct {
+	RetentionDays int      `json:"retentionDays"`
+	Operations    []string `json:"operations"`
+	Results       []string `json:"results"`
+	Backends      []string `json:"backends"`
 }
 
-// logFacets are the values that filters of the log may take.
-func (s *Service) logFacets(context.Context, *struct{}) (*logCatalog, error) {
+func (s *Service) logFacets(context.Context, *struct{}) (*struct{ Body LogCatalog }, error) {
+	return &struct{ Body LogCatalog }{s.LogCatalog()}, nil
+}
+
+// LogCatalog is what requests can be filtered by at present.
+func (s *Service) LogCatalog() LogCatalog {
 	st := s.state.Load()
-	out := &logCatalog{}
-	b := &out.Body
+	var b LogCatalog
 	b.RetentionDays = int(st.settings.Retention / (24 * time.Hour))
 	b.Operations, b.Backends = []string{}, []string{}
 	for name := range st.operations {
@@ -199,7 +207,7 @@ func (s *Service) logFacets(context.Context, *struct{}) (*logCatalog, error) {
 		b.Backends = append(b.Backends, l.ref)
 	}
 	b.Results = []string{Success.String(), Failure.String(), Refused.String(), Interrupted.String(), Open.String()}
-	return out, nil
+	return b
 }
 
 // topicRequests is where ended requests are published.
@@ -211,15 +219,15 @@ const maxReplay = 200
 // handleLogEvents sends each request as it ends, as event "request" with the row as in the list. A reader that was too slow gets
 // "lagged" and reads the list again.
 func (s *Service) handleLogEvents(c *gin.Context) {
-	s.followLog(c, func(r *requestRow) bool {
+	s.followLog(c, func(r *RequestLog) bool {
 		return matches(c.Query("auth_token_id"), r.TokenID) && matches(c.Query("key_id"), r.KeyID) && matches(c.Query("operation"), r.Operation) &&
-			matches(c.Query("result"), r.Outcome.String())
+			matches(c.Query("result"), r.ResultStatus)
 	})
 }
 
 func matches(wanted, have string) bool { return wanted == "" || wanted == have }
 
-func (s *Service) followLog(c *gin.Context, wanted func(*requestRow) bool) {
+func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	ctx := c.Request.Context()
 	sub := s.live.Subscribe(topicRequests)
 	defer sub.Close()
@@ -233,7 +241,8 @@ func (s *Service) followLog(c *gin.Context, wanted func(*requestRow) bool) {
 	}
 	out := httpd.NewEvents(c)
 	for i := range missed {
-		if r := &missed[i]; r.Outcome != Open && wanted(r) && sendRequest(out, r) != nil {
+		r := missed[i].log()
+		if missed[i].Outcome != Open && wanted(&r) && sendRequest(out, &r) != nil {
 			return
 		}
 	}
@@ -260,19 +269,19 @@ func (s *Service) followLog(c *gin.Context, wanted func(*requestRow) bool) {
 	}
 }
 
-func sendLive(out *httpd.Events, ev event.Event, wanted func(*requestRow) bool) error {
+func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {
 	if ev.Lagged {
 		return out.Send(0, "lagged", []byte("{}"))
 	}
-	r, ok := ev.Data.(requestRow)
+	r, ok := ev.Data.(RequestLog)
 	if !ok || !wanted(&r) {
 		return nil
 	}
 	return sendRequest(out, &r)
 }
 
-func sendRequest(out *httpd.Events, r *requestRow) error {
-	raw, err := json.Marshal(r.log())
+func sendRequest(out *httpd.Events, r *RequestLog) error {
+	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ type topQuery struct {
 }
 
 func (s *Service) leaderboard(ctx context.Context, in *topQuery) (*struct{ Body []TopToken }, error) {
-	top, err := s.topTokens(ctx, in.Window, in.Limit)
+	top, err := s.TopTokens(ctx, in.Window, in.Limit)
 	return &struct{ Body []TopToken }{top}, err
 }
 
@@ -107,7 +107,7 @@ func (s *Service) handleUserLogEvents(c *gin.Context) {
 	for _, t := range own {
 		mine[t.ID] = true
 	}
-	s.followLog(c, func(r *requestRow) bool {
+	s.followLog(c, func(r *RequestLog) bool {
 		r.KeyID = ""
 		return mine[r.TokenID] && matches(c.Query("auth_token_id"), r.TokenID)
 	})

@@ -53,13 +53,14 @@ type TokenLimits struct {
 	CreditsMonth *int64 `json:"credits_month" required:"false" minimum:"0" doc:"Credits in a UTC month."`
 }
 
-type tokenList struct {
-	Body struct {
-		Items   []AuthToken `json:"items"`
-		Total   int64       `json:"total"`
-		Page    int         `json:"page"`
-		PerPage int         `json:"perPage"`
-	}
+type tokenList struct{ Body TokenPage }
+
+// TokenPage is a page of access tokens, the newest first.
+type TokenPage struct {
+	Items   []AuthToken `json:"items"`
+	Total   int64       `json:"total"`
+	Page    int         `json:"page"`
+	PerPage int         `json:"perPage"`
 }
 
 type tokenQuery struct {
@@ -141,18 +142,37 @@ func (s *Service) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, e
 	case in.Group != "":
 		f.Group = &in.Group
 	}
+	list, err := s.Tokens(ctx, f, in.Page, in.PerPage)
+	return &tokenList{list}, err
+}
+
+// Tokens lists access tokens; page counts from 1.
+func (s *Service) Tokens(ctx context.Context, f TokenFilter, page, perPage int) (TokenPage, error) {
 	var spent map[string]string
-	if in.QuotaState != "" {
+	if f.QuotaState != "" {
 		spent = s.tokens.spent()
 	}
-	records, total, err := s.repo.tokenPage(ctx, f, spent, in.Page, in.PerPage)
+	out := TokenPage{Page: page, PerPage: perPage}
+	records, total, err := s.repo.tokenPage(ctx, f, spent, page, perPage)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &tokenList{}
-	out.Body.Total, out.Body.Page, out.Body.PerPage = total, in.Page, in.PerPage
-	out.Body.Items, err = s.describeTokens(ctx, records)
+	out.Total = total
+	out.Items, err = s.describeTokens(ctx, records)
 	return out, err
+}
+
+// Token is one access token.
+func (s *Service) Token(ctx context.Context, id string) (AuthToken, error) {
+	r, err := s.repo.liveToken(ctx, id)
+	if err != nil {
+		return AuthToken{}, err
+	}
+	all, err := s.describeTokens(ctx, []tokenRecord{r})
+	if err != nil {
+		return AuthToken{}, err
+	}
+	return all[0], nil
 }
 
 // describeTokens adds to tokens what they have used and whose they are.
@@ -254,15 +274,8 @@ func (s *Service) patchToken(ctx context.Context, in *tokenChange) (*struct{}, e
 }
 
 func (s *Service) getToken(ctx context.Context, in *TokenPath) (*struct{ Body AuthToken }, error) {
-	r, err := s.repo.liveToken(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.describeTokens(ctx, []tokenRecord{r})
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body AuthToken }{all[0]}, nil
+	t, err := s.Token(ctx, in.ID)
+	return &struct{ Body AuthToken }{t}, err
 }
 
 func (s *Service) postToken(ctx context.Context, in *struct{ Body TokenBody }) (*tokenText, error) {

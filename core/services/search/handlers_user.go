@@ -38,14 +38,19 @@ func (s *Service) userToken(ctx context.Context, _ *struct{}) (*tokenText, error
 }
 
 func (s *Service) userTokens(ctx context.Context, _ *struct{}) (*tokenList, error) {
-	records, err := s.repo.tokensOf(ctx, auth.From(ctx).User.ID)
+	list, err := s.TokensOf(ctx, auth.From(ctx).User.ID)
+	return &tokenList{list}, err
+}
+
+// TokensOf lists the access tokens of a user, the oldest first, at most 200.
+func (s *Service) TokensOf(ctx context.Context, user string) (TokenPage, error) {
+	out := TokenPage{Page: 1, PerPage: maxOwn}
+	records, err := s.repo.tokensOf(ctx, user)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &tokenList{}
-	b := &out.Body
-	b.Total, b.Page, b.PerPage = int64(len(records)), 1, maxOwn
-	b.Items, err = s.describeTokens(ctx, records)
+	out.Total = int64(len(records))
+	out.Items, err = s.describeTokens(ctx, records)
 	return out, err
 }
 
@@ -100,9 +105,7 @@ func (s *Service) userLogs(ctx context.Context, in *logQuery) (*logList, error) 
 			return nil, err
 		}
 		if len(own) == 0 {
-			empty := &logList{}
-			empty.Body.Items, empty.Body.PageSize = []RequestLog{}, in.Limit
-			return empty, nil
+			return &logList{LogPage{Items: []RequestLog{}, PageSize: in.Limit}}, nil
 		}
 		for _, t := range own {
 			f.TokenIDs = append(f.TokenIDs, t.ID)
@@ -110,14 +113,11 @@ func (s *Service) userLogs(ctx context.Context, in *logQuery) (*logList, error) 
 	}
 	// Which upstream key it was is none of a user's business.
 	f.KeyID = ""
-	out, err := s.logPage(ctx, f, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
+	out, err := s.Requests(ctx, f, in.Cursor, in.Limit)
+	for i := range out.Items {
+		out.Items[i].KeyID = ""
 	}
-	for i := range out.Body.Items {
-		out.Body.Items[i].KeyID = ""
-	}
-	return out, nil
+	return &logList{out}, err
 }
 
 // Dashboard is what the tokens of a user have used together.
@@ -145,9 +145,15 @@ type RequestRate struct {
 }
 
 func (s *Service) dashboard(ctx context.Context, _ *struct{}) (*struct{ Body Dashboard }, error) {
-	records, err := s.repo.tokensOf(ctx, auth.From(ctx).User.ID)
+	d, err := s.DashboardOf(ctx, auth.From(ctx).User.ID)
+	return &struct{ Body Dashboard }{d}, err
+}
+
+// DashboardOf is what the tokens of a user have used together.
+func (s *Service) DashboardOf(ctx context.Context, user string) (Dashboard, error) {
+	records, err := s.repo.tokensOf(ctx, user)
 	if err != nil {
-		return nil, err
+		return Dashboard{}, err
 	}
 	ids := make([]string, len(records))
 	for i, r := range records {
@@ -155,7 +161,7 @@ func (s *Service) dashboard(ctx context.Context, _ *struct{}) (*struct{ Body Das
 	}
 	ever, err := s.rollups.ever(ctx, scopeToken, ids)
 	if err != nil {
-		return nil, err
+		return Dashboard{}, err
 	}
 	out := Dashboard{Tokens: len(records), RequestRate: RequestRate{WindowMinutes: ringMinutes, Scope: "user"}}
 	var last int64
@@ -174,7 +180,7 @@ func (s *Service) dashboard(ctx context.Context, _ *struct{}) (*struct{ Body Das
 		last = max(last, ever[r.ID].LastAt)
 	}
 	out.LastActivity = optionalTime(last)
-	return &struct{ Body Dashboard }{out}, nil
+	return out, nil
 }
 
 type logoutAnswer struct {
@@ -207,20 +213,26 @@ type Summary struct {
 }
 
 func (s *Service) summary(ctx context.Context, _ *struct{}) (*struct{ Body Summary }, error) {
+	sum, err := s.Summary(ctx)
+	return &struct{ Body Summary }{sum}, err
+}
+
+// Summary adds up all requests, and tells about the key pool what everybody may know.
+func (s *Service) Summary(ctx context.Context) (Summary, error) {
 	ever, err := s.rollups.ever(ctx, scopeAll, []string{""})
 	if err != nil {
-		return nil, err
+		return Summary{}, err
 	}
 	limit, left, err := s.repo.quotaTotals(ctx)
 	if err != nil {
-		return nil, err
+		return Summary{}, err
 	}
 	t, keys := ever[""], s.pool.states()
-	return &struct{ Body Summary }{Summary{
+	return Summary{
 		TotalRequests: t.Requests + t.Refused, SuccessCount: t.Successes, ErrorCount: t.Errors, QuotaExhaustedCount: t.Refused,
 		ActiveKeys: keys[KeyActive] + keys[KeyCooling], ExhaustedKeys: keys[KeyExhausted], LastActivity: optionalTime(t.LastAt),
 		TotalQuotaLimit: limit, TotalQuotaRemaining: left,
-	}}, nil
+	}, nil
 }
 
 func (r *repository) quotaTotals(ctx context.Context) (limit, left int64, err error) {

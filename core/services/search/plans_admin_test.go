@@ -123,7 +123,7 @@ func adminQueries(s *Service) map[string]struct {
 		"chart of a token":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeToken, "t77", "30d"); return err }, ""},
 		"sums of the month":       {func(ctx context.Context) error { _, err := s.windows(ctx, nil); return err }, ""},
 		"public figures":          {func(ctx context.Context) error { _, err := s.summary(ctx, nil); return err }, ""},
-		"top tokens":              {func(ctx context.Context) error { _, err := s.topTokens(ctx, "day", 10); return err }, ""},
+		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
 		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.repo.keysToSync(ctx, noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {
 			_, err := s.repo.purgeRollups(ctx, stepFine, noon.Add(-1000*time.Hour), 10)

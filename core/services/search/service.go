@@ -305,7 +305,7 @@ func (s *Service) ended(inserts, updates []entry) {
 		s.rollups.add(entries)
 		for i := range entries {
 			if entries[i].Outcome != Open {
-				s.live.Publish(topicRequests, event.Event{Type: "request", Data: entries[i].row()})
+				s.live.Publish(topicRequests, event.Event{Type: "request", Data: entries[i].log()})
 			}
 		}
 	}

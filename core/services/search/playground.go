@@ -1,0 +1,79 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// Operations are what clients may ask for, as the backends describe it, without research results; sorted by name.
+func (s *Service) Operations() []sdk.Operation {
+	var out []sdk.Operation
+	for name, op := range s.state.Load().operations {
+		if name != sdk.OpResearchResult {
+			out = append(out, op.Operation)
+		}
+	}
+	slices.SortFunc(out, func(a, b sdk.Operation) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// BaseURL is where the service is mounted.
+func (s *Service) BaseURL() string { return s.state.Load().settings.BaseURL }
+
+// Trial is a call that somebody makes from a page, in the name of a token: it counts and costs as any other.
+type Trial struct {
+	TokenID, Operation string
+	// Body is a JSON object.
+	Body []byte
+	// RequestID and Client are those of the page's request.
+	RequestID, Client string
+}
+
+// TrialAnswer is what the proxy would have answered.
+type TrialAnswer struct {
+	Status      int
+	ContentType string
+	Body        []byte
+	Took        time.Duration
+	Cached      bool
+}
+
+// Try makes a call from a page. Errors are those of the proxy.
+func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
+	st := s.state.Load()
+	tok := s.tokens.get(t.TokenID)
+	if tok == nil || !tok.usable(s.cfg.Now()) {
+		return TrialAnswer{}, fault.New(fault.NotFound, "There is no such access token, or it cannot be used.")
+	}
+	op, known := st.operations[t.Operation]
+	if !known {
+		return TrialAnswer{}, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
+	}
+	in, err := parse(bytes.Clone(t.Body), op.want)
+	if err != nil {
+		return TrialAnswer{}, err
+	}
+	if err := in.check(op.Operation, "", in.token); err != nil {
+		return TrialAnswer{}, err
+	}
+	if in.stream {
+		return TrialAnswer{}, invalid("stream", "A page shows the answer as a whole: leave stream out.")
+	}
+	began := time.Now()
+	ans, err := s.proxy(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
+	if err != nil {
+		return TrialAnswer{}, err
+	}
+	defer ans.discard()
+	return TrialAnswer{ans.head.Status, ans.head.ContentType, bytes.Clone(ans.body()), time.Since(began), ans.cached}, nil
+}
+
+// Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
+func (s *Service) Live() *event.Subscription { return s.live.Subscribe(topicRequests) }

@@ -124,10 +124,14 @@ func TestMethodsAndPathsThatDoNotExist(t *testing.T) {
 	if a := c.send(t, request{method: http.MethodHead, path: "search", token: token}); a.status != 405 || a.body != "" {
 		t.Errorf("HEAD: status %d, body %q", a.status, a.body)
 	}
-	// What the backend does not offer is not found, with a token and an object alone.
-	c.post(t, token, "crawl", `{"url":"https://example.org"}`).refused(t, 404, "not_found")
 	c.post(t, "", "crawl", `{"url":"https://example.org"}`).refused(t, 401, "unauthorized")
-	c.send(t, request{method: http.MethodGet, path: "research/abc", token: token}).refused(t, 404, "not_found")
+	c.send(t, request{method: http.MethodGet, path: "research/abc", token: token}).refused(t, 404, "research_request_not_found")
+	// What lies in inner networks is out of the backend's reach, and its own answer says so.
+	for _, path := range []string{"map", "crawl"} {
+		if a := c.post(t, token, path, `{"url":"`+c.base+`"}`); a.status != 403 || !strings.Contains(a.body, "URL is not supported") {
+			t.Errorf("%s of the core itself: status %d: %s", path, a.status, a.body)
+		}
+	}
 	resp, err := http1.Get(c.base + "/.well-known/oauth-authorization-server")
 	if err != nil {
 		t.Fatal(err)

@@ -75,16 +75,21 @@ func TestRealSDK(t *testing.T) {
 	}
 	t.Run("local", func(t *testing.T) {
 		t.Parallel()
-		c := localCore(t, localHCL)
+		url := site(t)
+		c := localCore(t, siteHCL(url, ""))
 		c.start()
 		t.Cleanup(c.stop)
 		runClients(t, c, dir, c.token(), []clientRun{
 			{[]string{"search.mjs", "Who starts a crashed plugin again?"}, []string{"file:docs/guide.md", "started again by its host"}},
 			{[]string{"extract.mjs", "file:docs/guide.md"}, []string{"# Guide", "A plugin that crashes is started again by its host."}},
-			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The member query is empty.", "does not offer map"}},
+			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The member query is empty.", "The member url is empty."}},
+			{[]string{"map.mjs", url}, []string{"pages below " + url + "/\n", url + "/cranes\n"}},
+			{[]string{"crawl.mjs", url}, []string{url + "/cranes\n", "The crane lifts forty tons of freight."}},
+			{[]string{"research.mjs", "Who starts a crashed plugin again?"}, []string{"A plugin that crashes is started again by its host", "file:docs/guide.md"}},
 		})
-		if _, problems, err := c.node(t, dir, c.token(), "map.mjs"); err == nil || !strings.Contains(problems, "does not offer map") {
-			t.Errorf("map on a backend without it: %v: %s", err, problems)
+		// An address that the guard forbids is the backend's refusal.
+		if _, problems, err := c.node(t, dir, c.token(), "map.mjs", "http://127.0.0.1:1/"); err == nil || !strings.Contains(problems, "URL is not supported") {
+			t.Errorf("map of an inner network: %v: %s", err, problems)
 		}
 		if _, problems, err := c.node(t, dir, "th-zzzz-"+strings.Repeat("a", 24), "search.mjs"); err == nil || !strings.Contains(problems, "access token is invalid") {
 			t.Errorf("a wrong token: %v: %s", err, problems)

@@ -216,6 +216,10 @@ func TestExamplesRunInTheCore(t *testing.T) {
 		t.Errorf("the backend answers %+v", got)
 	}
 	c.post(t, token, "search", `{"query":7}`).refused(t, http.StatusBadRequest, "invalid_request")
+	// What the backend does not offer is not found.
+	for _, path := range []string{"crawl", "map"} {
+		c.post(t, token, path, `{"url":"https://example.org"}`).refused(t, http.StatusNotFound, "not_found")
+	}
 	c.logged("instance docs is ready")
 	c.logged("instance chat is ready")
 

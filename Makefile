@@ -34,7 +34,8 @@ bench: build
 
 generate:
 	mkdir -p $(TOOLS)
-	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
+	$(TOOLS)/templ generate -path core/console
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
 
@@ -47,7 +48,7 @@ release-protos: generate
 # Linters, and that generated files and module files are what their sources say.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
-	@git diff --exit-code -- '*.pb.go' '*.binpb' || { echo "generated files differ: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
 	cd core/tools && $(GO) vet ./protogen ./testsum

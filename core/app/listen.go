@@ -78,19 +78,31 @@ func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err err
 	return base, !has, err
 }
 
-// mount builds the routing of what is switched on.
-func (a *App) mount() error {
+// mounts are the routes of what is switched on.
+func (a *App) mounts() ([]httpd.Mount, error) {
 	pages, err := a.newConsole()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mounts := []httpd.Mount{a.coreMount(pages)}
+	if err := a.withAccounts(&mounts[0]); err != nil {
+		return nil, err
+	}
 	if a.search != nil {
 		m, err := a.search.Mount()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		mounts = append(mounts, withPages(m, pages))
+	}
+	return mounts, nil
+}
+
+// mount puts them into use.
+func (a *App) mount() error {
+	mounts, err := a.mounts()
+	if err != nil {
+		return err
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
 	return a.http.Mount(mounts, httpd.Options{

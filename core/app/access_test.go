@@ -1,0 +1,335 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+func TestMain(m *testing.M) {
+	testplugin.Main()
+	if len(os.Args) == 2 && os.Args[1] == "list" {
+		// The core asks the binary of the built-in plugins which it holds.
+		fmt.Println("[]")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// startApp runs a core with every service that there is, on a plugin of the test binary.
+func startApp(t *testing.T, env map[string]string) *App {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	spec := testplugin.Spec(testplugin.Well)
+	path := filepath.Join(t.TempDir(), "plugin.hcl")
+	must(t, os.WriteFile(path, fmt.Appendf(nil, `
+plugin "testplugin" {
+  path = %q
+  args = [%q, %q]
+}
+search "testplugin" "main" {}
+service "search" {
+  backend = search.main
+}
+`, spec.Path, spec.Args[0], spec.Args[1]), 0o600))
+	lookup := func(name string) (string, bool) {
+		v, ok := env[name]
+		switch name {
+		case "SVC_PLUGIN_BINARY":
+			v, ok = self, true
+		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
+			v, ok = "127.0.0.1:0", true
+		}
+		return v, ok
+	}
+	_, diags, err := LockPlugins(path, lookup)
+	must(t, err)
+	must(t, diags.Err())
+	a, diags, err := Start(t.Context(), Config{Path: path, Env: lookup, Version: "test", Logger: hclog.NewNullLogger()})
+	must(t, err)
+	must(t, diags.Err())
+	t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// caller is somebody who makes requests.
+type caller struct {
+	name string
+	// from is the address that the connection comes from.
+	from   string
+	header http.Header
+	// may tells what the policy of a route of a service lets the caller do: "" or the code of the refusal.
+	may func(service string, p httpd.Policy) string
+}
+
+const (
+	proxyAddr    = "127.0.0.1"
+	strangerAddr = "127.0.0.2"
+)
+
+// callers makes users, keys, sessions and tokens of all sorts.
+func callers(t *testing.T, a *App) []caller {
+	t.Helper()
+	ctx := t.Context()
+	from := auth.Origin{Address: "192.0.2.1"}
+	token, err := a.users.FirstLink(ctx)
+	must(t, err)
+	adminCookie, admin, err := a.users.UseSetup(ctx, token, "admin@example.com", "Admin", from)
+	must(t, err)
+	member, memberKey, err := a.users.Create(ctx, "member@example.com", "Member", auth.Member)
+	must(t, err)
+	token, err = a.users.UserLink(ctx, member.ID)
+	must(t, err)
+	memberCookie, _, err := a.users.UseSetup(ctx, token, "", "", from)
+	must(t, err)
+	gone, goneKey, err := a.users.Create(ctx, "gone@example.com", "Gone", auth.Admin)
+	must(t, err)
+	yes := true
+	_, err = a.users.Change(ctx, gone.ID, auth.UserChange{Disabled: &yes})
+	must(t, err)
+	key := func(scopes ...string) string {
+		_, text, err := a.users.CreateKey(ctx, admin, auth.NewKey{Scopes: scopes})
+		must(t, err)
+		return text
+	}
+	adminKey, searchKey, mailKey := key(), key("search"), key("mail")
+	exchanged, _, err := a.users.Exchange(ctx, adminKey, from)
+	must(t, err)
+	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, search.NewToken{Note: "test"})
+	must(t, err)
+
+	all := func(string, httpd.Policy) string { return "" }
+	never := func(code string) func(string, httpd.Policy) string {
+		return func(string, httpd.Policy) string { return code }
+	}
+	// A member may do what needs no administrator.
+	asMember := func(_ string, p httpd.Policy) string {
+		if p == httpd.Admin || p == httpd.Forward {
+			return "forbidden"
+		}
+		return ""
+	}
+	// A key is not enough for what needs a sign-in.
+	byKey := func(may func(string, httpd.Policy) string) func(string, httpd.Policy) string {
+		return func(service string, p httpd.Policy) string {
+			if p == httpd.Session {
+				return "forbidden"
+			}
+			return may(service, p)
+		}
+	}
+	// A key with scopes is for those services, and of the core for what any key may.
+	scoped := func(scope string) func(string, httpd.Policy) string {
+		return byKey(func(service string, p httpd.Policy) string {
+			if service == httpd.CoreService && p != httpd.APIKey || service != httpd.CoreService && service != scope {
+				return "forbidden"
+			}
+			return ""
+		})
+	}
+	cookie := func(v string) http.Header { return http.Header{"Cookie": {auth.SessionCookie + "=" + v}} }
+	bearer := func(v string) http.Header { return http.Header{"Authorization": {"Bearer " + v}} }
+	person := func(v string) http.Header {
+		return http.Header{"X-Forwarded-User": {v}, "X-Forwarded-For": {"192.0.2.1"}}
+	}
+	return []caller{
+		{"anonymous", proxyAddr, http.Header{}, never("unauthorized")},
+		{"anonymous with a forwarding header", proxyAddr, http.Header{"X-Forwarded-For": {"127.0.0.1"}}, never("unauthorized")},
+		{"member", proxyAddr, cookie(memberCookie), asMember},
+		{"admin", proxyAddr, cookie(adminCookie), all},
+		{"API key of an admin", proxyAddr, bearer(adminKey), byKey(all)},
+		{"API key of a member", proxyAddr, bearer(memberKey), byKey(asMember)},
+		{"API key with the scope search", proxyAddr, bearer(searchKey), scoped("search")},
+		{"API key with the scope mail", proxyAddr, bearer(mailKey), scoped("mail")},
+		{"session from an API key", proxyAddr, cookie(exchanged), byKey(all)},
+		{"access token", proxyAddr, bearer(accessToken), never("invalid_api_key")},
+		{"forward identity, allowed", proxyAddr, person("alice"), all},
+		{"forward identity, not allowed", proxyAddr, person("mallory"), never("unauthorized")},
+		{"forward identity, from an untrusted address", strangerAddr, person("alice"), never("unauthorized")},
+		{"disabled user", proxyAddr, bearer(goneKey), never("account_disabled")},
+		{"session of an admin, from another site", proxyAddr, func() http.Header {
+			h := cookie(adminCookie)
+			h.Set("Sec-Fetch-Site", "cross-site")
+			return h
+		}(), nil},
+	}
+}
+
+var clientNumber atomic.Int64
+
+// send makes a request from the caller's address and returns the status and the code of the body.
+func (c caller) send(t *testing.T, base, method, path string) (int, string) {
+	t.Helper()
+	dial := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(c.from)}}
+	tr := &http.Transport{DialContext: dial.DialContext, DisableKeepAlives: true}
+	var body io.Reader
+	if method != http.MethodGet && method != http.MethodHead {
+		body = strings.NewReader("{}")
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, base+path, body)
+	must(t, err)
+	req.Header = c.header.Clone()
+	if h := req.Header.Get("Host"); h != "" {
+		req.Host = h
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if req.Header.Get("Authorization") != "" {
+		// Wrong keys are counted by client, and this is not about that.
+		client := clientNumber.Add(1)
+		req.Header.Set("X-Forwarded-For", fmt.Sprintf("10.0.%d.%d", client/256, client%256))
+	}
+	req.Header.Set("Accept", "application/json")
+	res, err := tr.RoundTrip(req)
+	must(t, err)
+	defer func() { _ = res.Body.Close() }()
+	var answer struct{ Code string }
+	_ = json.NewDecoder(res.Body).Decode(&answer)
+	return res.StatusCode, answer.Code
+}
+
+// reached is the status of handlers that only tell that they were reached.
+const reached = 299
+
+// exposed puts the routes of the product behind the product's guard, with handlers that do nothing.
+func exposed(t *testing.T, a *App) (base string, mounts []httpd.Mount) {
+	t.Helper()
+	mounts, err := a.mounts()
+	must(t, err)
+	for i := range mounts {
+		routes := slices.Clone(mounts[i].Routes)
+		for j := range routes {
+			routes[j].Handler = func(c *gin.Context) { c.Status(reached); c.Writer.WriteHeaderNow() }
+		}
+		mounts[i].Routes, mounts[i].Errors = routes, nil
+	}
+	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
+	must(t, err)
+	must(t, h.Mount(mounts, httpd.Options{Guard: a.users.Guard(a.access()), Clients: a.clients}))
+	h.Serve()
+	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	return "http://" + h.Addr(), mounts
+}
+
+// concrete fills the parameters of a path.
+func concrete(base, path string) string {
+	parts := strings.Split(strings.TrimSuffix(base, "/")+path, "/")
+	for i, p := range parts {
+		if strings.HasPrefix(p, ":") || strings.HasPrefix(p, "*") {
+			parts[i] = "x"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// TestWhoMayDoWhat walks every route of the product with every sort of caller and compares what happens with the policy
+// that the route declares.
+func TestWhoMayDoWhat(t *testing.T) {
+	a := startApp(t, map[string]string{
+		"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr,
+	})
+	base, mounts := exposed(t, a)
+	all := callers(t, a)
+	n := 0
+	for _, m := range mounts {
+		for _, r := range m.Routes {
+			path := concrete(m.BaseURL, r.Path)
+			for _, c := range all {
+				n++
+				status, code := c.send(t, base, r.Method, path)
+				want := ""
+				switch r.Policy {
+				case httpd.Session, httpd.Admin, httpd.APIKey, httpd.Forward:
+					switch {
+					case c.may != nil:
+						want = c.may(m.Service, r.Policy)
+					case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions:
+						want = "forbidden"
+					}
+				}
+				if code != want || (want == "") != (status == reached) {
+					t.Errorf("%s %s (%s): %s gets %d %q, want %q", r.Method, path, r.Policy, c.name, status, code, want)
+				}
+			}
+		}
+	}
+	if n < 500 {
+		t.Errorf("only %d combinations were tried", n)
+	}
+}
+
+// TestAccessTokenRoutes: routes that check the token themselves take an access token and nothing else.
+func TestAccessTokenRoutes(t *testing.T) {
+	a := startApp(t, map[string]string{
+		"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr,
+	})
+	mounts, err := a.mounts()
+	must(t, err)
+	all, n := callers(t, a), 0
+	for _, m := range mounts {
+		for _, r := range m.Routes {
+			if r.Policy != httpd.AccessToken {
+				continue
+			}
+			n++
+			for _, c := range all {
+				status, code := c.send(t, "http://"+a.Addr(), r.Method, concrete(m.BaseURL, r.Path))
+				if refused := status == http.StatusUnauthorized; refused == (c.name == "access token") && status != http.StatusMethodNotAllowed {
+					t.Errorf("%s %s: %s gets %d %q", r.Method, r.Path, c.name, status, code)
+				}
+			}
+		}
+	}
+	if n < 7 {
+		t.Errorf("there are only %d such routes", n)
+	}
+}
+
+// TestPublicRoutes: what is open to everybody is listed here, so that nothing becomes so by mistake.
+func TestPublicRoutes(t *testing.T) {
+	a := startApp(t, nil)
+	mounts, err := a.mounts()
+	must(t, err)
+	public := []string{
+		"GET /", "GET /assets/", "GET /manifest.webmanifest", "GET /sw.js",
+		"GET /system/sign-in", "POST /system/sign-in", "POST /system/sign-out", "GET /system/setup", "POST /system/setup", "POST /system/preferences",
+		"GET /system/openapi.json", "GET /system/docs", "GET /system/api/meta", "POST /system/api/auth/passkey/options", "POST /system/api/auth/passkey/verify",
+		"POST /system/api/auth/session", "DELETE /system/api/auth/session", "POST /system/api/setup", "POST /system/api/setup/check",
+		"GET /search/openapi.json", "GET /search/docs", "GET /search/health", "GET /search/api/summary",
+	}
+	for _, m := range mounts {
+		for _, r := range m.Routes {
+			at := r.Method + " " + strings.TrimSuffix(m.BaseURL, "/") + r.Path
+			listed := slices.ContainsFunc(public, func(p string) bool {
+				return at == p || (strings.HasSuffix(p, "/assets/") || strings.HasSuffix(p, "/docs")) && strings.HasPrefix(at, strings.TrimSuffix(p, "/")+"/")
+			})
+			if (r.Policy == httpd.Public) != listed {
+				t.Errorf("%s has the policy %s", at, r.Policy)
+			}
+		}
+	}
+}

@@ -43,9 +43,5 @@ func (s *settings) address() string {
 	if s.core.PublicURL != "" {
 		return strings.TrimSuffix(s.core.PublicURL, "/")
 	}
-	_, port, ok := strings.Cut(s.core.HTTPAddr[strings.LastIndexByte(s.core.HTTPAddr, ']')+1:], ":")
-	if !ok {
-		return "http://localhost"
-	}
-	return "http://localhost:" + port
+	return localURL(s.core.HTTPAddr)
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -55,23 +54,4 @@ func TestAnonymousDevelopment(t *testing.T) {
 	_, _, err := a.users.Create(t.Context(), "ann@example.com", "Ann", auth.Member)
 	must(t, err)
 	walk(true)
-}
-
-// TestSetupLinkAtStart: there is a link while there is no user, and it works.
-func TestSetupLinkAtStart(t *testing.T) {
-	a := startApp(t, map[string]string{"SVC_PUBLIC_URL": "https://patchbay.example.com/"})
-	link, err := a.SetupLink(t.Context())
-	must(t, err)
-	token, ok := strings.CutPrefix(link, "https://patchbay.example.com/system/setup?token=")
-	if !ok {
-		t.Fatalf("got %q", link)
-	}
-	_, p, err := a.users.UseSetup(t.Context(), token, "ann@example.com", "Ann", auth.Origin{Address: "192.0.2.1"})
-	must(t, err)
-	if !p.Admin() {
-		t.Fatalf("got %+v", p)
-	}
-	if link, err = a.SetupLink(t.Context()); err != nil || link != "" {
-		t.Fatalf("got %q, %v", link, err)
-	}
 }

@@ -55,9 +55,14 @@ func (a *App) URL() string {
 	if a.set.core.PublicURL != "" {
 		return strings.TrimSuffix(a.set.core.PublicURL, "/")
 	}
-	host, port, err := net.SplitHostPort(a.http.Addr())
+	return localURL(a.http.Addr())
+}
+
+// localURL is how this machine reaches a listener.
+func localURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "http://" + a.http.Addr()
+		return "http://" + addr
 	}
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() || ip.IsLoopback() {
 		host = "localhost"

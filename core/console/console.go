@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -101,7 +102,7 @@ func (c *Console) Routes() []httpd.Route {
 		{Method: http.MethodPost, Path: "/system/setup", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.useSetup},
 		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.preferences},
 	}
-	return append(out, c.homeRoutes()...)
+	return slices.Concat(out, c.homeRoutes(), c.pluginRoutes(), c.jobRoutes(), c.accountRoutes(), c.userRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

@@ -101,17 +101,15 @@
 	const can = () => window.isSecureContext && window.PublicKeyCredential?.parseRequestOptionsFromJSON;
 	const ceremonies = {
 		async signin() {
-			const { publicKey, ...rest } = await call('auth/passkey/options');
-			const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
-			const credential = await navigator.credentials.get({ publicKey: options });
-			await call('auth/passkey/verify', { ...rest, credential: credential.toJSON() });
+			const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await call('auth/passkey/options'));
+			const credential = await navigator.credentials.get({ publicKey });
+			await call('auth/passkey/verify', { response: credential.toJSON() });
 		},
 		async register(form) {
-			const name = form.elements.name?.value;
-			const { publicKey, ...rest } = await call('passkeys/registration/options');
-			const options = PublicKeyCredential.parseCreationOptionsFromJSON(publicKey);
-			const credential = await navigator.credentials.create({ publicKey: options });
-			await call('passkeys/registration/verify', { ...rest, name, credential: credential.toJSON() });
+			const options = await call('passkeys/registration/options', { name: form.elements.name.value });
+			const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+			const credential = await navigator.credentials.create({ publicKey });
+			await call('passkeys/registration/verify', { response: credential.toJSON() });
 		},
 	};
 	document.querySelectorAll('[data-passkey]').forEach((form) => {

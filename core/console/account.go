@@ -1,0 +1,190 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+const accountPath = "/system/account"
+
+func (c *Console) accountRoutes() []httpd.Route {
+	post := func(path string, p httpd.Policy, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Handler: h}
+	}
+	return []httpd.Route{
+		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.account},
+		post("/passkeys/:id/rename", httpd.Session, c.renamePasskey),
+		post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey),
+		post("/keys", httpd.APIKey, c.createKey),
+		post("/keys/:id/reveal", httpd.Session, c.revealKey),
+		post("/keys/:id/revoke", httpd.APIKey, c.revokeKey),
+		post("/sessions/:id/end", httpd.APIKey, c.endSession),
+		post("/sessions/end-others", httpd.APIKey, c.endOtherSessions),
+	}
+}
+
+// accountView is what the account page shows.
+type accountView struct {
+	User     auth.User
+	Passkeys []auth.Passkey
+	Keys     []auth.Key
+	Sessions []auth.SessionInfo
+	// Capability says whether passkeys can be made here; Strong whether this session may make them.
+	Capability auth.Capability
+	Strong     bool
+	// Secret is an API key that is shown this once, SecretName its name.
+	Secret, SecretName string
+	// Failure is why the last form was refused.
+	Failure string
+}
+
+// account shows the account of the caller.
+func (c *Console) account(gc *gin.Context) { c.showAccount(gc, http.StatusOK, accountView{}) }
+
+func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
+	v := c.kit.View(gc, "account.title")
+	if err := c.fillAccount(gc.Request.Context(), gc, &a); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	c.kit.Render(gc, v, status, accountPage(v, a))
+}
+
+func (c *Console) fillAccount(ctx context.Context, gc *gin.Context, a *accountView) (err error) {
+	p := auth.From(ctx)
+	a.User, a.Strong, a.Capability = p.User, p.Strong(), c.cfg.Access.Passkeys(gc.Request)
+	if p.Via == auth.ViaAnonymous {
+		return nil
+	}
+	if a.Passkeys, err = c.cfg.Users.Passkeys(ctx, p.User.ID); err != nil {
+		return err
+	}
+	if a.Keys, err = c.cfg.Users.Keys(ctx, p.User.ID); err != nil {
+		return err
+	}
+	a.Sessions, err = c.cfg.Users.Sessions(ctx, p.User.ID)
+	return err
+}
+
+// afterAccount answers an action on the account page.
+func (c *Console) afterAccount(gc *gin.Context, err error, part, textID string, args ...string) {
+	if err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	c.kit.Done(gc, accountPath+part, ui.Toast{Kind: "ok", TextID: textID, Args: args})
+}
+
+func (c *Console) renamePasskey(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	p, err := c.cfg.Users.RenamePasskey(ctx, auth.From(ctx), gc.Param("id"), gc.PostForm("name"))
+	c.afterAccount(gc, err, "#passkeys", "account.passkey.renamed", "Name", p.Name)
+}
+
+func (c *Console) revokePasskey(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	c.afterAccount(gc, c.cfg.Users.RevokePasskey(ctx, auth.From(ctx), gc.Param("id")), "#passkeys", "account.passkey.revoked")
+}
+
+func (c *Console) createKey(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	k := auth.NewKey{Name: gc.PostForm("name"), Scopes: gc.PostFormArray("scope")}
+	if days, err := strconv.Atoi(gc.PostForm("days")); err == nil && days > 0 && days <= 3650 {
+		k.ExpiresAt = time.Now().AddDate(0, 0, days)
+	}
+	key, text, err := c.cfg.Users.CreateKey(ctx, auth.From(ctx), k)
+	c.showSecret(gc, key.Name, text, err)
+}
+
+func (c *Console) revealKey(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	text, err := c.cfg.Users.RevealKey(ctx, auth.From(ctx), gc.Param("id"))
+	c.showSecret(gc, gc.Param("id"), text, err)
+}
+
+// showSecret answers with the account page and a key in full. It is not sent on by an address or a cookie.
+func (c *Console) showSecret(gc *gin.Context, name, text string, err error) {
+	if err == nil {
+		c.showAccount(gc, http.StatusOK, accountView{Secret: text, SecretName: name})
+		return
+	}
+	e := fault.As(err)
+	if fault.StatusOf(e) >= http.StatusInternalServerError {
+		c.kit.Fail(gc, err)
+		return
+	}
+	c.showAccount(gc, fault.StatusOf(e), accountView{Failure: c.kit.View(gc, "").Fault(e)})
+}
+
+func (c *Console) revokeKey(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	c.afterAccount(gc, c.cfg.Users.RevokeKey(ctx, auth.From(ctx), gc.Param("id")), "#keys", "account.key.revoked")
+}
+
+func (c *Console) endSession(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	c.afterAccount(gc, c.cfg.Users.EndOwnSession(ctx, auth.From(ctx), gc.Param("id")), "#sessions", "account.session.ended")
+}
+
+func (c *Console) endOtherSessions(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	_, err := c.cfg.Users.EndOtherSessions(ctx, auth.From(ctx))
+	c.afterAccount(gc, err, "#sessions", "account.sessions.ended")
+}
+
+// moment is a time in Unix milliseconds; 0 is none.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// keyState is the word for what an API key is good for.
+func keyState(v *ui.View, k auth.Key) string {
+	switch {
+	case k.RevokedAt != 0:
+		return "revoked"
+	case k.ExpiresAt != 0 && k.ExpiresAt <= v.Now.UnixMilli():
+		return "expired"
+	}
+	return "active"
+}
+
+func passkeyState(p auth.Passkey) string {
+	if p.RevokedAt != 0 {
+		return "revoked"
+	}
+	return "active"
+}
+
+// scopeText names the services of a key.
+func scopeText(v *ui.View, scopes []string) string {
+	if len(scopes) == 0 {
+		return v.T("account.key.all")
+	}
+	return strings.Join(scopes, ", ")
+}
+
+// setupURL is the address of a set-up link, as this browser sees the core.
+func (c *Console) setupURL(gc *gin.Context, token string) string {
+	address := strings.TrimSuffix(c.cfg.Access.PublicURL, "/")
+	if address == "" {
+		address = "http://" + gc.Request.Host
+		if c.cfg.Access.Secure(gc.Request) {
+			address = "https://" + gc.Request.Host
+		}
+	}
+	return address + "/system/setup?token=" + url.QueryEscape(token)
+}

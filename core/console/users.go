@@ -1,0 +1,157 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+const (
+	usersPath = "/system/users"
+	auditPath = "/system/audit"
+	auditPage = 50
+)
+
+func (c *Console) userRoutes() []httpd.Route {
+	post := func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Handler: h}
+	}
+	return []httpd.Route{
+		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.users},
+		post("", c.createUser),
+		post("/:id/change", c.changeUser),
+		post("/:id/link", c.linkUser),
+		{Method: http.MethodGet, Path: auditPath, Policy: httpd.Admin, Handler: c.audit},
+	}
+}
+
+// usersView is what the page of users shows.
+type usersView struct {
+	Users []auth.User
+	// Link and Key are ways in that are shown this once, For the person.
+	Link, Key, For string
+	// Failure is why the last form was refused; Email and Name are what stood in it.
+	Failure, Email, Name string
+}
+
+func (c *Console) users(gc *gin.Context) { c.showUsers(gc, http.StatusOK, usersView{}) }
+
+func (c *Console) showUsers(gc *gin.Context, status int, u usersView) {
+	var err error
+	if u.Users, err = c.cfg.Users.List(gc.Request.Context()); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	v := c.kit.View(gc, "users.title")
+	c.kit.Render(gc, v, status, usersPage(v, u))
+}
+
+// refuseUser answers with the page of users and why an action was refused.
+func (c *Console) refuseUser(gc *gin.Context, err error, u usersView) {
+	e := fault.As(err)
+	if fault.StatusOf(e) >= http.StatusInternalServerError {
+		c.kit.Fail(gc, err)
+		return
+	}
+	u.Failure = c.kit.View(gc, "").Fault(e)
+	c.showUsers(gc, fault.StatusOf(e), u)
+}
+
+func (c *Console) createUser(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	u := usersView{Email: gc.PostForm("email"), Name: gc.PostForm("name")}
+	user, key, err := c.cfg.Users.Create(ctx, u.Email, u.Name, auth.Role(gc.PostForm("role")))
+	if err != nil {
+		c.refuseUser(gc, err, u)
+		return
+	}
+	token, err := c.cfg.Users.UserLink(ctx, user.ID)
+	if err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	c.showUsers(gc, http.StatusOK, usersView{Link: c.setupURL(gc, token), Key: key, For: user.Email})
+}
+
+func (c *Console) changeUser(gc *gin.Context) {
+	var change auth.UserChange
+	if role := auth.Role(gc.PostForm("role")); role != "" {
+		change.Role = &role
+	}
+	if state := gc.PostForm("disabled"); state != "" {
+		disabled := state == "true"
+		change.Disabled = &disabled
+	}
+	user, err := c.cfg.Users.Change(gc.Request.Context(), gc.Param("id"), change)
+	if err != nil {
+		c.refuseUser(gc, err, usersView{})
+		return
+	}
+	c.kit.Done(gc, usersPath, ui.Toast{Kind: "ok", TextID: "users.changed", Args: []string{"Name", user.Name}})
+}
+
+func (c *Console) linkUser(gc *gin.Context) {
+	ctx := gc.Request.Context()
+	user, err := c.cfg.Users.Get(ctx, gc.Param("id"))
+	if err != nil {
+		c.refuseUser(gc, err, usersView{})
+		return
+	}
+	token, err := c.cfg.Users.UserLink(ctx, user.ID)
+	if err != nil {
+		c.refuseUser(gc, err, usersView{})
+		return
+	}
+	c.showUsers(gc, http.StatusOK, usersView{Link: c.setupURL(gc, token), For: user.Email})
+}
+
+// auditView is a page of the audit of accounts.
+type auditView struct {
+	Action, Result, Cursor string
+	Events                 []auth.Event
+	Next                   string
+}
+
+func (c *Console) audit(gc *gin.Context) {
+	a := auditView{Action: gc.Query("action"), Result: gc.Query("result"), Cursor: gc.Query("cursor")}
+	var err error
+	var next string
+	a.Events, next, err = c.cfg.Users.Events(gc.Request.Context(), auth.EventFilter{Action: a.Action, Result: a.Result, Cursor: a.Cursor, Limit: auditPage})
+	if err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	if next != "" {
+		q := url.Values{"cursor": {next}}
+		for name, value := range map[string]string{"action": a.Action, "result": a.Result} {
+			if value != "" {
+				q.Set(name, value)
+			}
+		}
+		a.Next = auditPath + "?" + q.Encode()
+	}
+	v := c.kit.View(gc, "audit.title")
+	c.kit.Render(gc, v, http.StatusOK, auditPageOf(v, a))
+}
+
+// actions are what the audit can be filtered by.
+func actions() []string {
+	return []string{
+		auth.EventUserCreated, auth.EventUserRenamed, auth.EventUserRole, auth.EventUserDisabled, auth.EventUserEnabled, auth.EventUserReset,
+		auth.EventKeyCreated, auth.EventKeyRevealed, auth.EventKeyRevoked, auth.EventPasskeyAdded, auth.EventPasskeyRenamed, auth.EventPasskeyRevoked,
+		auth.EventSessionBegan, auth.EventSessionEnded, auth.EventSetupLinkMade, auth.EventSetupLinkOpened,
+	}
+}
+
+func userState(u auth.User) string {
+	if u.Disabled {
+		return "disabled"
+	}
+	return "enabled"
+}

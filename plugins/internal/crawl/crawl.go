@@ -42,10 +42,19 @@ const (
 	// maxHops is how many redirects in a row are followed.
 	maxHops = 5
 	// maxLinks is how many links of one page are looked at.
-	maxLinks   = 10_000
+	maxLinks = 10_000
+	// maxKept is how many links of a page are kept for a later crawl.
+	maxKept    = 2000
 	maxAddress = 4096
 	maxFailed  = 100
 )
+
+// WithMaxPages returns a Crawler with another bound for the pages of one crawl. The bounds for hosts hold for both together.
+func (c *Crawler) WithMaxPages(n int) *Crawler {
+	cfg := c.cfg
+	cfg.MaxPages = n
+	return &Crawler{cfg: cfg, gates: c.gates}
+}
 
 // Crawler crawls. It is safe for concurrent use and holds nothing that must be closed.
 type Crawler struct {
@@ -94,20 +103,35 @@ type Options struct {
 	Format extract.Format
 	// MaxText bounds all texts together, in bytes; 0 means none. A page that does not fit counts as failed.
 	MaxText int
+	// Known, if set, tells what was kept of a page: the host is then asked only for what has changed since, and pages
+	// come with what the next crawl needs to know. It is called from several goroutines.
+	Known func(address string) (Known, bool)
 }
 
-// Page is one page that was found. Title, Text and Images are there if texts were asked for.
+// Known is what an earlier crawl has kept of a page: the validators of its answer, either may be empty, and its links.
+type Known struct {
+	ETag, LastModified string
+	// Links are those that the crawl follows, at most 2000.
+	Links []string
+}
+
+// Page is one page that was found. Title, Text and Images are there if texts were asked for, unless the host says that
+// the page is Unchanged since it was kept. Known is there if it was asked for.
 type Page struct {
-	URL    string
-	Title  string
-	Text   string
-	Images []string
+	URL       string
+	Title     string
+	Text      string
+	Images    []string
+	Known     Known
+	Unchanged bool
 }
 
-// Failure is a page that could not be had. Err may be shown to whoever asked for the crawl.
+// Failure is a page that could not be had. Err may be shown to whoever asked for the crawl. Gone tells that the host has
+// no such page for a crawler, or none with text; otherwise it may be there another time.
 type Failure struct {
-	URL string
-	Err error
+	URL  string
+	Err  error
+	Gone bool
 }
 
 // Result is what a crawl found, in the order of discovery. Failed holds at most 100.
@@ -118,6 +142,9 @@ type Result struct {
 	Failed []Failure
 	// Start is why the start page could not be had, or nil.
 	Start error
+	// Complete tells that the time sufficed and that all failures are pages that are gone: what is not in Pages then is
+	// not on the site, as far as the options reach.
+	Complete bool
 }
 
 func (o Options) check() error {

@@ -34,6 +34,30 @@ type visit struct {
 	location string
 	// again: the page was visited before; noText: there is something, but nothing to read.
 	again, noText bool
+	// known is what was kept of the page, or nil.
+	known *Known
+}
+
+// statusError is the status of an answer that is no page.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("page answered with status %d", int(e)) }
+
+// gone tells whether a failure means that the host has no such page for a crawler.
+func gone(err error) bool {
+	var status statusError
+	if errors.As(err, &status) {
+		switch status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
+			return true
+		}
+	}
+	for _, e := range []error{errRobots, errLeadsOut, errTooManyHops, errNoText, extract.ErrNoText} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 const keyVisit = "visit"
@@ -42,10 +66,11 @@ const keyVisit = "visit"
 type fetcher struct {
 	collector *colly.Collector
 	format    extract.Format
+	known     func(address string) (Known, bool)
 }
 
-func newFetcher(ctx context.Context, c *Crawler, format extract.Format) *fetcher {
-	f := &fetcher{collector: colly.NewCollector(), format: format}
+func newFetcher(ctx context.Context, c *Crawler, o *Options) *fetcher {
+	f := &fetcher{collector: colly.NewCollector(), format: o.Format, known: o.Known}
 	// All that matters is set here, after the environment was read.
 	k := f.collector
 	k.UserAgent, k.Context = c.cfg.UserAgent, ctx
@@ -74,10 +99,10 @@ func (f *fetcher) fetch(v *visit) (err error) {
 	v.page, v.links, v.noText, v.err = Page{}, nil, false, nil
 	ctx := colly.NewContext()
 	ctx.Put(keyVisit, v)
-	err = f.collector.Request(http.MethodGet, v.url, nil, ctx, nil)
+	err = f.collector.Request(http.MethodGet, v.url, nil, ctx, f.conditions(v))
 	var again *colly.AlreadyVisitedError
 	switch {
-	case v.location != "":
+	case v.location != "", v.page.Unchanged:
 		return nil
 	case v.err != nil:
 		return v.err
@@ -87,6 +112,26 @@ func (f *fetcher) fetch(v *visit) (err error) {
 		v.noText = true
 	}
 	return readableError(err)
+}
+
+// conditions looks up what was kept of a page and makes the headers that ask for it only if it has changed.
+func (f *fetcher) conditions(v *visit) http.Header {
+	v.known = nil
+	if f.known == nil {
+		return nil
+	}
+	known, ok := f.known(v.url)
+	if !ok || known.ETag == "" && known.LastModified == "" {
+		return nil
+	}
+	v.known = &known
+	h := http.Header{}
+	for name, value := range map[string]string{headerETag: known.ETag, headerModified: known.LastModified} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+	return h
 }
 
 // readableError makes a text for people of what colly and net/http say.
@@ -142,9 +187,12 @@ func (f *fetcher) response(r *colly.Response) {
 		return
 	}
 	v.page = Page{URL: v.url, Title: page.Title, Text: page.Text, Images: page.Images}
+	if f.known != nil {
+		v.page.Known = Known{ETag: r.Headers.Get("ETag"), LastModified: r.Headers.Get("Last-Modified")}
+	}
 }
 
-// failed notes a redirect, which colly takes for a failure, or an error status.
+// failed notes a redirect and a page that has not changed, which colly takes for failures, or an error status.
 func failed(r *colly.Response, _ error) {
 	v := visitOf(r.Ctx)
 	if v == nil || r.StatusCode == 0 || r.Headers == nil {
@@ -155,5 +203,9 @@ func failed(r *colly.Response, _ error) {
 		v.location = u.String()
 		return
 	}
-	v.err = fmt.Errorf("page answered with status %d", r.StatusCode)
+	if r.StatusCode == http.StatusNotModified && v.known != nil {
+		v.page, v.links = Page{URL: v.url, Known: *v.known, Unchanged: true}, v.known.Links
+		return
+	}
+	v.err = statusError(r.StatusCode)
 }

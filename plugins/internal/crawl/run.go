@@ -19,6 +19,8 @@ type run struct {
 	text   int
 	seen   map[string]bool
 	listed map[string]bool
+	// broken: a page failed that may be there another time.
+	broken bool
 	result *Result
 }
 
@@ -38,7 +40,7 @@ func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
 		crawler: c, opts: o, limit: min(o.Limit, c.cfg.MaxPages), seen: map[string]bool{start: true}, listed: map[string]bool{},
 		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}},
 	}
-	r.fetcher = newFetcher(inner, c, o.Format)
+	r.fetcher = newFetcher(inner, c, &o)
 	r.levels(inner, &visit{url: start, start: true})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -67,6 +69,7 @@ func (r *run) levels(ctx context.Context, start *visit) {
 		frontier = next
 		visited += len(next)
 	}
+	r.result.Complete = len(frontier) == 0 && !r.broken && start.err == nil
 }
 
 // began notes where the start page really is.
@@ -139,13 +142,36 @@ func (r *run) list(v *visit) {
 		v.err = errNoRoom
 	}
 	if v.err != nil {
+		absent := v.noText || gone(v.err)
+		r.broken = r.broken || !absent
 		if len(r.result.Failed) < maxFailed {
-			r.result.Failed = append(r.result.Failed, Failure{URL: v.url, Err: v.err})
+			r.result.Failed = append(r.result.Failed, Failure{URL: v.url, Err: v.err, Gone: absent})
 		}
 		return
 	}
+	if r.opts.Known != nil {
+		v.page.Known.Links = r.worthKeeping(v.links)
+	}
 	r.text += len(v.page.Text)
 	r.result.Pages = append(r.result.Pages, v.page)
+}
+
+// worthKeeping are the links that a later crawl would follow, each once.
+func (r *run) worthKeeping(links []string) []string {
+	var out []string
+	taken := map[string]bool{}
+	for _, link := range links {
+		u, err := url.Parse(link)
+		if err != nil || len(link) > maxAddress || !r.permits(u) || taken[canonical(u)] {
+			continue
+		}
+		if len(out) == maxKept {
+			break
+		}
+		taken[canonical(u)] = true
+		out = append(out, canonical(u))
+	}
+	return out
 }
 
 // follow makes visits of a page's links, at most room of them.

@@ -14,7 +14,9 @@ import (
 )
 
 const (
-	robotsPath = "/robots.txt"
+	headerETag     = "If-None-Match"
+	headerModified = "If-Modified-Since"
+	robotsPath     = "/robots.txt"
 	// maxRobots is how much of a robots.txt is read.
 	maxRobots = 512 << 10
 	accept    = "text/html, application/xhtml+xml, text/markdown;q=0.9, text/plain;q=0.8, */*;q=0.1"
@@ -39,9 +41,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer leave()
 	ctx, cancel := context.WithTimeout(t.ctx, cfg.PageTimeout)
 	defer cancel()
-	s, err := cfg.Client.Stream(ctx, &httpx.Request{
-		Method: http.MethodGet, URL: req.URL, Header: http.Header{"Accept": {accept}, "User-Agent": {cfg.UserAgent}},
-	}, 0)
+	header := http.Header{"Accept": {accept}, "User-Agent": {cfg.UserAgent}}
+	for _, name := range []string{headerETag, headerModified} {
+		if values := req.Header[name]; len(values) > 0 {
+			header[name] = values
+		}
+	}
+	s, err := cfg.Client.Stream(ctx, &httpx.Request{Method: http.MethodGet, URL: req.URL, Header: header}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,11 @@ func TestEvents(t *testing.T) {
 			t.Fatalf("%d are left, %v", len(left), err)
 		}
 		now.add(2 * time.Minute)
-		must(t, u.Purge(ctx))
+		if jobs, times := u.Jobs(), u.Schedules(); len(jobs) != 1 || len(times) != 1 || times[0].Type != jobs[0].Type {
+			t.Fatalf("got %v and %v", jobs, times)
+		}
+		_, err = u.Jobs()[0].Run(ctx, nil, nil)
+		must(t, err)
 		if left, _, err := u.Events(ctx, auth.EventFilter{}); err != nil || len(left) != 0 {
 			t.Fatalf("%d are left, %v", len(left), err)
 		}

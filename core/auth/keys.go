@@ -203,6 +203,33 @@ func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text st
 	return text, nil
 }
 
+// OpenKeys are the own keys that are not revoked, the newest first, with their texts by id. The texts are there only in a
+// session that began with a passkey or a set-up link.
+func (u *Users) OpenKeys(ctx context.Context, p *Principal) (out []Key, texts map[string]string, err error) {
+	texts = map[string]string{}
+	err = u.cfg.Store.Tx(ctx, "reveal API keys", func(ctx context.Context) error {
+		var rows []apiKey
+		err := u.cfg.Store.Writer(ctx).Where("user_id = ? AND revoked_at = 0", p.User.ID).Order("created_at DESC, id DESC").Find(&rows).Error
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			out = append(out, u.show(row))
+			if !p.Strong() {
+				continue
+			}
+			if texts[row.ID], err = u.unseal(row); err != nil {
+				return err
+			}
+		}
+		if len(texts) == 0 {
+			return nil
+		}
+		return u.record(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email, Detail: "all"})
+	})
+	return out, texts, wrap("reveal API keys", err)
+}
+
 // RevokeKey ends a key and the sessions that were exchanged from it, at once. It may be called again. Members may revoke
 // their own, administrators all; an API key with scopes only those that may do no more than itself.
 func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {

@@ -94,6 +94,16 @@ func whole(ctx context.Context) (*auth.Principal, error) {
 	return p, nil
 }
 
+// wholly keeps principals that are confined to services from a handler, also where a service has mounted it.
+func wholly[I, O any](h func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
+	return func(ctx context.Context, in *I) (*O, error) {
+		if _, err := whole(ctx); err != nil {
+			return nil, err
+		}
+		return h(ctx, in)
+	}
+}
+
 // text writes a time; nil for none.
 func text(millis int64) *string {
 	if millis == 0 {

@@ -164,7 +164,7 @@ func TestAnonymousDeveloper(t *testing.T) {
 			t.Fatalf("got %v", got)
 		}
 		b.want(409, "conflict", "POST", "/api-keys", dict{})
-		b.want(409, "conflict", "POST", "/passkeys/registration/options", dict{})
+		b.want(409, "conflict", "POST", "/passkeys/registration/options", nil)
 		b.want(200, "", "GET", "/passkeys", nil)
 		s.browser("X-Forwarded-For", "192.0.2.1").want(401, "unauthorized", "GET", "/users", nil)
 		s.browser("Host", "rebind.example").want(401, "unauthorized", "GET", "/users", nil)

@@ -40,7 +40,7 @@ type (
 	passkeyOutput struct{ Body Passkey }
 	nameInput     struct {
 		Request
-		Body struct {
+		Body *struct {
 			Name string `json:"name,omitempty" maxLength:"80" doc:"Default: Passkey."`
 		}
 	}
@@ -72,7 +72,11 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Description: "The answer is for navigator.credentials.create, by way of PublicKeyCredential.parseCreationOptionsFromJSON. It is good for five minutes and for one answer in the same session.",
 		Errors:      []int{409, 429},
 	}, func(ctx context.Context, in *nameInput) (*optionsOutput, error) {
-		options, err := s.cfg.Users.BeginRegistration(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()), in.Body.Name)
+		name := ""
+		if in.Body != nil {
+			name = in.Body.Name
+		}
+		options, err := s.cfg.Users.BeginRegistration(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()), name)
 		return written(options, err)
 	})
 	api.Register(a, api.Operation{

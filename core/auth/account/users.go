@@ -73,7 +73,7 @@ func (s *Sets) Users(a *api.API, base string) {
 	at := base + "/users"
 	api.Register(a, api.Operation{
 		ID: "list-users", Method: http.MethodGet, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "List the users", Description: "The oldest first.",
-	}, func(ctx context.Context, _ *struct{}) (*userList, error) {
+	}, wholly(func(ctx context.Context, _ *struct{}) (*userList, error) {
 		rows, err := s.cfg.Users.List(ctx)
 		out := &userList{}
 		out.Body.Users = make([]User, len(rows))
@@ -81,28 +81,28 @@ func (s *Sets) Users(a *api.API, base string) {
 			out.Body.Users[i] = userOf(u)
 		}
 		return out, err
-	})
+	}))
 	api.Register(a, api.Operation{
 		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
 		Status: http.StatusCreated, Errors: []int{409},
-	}, s.createUser)
+	}, wholly(s.createUser))
 	api.Register(a, api.Operation{
 		ID: "get-user", Method: http.MethodGet, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "One user", Errors: []int{404},
-	}, func(ctx context.Context, in *ID) (*userOutput, error) {
+	}, wholly(func(ctx context.Context, in *ID) (*userOutput, error) {
 		u, err := s.cfg.Users.Get(ctx, in.ID)
 		return &userOutput{userOf(u)}, err
-	})
+	}))
 	api.Register(a, api.Operation{
 		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
-	}, func(ctx context.Context, in *userChange) (*userOutput, error) {
+	}, wholly(func(ctx context.Context, in *userChange) (*userOutput, error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
 		return &userOutput{userOf(u)}, err
-	})
+	}))
 	api.Register(a, api.Operation{
 		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
 		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end. An API key is not enough to make one.", Status: http.StatusCreated, Errors: []int{404, 409},
-	}, s.createLink)
+	}, wholly(s.createLink))
 }
 
 func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error) {
@@ -190,7 +190,7 @@ func (s *Sets) Audit(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "list-account-events", Method: http.MethodGet, Path: base + "/audit", Policy: httpd.Admin, Tag: tagUsers, Summary: "Who did what to which account",
 		Description: "The newest first, for 400 days.",
-	}, func(ctx context.Context, in *eventInput) (*eventList, error) {
+	}, wholly(func(ctx context.Context, in *eventInput) (*eventList, error) {
 		rows, next, err := s.cfg.Users.Events(ctx, auth.EventFilter{UserID: in.User, ActorID: in.Actor, Action: in.Action, Result: in.Result, Cursor: in.Cursor, Limit: in.Limit})
 		out := &eventList{}
 		out.Body.NextCursor, out.Body.Events = some(next), make([]Event, len(rows))
@@ -200,5 +200,5 @@ func (s *Sets) Audit(a *api.API, base string) {
 			}
 		}
 		return out, err
-	})
+	}))
 }

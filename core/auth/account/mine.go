@@ -1,0 +1,78 @@
+package account
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// KeySummary is an API key of the caller, for services whose members are in snake case.
+type KeySummary struct {
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	APIKey     *string `json:"api_key" doc:"The full key, only after a sign-in with a passkey. It is sensitive."`
+	MaskedKey  string  `json:"masked_key" doc:"The first 12 and the last 4 characters."`
+	CreatedAt  string  `json:"created_at" format:"date-time"`
+	LastUsedAt *string `json:"last_used_at" format:"date-time"`
+}
+
+func summaryOf(k auth.Key, full string) KeySummary {
+	return KeySummary{k.ID, k.Name, some(full), k.Masked, moment(k.CreatedAt), text(k.LastUsedAt)}
+}
+
+type (
+	summaryList struct {
+		Body struct {
+			Items []KeySummary `json:"items" nullable:"false"`
+		}
+	}
+	summaryMade struct {
+		Body struct {
+			Item   KeySummary `json:"item"`
+			APIKey string     `json:"api_key" doc:"The full key. It is sensitive."`
+		}
+	}
+	summaryInput struct {
+		Body struct {
+			Name string `json:"name,omitempty" maxLength:"80" doc:"Default: API key."`
+		}
+	}
+)
+
+// OwnKeys are the routes of the caller's API keys for services whose members are in snake case, and that take only a session:
+// me/api-keys, me/api-keys/{id}. Keys that are made there are for the given scopes, none for all.
+func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
+	at := base + "/me/api-keys"
+	api.Register(a, api.Operation{
+		ID: "list-own-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own API keys", Description: "The newest first, without revoked ones.",
+	}, func(ctx context.Context, _ *struct{}) (*summaryList, error) { return s.summaries(ctx) })
+	api.Register(a, api.Operation{
+		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "Make an API key", Errors: []int{409},
+	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
+		k, key, err := s.cfg.Users.CreateKey(ctx, who(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
+		out := &summaryMade{}
+		out.Body.Item, out.Body.APIKey = summaryOf(k, key), key
+		return out, err
+	})
+	api.Register(a, api.Operation{
+		ID: "revoke-own-api-key", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Tag: tagAccount, Summary: "Revoke an API key", Description: "Answers with those that are left.", Errors: []int{404},
+	}, func(ctx context.Context, in *ID) (*summaryList, error) {
+		if err := s.cfg.Users.RevokeKey(ctx, who(ctx), in.ID); err != nil {
+			return nil, err
+		}
+		return s.summaries(ctx)
+	})
+}
+
+func (s *Sets) summaries(ctx context.Context) (*summaryList, error) {
+	keys, texts, err := s.cfg.Users.OpenKeys(ctx, who(ctx))
+	out := &summaryList{}
+	out.Body.Items = make([]KeySummary, len(keys))
+	for i, k := range keys {
+		out.Body.Items[i] = summaryOf(k, texts[k.ID])
+	}
+	return out, err
+}

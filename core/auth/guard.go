@@ -96,6 +96,9 @@ func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error
 	if err := allowed(p, service, policy); err != nil {
 		return err
 	}
+	if p.renewed != "" {
+		http.SetCookie(c.Writer, Cookie(p.renewed, g.access.Secure(c.Request)))
+	}
 	c.Request = c.Request.WithContext(With(c.Request.Context(), p))
 	return nil
 }

@@ -176,6 +176,31 @@ func TestSessionExpires(t *testing.T) {
 	must(t, users.PurgeSessions(t.Context()))
 }
 
+// TestCookieIsRenewed: a session that is used lasts longer, in the browser as well.
+func TestCookieIsRenewed(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	users := open(t, func() time.Time { return now })
+	_, key, err := users.Create(t.Context(), "a@example.com", "A", auth.Admin)
+	must(t, err)
+	text, _, err := users.Exchange(t.Context(), key, auth.Origin{})
+	must(t, err)
+	g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+	for _, step := range []struct {
+		after time.Duration
+		sent  bool
+	}{{30 * time.Second, false}, {31 * time.Second, true}, {time.Second, false}, {24 * time.Hour, true}} {
+		now = now.Add(step.after)
+		w := httptest.NewRecorder()
+		c, _ := gin.CreateTestContext(w)
+		c.Request = request(cookie(text))
+		must(t, g(c, "search", httpd.Admin))
+		cookies := w.Result().Cookies()
+		if step.sent != (len(cookies) == 1) || step.sent && (cookies[0].Value != text || cookies[0].MaxAge != 30*24*3600 || !cookies[0].HttpOnly) {
+			t.Fatalf("after %v: got %v", step.after, cookies)
+		}
+	}
+}
+
 func TestForwardedIdentity(t *testing.T) {
 	users := open(t, nil)
 	f := auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedUser: "alice", AllowedGroup: "ops"}

@@ -31,6 +31,8 @@ type Principal struct {
 	Since int64
 	// Address is that of the client.
 	Address string
+	// renewed is the value of the cookie whose end has moved, so that the browser keeps it as long.
+	renewed string
 }
 
 // Strong tells whether the session began with a passkey or a set-up link, so that secrets may be shown again.

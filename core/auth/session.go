@@ -97,6 +97,7 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		return nil, err
 	}
 	if now.UnixMilli()-s.SeenAt > touchAfter.Milliseconds() {
+		p.renewed = text
 		u.touch(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": now.Add(sessionFor).UnixMilli()})
 	}
 	return p, nil

@@ -90,6 +90,10 @@ func (o *Ops) extract(ctx context.Context, req *search.Request, start time.Time)
 		return nil, BadRequest(err)
 	}
 	pages, problems := o.readAll(ctx, p)
+	if err := ctx.Err(); err != nil {
+		// Whoever asked has left: what could not be read for that is no failure of the pages.
+		return nil, err
+	}
 	out := extractAnswer{Results: []extracted{}, Failed: []failure{}, Usage: p.usage, RequestID: AnswerID(req)}
 	budget := textBudget
 	for i, u := range p.urls {

@@ -108,6 +108,9 @@ func New(cfg Config) (*Ops, error) {
 	return o, err
 }
 
+// Crawler is the one that map and crawl use: its bounds for hosts are to hold for other crawls of the backend as well.
+func (o *Ops) Crawler() *crawl.Crawler { return o.crawler }
+
 // Close ends the researches that are under way and closes idle connections.
 func (o *Ops) Close() error {
 	o.research.Close()

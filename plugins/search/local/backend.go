@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -26,17 +28,21 @@ type backend struct {
 }
 
 // open opens the index and starts to follow the files; it does not wait until they are indexed.
-func open(inst search.Instance, cfg Config, rules *rules, roots []root) (*backend, error) {
+func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresses []siteAddress) (*backend, error) {
 	if inst.DataDir == "" {
 		return nil, errors.New("open index: the instance has no data directory")
+	}
+	sites, err := openSites(inst.DataDir, addresses)
+	if err != nil {
+		return nil, err
 	}
 	ix, manifest, err := openIndex(indexDir(inst), inst.Log)
 	if err != nil {
 		return nil, err
 	}
 	b := &backend{follower: &follower{
-		index: ix, roots: roots, rules: rules, log: inst.Log, now: time.Now, manifest: manifest,
-		files: map[string]file{}, ready: make(chan struct{}),
+		index: ix, roots: roots, rules: rules, sites: sites, log: inst.Log, now: time.Now, manifest: manifest,
+		files: map[string]file{}, ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {
 		return nil, errors.Join(err, ix.bleve.Close())
@@ -44,10 +50,35 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root) (*backen
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
 	b.done.Go(func() { b.follower.run(ctx, cfg.Rescan) })
+	r := &refresher{
+		sites: sites, crawler: b.ops.Crawler().WithMaxPages(cfg.SitePages), limit: cfg.SitePages, interval: cfg.Refresh, now: time.Now,
+		changed: b.follower.changed, log: inst.Log,
+	}
+	b.done.Go(func() { r.run(ctx) })
 	return b, nil
 }
 
-var _ io.Closer = (*backend)(nil)
+var (
+	_ io.Closer          = (*backend)(nil)
+	_ framework.Healther = (*backend)(nil)
+)
+
+// Health implements framework.Healther: it tells what keeps the index from being as its sources are.
+func (b *backend) Health(context.Context) error {
+	var problems []string
+	if p := b.follower.problem(); p != "" {
+		problems = append(problems, "files: "+p)
+	}
+	for _, s := range b.follower.sites {
+		if p := s.problem(); p != "" {
+			problems = append(problems, p)
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(problems, "; "))
+}
 
 // settings are those of the operations that other backends have as well.
 func (b *backend) settings(inst search.Instance, cfg Config) webops.Config {
@@ -56,11 +87,11 @@ func (b *backend) settings(inst search.Instance, cfg Config) webops.Config {
 	return out
 }
 
-// Close stops researches, stops following and closes the index.
+// Close stops following and visiting, stops researches and closes the index.
 func (b *backend) Close() error {
-	_ = b.ops.Close()
 	b.cancel()
 	b.done.Wait()
+	_ = b.ops.Close()
 	if err := b.follower.index.bleve.Close(); err != nil {
 		return fmt.Errorf("close index: %w", err)
 	}

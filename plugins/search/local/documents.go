@@ -32,11 +32,11 @@ func (b *backend) readDocument(address string, format extract.Format) (string, e
 	if !ok {
 		return "", errNoDocument
 	}
-	data, err := read(f, b.follower.rules.maxSize)
+	c, err := load(f, b.follower.rules.maxSize)
 	if err != nil {
 		return "", errNoDocument
 	}
-	doc, ok := parse(f.path, data, format)
+	doc, ok := c.document(f.path, format)
 	if !ok {
 		return "", errNoDocument
 	}
@@ -45,13 +45,14 @@ func (b *backend) readDocument(address string, format extract.Format) (string, e
 
 // sources finds documents for a research.
 func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Source, error) {
-	if elsewhere(q.Include, q.Exclude) {
+	where := newDomains(q.Include, q.Exclude)
+	if !b.holds(where) {
 		return nil, nil
 	}
 	if err := b.wait(ctx); err != nil {
 		return nil, err
 	}
-	hits, err := b.find(ctx, searchParams{query: q.Text, results: q.Max, chunks: maxChunks})
+	hits, err := b.find(ctx, searchParams{query: q.Text, results: q.Max, chunks: maxChunks, where: where})
 	if err != nil {
 		return nil, err
 	}

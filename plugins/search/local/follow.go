@@ -33,14 +33,16 @@ type follower struct {
 	index *index
 	roots []root
 	rules *rules
+	sites []*site
 	log   hclog.Logger
 	now   func() time.Time
 
 	mu       sync.RWMutex
 	manifest map[string]entry
 	files    map[string]file
-	// ready is closed after the first complete look at the files.
+	// ready is closed after the first complete look at the files, wake calls for one more look.
 	ready chan struct{}
+	wake  chan struct{}
 	once  sync.Once
 	// lastErr is the text of the latest failure, so that it is logged once.
 	lastErr string
@@ -55,6 +57,7 @@ func (f *follower) run(ctx context.Context, interval time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
+		case <-f.wake:
 		}
 		start := f.now()
 		err := f.sync(ctx)
@@ -72,10 +75,27 @@ func (f *follower) report(err error) {
 	if err != nil {
 		text = err.Error()
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if text != f.lastErr && text != "" {
 		f.log.Error("search index does not follow the files", "error", err)
 	}
 	f.lastErr = text
+}
+
+// problem is what keeps the index from following the files, or empty.
+func (f *follower) problem() string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.lastErr
+}
+
+// changed calls for another look at once.
+func (f *follower) changed() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
 }
 
 // sync makes the index equal to the files once.
@@ -83,6 +103,13 @@ func (f *follower) sync(ctx context.Context) error {
 	files, unread, err := scan(ctx, f.roots, f.rules)
 	if err != nil {
 		return err
+	}
+	for _, s := range f.sites {
+		for address, page := range s.all() {
+			if _, ok := files[address]; !ok {
+				files[address] = page
+			}
+		}
 	}
 	f.mu.Lock()
 	f.files = files
@@ -168,25 +195,56 @@ func unchanged(now file, e entry) bool {
 // replace puts a file's content in the place of what the index has of it.
 func (f *follower) replace(u *update, now file, old entry) (entry, error) {
 	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano()}
-	data, err := read(now, f.rules.maxSize)
+	c, err := load(now, f.rules.maxSize)
 	if err != nil {
 		// Without a time it is tried again at the next look.
 		u.remove(now.address, old)
 		return entry{}, nil
 	}
-	sum := sha256.Sum256(data)
-	fresh.Hash = hex.EncodeToString(sum[:])
+	fresh.Hash = c.hash()
 	if fresh.Hash == old.Hash {
 		fresh.Passages, fresh.Text = old.Passages, old.Text
 		return fresh, nil
 	}
 	u.remove(now.address, old)
-	doc, ok := parse(now.path, data, extract.Markdown)
+	doc, ok := c.document(now.path, extract.Markdown)
 	if !ok {
 		return fresh, nil
 	}
 	fresh.Passages, fresh.Text = len(doc.passages), true
 	return fresh, u.put(now.address, plainPath(now.address), doc)
+}
+
+// content is that of a file: bytes, or a page.
+type content struct {
+	data []byte
+	page storedPage
+}
+
+func load(f file, maxSize int64) (c content, err error) {
+	if f.page {
+		c.page, err = readPage(f.path)
+		return c, err
+	}
+	c.data, err = read(f, maxSize)
+	return c, err
+}
+
+func (c content) hash() string {
+	data := c.data
+	if c.page.URL != "" {
+		data = []byte(c.page.Title + "\n" + c.page.Text)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// document reads the content; the text of a page is Markdown in either format.
+func (c content) document(name string, format extract.Format) (document, bool) {
+	if c.page.URL != "" {
+		return parsePage(c.page)
+	}
+	return parse(name, c.data, format)
 }
 
 // plainPath is the path of an address without escapes.

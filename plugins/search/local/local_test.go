@@ -38,7 +38,7 @@ func newHouse(t testing.TB, files map[string]string) *house {
 	}
 	h.cfg = local.Config{
 		Folders: []string{"docs"}, MaxFileSize: 1 << 20, Rescan: 100 * time.Millisecond, Timeout: 5 * time.Second,
-		Parallel: 2, Pages: 100,
+		Parallel: 2, Pages: 100, SitePages: 100, Refresh: time.Hour,
 	}
 	return h
 }

@@ -21,7 +21,7 @@ func operations() []search.Operation {
 	return append([]search.Operation{
 		{
 			Name: search.OpSearch, Title: "Search documents", Tool: "search",
-			Description: "Search the documents that the operator made available and get the passages that fit the query.",
+			Description: "Search the documents and sites that the operator made available and get the passages that fit the query.",
 			InputSchema: inputSchema(search.OpSearch), Required: []string{"query"}, Timeout: 30 * time.Second,
 		},
 	}, webops.Operations()...)

@@ -1,10 +1,15 @@
 // Package local is the search backend over files that the operator names. It needs no account and no network. It also
-// extracts, maps and crawls web pages, and makes reports that quote what it finds.
+// indexes web sites that the operator names, extracts, maps and crawls web pages, and makes reports that quote what it
+// finds.
 //
 // It keeps a full-text index, for Chinese and English, in the instance's data directory and follows changes by looking
 // at size and time of every file in short intervals; a file that looks changed is indexed again if its content is
 // another. Documents are cut into passages, and the best passages are what a search returns. Documents have addresses
 // such as file:core/docs/search.md, relative to the configuration file, which extract accepts as well.
+//
+// The pages of sites are kept in files of the data directory, from which they come into the index; they have their own
+// addresses. A site is visited again after a day or what the configuration says, and asked only for what has changed.
+// What a visit did not find any more leaves the index, but only after a visit that saw all of the site.
 //
 // Never indexed, whatever the configuration says: files and directories whose name starts with a dot, files that by
 // their name or their first line hold keys, the data directory, and what the host protects. Symbolic links inside the
@@ -24,15 +29,18 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	Folders     []string      `patchbay:"folders,required" doc:"Files and directories to index, relative to the configuration file."`
+	Folders     []string      `patchbay:"folders" doc:"Files and directories to index, relative to the configuration file."`
+	Sites       []string      `patchbay:"sites" doc:"Web sites to index besides, by the addresses at which they start, such as https://docs.example.org/guide/: the pages below that folder which links lead to. A site of an inner network must be in allow_hosts."`
+	SitePages   int           `patchbay:"site_pages,default=200" doc:"How many pages of each site are indexed at most."`
+	Refresh     time.Duration `patchbay:"refresh,default=24h" doc:"Pause between two visits to a site, up to a tenth longer; shorter after one that failed."`
 	Include     []string      `patchbay:"include" doc:"If set, only paths that match one of these patterns are indexed, such as *.md or docs/**/*.txt."`
 	Exclude     []string      `patchbay:"exclude" doc:"Paths that match one of these patterns are not indexed, such as node_modules or *.csv."`
 	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes."`
 	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files; it is longer where there are very many."`
-	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that extract, map, crawl and research may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
+	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that sites, extract, map, crawl and research may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
 	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long to wait for a page if the call does not say."`
-	Parallel    int           `patchbay:"crawl_parallel,default=2" doc:"How many requests to one host map and crawl make at once."`
-	Delay       time.Duration `patchbay:"crawl_delay,default=100ms" doc:"Pause between two requests of map and crawl to one host."`
+	Parallel    int           `patchbay:"crawl_parallel,default=2" doc:"How many requests to one host map, crawl and the visits to sites make at once."`
+	Delay       time.Duration `patchbay:"crawl_delay,default=100ms" doc:"Pause between two of these requests."`
 	Pages       int           `patchbay:"crawl_pages,default=500" doc:"How many pages one crawl visits at most, whatever its limit says."`
 }
 
@@ -41,9 +49,11 @@ func Plugin() framework.Plugin {
 	return framework.Plugin{
 		Name:    "local",
 		Version: "1.0.0",
-		Summary: "Full-text search over your own files, and extraction, mapping and crawling of web pages.",
+		Summary: "Full-text search over your own files and sites, and extraction, mapping and crawling of web pages.",
 		Documentation: "Indexes text, Markdown, HTML and source files in Chinese and English. Hidden files, key files and " +
-			"the core's own data are never indexed. Map and crawl obey robots.txt; inner networks are out of reach unless " +
+			"the core's own data are never indexed. Web sites that `sites` names are indexed as well, and visited again every " +
+			"`refresh`: pages that are gone leave the index; while a site cannot be reached its pages stay, and the health of " +
+			"the instance says so. Map and crawl obey robots.txt; inner networks are out of reach unless " +
 			"`allow_hosts` names them. Research quotes the best passages of what a search finds; no language model takes part. " +
 			"Its reports are kept for an hour, in memory.",
 		Kinds: []framework.Kind{search.New(Definition())},
@@ -64,19 +74,28 @@ const (
 	maxFileSize = 64 << 20
 	minRescan   = 100 * time.Millisecond
 	maxRescan   = 24 * time.Hour
+
+	maxSitePages = 5000
+	minRefresh   = time.Second
+	maxRefresh   = 366 * 24 * time.Hour
 )
 
 func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	diags := checkLimits(cfg)
 	rules, d := newRules(inst, cfg)
 	diags = append(diags, d...)
+	sites, d := newSites(cfg)
+	diags = append(diags, d...)
+	if len(cfg.Folders) == 0 && len(cfg.Sites) == 0 {
+		diags = append(diags, schema.Errorf(schema.At("folders"), "name at least one file, directory or site")...)
+	}
 	roots, d := newRoots(inst.BaseDir, cfg.Folders, rules)
 	diags = append(diags, d...)
 	diags = append(diags, cfg.webops().Check()...)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return func(context.Context) (search.Backend, error) { return open(inst, cfg, rules, roots) }, diags
+	return func(context.Context) (search.Backend, error) { return open(inst, cfg, rules, roots, sites) }, diags
 }
 
 func checkLimits(cfg Config) schema.Diagnostics {
@@ -86,6 +105,12 @@ func checkLimits(cfg Config) schema.Diagnostics {
 	}
 	if cfg.Rescan < minRescan || cfg.Rescan > maxRescan {
 		diags = append(diags, schema.Errorf(schema.At("rescan_interval"), "rescan_interval must be %s to %s", minRescan, maxRescan)...)
+	}
+	if cfg.SitePages < 1 || cfg.SitePages > maxSitePages {
+		diags = append(diags, schema.Errorf(schema.At("site_pages"), "site_pages must be 1 to %d", maxSitePages)...)
+	}
+	if cfg.Refresh < minRefresh || cfg.Refresh > maxRefresh {
+		diags = append(diags, schema.Errorf(schema.At("refresh"), "refresh must be %s to %s", minRefresh, maxRefresh)...)
 	}
 	return diags
 }

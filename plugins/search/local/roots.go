@@ -42,9 +42,6 @@ func newRoots(base string, folders []string, r *rules) ([]root, schema.Diagnosti
 		taken[rt.name] = true
 		out = append(out, rt)
 	}
-	if len(folders) == 0 {
-		diags = append(diags, schema.Errorf(schema.At("folders"), "name at least one file or directory")...)
-	}
 	return out, diags
 }
 
@@ -106,6 +103,8 @@ type file struct {
 	path    string
 	size    int64
 	mtime   time.Time
+	// page: it holds a page of a site, and address is the page's.
+	page bool
 }
 
 // address makes the address of a path: each name escaped, so that it is a proper one.

@@ -30,12 +30,12 @@ const (
 
 // searchParams are what a search looks at; the other members of the API are accepted and have no effect.
 type searchParams struct {
-	query     string
-	results   int
-	chunks    int
-	raw       string
-	elsewhere bool
-	usage     *webops.Usage
+	query   string
+	results int
+	chunks  int
+	raw     string
+	where   domains
+	usage   *webops.Usage
 }
 
 func parseSearch(body []byte) (searchParams, error) {
@@ -57,13 +57,8 @@ func parseSearch(body []byte) (searchParams, error) {
 		func() (err error) { exclude, err = p.Strings("exclude_domains"); return },
 		func() (err error) { out.usage, err = p.Usage(); return },
 	)
-	out.elsewhere = elsewhere(include, exclude)
+	out.where = newDomains(include, exclude)
 	return out, err
-}
-
-// elsewhere tells whether the domains that are asked for leave no place for documents.
-func elsewhere(include, exclude []string) bool {
-	return len(include) > 0 && !slices.Contains(include, "file") || slices.Contains(exclude, "file")
 }
 
 type searchAnswer struct {
@@ -90,7 +85,7 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 		return nil, webops.BadRequest(err)
 	}
 	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Usage: p.usage, RequestID: webops.AnswerID(req)}
-	if p.results > 0 && !p.elsewhere {
+	if p.results > 0 && b.holds(p.where) {
 		if err := b.wait(ctx); err != nil {
 			return nil, err
 		}
@@ -123,7 +118,7 @@ func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
 		if err != nil {
 			return nil, fmt.Errorf("search index: %w", err)
 		}
-		hits := group(found.Hits, q, p.chunks)
+		hits := group(found.Hits, q, p)
 		if len(hits) >= p.results || len(found.Hits) < size || size == maxHits {
 			return hits[:min(len(hits), p.results)], nil
 		}
@@ -132,11 +127,14 @@ func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
 
 // group makes documents of passages. A document is as good as its best passage: by rank, and by how many of the words
 // it holds.
-func group(found blevesearch.DocumentMatchCollection, q query, chunks int) []*hit {
+func group(found blevesearch.DocumentMatchCollection, q query, p searchParams) []*hit {
 	var out []*hit
 	byAddress := map[string]*hit{}
 	for _, m := range found {
 		at := documentOf(m.ID)
+		if !p.where.permit(at) {
+			continue
+		}
 		h := byAddress[at]
 		if h == nil {
 			title, _ := m.Fields[fieldTitle].(string)
@@ -149,7 +147,7 @@ func group(found blevesearch.DocumentMatchCollection, q query, chunks int) []*hi
 			score = 0.6*m.Score/top + 0.4*q.coverage(m)
 		}
 		h.score = max(h.score, score)
-		if len(h.chunks) < chunks {
+		if len(h.chunks) < p.chunks {
 			text, _ := m.Fields[fieldText].(string)
 			h.chunks = append(h.chunks, excerpt(text, offsets(m)))
 		}

@@ -103,10 +103,10 @@ func (b *backend) imageQuery(p *searchParams) url.Values {
 func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Source, error) {
 	p := searchParams{query: q.Text, results: min(q.Max, maxResults), topic: "general"}
 	for _, d := range q.Include {
-		p.include = append(p.include, bareDomain(d))
+		p.include = append(p.include, webops.BareDomain(d))
 	}
 	for _, d := range q.Exclude {
-		p.exclude = append(p.exclude, bareDomain(d))
+		p.exclude = append(p.exclude, webops.BareDomain(d))
 	}
 	hits, _, err := b.find(ctx, &p)
 	if err != nil {

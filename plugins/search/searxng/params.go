@@ -133,7 +133,7 @@ func domains(p webops.Params, name string, most int) ([]string, error) {
 	}
 	var out []string
 	for _, d := range all {
-		if d = bareDomain(d); d == "" {
+		if d = webops.BareDomain(d); d == "" {
 			return nil, fmt.Errorf("%s must hold domains such as example.org", name)
 		}
 		out = append(out, d)
@@ -141,32 +141,10 @@ func domains(p webops.Params, name string, most int) ([]string, error) {
 	return out, nil
 }
 
-func bareDomain(s string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
-	if _, rest, ok := strings.Cut(s, "://"); ok {
-		s = rest
-	}
-	s, _, _ = strings.Cut(s, "/")
-	s = strings.TrimPrefix(strings.TrimPrefix(s, "*."), "www.")
-	if strings.ContainsAny(s, " \t\"'()<>@?#:") {
-		return ""
-	}
-	return s
-}
-
 // permits applies the lists of domains to a result.
 func (p *searchParams) permits(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
-	return !within(host, p.exclude) && (len(p.include) == 0 || within(host, p.include))
-}
-
-func within(host string, domains []string) bool {
-	for _, d := range domains {
-		if host == d || strings.HasSuffix(host, "."+d) {
-			return true
-		}
-	}
-	return false
+	return !webops.Within(host, p.exclude) && (len(p.include) == 0 || webops.Within(host, p.include))
 }
 
 // inTime tells whether a date is not known to be outside of what was asked for.

@@ -1,0 +1,145 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/crawl"
+	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+)
+
+const (
+	// siteDepth is how many links away from its start a page of a site may be, siteText bounds the texts of one site, in
+	// bytes, siteTime a visit.
+	siteDepth = 20
+	siteText  = 64 << 20
+	siteTime  = time.Hour
+	// firstRetry is the pause after a visit that failed; it doubles with each, up to the ordinary one.
+	firstRetry   = time.Minute
+	maxDoublings = 12
+	// jitter is the part of the pause, as a divisor, by which it may be longer.
+	jitter = 10
+)
+
+// refresher visits sites one after the other, again and again.
+type refresher struct {
+	sites    []*site
+	crawler  *crawl.Crawler
+	limit    int
+	interval time.Duration
+	now      func() time.Time
+	// changed is told when pages have changed.
+	changed func()
+	log     hclog.Logger
+}
+
+// run visits sites when they are due, until ctx ends.
+func (r *refresher) run(ctx context.Context) {
+	due := map[*site]time.Time{}
+	for _, s := range r.sites {
+		due[s] = r.due(s)
+	}
+	for len(r.sites) > 0 {
+		next := r.sites[0]
+		for _, s := range r.sites {
+			if due[s].Before(due[next]) {
+				next = s
+			}
+		}
+		timer := time.NewTimer(due[next].Sub(r.now()))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		r.visit(ctx, next)
+		due[next] = r.due(next)
+	}
+}
+
+// due is when a site is to be visited: at once if it never was.
+func (r *refresher) due(s *site) time.Time {
+	st := s.current()
+	pause, since := r.interval, st.Refreshed
+	if st.Failures > 0 {
+		pause, since = min(r.interval, firstRetry<<min(st.Failures-1, maxDoublings)), st.Tried
+	}
+	at := time.UnixMilli(since)
+	if since == 0 || at.After(r.now()) {
+		return r.now()
+	}
+	return at.Add(pause + rand.N(pause/jitter+1))
+}
+
+// visit makes what is kept of a site equal to the site. What cannot be had stays as it is.
+func (r *refresher) visit(ctx context.Context, s *site) {
+	result, err := r.crawler.Run(ctx, crawl.Options{
+		Start: s.url, MaxDepth: siteDepth, MaxBreadth: r.limit, Limit: r.limit, SelectPaths: s.paths(), Timeout: siteTime,
+		Format: extract.Markdown, MaxText: siteText, Known: s.known,
+	})
+	if ctx.Err() != nil {
+		return
+	}
+	problem := ""
+	switch {
+	case err != nil:
+		problem = err.Error()
+	case result.Start != nil:
+		problem = result.Start.Error()
+	case len(result.Pages) == 0:
+		problem = "there is no page with text that may be read"
+	default:
+		problem = take(s, result)
+		r.changed()
+	}
+	if err := s.tried(r.now(), problem); err != nil && problem == "" {
+		problem = err.Error()
+	}
+	if problem != "" {
+		r.log.Warn("site is not indexed as it is", "site", s.name(), "problem", problem)
+		return
+	}
+	r.log.Debug("site was visited", "site", s.name(), "pages", len(result.Pages))
+}
+
+// take keeps what a visit found, and tells what is wrong with that.
+func take(s *site, result *crawl.Result) (problem string) {
+	there := map[string]bool{}
+	for _, p := range result.Pages {
+		there[p.URL] = true
+		if p.Unchanged {
+			continue
+		}
+		if err := s.put(p); err != nil {
+			return err.Error()
+		}
+	}
+	failed := 0
+	for _, f := range result.Failed {
+		if f.Gone {
+			s.remove(f.URL)
+			continue
+		}
+		if failed++; failed == 1 {
+			problem = fmt.Sprintf("page %s: %v", plainAddress(f.URL), f.Err)
+		}
+	}
+	switch {
+	case result.Complete:
+		for address := range s.all() {
+			if !there[address] {
+				s.remove(address)
+			}
+		}
+	case failed > 1:
+		problem += fmt.Sprintf(", and %d more", failed-1)
+	case failed == 0:
+		problem = "there was no time left for all pages"
+	}
+	return problem
+}

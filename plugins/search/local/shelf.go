@@ -1,0 +1,169 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/crawl"
+)
+
+const fileState = "state.json"
+
+// siteState is what is kept of the visits to a site.
+type siteState struct {
+	URL string `json:"url"`
+	// Refreshed is when the pages were last as the site had them, Tried when that was last attempted; milliseconds.
+	Refreshed int64 `json:"refreshed"`
+	Tried     int64 `json:"tried"`
+	// Failures counts attempts without success since, Problem is that of the last one.
+	Failures int    `json:"failures"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+// site is one site with its pages, which are kept in files of a directory. One goroutine changes it.
+type site struct {
+	siteAddress
+	dir string
+
+	mu    sync.RWMutex
+	state siteState
+	files map[string]file
+}
+
+// openSite reads what is kept of a site. What is damaged is dropped, and then the site is visited at once.
+func openSite(dir string, a siteAddress) (*site, error) {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return nil, fmt.Errorf("make directory of a site: %w", err)
+	}
+	s := &site{siteAddress: a, dir: dir, files: map[string]file{}}
+	if data, err := os.ReadFile(filepath.Join(dir, fileState)); err == nil && json.Unmarshal(data, &s.state) != nil {
+		s.state = siteState{}
+	}
+	s.state.URL = a.url.String()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read directory of a site: %w", err)
+	}
+	for _, e := range entries {
+		full := filepath.Join(dir, e.Name())
+		if !strings.HasSuffix(e.Name(), pageExt) {
+			continue
+		}
+		if err := s.load(full); err != nil {
+			_ = os.Remove(full)
+			s.state.Refreshed = 0
+		}
+	}
+	return s, nil
+}
+
+func (s *site) load(full string) error {
+	p, text, err := openPage(full)
+	if err != nil {
+		return err
+	}
+	_ = text.Close()
+	return s.note(p.URL, full)
+}
+
+// note takes a page's file into the list.
+func (s *site) note(address, full string) error {
+	info, err := os.Stat(full)
+	if err != nil {
+		return errors.New("page cannot be read")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[address] = file{address: address, path: full, size: info.Size(), mtime: info.ModTime(), page: true}
+	return nil
+}
+
+// all are the pages as files of the index.
+func (s *site) all() map[string]file {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return maps.Clone(s.files)
+}
+
+// known tells the crawler what is kept of a page.
+func (s *site) known(address string) (crawl.Known, bool) {
+	s.mu.RLock()
+	f, ok := s.files[address]
+	s.mu.RUnlock()
+	if !ok {
+		return crawl.Known{}, false
+	}
+	p, err := readPage(f.path)
+	if err != nil {
+		return crawl.Known{}, false
+	}
+	return p.known(), true
+}
+
+func (s *site) put(p crawl.Page) error {
+	data, err := storedFrom(p).encode()
+	if err != nil {
+		return err
+	}
+	full := filepath.Join(s.dir, pageName(p.URL))
+	if err := writeFile(full, data); err != nil {
+		return fmt.Errorf("keep page: %w", err)
+	}
+	return s.note(p.URL, full)
+}
+
+func (s *site) remove(address string) {
+	s.mu.Lock()
+	f, ok := s.files[address]
+	delete(s.files, address)
+	s.mu.Unlock()
+	if ok {
+		_ = os.Remove(f.path)
+	}
+}
+
+// tried notes how an attempt ended; no problem means that the pages are as the site has them.
+func (s *site) tried(at time.Time, problem string) error {
+	s.mu.Lock()
+	s.state.Tried, s.state.Problem = at.UnixMilli(), problem
+	s.state.Failures++
+	if problem == "" {
+		s.state.Refreshed, s.state.Failures = s.state.Tried, 0
+	}
+	data, err := json.Marshal(s.state)
+	s.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("keep state: %w", err)
+	}
+	return writeFile(filepath.Join(s.dir, fileState), data)
+}
+
+func (s *site) current() siteState {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state
+}
+
+// problem is what an operator should know, or empty.
+func (s *site) problem() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	switch {
+	case s.state.Problem == "":
+		return ""
+	case len(s.files) == 0:
+		return fmt.Sprintf("site %s: %s; nothing of it is indexed", s.name(), s.state.Problem)
+	}
+	since := "an earlier visit"
+	if s.state.Refreshed > 0 {
+		since = time.UnixMilli(s.state.Refreshed).UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("site %s: %s; what is indexed of it is of %s at the least", s.name(), s.state.Problem, since)
+}

@@ -139,7 +139,7 @@ func accountPage(v *ui.View, a accountView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Code(v, v.T("setup.command"), "patchbay user create you@example.com -admin").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Code(v, v.T("setup.command"), "patchbay user create -email you@example.com -name You -role admin").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

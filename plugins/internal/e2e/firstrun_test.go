@@ -31,7 +31,7 @@ func newcomer(t *testing.T, s storage) *core {
 	return c
 }
 
-func copyAll(t *testing.T, from, to string) {
+func copyAll(t testing.TB, from, to string) {
 	t.Helper()
 	info, err := os.Stat(from)
 	if err != nil {

@@ -73,6 +73,15 @@
 	document.addEventListener('htmx:sse:error', (e) => mark(e, true));
 	document.addEventListener('htmx:sse:before:connection', (e) => { if (e.detail?.connection?.attempt > 0) mark(e, true); });
 	document.addEventListener('htmx:sse:after:connection', (e) => mark(e, false));
+	// A stream that did not begin is tried again; one that has begun looks after itself.
+	for (const failure of ['htmx:error', 'htmx:response:error']) {
+		document.addEventListener(failure, (e) => {
+			const part = e.target.closest?.('[data-live]');
+			if (!part || part._htmx?.sse) return;
+			mark(e, true);
+			setTimeout(() => { if (part.isConnected) htmx.ajax('GET', part.getAttribute('hx-sse:connect'), { source: part }); }, 3000);
+		});
+	}
 	document.addEventListener('htmx:sse:close', (e) => {
 		if (e.detail?.reason === 'message') document.querySelectorAll('[data-live-sign]').forEach((s) => { s.hidden = true; });
 	});
@@ -126,7 +135,9 @@
 			failure.hidden = true;
 			try {
 				await ceremonies[form.dataset.passkey](form);
-				location.assign(form.dataset.next || location.pathname);
+				// An address that differs in its end only would not be loaded again.
+				history.replaceState(null, '', form.dataset.next || location.href);
+				location.reload();
 			} catch (err) {
 				failure.textContent = err.name === 'NotAllowedError' ? failure.dataset.canceled : err.message;
 				failure.hidden = false;

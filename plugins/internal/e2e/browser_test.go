@@ -1,0 +1,248 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is one tab of a real browser, which notes everything that must not happen in a page of the console.
+type browser struct {
+	t    testing.TB
+	ctx  context.Context
+	base string
+
+	mu sync.Mutex
+	// expected are parts of complaints that the test provokes.
+	expected []string
+	problems []string
+}
+
+// browse opens a browser on a core. Addresses say localhost, because passkeys are made for names only.
+func browse(t testing.TB, c *core) *browser {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	require(t, "chromium", err == nil, "install Chromium, on Debian by apt-get install chromium")
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.UserDataDir(t.TempDir()))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, 8*time.Minute)
+	t.Cleanup(stop)
+	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1)}
+	if err := chromedp.Listen(ctx, b.watch); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.EmulateViewport(1440, 900))
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, p := range b.problems {
+			t.Errorf("the browser complains: %s", p)
+		}
+	})
+	return b
+}
+
+// watch notes complaints of the browser and requests to other origins.
+func (b *browser) watch(ev any) {
+	switch ev := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		b.complain(ev.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		if ev.Type == runtime.ConsoleAPICalledTypeError || ev.Type == runtime.ConsoleAPICalledTypeWarning {
+			var words []string
+			for _, a := range ev.Args {
+				words = append(words, string(a.Value)+a.Description)
+			}
+			b.complain(strings.Join(words, " "))
+		}
+	case *cdplog.EventEntryAdded:
+		if ev.Entry.Level == cdplog.EntryLevelError || ev.Entry.Level == cdplog.EntryLevelWarning {
+			b.complain(ev.Entry.Text + " " + ev.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(ev.Request.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Scheme+"://"+u.Host != b.base {
+			b.complain("a request to another origin: " + ev.Request.URL)
+		}
+	case *page.EventJavascriptDialogOpening:
+		go func() {
+			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}()
+	}
+}
+
+func (b *browser) complain(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.expected {
+		if strings.Contains(text, e) {
+			return
+		}
+	}
+	b.problems = append(b.problems, text)
+}
+
+func (b *browser) expect(part string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = append(b.expected, part)
+}
+
+// do runs steps within the time that a person would wait.
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%v, at %s", err, b.where())
+	}
+}
+
+func (b *browser) where() string {
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 2000)`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+func (b *browser) open(path string) { b.t.Helper(); b.do(chromedp.Navigate(b.base + path)) }
+
+// press clicks a button or link by its selector, and waits for what follows.
+func (b *browser) press(selector, then string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(then)))
+}
+
+// shows waits until the page shows a text.
+func (b *browser) shows(text string) {
+	b.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		if found, err := evaluate[bool](b, fmt.Sprintf(`document.body.innerText.includes(%q)`, text)); err == nil && found {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("the page does not show %q, but is at %s", text, b.where())
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+func evaluate[T any](b *browser, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// authenticator gives the browser a device that holds passkeys.
+func (b *browser) authenticator(verifies bool) webauthn.AuthenticatorID {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, webauthn.Enable, webauthn.EnableParams{}); err != nil {
+		b.t.Fatal(err)
+	}
+	res, err := chromedp.Call(b.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
+		HasUserVerification: verifies, IsUserVerified: verifies, AutomaticPresenceSimulation: true,
+	}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return res.AuthenticatorID
+}
+
+// axe is the source of the checker of accessibility.
+func axe(t testing.TB) string {
+	t.Helper()
+	_, err := exec.LookPath("npm")
+	require(t, "npm", err == nil, "install Node 20 or newer with npm")
+	dir := t.TempDir()
+	for _, f := range []string{"package.json", "package-lock.json"} {
+		copyAll(t, filepath.Join("axe", f), filepath.Join(dir, f))
+	}
+	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// accessible fails the test for each serious finding in the page.
+func (b *browser) accessible(source, what string) {
+	b.t.Helper()
+	script := source + `;axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations
+		.filter(v => v.impact === "serious" || v.impact === "critical")
+		.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.any.map(a => a.message).join("; ")).join(" | ")))`
+	found, err := evaluate[[]string](b, script)
+	if err != nil {
+		b.t.Errorf("%s: check: %v", what, err)
+	}
+	for _, f := range found {
+		b.t.Errorf("%s: %s", what, f)
+	}
+}
+
+// picture writes a picture of the whole page into bin/screenshots.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Errorf("picture of %s: %v", name, err)
+		return
+	}
+	dir := filepath.Join(root(), "bin", "screenshots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+var setupAddress = regexp.MustCompile(`(/system/setup\?token=[A-Za-z0-9]+)`)
+
+// setupPath is the path of the set-up link that the core has printed.
+func (c *core) setupPath() string {
+	c.t.Helper()
+	path := ""
+	eventually(c.t, startWithin, "the core prints a set-up link", func() bool {
+		path = setupAddress.FindString(c.logs())
+		return path != ""
+	})
+	return path
+}

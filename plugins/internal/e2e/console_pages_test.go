@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// consolePages are the pages of the core, by the name of their picture.
+func consolePages() [][2]string {
+	return [][2]string{
+		{"home", "/system"}, {"plugins", "/system/plugins"}, {"instance", "/system/plugins/instance/search.docs"},
+		{"available", "/system/plugins/available"}, {"available-one", "/system/plugins/available/search/local"},
+		{"jobs", "/system/jobs"}, {"account", "/system/account"}, {"users", "/system/users"}, {"audit", "/system/audit"},
+	}
+}
+
+// looks are the ways in which each page is looked at.
+type look struct {
+	lang, theme string
+	width       int64
+}
+
+func looks() (out []look) {
+	for _, width := range []int64{1440, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			for _, lang := range []string{"en", "zh"} {
+				out = append(out, look{lang, theme, width})
+			}
+		}
+	}
+	return out
+}
+
+func (l look) name(page string) string {
+	return fmt.Sprintf("%s-%d-%s-%s", page, l.width, l.theme, l.lang)
+}
+
+// as sets the size of the window and the choices that the console keeps in cookies.
+func (b *browser) as(l look) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(l.width, 900))
+	for name, value := range map[string]string{"patchbay_lang": l.lang, "patchbay_theme": l.theme} {
+		if _, err := chromedp.Call(b.ctx, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: b.base}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// look opens a page, checks it and takes a picture.
+func (b *browser) look(l look, page, path, axe string) {
+	b.t.Helper()
+	b.open(path)
+	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
+	what := l.name(page)
+	if wide, err := evaluate[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); err != nil || wide > 0 {
+		b.t.Errorf("%s: the page is %d pixels wider than the window, %v", what, wide, err)
+	}
+	if text, err := evaluate[string](b, "document.documentElement.outerHTML"); err != nil || strings.ContainsAny(text, "⟦⟧") {
+		b.t.Errorf("%s: a text is missing, %v", what, err)
+	}
+	b.accessible(axe, what)
+	b.picture(what)
+}
+
+// TestConsolePages looks at every page in every size, theme and language.
+func TestConsolePages(t *testing.T) {
+	c := startConsole(t)
+	b := browse(t, c)
+	source := axe(t)
+	b.authenticator(true)
+	b.expect("401")
+	b.expect("404")
+	for _, l := range looks() {
+		b.as(l)
+		b.look(l, "sign-in", "/system/plugins", source)
+	}
+	b.as(looks()[0])
+	link := c.setupPath()
+	b.look(looks()[0], "setup", link, source)
+	b.setUp(c)
+	b.addPasskey("Laptop")
+	c.search(t, c.token(), 200)
+	for _, l := range looks() {
+		b.as(l)
+		for _, page := range consolePages() {
+			b.look(l, page[0], page[1], source)
+		}
+		b.look(l, "not-found", "/system/nothing", source)
+	}
+}
+
+// TestConsoleLive: what happens to a plugin shows without a reload, and a stream that is cut says so.
+func TestConsoleLive(t *testing.T) {
+	c := startConsole(t)
+	b := browse(t, c)
+	b.authenticator(true)
+	b.setUp(c)
+	b.open("/system/plugins/instance/search.docs")
+	b.press("form[action$='/check'] button", ".toast.ok")
+	b.open("/system/plugins")
+	before := c.plugins()
+	if len(before) == 0 {
+		t.Fatal("the core runs no plugin")
+	}
+	for _, pid := range before {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		// The fourth column holds the restarts.
+		text, err := evaluate[string](b, `document.querySelector("tbody tr td:nth-child(4)").innerText`)
+		if err == nil && text != "0" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the restart does not show: %q, %v, at %s", text, err, b.where())
+		}
+		time.Sleep(pollEvery)
+	}
+	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("j"))
+	b.shows("No jobs")
+	b.do(chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS("#shortcuts")))
+	b.open("/system")
+	// The connections that fail from here on are the point.
+	for _, part := range []string{"ERR_", "fetch", "network error", "htmx"} {
+		b.expect(part)
+	}
+	c.stop()
+	b.do(chromedp.WaitVisible(chromedp.CSS(".live .off")))
+}

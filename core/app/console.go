@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/console"
+	pages "github.com/patchbay-dev/patchbay/core/console/search"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -25,14 +27,36 @@ import (
 
 // newConsole makes the pages for the settings that are in use.
 func (a *App) newConsole() (*console.Console, error) {
+	sections, err := a.sections()
+	if err != nil {
+		return nil, err
+	}
 	return console.New(console.Config{
 		Users: a.users, Access: a.access(), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: &providers{app: a, file: a.set.file}, Services: a.panelServices(), Sections: a.sections(),
+		Providers: &providers{app: a, file: a.set.file}, Services: a.panelServices(), Sections: sections,
 	})
 }
 
 // sections are the pages of the services that are switched on.
-func (a *App) sections() []console.Section { return nil }
+func (a *App) sections() ([]console.Section, error) {
+	var out []console.Section
+	if a.search != nil {
+		base, err := url.Parse(a.search.BaseURL())
+		if err != nil {
+			return nil, err
+		}
+		address := a.search.BaseURL()
+		if base.Host == "" && a.set.core.PublicURL != "" {
+			address = strings.TrimSuffix(a.set.core.PublicURL, "/") + base.Path
+		}
+		section, err := pages.Section(a.search, base.Path, address)
+		if err != nil {
+			return nil, fmt.Errorf("make the pages of the search service: %w", err)
+		}
+		out = append(out, section)
+	}
+	return out, nil
+}
 
 // panelServices are the services with what they refer to.
 func (a *App) panelServices() (out []console.Service) {

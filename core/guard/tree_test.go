@@ -48,7 +48,8 @@ func TestNoProvidersNameInTheCore(t *testing.T) {
 	}
 	pattern := regexp.MustCompile(`(?i)` + strings.Join(names, "|"))
 	files(t, "core", func(path string, content []byte) {
-		if within(path, "core/docs", "core/guard") || strings.HasSuffix(path, ".sum") {
+		// Clients that people point at the proxy have names; so has whoever made them.
+		if within(path, "core/docs", "core/guard", "core/console/search/clients") || strings.HasSuffix(path, ".sum") {
 			return
 		}
 		allowed := asked.FindAllIndex(content, -1)

@@ -265,12 +265,17 @@ func (s *Service) patchToken(ctx context.Context, in *tokenChange) (*struct{}, e
 	if l := in.Body.Limits; l != nil {
 		c.RequestsHour, c.CreditsHour, c.CreditsDay, c.CreditsMonth = &Override{l.RequestsHour}, &Override{l.CreditsHour}, &Override{l.CreditsDay}, &Override{l.CreditsMonth}
 	}
-	if in.Body.OwnerID != nil {
-		if err := s.checkOwner(ctx, *in.Body.OwnerID); err != nil {
-			return nil, err
+	return nil, s.AssignToken(ctx, in.ID, c)
+}
+
+// AssignToken changes parts of a token, and refuses an owner that there is not.
+func (s *Service) AssignToken(ctx context.Context, id string, c TokenChange) error {
+	if c.OwnerID != nil {
+		if err := s.checkOwner(ctx, *c.OwnerID); err != nil {
+			return err
 		}
 	}
-	return nil, s.ChangeToken(ctx, in.ID, c)
+	return s.ChangeToken(ctx, id, c)
 }
 
 func (s *Service) getToken(ctx context.Context, in *TokenPath) (*struct{ Body AuthToken }, error) {

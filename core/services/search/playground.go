@@ -77,3 +77,9 @@ func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 
 // Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
 func (s *Service) Live() *event.Subscription { return s.live.Subscribe(topicRequests) }
+
+// KeyStates counts the upstream keys by state.
+func (s *Service) KeyStates() map[KeyState]int { return s.pool.states() }
+
+// NeedsKeys tells whether any backend needs upstream keys.
+func (s *Service) NeedsKeys() bool { return s.state.Load().keyed() != nil }

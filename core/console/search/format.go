@@ -1,0 +1,61 @@
+package search
+
+import (
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// ms is a latency of a chart.
+func ms(v *ui.View, n float64) string { return v.Millis(time.Duration(n * float64(time.Millisecond))) }
+
+func total(keys map[service.KeyState]int) (n int) {
+	for _, k := range keys {
+		n += k
+	}
+	return n
+}
+
+func requestsOf(c *service.Chart) []float64 {
+	out := make([]float64, len(c.Points))
+	for i, p := range c.Points {
+		out[i] = float64(p.Requests)
+	}
+	return out
+}
+
+// tokenState is the word for a token: that of its switch, of its expiry, or of the window that is used up.
+func tokenState(v *ui.View, t service.AuthToken) string {
+	switch {
+	case !t.Enabled:
+		return "disabled"
+	case t.ExpiresAt != nil && !optional(t.ExpiresAt).After(v.Now):
+		return "expired"
+	case t.QuotaState != service.QuotaNormal:
+		return "exhausted"
+	}
+	return "active"
+}
+
+func owner(t service.AuthToken) string {
+	if t.Owner.Of == nil {
+		return "–"
+	}
+	return t.Owner.Of.DisplayName
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// own is a limit of a token's own in its field of the form; empty for the service's default.
+func own(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return itoa(*n)
+}

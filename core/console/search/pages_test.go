@@ -1,0 +1,118 @@
+package search
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// TestTextsAreComplete: both languages have the same ids with the same parameters, and every id that the pages name.
+func TestTextsAreComplete(t *testing.T) {
+	texts := map[string]map[string]any{}
+	for _, lang := range []string{"en", "zh"} {
+		raw, err := files.ReadFile("locales/" + lang + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := map[string]any{}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		texts[lang] = m
+	}
+	params := regexp.MustCompile(`\{\{\.[A-Za-z0-9]+\}\}`)
+	find := func(v any) []string {
+		raw, _ := json.Marshal(v)
+		all := params.FindAllString(string(raw), -1)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	for id, en := range texts["en"] {
+		zh, ok := texts["zh"][id]
+		if !ok {
+			t.Errorf("%s is not translated", id)
+			continue
+		}
+		if !slices.Equal(find(en), find(zh)) {
+			t.Errorf("%s has the parameters %v and %v", id, find(en), find(zh))
+		}
+	}
+	if len(texts["en"]) != len(texts["zh"]) {
+		t.Errorf("%d English texts, %d Chinese ones", len(texts["en"]), len(texts["zh"]))
+	}
+}
+
+// TestVendoredFiles: what came from elsewhere is what the list says, with its licence beside it.
+func TestVendoredFiles(t *testing.T) {
+	list, err := files.ReadFile("static/vendor/vendor.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		if f := strings.Fields(line); len(f) == 5 && f[0] != "#" {
+			listed["static/vendor/"+f[3]] = f[4]
+		}
+	}
+	err = fs.WalkDir(files, "static/vendor", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(p, "vendor.txt") || strings.HasSuffix(p, "LICENSE") {
+			return err
+		}
+		raw, err := files.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(raw)
+		if listed[p] != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s is not what the list says", p)
+		}
+		if _, err := files.ReadFile(p[:strings.LastIndexByte(p, '/')] + "/LICENSE"); err != nil {
+			t.Errorf("%s has no licence beside it", p)
+		}
+		delete(listed, p)
+		return nil
+	})
+	if err != nil || len(listed) > 0 {
+		t.Errorf("not found: %v, %v", listed, err)
+	}
+}
+
+func TestFormFollowsTheSchema(t *testing.T) {
+	op := sdk.Operation{Name: "search", Required: []string{"query"}, InputSchema: `{"type":"object","properties":{
+		"query":{"type":"string","description":"What"},"max_results":{"type":"integer"},"topic":{"type":"string","enum":["general","news"]},
+		"include_images":{"type":"boolean"},"include_domains":{"type":"array","items":{"type":"string"}},"stream":{"type":"boolean"},"nested":{"type":"object"}}}`}
+	kinds := map[string]string{}
+	fields := form(op)
+	for _, in := range fields {
+		kinds[in.Name] = in.Kind
+	}
+	want := map[string]string{"query": "text", "max_results": "number", "topic": "choice", "include_images": "checkbox", "include_domains": "list"}
+	for name, kind := range want {
+		if kinds[name] != kind {
+			t.Errorf("%s is a %q, want %q", name, kinds[name], kind)
+		}
+	}
+	if len(kinds) != len(want) || fields[0].Name != "query" || !fields[0].Required {
+		t.Errorf("got %+v", fields)
+	}
+	if form(sdk.Operation{InputSchema: "nonsense"}) != nil {
+		t.Error("a schema that cannot be read has no form")
+	}
+}
+
+func TestHits(t *testing.T) {
+	got := hits([]byte(`{"results":[{"title":"A","url":"https://a.example","content":"text","score":0.5},{"title":"no url"},"x"]}`))
+	if len(got) != 1 || got[0].Score != "0.500" || got[0].Text != "text" {
+		t.Errorf("got %+v", got)
+	}
+	if hits([]byte(`not JSON`)) != nil {
+		t.Error("an answer that is no JSON has no results")
+	}
+}

@@ -1,0 +1,196 @@
+package search
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+const (
+	requestsShown = 50
+	// lookEvery is how often a live part is made anew when nothing wakes it; wakePause is the least time between two looks.
+	lookEvery = 10 * time.Second
+	wakePause = 250 * time.Millisecond
+)
+
+// requestFilter is what the list is confined to, as in its address.
+type requestFilter struct{ Token, Operation, Result, Key, RequestID, Cursor string }
+
+func requestFilterOf(c *gin.Context) requestFilter {
+	return requestFilter{c.Query("token"), c.Query("operation"), c.Query("result"), c.Query("key"), c.Query("request_id"), c.Query("cursor")}
+}
+
+func (f requestFilter) empty() bool { return f.Token+f.Operation+f.Result+f.Key+f.RequestID == "" }
+
+func (f requestFilter) address(path, cursor string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"token": f.Token, "operation": f.Operation, "result": f.Result, "key": f.Key, "request_id": f.RequestID, "cursor": cursor} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+func (f requestFilter) log() service.LogFilter {
+	l := service.LogFilter{KeyID: f.Key, RequestID: f.RequestID}
+	for _, x := range []struct {
+		value string
+		to    *[]string
+	}{{f.Token, &l.TokenIDs}, {f.Operation, &l.Operations}, {f.Result, &l.Outcomes}} {
+		if x.value != "" {
+			*x.to = []string{x.value}
+		}
+	}
+	return l
+}
+
+// matches tells whether a request that has just ended belongs into the list.
+func (f requestFilter) matches(r service.RequestLog) bool {
+	is := func(wanted, have string) bool { return wanted == "" || wanted == have }
+	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) && is(f.RequestID, r.RequestID)
+}
+
+type requestsView struct {
+	Filter  requestFilter
+	List    service.LogPage
+	Catalog service.LogCatalog
+}
+
+// requestsView reads the list. Members see the requests of their own tokens.
+func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView, error) {
+	out := requestsView{Filter: f, Catalog: p.service.LogCatalog()}
+	who := auth.From(ctx)
+	l := f.log()
+	if !who.Admin() {
+		l.KeyID = ""
+		own, err := p.service.TokensOf(ctx, who.User.ID)
+		if err != nil {
+			return out, err
+		}
+		ids := make([]string, len(own.Items))
+		for i, t := range own.Items {
+			ids[i] = t.ID
+		}
+		if f.Token != "" && !slices.Contains(ids, f.Token) || len(ids) == 0 {
+			return out, nil
+		}
+		if f.Token == "" {
+			l.TokenIDs = ids
+		}
+	}
+	var err error
+	out.List, err = p.service.Requests(ctx, l, f.Cursor, requestsShown)
+	return out, err
+}
+
+func (p pages) requests(c *gin.Context) {
+	list, err := p.requestsView(c.Request.Context(), requestFilterOf(c))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.requests.title")
+	p.kit.Render(c, v, http.StatusOK, requestsPage(v, p, list))
+}
+
+func (p pages) requestsLive(c *gin.Context) {
+	f := requestFilterOf(c)
+	f.Cursor = ""
+	sub := p.service.Live()
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, wake(c.Request.Context(), sub.Events(), f.matches), func(v *ui.View) (templ.Component, bool, error) {
+		list, err := p.requestsView(c.Request.Context(), f)
+		return requestTable(v, p, list.List.Items, false), false, err
+	})
+}
+
+// wake tells that a request has ended that match is true for, at most once in wakePause.
+func wake(ctx context.Context, events <-chan event.Event, match func(service.RequestLog) bool) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case ev, ok := <-events:
+				if !ok {
+					return
+				}
+				if r, is := ev.Data.(service.RequestLog); is && !match(r) {
+					continue
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case out <- struct{}{}:
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(wakePause):
+			}
+		}
+	}()
+	return out
+}
+
+func (p pages) request(c *gin.Context) {
+	ctx := c.Request.Context()
+	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil || id < 1 {
+		p.kit.Fail(c, fault.New(fault.NotFound, "There is no such request, or it is past its time."))
+		return
+	}
+	r, err := p.service.Request(ctx, id)
+	if err == nil && !auth.From(ctx).Admin() {
+		r.KeyID = ""
+		_, err = p.mine(ctx, r.TokenID)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(id, 10))
+	charts(v)
+	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r))
+}
+
+// millis is a time of the log as a duration.
+func millis(m service.Millis) time.Duration {
+	return time.Duration(float64(m) * float64(time.Millisecond))
+}
+
+// moment is a time of the API; the zero time if there is none.
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func optional(text *string) time.Time {
+	if text == nil {
+		return time.Time{}
+	}
+	return moment(*text)
+}

@@ -1,0 +1,37 @@
+// Charts: each element names the address of its points and how to draw them.
+(() => {
+	const style = getComputedStyle(document.body);
+	const probe = document.createElement('span');
+	document.body.append(probe);
+	const colour = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color; };
+	const kinds = {
+		requests: { series: [['successes', 'accent'], ['errors', 'bad'], ['refused', 'warn']], unit: '' },
+		latency: { series: [['p50_ms', 'accent'], ['p95_ms', 'info'], ['p99_ms', 'warn']], unit: ' ms' },
+	};
+	const number = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
+	const answers = new Map();
+	const load = (url) => {
+		if (!answers.has(url)) answers.set(url, fetch(url).then((r) => (r.ok ? r.json() : Promise.reject(new Error(r.status)))));
+		return answers.get(url);
+	};
+
+	async function draw(box) {
+		const kind = kinds[box.dataset.kind];
+		const labels = box.dataset.labels.split('|');
+		const chart = await load(box.dataset.chart);
+		const times = chart.points.map((p) => Date.parse(p.time) / 1000);
+		const data = [times, ...kind.series.map(([name]) => chart.points.map((p) => (box.dataset.kind === 'latency' && !p.requests ? null : p[name])))];
+		const axis = { stroke: colour('muted'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line') }, font: '11px ' + style.fontFamily };
+		const options = {
+			width: box.clientWidth, height: 200, legend: { live: false }, cursor: { drag: { x: false, y: false } },
+			scales: { y: { range: (u, low, high) => [0, Math.max(high * 1.1, 1)] } },
+			axes: [{ ...axis }, { ...axis, size: 56, values: (u, all) => all.map((n) => number.format(n) + kind.unit) }],
+			series: [{ value: (u, t) => (t == null ? '–' : new Date(t * 1000).toLocaleString(document.documentElement.lang)) },
+				...kind.series.map(([, tone], i) => ({ label: labels[i], stroke: colour(tone), width: 1.6, spanGaps: false, points: { size: 4, show: box.dataset.kind === 'latency', fill: colour(tone) }, value: (u, n) => (n == null ? '–' : number.format(n) + kind.unit) }))],
+		};
+		const plot = new uPlot(options, data, box);
+		new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: 200 })).observe(box);
+	}
+	document.querySelectorAll('[data-chart]').forEach((box) => draw(box).catch(() => { box.hidden = true; }));
+	probe.hidden = true;
+})();

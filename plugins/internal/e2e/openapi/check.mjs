@@ -1,0 +1,56 @@
+// node check.mjs FILE: prints what is wrong with an OpenAPI document, one finding a line, and ends with 1 if there is any.
+// One validator holds the document against the schema that the OpenAPI Initiative publishes, the other knows the rules
+// which that schema cannot express: references, path parameters, ids, and examples that fit their schemas.
+import { readFile } from "node:fs/promises";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Validator } from "@seriousme/openapi-schema-validator";
+
+const source = await readFile(process.argv[2], "utf8");
+const document = JSON.parse(source);
+const findings = [];
+
+const schema = await new Validator().validate(document);
+if (!schema.valid) {
+  const errors = Array.isArray(schema.errors) ? schema.errors : [{ message: schema.errors }];
+  findings.push(...errors.map(({ instancePath, message }) => `schema: ${instancePath ?? ""} ${message}`));
+}
+
+const config = await createConfig({
+  rules: {
+    struct: "error",
+    "no-unresolved-refs": "error",
+    "no-identical-paths": "error",
+    "no-path-trailing-slash": "error",
+    "no-undefined-server-variable": "error",
+    "no-server-trailing-slash": "error",
+    "path-declaration-must-exist": "error",
+    "path-parameters-defined": "error",
+    "path-not-include-query": "error",
+    "operation-operationId": "error",
+    "operation-operationId-unique": "error",
+    "operation-operationId-url-safe": "error",
+    "operation-parameters-unique": "error",
+    "operation-summary": "error",
+    "operation-tag-defined": "error",
+    "operation-2xx-response": "error",
+    // What anybody may ask for needs none.
+    "security-defined": { severity: "error", exceptions: [{ path: "/health" }, { path: "/api/summary" }] },
+    "no-enum-type-mismatch": "error",
+    "no-example-value-and-externalValue": "error",
+    "no-invalid-parameter-examples": "error",
+    "no-invalid-schema-examples": "error",
+    "no-invalid-media-type-examples": "error",
+    "no-required-schema-properties-undefined": "error",
+    "no-schema-type-mismatch": "error",
+    "no-unused-components": "error",
+  },
+});
+for (const { severity, ruleId, message, location } of await lintFromString({ source, absoluteRef: "/openapi.json", config })) {
+  if (severity === "error") {
+    findings.push(`${ruleId}: ${location?.[0]?.pointer ?? ""} ${message}`);
+  }
+}
+
+console.log(`OpenAPI ${document.openapi}, ${Object.keys(document.paths).length} paths, ${findings.length} findings`);
+findings.forEach((f) => console.log(f));
+process.exitCode = findings.length > 0 ? 1 : 0;

@@ -72,6 +72,7 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 	usage := huma.Operation{OperationID: "usage", Summary: "What the token has used", Tags: []string{tagProxy}, Responses: map[string]*huma.Response{
 		"200": {Description: "OK", Headers: rateLimitHeaders(), Content: api.JSON(api.Schema[usageBody](a))},
 		"401": {Description: "No token, or one that is not valid", Content: api.JSON(api.Schema[proxyError](a))},
+		"429": {Description: "Too many tokens that are not valid", Content: api.JSON(api.Schema[proxyError](a))},
 	}}
 	health := huma.Operation{OperationID: "health", Summary: "Is the service alive", Tags: []string{tagPublic}, Responses: map[string]*huma.Response{
 		"200": {Description: "ok", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},

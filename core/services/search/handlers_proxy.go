@@ -28,7 +28,7 @@ func (s *Service) post(c *gin.Context, operation string) error {
 	var tok *token
 	var err error
 	if given {
-		if tok, err = s.tokens.authenticate(c.Request.Context(), header); err != nil {
+		if tok, err = s.authenticate(c, header); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Service) post(c *gin.Context, operation string) error {
 func (s *Service) identify(c *gin.Context, st *state, text string) (*token, error) {
 	switch {
 	case text != "":
-		return s.tokens.authenticate(c.Request.Context(), text)
+		return s.authenticate(c, text)
 	case st.settings.DevOpenAdmin:
 		return s.tokens.builtin(), nil
 	}
@@ -140,7 +140,7 @@ func researchQuery(c *gin.Context) string {
 
 func (s *Service) headerToken(c *gin.Context, st *state) (*token, error) {
 	if text, given := bearer(c.Request.Header); given {
-		return s.tokens.authenticate(c.Request.Context(), text)
+		return s.authenticate(c, text)
 	}
 	return s.identify(c, st, "")
 }

@@ -76,7 +76,7 @@ func (s *Service) mcpCaller(c *gin.Context, st *state) (*mcpCaller, error) {
 	var tok *token
 	var err error
 	if given {
-		tok, err = s.tokens.authenticate(c.Request.Context(), text)
+		tok, err = s.authenticate(c, text)
 	} else {
 		text = tokenOfQuery(c.Request)
 		tok, err = s.identify(c, st, text)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -120,8 +121,10 @@ type Service struct {
 	audit   *audit
 	rollups *rollups
 	// live carries requests as they end.
-	live    *event.Bus
-	found   *resources
+	live  *event.Bus
+	found *resources
+	// guessed counts tokens that were not valid.
+	guessed *limit.Limiter
 	monitor *monitor
 	mcp     *mcp.Endpoint
 	state   atomic.Pointer[state]
@@ -167,6 +170,9 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
 	var err error
+	if s.guessed, err = newGuesses(cfg.Now); err != nil {
+		return nil, err
+	}
 	if s.mcp, err = mcp.New(mcp.Config{Now: cfg.Now}); err != nil {
 		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
 	}

@@ -1,0 +1,34 @@
+package search
+
+import (
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// A client may show this many tokens that are not valid at once, and one more every so often. A valid token always passes.
+const (
+	guesses    = 60
+	guessEvery = time.Second
+)
+
+func newGuesses(now func() time.Time) (*limit.Limiter, error) {
+	return limit.New(limit.Config{Burst: guesses, Every: guessEvery, Now: now})
+}
+
+// authenticate finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many
+// that are not valid, a fault.RateLimited.
+func (s *Service) authenticate(c *gin.Context, text string) (*token, error) {
+	t, err := s.tokens.authenticate(c.Request.Context(), text)
+	if err == nil || fault.CodeOf(err) != fault.Unauthorized {
+		return t, err
+	}
+	if wait, ok := s.guessed.Take(limit.Client(httpd.ClientAddr(c))); !ok {
+		return nil, fault.New(fault.RateLimited, "Too many access tokens that are not valid came from this address.").WithRetryAfter(wait)
+	}
+	return nil, err
+}

@@ -1,0 +1,31 @@
+package search
+
+import (
+	"testing"
+	"time"
+)
+
+// TestGuessingIsSlowedDown: who shows token after token is refused for a while; a valid token passes all the same.
+func TestGuessingIsSlowedDown(t *testing.T) {
+	e := newEnv(t)
+	c := newContract(e)
+	valid := []string{"Authorization", "Bearer " + e.token(nil)}
+	wrong := []string{"Authorization", "Bearer th-abcd-abcdefghijklmnopqrstuvwx"}
+	for range guesses {
+		if g := e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, wrong...); g.status != 401 {
+			t.Fatalf("got %d %s", g.status, g.body)
+		}
+	}
+	for _, path := range []string{"/search/api/proxy/search", "/search/mcp"} {
+		g := c.call(429, "POST", path, `{"query":"x"}`, wrong...)
+		if g.json["code"] != "rate_limited" || g.header.Get("Retry-After") != "1" {
+			t.Errorf("%s: got %s", path, g.body)
+		}
+	}
+	// No token at all is no guess.
+	c.call(401, "POST", "/search/api/proxy/search", `{"query":"x"}`)
+	c.call(200, "POST", "/search/api/proxy/search", `{"query":"x"}`, valid...)
+	c.call(429, "GET", "/search/api/proxy/usage", "", wrong...)
+	e.clock.advance(time.Second)
+	c.call(401, "GET", "/search/api/proxy/usage", "", wrong...)
+}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
 )
 
 // TestTextsAreComplete: both languages have the same ids with the same parameters, and every id that the pages name.
@@ -85,7 +85,7 @@ func TestVendoredFiles(t *testing.T) {
 }
 
 func TestFormFollowsTheSchema(t *testing.T) {
-	op := sdk.Operation{Name: "search", Required: []string{"query"}, InputSchema: `{"type":"object","properties":{
+	op := service.Operation{Name: "search", Required: []string{"query"}, InputSchema: `{"type":"object","properties":{
 		"query":{"type":"string","description":"What"},"max_results":{"type":"integer"},"topic":{"type":"string","enum":["general","news"]},
 		"include_images":{"type":"boolean"},"include_domains":{"type":"array","items":{"type":"string"}},"stream":{"type":"boolean"},"nested":{"type":"object"}}}`}
 	kinds := map[string]string{}
@@ -102,7 +102,7 @@ func TestFormFollowsTheSchema(t *testing.T) {
 	if len(kinds) != len(want) || fields[0].Name != "query" || !fields[0].Required {
 		t.Errorf("got %+v", fields)
 	}
-	if form(sdk.Operation{InputSchema: "nonsense"}) != nil {
+	if form(service.Operation{InputSchema: "nonsense"}) != nil {
 		t.Error("a schema that cannot be read has no form")
 	}
 }

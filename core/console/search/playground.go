@@ -14,7 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
-	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 // input is a field of the form, made from a member of an operation's JSON Schema.
@@ -39,7 +38,7 @@ func (in input) shown() bool {
 type playView struct {
 	Tokens     []service.AuthToken
 	Token      string
-	Operations []sdk.Operation
+	Operations []service.Operation
 	Operation  string
 	Inputs     []input
 	// Raw is a body written by hand, in place of the form.
@@ -53,7 +52,7 @@ type playView struct {
 type hit struct{ Title, URL, Text, Score string }
 
 // form are the fields of an operation. Members that are objects, or arrays of them, are left to the raw body.
-func form(op sdk.Operation) (out []input) {
+func form(op service.Operation) (out []input) {
 	var s struct {
 		Properties map[string]struct {
 			Type        any             `json:"type"`
@@ -150,10 +149,10 @@ func (p pages) playView(c *gin.Context, operation, token string) (playView, erro
 	if out.Tokens, err = p.visible(c.Request.Context()); err != nil {
 		return out, err
 	}
-	if out.Operation == "" && slices.ContainsFunc(out.Operations, func(o sdk.Operation) bool { return o.Name == sdk.OpSearch }) {
-		out.Operation = sdk.OpSearch
+	if out.Operation == "" && slices.ContainsFunc(out.Operations, func(o service.Operation) bool { return o.Name == service.OpSearch }) {
+		out.Operation = service.OpSearch
 	}
-	i := slices.IndexFunc(out.Operations, func(o sdk.Operation) bool { return o.Name == out.Operation })
+	i := slices.IndexFunc(out.Operations, func(o service.Operation) bool { return o.Name == out.Operation })
 	if i < 0 {
 		return out, fault.New(fault.NotFound, "No backend offers this operation.")
 	}
@@ -290,7 +289,7 @@ func (p pages) testConnection(c *gin.Context) {
 	}
 	began := time.Now()
 	a, err := p.service.Try(ctx, service.Trial{
-		TokenID: id, Operation: sdk.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
+		TokenID: id, Operation: service.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
 	})
 	r := &testResult{Status: a.Status, Took: time.Since(began), OK: err == nil && a.Status < 300}
 	if err != nil {

@@ -12,15 +12,26 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// Operations are what clients may ask for, as the backends describe it, without research results; sorted by name.
-func (s *Service) Operations() []sdk.Operation {
-	var out []sdk.Operation
+// OpSearch is the operation that every search backend has.
+const OpSearch = sdk.OpSearch
+
+// Operation is what clients may ask for, as a backend describes it.
+type Operation struct {
+	Name, Title, Description string
+	// InputSchema is a JSON Schema of the body; Required are members without which a call is refused.
+	InputSchema string
+	Required    []string
+}
+
+// Operations are what clients may ask for, without research results; sorted by name.
+func (s *Service) Operations() []Operation {
+	var out []Operation
 	for name, op := range s.state.Load().operations {
 		if name != sdk.OpResearchResult {
-			out = append(out, op.Operation)
+			out = append(out, Operation{op.Name, op.Title, op.Description, op.InputSchema, op.Required})
 		}
 	}
-	slices.SortFunc(out, func(a, b sdk.Operation) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

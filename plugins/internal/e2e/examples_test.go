@@ -200,7 +200,8 @@ func TestExamplesRunInTheCore(t *testing.T) {
 	program, node := nodeExample(t)
 	backend := pythonExample(t)
 	hcl := fmt.Sprintf(examplesHCL, python, program)
-	c := localCore(t, hcl, "CHAT_URL=http://127.0.0.1:1/")
+	in := newInbox(t)
+	c := localCore(t, hcl, "CHAT_URL="+in.URL+"/ok")
 	for name, dir := range map[string]string{"search-python": backend, "notify-node": node} {
 		if err := os.Symlink(dir, filepath.Join(c.dir, name)); err != nil {
 			t.Fatal(err)
@@ -222,6 +223,7 @@ func TestExamplesRunInTheCore(t *testing.T) {
 	}
 	c.logged("instance docs is ready")
 	c.logged("instance chat is ready")
+	c.alertsReach(t, in, hcl, token)
 
 	started := c.startedFrom(t, python, program)
 	if len(started) != 2 {
@@ -267,6 +269,34 @@ func TestExamplesRunInTheCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.startFails(statusMistake, "checksum", "serve.py", "plugin lock")
+}
+
+// alertsReach has the only key of a web backend refused: the backend in Python answers instead, and the channel in Node
+// tells the inbox of the key and of the empty pool, each once.
+func (c *core) alertsReach(t *testing.T, in *inbox, hcl, token string) {
+	t.Helper()
+	up := startUpstream(t)
+	c.configure(strings.Replace(hcl, "backend = search.docs", "backend = [search.web, search.docs]\n  notify  = notify.chat", 1) +
+		fmt.Sprintf("search \"tavily\" \"web\" {\n  config { base_url = %q }\n}\n", up.url))
+	c.hup()
+	c.addKeys("key-refused")
+	up.script(scripted{Status: 401})
+	for range 3 {
+		a := c.post(t, token, "search", `{"query":"crashed"}`)
+		if a.status != http.StatusOK || !strings.Contains(a.body, "file:guide.md") {
+			t.Fatalf("the second backend: status %d: %s", a.status, a.body)
+		}
+	}
+	eventually(t, startWithin, "two alerts arrive", func() bool { return len(in.received()) >= 2 })
+	c.configure(hcl)
+	c.hup()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	text := strings.Join(in.texts, "\n")
+	contains(t, text, "Patchbay: An upstream key is invalid", "Patchbay: No upstream key can be used", "The backend search.web needs a key")
+	if len(in.ids) != 2 || in.ids[0] == in.ids[1] || !strings.HasPrefix(in.ids[0], "ntf_") || strings.Contains(text, "key-refused") {
+		t.Errorf("ids %v, texts:\n%s", in.ids, text)
+	}
 }
 
 // startedFrom are the processes that the core runs with one of these programs.

@@ -38,28 +38,14 @@ type proxied struct {
 	_ struct{} `additionalProperties:"true"`
 }
 
-// proxyBody are the members of a request that this service looks at. All others go to the upstream as they are.
-type proxyBody struct {
-	_          struct{} `additionalProperties:"true"`
-	Query      string   `json:"query,omitempty"`
-	MaxResults *int64   `json:"max_results,omitempty" minimum:"0" maximum:"20"`
-	URL        string   `json:"url,omitempty"`
-	Input      string   `json:"input,omitempty"`
-	APIKey     string   `json:"api_key,omitempty" doc:"The access token, where no header carries it."`
-}
-
 func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 	post := func(id, operation, summary, example string) huma.Operation {
-		content := api.JSON(api.Schema[proxyBody](a))
+		content := api.JSON(s.bodySchema(operation))
 		content["application/json"].Example = jsonText(example)
-		op := huma.Operation{
+		return huma.Operation{
 			OperationID: id, Summary: summary, Tags: []string{tagProxy}, RequestBody: &huma.RequestBody{Required: true, Content: content},
-			Description: "Members beyond those that are named here are the upstream's and go to it unchanged.", Responses: s.proxyAnswers(a, http.StatusOK),
+			Description: "The members are those that the backend describes; others go to it unchanged.", Responses: s.proxyAnswers(a, http.StatusOK),
 		}
-		if schema := s.inputSchema(operation); schema != "" {
-			op.Extensions = map[string]any{"x-input-schema": jsonText(schema)}
-		}
-		return op
 	}
 	research := post("research", sdk.OpResearch, "Begin a research", `{"input": "What is a patch bay?"}`)
 	research.Responses["201"] = &huma.Response{Description: "The research has begun", Content: api.JSON(api.Schema[proxied](a))}
@@ -89,11 +75,6 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 		"POST /mcp":                           s.mcpOperation(a, "mcp", "Messages of the Model Context Protocol"),
 		"DELETE /mcp":                         s.mcpOperation(a, "mcp-end", "End an MCP session"),
 	}
-}
-
-// inputSchema is the schema of the body as the backend describes it.
-func (s *Service) inputSchema(operation string) string {
-	return s.state.Load().operations[operation].InputSchema
 }
 
 // jsonText is JSON that stands in the document as it is.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -89,11 +90,17 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 // TestDocumentShowsTheBackendsFields: the document carries the schema of the backend that runs.
 func TestDocumentShowsTheBackendsFields(t *testing.T) {
 	e := newEnv(t, func(e *env) {
-		e.backend.desc.Operations[0].InputSchema = `{"type":"object","properties":{"query":{"type":"string"}}}`
+		e.backend.desc.Operations[0].InputSchema = `{"type":"object","properties":{"query":{"type":"string"},"depth":{"type":"string","enum":["a","b"]},"sites":{"type":"array","items":{"type":"string"}}}}`
 	})
 	c := newContract(e)
 	_, op := c.operation("POST", "/search/api/proxy/search")
-	if schema, _ := op["x-input-schema"].(map[string]any); schema["type"] != "object" {
-		t.Errorf("got %v", op["x-input-schema"])
+	raw, err := json.Marshal(op["requestBody"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"enum":["a","b"]`, `"items":{"type":"string"}`, `"maximum":20`, `"required":["query"]`, `"api_key"`} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("%s is not in %s", want, raw)
+		}
 	}
 }

@@ -142,8 +142,9 @@ type Result struct {
 	Failed []Failure
 	// Start is why the start page could not be had, or nil.
 	Start error
-	// Complete tells that the time sufficed and that all failures are pages that are gone: what is not in Pages then is
-	// not on the site, as far as the options reach.
+	// Complete tells that the start could be had, the time sufficed, and all failures are in Failed: what is neither
+	// there nor in Pages then is not on the site, as far as the options reach. Behind a page that failed are the links
+	// that it had, if it is Known.
 	Complete bool
 }
 

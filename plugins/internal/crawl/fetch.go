@@ -34,8 +34,9 @@ type visit struct {
 	location string
 	// again: the page was visited before; noText: there is something, but nothing to read.
 	again, noText bool
-	// known is what was kept of the page, or nil.
+	// known is what was kept of the page, or nil; stale tells that links are those, because the page failed.
 	known *Known
+	stale bool
 }
 
 // statusError is the status of an answer that is no page.
@@ -121,7 +122,7 @@ func (f *fetcher) conditions(v *visit) http.Header {
 		return nil
 	}
 	known, ok := f.known(v.url)
-	if !ok || known.ETag == "" && known.LastModified == "" {
+	if !ok {
 		return nil
 	}
 	v.known = &known

@@ -19,7 +19,7 @@ type run struct {
 	text   int
 	seen   map[string]bool
 	listed map[string]bool
-	// broken: a page failed that may be there another time.
+	// broken: what lies behind some page cannot be known.
 	broken bool
 	result *Result
 }
@@ -69,7 +69,7 @@ func (r *run) levels(ctx context.Context, start *visit) {
 		frontier = next
 		visited += len(next)
 	}
-	r.result.Complete = len(frontier) == 0 && !r.broken && start.err == nil
+	r.result.Complete = ctx.Err() == nil && !r.broken && start.err == nil
 }
 
 // began notes where the start page really is.
@@ -112,6 +112,7 @@ func (r *run) visit(v *visit) {
 			if v.start && v.again {
 				v.err = errTooManyHops
 			}
+			v.behindFailure()
 			return
 		}
 		u, err := url.Parse(v.location)
@@ -122,6 +123,14 @@ func (r *run) visit(v *visit) {
 		v.url = canonical(u)
 	}
 	v.err = errTooManyHops
+}
+
+// behindFailure takes the links that a page had where it may be there another time.
+func (v *visit) behindFailure() {
+	if v.err == nil || v.start || v.noText || gone(v.err) || v.known == nil {
+		return
+	}
+	v.links, v.stale = v.known.Links, true
 }
 
 // list puts a page that was visited into the result.
@@ -139,14 +148,14 @@ func (r *run) list(v *visit) {
 		r.result.Pages = append(r.result.Pages, Page{URL: v.url})
 		return
 	case v.err == nil && r.opts.MaxText > 0 && r.text+len(v.page.Text) > r.opts.MaxText:
-		v.err = errNoRoom
+		v.err, r.broken = errNoRoom, true
 	}
 	if v.err != nil {
-		absent := v.noText || gone(v.err)
-		r.broken = r.broken || !absent
-		if len(r.result.Failed) < maxFailed {
-			r.result.Failed = append(r.result.Failed, Failure{URL: v.url, Err: v.err, Gone: absent})
+		if len(r.result.Failed) == maxFailed {
+			r.broken = true
+			return
 		}
+		r.result.Failed = append(r.result.Failed, Failure{URL: v.url, Err: v.err, Gone: v.noText || gone(v.err)})
 		return
 	}
 	if r.opts.Known != nil {
@@ -178,7 +187,7 @@ func (r *run) worthKeeping(links []string) []string {
 func (r *run) follow(v *visit, room int) []*visit {
 	var out []*visit
 	u, err := url.Parse(v.url)
-	if err != nil || v.err != nil && !v.noText || !r.inside(u) {
+	if err != nil || v.err != nil && !v.noText && !v.stale || !r.inside(u) {
 		return nil
 	}
 	for _, link := range v.links {

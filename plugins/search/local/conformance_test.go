@@ -24,10 +24,11 @@ func TestConformance(t *testing.T) {
 	t.Cleanup(site.Close)
 	h := newHouse(t, map[string]string{"docs/one.md": "# One\n\nA patchbay joins what belongs together.\n"})
 	conformance.TestSearch(t, local.Plugin(), conformance.SearchConfig{
-		JSON: `{"folders":["docs"],"allow_hosts":["` + strings.TrimPrefix(site.URL, "http://") + `"]}`,
+		JSON: `{"folders":["docs"],"sites":["` + site.URL + `"],"allow_hosts":["` + strings.TrimPrefix(site.URL, "http://") + `"]}`,
 		Invalid: []string{
 			`{}`, `{"folders":["missing"]}`, `{"folders":["docs"],"rescan_interval":"1ns"}`,
 			`{"folders":["docs"],"crawl_parallel":0}`,
+			`{"sites":["http://127.0.0.1/"]}`, `{"sites":["docs"]}`, `{"folders":["docs"],"refresh":"1ns"}`, `{"folders":["docs"],"site_pages":0}`,
 		},
 		BaseDir: h.base,
 		Samples: []conformance.Sample{

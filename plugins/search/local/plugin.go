@@ -9,7 +9,7 @@
 //
 // The pages of sites are kept in files of the data directory, from which they come into the index; they have their own
 // addresses. A site is visited again after a day or what the configuration says, and asked only for what has changed.
-// What a visit did not find any more leaves the index, but only after a visit that saw all of the site.
+// What a visit did not find any more leaves the index; what failed stays, and so does all if the start fails.
 //
 // Never indexed, whatever the configuration says: files and directories whose name starts with a dot, files that by
 // their name or their first line hold keys, the data directory, and what the host protects. Symbolic links inside the

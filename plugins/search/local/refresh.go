@@ -128,18 +128,16 @@ func take(s *site, result *crawl.Result) (problem string) {
 		if failed++; failed == 1 {
 			problem = fmt.Sprintf("page %s: %v", plainAddress(f.URL), f.Err)
 		}
+		there[f.URL] = true
 	}
-	switch {
-	case result.Complete:
-		for address := range s.all() {
-			if !there[address] {
-				s.remove(address)
-			}
-		}
-	case failed > 1:
+	if failed > 1 {
 		problem += fmt.Sprintf(", and %d more", failed-1)
-	case failed == 0:
-		problem = "there was no time left for all pages"
+	}
+	if !result.Complete && failed == 0 {
+		return "not all of its pages could be visited"
+	}
+	if result.Complete {
+		s.keepOnly(there)
 	}
 	return problem
 }

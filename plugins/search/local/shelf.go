@@ -129,6 +129,15 @@ func (s *site) remove(address string) {
 	}
 }
 
+// keepOnly removes all pages but these.
+func (s *site) keepOnly(there map[string]bool) {
+	for address := range s.all() {
+		if !there[address] {
+			s.remove(address)
+		}
+	}
+}
+
 // tried notes how an attempt ended; no problem means that the pages are as the site has them.
 func (s *site) tried(at time.Time, problem string) error {
 	s.mu.Lock()

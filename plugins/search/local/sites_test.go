@@ -33,6 +33,8 @@ type wiki struct {
 	counts map[int]int
 	// hold, if set, lets pages wait until it is closed.
 	hold chan struct{}
+	// broken is the path of a page that fails.
+	broken string
 }
 
 const (
@@ -59,6 +61,8 @@ func (w *wiki) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	tag := fmt.Sprintf(`"%08x"`, crc32.ChecksumIEEE([]byte(page)))
 	switch {
 	case status != 0:
+	case r.URL.Path == w.broken:
+		status = http.StatusInternalServerError
 	case !ok:
 		status = http.StatusNotFound
 	case r.Header.Get("If-None-Match") == tag:
@@ -187,6 +191,27 @@ func TestSiteThatIsDownKeepsItsPages(t *testing.T) {
 	eventually(t, "the site is refreshed again", func() bool { return health(t, b) == nil && len(finds(t, b, "foghorn")) == 0 })
 	w.change(func() { w.pages["/guide/"] = `<p>empty</p>`; delete(w.pages, "/guide/lamp") })
 	eventually(t, "the other pages are gone", func() bool { return len(finds(t, b, "lamp rotates")) == 0 })
+}
+
+// A page that always fails keeps what it had and what it led to, and keeps nothing else from leaving.
+func TestPageThatFails(t *testing.T) {
+	w := newWiki(t)
+	w.pages["/guide/horn"] = `<title>Foghorn</title><p>The foghorn sounds in mist.</p><a href="bell">bell</a>`
+	w.pages["/guide/bell"] = `<title>Bell</title><p>A brass carillon instead.</p>`
+	b, _ := siteHouse(t, w, time.Second).open(t)
+	eventually(t, "the site is indexed", func() bool { return len(finds(t, b, "carillon")) == 1 && len(finds(t, b, "rotates")) == 1 })
+	w.change(func() {
+		w.broken = "/guide/horn"
+		w.pages["/guide/"] = strings.ReplaceAll(guideHome, `<a href="lamp">lamp</a>`, "")
+	})
+	eventually(t, "the page without a link is gone", func() bool { return len(finds(t, b, "rotates")) == 0 })
+	if len(finds(t, b, "foghorn")) != 1 || len(finds(t, b, "carillon")) != 1 {
+		t.Error("a page that fails was taken out, or what it led to")
+	}
+	eventually(t, "the health names the page", func() bool {
+		err := health(t, b)
+		return err != nil && strings.Contains(err.Error(), "page "+w.URL+"/guide/horn: page answered with status 500")
+	})
 }
 
 func TestSiteThatNeverAnswered(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
 	pages "github.com/patchbay-dev/patchbay/core/console/search"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
@@ -33,8 +34,25 @@ func (a *App) newConsole() (*console.Console, error) {
 	}
 	return console.New(console.Config{
 		Users: a.users, Access: a.access(), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: &providers{app: a, file: a.set.file}, Services: a.panelServices(), Sections: sections,
+		Providers: newProviders(a, a.set.file), Services: a.panelServices(), Sections: sections, Warnings: a.warnings(),
 	})
+}
+
+// warnings are about settings that are not for production; every page shows them.
+func (a *App) warnings() (ids []string) {
+	if a.openToAll() {
+		ids = append(ids, "warning.anonymous")
+	}
+	if a.set.search != nil && a.set.search.DevOpenAdmin {
+		ids = append(ids, "warning.open")
+	}
+	return ids
+}
+
+// openToAll tells whether callers without an identity may administer from anywhere.
+func (a *App) openToAll() bool {
+	c := a.set.core
+	return auth.Anonymous(c.Anonymous) == auth.AnonymousTrue && c.AllowedUser == "" && c.AllowedGroup == ""
 }
 
 // sections are the pages of the services that are switched on.
@@ -96,15 +114,21 @@ func (a *App) root(services map[string]string) gin.HandlerFunc {
 type providers struct {
 	app  *App
 	file *config.File
+	// shown are the instances' blocks in effect, by their first line; the file does not change once it is in use.
+	shown func() map[string]string
 
 	mu        sync.Mutex
 	available []console.Plugin
 	listed    time.Time
 }
 
+func newProviders(a *App, file *config.File) *providers {
+	return &providers{app: a, file: file, shown: sync.OnceValue(func() map[string]string { return blocksOf(file) })}
+}
+
 // Instances implements console.Providers.
 func (p *providers) Instances() []console.Instance {
-	shown := p.blocks()
+	shown := p.shown()
 	out := make([]console.Instance, 0, len(p.file.Instances))
 	for _, in := range p.file.Instances {
 		i := console.Instance{
@@ -122,11 +146,11 @@ func (p *providers) Instances() []console.Instance {
 	return out
 }
 
-// blocks are the instances' blocks in effect, by their first line.
-func (p *providers) blocks() map[string]string {
+// blocksOf are the blocks of a file in effect, by their first line.
+func blocksOf(file *config.File) map[string]string {
 	var b bytes.Buffer
 	out := map[string]string{}
-	if err := p.file.Show(&b); err != nil {
+	if err := file.Show(&b); err != nil {
 		return out
 	}
 	var head string

@@ -28,6 +28,8 @@ type Config struct {
 	Services []Service
 	Sections []Section
 	Version  string
+	// Warnings are the ids of texts that every page shows.
+	Warnings []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -61,7 +63,7 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("make the console: %w", err)
 	}
 	c.kit = ui.NewKit(ui.Config{
-		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Now: cfg.Now, Secure: cfg.Access.Secure,
+		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Now: cfg.Now, Warnings: cfg.Warnings, Secure: cfg.Access.Secure,
 		Recognise: func(r *http.Request) *auth.Principal {
 			p, err := cfg.Users.Recognise(cfg.Access, r)
 			if err != nil {

@@ -74,11 +74,16 @@ func (c *Console) homeView(gc *gin.Context, v *ui.View) (homeView, error) {
 	return h, nil
 }
 
-// start is the first page of a service, "" if it has none.
-func (c *Console) start(service string) string {
+// start is the first page of a service that a caller may see, "" if there is none.
+func (c *Console) start(service string, admin bool) string {
 	for _, s := range c.cfg.Sections {
-		if s.Service == service && len(s.Nav) > 0 {
-			return s.Nav[0].Href
+		if s.Service != service {
+			continue
+		}
+		for _, item := range s.Nav {
+			if admin || !item.Admin {
+				return item.Href
+			}
 		}
 	}
 	return ""

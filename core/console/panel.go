@@ -59,7 +59,7 @@ type cable struct {
 }
 
 // newPanel lays the drawing out. start tells the first page of a service; links to instances are for administrators.
-func newPanel(services []Service, instances []Instance, start func(string) string, admin bool) panel {
+func newPanel(services []Service, instances []Instance, start func(string, bool) string, admin bool) panel {
 	p, kinds := panel{}, []string{}
 	at := map[string]int{}
 	for i, in := range instances {
@@ -78,7 +78,7 @@ func newPanel(services []Service, instances []Instance, start func(string) strin
 	}
 	y := panelTop
 	for _, s := range services {
-		b := box{Service: s, Href: start(s.Name), Y: y, Height: max(minBoxHeight, boxPad+max(0, len(s.Uses)-1)*jackGap)}
+		b := box{Service: s, Href: start(s.Name, admin), Y: y, Height: max(minBoxHeight, boxPad+max(0, len(s.Uses)-1)*jackGap)}
 		for i, use := range s.Uses {
 			jack := y + b.Height/2 + i*jackGap - (len(s.Uses)-1)*jackGap/2
 			p.connect(s, use, jack, at, kinds)

@@ -37,6 +37,8 @@ type Config struct {
 	Assets *Assets
 	// Nav is the whole navigation; pages that a caller may not see are left out for each.
 	Nav []NavGroup
+	// Warnings are the ids of texts that every page shows: settings that are not for production.
+	Warnings []string
 	// Secure tells whether a browser has come by https, so that cookies are for https alone.
 	Secure func(*http.Request) bool
 	// Recognise finds out who makes a request that no guard has seen; nil for nobody.
@@ -63,7 +65,7 @@ func (k *Kit) View(c *gin.Context, title string) *View {
 	v := &View{
 		Lang: k.cfg.Texts.choose(cookie(c, LangCookie), c.GetHeader("Accept-Language")), Theme: theme(cookie(c, ThemeCookie)),
 		Path: c.Request.URL.Path, Target: c.Request.URL.RequestURI(), Principal: auth.From(c.Request.Context()),
-		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), kit: k,
+		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), Warnings: k.cfg.Warnings, kit: k,
 	}
 	if title != "" {
 		v.Title = v.T(title)

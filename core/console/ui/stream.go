@@ -7,6 +7,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
@@ -14,7 +15,7 @@ import (
 type Part func(v *View) (part templ.Component, done bool, err error)
 
 // Stream keeps a part of a page current: it sends it at the beginning and, looking every so often and at each wake, when it
-// has changed. wake may be nil. In the page an element asks for it with Live.
+// has changed. wake may be nil. In the page an element asks for it with Live. It ends with the caller's session.
 func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, part Part) {
 	c.Header("Vary", "Cookie, Accept-Language")
 	events := httpd.NewEvents(c)
@@ -24,7 +25,7 @@ func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, 
 	beat := time.NewTicker(httpd.Heartbeat)
 	defer beat.Stop()
 	var last []byte
-	for {
+	for k.still(c) {
 		var b bytes.Buffer
 		comp, done, err := part(k.View(c, ""))
 		if err != nil {
@@ -47,6 +48,16 @@ func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, 
 			return
 		}
 	}
+}
+
+// still tells whether the caller is who the guard has let in, with the same role: a session may end while its streams go on.
+func (k *Kit) still(c *gin.Context) bool {
+	was := auth.From(c.Request.Context())
+	if was == nil || k.cfg.Recognise == nil {
+		return was == nil
+	}
+	now := k.cfg.Recognise(c.Request)
+	return now != nil && now.User.ID == was.User.ID && now.User.Role == was.User.Role
 }
 
 // wait returns true when the part is to be looked at again.

@@ -31,6 +31,8 @@ type View struct {
 	Scripts, Styles []string
 	// Toast is what the last action has to say; nil if there was none.
 	Toast *Toast
+	// Warnings are the ids of texts that stand on top of the page.
+	Warnings []string
 	// RequestID is shown where something failed.
 	RequestID string
 	// Now is when the page is made.

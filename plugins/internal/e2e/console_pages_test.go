@@ -11,12 +11,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// consolePages are the pages of the core, by the name of their picture.
+// consolePages are the pages of the core and of the search service, by the name of their picture.
 func consolePages() [][2]string {
 	return [][2]string{
 		{"home", "/system"}, {"plugins", "/system/plugins"}, {"instance", "/system/plugins/instance/search.docs"},
 		{"available", "/system/plugins/available"}, {"available-one", "/system/plugins/available/search/local"},
 		{"jobs", "/system/jobs"}, {"account", "/system/account"}, {"users", "/system/users"}, {"audit", "/system/audit"},
+		{"search-overview", "/search/overview"}, {"search-tokens", "/search/tokens"}, {"search-keys", "/search/keys"},
+		{"search-requests", "/search/requests"}, {"search-playground", "/search/playground"}, {"search-guide", "/search/guide"},
 	}
 }
 
@@ -127,7 +129,7 @@ func TestConsoleLive(t *testing.T) {
 	}
 	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("j"))
 	b.shows("No jobs")
-	b.do(chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS("#shortcuts")))
+	b.do(chromedp.WaitReady(chromedp.CSS("html.js")), chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS("#shortcuts")))
 	b.open("/system")
 	// The connections that fail from here on are the point.
 	for _, part := range []string{"ERR_", "fetch", "network error", "htmx"} {

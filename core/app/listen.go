@@ -45,6 +45,9 @@ func (a *App) listen(context.Context) (err error) {
 		return err
 	}
 	a.admin.Handle(a.adminHandler())
+	if a.openToAll() {
+		a.log.Warn("allow_anonymous_in_dev is true: everybody who reaches this server may administer it; never use this in production")
+	}
 	a.http.Serve()
 	a.admin.Serve()
 	return nil

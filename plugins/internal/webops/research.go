@@ -117,7 +117,7 @@ func (o *Ops) startResearch(req *search.Request, start time.Time) (*search.Respo
 func (o *Ops) researchResult(req *search.Request, start time.Time) (*search.Response, error) {
 	r, ok := o.research.Get(req.ResourceID)
 	if !ok {
-		return Answer(nil, &Refusal{Status: http.StatusNotFound, Err: errors.New("Research task not found")}, start)
+		return Answer(nil, &Refusal{Status: http.StatusNotFound, Err: errors.New("research task not found")}, start)
 	}
 	usage := usageAsked(req.Query)
 	switch r.Status {

@@ -1,0 +1,56 @@
+package console
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPanel(t *testing.T) {
+	services := []Service{
+		{Name: "search", BaseURL: "/search", Uses: []Use{{"search", "search.docs"}, {"notify", "notify.ops"}, {"search", "search.unknown"}}},
+		{Name: "mail", BaseURL: "/mail", Uses: []Use{{"notify", "notify.ops"}}},
+		{Name: "idle", BaseURL: "/idle"},
+	}
+	instances := []Instance{
+		{Ref: "search.docs", Kind: "search", State: "ready"}, {Ref: "notify.ops", Kind: "notify", State: "backoff"}, {Ref: "search.spare", Kind: "search", State: "degraded"},
+	}
+	start := func(service string, admin bool) string {
+		if service == "search" && admin {
+			return "/search/overview"
+		}
+		return ""
+	}
+	p := newPanel(services, instances, start, true)
+	if len(p.Boxes) != 3 || len(p.Rows) != 3 || len(p.Cables) != 3 {
+		t.Fatalf("%d boxes, %d rows, %d cables", len(p.Boxes), len(p.Rows), len(p.Cables))
+	}
+	if p.Down != 1 {
+		t.Errorf("%d instances are down", p.Down)
+	}
+	if p.Rows[0].Href == "" || !p.Rows[1].Plugged || p.Rows[2].Plugged {
+		t.Errorf("the rows are %+v", p.Rows)
+	}
+	if p.Cables[0].Colour == p.Cables[1].Colour || p.Cables[1].Colour != p.Cables[2].Colour {
+		t.Errorf("the colours are %d, %d and %d", p.Cables[0].Colour, p.Cables[1].Colour, p.Cables[2].Colour)
+	}
+	if up, down := cableClass(p.Cables[0]), cableClass(p.Cables[1]); strings.Contains(up, "down") || !strings.Contains(down, "down") {
+		t.Errorf("the classes are %q and %q", up, down)
+	}
+	for _, c := range p.Cables[:2] {
+		if b := p.Boxes[0]; c.Y <= b.Y || c.Y >= b.Y+b.Height {
+			t.Errorf("a cable begins at %d, beside its box from %d to %d", c.Y, b.Y, b.Y+b.Height)
+		}
+	}
+	for i, b := range p.Boxes {
+		if b.Y+b.Height > p.Height || i > 0 && b.Y < p.Boxes[i-1].Y+p.Boxes[i-1].Height {
+			t.Errorf("the box %d overlaps or stands outside: %+v of %d", i, b, p.Height)
+		}
+	}
+	member := newPanel(services, instances, start, false)
+	if member.Rows[0].Href != "" || member.Boxes[0].Href != "" {
+		t.Error("a member gets links to what administrators see")
+	}
+	if empty := newPanel(nil, nil, start, true); len(empty.Boxes) != 0 || empty.Height < 0 {
+		t.Errorf("the empty panel is %+v", empty)
+	}
+}

@@ -49,24 +49,30 @@ func browse(t testing.TB, c *core) *browser {
 	ctx, stop = context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(stop)
 	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1)}
-	if err := chromedp.Listen(ctx, b.watch); err != nil {
-		t.Fatal(err)
+	b.begin()
+	return b
+}
+
+// begin starts to watch a tab. The test fails at its end for every complaint.
+func (b *browser) begin() {
+	b.t.Helper()
+	if err := chromedp.Listen(b.ctx, b.watch); err != nil {
+		b.t.Fatal(err)
 	}
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
+	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
+		b.t.Fatal(err)
 	}
-	if _, err := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{}); err != nil {
-		t.Fatal(err)
+	if _, err := chromedp.Call(b.ctx, cdplog.Enable, cdp.Empty{}); err != nil {
+		b.t.Fatal(err)
 	}
 	b.do(chromedp.EmulateViewport(1440, 900))
-	t.Cleanup(func() {
+	b.t.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for _, p := range b.problems {
-			t.Errorf("the browser complains: %s", p)
+			b.t.Errorf("the browser complains: %s", p)
 		}
 	})
-	return b
 }
 
 // watch notes complaints of the browser and requests to other origins.

@@ -46,6 +46,18 @@ func (b *Bus) Publish(topic string, ev Event) {
 	}
 }
 
+// Heard tells whether anybody listens to a topic, for publishers whose events cost something to make.
+func (b *Bus) Heard(topic string) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for s := range b.subs {
+		if s.wants(topic) {
+			return true
+		}
+	}
+	return false
+}
+
 // Subscribe returns a subscription to the topics. A topic that ends in "/" stands for all that begin with it; "" stands
 // for all. Close it when done. On a closed bus the subscription is closed already.
 func (b *Bus) Subscribe(topics ...string) *Subscription {

@@ -138,3 +138,20 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 	bus.Close()
 }
+
+func TestHeard(t *testing.T) {
+	b := event.NewBus()
+	if b.Heard("a") {
+		t.Error("nobody listens")
+	}
+	sub := b.Subscribe("a", "b/")
+	for topic, want := range map[string]bool{"a": true, "b/c": true, "b": false, "c": false} {
+		if b.Heard(topic) != want {
+			t.Errorf("%s: want %v", topic, want)
+		}
+	}
+	sub.Close()
+	if b.Heard("a") {
+		t.Error("nobody listens any more")
+	}
+}

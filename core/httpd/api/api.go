@@ -126,7 +126,7 @@ func (o Operation) huma() huma.Operation {
 	}
 	op.Errors = append(slices.Clone(o.Errors), http.StatusBadRequest, http.StatusInternalServerError)
 	if len(op.Security) > 0 {
-		op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden)
+		op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
 	slices.Sort(op.Errors)
 	op.Errors = slices.Compact(op.Errors)

@@ -45,7 +45,7 @@ func NewAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *A
 	}
 }
 
-// NewToken describes an access token to make. Nil limits mean the service's defaults; Own sets single ones.
+// NewToken describes an access token to make. Nil limits mean the service's defaults.
 type NewToken struct {
 	Note      string
 	Group     string
@@ -54,7 +54,7 @@ type NewToken struct {
 	Limits    *Limits
 	// CacheTTL is for how many seconds answers may be given again; nil takes the default.
 	CacheTTL *int64
-	Own      overrides
+	own      overrides
 }
 
 // CreateToken makes an access token and returns its text, which is stored sealed.
@@ -99,7 +99,7 @@ func (a *Admin) tokenRecord(id, text string, n NewToken) tokenRecord {
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
 		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
 	}
-	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = n.Own.requests, n.Own.hour, n.Own.day, n.Own.month
+	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = n.own.requests, n.own.hour, n.own.day, n.own.month
 	if l := n.Limits; l != nil {
 		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth
 	}

@@ -160,7 +160,7 @@ func (s *Service) events(a *api.API, id, tag, summary string) huma.Operation {
 }
 
 func denied(a *api.API) map[string]*huma.Response {
-	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"), "500": a.ErrorResponse("Internal Server Error")}
+	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"), "429": a.ErrorResponse("Too many API keys that are not valid"), "500": a.ErrorResponse("Internal Server Error")}
 }
 
 func (s *Service) keysOperation(a *api.API, id, summary, text string) huma.Operation {

@@ -186,6 +186,36 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 	})
 }
 
+// TestSyncBringsAKeyBack: an exhausted key whose upstream reports quota again is used before the month is over; one that is
+// invalid stays where it is.
+func TestSyncBringsAKeyBack(t *testing.T) {
+	e := newEnv(t, upstreamKeys)
+	ids := e.addKeys("good-1", "bad-2")
+	e.svc.pool.mark(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.background.Wait()
+	e.clock.advance(time.Second)
+	if err := e.svc.SyncKey(t.Context(), ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := e.svc.Key(t.Context(), ids[0]); err != nil || k.Status != KeyActive {
+		t.Fatalf("got %+v, %v", k, err)
+	}
+	if _, _, ok := e.svc.pool.pick("web", caller{token: "t"}, nil); !ok {
+		t.Error("the key is not used again")
+	}
+	if err := e.svc.SyncKey(t.Context(), ids[1]); err != nil {
+		t.Fatal(err)
+	}
+	e.svc.background.Wait()
+	if k, err := e.svc.Key(t.Context(), ids[1]); err != nil || k.Status != KeyInvalid {
+		t.Fatalf("got %+v, %v", k, err)
+	}
+	history, err := e.svc.KeyHistory(t.Context(), ids[0], "", 10)
+	if err != nil || len(history.Items) != 3 || history.Items[0].Source != "system" || history.Items[0].Before != KeyExhausted {
+		t.Errorf("got %+v, %v", history, err)
+	}
+}
+
 // noProgress is a job's progress that nobody reads.
 type noProgress struct{}
 

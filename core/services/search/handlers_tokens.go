@@ -104,7 +104,7 @@ func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
 		n.ExpiresAt = *b.ExpiresAt
 	}
 	if l := b.Limits; l != nil {
-		n.Own = overrides{l.RequestsHour, l.CreditsHour, l.CreditsDay, l.CreditsMonth}
+		n.own = overrides{l.RequestsHour, l.CreditsHour, l.CreditsDay, l.CreditsMonth}
 	}
 	return n, s.checkOwner(ctx, b.OwnerID)
 }
@@ -206,7 +206,7 @@ func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
 	live := s.tokens.get(r.ID)
 	if live == nil {
 		// Another process has just made it.
-		live = r.live(s.tokens.defaults)
+		live = s.tokens.fresh(r)
 	}
 	u, l := live.counter.used(s.cfg.Now()), live.limits
 	return AuthToken{

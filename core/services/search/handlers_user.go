@@ -168,7 +168,7 @@ func (s *Service) DashboardOf(ctx context.Context, user string) (Dashboard, erro
 	for _, r := range records {
 		t := s.tokens.get(r.ID)
 		if t == nil {
-			t = r.live(s.tokens.defaults)
+			t = s.tokens.fresh(r)
 		}
 		u, l := t.counter.used(s.cfg.Now()), t.limits
 		out.RequestRate.Used += u.HourlyRequests

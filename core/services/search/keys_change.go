@@ -68,7 +68,7 @@ func (a *Admin) changeKey(ctx context.Context, id, operation, reason string, to 
 		if err != nil {
 			return err
 		}
-		now := a.now().UnixMilli()
+		now, before := a.now().UnixMilli(), k.State
 		// A later moment than that of any answer which is still on its way.
 		values := map[string]any{"state": to, "reason": reason, "until": 0, "updated_at": max(now, k.UpdatedAt+1), "state_changed_at": now}
 		for c, v := range extra {
@@ -77,7 +77,7 @@ func (a *Admin) changeKey(ctx context.Context, id, operation, reason string, to 
 		if err := a.store.Writer(ctx).Model(&k).Updates(values).Error; err != nil {
 			return err
 		}
-		return a.repo.note(ctx, id, operation, k.State, to, reason, now)
+		return a.repo.note(ctx, id, operation, before, to, reason, now)
 	})
 	if err != nil {
 		return fmt.Errorf("change upstream key: %w", err)

@@ -153,8 +153,15 @@ func (s *Service) SyncKey(ctx context.Context, id string) error {
 		problem := fault.As(err)
 		return errors.Join(problem, s.repo.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
 	}
-	s.pool.mark(id, st.Key)
-	return s.repo.setKeyQuota(ctx, id, st.Limit, st.Used, now, "")
+	spent := s.pool.mark(id, st.Key)
+	if err := s.repo.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
+		return err
+	}
+	if r.State == KeyExhausted && !spent && st.Limit > 0 && st.Used < st.Limit {
+		// The plan was raised, or reset before its month was over.
+		return s.changeKey(ctx, id, KeyMarked, "The upstream reports that quota is left.", KeyActive, nil)
+	}
+	return nil
 }
 
 // syncDue asks for the quotas that are due.
@@ -182,9 +189,9 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 
 // keysToSync are the keys whose quota is due. The hot ones are those with a request in the last two hours.
 func (r *repository) keysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
-	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state <> ? AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
+	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state NOT IN (?, ?) AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
 		SELECT 1 FROM search_rollups u WHERE u.scope = 'key' AND u.subject = k.id AND u.step = 0 AND u.start = 0 AND u.last_at >= ?)) ORDER BY k.quota_synced_at, k.id`,
-		KeyDisabled, now.Add(-coldEvery).UnixMilli(), now.Add(-hotEvery).UnixMilli(), now.Add(-hotFor).UnixMilli()).Scan(&ids).Error
+		KeyDisabled, KeyInvalid, now.Add(-coldEvery).UnixMilli(), now.Add(-hotEvery).UnixMilli(), now.Add(-hotFor).UnixMilli()).Scan(&ids).Error
 	return ids, err
 }
 

@@ -307,10 +307,11 @@ func (s *Service) Ready() error {
 
 // ended hears of requests that are written.
 func (s *Service) ended(inserts, updates []entry) {
+	heard := s.live.Heard(topicRequests)
 	for _, entries := range [][]entry{inserts, updates} {
 		s.rollups.add(entries)
 		for i := range entries {
-			if entries[i].Outcome != Open {
+			if heard && entries[i].Outcome != Open {
 				s.live.Publish(topicRequests, event.Event{Type: "request", Data: entries[i].log()})
 			}
 		}

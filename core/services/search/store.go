@@ -83,12 +83,14 @@ func (r *repository) setKeyState(ctx context.Context, id string, state KeyState,
 		if err != nil {
 			return err
 		}
+		// gorm writes the new values into k as well.
+		before := k.State
 		err = r.store.Writer(ctx).Model(&k).
 			Updates(map[string]any{"state": state, "reason": reason, "until": until, "updated_at": now, "state_changed_at": now}).Error
-		if err != nil || k.State == state {
+		if err != nil || before == state {
 			return err
 		}
-		return r.note(ctx, id, KeyMarked, k.State, state, reason, now)
+		return r.note(ctx, id, KeyMarked, before, state, reason, now)
 	})
 }
 

@@ -90,6 +90,13 @@ func (t *tokens) load(records []tokenRecord) {
 	}
 }
 
+// fresh is a token that is not in the table yet, as another process has just made it.
+func (t *tokens) fresh(r tokenRecord) *token {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return r.live(t.defaults)
+}
+
 func (r tokenRecord) live(defaults Limits) *token {
 	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}}
 	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth}

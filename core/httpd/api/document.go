@@ -30,6 +30,7 @@ const (
 
 // Routes are the endpoints, the document and its page. The document is complete then: nothing may be added afterwards.
 func (a *API) Routes() ([]httpd.Route, error) {
+	a.fillExamples()
 	document, err := json.Marshal(a.huma.OpenAPI())
 	if err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -177,6 +178,26 @@ func TestEveryRouteIsInTheDocument(t *testing.T) {
 	}
 	if documented != len(mount.Routes)-own {
 		t.Errorf("the document names %d operations, %d are served", documented, len(mount.Routes)-own)
+	}
+}
+
+// TestExamplesFit: every body of a request has an example, and it fits its own schema.
+func TestExamplesFit(t *testing.T) {
+	c := newContract(newEnv(t))
+	for path, item := range c.doc["paths"].(map[string]any) {
+		for method, op := range item.(map[string]any) {
+			body, ok := op.(map[string]any)["requestBody"].(map[string]any)
+			if !ok || path == "/mcp" {
+				continue
+			}
+			media := body["content"].(map[string]any)["application/json"].(map[string]any)
+			raw, err := json.Marshal(media["example"])
+			if err != nil || media["example"] == nil {
+				t.Errorf("%s %s has no example: %v", method, path, err)
+				continue
+			}
+			c.valid(method+" "+path+" example", []string{"paths", path, method, "requestBody", "content", "application/json", "schema"}, raw)
+		}
 	}
 }
 

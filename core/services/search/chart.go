@@ -52,13 +52,13 @@ type ChartSums struct {
 
 // ChartPoint is one point of a chart.
 type ChartPoint struct {
-	Time string `json:"time" format:"date-time" doc:"The beginning of the point."`
+	Time string `json:"time" format:"date-time" doc:"The beginning of the point." example:"2026-01-31T12:00:00.000Z"`
 	ChartSums
 }
 
 // OperationShare is what one operation has in a chart.
 type OperationShare struct {
-	Operation string `json:"operation"`
+	Operation string `json:"operation" example:"search"`
 	ChartSums
 }
 
@@ -149,7 +149,7 @@ func unixTime(sec int64) string { return store.FormatTime(time.Unix(sec, 0)) }
 // TopToken is a token with much use.
 type TopToken struct {
 	ID       string `json:"id"`
-	Note     string `json:"note"`
+	Note     string `json:"note" example:"Documentation bot"`
 	Requests int64  `json:"requests"`
 	Credits  int64  `json:"credits"`
 	Errors   int64  `json:"errors"`

@@ -14,17 +14,17 @@ import (
 type APIKey struct {
 	ID               string                      `json:"id" example:"a1B2c3"`
 	Status           KeyState                    `json:"status" enum:"active,cooling_down,exhausted,invalid,disabled"`
-	Group            string                      `json:"group"`
+	Group            string                      `json:"group" example:"team"`
 	Reason           string                      `json:"reason" doc:"Why the key is not active; empty if nothing is known."`
 	Until            *string                     `json:"until" format:"date-time" doc:"When a key that rests comes back by itself."`
-	CreatedAt        string                      `json:"created_at" format:"date-time"`
+	CreatedAt        string                      `json:"created_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
 	StatusChangedAt  *string                     `json:"status_changed_at" format:"date-time"`
-	LastUsedAt       *string                     `json:"last_used_at" format:"date-time"`
-	QuotaLimit       *int64                      `json:"quota_limit" doc:"What the upstream grants; null while that is not known."`
-	QuotaRemaining   *int64                      `json:"quota_remaining"`
+	LastUsedAt       *string                     `json:"last_used_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	QuotaLimit       *int64                      `json:"quota_limit" doc:"What the upstream grants; null while that is not known." example:"1000"`
+	QuotaRemaining   *int64                      `json:"quota_remaining" example:"997"`
 	QuotaSyncedAt    *string                     `json:"quota_synced_at" format:"date-time"`
 	QuotaError       string                      `json:"quota_error" doc:"Why the last question for the quota failed."`
-	TotalRequests    int64                       `json:"total_requests"`
+	TotalRequests    int64                       `json:"total_requests" example:"1234"`
 	SuccessCount     int64                       `json:"success_count"`
 	ErrorCount       int64                       `json:"error_count"`
 	Credits          int64                       `json:"credits" doc:"Credits that requests with this key have cost."`
@@ -160,8 +160,8 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (*struct{ Body APIKey
 
 type keyBody struct {
 	Body struct {
-		APIKey string `json:"api_key" maxLength:"512"`
-		Group  string `json:"group" required:"false" maxLength:"80" doc:"The name of a backend makes the key serve that one alone."`
+		APIKey string `json:"api_key" maxLength:"512" example:"upstream-key-1"`
+		Group  string `json:"group" required:"false" maxLength:"80" doc:"The name of a backend makes the key serve that one alone." example:"team"`
 	}
 }
 
@@ -193,13 +193,13 @@ type keysBody struct {
 
 // keysInput is many keys at once: as a list, or as items.
 type keysInput struct {
-	APIKeys []string  `json:"api_keys" required:"false" doc:"At most 1000."`
+	APIKeys []string  `json:"api_keys" required:"false" doc:"At most 1000." example:"[\"upstream-key-1\",\"upstream-key-2\"]"`
 	Items   []keyItem `json:"items" required:"false" doc:"The same, one object for each."`
-	Group   string    `json:"group" required:"false" maxLength:"80"`
+	Group   string    `json:"group" required:"false" maxLength:"80" example:"team"`
 }
 
 type keyItem struct {
-	APIKey string `json:"api_key"`
+	APIKey string `json:"api_key" example:"upstream-key-1"`
 }
 
 func (b keysInput) values() ([]string, error) {

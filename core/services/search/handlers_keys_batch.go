@@ -127,8 +127,8 @@ func readKeys(c *gin.Context) ([]string, string, error) {
 
 type bulkBody struct {
 	Body struct {
-		Action string   `json:"action" enum:"delete,clear_quarantine,sync_usage,enable,disable"`
-		KeyIDs []string `json:"key_ids" minItems:"1" maxItems:"1000"`
+		Action string   `json:"action" enum:"delete,clear_quarantine,sync_usage,enable,disable" example:"sync_usage"`
+		KeyIDs []string `json:"key_ids" minItems:"1" maxItems:"1000" example:"[\"a1B2c3\"]"`
 	}
 }
 
@@ -141,7 +141,7 @@ type bulkResult struct {
 
 // BulkResult is what became of one key of a bulk action.
 type BulkResult struct {
-	KeyID  string `json:"key_id"`
+	KeyID  string `json:"key_id" example:"a1B2c3"`
 	Status string `json:"status" enum:"succeeded,failed"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -181,7 +181,7 @@ func (s *Service) patchKeyStatus(ctx context.Context, in *keyStatusBody) (*struc
 type quarantineBody struct {
 	KeyPath
 	Body struct {
-		Reason string `json:"reason" required:"false" maxLength:"200"`
+		Reason string `json:"reason" required:"false" maxLength:"200" example:"It was published by mistake."`
 	}
 }
 
@@ -221,13 +221,13 @@ type KeyChanges struct {
 // KeyChange is a change of an upstream key's state.
 type KeyChange struct {
 	ID        string   `json:"id"`
-	Time      string   `json:"time" format:"date-time"`
+	Time      string   `json:"time" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
 	Source    string   `json:"source" enum:"system,admin"`
 	Actor     string   `json:"actor" doc:"The user, where a person has made the change."`
 	Operation string   `json:"operation" enum:"added,restored,deleted,enabled,disabled,quarantined,released,marked"`
 	Before    KeyState `json:"before"`
 	After     KeyState `json:"after"`
-	Reason    string   `json:"reason"`
+	Reason    string   `json:"reason" example:"It was published by mistake."`
 }
 
 func (s *Service) keyChanges(ctx context.Context, in *historyQuery) (*historyList, error) {

@@ -16,23 +16,23 @@ import (
 // RequestLog is a request in the log.
 type RequestLog struct {
 	ID             int64  `json:"id"`
-	CreatedAt      string `json:"created_at" format:"date-time"`
-	RequestID      string `json:"request_id"`
-	TokenID        string `json:"auth_token_id"`
-	KeyID          string `json:"key_id" doc:"Empty where no upstream key was used."`
-	Backend        string `json:"backend" doc:"The instance that answered; empty if none was asked."`
+	CreatedAt      string `json:"created_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	RequestID      string `json:"request_id" example:"req_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	TokenID        string `json:"auth_token_id" example:"a1B2"`
+	KeyID          string `json:"key_id" doc:"Empty where no upstream key was used." example:"a1B2c3"`
+	Backend        string `json:"backend" doc:"The instance that answered; empty if none was asked." example:"search.web"`
 	Operation      string `json:"operation" example:"search"`
 	ResultStatus   string `json:"result_status" enum:"open,success,error,refused,interrupted"`
-	HTTPStatus     int    `json:"http_status" doc:"What the client saw; 0 while the request is open."`
-	UpstreamStatus int    `json:"upstream_status" doc:"0 if no upstream has answered."`
-	Credits        int64  `json:"business_credits"`
-	DurationMS     Millis `json:"duration_ms"`
-	UpstreamMS     Millis `json:"upstream_ms"`
-	PluginMS       Millis `json:"plugin_ms" doc:"What the call to the provider took beyond the upstream's time."`
+	HTTPStatus     int    `json:"http_status" doc:"What the client saw; 0 while the request is open." example:"200"`
+	UpstreamStatus int    `json:"upstream_status" doc:"0 if no upstream has answered." example:"200"`
+	Credits        int64  `json:"business_credits" example:"1"`
+	DurationMS     Millis `json:"duration_ms" example:"412.5"`
+	UpstreamMS     Millis `json:"upstream_ms" example:"400.2"`
+	PluginMS       Millis `json:"plugin_ms" doc:"What the call to the provider took beyond the upstream's time." example:"1.3"`
 	Attempts       int    `json:"attempts"`
 	RequestBytes   int    `json:"request_body_bytes"`
 	ResponseBytes  int    `json:"response_body_bytes"`
-	ClientIP       string `json:"client_ip"`
+	ClientIP       string `json:"client_ip" example:"192.0.2.7"`
 	ErrorCode      string `json:"error_code"`
 	Cached         bool   `json:"cached" doc:"The answer was kept from an earlier request: it cost no credit."`
 }

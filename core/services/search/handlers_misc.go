@@ -10,13 +10,13 @@ import (
 
 // TokenIDs names several access tokens.
 type TokenIDs struct {
-	IDs []string `json:"ids" minItems:"1" maxItems:"1000"`
+	IDs []string `json:"ids" minItems:"1" maxItems:"1000" example:"[\"a1B2\",\"c3D4\"]"`
 }
 
 type tokensStatus struct {
 	Body struct {
 		TokenIDs
-		Enabled bool `json:"enabled"`
+		Enabled bool `json:"enabled" example:"false"`
 	}
 }
 
@@ -44,14 +44,14 @@ func (s *Service) deleteTokens(ctx context.Context, in *tokensDelete) (out *toke
 type tokenStatus struct {
 	TokenPath
 	Body struct {
-		Enabled bool `json:"enabled"`
+		Enabled bool `json:"enabled" example:"false"`
 	}
 }
 
 type tokenNote struct {
 	TokenPath
 	Body struct {
-		Note string `json:"note" maxLength:"500"`
+		Note string `json:"note" maxLength:"500" example:"Documentation bot"`
 	}
 }
 

@@ -13,16 +13,16 @@ import (
 // AuthToken is an access token in lists.
 type AuthToken struct {
 	ID             string                   `json:"id" example:"a1B2"`
-	Enabled        bool                     `json:"enabled"`
-	Note           string                   `json:"note"`
-	Group          string                   `json:"group" doc:"Empty for tokens without a group."`
+	Enabled        bool                     `json:"enabled" example:"false"`
+	Note           string                   `json:"note" example:"Documentation bot"`
+	Group          string                   `json:"group" doc:"Empty for tokens without a group." example:"team"`
 	Owner          api.Optional[TokenOwner] `json:"owner" doc:"Null for tokens without an owner."`
-	ExpiresAt      *string                  `json:"expires_at" format:"date-time"`
+	ExpiresAt      *string                  `json:"expires_at" format:"date-time" example:"2027-01-01T00:00:00Z"`
 	Limits         TokenLimits              `json:"limits" doc:"The token's own limits; null where the service's default counts."`
-	CacheTTL       *int64                   `json:"cache_ttl" doc:"For how many seconds answers may be given again; null where the service's default counts."`
-	CreatedAt      string                   `json:"created_at" format:"date-time"`
-	LastUsedAt     *string                  `json:"last_used_at" format:"date-time"`
-	TotalRequests  int64                    `json:"total_requests" doc:"Requests since the token was made."`
+	CacheTTL       *int64                   `json:"cache_ttl" doc:"For how many seconds answers may be given again; null where the service's default counts." example:"3600"`
+	CreatedAt      string                   `json:"created_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	LastUsedAt     *string                  `json:"last_used_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	TotalRequests  int64                    `json:"total_requests" doc:"Requests since the token was made." example:"1234"`
 	QuotaState     string                   `json:"quota_state" enum:"normal,hour,day,month" doc:"The widest window of the quota that is used up."`
 	RequestsUsed   int64                    `json:"quota_requests_used" doc:"Requests in the rolling hour."`
 	RequestsLimit  int64                    `json:"quota_requests_limit"`
@@ -30,8 +30,8 @@ type AuthToken struct {
 	HourlyUsed     int64                    `json:"quota_hourly_used" doc:"Credits in the rolling hour."`
 	HourlyLimit    int64                    `json:"quota_hourly_limit"`
 	HourlyResetAt  string                   `json:"quota_hourly_reset_at" format:"date-time"`
-	DailyUsed      int64                    `json:"quota_daily_used"`
-	DailyLimit     int64                    `json:"quota_daily_limit"`
+	DailyUsed      int64                    `json:"quota_daily_used" example:"12"`
+	DailyLimit     int64                    `json:"quota_daily_limit" example:"500"`
 	DailyResetAt   string                   `json:"quota_daily_reset_at" format:"date-time"`
 	MonthlyUsed    int64                    `json:"quota_monthly_used"`
 	MonthlyLimit   int64                    `json:"quota_monthly_limit"`
@@ -40,17 +40,17 @@ type AuthToken struct {
 
 // TokenOwner is the user whom a token belongs to.
 type TokenOwner struct {
-	UserID      string `json:"userId"`
-	DisplayName string `json:"displayName"`
-	Username    string `json:"username" doc:"The user's email address."`
+	UserID      string `json:"userId" example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	DisplayName string `json:"displayName" example:"Ann"`
+	Username    string `json:"username" doc:"The user's email address." example:"ann@example.com"`
 }
 
 // TokenLimits are limits of a token's own.
 type TokenLimits struct {
-	RequestsHour *int64 `json:"requests_hour" required:"false" minimum:"0" doc:"Requests in a rolling hour."`
-	CreditsHour  *int64 `json:"credits_hour" required:"false" minimum:"0" doc:"Credits in a rolling hour."`
-	CreditsDay   *int64 `json:"credits_day" required:"false" minimum:"0" doc:"Credits in a UTC day."`
-	CreditsMonth *int64 `json:"credits_month" required:"false" minimum:"0" doc:"Credits in a UTC month."`
+	RequestsHour *int64 `json:"requests_hour" required:"false" minimum:"0" doc:"Requests in a rolling hour." example:"1000"`
+	CreditsHour  *int64 `json:"credits_hour" required:"false" minimum:"0" doc:"Credits in a rolling hour." example:"200"`
+	CreditsDay   *int64 `json:"credits_day" required:"false" minimum:"0" doc:"Credits in a UTC day." example:"1000"`
+	CreditsMonth *int64 `json:"credits_month" required:"false" minimum:"0" doc:"Credits in a UTC month." example:"10000"`
 }
 
 type tokenList struct{ Body TokenPage }
@@ -87,12 +87,12 @@ type tokenText struct {
 
 // TokenBody describes an access token to make.
 type TokenBody struct {
-	Note      string       `json:"note" required:"false" maxLength:"500"`
-	Group     string       `json:"group" required:"false" maxLength:"80"`
-	OwnerID   string       `json:"owner_id" required:"false" maxLength:"40" doc:"The user whom the token belongs to."`
-	ExpiresAt *time.Time   `json:"expires_at" required:"false" doc:"From then on the token is refused."`
+	Note      string       `json:"note" required:"false" maxLength:"500" example:"Documentation bot"`
+	Group     string       `json:"group" required:"false" maxLength:"80" example:"team"`
+	OwnerID   string       `json:"owner_id" required:"false" maxLength:"40" doc:"The user whom the token belongs to." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	ExpiresAt *time.Time   `json:"expires_at" required:"false" doc:"From then on the token is refused." example:"2027-01-01T00:00:00Z"`
 	Limits    *TokenLimits `json:"limits" required:"false"`
-	CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"0" maximum:"2592000" doc:"For how many seconds answers may be given again; 0 for never."`
+	CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"0" maximum:"2592000" doc:"For how many seconds answers may be given again; 0 for never." example:"3600"`
 }
 
 func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
@@ -234,13 +234,13 @@ func optionalTime(millis int64) *string {
 type tokenChange struct {
 	TokenPath
 	Body struct {
-		Note      *string      `json:"note" required:"false" maxLength:"500"`
-		Group     *string      `json:"group" required:"false" maxLength:"80" doc:"Empty takes the token out of its group."`
-		OwnerID   *string      `json:"owner_id" required:"false" maxLength:"40" doc:"Empty takes the owner away."`
-		ExpiresAt *string      `json:"expires_at" required:"false" doc:"A time, or empty for none."`
-		Enabled   *bool        `json:"enabled" required:"false"`
+		Note      *string      `json:"note" required:"false" maxLength:"500" example:"Documentation bot"`
+		Group     *string      `json:"group" required:"false" maxLength:"80" doc:"Empty takes the token out of its group." example:"team"`
+		OwnerID   *string      `json:"owner_id" required:"false" maxLength:"40" doc:"Empty takes the owner away." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+		ExpiresAt *string      `json:"expires_at" required:"false" doc:"A time, or empty for none." example:"2027-01-01T00:00:00Z"`
+		Enabled   *bool        `json:"enabled" required:"false" example:"false"`
 		Limits    *TokenLimits `json:"limits" required:"false" doc:"Replaces all limits of the token's own; null stands for the service's default."`
-		CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"-1" maximum:"2592000" doc:"Seconds; 0 for never, -1 for the service's default."`
+		CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"-1" maximum:"2592000" doc:"Seconds; 0 for never, -1 for the service's default." example:"3600"`
 	}
 }
 
@@ -296,7 +296,7 @@ func (s *Service) postToken(ctx context.Context, in *struct{ Body TokenBody }) (
 type tokenBatch struct {
 	Body struct {
 		TokenBody
-		Count int `json:"count" minimum:"1" maximum:"1000"`
+		Count int `json:"count" minimum:"1" maximum:"1000" example:"10"`
 	}
 }
 

@@ -199,7 +199,7 @@ func (s *Service) logout(ctx context.Context, _ *struct{}) (*logoutAnswer, error
 
 // Summary is what everybody may know about the service.
 type Summary struct {
-	TotalRequests         int64   `json:"total_requests"`
+	TotalRequests         int64   `json:"total_requests" example:"1234"`
 	SuccessCount          int64   `json:"success_count"`
 	ErrorCount            int64   `json:"error_count"`
 	QuotaExhaustedCount   int64   `json:"quota_exhausted_count" doc:"Requests that a limit has turned away."`

@@ -40,8 +40,8 @@ type Probe struct {
 	Line           int    `json:"line" doc:"Its place in the request, from 1."`
 	Key            string `json:"key" doc:"The key, masked."`
 	Status         string `json:"status" enum:"ok,ok_exhausted,unauthorized,invalid,error,already_exists,duplicate_in_input"`
-	QuotaLimit     *int64 `json:"quota_limit"`
-	QuotaRemaining *int64 `json:"quota_remaining"`
+	QuotaLimit     *int64 `json:"quota_limit" example:"1000"`
+	QuotaRemaining *int64 `json:"quota_remaining" example:"997"`
 	Detail         string `json:"detail" doc:"Why, in words; empty if there is nothing to say."`
 }
 

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// fillExamples gives every JSON body of a request an example, made of those of its members.
+func (a *API) fillExamples() {
+	for _, r := range a.routes {
+		op := a.operation(r.Method, braces(r.Path))
+		if op == nil || op.RequestBody == nil {
+			continue
+		}
+		if m := op.RequestBody.Content["application/json"]; m != nil && m.Example == nil {
+			if ex := a.example(m.Schema); ex != nil {
+				m.Example = ex
+			}
+		}
+	}
+}
+
+// example is a value of a schema; nil if the schema says too little. An object has the members that are required or that
+// have an example of their own.
+func (a *API) example(s *huma.Schema) any {
+	if s == nil {
+		return nil
+	}
+	if len(s.Examples) > 0 {
+		return s.Examples[0]
+	}
+	s = a.resolve(s)
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type != huma.TypeObject:
+		return nil
+	}
+	out := map[string]any{}
+	for name, p := range s.Properties {
+		if len(p.Examples) == 0 && !slices.Contains(s.Required, name) {
+			continue
+		}
+		if ex := a.example(p); ex != nil {
+			out[name] = ex
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

@@ -18,7 +18,7 @@ func TestMounts(t *testing.T) {
 		httpd.Mount{Service: httpd.CoreService, Routes: []httpd.Route{get("/"), get("/system/x")}},
 		httpd.Mount{Service: "root", BaseURL: "/", Routes: []httpd.Route{get("/a"), get("/system/y"), get("/search")}},
 		httpd.Mount{Service: "search", BaseURL: "/search/", Routes: []httpd.Route{get("/a")}},
-		httpd.Mount{Service: "deep", BaseURL: "/search/deep", Routes: []httpd.Route{get("/a")}},
+		httpd.Mount{Service: "deep", BaseURL: "/search/deep", Routes: []httpd.Route{get("/"), get("/a")}},
 		httpd.Mount{Service: "host", BaseURL: "http://Example.com:8080/search", Routes: []httpd.Route{get("/b")}},
 	)
 	for _, c := range []struct {
@@ -36,6 +36,8 @@ func TestMounts(t *testing.T) {
 		{"", "/search", 404, ""},
 		{"", "/searching", 404, ""},
 		{"", "/search/deep/a", 200, "/a"},
+		{"", "/search/deep/", 200, "/"},
+		{"", "/search/deep", 200, "/"},
 		{"", "/search/b", 404, ""},
 		{"EXAMPLE.com:1234", "/search/b", 200, "/b"},
 		{"example.com", "/search/a", 404, ""},

@@ -167,6 +167,10 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 			seen[key] = true
 		}
 		e.Handle(r.Method, prefix+r.Path, w.route(r))
+		if r.Path == "/" && prefix != "" {
+			// People leave the last slash of a base URL out.
+			e.Handle(r.Method, prefix, w.route(r))
+		}
 	}
 	e.NoRoute(w.wrap(DefaultBodyLimit, func(c *gin.Context) {
 		w.errors(c, fault.New(fault.NotFound, "There is nothing at this address."))

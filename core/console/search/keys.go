@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
@@ -64,6 +66,18 @@ func (p pages) keys(c *gin.Context) {
 	p.kit.Render(c, v, http.StatusOK, keysPage(v, p, k))
 }
 
+// label reads a field that is one line of text of at most limit bytes.
+func label(c *gin.Context, field string, limit int) (string, error) {
+	text := strings.TrimSpace(c.PostForm(field))
+	switch {
+	case len(text) > limit:
+		return "", fault.New(fault.InvalidRequest, "The %s has more than %d bytes.", field, limit).With("field", field)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return "", fault.New(fault.InvalidRequest, "The %s holds a control character or is not valid UTF-8.", field).With("field", field)
+	}
+	return text, nil
+}
+
 // addKeys takes keys out of a text, one a line.
 func (p pages) addKeys(c *gin.Context) {
 	var values []string
@@ -80,7 +94,12 @@ func (p pages) addKeys(c *gin.Context) {
 		p.kit.Fail(c, fault.New(fault.InvalidRequest, "One request takes at most %d keys.", service.MaxBatch).With("field", "keys"))
 		return
 	}
-	added, err := p.service.AddKeys(c.Request.Context(), strings.TrimSpace(c.PostForm("group")), values)
+	group, err := label(c, "group", 80)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	added, err := p.service.AddKeys(c.Request.Context(), group, values)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -131,10 +150,15 @@ func (p pages) key(c *gin.Context) {
 
 func (p pages) keyAction(c *gin.Context) {
 	ctx, id, action := c.Request.Context(), c.Param("id"), c.Param("action")
+	reason, err := label(c, "reason", 200)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
 	do := map[string]func(context.Context) error{
 		"enable":     func(ctx context.Context) error { return p.service.SetKeyEnabled(ctx, id, true) },
 		"disable":    func(ctx context.Context) error { return p.service.SetKeyEnabled(ctx, id, false) },
-		"quarantine": func(ctx context.Context) error { return p.service.QuarantineKey(ctx, id, c.PostForm("reason")) },
+		"quarantine": func(ctx context.Context) error { return p.service.QuarantineKey(ctx, id, reason) },
 		"release":    func(ctx context.Context) error { return p.service.ReleaseKey(ctx, id) },
 		"sync":       func(ctx context.Context) error { return p.service.SyncKey(ctx, id) },
 		"delete":     func(ctx context.Context) error { return p.service.DeleteKey(ctx, id) },

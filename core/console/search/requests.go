@@ -152,25 +152,36 @@ func wake(ctx context.Context, events <-chan event.Event, match func(service.Req
 	return out
 }
 
-func (p pages) request(c *gin.Context) {
-	ctx := c.Request.Context()
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+// ownRequest is a request that the caller may see. A foreign one does not exist for members, and no key does.
+func (p pages) ownRequest(ctx context.Context, number string) (service.RequestDetails, error) {
+	absent := fault.New(fault.NotFound, "There is no such request, or it is past its time.")
+	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
-		p.kit.Fail(c, fault.New(fault.NotFound, "There is no such request, or it is past its time."))
-		return
+		return service.RequestDetails{}, absent
 	}
 	r, err := p.service.Request(ctx, id)
-	if err == nil && !auth.From(ctx).Admin() {
-		r.KeyID = ""
-		_, err = p.mine(ctx, r.TokenID)
+	if err != nil || auth.From(ctx).Admin() {
+		return r, err
 	}
+	if _, err := p.mine(ctx, r.TokenID); err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			err = absent
+		}
+		return service.RequestDetails{}, err
+	}
+	r.KeyID = ""
+	return r, nil
+}
+
+func (p pages) request(c *gin.Context) {
+	ctx := c.Request.Context()
+	r, err := p.ownRequest(ctx, c.Param("id"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.view(c, "")
-	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(id, 10))
-	charts(v)
+	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(r.ID, 10))
 	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r))
 }
 

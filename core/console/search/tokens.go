@@ -97,7 +97,7 @@ func number(c *gin.Context, field string) (*int64, error) {
 }
 
 func (p pages) createToken(c *gin.Context) {
-	text, err := p.service.CreateToken(c.Request.Context(), service.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group"), OwnerID: c.PostForm("owner")})
+	text, err := p.service.CreateToken(c.Request.Context(), service.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group")})
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -12,7 +12,7 @@ const (
 	// maxAttempts is how many keys are tried for one request.
 	maxAttempts = 3
 	// maxReloads is how often a request follows a reload to the new backend.
-	maxReloads = 3
+	maxReloads = 16
 	// researchFor is how long a research id is remembered.
 	researchFor = 7 * 24 * time.Hour
 	// streamLimit bounds a streamed answer as a whole.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/testkit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 func TestLogAPI(t *testing.T) {
@@ -177,5 +178,21 @@ func TestLogIsLive(t *testing.T) {
 	defer stop()
 	if got := missed(); !strings.Contains(got, `"id":3`) {
 		t.Errorf("after a break: got %s", got)
+	}
+}
+
+// TestLongBodiesAreCut: the audit keeps the beginning of a long body, and its whole size.
+func TestLongBodiesAreCut(t *testing.T) {
+	e := newEnv(t, func(e *env) { e.set.LogBodies = true })
+	long := `{"results":["` + strings.Repeat("y", 2*maxLogged) + `"]}`
+	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, long), nil }
+	g := e.send("POST", "/search/api/proxy/search", `{"query":"`+strings.Repeat("x", 2*maxLogged)+`"}`, "Authorization", "Bearer "+e.token(nil))
+	if g.status != 200 || g.body != long {
+		t.Fatalf("got %d, %d bytes", g.status, len(g.body))
+	}
+	e.flush()
+	d, err := e.svc.Request(t.Context(), 1)
+	if err != nil || len(*d.RequestBody) != maxLogged || len(*d.ResponseBody) != maxLogged || d.ResponseBytes != len(long) {
+		t.Fatalf("kept %d and %d bytes of %d, %v", len(*d.RequestBody), len(*d.ResponseBody), d.ResponseBytes, err)
 	}
 }

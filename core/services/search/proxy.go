@@ -89,6 +89,17 @@ func (x *Exceeded) fault(now time.Time) error {
 
 var windowName = map[string]string{"hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}
 
+// maxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
+const maxLogged = 256 << 10
+
+// logged is the part of a body that is kept. What follows is left out: the row has the whole size.
+func logged(body []byte) []byte {
+	if len(body) > maxLogged {
+		return body[:maxLogged:maxLogged]
+	}
+	return body
+}
+
 // settle replaces the reservation by the real use and ends the audit record.
 func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written int, err error) {
 	outcome, credits := Success, int64(0)
@@ -127,9 +138,9 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 			r.research = ans.head.ResourceID
 		}
 		if run.state.settings.LogBodies {
-			r.RequestBody = c.in.body
+			r.RequestBody = logged(c.in.body)
 			if ans != nil && ans.reply != nil {
-				r.ResponseBody = run.withoutKey(ans.body())
+				r.ResponseBody = logged(run.withoutKey(ans.body()))
 			}
 		}
 	})

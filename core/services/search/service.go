@@ -31,7 +31,7 @@ type Settings struct {
 	BaseURL      string         `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
 	Backend      []string       `patchbay:"backend,required,ref=search" doc:"The search instances that answer, such as [search.main, search.fallback]: the next is tried when one is down or out of keys. One may stand without brackets."`
 	NoAudit      bool           `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
-	LogBodies    bool           `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit. Tokens and keys are never part of them."`
+	LogBodies    bool           `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit, up to 256 KiB of each. Tokens and keys are never part of them."`
 	Retention    time.Duration  `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
 	DevOpenAdmin bool           `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
 	Notify       []string       `patchbay:"notify,ref=notify" doc:"The channels that get the service's alerts, such as [notify.ops]."`

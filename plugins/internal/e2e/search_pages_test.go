@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// showcase is a core with a month of requests, tokens in every state of their quota, and keys in every state.
+type showcase struct {
+	*core
+	tokens, keys []string
+	// served and failed are the numbers of two requests.
+	served, failed int64
+}
+
+// startShowcase runs a core whose search pages have something to show.
+func startShowcase(t *testing.T) showcase {
+	t.Helper()
+	up := startUpstream(t)
+	s := showcase{core: newCore(t, webHCL(up.url, "", "log_bodies = true"), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")}
+	for _, note := range []string{"Grace: research notebook", "Editorial team", "Nightly reports", "Chat assistant in the help centre", "Old laptop", "Trial of the partner, ends soon"} {
+		s.tokens = append(s.tokens, s.cli("token", "create", "-note", note)[3:7])
+	}
+	s.keys = s.addKeys("key-one", "key-two", "key-three", "key-four", "key-five", "key-six")
+	db := s.writable(t)
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	now := time.Now()
+	until := now.Add(25 * time.Minute).UnixMilli()
+	for i, state := range []string{"active", "active", "cooling_down", "exhausted", "invalid", "disabled"} {
+		exec("UPDATE search_keys SET state = ?, reason = ?, until = ?, group_name = ?, quota_limit = 1000, quota_used = ?, quota_synced_at = ? WHERE id = ?", state,
+			map[string]string{"cooling_down": "The upstream answered 429.", "invalid": "The upstream answered 401: the key was revoked.", "exhausted": "The plan of this month is used up."}[state],
+			map[string]int64{"cooling_down": until, "exhausted": now.AddDate(0, 1, 0).UnixMilli()}[state], []string{"main", "spare"}[i/3], []int{120, 480, 777, 1000, 12, 0}[i], now.UnixMilli(), s.keys[i])
+	}
+	for i, values := range []string{"group_name = 'people', limit_requests = 2000", "group_name = 'people', limit_credits_hour = 50, limit_credits_day = 50", "group_name = 'machines', limit_credits_month = 60", "group_name = 'machines'", "enabled = FALSE", "limit_requests = 40"} {
+		exec("UPDATE search_tokens SET "+values+" WHERE id = ?", s.tokens[i])
+	}
+	s.history(exec, now)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	t.Cleanup(s.stop)
+	return s
+}
+
+// history writes requests of a month, more by day than by night, with failures and refusals among them.
+func (s *showcase) history(exec func(string, ...any), now time.Time) {
+	dice := rand.New(rand.NewPCG(7, 11))
+	id := int64(0)
+	exec("BEGIN")
+	for at := now.AddDate(0, 0, -29); at.Before(now); at = at.Add(time.Duration(6+dice.IntN(40)) * time.Minute) {
+		if hour := at.Hour(); hour < 6 && dice.IntN(3) > 0 {
+			continue
+		}
+		id++
+		took := 180_000 + dice.IntN(900_000)
+		token, key := s.tokens[dice.IntN(4)], s.keys[dice.IntN(2)]
+		outcome, status, upstream, credits, code := 1, 200, 200, 1+dice.IntN(2), ""
+		switch dice.IntN(14) {
+		case 0:
+			outcome, status, upstream, credits, code = 2, 502, 500, 0, "upstream_error"
+			s.failed = id
+		case 1:
+			outcome, status, upstream, credits, code, key, took = 3, 429, 0, 0, "quota_exhausted", "", 300
+		}
+		operation := []string{"search", "search", "search", "extract", "map"}[dice.IntN(5)]
+		exec("INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES (?,?,?,?,?,'search.web',?,?,?,?,?,?,?,?,1,?,?,'192.0.2.17',?)",
+			id, at.UnixMilli(), fmt.Sprintf("req_%026d", id), token, key, operation, outcome, status, upstream, credits, took, took*9/10, took/50, 60+dice.IntN(200), 900+dice.IntN(9000), code)
+		exec("INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,1,?,1,0,0) ON CONFLICT DO NOTHING", token, at.Unix()/60, credits)
+	}
+	exec("COMMIT")
+}
+
+func (s *showcase) pages() [][2]string {
+	return [][2]string{
+		{"home", "/system"}, {"overview", "/search/overview"}, {"overview-month", "/search/overview?window=30d"},
+		{"tokens", "/search/tokens"}, {"token", "/search/tokens/" + s.tokens[0] + "?window=30d"}, {"token-used-up", "/search/tokens/" + s.tokens[2]},
+		{"keys", "/search/keys"}, {"key", "/search/keys/" + s.keys[4]}, {"key-resting", "/search/keys/" + s.keys[2]},
+		{"requests", "/search/requests"}, {"request", fmt.Sprintf("/search/requests/%d", s.served)}, {"request-failed", fmt.Sprintf("/search/requests/%d", s.failed)},
+		{"requests-refused", "/search/requests?result=refused"}, {"guide", "/search/guide"},
+	}
+}
+
+// charted waits until every chart of the page is drawn.
+func (b *browser) charted() {
+	b.t.Helper()
+	eventually(b.t, 10*time.Second, "the charts are drawn", func() bool {
+		drawn, err := evaluate[bool](b, `[...document.querySelectorAll("[data-chart]")].every(c => c.hidden || c.querySelector("canvas"))`)
+		return err == nil && drawn
+	})
+}
+
+// seen checks the page that is open and takes a picture.
+func (b *browser) seen(what, axe string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
+	b.charted()
+	if wide, err := evaluate[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); err != nil || wide > 0 {
+		b.t.Errorf("%s: the page is %d pixels wider than the window, %v", what, wide, err)
+	}
+	if text, err := evaluate[string](b, "document.documentElement.outerHTML"); err != nil || strings.ContainsAny(text, "⟦⟧") {
+		b.t.Errorf("%s: a text is missing, %v", what, err)
+	}
+	b.accessible(axe, what)
+	b.picture(what)
+}
+
+// TestSearchPages looks at every page of the search service with data, in every size, theme and language: nothing is wider
+// than the window, no text is missing, nothing is hard to read, and no chart stays empty.
+func TestSearchPages(t *testing.T) {
+	s := startShowcase(t)
+	b := browse(t, s.core)
+	source := axe(t)
+	b.authenticator(true)
+	b.setUp(s.core)
+	b.search(s.tokens[0], "what happens when a plugin crashes")
+	s.served = s.newest()
+	for _, l := range looks() {
+		b.as(l)
+		for _, page := range s.pages() {
+			b.open(page[1])
+			b.seen(l.name("full-"+page[0]), source)
+		}
+		b.search(s.tokens[0], "what happens when a plugin crashes")
+		b.seen(l.name("full-playground"), source)
+		b.open("/search/tokens/" + s.tokens[0])
+		b.press("form[action$='/reveal'] button", ".code pre")
+		b.seen(l.name("full-token-shown"), source)
+	}
+	b.as(looks()[0])
+	b.checkKeys()
+}
+
+// search sends a search from the playground.
+func (b *browser) search(token, query string) {
+	b.t.Helper()
+	b.open("/search/playground?operation=search&token=" + token)
+	b.do(chromedp.SendKeys(chromedp.CSS("#in-query"), query), chromedp.Click(chromedp.CSS("main form[action='/search/playground'] .btn.p")), chromedp.WaitVisible(chromedp.CSS(".hits")))
+}
+
+// newest is the number of the last request, once it is written.
+func (s *showcase) newest() (id int64) {
+	s.t.Helper()
+	r := s.records(s.t, storage{})
+	eventually(s.t, 10*time.Second, "the request is in the audit", func() bool {
+		id = r.number("SELECT MAX(id) FROM search_requests WHERE outcome <> 0")
+		return r.number(fmt.Sprintf("SELECT COUNT(*) FROM search_bodies WHERE request_row = %d", id)) > 0
+	})
+	return id
+}
+
+// checkKeys has keys checked before they are added, with each result as it comes.
+func (b *browser) checkKeys() {
+	b.t.Helper()
+	b.open("/search/keys")
+	b.do(chromedp.SendKeys(chromedp.CSS("#keys"), "key-one\nkey-seven\nkey-eight"), chromedp.Click(chromedp.CSS("[data-ask]")), chromedp.WaitVisible(chromedp.CSS("[data-results] tbody tr:nth-child(3)")))
+	b.shows("3 / 3")
+	b.picture("full-keys-checked-1440")
+	b.press("form[data-validate] .btn.p", ".toast")
+	b.shows("8 keys")
+}

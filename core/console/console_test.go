@@ -270,3 +270,28 @@ func TestLive(t *testing.T) {
 		t.Errorf("the stream showed the job: %t, and its end: %t", canceled, ended)
 	}
 }
+
+// TestStreamsEndWithTheSession: whoever has signed out learns nothing more.
+func TestStreamsEndWithTheSession(t *testing.T) {
+	s := newSite(t)
+	v := s.signedIn(s.admin)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/system/plugins/live", nil)
+	must(t, err)
+	resp, err := v.http.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("status %d", resp.StatusCode)
+	}
+	if p := v.post("/system/sign-out"); p.status != http.StatusSeeOther {
+		t.Fatalf("sign-out: status %d", p.status)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("the stream did not end: %v", err)
+	}
+}

@@ -117,6 +117,8 @@ type tokenView struct {
 	Window string
 	Chart  *service.Chart
 	Recent []service.RequestLog
+	// Owners are whom the token may be given to; nil for members, who give nothing away.
+	Owners []auth.User
 }
 
 func (p pages) token(c *gin.Context) {
@@ -131,6 +133,9 @@ func (p pages) token(c *gin.Context) {
 	}
 	if err == nil {
 		t.Recent, err = p.recent(ctx, t.ID)
+	}
+	if err == nil && auth.From(ctx).Admin() {
+		t.Owners, err = p.service.Owners(ctx)
 	}
 	if err != nil {
 		p.kit.Fail(c, err)

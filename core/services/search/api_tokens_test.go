@@ -24,6 +24,24 @@ func (p people) ByID(_ context.Context, ids []string) (map[string]auth.User, err
 	return out, nil
 }
 
+func (p people) List(context.Context) (out []auth.User, err error) {
+	for _, u := range p {
+		out = append(out, u)
+	}
+	return out, nil
+}
+
+func TestOwnersAreThoseWhoMaySignIn(t *testing.T) {
+	e := newEnv(t)
+	if got, err := e.svc.Owners(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("without users: %v, %v", got, err)
+	}
+	e.svc.cfg.People = people{"ann": {ID: "ann"}, "bob": {ID: "bob", Disabled: true}}
+	if got, err := e.svc.Owners(t.Context()); err != nil || len(got) != 1 || got[0].ID != "ann" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
 func TestTokenAPI(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))

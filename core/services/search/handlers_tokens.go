@@ -131,6 +131,19 @@ func (s *Service) people(ctx context.Context, ids []string) (map[string]auth.Use
 	return s.cfg.People.ByID(ctx, ids)
 }
 
+// maxOwners is how many users are offered as owners.
+const maxOwners = 500
+
+// Owners are users whom a token may be given to: those that are not disabled, at most 500.
+func (s *Service) Owners(ctx context.Context) ([]auth.User, error) {
+	if s.cfg.People == nil {
+		return nil, nil
+	}
+	all, err := s.cfg.People.List(ctx)
+	all = slices.DeleteFunc(all, func(u auth.User) bool { return u.Disabled })
+	return all[:min(len(all), maxOwners)], err
+}
+
 func (s *Service) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, error) {
 	f := TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
 	switch {

@@ -102,9 +102,11 @@ type Config struct {
 	Now func() time.Time
 }
 
-// People finds users by their ids; those that do not exist are left out.
+// People tells about users. ByID leaves out those that do not exist.
 type People interface {
 	ByID(ctx context.Context, ids []string) (map[string]auth.User, error)
+	// List is all users, the oldest first.
+	List(ctx context.Context) ([]auth.User, error)
 }
 
 // Sessions ends sign-ins.

@@ -32,8 +32,6 @@ func requestFilterOf(c *gin.Context) requestFilter {
 	return requestFilter{c.Query("token"), c.Query("operation"), c.Query("result"), c.Query("key"), c.Query("request_id"), c.Query("cursor")}
 }
 
-func (f requestFilter) empty() bool { return f.Token+f.Operation+f.Result+f.Key+f.RequestID == "" }
-
 func (f requestFilter) address(path, cursor string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"token": f.Token, "operation": f.Operation, "result": f.Result, "key": f.Key, "request_id": f.RequestID, "cursor": cursor} {

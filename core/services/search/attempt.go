@@ -19,7 +19,7 @@ type attempt struct {
 	state   *state
 	call    *call
 
-	began, started time.Time
+	started time.Time
 	// reserved are the credits that the token holds for the call. unmetered is a call that reserves none.
 	reserved  int64
 	unmetered bool

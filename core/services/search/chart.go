@@ -156,9 +156,6 @@ type TopToken struct {
 	Refused  int64  `json:"refused"`
 }
 
-// maxTop is how many tokens a ranking names at most.
-const maxTop = 50
-
 // TopTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
 // counters in memory.
 func (s *Service) TopTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
@@ -55,6 +56,21 @@ func owner(t service.AuthToken) string {
 		return "–"
 	}
 	return t.Owner.Of.DisplayName
+}
+
+// probeWords are the words for what an upstream says about a key, for the script.
+func probeWords(v *ui.View) string {
+	words := map[string]string{}
+	for _, status := range []string{
+		service.ProbeOK, service.ProbeExhausted, service.ProbeUnauthorized, service.ProbeInvalid, service.ProbeError, service.ProbeExists, service.ProbeDuplicate,
+	} {
+		words[status] = v.State(status)
+	}
+	raw, err := json.Marshal(words)
+	if err != nil {
+		return "{}"
+	}
+	return string(raw)
 }
 
 func dash(s string) string {

@@ -125,11 +125,13 @@ func body(c *gin.Context, inputs []input) []byte {
 			out[in.Name] = text
 		}
 	}
-	raw, err := json.Marshal(out)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(out) != nil {
 		return []byte("{}")
 	}
-	return raw
+	return bytes.TrimSpace(b.Bytes())
 }
 
 func trimmedLines(text string) func(func(string) bool) {

@@ -140,6 +140,7 @@ func (p pages) visible(ctx context.Context) ([]service.AuthToken, error) {
 
 // card is what the home page shows.
 func (p pages) card(ctx context.Context, v *ui.View) (templ.Component, error) {
+	v.Styles = append(v.Styles, "search.css")
 	if !v.Admin() {
 		d, err := p.service.DashboardOf(ctx, v.Principal.User.ID)
 		return memberCard(v, p, d), err

@@ -10,6 +10,7 @@
 			e.target.disabled = true;
 			body.replaceChildren();
 			results.hidden = false;
+			const words = JSON.parse(form.dataset.words);
 			let done = 0;
 			const tell = () => { progress.textContent = `${form.dataset.asking} ${done} / ${keys.length}`; };
 			tell();
@@ -20,7 +21,7 @@
 				});
 				if (!answer.ok) throw new Error((await answer.json()).message);
 				await read(answer, (name, data) => {
-					if (name === 'result') { done++; add(body, data); tell(); }
+					if (name === 'result') { done++; add(body, data, words); tell(); }
 					if (name === 'error') throw new Error(data.message);
 				});
 				progress.textContent = `${done} / ${keys.length}`;
@@ -50,7 +51,7 @@
 	}
 
 	const tones = { ok: 'ok', ok_exhausted: 'warn', unauthorized: 'bad', invalid: 'bad', error: 'bad' };
-	function add(body, r) {
+	function add(body, r, words) {
 		const row = document.createElement('tr');
 		const cells = [r.line, r.key, null, r.quota_remaining === null ? '–' : `${r.quota_remaining} / ${r.quota_limit}`, r.detail];
 		cells.forEach((text, i) => {
@@ -58,7 +59,7 @@
 			if (i === 2) {
 				const pill = document.createElement('span');
 				pill.className = 'pill ' + (tones[r.status] || '');
-				pill.textContent = r.status.replaceAll('_', ' ');
+				pill.textContent = words[r.status] || r.status;
 				cell.append(pill);
 			} else {
 				cell.textContent = text;

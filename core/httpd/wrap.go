@@ -47,10 +47,16 @@ func (w *wrapper) route(r Route) gin.HandlerFunc {
 	if limit == 0 {
 		limit = DefaultBodyLimit
 	}
-	if r.Policy.byHandler() {
-		return w.wrap(limit, r.Handler)
-	}
+	byHandler := r.Policy.byHandler()
 	return w.wrap(limit, func(c *gin.Context) {
+		if err := legible(c.Request.URL); err != nil {
+			w.errors(c, err)
+			return
+		}
+		if byHandler {
+			r.Handler(c)
+			return
+		}
 		if err := w.opts.Guard(c, w.service, r.Policy); err != nil {
 			w.errors(c, err)
 			return

@@ -1,0 +1,36 @@
+package httpd
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// legible refuses a target with a NUL or with bytes that are not UTF-8: no id, name or filter holds them, and not every
+// database takes them as text.
+func legible(u *url.URL) error {
+	query := u.RawQuery
+	if strings.Contains(query, "%") {
+		// What cannot be decoded is left to the handler, which does not see it either.
+		for pair := range strings.SplitSeq(query, "&") {
+			if text, err := url.QueryUnescape(pair); err == nil && !isText(text) {
+				return errIllegible()
+			}
+		}
+	} else if !isText(query) {
+		return errIllegible()
+	}
+	if !isText(u.Path) {
+		return errIllegible()
+	}
+	return nil
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+func errIllegible() error {
+	return fault.New(fault.BadRequest, "The address holds a NUL character, or is not valid UTF-8.").WithStatus(http.StatusBadRequest)
+}

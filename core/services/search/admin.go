@@ -117,6 +117,10 @@ func (a *Admin) DeleteToken(ctx context.Context, id string) error {
 }
 
 func (a *Admin) changeToken(ctx context.Context, id string, values map[string]any) error {
+	if strings.ContainsRune(id, 0) {
+		// Not every database can even look for it.
+		return fault.New(fault.NotFound, "There is no such access token.")
+	}
 	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
 		values["updated_at"] = a.now().UnixMilli()
 		res := a.store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
@@ -177,7 +181,7 @@ func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, erro
 		return AddedKey{ID: r.ID, Status: "exists"}, nil
 	case err == nil:
 		before := r.State
-		err = w.Model(&r).Updates(map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": now, "state_changed_at": now}).Error
+		err = w.Model(&r).Updates(map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": max(now, r.UpdatedAt+1), "state_changed_at": now}).Error
 		if err == nil {
 			err = a.repo.note(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
 		}

@@ -78,7 +78,7 @@ func TestOutcomes(t *testing.T) {
 		{"status 1000", 0, []func() (*sdk.Reply, error){ok(1000, `{}`)}, 502, "upstream_unavailable", 0, 1},
 		{"429 without keys", 0, []func() (*sdk.Reply, error){ok(429, `{}`)}, 502, "upstream_unavailable", 0, 1},
 		{"retired once", 0, []func() (*sdk.Reply, error){failing(fmt.Errorf("call: %w", catalog.ErrRetired)), ok(200, `{}`)}, 200, "", 1, 2},
-		{"retired for good", 0, []func() (*sdk.Reply, error){failing(catalog.ErrRetired)}, 502, "upstream_unavailable", 0, 3},
+		{"retired for good", 0, []func() (*sdk.Reply, error){failing(catalog.ErrRetired)}, 502, "upstream_unavailable", 0, maxReloads},
 		{"no key", -1, []func() (*sdk.Reply, error){ok(200, `{}`)}, 502, "upstream_unavailable", 0, 0},
 		{"second key", 3, []func() (*sdk.Reply, error){judged(429, sdk.KeyRateLimited), ok(200, `{}`)}, 200, "", 1, 2},
 		{"third key", 4, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(432, sdk.KeyExhausted), ok(200, `{}`)}, 200, "", 1, 3},

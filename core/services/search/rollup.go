@@ -249,8 +249,12 @@ func (r *rollups) flush(ctx context.Context) error {
 // some may not have been stored.
 func (r *rollups) restore(ctx context.Context) error {
 	mark, err := r.repo.mark(ctx, markRollups)
-	if err != nil || mark == cleanEnd {
+	if err != nil {
 		return err
+	}
+	if mark == cleanEnd {
+		// From now on this process may end badly too, also before it has stored anything.
+		return r.repo.setMark(ctx, markRollups, r.now().UnixMilli())
 	}
 	// A streamed answer may belong to the hour before the last store.
 	from := time.UnixMilli(mark).Add(-streamLimit)

@@ -43,7 +43,8 @@ func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
 	}
 	if f.Query != "" {
 		like := "%" + likeText(f.Query) + "%"
-		q = q.Where(`(LOWER(id) LIKE ? ESCAPE '\' OR LOWER(note) LIKE ? ESCAPE '\' OR LOWER(group_name) LIKE ? ESCAPE '\')`, like, like, like)
+		// The database lowers both sides: which letters it knows depends on which one it is.
+		q = q.Where(`(LOWER(id) LIKE LOWER(?) ESCAPE '\' OR LOWER(note) LIKE LOWER(?) ESCAPE '\' OR LOWER(group_name) LIKE LOWER(?) ESCAPE '\')`, like, like, like)
 	}
 	switch f.Owner {
 	case "":
@@ -80,7 +81,7 @@ func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
 
 // likeText makes a text that LIKE takes as it is.
 func likeText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(s))
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(s)
 }
 
 // tokenPage is one page of a list, the newest first, and how many there are in all.

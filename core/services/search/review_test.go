@@ -1,0 +1,79 @@
+package search
+
+import (
+	"net/http"
+	neturl "net/url"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+// TestRollupsAfterACrashBeforeTheFirstStore: an end in good order says nothing about how the next process ends.
+func TestRollupsAfterACrashBeforeTheFirstStore(t *testing.T) {
+	e := newEnv(t)
+	e.traffic(3)
+	e.svc.Close()
+	e.svc = e.start()
+	e.traffic(4)
+	if err := e.svc.audit.flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.svc.rollups.mu.Lock()
+	clear(e.svc.rollups.pending)
+	e.svc.rollups.mu.Unlock()
+	e.svc = e.start()
+	e.compareRollups("after a crash")
+}
+
+// TestSearchTextBeyondASCII: each database has letters of its own that it can lower.
+func TestSearchTextBeyondASCII(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
+		c := newContract(e)
+		c.admin(201, "POST", "/api/tokens", `{"note":"Übung ÄÖ 100%_\\"}`)
+		for _, q := range []string{"Übung", "ÄÖ", "bung", "BUNG", `100%_\`} {
+			if g := c.admin(200, "GET", "/api/tokens?q="+neturl.QueryEscape(q), ""); g.json["total"] != 1.0 {
+				t.Errorf("%q: %s", q, g.body)
+			}
+		}
+	})
+}
+
+// TestTextsThatADatabaseRefuses: NUL and what is not UTF-8 select nothing or are refused; they are no failure of the server.
+func TestTextsThatADatabaseRefuses(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
+		for _, bad := range []string{"%00", "%FF", "a%00b"} {
+			for _, path := range []string{
+				"/api/tokens?q=" + bad, "/api/tokens?group=" + bad, "/api/tokens?owner=" + bad, "/api/tokens/" + bad, "/api/tokens/" + bad + "/metrics", "/api/keys/" + bad,
+				"/api/keys?group=" + bad, "/api/keys?status=" + bad, "/api/keys/" + bad + "/history", "/api/keys/" + bad + "/metrics",
+				"/api/logs/list?auth_token_id=" + bad, "/api/logs/list?key_id=" + bad, "/api/logs/list?backend=" + bad, "/api/logs/list?operation=" + bad,
+				"/api/logs/list?request_id=" + bad, "/api/user/tokens/" + bad, "/api/user/logs?auth_token_id=" + bad,
+			} {
+				if g := e.send(http.MethodGet, "/search"+path, "", "X-Test-User", asAdmin); g.status >= 500 {
+					t.Errorf("%s: %d %s", path, g.status, g.body)
+				}
+			}
+		}
+		for _, body := range []string{`{"ids":["a\u0000b"],"enabled":false}`} {
+			if g := e.send(http.MethodPatch, "/search/api/tokens/batch/status", body, "X-Test-User", asAdmin, "Content-Type", "application/json"); g.status >= 500 {
+				t.Errorf("%s: %d %s", body, g.status, g.body)
+			}
+		}
+		for _, body := range []string{`{"owner_id":"a\u0000b"}`, `{"note":"","group":"a\u0000"}`} {
+			if g := e.send(http.MethodPost, "/search/api/tokens", body, "X-Test-User", asAdmin, "Content-Type", "application/json"); g.status >= 500 {
+				t.Errorf("%s: %d %s", body, g.status, g.body)
+			}
+		}
+		for path, body := range map[string]string{
+			"/api/keys/bulk-actions": `{"action":"enable","key_ids":["a\u0000b"]}`,
+			"/api/tokens":            `{"note":"a\u0000b"}`, "/api/keys": `{"api_key":"tvly-1","group":"a\u0000b"}`, "/api/keys/batch": `{"api_keys":["a\u0000b"]}`,
+			"/api/tokens/batch": `{"group":"a\u0000b","count":1}`,
+		} {
+			if g := e.send(http.MethodPost, "/search"+path, body, "X-Test-User", asAdmin, "Content-Type", "application/json"); g.status >= 500 {
+				t.Errorf("%s: %d %s", path, g.status, g.body)
+			}
+		}
+	})
+}

@@ -41,7 +41,7 @@ func startShowcase(t *testing.T) showcase {
 			map[string]string{"cooling_down": "The upstream answered 429.", "invalid": "The upstream answered 401: the key was revoked.", "exhausted": "The plan of this month is used up."}[state],
 			map[string]int64{"cooling_down": until, "exhausted": now.AddDate(0, 1, 0).UnixMilli()}[state], []string{"main", "spare"}[i/3], []int{120, 480, 777, 1000, 12, 0}[i], now.UnixMilli(), s.keys[i])
 	}
-	for i, values := range []string{"group_name = 'people', limit_requests = 2000", "group_name = 'people', limit_credits_hour = 50, limit_credits_day = 50", "group_name = 'machines', limit_credits_month = 60", "group_name = 'machines'", "enabled = FALSE", "limit_requests = 40"} {
+	for i, values := range []string{"group_name = 'people', limit_requests = 2000", "group_name = 'people', limit_credits_hour = 50, limit_credits_day = 50", "group_name = 'machines'", "group_name = 'machines'", "enabled = FALSE", "limit_requests = 40"} {
 		exec("UPDATE search_tokens SET "+values+" WHERE id = ?", s.tokens[i])
 	}
 	s.history(exec, now)
@@ -58,15 +58,15 @@ func (s *showcase) history(exec func(string, ...any), now time.Time) {
 	dice := rand.New(rand.NewPCG(7, 11))
 	id := int64(0)
 	exec("BEGIN")
-	for at := now.AddDate(0, 0, -29); at.Before(now); at = at.Add(time.Duration(6+dice.IntN(40)) * time.Minute) {
+	for at := now.AddDate(0, 0, -29); at.Before(now); at = at.Add(time.Duration(60+dice.IntN(360)) * time.Second) {
 		if hour := at.Hour(); hour < 6 && dice.IntN(3) > 0 {
 			continue
 		}
 		id++
-		took := 180_000 + dice.IntN(900_000)
+		took := 180_000 + int(dice.ExpFloat64()*120_000)
 		token, key := s.tokens[dice.IntN(4)], s.keys[dice.IntN(2)]
 		outcome, status, upstream, credits, code := 1, 200, 200, 1+dice.IntN(2), ""
-		switch dice.IntN(14) {
+		switch dice.IntN(40) {
 		case 0:
 			outcome, status, upstream, credits, code = 2, 502, 500, 0, "upstream_error"
 			s.failed = id
@@ -79,6 +79,8 @@ func (s *showcase) history(exec func(string, ...any), now time.Time) {
 		exec("INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,1,?,1,0,0) ON CONFLICT DO NOTHING", token, at.Unix()/60, credits)
 	}
 	exec("COMMIT")
+	exec("UPDATE search_tokens SET limit_credits_month = (SELECT SUM(credits) FROM quota_usage WHERE token_id = search_tokens.id AND minute >= ?) WHERE id = ?",
+		time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC).Unix()/60, s.tokens[2])
 }
 
 func (s *showcase) pages() [][2]string {

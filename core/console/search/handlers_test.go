@@ -18,7 +18,7 @@ const (
 	hostileJSON = `\"><script>alert(1)</script><img src=x onerror=alert(2)>`
 )
 
-// live are the pieces of hostile text that would do something.
+// markup are the pieces of hostile text that would do something.
 var markup = []string{"<script>alert", "<img src=x", `href="javascript:`, `href="data:`}
 
 // filled is a site with tokens, keys and requests of an administrator and two members.
@@ -126,6 +126,7 @@ func TestPagesRefuse(t *testing.T) {
 		{token + "/settings", "cache_ttl", "soon", 400, "whole number"},
 		{token + "/settings", "expires", "tomorrow", 400, "day of expiry"},
 		{token + "/settings", "owner", "usr_nobody", 400, "user"},
+		{token + "/settings", "owner", "a\x00b", 400, "owner"},
 		{"/search/tokens/none/settings", "note", "a", 404, "no such access token"},
 		{"/search/tokens/none/disable", "", "", 404, "no such access token"},
 		{"/search/tokens/none/delete", "", "", 404, "no such access token"},
@@ -184,7 +185,7 @@ func TestMembersSeeTheirOwn(t *testing.T) {
 	v.post("/search/guide/test", "token", f.eves).is(t, "a foreign token in the guide", 404)
 	v.post("/search/tokens/"+f.bobs+"/reveal").is(t, "the own token", 200, "th-"+f.bobs+"-")
 
-	nobody := &visitor{site: f.site, lang: "en"}
+	nobody := &visitor{site: f.site, lang: "en", from: "same-origin"}
 	nobody.http.Jar = jar{}
 	for _, path := range f.addresses()[:len(f.addresses())-1] {
 		nobody.get(path).is(t, path, 401)
@@ -225,12 +226,31 @@ func TestTokensAreShownOnce(t *testing.T) {
 		if p := v.post("/search/tokens/" + id + "/" + action); p.status != http.StatusSeeOther {
 			t.Errorf("%s: %d", action, p.status)
 		}
-		_ = word
+		v.get("/search/tokens/"+id).is(t, action, 200, "/"+word+`"`)
 	}
 	if p := v.post("/search/tokens/" + id + "/delete"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/search/tokens" {
 		t.Errorf("delete: %d to %q", p.status, p.header.Get("Location"))
 	}
 	v.get("/search/tokens/"+id).is(t, "deleted", 404)
+}
+
+// TestOtherSitesChangeNothing: a form that another site sends with the cookie of an administrator is refused.
+func TestOtherSitesChangeNothing(t *testing.T) {
+	f := fillSite(t)
+	v := f.as(f.admin, "en")
+	v.from = "cross-site"
+	for _, path := range []string{
+		"/search/tokens", "/search/tokens/" + f.bobs + "/delete", "/search/tokens/" + f.bobs + "/rotate", "/search/tokens/" + f.bobs + "/reveal", "/search/keys",
+		"/search/keys/" + f.keyIDs[0] + "/delete", "/search/playground", "/search/guide/test",
+	} {
+		p := v.post(path, "note", "theirs", "keys", "their-key")
+		p.is(t, path, http.StatusForbidden)
+		p.lacks(t, path, "th-")
+	}
+	v.from = "same-origin"
+	v.get("/search/tokens").lacks(t, "tokens", "theirs")
+	v.get("/search/tokens/"+f.bobs).is(t, "the token", 200)
+	v.get("/search/keys/"+f.keyIDs[0]).is(t, "the key", 200)
 }
 
 func TestKeysAreManaged(t *testing.T) {

@@ -201,12 +201,14 @@ type visitor struct {
 	*site
 	http http.Client
 	lang string
+	// from says where the browser stands that sends a request.
+	from string
 }
 
 // as is a visitor who has signed in with an API key.
 func (s *site) as(key, lang string) *visitor {
 	s.Helper()
-	v := &visitor{site: s, lang: lang}
+	v := &visitor{site: s, lang: lang, from: "same-origin"}
 	v.http.Jar = jar{}
 	v.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if p := v.post("/system/sign-in", "key", key, "next", "/system"); p.status != http.StatusSeeOther {
@@ -236,7 +238,7 @@ func (v *visitor) do(method, path string, form url.Values) page {
 	v.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, v.base+path, strings.NewReader(form.Encode()))
 	must(v, err)
-	req.Header = http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {"same-origin"}, "Accept-Language": {v.lang}}
+	req.Header = http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {v.from}, "Accept-Language": {v.lang}}
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 )
@@ -114,5 +116,25 @@ func TestHits(t *testing.T) {
 	}
 	if hits([]byte(`not JSON`)) != nil {
 		t.Error("an answer that is no JSON has no results")
+	}
+}
+
+// TestExpiryKeepsItsTime: to save a form that shows the day of expiry alone does not move the expiry to midnight.
+func TestExpiryKeepsItsTime(t *testing.T) {
+	s := newSite(t)
+	_, id := s.token("", "n")
+	at := time.Date(2031, 2, 3, 15, 4, 5, 0, time.UTC)
+	must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{ExpiresAt: &at}))
+	v := s.as(s.admin, "en")
+	for day, want := range map[string]string{"2031-02-03": "2031-02-03T15:04:05Z", "2031-02-04": "2031-02-04T00:00:00Z", "": ""} {
+		must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{ExpiresAt: &at}))
+		if p := v.post("/search/tokens/"+id+"/settings", "note", "m", "expires", day); p.status != http.StatusSeeOther {
+			t.Fatalf("%q: status %d", day, p.status)
+		}
+		got, err := s.service.Token(t.Context(), id)
+		must(t, err)
+		if (got.ExpiresAt == nil) != (want == "") || got.ExpiresAt != nil && !moment(*got.ExpiresAt).Equal(moment(want)) {
+			t.Errorf("%q: got %v, want %q", day, got.ExpiresAt, want)
+		}
 	}
 }

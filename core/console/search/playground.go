@@ -274,11 +274,7 @@ func (p pages) address(c *gin.Context) string {
 	if strings.HasPrefix(p.url, "http") {
 		return p.url
 	}
-	scheme := "http"
-	if c.Request.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + c.Request.Host + p.base
+	return p.kit.Origin(c) + p.base
 }
 
 // testConnection makes the smallest search there is with one of the caller's tokens.

@@ -168,33 +168,51 @@ func (p pages) tokenLive(c *gin.Context) {
 }
 
 func (p pages) changeToken(c *gin.Context) {
-	id := c.Param("id")
-	note, group, owner := c.PostForm("note"), c.PostForm("group"), c.PostForm("owner")
+	t, err := p.service.Token(c.Request.Context(), c.Param("id"))
+	var change service.TokenChange
+	if err == nil {
+		change, err = settings(c, t)
+	}
+	if err == nil {
+		err = p.service.AssignToken(c.Request.Context(), t.ID, change)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.base+"/tokens/"+t.ID, ui.Toast{Kind: "ok", TextID: "search.token.changed"})
+}
+
+// settings reads the form with the settings of a token.
+func settings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) {
+	note, group := c.PostForm("note"), c.PostForm("group")
+	owner, err := label(c, "owner", 64)
+	if err != nil {
+		return service.TokenChange{}, err
+	}
 	change := service.TokenChange{Note: &note, Group: &group, OwnerID: &owner}
 	for field, to := range map[string]**service.Override{
 		"requests_hour": &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
 	} {
 		n, err := number(c, field)
 		if err != nil {
-			p.kit.Fail(c, err)
-			return
+			return change, err
 		}
 		*to = &service.Override{Value: n}
 	}
+	text := c.PostForm("expires")
+	if text == day(t) {
+		// The form shows the day alone: the time of day stays what it is.
+		return change, nil
+	}
 	var at time.Time
-	if text := c.PostForm("expires"); text != "" {
-		var err error
-		if at, err = time.Parse("2006-01-02", text); err != nil {
-			p.kit.Fail(c, fault.New(fault.InvalidRequest, "The day of expiry is written as 2026-12-31.").With("field", "expires"))
-			return
+	if text != "" {
+		if at, err = time.Parse(time.DateOnly, text); err != nil {
+			return change, fault.New(fault.InvalidRequest, "The day of expiry is written as 2026-12-31.").With("field", "expires")
 		}
 	}
 	change.ExpiresAt = &at
-	if err := p.service.AssignToken(c.Request.Context(), id, change); err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	p.kit.Done(c, p.base+"/tokens/"+id, ui.Toast{Kind: "ok", TextID: "search.token.changed"})
+	return change, nil
 }
 
 func (p pages) tokenAction(do func(context.Context, string) error, done string) gin.HandlerFunc {

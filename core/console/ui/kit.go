@@ -160,6 +160,14 @@ func (k *Kit) takeToast(c *gin.Context) *Toast {
 	return &t
 }
 
+// Origin is the scheme and host under which the browser sees this server, also behind a proxy that is trusted.
+func (k *Kit) Origin(c *gin.Context) string {
+	if k.cfg.Secure != nil && k.cfg.Secure(c.Request) {
+		return "https://" + c.Request.Host
+	}
+	return "http://" + c.Request.Host
+}
+
 // Remember keeps a choice of the person in a cookie for a year.
 func (k *Kit) Remember(c *gin.Context, name, value string) { k.setCookie(c, name, value, keepFor) }
 

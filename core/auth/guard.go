@@ -93,6 +93,7 @@ func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error
 		}
 	}
 	p.Address = httpd.ClientAddr(c)
+	p.still = g.again(c.Request, p.User.ID, p.User.Role)
 	if err := allowed(p, service, policy); err != nil {
 		return err
 	}
@@ -101,6 +102,14 @@ func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error
 	}
 	c.Request = c.Request.WithContext(With(c.Request.Context(), p))
 	return nil
+}
+
+// again tells later whether a request still comes from the same person with the same role.
+func (g *guard) again(r *http.Request, id string, role Role) func() bool {
+	return func() bool {
+		now, err := g.recognise(r)
+		return err == nil && now != nil && now.User.ID == id && now.User.Role == role
+	}
 }
 
 // allowed compares a principal with a policy.

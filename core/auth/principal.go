@@ -33,7 +33,13 @@ type Principal struct {
 	Address string
 	// renewed is the value of the cookie whose end has moved, so that the browser keeps it as long.
 	renewed string
+	// still recognises the request once more; nil without a guard.
+	still func() bool
 }
+
+// Still tells whether the request would be let in today as the same person with the same role: a stream asks now and then,
+// since sessions, keys and accounts end while it goes on.
+func (p *Principal) Still() bool { return p.still == nil || p.still() }
 
 // Strong tells whether the session began with a passkey or a set-up link, so that secrets may be shown again.
 func (p *Principal) Strong() bool { return p.Via == ViaSession }

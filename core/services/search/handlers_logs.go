@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -213,7 +214,7 @@ func (s *Service) LogCatalog() LogCatalog {
 // topicRequests is where ended requests are published.
 const topicRequests = "search.requests"
 
-// maxReplay is how many requests a reader that comes back is told at once.
+// maxReplay is how many requests a reader that comes back is told at once; one who missed more gets "lagged" after them.
 const maxReplay = 200
 
 // handleLogEvents sends each request as it ends, as event "request" with the row as in the list. A reader that was too slow gets
@@ -246,6 +247,10 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 			return
 		}
 	}
+	if len(missed) == maxReplay && out.Send(0, "lagged", []byte("{}")) != nil {
+		return
+	}
+	caller := visitor{who: auth.From(ctx), seen: time.Now()}
 	beat := time.NewTicker(httpd.Heartbeat)
 	defer beat.Stop()
 	for {
@@ -256,9 +261,12 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 		case <-httpd.Draining(ctx):
 			return
 		case <-beat.C:
+			if caller.gone() {
+				return
+			}
 			err = out.Beat()
 		case ev, open := <-sub.Events():
-			if !open {
+			if !open || caller.gone() {
 				return
 			}
 			err = sendLive(out, ev, wanted)
@@ -267,6 +275,24 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 			return
 		}
 	}
+}
+
+// lookAgain is how long a stream goes on after the session or the key of its reader has ended.
+const lookAgain = time.Second
+
+// visitor is the reader of a stream.
+type visitor struct {
+	who  *auth.Principal
+	seen time.Time
+}
+
+// gone tells whether the reader may read no more. It asks at most once in lookAgain.
+func (v *visitor) gone() bool {
+	if v.who == nil || time.Since(v.seen) < lookAgain {
+		return false
+	}
+	v.seen = time.Now()
+	return !v.who.Still()
 }
 
 func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {

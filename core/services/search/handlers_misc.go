@@ -97,18 +97,11 @@ func chartBody(c *Chart, err error) (*struct{ Body Chart }, error) {
 
 // handleUserLogEvents sends the requests of the caller's tokens as they end, without the upstream key.
 func (s *Service) handleUserLogEvents(c *gin.Context) {
-	ctx := c.Request.Context()
-	own, err := s.repo.tokensOf(ctx, auth.From(ctx).User.ID)
-	if err != nil {
-		s.writeError(c, err)
-		return
-	}
-	mine := map[string]bool{}
-	for _, t := range own {
-		mine[t.ID] = true
-	}
+	user := auth.From(c.Request.Context()).User.ID
 	s.followLog(c, func(r *RequestLog) bool {
 		r.KeyID = ""
-		return mine[r.TokenID] && matches(c.Query("auth_token_id"), r.TokenID)
+		// Asked anew for each request: tokens are made, and given to others, while a stream goes on.
+		t := s.tokens.get(r.TokenID)
+		return t != nil && t.owner != "" && t.owner == user && matches(c.Query("auth_token_id"), r.TokenID)
 	})
 }

@@ -65,6 +65,10 @@ func (s *Service) identify(c *gin.Context, st *state, text string) (*token, erro
 	case text != "":
 		return s.authenticate(c, text)
 	case st.settings.DevOpenAdmin:
+		// Nothing but the address lets such a call in: a page of another site may have made a browser send it.
+		if http.NewCrossOriginProtection().Check(c.Request) != nil {
+			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
+		}
 		return s.tokens.builtin(), nil
 	}
 	return nil, errToken("The access token is missing.")

@@ -1,10 +1,14 @@
 package search
 
 import (
+	"bufio"
 	"net/http"
 	neturl "net/url"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/testkit"
 )
@@ -76,4 +80,73 @@ func TestTextsThatADatabaseRefuses(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOtherSitesMakeNoCallsWithoutAToken: in open development a page of another site could otherwise spend what there is.
+func TestOtherSitesMakeNoCallsWithoutAToken(t *testing.T) {
+	e := newEnv(t, func(e *env) { e.set.DevOpenAdmin = true })
+	token := e.token(nil)
+	tests := []struct {
+		name   string
+		header []string
+		want   int
+	}{
+		{"no browser", nil, 200},
+		{"own page", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"another site", []string{"Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"}, 403},
+		{"another origin, old browser", []string{"Origin", "https://evil.example"}, 403},
+		{"another site with a token", []string{"Sec-Fetch-Site", "cross-site", "Authorization", "Bearer " + token}, 200},
+	}
+	for _, tt := range tests {
+		if g := e.send(http.MethodPost, url+"search", `{"query":"a"}`, tt.header...); g.status != tt.want {
+			t.Errorf("%s: %d %s", tt.name, g.status, g.body)
+		}
+	}
+}
+
+// TestLogStreamsFollowTheirReader: a stream ends with the session, and tokens count for whom they belong to now.
+func TestLogStreamsFollowTheirReader(t *testing.T) {
+	e := newEnv(t)
+	e.svc.cfg.People = people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}
+	c := newContract(e)
+	text := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"ann"}`), "token").(string)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.base+"/search/api/user/logs/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Test-User", asMember)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	later := e.token(nil)
+	c.admin(204, "PATCH", "/api/tokens/"+idOf(text), `{"owner_id":"bob"}`)
+	c.admin(204, "PATCH", "/api/tokens/"+idOf(later), `{"owner_id":"ann"}`)
+	for _, token := range []string{text, later} {
+		e.send(http.MethodPost, url+"search", `{"query":"a"}`, "Authorization", "Bearer "+token)
+		e.flush()
+	}
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		if !strings.Contains(data, `"`+idOf(later)+`"`) {
+			t.Errorf("the former owner hears of %s", data)
+		}
+		return
+	}
+	t.Errorf("nothing came: %v", lines.Err())
+}
+
+func TestReadersWhoseSessionHasEnded(t *testing.T) {
+	v := visitor{who: &auth.Principal{}, seen: time.Now().Add(-2 * lookAgain)}
+	if v.gone() || time.Since(v.seen) > lookAgain {
+		t.Error("a reader without a guard stays, and is looked at")
+	}
+	if none := (&visitor{}); none.gone() {
+		t.Error("nobody cannot go")
+	}
 }

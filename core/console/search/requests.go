@@ -110,12 +110,32 @@ func (p pages) requests(c *gin.Context) {
 func (p pages) requestsLive(c *gin.Context) {
 	f := requestFilterOf(c)
 	f.Cursor = ""
+	match, err := p.wakers(c.Request.Context(), f)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, wake(c.Request.Context(), sub.Events(), f.matches), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, wake(c.Request.Context(), sub.Events(), match), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.requestsView(c.Request.Context(), f)
 		return requestTable(v, p, list.List.Items, false), false, err
 	})
+}
+
+// wakers are the requests at which the list is made anew: for members those of the tokens that they have now, so that the
+// traffic of others costs nothing.
+func (p pages) wakers(ctx context.Context, f requestFilter) (func(service.RequestLog) bool, error) {
+	who := auth.From(ctx)
+	if who.Admin() {
+		return f.matches, nil
+	}
+	own, err := p.service.TokensOf(ctx, who.User.ID)
+	mine := map[string]bool{}
+	for _, t := range own.Items {
+		mine[t.ID] = true
+	}
+	return func(r service.RequestLog) bool { return mine[r.TokenID] && f.matches(r) }, err
 }
 
 // wake tells that a request has ended that match is true for, at most once in wakePause.

@@ -162,6 +162,10 @@ func (p pages) tokenLive(c *gin.Context) {
 	sub := p.service.Live()
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, wake(c.Request.Context(), sub.Events(), func(r service.RequestLog) bool { return r.TokenID == id }), func(v *ui.View) (templ.Component, bool, error) {
+		// The token may have been given to somebody else meanwhile.
+		if _, err := p.mine(c.Request.Context(), id); err != nil {
+			return nil, true, err
+		}
 		rows, err := p.recent(c.Request.Context(), id)
 		return requestTable(v, p, rows, true), false, err
 	})

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -10,7 +9,7 @@ import (
 )
 
 // legible refuses a target with a NUL or with bytes that are not UTF-8: no id, name or filter holds them, and not every
-// database takes them as text.
+// database takes them as text. What such a path names does not exist; such a query is a bad request.
 func legible(u *url.URL) error {
 	query := u.RawQuery
 	if strings.Contains(query, "%") {
@@ -24,7 +23,7 @@ func legible(u *url.URL) error {
 		return errIllegible()
 	}
 	if !isText(u.Path) {
-		return errIllegible()
+		return fault.New(fault.NotFound, "There is nothing at this address.")
 	}
 	return nil
 }
@@ -32,5 +31,5 @@ func legible(u *url.URL) error {
 func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 func errIllegible() error {
-	return fault.New(fault.BadRequest, "The address holds a NUL character, or is not valid UTF-8.").WithStatus(http.StatusBadRequest)
+	return fault.New(fault.BadRequest, "The query holds a NUL character, or is not valid UTF-8.")
 }

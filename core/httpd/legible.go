@@ -8,8 +8,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
-// legible refuses a target with a NUL or with bytes that are not UTF-8: no id, name or filter holds them, and not every
-// database takes them as text. What such a path names does not exist; such a query is a bad request.
+// legible refuses a query with a NUL or with bytes that are not UTF-8: no filter holds them, and not every database takes
+// them as text.
 func legible(u *url.URL) error {
 	query := u.RawQuery
 	if strings.Contains(query, "%") {
@@ -22,10 +22,15 @@ func legible(u *url.URL) error {
 	} else if !isText(query) {
 		return errIllegible()
 	}
-	if !isText(u.Path) {
-		return fault.New(fault.NotFound, "There is nothing at this address.")
-	}
 	return nil
+}
+
+// exists refuses a path of that sort: what it names does not exist.
+func exists(u *url.URL) error {
+	if isText(u.Path) {
+		return nil
+	}
+	return fault.New(fault.NotFound, "There is nothing at this address.")
 }
 
 func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

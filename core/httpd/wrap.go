@@ -57,7 +57,11 @@ func (w *wrapper) route(r Route) gin.HandlerFunc {
 			r.Handler(c)
 			return
 		}
-		if err := w.opts.Guard(c, w.service, r.Policy); err != nil {
+		err := w.opts.Guard(c, w.service, r.Policy)
+		if err == nil {
+			err = exists(c.Request.URL)
+		}
+		if err != nil {
 			w.errors(c, err)
 			return
 		}

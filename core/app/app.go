@@ -248,7 +248,20 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 		}
 	}
 	a.watch()
+	a.users.OnChange(a.usersChanged)
 	return nil
+}
+
+// usersChanged has the services hear of users who were disabled or enabled.
+func (a *App) usersChanged() {
+	if a.search == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminEnd)
+	defer cancel()
+	if err := a.search.Refresh(ctx); err != nil {
+		a.log.Error("a change of users could not be taken in; it is looked for again", "error", err)
+	}
 }
 
 // watch takes in what the command line writes while the core runs.

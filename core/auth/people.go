@@ -66,6 +66,7 @@ func (u *Users) apply(ctx context.Context, user User, c UserChange) (User, error
 		events = append(events, Event{Action: EventUserRole, Detail: "role: " + string(user.Role)})
 	}
 	if c.Disabled != nil && *c.Disabled != was.Disabled {
+		u.cfg.Store.AfterCommit(ctx, u.tell)
 		user.Disabled = *c.Disabled
 		action := EventUserEnabled
 		if user.Disabled {
@@ -132,6 +133,7 @@ func (u *Users) Reset(ctx context.Context, email string) (text string, err error
 
 // wipe ends all ways in of a user, and enables the account.
 func (u *Users) wipe(ctx context.Context, user User) error {
+	u.cfg.Store.AfterCommit(ctx, u.tell)
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()
 	for _, model := range []any{&apiKey{}, &passkey{}} {
 		if err := w.Model(model).Where("user_id = ? AND revoked_at = 0", user.ID).Update("revoked_at", now).Error; err != nil {
@@ -166,4 +168,20 @@ func (u *Users) find(db *gorm.DB, where string, arg any) (user User, err error) 
 		err = fault.New(fault.NotFound, "There is no such user.")
 	}
 	return user, wrap("read user", err)
+}
+
+// OnChange sets who hears that users were disabled or enabled by this process, after the commit. It is set once, before
+// there are requests. What other processes change is seen in the database.
+func (u *Users) OnChange(f func()) { u.changed = f }
+
+func (u *Users) tell() {
+	if u.changed != nil {
+		u.changed()
+	}
+}
+
+// Disabled are the ids of the users who are kept out.
+func (u *Users) Disabled(ctx context.Context) (ids []string, err error) {
+	err = u.cfg.Store.DB(ctx).Model(&User{}).Where("disabled").Pluck("id", &ids).Error
+	return ids, wrap("list disabled users", err)
 }

@@ -79,6 +79,8 @@ type Config struct {
 // Users keeps the users, their API keys, passkeys and sessions.
 type Users struct {
 	cfg Config
+	// changed hears of users who were disabled or enabled by this process.
+	changed func()
 	// signIns counts the failed attempts to sign in, badKeys the wrong API keys, ceremonies the passkey challenges: each
 	// for the address of a client.
 	signIns, badKeys, ceremonies *limit.Limiter

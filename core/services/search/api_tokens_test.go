@@ -31,6 +31,42 @@ func (p people) List(context.Context) (out []auth.User, err error) {
 	return out, nil
 }
 
+func (p people) Disabled(context.Context) (ids []string, err error) {
+	for id, u := range p {
+		if u.Disabled {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// TestTokensOfADisabledUserAreRefused: from the moment in which the service hears of it, until the user is enabled.
+func TestTokensOfADisabledUserAreRefused(t *testing.T) {
+	e := newEnv(t)
+	who := people{"ann": {ID: "ann"}}
+	e.svc.cfg.People = who
+	text, err := e.svc.CreateToken(t.Context(), NewToken{OwnerID: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		disabled bool
+		want     int
+	}{{false, 200}, {true, 401}, {false, 200}} {
+		who["ann"] = auth.User{ID: "ann", Disabled: tc.disabled}
+		if err := e.svc.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if g := e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+text); g.status != tc.want {
+			t.Errorf("disabled %t: got %d", tc.disabled, g.status)
+		}
+		_, err := e.svc.Try(t.Context(), Trial{TokenID: idOf(text), Operation: "search", Body: []byte(`{"query":"x"}`)})
+		if (err != nil) != tc.disabled {
+			t.Errorf("disabled %t: a trial gets %v", tc.disabled, err)
+		}
+	}
+}
+
 func TestOwnersAreThoseWhoMaySignIn(t *testing.T) {
 	e := newEnv(t)
 	if got, err := e.svc.Owners(t.Context()); err != nil || len(got) != 0 {

@@ -29,3 +29,11 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	e.clock.advance(time.Second)
 	c.call(401, "GET", "/search/api/proxy/usage", "", wrong...)
 }
+
+// TestListenersRefusalsHaveTheServicesWord: what never reaches a handler has the code of this service for bad requests.
+func TestListenersRefusalsHaveTheServicesWord(t *testing.T) {
+	c := newContract(newEnv(t))
+	if g := c.admin(400, "GET", "/api/tokens?q=%00", ""); g.json["code"] != "invalid_request" || g.json["error"] != "invalid_request" {
+		t.Errorf("got %s", g.body)
+	}
+}

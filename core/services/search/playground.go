@@ -60,7 +60,7 @@ type TrialAnswer struct {
 func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 	st := s.state.Load()
 	tok := s.tokens.get(t.TokenID)
-	if tok == nil || !tok.usable(s.cfg.Now()) {
+	if tok == nil || !s.tokens.usable(tok) {
 		return TrialAnswer{}, fault.New(fault.NotFound, "There is no such access token, or it cannot be used.")
 	}
 	op, known := st.operations[t.Operation]

@@ -102,18 +102,6 @@ type Config struct {
 	Now func() time.Time
 }
 
-// People tells about users. ByID leaves out those that do not exist.
-type People interface {
-	ByID(ctx context.Context, ids []string) (map[string]auth.User, error)
-	// List is all users, the oldest first.
-	List(ctx context.Context) ([]auth.User, error)
-}
-
-// Sessions ends sign-ins.
-type Sessions interface {
-	EndSession(ctx context.Context, id string) error
-}
-
 // Service is the search service.
 type Service struct {
 	*Admin
@@ -284,6 +272,13 @@ func (s *Service) refresh(ctx context.Context, since int64) error {
 		return fmt.Errorf("load access tokens: %w", err)
 	}
 	s.tokens.load(toks)
+	if s.cfg.People != nil {
+		barred, err := s.cfg.People.Disabled(ctx)
+		if err != nil {
+			return fmt.Errorf("load disabled owners: %w", err)
+		}
+		s.tokens.bar(barred)
+	}
 	keys, err := s.repo.keysSince(ctx, since)
 	if err != nil {
 		return fmt.Errorf("load upstream keys: %w", err)

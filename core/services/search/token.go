@@ -50,8 +50,10 @@ type tokens struct {
 	defaults Limits
 	now      func() time.Time
 
-	mu      sync.RWMutex
-	byID    map[string]*token
+	mu   sync.RWMutex
+	byID map[string]*token
+	// barred are the owners who are disabled: their tokens are refused.
+	barred  map[string]bool
 	unknown map[string]time.Time
 }
 
@@ -88,6 +90,30 @@ func (t *tokens) load(records []tokenRecord) {
 		}
 		t.byID[r.ID] = next
 	}
+}
+
+// bar takes in which owners are disabled.
+func (t *tokens) bar(owners []string) {
+	next := make(map[string]bool, len(owners))
+	for _, id := range owners {
+		next[id] = true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.barred = next
+}
+
+// usable tells whether a token may be used now, by itself and by its owner.
+func (t *tokens) usable(tok *token) bool {
+	if !tok.usable(t.now()) {
+		return false
+	}
+	if tok.owner == "" {
+		return true
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return !t.barred[tok.owner]
 }
 
 // fresh is a token that is not in the table yet, as another process has just made it.
@@ -173,7 +199,7 @@ func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) 
 			return nil, err
 		}
 	}
-	if found == nil || subtle.ConstantTimeCompare(secret.HashToken(text), found.hash[:]) != 1 || !found.usable(t.now()) {
+	if found == nil || subtle.ConstantTimeCompare(secret.HashToken(text), found.hash[:]) != 1 || !t.usable(found) {
 		return nil, errToken("The access token is invalid or disabled.")
 	}
 	return found, nil

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// TestTokensEndWithTheirOwner: once a user is disabled, the access tokens that the user owns are refused, at once.
+func TestTokensEndWithTheirOwner(t *testing.T) {
+	a := startApp(t, nil)
+	ctx := t.Context()
+	_, _, err := a.users.Create(ctx, "root@example.com", "Root", auth.Admin)
+	must(t, err)
+	ann, _, err := a.users.Create(ctx, "ann@example.com", "Ann", auth.Member)
+	must(t, err)
+	text, err := a.search.CreateToken(ctx, search.NewToken{OwnerID: ann.ID})
+	must(t, err)
+	try := func() fault.Code {
+		_, err := a.search.Try(ctx, search.Trial{TokenID: text[3:7], Operation: search.OpSearch, Body: []byte(`{"query":"x"}`)})
+		return fault.CodeOf(err)
+	}
+	before := try()
+	if before == fault.NotFound {
+		t.Fatal("the token cannot be used at all")
+	}
+	for _, off := range []bool{true, false} {
+		_, err := a.users.Change(ctx, ann.ID, auth.UserChange{Disabled: &off})
+		must(t, err)
+		want := before
+		if off {
+			want = fault.NotFound
+		}
+		if got := try(); got != want {
+			t.Errorf("disabled %t: got %q, want %q", off, got, want)
+		}
+	}
+}

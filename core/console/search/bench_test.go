@@ -79,6 +79,8 @@ func BenchmarkPages(b *testing.B) {
 		{"requests of a key", admin, "/search/requests?key=k77"}, {"failed maps of a token", admin, "/search/requests?token=t700&operation=map&result=error"}, {"request", admin, "/search/requests/500000"},
 		{"interrupted searches", admin, "/search/requests?operation=search&result=interrupted"}, {"refused maps of a key", admin, "/search/requests?key=k77&operation=map&result=refused"},
 		{"playground", admin, "/search/playground"}, {"guide", admin, "/search/guide"},
+		{"plugins", admin, "/system/plugins"}, {"jobs", admin, "/system/jobs"}, {"users", admin, "/system/users"},
+		{"audit", admin, "/system/audit"}, {"account", admin, "/system/account"},
 		{"home of a member", member, "/system"}, {"tokens of a member", member, "/search/tokens"}, {"token of a member", member, "/search/tokens/t22"},
 		{"requests of a member", member, "/search/requests"}, {"refused of a member", member, "/search/requests?result=refused"}, {"playground of a member", member, "/search/playground"},
 	} {

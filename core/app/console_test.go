@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 func TestCallStats(t *testing.T) {
@@ -74,9 +75,8 @@ service "search" {
 }
 
 func TestResidentMemory(t *testing.T) {
-	if _, err := os.Stat("/proc/self/statm"); err != nil {
-		t.Skip("this system does not tell the memory of processes")
-	}
+	_, err := os.Stat("/proc/self/statm")
+	testkit.Require(t, "/proc", err == nil, "mount it, so that the memory of processes can be read")
 	if n := resident(os.Getpid()); n < 1<<20 {
 		t.Errorf("this process has %d bytes", n)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/a-h/templ"
@@ -42,16 +41,7 @@ func (f jobFilter) empty() bool { return f.State == "" && f.Type == "" }
 
 // address is that of a page of jobs with this filter.
 func (f jobFilter) address(path, cursor string) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"state": f.State, "type": f.Type, "cursor": cursor} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
+	return ui.Address(path, "state", f.State, "type", f.Type, "cursor", cursor)
 }
 
 // states are those that jobs can be filtered by.
@@ -94,42 +84,10 @@ func (c *Console) jobsLive(gc *gin.Context) {
 	sub := c.cfg.Bus.Subscribe("job/")
 	defer sub.Close()
 	f := filterOf(gc)
-	c.kit.Stream(gc, lookEvery, news(gc.Request.Context(), sub.Events()), func(v *ui.View) (templ.Component, bool, error) {
+	c.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := c.jobsView(gc.Request.Context(), f)
 		return jobTable(v, list), false, err
 	})
-}
-
-// newsPause is the least time between two looks, however much happens.
-const newsPause = 250 * time.Millisecond
-
-// news tells that something has happened, at most once in newsPause.
-func news[T any](ctx context.Context, events <-chan T) <-chan struct{} {
-	out := make(chan struct{})
-	go func() {
-		defer close(out)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case _, ok := <-events:
-				if !ok {
-					return
-				}
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case out <- struct{}{}:
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(newsPause):
-			}
-		}
-	}()
-	return out
 }
 
 // jobDetail is one job with its history.
@@ -167,7 +125,7 @@ func (c *Console) jobLive(gc *gin.Context) {
 	}
 	sub := c.cfg.Bus.Subscribe(queue.TopicOf(gc.Param("id")))
 	defer sub.Close()
-	c.kit.Stream(gc, lookEvery, news(gc.Request.Context(), sub.Events()), func(v *ui.View) (templ.Component, bool, error) {
+	c.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		d, err := c.jobDetail(gc)
 		return jobParts(v, d), d.State.Final(), err
 	})

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,19 +23,7 @@ type keysView struct {
 }
 
 func (k keysView) address(base string, page int) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"group": k.Group, "status": k.State} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if page > 1 {
-		q.Set("page", strconv.Itoa(page))
-	}
-	if len(q) == 0 {
-		return base + "/keys"
-	}
-	return base + "/keys?" + q.Encode()
+	return ui.Address(base+"/keys", "group", k.Group, "status", k.State, "page", pageNumber(page))
 }
 
 func (k keysView) next(base string) string {

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -20,9 +19,8 @@ import (
 
 const (
 	requestsShown = 50
-	// lookEvery is how often a live part is made anew when nothing wakes it; wakePause is the least time between two looks.
+	// lookEvery is how often a live part is made anew when nothing wakes it.
 	lookEvery = 10 * time.Second
-	wakePause = 250 * time.Millisecond
 )
 
 // requestFilter is what the list is confined to, as in its address.
@@ -33,16 +31,7 @@ func requestFilterOf(c *gin.Context) requestFilter {
 }
 
 func (f requestFilter) address(path, cursor string) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"token": f.Token, "operation": f.Operation, "result": f.Result, "key": f.Key, "request_id": f.RequestID, "cursor": cursor} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
+	return ui.Address(path, "token", f.Token, "operation", f.Operation, "result", f.Result, "key", f.Key, "request_id", f.RequestID, "cursor", cursor)
 }
 
 func (f requestFilter) log() service.LogFilter {
@@ -117,7 +106,7 @@ func (p pages) requestsLive(c *gin.Context) {
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, wake(c.Request.Context(), sub.Events(), match), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(match)), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.requestsView(c.Request.Context(), f)
 		return requestTable(v, p, list.List.Items, false), false, err
 	})
@@ -138,36 +127,13 @@ func (p pages) wakers(ctx context.Context, f requestFilter) (func(service.Reques
 	return func(r service.RequestLog) bool { return mine[r.TokenID] && f.matches(r) }, err
 }
 
-// wake tells that a request has ended that match is true for, at most once in wakePause.
-func wake(ctx context.Context, events <-chan event.Event, match func(service.RequestLog) bool) <-chan struct{} {
-	out := make(chan struct{})
-	go func() {
-		defer close(out)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case ev, ok := <-events:
-				if !ok {
-					return
-				}
-				if r, is := ev.Data.(service.RequestLog); is && !match(r) {
-					continue
-				}
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case out <- struct{}{}:
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(wakePause):
-			}
-		}
-	}()
-	return out
+// ended tells of a subscription's events whether they are requests that match is true for. An event that says that others
+// were lost counts: the page is read again.
+func ended(match func(service.RequestLog) bool) func(event.Event) bool {
+	return func(ev event.Event) bool {
+		r, is := ev.Data.(service.RequestLog)
+		return !is || match(r)
+	}
 }
 
 // ownRequest is a request that the caller may see. A foreign one does not exist for members, and no key does.

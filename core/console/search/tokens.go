@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -32,21 +31,17 @@ type tokensView struct {
 	Own                          bool
 }
 
+// pageNumber is the number of a page in an address; the first one goes without.
+func pageNumber(n int) string {
+	if n <= 1 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
 // address is that of a page of the list.
 func (t tokensView) address(base string, page int) string {
-	q := url.Values{}
-	for name, value := range map[string]string{"q": t.Query, "group": t.Group, "enabled": t.Enabled, "quota": t.Quota} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if page > 1 {
-		q.Set("page", strconv.Itoa(page))
-	}
-	if len(q) == 0 {
-		return base + "/tokens"
-	}
-	return base + "/tokens?" + q.Encode()
+	return ui.Address(base+"/tokens", "q", t.Query, "group", t.Group, "enabled", t.Enabled, "quota", t.Quota, "page", pageNumber(page))
 }
 
 func (t tokensView) next(base string) string {
@@ -161,7 +156,7 @@ func (p pages) tokenLive(c *gin.Context) {
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, wake(c.Request.Context(), sub.Events(), func(r service.RequestLog) bool { return r.TokenID == id }), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(func(r service.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
 		// The token may have been given to somebody else meanwhile.
 		if _, err := p.mine(c.Request.Context(), id); err != nil {
 			return nil, true, err

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"time"
 
 	"github.com/a-h/templ"
@@ -87,4 +88,40 @@ func wait(gone, draining <-chan struct{}, tick, beat <-chan time.Time, wake <-ch
 // Live are the attributes of an element whose content Stream keeps current.
 func Live(url string) templ.Attributes {
 	return templ.Attributes{"hx-sse:connect": url, "hx-swap": "innerMorph", "hx-sse:close": "done", "data-live": true}
+}
+
+// wakePause is the least time between two looks, however much happens.
+const wakePause = 250 * time.Millisecond
+
+// Wake tells Stream that there is news, at most once in wakePause: an event that match is true for, or any with a nil match.
+// It ends with ctx or the events.
+func Wake[T any](ctx context.Context, events <-chan T, match func(T) bool) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case ev, ok := <-events:
+				if !ok {
+					return
+				}
+				if match != nil && !match(ev) {
+					continue
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case out <- struct{}{}:
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(wakePause):
+			}
+		}
+	}()
+	return out
 }

@@ -83,11 +83,11 @@ func (r *run) began(start *visit) {
 
 // visitAll visits pages side by side.
 func (r *run) visitAll(ctx context.Context, all []*visit) {
-	todo := make(chan *visit)
+	waiting := make(chan *visit)
 	var done sync.WaitGroup
 	for range min(workers, len(all)) {
 		done.Go(func() {
-			for v := range todo {
+			for v := range waiting {
 				r.visit(v)
 			}
 		})
@@ -97,9 +97,9 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 			v.err = errNoTime
 			continue
 		}
-		todo <- v
+		waiting <- v
 	}
-	close(todo)
+	close(waiting)
 	done.Wait()
 }
 

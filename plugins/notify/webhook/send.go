@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -105,7 +104,7 @@ func (c *channel) judge(host string, status int, header http.Header) error {
 	case status >= 200 && status <= 299:
 		return nil
 	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= 500:
-		e = notify.Temporary(retryAfter(header.Get("Retry-After"), c.now()), errs.ReasonStatus, "%s answered with status %d", host, status)
+		e = notify.Temporary(httpx.RetryAfter(header.Get("Retry-After"), c.now()), errs.ReasonStatus, "%s answered with status %d", host, status)
 	case status == http.StatusGone:
 		e = notify.Permanent("RECEIVER_GONE", "%s answered with status 410: it wants no more notifications", host)
 	default:
@@ -113,19 +112,6 @@ func (c *channel) judge(host string, status int, header http.Header) error {
 	}
 	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(status), Host: host}
 	return e
-}
-
-const longestWait = 24 * time.Hour
-
-// retryAfter reads the header in either form; 0 if it says nothing.
-func retryAfter(value string, now time.Time) time.Duration {
-	var d time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
-		d = time.Duration(min(seconds, int64(longestWait/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		d = at.Sub(now)
-	}
-	return min(max(d, 0), longestWait)
 }
 
 // envelope is the body of a notification without a payload.

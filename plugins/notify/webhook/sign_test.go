@@ -22,15 +22,3 @@ func TestSignatureOfAKnownMessage(t *testing.T) {
 		}
 	}
 }
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for value, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "-7": 0, "x": 0, "999999999999": longestWait, now.Add(time.Minute).Format(http.TimeFormat): time.Minute,
-		now.Add(-time.Minute).Format(http.TimeFormat): 0,
-	} {
-		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q: %s, want %s", value, got, want)
-		}
-	}
-}

@@ -3,10 +3,8 @@ package searxng
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,7 +112,7 @@ func checkAnswer(res *httpx.Response, now time.Time) error {
 		return refuse("the SearXNG server answered with status 403: its settings must list json under search.formats, and its limiter must let this host in")
 	case res.Status == http.StatusTooManyRequests:
 		e := errs.From(refuse("the SearXNG server answered with status 429: its limiter has had enough requests from this host"))
-		e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
+		e.RetryAfter = httpx.RetryAfter(res.Header.Get("Retry-After"), now)
 		return e
 	case res.Status >= 300 && res.Status < 400:
 		return refuse("the SearXNG server redirects to another address: base_url must be the one where it answers")
@@ -124,18 +122,4 @@ func checkAnswer(res *httpx.Response, now time.Time) error {
 		return errs.Unavailable(errs.ReasonProtocol, "the SearXNG server answered with %.60q instead of JSON", media)
 	}
 	return nil
-}
-
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter reads seconds or a date; 0 means that the server named no time.
-func retryAfter(raw string, now time.Time) time.Duration {
-	raw = strings.TrimSpace(raw)
-	var d time.Duration
-	if n, err := strconv.ParseFloat(raw, 64); err == nil && !math.IsNaN(n) {
-		d = time.Duration(math.Max(0, math.Min(n, maxRetryAfter.Seconds())) * float64(time.Second))
-	} else if at, err := http.ParseTime(raw); err == nil {
-		d = at.Sub(now)
-	}
-	return max(0, min(d, maxRetryAfter))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/sdk/jsonedit"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -79,7 +80,7 @@ func verdict(status int, body []byte, retryAfter string, now time.Time) search.K
 		return search.KeyVerdict{State: search.KeyInvalid, Reason: "key was revoked or deactivated"}
 	case status == http.StatusTooManyRequests:
 		return search.KeyVerdict{
-			State: search.KeyRateLimited, RetryAfter: parseRetryAfter(retryAfter, now), Reason: "too many requests",
+			State: search.KeyRateLimited, RetryAfter: httpx.RetryAfter(retryAfter, now), Reason: "too many requests",
 		}
 	case status == statusPlanLimit:
 		return search.KeyVerdict{State: search.KeyExhausted, Reason: "limit of the plan or key is reached"}
@@ -100,18 +101,4 @@ func saysKeyInvalid(body []byte) bool {
 		}
 	}
 	return false
-}
-
-const maxRetryAfter = 24 * time.Hour
-
-// parseRetryAfter reads seconds or a date; 0 means that the upstream named no time.
-func parseRetryAfter(raw string, now time.Time) time.Duration {
-	raw = strings.TrimSpace(raw)
-	var d time.Duration
-	if n, err := strconv.ParseFloat(raw, 64); err == nil && !math.IsNaN(n) {
-		d = time.Duration(math.Max(0, math.Min(n, maxRetryAfter.Seconds())) * float64(time.Second))
-	} else if at, err := http.ParseTime(raw); err == nil {
-		d = at.Sub(now)
-	}
-	return max(0, min(d, maxRetryAfter))
 }

@@ -1,0 +1,143 @@
+// Package dockerauth reads the configuration of the Docker client: which credentials belong to which registry, whether
+// they stand in the file or come from a credential helper.
+//
+// No error of this package holds what stands in the file or what a helper said.
+package dockerauth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/docker/cli/cli/config/configfile"
+	"github.com/docker/cli/cli/config/types"
+)
+
+const (
+	fileName = "config.json"
+	// maxFile is the largest configuration that is read, in bytes.
+	maxFile = 4 << 20
+)
+
+// Config is a Docker client configuration as it was when it was loaded. It is safe for concurrent use.
+type Config struct {
+	// path is the file; empty for the anonymous configuration.
+	path    string
+	raw     []byte
+	changed time.Time
+	size    int64
+	auths   map[string]types.AuthConfig
+	helpers map[string]string
+	store   string
+}
+
+// Load reads path: the file or the directory that holds a config.json. An empty path gives a configuration without
+// credentials.
+func Load(path string) (*Config, error) {
+	if path == "" {
+		return &Config{raw: []byte("{}")}, nil
+	}
+	file, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	raw, info, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	var parsed configfile.ConfigFile
+	parsed.AuthConfigs = map[string]types.AuthConfig{}
+	if err := parsed.LoadFromReader(bytes.NewReader(raw)); err != nil {
+		return nil, fmt.Errorf("%s is not a valid Docker client configuration", file)
+	}
+	return &Config{
+		path: file, raw: raw, changed: info.ModTime(), size: info.Size(),
+		auths: parsed.AuthConfigs, helpers: parsed.CredentialHelpers, store: parsed.CredentialsStore,
+	}, nil
+}
+
+// locate is the file that a path means.
+func locate(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	if info.IsDir() {
+		return filepath.Join(path, fileName), nil
+	}
+	return path, nil
+}
+
+func read(file string) ([]byte, os.FileInfo, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, unreadable(file, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, unreadable(file, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("the Docker client configuration %s is not a regular file", file)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, nil, unreadable(file, err)
+	case len(raw) > maxFile:
+		return nil, nil, fmt.Errorf("the Docker client configuration %s is larger than %d bytes", file, maxFile)
+	}
+	return raw, info, nil
+}
+
+func unreadable(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the Docker client configuration %s does not exist: %w", path, fs.ErrNotExist)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the Docker client configuration %s may not be read: %w", path, fs.ErrPermission)
+	}
+	return fmt.Errorf("read the Docker client configuration: %w", err)
+}
+
+// Changed tells whether the file is another than the one that was loaded, or gone. It reads no content.
+func (c *Config) Changed() bool {
+	if c.path == "" {
+		return false
+	}
+	info, err := os.Stat(c.path)
+	return err != nil || info.Size() != c.size || !info.ModTime().Equal(c.changed)
+}
+
+// Get returns what belongs to a registry host, such as "ghcr.io" or "localhost:5000"; all empty means anonymous. An
+// identity token is to be exchanged for access; user and password are empty then. A helper has helperTimeout.
+func (c *Config) Get(ctx context.Context, host string) (user, password, identityToken string, err error) {
+	keys := keysOf(host)
+	if helper := c.helper(keys); helper != "" {
+		return fromHelper(ctx, helper, keys)
+	}
+	a, ok := c.entry(keys)
+	if !ok {
+		return "", "", "", nil
+	}
+	if a.IdentityToken != "" {
+		return "", "", a.IdentityToken, nil
+	}
+	if a.RegistryToken != "" && a.Username == "" {
+		return "", "", "", fmt.Errorf("the credentials for %s are a registry token, which cannot be renewed: use a name and a password", host)
+	}
+	return a.Username, a.Password, "", nil
+}
+
+// Has tells whether there are credentials for a host. A helper that fails counts as none.
+func (c *Config) Has(ctx context.Context, host string) bool {
+	user, password, token, err := c.Get(ctx, host)
+	return err == nil && (user != "" || password != "" || token != "")
+}

@@ -31,7 +31,7 @@ const MaxTags = 1000
 type Registry interface {
 	// Hosts are the registry hosts that the instance serves, such as "ghcr.io" or "localhost:5000"; none means any.
 	Hosts(ctx context.Context) ([]string, error)
-	// Resolve tells what a reference stands for now. It asks with HEAD, and fetches the manifest only if the digest is
+	// Resolve tells what a reference stands for at present. It asks with HEAD, and fetches the manifest only if the digest is
 	// not among those known.
 	Resolve(ctx context.Context, req ResolveRequest) (*Resolved, error)
 	// Tags lists one page of a repository's tags, in the registry's order.

@@ -5,7 +5,6 @@
 package dockerauth
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/docker/cli/cli/config/configfile"
-	"github.com/docker/cli/cli/config/types"
 )
 
 const (
@@ -32,7 +28,7 @@ type Config struct {
 	raw     []byte
 	changed time.Time
 	size    int64
-	auths   map[string]types.AuthConfig
+	auths   map[string]entry
 	helpers map[string]string
 	store   string
 }
@@ -51,15 +47,12 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parsed configfile.ConfigFile
-	parsed.AuthConfigs = map[string]types.AuthConfig{}
-	if err := parsed.LoadFromReader(bytes.NewReader(raw)); err != nil {
-		return nil, fmt.Errorf("%s is not a valid Docker client configuration", file)
+	c, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a valid Docker client configuration: %w", file, err)
 	}
-	return &Config{
-		path: file, raw: raw, changed: info.ModTime(), size: info.Size(),
-		auths: parsed.AuthConfigs, helpers: parsed.CredentialHelpers, store: parsed.CredentialsStore,
-	}, nil
+	c.path, c.raw, c.changed, c.size = file, raw, info.ModTime(), info.Size()
+	return c, nil
 }
 
 // locate is the file that a path means.
@@ -123,17 +116,14 @@ func (c *Config) Get(ctx context.Context, host string) (user, password, identity
 	if helper := c.helper(keys); helper != "" {
 		return fromHelper(ctx, helper, keys)
 	}
-	a, ok := c.entry(keys)
+	a, ok := c.lookUp(keys)
 	if !ok {
 		return "", "", "", nil
 	}
-	if a.IdentityToken != "" {
-		return "", "", a.IdentityToken, nil
+	if a.identityToken != "" {
+		return "", "", a.identityToken, nil
 	}
-	if a.RegistryToken != "" && a.Username == "" {
-		return "", "", "", fmt.Errorf("the credentials for %s are a registry token, which cannot be renewed: use a name and a password", host)
-	}
-	return a.Username, a.Password, "", nil
+	return a.user, a.password, "", nil
 }
 
 // Has tells whether there are credentials for a host. A helper that fails counts as none.

@@ -3,17 +3,23 @@ package dockerauth
 import (
 	"slices"
 	"strings"
-
-	"github.com/docker/cli/cli/config/credentials"
-	"github.com/docker/cli/cli/config/types"
 )
 
 // hubKey is what the Docker client calls the registry of docker.io.
 const hubKey = "https://index.docker.io/v1/"
 
+// hostOf is the host of a key, which may have a scheme and a path.
+func hostOf(key string) string {
+	if _, rest, ok := strings.Cut(key, "://"); ok {
+		key = rest
+	}
+	host, _, _ := strings.Cut(key, "/")
+	return host
+}
+
 // keysOf are the names under which credentials of a host may stand, the usual one first.
 func keysOf(host string) []string {
-	host = strings.ToLower(credentials.ConvertToHostname(host))
+	host = strings.ToLower(hostOf(host))
 	if slices.Contains([]string{"docker.io", "index.docker.io", "registry-1.docker.io"}, host) {
 		return []string{hubKey, "index.docker.io", "docker.io", "registry-1.docker.io"}
 	}
@@ -28,15 +34,15 @@ func (c *Config) helper(keys []string) string {
 		}
 	}
 	for name, h := range c.helpers {
-		if slices.Contains(keys, strings.ToLower(credentials.ConvertToHostname(name))) && h != "" {
+		if slices.Contains(keys, strings.ToLower(hostOf(name))) && h != "" {
 			return h
 		}
 	}
 	return c.store
 }
 
-// entry finds the credentials in the file. Keys may have a scheme and a path.
-func (c *Config) entry(keys []string) (types.AuthConfig, bool) {
+// lookUp finds the credentials in the file. Keys may have a scheme and a path.
+func (c *Config) lookUp(keys []string) (entry, bool) {
 	for _, key := range keys {
 		if a, ok := c.auths[key]; ok {
 			return a, true
@@ -48,9 +54,9 @@ func (c *Config) entry(keys []string) (types.AuthConfig, bool) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if slices.Contains(keys, strings.ToLower(credentials.ConvertToHostname(name))) {
+		if slices.Contains(keys, strings.ToLower(hostOf(name))) {
 			return c.auths[name], true
 		}
 	}
-	return types.AuthConfig{}, false
+	return entry{}, false
 }

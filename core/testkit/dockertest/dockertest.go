@@ -1,0 +1,189 @@
+// Package dockertest gives tests a real container engine, registries, images and compose projects. It drives them with
+// their command line tools, uses names of its own throughout, and removes what it made when the test ends.
+package dockertest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/testkit"
+)
+
+// commandLimit bounds each command of the helpers.
+const commandLimit = 2 * time.Minute
+
+var engineUp = sync.OnceValue(func() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").Run() == nil
+})
+
+// Engine skips the test where no container engine answers the docker command.
+func Engine(t testing.TB) {
+	t.Helper()
+	testkit.Require(t, "a container engine", engineUp(), "install docker.io and start dockerd; DOCKER_HOST names another one")
+}
+
+// Name is a new name, valid for containers, images, volumes and projects.
+func Name(t testing.TB) string {
+	t.Helper()
+	raw := make([]byte, 6)
+	if _, err := rand.Read(raw); err != nil {
+		t.Fatal(err)
+	}
+	return "pbtest" + hex.EncodeToString(raw)
+}
+
+// Docker runs the docker command and returns its standard output without surrounding space. The test fails if it does.
+func Docker(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := try(nil, nil, "docker", args...)
+	if err != nil {
+		t.Fatalf("docker %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// failure is an error of a command with what it wrote.
+type failure struct {
+	err    error
+	stderr string
+}
+
+func (f *failure) Error() string { return f.err.Error() + ": " + strings.TrimSpace(f.stderr) }
+
+func try(env []string, stdin *bytes.Buffer, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
+	if err := cmd.Run(); err != nil {
+		return "", &failure{err: err, stderr: errOut.String() + out.String()}
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// ComposeBin is a compose command.
+type ComposeBin struct {
+	// Name is v1 or v2, for the names of subtests; Path is the executable.
+	Name, Path string
+	// PullPolicy tells that it is of the second generation, whose "up" has --pull.
+	PullPolicy bool
+}
+
+// EnvCompose2 names the variable with the path of a compose command of the second generation.
+const EnvCompose2 = "PATCHBAY_TEST_COMPOSE2"
+
+// Compose are the compose commands of this machine: docker-compose of the first generation, and the one that
+// PATCHBAY_TEST_COMPOSE2 names. One that is missing is left out, with a line in the test's log; a test without any is
+// skipped. With PATCHBAY_REQUIRE=all it fails where one is missing.
+func Compose(t testing.TB) (out []ComposeBin) {
+	t.Helper()
+	first, _ := exec.LookPath("docker-compose")
+	if first != "" && strings.Contains(composeHelp(first), "--pull") {
+		first = ""
+	}
+	second := os.Getenv(EnvCompose2)
+	if _, err := os.Stat(second); err != nil {
+		second = ""
+	}
+	all := os.Getenv(testkit.EnvRequire) == "all"
+	for _, c := range []struct {
+		bin  ComposeBin
+		hint string
+	}{
+		{ComposeBin{Name: "v1", Path: first}, "install docker-compose 1.29"},
+		{ComposeBin{Name: "v2", Path: second, PullPolicy: true}, EnvCompose2 + " must name a docker-compose 2.x executable"},
+	} {
+		switch {
+		case c.bin.Path != "":
+			out = append(out, c.bin)
+		case all:
+			testkit.Require(t, "compose "+c.bin.Name, false, c.hint)
+		default:
+			t.Logf("compose %s is missing: %s", c.bin.Name, c.hint)
+		}
+	}
+	testkit.Require(t, "a compose command", len(out) > 0, "install docker-compose")
+	return out
+}
+
+func composeHelp(bin string) string {
+	out, _ := try(nil, nil, bin, "up", "--help")
+	return out
+}
+
+// Project writes a compose project into a new directory and returns it. The base name of the directory is the project's
+// name, as compose itself takes it. What the project has made in the engine is removed when the test ends.
+func Project(t testing.TB, files map[string]string) (dir string) {
+	t.Helper()
+	name := Name(t)
+	dir = filepath.Join(t.TempDir(), name)
+	for file, content := range files {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { removeProject(name) })
+	return dir
+}
+
+// removeProject removes what carries a project's label.
+func removeProject(name string) {
+	label := "label=com.docker.compose.project=" + name
+	for _, c := range []struct{ list, remove []string }{
+		{[]string{"ps", "-aq", "--filter", label}, []string{"rm", "-f", "-v"}},
+		{[]string{"volume", "ls", "-q", "--filter", label}, []string{"volume", "rm", "-f"}},
+		{[]string{"network", "ls", "-q", "--filter", label}, []string{"network", "rm"}},
+	} {
+		ids, err := try(nil, nil, "docker", c.list...)
+		if err == nil && ids != "" {
+			_, _ = try(nil, nil, "docker", append(c.remove, strings.Fields(ids)...)...)
+		}
+	}
+}
+
+// Up runs a compose command in the directory of a project, such as Up(t, bin, dir, "up", "-d"). The test fails if it does.
+func Up(t testing.TB, bin ComposeBin, dir string, args ...string) {
+	t.Helper()
+	args = append([]string{"--project-directory", dir, "-p", filepath.Base(dir), "-f", composeFile(t, dir)}, args...)
+	if _, err := try(nil, nil, bin.Path, args...); err != nil {
+		t.Fatalf("compose %s %s: %v", bin.Name, strings.Join(args, " "), err)
+	}
+}
+
+func composeFile(t testing.TB, dir string) string {
+	t.Helper()
+	for _, name := range []string{"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
+	t.Fatalf("no compose file in %s", dir)
+	return ""
+}
+
+// ContainerOf is the id of the one container of a service, running or not; empty if there is none.
+func ContainerOf(t testing.TB, dir, service string) string {
+	t.Helper()
+	return Docker(t, "ps", "-aq", "--no-trunc", "--filter", "label=com.docker.compose.project="+filepath.Base(dir),
+		"--filter", "label=com.docker.compose.service="+service)
+}

@@ -103,8 +103,10 @@ func TestOnlyTheWiringKnowsAll(t *testing.T) {
 				if !within(p.local(), "core/cmd") {
 					t.Errorf("%s imports core/cli: only main does", p.local())
 				}
-			case "core/testkit":
-				t.Errorf("%s imports core/testkit outside its tests", p.local())
+			case "core/testkit", "core/testkit/dockertest":
+				if !within(p.local(), "core/testkit") {
+					t.Errorf("%s imports core/testkit outside its tests", p.local())
+				}
 			}
 		}
 	}

@@ -52,5 +52,5 @@ func (q *Queue) cancel(ctx context.Context, r *row) (*row, error) {
 		return nil, ErrLost
 	}
 	q.store.AfterCommit(ctx, func() { q.interrupt(r.ID, ErrCanceled) })
-	return r, q.addEvent(ctx, r.ID, r.LastSeq, EventCancel, map[string]any{})
+	return r, q.addEvent(ctx, r, EventCancel, map[string]any{})
 }

@@ -28,17 +28,24 @@ const (
 	EventRetry = "retry"
 	// EventRequeued: the job was put back without being at fault; data has "reason".
 	EventRequeued = "requeued"
-	// EventFinished is the last event of every job; data has "state", and "result" or "code", "message" and "reason".
+	// EventFinished is the last event of every job; data has "state", "result" if there is one, and "code", "message" and
+	// "reason" if the job did not succeed.
 	EventFinished = "finished"
 )
 
-// Event is one entry of a job's history. Seq counts from 1 for each job, without gaps.
+// Event is one entry of a job's history.
 type Event struct {
+	// ID grows over all jobs in the order in which events became visible, without gaps. Ids of deleted events are not
+	// used again.
+	ID    int64
 	JobID string
-	Seq   int64
-	At    time.Time
-	Type  string
-	Data  json.RawMessage
+	// JobType is the type of the job.
+	JobType string
+	// Seq counts from 1 for each job, without gaps.
+	Seq  int64
+	At   time.Time
+	Type string
+	Data json.RawMessage
 }
 
 // TopicOf is the topic on which a job's events are published; their Data is an Event. "job/" stands for all jobs.
@@ -46,32 +53,48 @@ func TopicOf(jobID string) string { return "job/" + jobID }
 
 // eventRow is an event as it stands in the table.
 type eventRow struct {
-	JobID string
-	Seq   int64
-	At    int64
-	Type  string
-	Data  string
+	ID      int64
+	JobID   string
+	JobType string
+	Seq     int64
+	At      int64
+	Type    string
+	Data    string
 }
 
 // TableName implements gorm's Tabler.
 func (eventRow) TableName() string { return "job_events" }
 
 func (r *eventRow) event() Event {
-	return Event{JobID: r.JobID, Seq: r.Seq, At: store.FromMillis(r.At), Type: r.Type, Data: json.RawMessage(r.Data)}
+	return Event{ID: r.ID, JobID: r.JobID, JobType: r.JobType, Seq: r.Seq, At: store.FromMillis(r.At), Type: r.Type, Data: json.RawMessage(r.Data)}
 }
 
-// addEvent writes an event under a number that the caller took from the job's row in the same transaction.
-func (q *Queue) addEvent(ctx context.Context, jobID string, seq int64, kind string, data any) error {
+// Both statements give ids without gaps in the order of commits: see migration 0002.
+const (
+	sqlAddEvent = `INSERT INTO job_events (job_id, seq, job_type, at, type, data) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`
+	sqlAddNext  = `WITH next AS (UPDATE job_feed SET last = last + 1 RETURNING last)
+		INSERT INTO job_events (id, job_id, seq, job_type, at, type, data)
+		SELECT last, ?::text, ?::bigint, ?::text, ?::bigint, ?::text, ?::text FROM next RETURNING id`
+)
+
+// addEvent writes an event of a job under its LastSeq, which the caller raised in the same transaction. It is the last
+// thing that a transaction does, since other writers of events wait from here on.
+func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
-		return fmt.Errorf("encode the event %s of %s: %w", kind, jobID, err)
+		return fmt.Errorf("encode the event %s of %s: %w", kind, job.ID, err)
 	}
-	r := &eventRow{JobID: jobID, Seq: seq, At: q.now(), Type: kind, Data: string(text)}
-	if err := q.store.Writer(ctx).Create(r).Error; err != nil {
-		return fmt.Errorf("write the event %s of %s: %w", kind, jobID, err)
+	sql := sqlAddEvent
+	if q.store.Dialect() == store.Postgres {
+		sql = sqlAddNext
+	}
+	r := &eventRow{JobID: job.ID, JobType: job.Type, Seq: job.LastSeq, At: q.now(), Type: kind, Data: string(text)}
+	err = q.store.Writer(ctx).Raw(sql, r.JobID, r.Seq, r.JobType, r.At, r.Type, r.Data).Scan(&r.ID).Error
+	if err != nil {
+		return fmt.Errorf("write the event %s of %s: %w", kind, job.ID, err)
 	}
 	q.store.AfterCommit(ctx, func() {
-		q.bus.Publish(TopicOf(jobID), event.Event{Seq: seq, Type: kind, Data: r.event()})
+		q.bus.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: kind, Data: r.event()})
 	})
 	return nil
 }
@@ -90,9 +113,13 @@ func (q *Queue) Events(ctx context.Context, jobID string, afterSeq int64, limit 
 	if err := q.store.DB(ctx).Raw(sqlEvents, jobID, afterSeq, limit).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the events of %s: %w", jobID, err)
 	}
+	return eventsOf(rows), nil
+}
+
+func eventsOf(rows []eventRow) []Event {
 	out := make([]Event, len(rows))
 	for i := range rows {
 		out[i] = rows[i].event()
 	}
-	return out, nil
+	return out
 }

@@ -46,11 +46,36 @@ func (q *Queue) Statements() []Statement {
 		{"release", "DELETE FROM job_locks WHERE job_id = ?", []any{"x"}, false},
 		{"conflict", "SELECT job_id FROM job_locks WHERE resource = ?", []any{"r"}, false},
 	}
-	for i, f := range []Filter{{}, {States: []State{Running}}, {Types: types[:1]}, {Lock: "r"}} {
+	out = append(out,
+		Statement{"forget", sqlForget, []any{1, 10}, false},
+		Statement{"holders", sqlHolders, []any{[]string{"r", "s"}}, false},
+		Statement{"resume", sqlResume, []any{"x"}, false},
+		Statement{"get", sqlGet, []any{"x"}, false},
+		Statement{"events after", sqlEventsAfter, []any{1, 10}, false},
+		Statement{"events after of types", sqlEventsAfterOf, []any{1, types, 10}, false},
+		Statement{"last event", sqlLastEvent, nil, false},
+	)
+	for i, f := range filters() {
 		for _, after := range []bool{false, true} {
 			sql, args := f.Query(after, 10)
-			out = append(out, Statement{fmt.Sprintf("list %d %v", i, after), sql, args, f.Lock != ""})
+			many := len(f.Types) > 1 || len(f.States) > 1
+			out = append(out, Statement{fmt.Sprintf("list %d %v", i, after), sql, args, f.Lock != "" || many})
+			if !many || len(f.Tags) > 0 {
+				continue
+			}
+			for j, arm := range f.arms() { // what a page of several is sorted from must need no sort
+				sql, args := arm.Query(after, 10)
+				out = append(out, Statement{fmt.Sprintf("list %d %v arm %d", i, after, j), sql, args, false})
+			}
 		}
 	}
 	return out
+}
+
+func filters() []Filter {
+	types, active := []string{"a", "b"}, []State{Queued, Running}
+	return []Filter{
+		{}, {States: active[:1]}, {Types: types[:1]}, {Lock: "r"}, {Types: types}, {States: active}, {Types: types[:1], States: active[:1]},
+		{Types: types, States: active}, {Types: types, Actor: "x"}, {Tags: types[:1]}, {Tags: types}, {Tags: types[:1], Types: types[:1]},
+	}
 }

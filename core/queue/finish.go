@@ -21,6 +21,14 @@ type outcome struct {
 	failure Failure
 }
 
+// with adds what the handler returned beside its error; what cannot be kept is left out.
+func (o outcome) with(result any) outcome {
+	if text, err := encodeResult(result); err == nil && text != "null" {
+		o.result = text
+	}
+	return o
+}
+
 func failed(state State, reason string, err error) outcome {
 	shown := fault.As(err)
 	return outcome{state: state, failure: Failure{Code: shown.Code, Message: clean(shown.Message, maxMessage), Reason: reason}}
@@ -72,17 +80,17 @@ func (q *Queue) decide(ctx context.Context, own *row, h *Handler, result any, er
 	case err == nil:
 		return q.succeed(ctx, own, result)
 	case errors.As(err, &undone):
-		return q.end(ctx, own, failed(RolledBack, reasonOf(own, err, cause), err))
+		return q.end(ctx, own, failed(RolledBack, reasonOf(own, err, cause), err).with(result))
 	case own.CancelRequested != 0 || errors.Is(cause, ErrCanceled):
-		return q.end(ctx, own, canceled())
+		return q.end(ctx, own, canceled().with(result))
 	case errors.Is(cause, ErrStopping) && h.Safe:
 		return q.requeue(ctx, own, q.now(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
 	case errors.Is(cause, ErrStopping):
-		return q.end(ctx, own, interrupted())
+		return q.end(ctx, own, interrupted().with(result))
 	case isTemporary(err) && own.Attempt < h.MaxAttempts:
 		return q.retry(ctx, own, h, err)
 	}
-	return q.end(ctx, own, failed(Failed, reasonOf(own, err, cause), err))
+	return q.end(ctx, own, failed(Failed, reasonOf(own, err, cause), err).with(result))
 }
 
 func reasonOf(own *row, err, cause error) string {
@@ -106,14 +114,22 @@ func interrupted() outcome {
 }
 
 func (q *Queue) succeed(ctx context.Context, own *row, result any) error {
+	text, err := encodeResult(result)
+	if err != nil {
+		return q.end(ctx, own, failed(Failed, "", err))
+	}
+	return q.end(ctx, own, outcome{state: Success, result: text})
+}
+
+func encodeResult(result any) (string, error) {
 	text, err := json.Marshal(result)
 	switch {
 	case err != nil:
-		return q.end(ctx, own, failed(Failed, "", fmt.Errorf("encode the result: %w", err)))
+		return "", fmt.Errorf("encode the result: %w", err)
 	case len(text) > maxPayload:
-		return q.end(ctx, own, failed(Failed, "", fault.New(fault.Internal, "The job's result is too large.")))
+		return "", fault.New(fault.Internal, "The job's result is too large.")
 	}
-	return q.end(ctx, own, outcome{state: Success, result: string(text)})
+	return string(text), nil
 }
 
 func (q *Queue) retry(ctx context.Context, own *row, h *Handler, err error) error {
@@ -138,7 +154,7 @@ func (q *Queue) requeue(ctx context.Context, own *row, runAt int64, attempt int,
 		return ErrLost
 	}
 	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
-	return q.addEvent(ctx, r.ID, r.LastSeq, kind, data)
+	return q.addEvent(ctx, r, kind, data)
 }
 
 const sqlEnd = `UPDATE jobs SET state = ?, result = ?, error_code = ?, error_message = ?, reason = ?, owner = '', finished_at = ?,
@@ -158,17 +174,16 @@ func (q *Queue) end(ctx context.Context, own *row, o outcome) error {
 	if err := q.store.Writer(ctx).Exec(`DELETE FROM job_locks WHERE job_id = ?`, r.ID).Error; err != nil {
 		return err
 	}
-	if err := q.addEvent(ctx, r.ID, r.LastSeq, EventFinished, o.data()); err != nil {
-		return err
-	}
-	q.tellHandler(ctx, r.job())
-	return nil
+	q.tellHandler(ctx, r)
+	return q.addEvent(ctx, r, EventFinished, o.data())
 }
 
 func (o outcome) data() map[string]any {
 	out := map[string]any{"state": o.state}
-	if o.state == Success {
+	if o.result != "" {
 		out["result"] = json.RawMessage(o.result)
+	}
+	if o.state == Success {
 		return out
 	}
 	out["code"], out["message"] = o.failure.Code, o.failure.Message
@@ -179,21 +194,24 @@ func (o outcome) data() map[string]any {
 }
 
 // tellHandler calls Handler.Finished in a part of the transaction that can be undone by itself.
-func (q *Queue) tellHandler(ctx context.Context, job Job) {
-	h := q.handlers[job.Type]
+func (q *Queue) tellHandler(ctx context.Context, r *row) {
+	h := q.handlers[r.Type]
 	if h == nil || h.Finished == nil {
 		return
 	}
-	err := q.store.Tx(ctx, "finished "+job.Type, func(ctx context.Context) (err error) {
+	err := q.store.Tx(ctx, "finished "+r.Type, func(ctx context.Context) (err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("%w: %v", errPanic, p)
 			}
 		}()
-		return h.Finished(ctx, job)
+		if err := q.readCheckpoint(ctx, r); err != nil {
+			return err
+		}
+		return h.Finished(ctx, r.job())
 	})
 	if err != nil {
-		q.log.Error("a handler's Finished failed", "job", job.ID, "type", job.Type, "error", err)
+		q.log.Error("a handler's Finished failed", "job", r.ID, "type", r.Type, "error", err)
 	}
 }
 

@@ -46,6 +46,12 @@ type Progress interface {
 	Percent(ctx context.Context, percent int)
 	// Emit adds an event of the handler's own type with any JSON value.
 	Emit(ctx context.Context, eventType string, data any)
+	// Note keeps v, at most 64 KiB of JSON, as Job.Detail until the next Note. It is no event.
+	Note(ctx context.Context, v any)
+	// Checkpoint keeps v, at most 1 MiB of JSON, as Job.Checkpoint for the attempts to come. Unlike the reports it is
+	// durable when it returns nil, unless ctx carries a transaction: then when that commits. It fails with ErrLost when
+	// the job is no longer this run's.
+	Checkpoint(ctx context.Context, v any) error
 }
 
 // Causes for which a handler's context ends.

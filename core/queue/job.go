@@ -47,13 +47,17 @@ type Job struct {
 	// Actor is who submitted it.
 	Actor   string
 	Payload json.RawMessage
-	// Result is what the handler returned; nil unless State is Success.
+	// Result is what the handler returned, also beside an error; nil until the job ends.
 	Result json.RawMessage
 	// Failure tells why it did not succeed; nil otherwise.
 	Failure *Failure
 	// Step and Percent are the last progress that was reported.
 	Step    string
 	Percent int
+	// Detail is the last value of Progress.Note; nil without one.
+	Detail json.RawMessage
+	// Checkpoint is the last value of Progress.Checkpoint; nil without one, and in the jobs of List and Holders.
+	Checkpoint json.RawMessage
 	// Attempt counts from 1 at the first run.
 	Attempt int
 	// CancelRequested tells that a running job was asked to stop.
@@ -107,6 +111,8 @@ type row struct {
 	CreatedAt       int64
 	StartedAt       int64
 	FinishedAt      int64
+	Detail          string
+	Checkpoint      string `gorm:"->"` // in a table of its own: see checkpoint.go
 }
 
 // TableName implements gorm's Tabler.
@@ -122,6 +128,12 @@ func (r *row) job() Job {
 	}
 	if r.Result != "" {
 		j.Result = json.RawMessage(r.Result)
+	}
+	if r.Detail != "" {
+		j.Detail = json.RawMessage(r.Detail)
+	}
+	if r.Checkpoint != "" {
+		j.Checkpoint = json.RawMessage(r.Checkpoint)
 	}
 	if r.ErrorCode != "" {
 		j.Failure = &Failure{Code: fault.Code(r.ErrorCode), Message: r.ErrorMessage, Reason: r.Reason}

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -22,6 +21,8 @@ type Filter struct {
 	Actor  string
 	// Lock selects the unfinished job that holds this resource.
 	Lock string
+	// Tags are those of Submission; a job must have all of them. Name the rarest first: its jobs are looked through.
+	Tags []string
 }
 
 // position is the sort key of the last job of a page.
@@ -30,9 +31,12 @@ type position struct {
 	ID string `json:"id"`
 }
 
+const sqlGet = `SELECT jobs.*, COALESCE(c.data, '') AS checkpoint
+	FROM jobs LEFT JOIN job_checkpoints c ON c.job_id = jobs.id WHERE jobs.id = ?`
+
 // Get reads a job. An unknown id is a fault.NotFound.
 func (q *Queue) Get(ctx context.Context, id string) (Job, error) {
-	r, err := q.one(ctx, `SELECT * FROM jobs WHERE id = ?`, id)
+	r, err := q.one(ctx, sqlGet, id)
 	if err != nil {
 		return Job{}, fmt.Errorf("read the job: %w", err)
 	}
@@ -75,31 +79,23 @@ func (q *Queue) List(ctx context.Context, f Filter, cursor string, limit int) (j
 	return jobs, next, nil
 }
 
-func (f Filter) query(after *position, limit int) (string, []any) {
-	var where []string
-	var args []any
-	add := func(cond string, values ...any) {
-		where = append(where, cond)
-		args = append(args, values...)
+const sqlHolders = `SELECT l.resource, j.* FROM job_locks l JOIN jobs j ON j.id = l.job_id WHERE l.resource IN ?`
+
+// Holders returns the unfinished job that holds each of the resources; those that nobody holds are absent.
+func (q *Queue) Holders(ctx context.Context, resources []string) (map[string]Job, error) {
+	out := map[string]Job{}
+	if len(resources) == 0 {
+		return out, nil
 	}
-	if len(f.States) > 0 {
-		add("state IN ?", f.States)
+	var rows []struct {
+		Resource string
+		Job      row `gorm:"embedded"`
 	}
-	if len(f.Types) > 0 {
-		add("type IN ?", f.Types)
+	if err := q.store.DB(ctx).Raw(sqlHolders, resources).Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read who holds the locks: %w", err)
 	}
-	if f.Actor != "" {
-		add("actor = ?", f.Actor)
+	for i := range rows {
+		out[rows[i].Resource] = rows[i].Job.job()
 	}
-	if f.Lock != "" {
-		add("id IN (SELECT job_id FROM job_locks WHERE resource = ?)", f.Lock)
-	}
-	if after != nil {
-		add("(created_at, id) < (?, ?)", after.At, after.ID)
-	}
-	sql := "SELECT * FROM jobs"
-	if len(where) > 0 {
-		sql += " WHERE " + strings.Join(where, " AND ")
-	}
-	return sql + " ORDER BY created_at DESC, id DESC LIMIT ?", append(args, limit)
+	return out, nil
 }

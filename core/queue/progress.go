@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 )
 
@@ -9,6 +10,7 @@ import (
 const (
 	maxLogText = 16 << 10
 	maxStep    = 200
+	maxDetail  = 64 << 10
 )
 
 // progress writes the reports of one run. Reports of a run that lost its job are dropped.
@@ -48,24 +50,70 @@ func (p *progress) Emit(ctx context.Context, eventType string, data any) {
 
 // report takes the next number from the job's row, which also tells whether the job is still this run's.
 func (p *progress) report(ctx context.Context, kind string, data any, set string, values ...any) {
+	err := p.change(ctx, set+" last_seq = last_seq + 1", values, func(ctx context.Context, r *row) error {
+		return p.queue.addEvent(ctx, r, kind, data)
+	})
+	if err != nil {
+		p.queue.log.Warn("a job's progress was not stored", "job", p.run.row.ID, "event", kind, "error", err)
+	}
+}
+
+// Note implements Progress.
+func (p *progress) Note(ctx context.Context, v any) {
+	text, err := encodeState(v, maxDetail)
+	if err == nil {
+		err = p.change(ctx, "detail = ?", []any{text}, nil)
+	}
+	if err != nil {
+		p.queue.log.Warn("a job's note was not stored", "job", p.run.row.ID, "error", err)
+	}
+}
+
+// Checkpoint implements Progress.
+func (p *progress) Checkpoint(ctx context.Context, v any) error {
+	text, err := encodeState(v, maxPayload)
+	if err == nil {
+		err = p.change(ctx, "heartbeat_at = ?", []any{p.queue.now()}, func(ctx context.Context, r *row) error {
+			return p.queue.store.Writer(ctx).Exec(sqlCheckpoint, r.ID, text).Error
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("keep a checkpoint of %s: %w", p.run.row.ID, err)
+	}
+	return nil
+}
+
+// change updates the job's row if it is still this run's, and does more in the same transaction. A cancelled ctx does
+// not hinder it.
+func (p *progress) change(ctx context.Context, set string, values []any, more func(context.Context, *row) error) error {
 	q, own := p.queue, p.run.row
 	if !q.store.InTx(ctx) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
 	}
-	err := q.store.QueueTx(ctx, "report progress", func(ctx context.Context) error {
-		sql := "UPDATE jobs SET " + set + " last_seq = last_seq + 1 WHERE id = ? AND owner = ? AND claims = ? AND state = 'running' RETURNING *"
+	return q.store.QueueTx(ctx, "report progress", func(ctx context.Context) error {
+		sql := "UPDATE jobs SET " + set + " WHERE id = ? AND owner = ? AND claims = ? AND state = 'running' RETURNING id, type, last_seq"
 		r, err := q.change(ctx, sql, append(values, own.ID, q.owner, own.Claims)...)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if r == nil {
+		case r == nil:
 			return ErrLost
+		case more == nil:
+			return nil
 		}
-		return q.addEvent(ctx, r.ID, r.LastSeq, kind, data)
+		return more(ctx, r)
 	})
+}
+
+func encodeState(v any, limit int) (string, error) {
+	text, err := json.Marshal(v)
 	if err != nil {
-		q.log.Warn("a job's progress was not stored", "job", own.ID, "event", kind, "error", err)
+		return "", fmt.Errorf("encode it: %w", err)
 	}
+	if len(text) > limit {
+		return "", fmt.Errorf("it has %d bytes of JSON, more than %d", len(text), limit)
+	}
+	return string(text), nil
 }

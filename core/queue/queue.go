@@ -47,7 +47,7 @@ type Config struct {
 	Handlers []Handler
 	// Schedules submit jobs by the clock.
 	Schedules []Schedule
-	// Workers is how many jobs run at once (4).
+	// Workers is how many jobs run at once (8): long ones wait for others more than they compute.
 	Workers int
 	// Retention is how long finished jobs and their events are kept (30 days).
 	Retention time.Duration
@@ -65,7 +65,7 @@ type Config struct {
 }
 
 func (c *Config) defaults() {
-	orInt(&c.Workers, 4)
+	orInt(&c.Workers, 8)
 	orDuration(&c.Retention, 30*24*time.Hour)
 	orDuration(&c.Heartbeat, 5*time.Second)
 	orDuration(&c.Poll, time.Second)
@@ -102,7 +102,7 @@ type Queue struct {
 	ids       *store.IDs
 	owner     string
 	handlers  map[string]*Handler
-	schedules []*schedule
+	schedules []*schedule // under mu; replaced, never changed
 
 	claiming context.Context // ends when Stop begins: no more claims
 	endClaim context.CancelFunc
@@ -113,6 +113,7 @@ type Queue struct {
 	loops    sync.WaitGroup
 	keepers  sync.WaitGroup
 	slots    chan struct{}
+	feed     *feed
 
 	mu      sync.Mutex
 	started bool
@@ -134,6 +135,7 @@ func New(cfg Config) (*Queue, error) {
 		slots: make(chan struct{}, cfg.Workers),
 	}
 	q.idle.L = &q.mu
+	q.feed = &feed{queue: q, bus: event.NewBus()}
 	q.claiming, q.endClaim = context.WithCancel(context.Background())
 	q.keeping, q.endKeep = context.WithCancel(context.Background())
 	q.runs, q.abort = context.WithCancelCause(context.Background())

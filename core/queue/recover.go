@@ -13,6 +13,8 @@ const (
 	maxRecoveries = 3
 	// slice bounds how many jobs one transaction of the housekeeping reads or deletes.
 	slice = 200
+	// eventSlice bounds how many events of old jobs one transaction deletes.
+	eventSlice = 5000
 	// cleanEvery is the pause between two rounds of retention.
 	cleanEvery = time.Hour
 )
@@ -22,7 +24,9 @@ const (
 	// A dead owner is known by its heartbeat. Where only one process may run, whoever is not this one is dead.
 	sqlStale  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at < ? ORDER BY heartbeat_at LIMIT ?`
 	sqlOthers = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at <= ? AND owner <> ? ORDER BY heartbeat_at LIMIT ?`
-	sqlClean  = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?)`
+	sqlForget = `DELETE FROM job_events WHERE id IN (SELECT e.id FROM jobs j JOIN job_events e ON e.job_id = j.id
+		WHERE j.finished_at > 0 AND j.finished_at < ? LIMIT ?)`
+	sqlClean = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?)`
 )
 
 // keepAlive confirms the running jobs, learns of cancellations by other processes, and looks for jobs of dead owners.
@@ -162,17 +166,24 @@ func (q *Queue) keepClean() {
 	}
 }
 
-// clean deletes old jobs in slices, so that no transaction is long.
+// clean deletes old jobs in slices, so that no transaction is long: their many events first.
 func (q *Queue) clean(ctx context.Context) error {
 	before := q.now() - q.cfg.Retention.Milliseconds()
+	if err := q.cleanWith(ctx, sqlForget, before, eventSlice); err != nil {
+		return err
+	}
+	return q.cleanWith(ctx, sqlClean, before, slice)
+}
+
+func (q *Queue) cleanWith(ctx context.Context, sql string, before int64, limit int64) error {
 	for ctx.Err() == nil {
 		var gone int64
 		err := q.store.QueueTx(ctx, "delete old jobs", func(ctx context.Context) error {
-			done := q.store.Writer(ctx).Exec(sqlClean, before, slice)
+			done := q.store.Writer(ctx).Exec(sql, before, limit)
 			gone = done.RowsAffected
 			return done.Error
 		})
-		if err != nil || gone < slice {
+		if err != nil || gone < limit {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -16,65 +17,150 @@ import (
 type Schedule struct {
 	// Name is unique and stays the same when Cron changes.
 	Name string
-	// Cron is five fields in UTC, "@every 1h30m", or a name such as "@daily". "CRON_TZ=Europe/Berlin " may stand before
-	// the fields.
-	Cron    string
+	// Cron is five fields, six with leading seconds, "@every 1h30m", or a name such as "@daily". "CRON_TZ=Europe/Berlin "
+	// may stand before the fields; without it they are in UTC.
+	Cron string
+	// Local says that fields without a time zone are in that of the server instead.
+	Local   bool
 	Type    string
 	Payload any
 	// Locks are the job's. While one is held, the run is left out.
 	Locks []string
 }
 
-// schedule is a Schedule that was understood.
+// schedule is a Schedule that was understood. After it was added, only the goroutine that fires touches next.
 type schedule struct {
 	Schedule
 	times cron.Schedule
 	next  int64
 }
 
+// SetSchedule adds a schedule, or replaces the one of that name, while the queue runs. It joins a transaction in ctx and
+// counts when that commits. A new schedule, and one whose Cron changed, is next due after now. What is wrong with it is a
+// fault.InvalidArgument with the extension member field ("name", "type" or "cron": see ValidCron).
+func (q *Queue) SetSchedule(ctx context.Context, s Schedule) error {
+	made, err := q.understand(s)
+	if err != nil {
+		return err
+	}
+	return q.store.QueueTx(ctx, "set schedule", func(ctx context.Context) error {
+		if err := q.storeSchedule(ctx, made); err != nil {
+			return err
+		}
+		q.store.AfterCommit(ctx, func() { q.putSchedule(made) })
+		return nil
+	})
+}
+
+// RemoveSchedule ends a schedule; an unknown one is none. Jobs that it submitted stay. It joins a transaction in ctx and
+// counts when that commits.
+func (q *Queue) RemoveSchedule(ctx context.Context, name string) error {
+	return q.store.QueueTx(ctx, "remove schedule", func(ctx context.Context) error {
+		if err := q.store.Writer(ctx).Exec(`DELETE FROM job_schedules WHERE name = ?`, name).Error; err != nil {
+			return fmt.Errorf("remove the schedule %q: %w", name, err)
+		}
+		q.store.AfterCommit(ctx, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.schedules = slices.DeleteFunc(slices.Clone(q.schedules), func(s *schedule) bool { return s.Name == name })
+		})
+		return nil
+	})
+}
+
+func (q *Queue) putSchedule(made *schedule) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	kept := slices.DeleteFunc(slices.Clone(q.schedules), func(s *schedule) bool { return s.Name == made.Name })
+	q.schedules = append(kept, made)
+}
+
+// allSchedules is a slice that nobody changes.
+func (q *Queue) allSchedules() []*schedule {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.schedules
+}
+
 func (q *Queue) addSchedules(all []Schedule) error {
 	seen := map[string]bool{}
 	for _, s := range all {
-		times, err := cron.ParseStandard(s.Cron)
+		made, err := q.understand(s)
 		if err != nil {
 			return fmt.Errorf("read the schedule %q: %w", s.Name, err)
 		}
-		if s.Name == "" || s.Type == "" || seen[s.Name] {
-			return fmt.Errorf("read the schedule %q: it needs a type and a name of its own", s.Name)
-		}
-		if times.Next(q.cfg.Now().UTC()).IsZero() {
-			return fmt.Errorf("read the schedule %q: the time %q never comes", s.Name, s.Cron)
+		if seen[s.Name] {
+			return fmt.Errorf("read the schedule %q: the name is taken", s.Name)
 		}
 		seen[s.Name] = true
-		q.schedules = append(q.schedules, &schedule{Schedule: s, times: times})
+		q.schedules = append(q.schedules, made)
 	}
 	return nil
 }
 
-func (q *Queue) after(s *schedule) int64 { return store.Millis(s.times.Next(q.cfg.Now().UTC())) }
+// understand checks a schedule. Its first time is counted from now.
+func (q *Queue) understand(s Schedule) (*schedule, error) {
+	switch {
+	case s.Name == "":
+		return nil, fault.New(fault.InvalidArgument, "A schedule needs a name.").With("field", "name")
+	case s.Type == "":
+		return nil, fault.New(fault.InvalidArgument, "A schedule needs a type of job.").With("field", "type")
+	}
+	times, err := parseCron(s.Cron, q.cfg.Now().UTC())
+	if err != nil {
+		return nil, err
+	}
+	made := &schedule{Schedule: s, times: times}
+	made.next = q.after(made)
+	return made, nil
+}
 
-// initSchedules reads when each schedule is due; a new or changed one counts from now.
+func (q *Queue) after(s *schedule) int64 {
+	now := q.cfg.Now().UTC()
+	if s.Local {
+		now = now.In(time.Local)
+	}
+	return store.Millis(s.times.Next(now))
+}
+
+// initSchedules reads when each schedule is due.
 func (q *Queue) initSchedules(ctx context.Context) error {
-	for _, s := range q.schedules {
-		err := q.store.QueueTx(ctx, "read schedule", func(ctx context.Context) error {
-			s.next = q.after(s)
-			db := q.store.Writer(ctx)
-			err := db.Exec(`INSERT INTO job_schedules (name, cron, next_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
-				SET cron = excluded.cron, next_at = excluded.next_at WHERE job_schedules.cron <> excluded.cron`, s.Name, s.Cron, s.next).Error
-			if err != nil {
-				return err
-			}
-			return db.Raw(`SELECT next_at FROM job_schedules WHERE name = ?`, s.Name).Scan(&s.next).Error
-		})
+	for _, s := range q.allSchedules() {
+		s.next = q.after(s)
+		err := q.store.QueueTx(ctx, "read schedule", func(ctx context.Context) error { return q.storeSchedule(ctx, s) })
 		if err != nil {
-			return fmt.Errorf("read the schedule %q: %w", s.Name, err)
+			return err
 		}
 	}
 	return nil
+}
+
+const sqlSchedule = `INSERT INTO job_schedules (name, cron, next_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
+	SET cron = excluded.cron, next_at = excluded.next_at WHERE job_schedules.cron <> excluded.cron`
+
+// storeSchedule keeps a schedule; a new or changed one counts from now, another is due when it was.
+func (q *Queue) storeSchedule(ctx context.Context, s *schedule) error {
+	db := q.store.Writer(ctx)
+	err := db.Exec(sqlSchedule, s.Name, s.key(), s.next).Error
+	if err == nil {
+		err = db.Raw(`SELECT next_at FROM job_schedules WHERE name = ?`, s.Name).Scan(&s.next).Error
+	}
+	if err != nil {
+		return fmt.Errorf("read the schedule %q: %w", s.Name, err)
+	}
+	return nil
+}
+
+// key tells changed times from unchanged ones.
+func (s *schedule) key() string {
+	if s.Local {
+		return "CRON_TZ=Local " + s.Cron
+	}
+	return s.Cron
 }
 
 func (q *Queue) keepSchedules() {
-	for len(q.schedules) > 0 {
+	for {
 		timer := time.NewTimer(q.fireDue(q.claiming))
 		select {
 		case <-q.claiming.Done():
@@ -88,7 +174,7 @@ func (q *Queue) keepSchedules() {
 // fireDue submits what is due and says how long to wait for the next, at most Config.Poll.
 func (q *Queue) fireDue(ctx context.Context) time.Duration {
 	wait := q.cfg.Poll
-	for _, s := range q.schedules {
+	for _, s := range q.allSchedules() {
 		if s.next <= q.now() {
 			if err := q.fire(ctx, s); err != nil && ctx.Err() == nil {
 				q.log.Error("submit a scheduled job", "schedule", s.Name, "error", err)
@@ -122,8 +208,13 @@ func (q *Queue) fire(ctx context.Context, s *schedule) error {
 		}
 		return err
 	})
-	if err == nil && len(stored) > 0 {
+	switch {
+	case err != nil:
+		return err
+	case len(stored) == 0: // it was removed by another process
+		s.next = next
+	default:
 		s.next = stored[0]
 	}
-	return err
+	return nil
 }

@@ -27,6 +27,8 @@ type Submission struct {
 	DedupKey string
 	// Locks are the resources that the job needs for itself until it ends.
 	Locks []string
+	// Tags are words by which Filter finds the job: at most 64, each 1 to 200 bytes.
+	Tags []string
 	// Payload is kept as JSON, at most 1 MiB.
 	Payload any
 	// Actor is who asks for it.
@@ -44,6 +46,9 @@ var errRaced = errors.New("another transaction got in between")
 func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused bool, err error) {
 	if sub.Type == "" {
 		return Job{}, false, fault.New(fault.InvalidArgument, "A job needs a type.")
+	}
+	if err := checkTags(sub.Tags); err != nil {
+		return Job{}, false, err
 	}
 	payload, err := json.Marshal(sub.Payload)
 	if err != nil {
@@ -85,7 +90,10 @@ func (q *Queue) submit(ctx context.Context, sub Submission, payload string) (Job
 	if err := q.takeLocks(ctx, r.ID, sub.Locks); err != nil {
 		return Job{}, false, err
 	}
-	if err := q.addEvent(ctx, r.ID, 1, EventQueued, map[string]any{"state": Queued}); err != nil {
+	if err := q.addTags(ctx, r, sub.Tags); err != nil {
+		return Job{}, false, err
+	}
+	if err := q.addEvent(ctx, r, EventQueued, map[string]any{"state": Queued}); err != nil {
 		return Job{}, false, err
 	}
 	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)

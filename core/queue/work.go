@@ -91,8 +91,13 @@ func (q *Queue) claim() (*row, time.Duration, error) {
 		if err != nil || r == nil {
 			return err
 		}
+		if r.Claims > 1 {
+			if err := q.readCheckpoint(ctx, r); err != nil {
+				return err
+			}
+		}
 		claimed = r
-		return q.addEvent(ctx, r.ID, r.LastSeq, EventRunning, map[string]any{"state": Running, "attempt": r.Attempt})
+		return q.addEvent(ctx, r, EventRunning, map[string]any{"state": Running, "attempt": r.Attempt})
 	})
 	if err != nil {
 		return nil, q.cfg.Poll, err

@@ -45,7 +45,9 @@ type postgresSettings struct {
 }
 
 // kinds are the kinds of providers that the core speaks.
-func kinds() []catalog.Kind { return []catalog.Kind{client.SearchKind(), client.NotifyKind()} }
+func kinds() []catalog.Kind {
+	return []catalog.Kind{client.SearchKind(), client.NotifyKind(), client.RegistryKind(), client.CodeHostKind()}
+}
 
 // options tell the configuration what may stand in plugin.hcl.
 func options(builtins map[string][]string) (config.Options, error) {

@@ -1,0 +1,57 @@
+package client
+
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// Cause is why a call to a registry or a code host failed, as far as it matters for what to do next.
+type Cause string
+
+// The causes.
+const (
+	// CauseLimited: the upstream limits requests. fault.Error.RetryAfter tells when it wants the next one, if it said so.
+	CauseLimited Cause = "limited"
+	// CauseDenied: it wants other credentials, or these may not do that.
+	CauseDenied Cause = "denied"
+	// CauseMissing: what was asked for does not exist there, or is hidden from these credentials.
+	CauseMissing Cause = "missing"
+	// CauseUnreachable: it is down, too slow, or its answer cannot be used. Trying again soon makes sense.
+	CauseUnreachable Cause = "unreachable"
+	// CauseRefused: it, or the plugin, refuses the request as it is. Trying again makes no sense.
+	CauseRefused Cause = "refused"
+	// CauseOther: the fault is on this side, such as a plugin that is not there.
+	CauseOther Cause = "other"
+)
+
+// CauseOf reads an error of Registry or CodeHost; it is empty for nil. What the upstream itself said is in the
+// *errs.Error of the chain, with the HTTP status in its Upstream.
+func CauseOf(err error) Cause {
+	var e *errs.Error
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &e):
+		return CauseOther
+	case e.Code == codes.DeadlineExceeded:
+		return CauseUnreachable
+	case e.Source == errs.Caller && e.Code != codes.Canceled:
+		return CauseRefused
+	case e.Source != errs.Upstream:
+		return CauseOther
+	}
+	switch e.Code {
+	case codes.ResourceExhausted:
+		return CauseLimited
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return CauseDenied
+	case codes.NotFound:
+		return CauseMissing
+	case codes.Unavailable:
+		return CauseUnreachable
+	}
+	return CauseRefused
+}

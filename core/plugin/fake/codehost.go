@@ -1,0 +1,173 @@
+package fake
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// CodeHostCall is one call of a CodeHost, also one that failed.
+type CodeHostCall struct {
+	// Method is "resolve", "hooks", "create", "update", "delete" or "parse".
+	Method string
+	// Of is the input, the repository, or the event.
+	Of    string
+	ID    string
+	Spec  codehost.HookSpec
+	Token schema.Secret
+	Err   error
+}
+
+// CodeHost is a double of client.CodeHost: accounts, repositories and hooks in memory. It is safe for concurrent use.
+type CodeHost struct {
+	mu          sync.Mutex
+	token       schema.Secret
+	resolutions map[string]codehost.Resolution
+	hooks       map[string][]codehost.Hook
+	secrets     map[string]schema.Secret
+	queued      map[string][]error
+	parse       func(codehost.Delivery) (*codehost.Webhook, error)
+	calls       []CodeHostCall
+	last        int
+}
+
+var _ client.CodeHost = (*CodeHost)(nil)
+
+// NewCodeHost makes a double that accepts one token; with an empty one it accepts all.
+func NewCodeHost(token schema.Secret) *CodeHost {
+	return &CodeHost{
+		token: token, resolutions: map[string]codehost.Resolution{}, hooks: map[string][]codehost.Hook{},
+		secrets: map[string]schema.Secret{}, queued: map[string][]error{}, last: 100,
+	}
+}
+
+// SetResolution sets what an input stands for. The repositories exist from then on.
+func (h *CodeHost) SetResolution(input string, r codehost.Resolution) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.resolutions[input] = r
+	for _, repo := range r.Repos {
+		h.hooks[repo.FullName] = slices.Clone(h.hooks[repo.FullName])
+	}
+}
+
+// AddHook puts a hook into a repository and returns its id. The repository exists from then on.
+func (h *CodeHost) AddHook(repo string, spec codehost.HookSpec) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.add(repo, spec).ID
+}
+
+// HooksOf are the hooks of a repository.
+func (h *CodeHost) HooksOf(repo string) []codehost.Hook {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.hooks[repo])
+}
+
+// SecretOf is the secret of a hook, which the host itself does not tell.
+func (h *CodeHost) SecretOf(id string) schema.Secret {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.secrets[id]
+}
+
+// Fail appends what the next calls about an input or a repository end with, one each; nil lets one pass.
+func (h *CodeHost) Fail(of string, errs ...error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.queued[of] = append(h.queued[of], errs...)
+}
+
+// OnParse sets what ParseWebhook answers.
+func (h *CodeHost) OnParse(f func(codehost.Delivery) (*codehost.Webhook, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.parse = f
+}
+
+// Calls are the calls so far, in order.
+func (h *CodeHost) Calls() []CodeHostCall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.calls)
+}
+
+// CodeHostError makes an error such as a code host's answer of an HTTP status leads to; after is when to try again.
+func CodeHostError(status int, after time.Duration) error {
+	code := codes.Unavailable
+	switch status {
+	case 401:
+		code = codes.Unauthenticated
+	case 403:
+		code = codes.PermissionDenied
+	case 404:
+		code = codes.NotFound
+	case 422:
+		code = codes.InvalidArgument
+	case 429:
+		code = codes.ResourceExhausted
+	}
+	e := upstream(code, status, "codehost.example", "the code host answered with status "+strconv.Itoa(status))
+	e.RetryAfter = after
+	return fault.FromPlugin(e)
+}
+
+// begin records a call and tells how it ends; the caller holds the lock.
+func (h *CodeHost) begin(ctx context.Context, c CodeHostCall) error {
+	if ctx.Err() != nil {
+		return fault.FromPlugin(ctx.Err())
+	}
+	if h.token != "" && c.Method != "parse" && c.Token != h.token {
+		c.Err = CodeHostError(401, 0)
+	}
+	if q := h.queued[c.Of]; len(q) > 0 {
+		c.Err, h.queued[c.Of] = q[0], q[1:]
+	}
+	h.calls = append(h.calls, c)
+	return c.Err
+}
+
+// Resolve implements client.CodeHost.
+func (h *CodeHost) Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.begin(ctx, CodeHostCall{Method: "resolve", Of: input, Token: token}); err != nil {
+		return nil, err
+	}
+	r, ok := h.resolutions[input]
+	if !ok {
+		return nil, CodeHostError(404, 0)
+	}
+	r.Repos, r.Warnings = slices.Clone(r.Repos), slices.Clone(r.Warnings)
+	return &r, nil
+}
+
+// ParseWebhook implements client.CodeHost. Without OnParse every signature is wrong.
+func (h *CodeHost) ParseWebhook(ctx context.Context, d codehost.Delivery) (*codehost.Webhook, error) {
+	h.mu.Lock()
+	parse := h.parse
+	err := h.begin(ctx, CodeHostCall{Method: "parse", Of: d.Event})
+	h.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case parse == nil:
+		return nil, fault.FromPlugin(errs.New(errs.Caller, codes.Unauthenticated, codehost.ReasonInvalidSignature, "the signature is wrong"))
+	}
+	out, err := parse(d)
+	if err != nil {
+		return nil, fault.FromPlugin(err)
+	}
+	return out, nil
+}

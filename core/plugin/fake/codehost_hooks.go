@@ -1,0 +1,91 @@
+package fake
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// add makes a hook; the caller holds the lock.
+func (h *CodeHost) add(repo string, spec codehost.HookSpec) *codehost.Hook {
+	h.last++
+	hook := hookOf(strconv.Itoa(h.last), spec)
+	h.hooks[repo] = append(h.hooks[repo], hook)
+	h.secrets[hook.ID] = spec.Secret
+	return &hook
+}
+
+func hookOf(id string, spec codehost.HookSpec) codehost.Hook {
+	return codehost.Hook{ID: id, URL: spec.URL, Events: slices.Clone(spec.Events), Active: spec.Active, ContentType: "json"}
+}
+
+// index is where a hook stands, or -1; the caller holds the lock.
+func (h *CodeHost) index(repo, id string) int {
+	return slices.IndexFunc(h.hooks[repo], func(k codehost.Hook) bool { return k.ID == id })
+}
+
+// Hooks implements client.CodeHost.
+func (h *CodeHost) Hooks(ctx context.Context, token schema.Secret, repo string) ([]codehost.Hook, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.begin(ctx, CodeHostCall{Method: "hooks", Of: repo, Token: token}); err != nil {
+		return nil, err
+	}
+	hooks, ok := h.hooks[repo]
+	if !ok {
+		return nil, CodeHostError(404, 0)
+	}
+	return slices.Clone(hooks), nil
+}
+
+// CreateHook implements client.CodeHost.
+func (h *CodeHost) CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (*codehost.Hook, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.begin(ctx, CodeHostCall{Method: "create", Of: repo, Spec: spec, Token: token}); err != nil {
+		return nil, err
+	}
+	if _, ok := h.hooks[repo]; !ok {
+		return nil, CodeHostError(404, 0)
+	}
+	if slices.ContainsFunc(h.hooks[repo], func(k codehost.Hook) bool { return k.URL == spec.URL && slices.Equal(k.Events, spec.Events) }) {
+		return nil, CodeHostError(422, 0)
+	}
+	return h.add(repo, spec), nil
+}
+
+// UpdateHook implements client.CodeHost.
+func (h *CodeHost) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec codehost.HookSpec) (*codehost.Hook, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.begin(ctx, CodeHostCall{Method: "update", Of: repo, ID: id, Spec: spec, Token: token}); err != nil {
+		return nil, err
+	}
+	i := h.index(repo, id)
+	if i < 0 {
+		return nil, CodeHostError(404, 0)
+	}
+	hook := hookOf(id, spec)
+	h.hooks[repo] = slices.Clone(h.hooks[repo])
+	h.hooks[repo][i], h.secrets[id] = hook, spec.Secret
+	return &hook, nil
+}
+
+// DeleteHook implements client.CodeHost.
+func (h *CodeHost) DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.begin(ctx, CodeHostCall{Method: "delete", Of: repo, ID: id, Token: token}); err != nil {
+		return err
+	}
+	i := h.index(repo, id)
+	if i < 0 {
+		return CodeHostError(404, 0)
+	}
+	h.hooks[repo] = slices.Delete(slices.Clone(h.hooks[repo]), i, i+1)
+	delete(h.secrets, id)
+	return nil
+}

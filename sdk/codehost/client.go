@@ -1,0 +1,93 @@
+package codehost
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
+	codehostv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Client calls one instance over a connection to its plugin. Its errors are *errs.Error.
+type Client struct {
+	rpc      codehostv1.CodeHostClient
+	instance string
+}
+
+var _ CodeHost = (*Client)(nil)
+
+// NewClient makes a client for an instance.
+func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
+	return &Client{rpc: codehostv1.NewCodeHostClient(conn), instance: instance}
+}
+
+// Close does nothing; a client holds nothing open.
+func (c *Client) Close() error { return nil }
+
+func (c *Client) context(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance)
+}
+
+// Resolve implements CodeHost.
+func (c *Client) Resolve(ctx context.Context, token schema.Secret, input string) (*Resolution, error) {
+	out, err := c.rpc.Resolve(c.context(ctx), &codehostv1.ResolveRequest{Token: secret(token), Input: input})
+	if err != nil {
+		return nil, errs.From(err)
+	}
+	return resolutionFrom(out), nil
+}
+
+// Hooks implements CodeHost.
+func (c *Client) Hooks(ctx context.Context, token schema.Secret, repo string) ([]Hook, error) {
+	out, err := c.rpc.Hooks(c.context(ctx), &codehostv1.HooksRequest{Token: secret(token), Repo: repo})
+	if err != nil {
+		return nil, errs.From(err)
+	}
+	var hooks []Hook
+	for _, h := range out.GetHooks() {
+		hooks = append(hooks, *hookFrom(h))
+	}
+	return hooks, nil
+}
+
+// CreateHook implements CodeHost.
+func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo string, spec HookSpec) (*Hook, error) {
+	out, err := c.rpc.CreateHook(c.context(ctx), &codehostv1.CreateHookRequest{Token: secret(token), Repo: repo, Spec: spec.proto()})
+	if err != nil {
+		return nil, errs.From(err)
+	}
+	return hookFrom(out.GetHook()), nil
+}
+
+// UpdateHook implements CodeHost.
+func (c *Client) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec HookSpec) (*Hook, error) {
+	out, err := c.rpc.UpdateHook(c.context(ctx), &codehostv1.UpdateHookRequest{Token: secret(token), Repo: repo, Id: id, Spec: spec.proto()})
+	if err != nil {
+		return nil, errs.From(err)
+	}
+	return hookFrom(out.GetHook()), nil
+}
+
+// DeleteHook implements CodeHost.
+func (c *Client) DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error {
+	_, err := c.rpc.DeleteHook(c.context(ctx), &codehostv1.DeleteHookRequest{Token: secret(token), Repo: repo, Id: id})
+	if err != nil {
+		return errs.From(err)
+	}
+	return nil
+}
+
+// ParseWebhook implements CodeHost.
+func (c *Client) ParseWebhook(ctx context.Context, d Delivery) (*Webhook, error) {
+	out, err := c.rpc.ParseWebhook(c.context(ctx), &codehostv1.ParseWebhookRequest{
+		Event: d.Event, Signature: d.Signature, Body: d.Body, Secret: secret(d.Secret),
+	})
+	if err != nil {
+		return nil, errs.From(err)
+	}
+	return webhookFrom(out), nil
+}

@@ -1,0 +1,117 @@
+package codehost
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	codehostv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Reasons of other errors that are the caller's fault. They come with INVALID_ARGUMENT.
+const (
+	// ReasonInvalidInput: what a person typed names neither a repository nor an owner.
+	ReasonInvalidInput = "INVALID_INPUT"
+	// ReasonInvalidRequest: a member of the request is not valid, such as the repository or the address of a hook.
+	ReasonInvalidRequest = "INVALID_REQUEST"
+)
+
+// New makes the kind for a plugin's declaration.
+func New[C any](d Definition[C]) framework.Kind {
+	return kind[C]{Built: framework.Built[C, CodeHost, Open]{Build: d.Build}, def: d}
+}
+
+type kind[C any] struct {
+	framework.Built[C, CodeHost, Open]
+	def Definition[C]
+}
+
+func (k kind[C]) Describe() (*pluginv1.Kind, error) {
+	var zero C
+	config, err := schema.Of(zero)
+	if err != nil {
+		return nil, err
+	}
+	if k.def.Build == nil {
+		return nil, errors.New("a code host plugin needs Build")
+	}
+	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto()}, nil
+}
+
+func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
+	codehostv1.RegisterCodeHostServer(s, &server{router: r})
+}
+
+// Exchanges is empty: what a code host is asked takes far longer than a unary call.
+func (k kind[C]) Exchanges() map[string]framework.Exchange { return nil }
+
+type server struct {
+	codehostv1.UnimplementedCodeHostServer
+	router framework.Router
+}
+
+// use finds the instance and makes one call.
+func (s *server) use(ctx context.Context, call func(CodeHost) error) error {
+	value, release, err := s.router.Instance(ctx, Kind)
+	if err != nil {
+		return err
+	}
+	defer release()
+	h, ok := value.(CodeHost)
+	if !ok {
+		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no code host")
+	}
+	return own(ctx, call(h))
+}
+
+// own makes an error of this package's contract of whatever a plugin returned.
+func own(ctx context.Context, err error) error {
+	var e *errs.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
+		return errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "the call ended before the answer came")
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return errs.New(errs.Caller, codes.Canceled, "CANCELED", "the call was cancelled")
+	}
+	return errs.New(errs.Plugin, codes.Unknown, "FAILED", "%v", err)
+}
+
+// checkRepo refuses what cannot be owner/name.
+func checkRepo(repo string) error {
+	owner, name, ok := strings.Cut(repo, "/")
+	if !ok || owner == "" || name == "" || strings.ContainsAny(repo, " \t\r\n?#%\\") || strings.Contains(repo, "//") || strings.Contains(repo, "..") {
+		return errs.BadInput(ReasonInvalidRequest, "the repository must be owner/name")
+	}
+	return nil
+}
+
+// checkSpec refuses a hook that could not work.
+func checkSpec(p *codehostv1.HookSpec) error {
+	switch {
+	case !strings.HasPrefix(p.GetUrl(), "https://") && !strings.HasPrefix(p.GetUrl(), "http://"):
+		return errs.BadInput(ReasonInvalidRequest, "the address of a hook must be absolute")
+	case len(p.GetEvents()) == 0:
+		return errs.BadInput(ReasonInvalidRequest, "a hook needs an event")
+	case len(p.GetSecret().GetValue()) == 0:
+		return errs.BadInput(ReasonInvalidRequest, "a hook needs a secret")
+	}
+	return nil
+}
+
+func checkID(id string) error {
+	if id == "" || strings.ContainsAny(id, "/ \t\r\n?#%\\") {
+		return errs.BadInput(ReasonInvalidRequest, "the id of the hook is not valid")
+	}
+	return nil
+}

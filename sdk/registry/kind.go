@@ -1,0 +1,152 @@
+package registry
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	registryv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/registry/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Reasons of errors that are the caller's fault. They come with INVALID_ARGUMENT.
+const (
+	// ReasonInvalidReference: the reference or repository cannot be one, or its host is not served.
+	ReasonInvalidReference = "INVALID_REFERENCE"
+	// ReasonInvalidRequest: another member of the request is not valid, such as the cursor or the platform.
+	ReasonInvalidRequest = "INVALID_REQUEST"
+)
+
+// New makes the kind for a plugin's declaration.
+func New[C any](d Definition[C]) framework.Kind {
+	return kind[C]{Built: framework.Built[C, Registry, Open]{Build: d.Build}, def: d}
+}
+
+type kind[C any] struct {
+	framework.Built[C, Registry, Open]
+	def Definition[C]
+}
+
+func (k kind[C]) Describe() (*pluginv1.Kind, error) {
+	var zero C
+	config, err := schema.Of(zero)
+	if err != nil {
+		return nil, err
+	}
+	if k.def.Build == nil {
+		return nil, errors.New("a registry plugin needs Build")
+	}
+	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto()}, nil
+}
+
+func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
+	registryv1.RegisterRegistryServer(s, &server{router: r})
+}
+
+// Exchanges is empty: what a registry is asked takes far longer than a unary call.
+func (k kind[C]) Exchanges() map[string]framework.Exchange { return nil }
+
+type server struct {
+	registryv1.UnimplementedRegistryServer
+	router framework.Router
+}
+
+// use finds the instance and makes one call.
+func (s *server) use(ctx context.Context, call func(Registry) error) error {
+	value, release, err := s.router.Instance(ctx, Kind)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r, ok := value.(Registry)
+	if !ok {
+		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no registry")
+	}
+	return own(ctx, call(r))
+}
+
+// own makes an error of this package's contract of whatever a plugin returned.
+func own(ctx context.Context, err error) error {
+	var e *errs.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
+		return errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "the call ended before the answer came")
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return errs.New(errs.Caller, codes.Canceled, "CANCELED", "the call was cancelled")
+	}
+	return errs.New(errs.Plugin, codes.Unknown, "FAILED", "%v", err)
+}
+
+func (s *server) Hosts(ctx context.Context, _ *registryv1.HostsRequest) (out *registryv1.HostsResponse, err error) {
+	err = s.use(ctx, func(r Registry) error {
+		hosts, err := r.Hosts(ctx)
+		out = &registryv1.HostsResponse{Hosts: hosts}
+		return err
+	})
+	return out, err
+}
+
+func (s *server) Resolve(ctx context.Context, p *registryv1.ResolveRequest) (out *registryv1.ResolveResponse, err error) {
+	if p.GetRef() == "" {
+		return nil, errs.BadInput(ReasonInvalidReference, "the reference is empty")
+	}
+	err = s.use(ctx, func(r Registry) error {
+		got, err := r.Resolve(ctx, resolveFrom(p))
+		if err == nil && got == nil {
+			got = &Resolved{}
+		}
+		out = got.proto()
+		return err
+	})
+	return out, err
+}
+
+func (s *server) Tags(ctx context.Context, p *registryv1.TagsRequest) (out *registryv1.TagsResponse, err error) {
+	switch {
+	case p.GetRepository() == "":
+		return nil, errs.BadInput(ReasonInvalidReference, "the repository is empty")
+	case p.GetLimit() < 1 || p.GetLimit() > MaxTags:
+		return nil, errs.BadInput(ReasonInvalidRequest, "the limit must be 1 to %d", MaxTags)
+	}
+	err = s.use(ctx, func(r Registry) error {
+		got, err := r.Tags(ctx, tagsFrom(p))
+		if err == nil && got != nil {
+			out = &registryv1.TagsResponse{Tags: got.Tags, Next: got.Next}
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *server) Config(ctx context.Context, p *registryv1.ConfigRequest) (out *registryv1.ConfigResponse, err error) {
+	if p.GetRef() == "" {
+		return nil, errs.BadInput(ReasonInvalidReference, "the reference is empty")
+	}
+	err = s.use(ctx, func(r Registry) error {
+		got, err := r.Config(ctx, ConfigRequest{Access: accessFrom(p.GetAccess()), Ref: p.GetRef(), Platform: p.GetPlatform()})
+		if err == nil && got == nil {
+			got = &ImageConfig{}
+		}
+		out = got.proto()
+		return err
+	})
+	return out, err
+}
+
+func (s *server) Credentials(ctx context.Context, p *registryv1.CredentialsRequest) (out *registryv1.CredentialsResponse, err error) {
+	err = s.use(ctx, func(r Registry) error {
+		hosts, err := r.Credentials(ctx, accessFrom(p.GetAccess()), p.GetHosts())
+		out = &registryv1.CredentialsResponse{Hosts: hosts}
+		return err
+	})
+	return out, err
+}

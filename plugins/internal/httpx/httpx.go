@@ -37,6 +37,8 @@ type Config struct {
 	Timeout time.Duration
 	// HeaderTimeout bounds the wait between the request and the answer's header; 0 leaves it to Timeout.
 	HeaderTimeout time.Duration
+	// DialTimeout bounds connecting and the TLS handshake, each; 0 means DefaultDialTimeout.
+	DialTimeout time.Duration
 	// MaxBody is the largest answer that Do reads, in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
 	// UserAgent is sent with every request; empty sends none.
@@ -69,6 +71,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	if cfg.MaxBody == 0 {
 		cfg.MaxBody = DefaultMaxBody
+	}
+	if cfg.DialTimeout == 0 {
+		cfg.DialTimeout = DefaultDialTimeout
 	}
 	c := &Client{cfg: cfg}
 	c.buffers.New = func() any { return new(buffer) }
@@ -105,7 +110,7 @@ func ParseBase(raw string) (*url.URL, error) {
 }
 
 func newTransport(cfg Config) *http.Transport {
-	dialer := &net.Dialer{Timeout: DefaultDialTimeout, KeepAlive: 30 * time.Second}
+	dialer := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
 	tlsConfig := &tls.Config{}
 	if cfg.TLS != nil {
 		tlsConfig = cfg.TLS.Clone()
@@ -116,7 +121,7 @@ func newTransport(cfg Config) *http.Transport {
 	t := &http.Transport{
 		DialContext:            dialVia(dialer, cfg.Guard),
 		TLSClientConfig:        tlsConfig,
-		TLSHandshakeTimeout:    DefaultDialTimeout,
+		TLSHandshakeTimeout:    cfg.DialTimeout,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: defaultPingInterval, PingTimeout: defaultPingTimeout},
 		DisableCompression:     !cfg.Compression,

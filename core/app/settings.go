@@ -46,7 +46,7 @@ type postgresSettings struct {
 
 // kinds are the kinds of providers that the core speaks.
 func kinds() []catalog.Kind {
-	return []catalog.Kind{client.SearchKind(), client.NotifyKind(), client.RegistryKind(), client.CodeHostKind()}
+	return []catalog.Kind{client.SearchKind(), client.NotifyKind(), client.RegistryKind(), client.CodeHostKind(), client.EngineKind()}
 }
 
 // options tell the configuration what may stand in plugin.hcl.

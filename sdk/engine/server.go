@@ -95,6 +95,11 @@ func (s *server) Images(ctx context.Context, p *enginev1.ImagesRequest) (out *en
 
 func (s *server) Stats(ctx context.Context, p *enginev1.StatsRequest) (out *enginev1.StatsResponse, err error) {
 	err = s.with(ctx, func(e Engine) error {
+		for _, id := range p.GetIds() {
+			if err := checkID(id); err != nil {
+				return err
+			}
+		}
 		all, err := e.Stats(ctx, p.GetIds())
 		out = &enginev1.StatsResponse{}
 		for i := range all {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/plugins/search/searxng"
@@ -18,6 +19,7 @@ import (
 
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
+		"engine/docker":  docker.Plugin,
 		"notify/webhook": webhook.Plugin,
 		"search/local":   local.Plugin,
 		"search/searxng": searxng.Plugin,
@@ -26,6 +28,9 @@ func builtin() map[string]func() framework.Plugin {
 }
 
 func main() {
+	if status, ok := docker.Helper(os.Args[1:]); ok {
+		os.Exit(status)
+	}
 	names := slices.Sorted(maps.Keys(builtin()))
 	if len(os.Args) >= 2 {
 		if os.Args[1] == "list" {

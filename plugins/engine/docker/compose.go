@@ -1,0 +1,135 @@
+package docker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// Compose implements engine.Runner.
+func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+	p, err := d.probes.of(ctx, req.Bin)
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p, &req)
+	if err != nil {
+		return nil, err
+	}
+	command := append(strings.Fields(req.Bin), args...)
+	if req.DryRun {
+		return &engine.ComposeResult{Command: command}, nil
+	}
+	env, cleanup, err := d.environment(&req)
+	if err != nil {
+		return nil, err
+	}
+	defer cleanup()
+	res, err := d.run(ctx, append([]string{p.path}, command[1:]...), req.WorkingDir, env, send)
+	if err != nil {
+		return nil, err
+	}
+	res.Command = command
+	return res, nil
+}
+
+// arguments are what follows the words of the command. Names are checked before: none can be taken for an option.
+func arguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
+	if !p.pullPolicy && len(req.EnvFiles) > 1 {
+		return nil, errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "this compose command (%s) takes one env file", p.version)
+	}
+	out := []string{"--project-directory", req.WorkingDir, "-p", req.Project}
+	for _, f := range req.Files {
+		out = append(out, "-f", f)
+	}
+	for _, f := range req.EnvFiles {
+		out = append(out, "--env-file", f)
+	}
+	for _, f := range req.Profiles {
+		out = append(out, "--profile", f)
+	}
+	out = append(out, verb(p, req)...)
+	return append(out, req.Services...), nil
+}
+
+// verb is the compose command itself with its options.
+func verb(p *probe, req *engine.ComposeRequest) []string {
+	switch {
+	case req.Action == engine.ActionRecreate && p.pullPolicy:
+		return []string{"up", "-d", "--pull", "never", "--no-deps"}
+	case req.Action == engine.ActionRecreate:
+		// The first generation pulls only what is missing, and what it is to run is here.
+		return []string{"up", "-d", "--no-deps"}
+	case req.Action == engine.ActionStart && !p.pullPolicy:
+		return []string{"start"}
+	case req.Action == engine.ActionStart && len(req.Services) > 0:
+		return []string{"up", "-d", "--pull", "never", "--no-recreate", "--no-deps"}
+	case req.Action == engine.ActionStart:
+		return []string{"up", "-d", "--pull", "never", "--no-recreate"}
+	}
+	return []string{req.Action}
+}
+
+// inherited are the variables that compose gets from the plugin: none of them is compose's own.
+var inherited = []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"}
+
+// environment is what compose gets. cleanup removes the copy of the client configuration.
+func (d *docker) environment(req *engine.ComposeRequest) (env []string, cleanup func(), err error) {
+	env = baseEnvironment()
+	if host := d.host(); host != "" {
+		env = append(env, "DOCKER_HOST="+host)
+	}
+	if d.cfg.TLSDir != "" {
+		env = append(env, "DOCKER_TLS_VERIFY=1", "DOCKER_CERT_PATH="+d.cfg.TLSDir)
+	}
+	path := req.DockerConfig
+	if path == "" {
+		path = d.cfg.DockerConfig
+	}
+	if path == "" {
+		return env, func() {}, nil
+	}
+	c, err := d.auth(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, cleanup, err := c.Stage()
+	if err != nil {
+		return nil, nil, errs.New(errs.Plugin, codes.Internal, "INTERNAL", "%v", err)
+	}
+	linkPlugins(dir, path)
+	return append(env, "DOCKER_CONFIG="+dir), cleanup, nil
+}
+
+func baseEnvironment() (env []string) {
+	for _, name := range inherited {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// pluginsDir is where the client looks for its own plugins: compose may be one of them.
+const pluginsDir = "cli-plugins"
+
+// linkPlugins makes the client's plugins visible in a copy of its configuration: those beside the original, else the
+// user's own. Without any, compose is looked for in the system's folders.
+func linkPlugins(dir, original string) {
+	if info, err := os.Stat(original); err == nil && !info.IsDir() {
+		original = filepath.Dir(original)
+	}
+	for _, from := range []string{original, filepath.Join(os.Getenv("HOME"), ".docker")} {
+		from = filepath.Join(from, pluginsDir)
+		if info, err := os.Stat(from); err == nil && info.IsDir() {
+			_ = os.Symlink(from, filepath.Join(dir, pluginsDir))
+			return
+		}
+	}
+}

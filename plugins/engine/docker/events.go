@@ -1,0 +1,86 @@
+package docker
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// Events implements engine.Reader. What health checks and people run within containers is left out.
+func (d *docker) Events(ctx context.Context, send func(engine.Event) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return d.do(ctx, "follow the events", func(api *client.Client) error {
+		// The engine answers before it listens: what happens in between is asked for by time, and time is the engine's.
+		since, err := engineTime(ctx, api)
+		if err != nil {
+			return err
+		}
+		kinds := filters.NewArgs(filters.Arg("type", string(events.ContainerEventType)), filters.Arg("type", string(events.ImageEventType)))
+		messages, failed := api.Events(ctx, events.ListOptions{Since: since, Filters: kinds})
+		select {
+		case err := <-failed:
+			return err
+		default:
+		}
+		if err := send(engine.Event{Type: engine.EventReady, At: d.now().UnixMilli()}); err != nil {
+			return err
+		}
+		return follow(ctx, messages, failed, send)
+	})
+}
+
+func engineTime(ctx context.Context, api *client.Client) (string, error) {
+	info, err := api.Info(ctx)
+	if err != nil {
+		return "", err
+	}
+	t, err := time.Parse(time.RFC3339Nano, info.SystemTime)
+	if err != nil {
+		return "", errs.Unavailable(errs.ReasonProtocol, "the engine does not tell its time")
+	}
+	return strconv.FormatInt(t.Unix(), 10) + "." + fraction(t), nil
+}
+
+func fraction(t time.Time) string {
+	nanos := strconv.Itoa(t.Nanosecond())
+	return strings.Repeat("0", 9-len(nanos)) + nanos
+}
+
+func follow(ctx context.Context, messages <-chan events.Message, failed <-chan error, send func(engine.Event) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-failed:
+			return err
+		case m := <-messages:
+			if strings.HasPrefix(string(m.Action), "exec_") {
+				continue
+			}
+			if err := send(event(&m)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func event(m *events.Message) engine.Event {
+	out := engine.Event{Type: string(m.Type), Action: string(m.Action), ID: m.Actor.ID, At: m.TimeNano / int64(time.Millisecond)}
+	if m.Type == events.ContainerEventType {
+		out.Labels = maps.Clone(m.Actor.Attributes)
+		for _, own := range []string{"image", "name", "exitCode", "signal", "execDuration"} {
+			delete(out.Labels, own)
+		}
+	}
+	return out
+}

@@ -1,0 +1,200 @@
+package docker
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/client"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+const (
+	helperImage  = "patchbay-helper"
+	helperBinary = "/patchbay-plugins"
+	helperMount  = "/mount"
+	helperLabel  = "patchbay.helper"
+	// wipeLimit bounds the emptying of a mount, removeLimit the removal of what was left.
+	wipeLimit   = 10 * time.Minute
+	removeLimit = 30 * time.Second
+)
+
+// wipe empties the mount of a helper container. Outside of one it refuses.
+func wipe() int {
+	if os.Getpid() != 1 {
+		return notStarted
+	}
+	entries, err := os.ReadDir(helperMount)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(helperMount, e.Name())))
+	}
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// empty deletes what a mount holds.
+func (d *docker) empty(ctx context.Context, m *container.MountPoint) error {
+	ctx, cancel := context.WithTimeout(ctx, wipeLimit)
+	defer cancel()
+	ref, err := d.helperRef(ctx)
+	if err != nil {
+		return err
+	}
+	source := m.Source
+	if m.Type == mount.TypeVolume {
+		source = m.Name
+	}
+	return d.do(ctx, "empty the mount", func(api *client.Client) error {
+		made, err := api.ContainerCreate(ctx, &container.Config{
+			Image: ref, Entrypoint: []string{helperBinary, helperWord, wipeWord}, User: "0:0", NetworkDisabled: true,
+			Labels: map[string]string{helperLabel: wipeWord},
+		}, &container.HostConfig{
+			AutoRemove: true, NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges"},
+			Mounts: []mount.Mount{{Type: m.Type, Source: source, Target: helperMount}},
+		}, nil, nil, helperImage+"-"+random())
+		if err != nil {
+			return err
+		}
+		// Only a container that did not start, or that still runs when ctx ends, is still there.
+		defer remove(api, made.ID)
+		return runToEnd(ctx, api, made.ID)
+	})
+}
+
+func runToEnd(ctx context.Context, api *client.Client, id string) error {
+	ended, failed := api.ContainerWait(ctx, id, container.WaitConditionNextExit)
+	if err := api.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		return err
+	}
+	select {
+	case err := <-failed:
+		return err
+	case r := <-ended:
+		if r.StatusCode != 0 {
+			return errs.New(errs.Upstream, codes.Internal, reasonEngine, "the mount could not be emptied (status %d)", r.StatusCode)
+		}
+	}
+	return nil
+}
+
+func remove(api *client.Client, id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
+	defer cancel()
+	_ = api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
+}
+
+func random() string {
+	raw := make([]byte, 6)
+	_, _ = rand.Read(raw)
+	return hex.EncodeToString(raw)
+}
+
+// helperRef is the name of the helper image, which is made from the plugin's own executable where it is missing.
+func (d *docker) helperRef(ctx context.Context) (string, error) {
+	d.helper.Lock()
+	defer d.helper.Unlock()
+	self, err := d.executable()
+	if err != nil {
+		return "", internal("find the plugin's own executable", err)
+	}
+	sum, err := digest(self)
+	if err != nil {
+		return "", internal("read the plugin's own executable", err)
+	}
+	ref := helperImage + ":" + sum[:12]
+	if _, err := d.image(ctx, ref); err == nil || errs.From(err).Reason != reasonNotFound {
+		return ref, err
+	}
+	info, err := d.Info(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	if info.OS != runtime.GOOS || info.Arch != runtime.GOARCH {
+		return "", wrongState("the engine runs %s/%s and the plugin is made for %s/%s: the helper that empties a mount cannot run", info.OS, info.Arch, runtime.GOOS, runtime.GOARCH)
+	}
+	return ref, d.importHelper(ctx, self, sum[:12])
+}
+
+func internal(what string, err error) error {
+	return errs.New(errs.Plugin, codes.Internal, "INTERNAL", "%s: %v", what, err)
+}
+
+func digest(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// importHelper makes an image that holds the executable and nothing else.
+func (d *docker) importHelper(ctx context.Context, file, tag string) error {
+	return d.do(ctx, "make the helper image", func(api *client.Client) error {
+		r, w := io.Pipe()
+		defer r.Close()
+		go func() { w.CloseWithError(layerOf(w, file)) }()
+		resp, err := api.ImageImport(ctx, image.ImportSource{Source: r, SourceName: "-"}, helperImage, image.ImportOptions{
+			Tag: tag, Platform: runtime.GOOS + "/" + runtime.GOARCH, Changes: []string{"LABEL " + helperLabel + "=" + tag},
+		})
+		if err != nil {
+			return err
+		}
+		defer resp.Close()
+		for dec := json.NewDecoder(resp); ; {
+			var line pullLine
+			switch err := dec.Decode(&line); {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			case line.failed() != "":
+				return pullError(line.failed())
+			}
+		}
+	})
+}
+
+// layerOf writes the root file system of the helper image: the executable, and a directory to mount at.
+func layerOf(w io.Writer, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	out := tar.NewWriter(w)
+	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: helperMount[1:] + "/", Mode: 0o755}); err != nil {
+		return err
+	}
+	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: helperBinary[1:], Mode: 0o755, Size: info.Size()}); err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, f); err != nil {
+		return err
+	}
+	return out.Close()
+}

@@ -1,0 +1,215 @@
+package docker
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/client"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// atOnce is how many requests one call makes to the engine at the same time.
+const atOnce = 4
+
+// Info implements engine.Reader.
+func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, error) {
+	out := &engine.Info{}
+	err := d.do(ctx, "read the engine's version", func(api *client.Client) error {
+		v, err := api.ServerVersion(ctx)
+		out.Version, out.OS, out.Arch = v.Version, v.Os, v.Arch
+		out.APIVersion = api.ClientVersion()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Arch, out.Variant, _ = strings.Cut(out.Arch, "/")
+	if composeBin != "" {
+		p, err := d.probes.of(ctx, composeBin)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			out.ComposeError = message(err)
+		} else {
+			out.Compose = &engine.Compose{Version: p.version, PullPolicy: p.pullPolicy}
+		}
+	}
+	return out, nil
+}
+
+// message is an error's text for people.
+func message(err error) string { return errs.From(err).Message }
+
+// Containers implements engine.Reader.
+func (d *docker) Containers(ctx context.Context, f engine.Filter) ([]engine.Container, error) {
+	args := filters.NewArgs()
+	for _, l := range f.Labels {
+		args.Add("label", l)
+	}
+	for _, id := range f.IDs {
+		args.Add("id", id)
+	}
+	var all []container.Summary
+	err := d.do(ctx, "list the containers", func(api *client.Client) (err error) {
+		all, err = api.ContainerList(ctx, container.ListOptions{All: true, Filters: args})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]engine.Container, 0, len(all))
+	for i := range all {
+		out = append(out, summary(&all[i]))
+	}
+	return out, nil
+}
+
+func summary(c *container.Summary) engine.Container {
+	out := engine.Container{
+		ID: c.ID, Image: c.Image, ImageID: c.ImageID, State: string(c.State), Status: c.Status, Labels: c.Labels, CreatedAt: c.Created,
+		Mounts: mounts(c.Mounts),
+	}
+	// A container that is linked to has more names, with a slash in them.
+	for _, n := range c.Names {
+		if n = strings.TrimPrefix(n, "/"); !strings.Contains(n, "/") {
+			out.Name = n
+		}
+	}
+	return out
+}
+
+func mounts(all []container.MountPoint) (out []engine.Mount) {
+	for _, m := range all {
+		out = append(out, engine.Mount{Type: string(m.Type), Name: m.Name, Source: m.Source, Destination: m.Destination, ReadOnly: !m.RW})
+	}
+	return out
+}
+
+// maxHealthLog is how much of a health check's output is handed on, in bytes.
+const maxHealthLog = 1 << 10
+
+// Inspect implements engine.Reader.
+func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error) {
+	c, err := d.inspect(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Detail{RestartCount: c.RestartCount, Container: engine.Container{
+		ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), ImageID: c.Image, Mounts: mounts(c.Mounts), CreatedAt: unixTime(c.Created),
+	}}
+	if c.Config != nil {
+		out.Image, out.Labels = c.Config.Image, c.Config.Labels
+		if h := c.Config.Healthcheck; h != nil {
+			out.StartPeriodMS, out.IntervalMS = h.StartPeriod.Milliseconds(), h.Interval.Milliseconds()
+			out.TimeoutMS, out.Retries = h.Timeout.Milliseconds(), h.Retries
+		}
+	}
+	if c.HostConfig != nil {
+		out.RestartPolicy = string(c.HostConfig.RestartPolicy.Name)
+		if out.RestartPolicy == "" {
+			out.RestartPolicy = string(container.RestartPolicyDisabled)
+		}
+	}
+	if s := c.State; s != nil {
+		out.State, out.Status = string(s.Status), string(s.Status)
+		out.ExitCode, out.OOMKilled, out.Error = s.ExitCode, s.OOMKilled, cut(s.Error, maxHealthLog)
+		out.StartedAt = unixMilli(s.StartedAt)
+		out.Health, out.HealthLog = health(s.Health)
+	}
+	return out, nil
+}
+
+func (d *docker) inspect(ctx context.Context, id string) (c container.InspectResponse, err error) {
+	err = d.do(ctx, "read the container", func(api *client.Client) (err error) {
+		c, err = api.ContainerInspect(ctx, id)
+		return err
+	})
+	if err == nil && c.ContainerJSONBase == nil {
+		err = errs.Unavailable(errs.ReasonProtocol, "the engine described the container without its basics")
+	}
+	return c, err
+}
+
+func health(h *container.Health) (state, log string) {
+	if h == nil || h.Status == container.NoHealthcheck {
+		return "", ""
+	}
+	if n := len(h.Log); n > 0 && h.Log[n-1] != nil {
+		log = cut(strings.TrimSpace(h.Log[n-1].Output), maxHealthLog-4)
+	}
+	return string(h.Status), log
+}
+
+// moment reads a time of the engine's; what never happened is the year 1.
+func moment(s string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t, err == nil && t.Year() > 1
+}
+
+func unixTime(s string) int64 {
+	if t, ok := moment(s); ok {
+		return t.Unix()
+	}
+	return 0
+}
+
+func unixMilli(s string) int64 {
+	if t, ok := moment(s); ok {
+		return t.UnixMilli()
+	}
+	return 0
+}
+
+// Images implements engine.Reader.
+func (d *docker) Images(ctx context.Context, refs []string) ([]*engine.Image, error) {
+	out := make([]*engine.Image, len(refs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, ref := range refs {
+		g.Go(func() (err error) {
+			out[i], err = d.image(ctx, ref)
+			if err != nil && errs.From(err).Reason == reasonNotFound {
+				return nil
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (d *docker) image(ctx context.Context, ref string) (*engine.Image, error) {
+	var in image.InspectResponse
+	err := d.do(ctx, "read the image "+ref, func(api *client.Client) (err error) {
+		in, err = api.ImageInspect(ctx, ref)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Image{
+		ID: in.ID, RepoTags: in.RepoTags, RepoDigests: in.RepoDigests, OS: in.Os, Arch: in.Architecture, Variant: in.Variant,
+		SizeBytes: in.Size, CreatedAt: unixTime(in.Created),
+	}
+	if in.Config != nil {
+		out.Labels = in.Config.Labels
+	}
+	return out, nil
+}
+
+// Tag implements engine.Runner.
+func (d *docker) Tag(ctx context.Context, image, ref string) error {
+	return d.do(ctx, "give the image "+image+" the name "+ref, func(api *client.Client) error {
+		return api.ImageTag(ctx, image, ref)
+	})
+}

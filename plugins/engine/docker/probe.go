@@ -1,0 +1,103 @@
+package docker
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// probeLimit bounds each question to a compose command.
+const probeLimit = 30 * time.Second
+
+// probe is what a compose command can do.
+type probe struct {
+	// path is the executable of the command's first word.
+	path       string
+	version    string
+	pullPolicy bool
+}
+
+// probes remembers commands by their words and by when the executable was changed.
+type probes struct {
+	mu    sync.Mutex
+	known map[probeKey]*probe
+}
+
+type probeKey struct {
+	bin, path string
+	changed   time.Time
+	size      int64
+}
+
+func newProbes() *probes { return &probes{known: map[probeKey]*probe{}} }
+
+func unusable(bin, format string, args ...any) error {
+	return errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "the compose command %q cannot be used: "+format, append([]any{bin}, args...)...)
+}
+
+// of asks a command what it can do, or knows it.
+func (p *probes) of(ctx context.Context, bin string) (*probe, error) {
+	words := strings.Fields(bin)
+	if len(words) == 0 {
+		return nil, unusable(bin, "it has no words")
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, unusable(bin, "%v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, unusable(bin, "%v", err)
+	}
+	key := probeKey{bin: bin, path: path, changed: info.ModTime(), size: info.Size()}
+	p.mu.Lock()
+	known := p.known[key]
+	p.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	found, err := ask(ctx, bin, path, words[1:])
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[key] = found
+	return found, nil
+}
+
+func ask(ctx context.Context, bin, path string, words []string) (*probe, error) {
+	help, err := answer(ctx, path, append(words[:len(words):len(words)], "up", "--help"))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, unusable(bin, "%v", err)
+	}
+	if !strings.Contains(help, "--no-deps") {
+		return nil, unusable(bin, "it does not answer as compose does")
+	}
+	version, err := answer(ctx, path, append(words[:len(words):len(words)], "version", "--short"))
+	if err != nil {
+		return nil, unusable(bin, "%v", err)
+	}
+	return &probe{path: path, version: cut(strings.TrimSpace(version), 100), pullPolicy: strings.Contains(help, "--pull ")}, nil
+}
+
+func answer(ctx context.Context, path string, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = baseEnvironment()
+	cmd.WaitDelay = time.Second
+	isolate(cmd)
+	out, err := cmd.Output()
+	return string(out), err
+}

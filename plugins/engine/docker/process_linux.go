@@ -1,0 +1,59 @@
+package docker
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// isolate gives a command a process group of its own, and has the kernel kill it when the thread ends that starts it.
+func isolate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// adopt makes this process the parent of whatever its descendants leave behind.
+func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+func endGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) }
+
+// endAdopted kills this process's children until there are none: a descendant with a group of its own is among them once
+// its parent is gone.
+func endAdopted() {
+	for range 100 {
+		children := childrenOf(os.Getpid())
+		if len(children) == 0 {
+			return
+		}
+		for _, pid := range children {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, 0, nil)
+		}
+	}
+}
+
+func childrenOf(parent int) (out []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		raw, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name of the program stands in parentheses and may hold anything; state and parent follow it.
+		fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
+		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(parent) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}

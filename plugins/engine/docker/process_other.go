@@ -1,0 +1,17 @@
+//go:build !linux
+
+package docker
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// isolate gives a command a process group of its own.
+func isolate(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func adopt() {}
+
+func endGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) }
+
+func endAdopted() {}

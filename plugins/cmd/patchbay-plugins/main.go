@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
+	"github.com/patchbay-dev/patchbay/plugins/registry/oci"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/plugins/search/searxng"
 	"github.com/patchbay-dev/patchbay/plugins/search/tavily"
@@ -21,6 +22,7 @@ func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"engine/docker":  docker.Plugin,
 		"notify/webhook": webhook.Plugin,
+		"registry/oci":   oci.Plugin,
 		"search/local":   local.Plugin,
 		"search/searxng": searxng.Plugin,
 		"search/tavily":  tavily.Plugin,

@@ -1,0 +1,109 @@
+// Package oci is the registry plugin for whatever speaks the OCI distribution protocol.
+//
+// It asks with one HEAD request and fetches a manifest only if its digest is new to the caller. What a registry said
+// about how it wants to be asked (its challenge, the tokens it gave) is kept while the instance lives, so that a later
+// question costs one request. Digests are computed from what arrived and compared with what was promised.
+package oci
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockerauth"
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Config is the config block of an instance.
+type Config struct {
+	Hosts        []string      `patchbay:"hosts" doc:"Registries that the instance serves, such as docker.io or registry.example.com:5000; empty means any."`
+	Insecure     []string      `patchbay:"insecure" doc:"Registries that are spoken to over plain HTTP. This machine itself, by name or loopback address, needs no entry."`
+	DockerConfig string        `patchbay:"docker_config" doc:"A Docker client configuration with credentials: the file config.json or its directory."`
+	Timeout      time.Duration `patchbay:"timeout,default=8s" doc:"How long one request to a registry may take."`
+}
+
+// Plugin declares the plugin.
+func Plugin() framework.Plugin {
+	return framework.Plugin{
+		Name:    "oci",
+		Version: "1.0.0",
+		Summary: "Reads image registries that speak the OCI distribution protocol.",
+		Documentation: "Credentials come from `docker_config`: `auths`, `credHelpers` and `credsStore` are honoured, and the file is read again when it changes. " +
+			"A credential helper must be in the path of the core. Requests are not repeated: the core decides about that.",
+		Kinds: []framework.Kind{registry.New(registry.Definition[Config]{Build: build})},
+	}
+}
+
+const (
+	maxTimeout  = 5 * time.Minute
+	dialTimeout = 3 * time.Second
+	// Bounds of answers, in bytes.
+	maxManifest = 4 << 20
+	maxConfig   = 8 << 20
+	maxTags     = 8 << 20
+	maxToken    = 1 << 20
+	maxError    = 8 << 10
+	// maxRedirects is how many redirects lead to a blob at most.
+	maxRedirects = 5
+)
+
+func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostics) {
+	var diags schema.Diagnostics
+	hosts, bad := domains("hosts", cfg.Hosts)
+	insecure, worse := domains("insecure", cfg.Insecure)
+	diags = append(append(diags, bad...), worse...)
+	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
+		diags = append(diags, schema.Errorf(schema.At("timeout"), "must be more than 0 and at most %s", maxTimeout)...)
+	}
+	path := ""
+	if cfg.DockerConfig != "" {
+		path = absolute(inst.BaseDir, cfg.DockerConfig)
+		if _, err := dockerauth.Load(path); err != nil {
+			diags = append(diags, schema.Errorf(schema.At("docker_config"), "%v", err)...)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return func(context.Context) (registry.Registry, error) {
+		client, err := httpx.New(httpx.Config{
+			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, MaxRedirects: maxRedirects, Proxy: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log}, client), nil
+	}, diags
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// domains reads a list of registry hosts into their usual form.
+func domains(name string, list []string) (out []string, diags schema.Diagnostics) {
+	for i, h := range list {
+		domain, err := parseDomain(h)
+		if err != nil {
+			diags = append(diags, schema.Errorf(schema.At(name).Index(i), "%q: %v", h, err)...)
+			continue
+		}
+		out = append(out, domain)
+	}
+	return out, diags
+}
+
+// Close lets idle connections go.
+func (r *reader) Close() error {
+	if err := r.http.Close(); err != nil {
+		return fmt.Errorf("close connections: %w", err)
+	}
+	return nil
+}

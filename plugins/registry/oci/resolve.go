@@ -1,0 +1,182 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+// Resolve implements registry.Registry.
+func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*registry.Resolved, error) {
+	n, err := parseRef(req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	want, err := parsePlatform(req.Platform)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.session(n, req.Access)
+	if err != nil {
+		return nil, err
+	}
+	head, err := s.head(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if head != nil && slices.Contains(req.Known, head.digest) {
+		return &registry.Resolved{Digest: head.digest, MediaType: head.mediaType}, nil
+	}
+	if head != nil {
+		n.digest = head.digest
+	}
+	m, err := s.manifest(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return s.details(ctx, n, m, want)
+}
+
+// head asks for the digest alone. It is nil where the registry does not say it in this way.
+func (s *session) head(ctx context.Context, n name) (*manifest, error) {
+	got, err := s.ask(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.id(), accept: accepted})
+	if e := errs.From(err); e != nil {
+		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented {
+			return nil, nil
+		}
+		return nil, err
+	}
+	digest := got.header.Get("Docker-Content-Digest")
+	switch {
+	case !validDigest(digest):
+		return nil, nil
+	case n.digest != "" && digest != n.digest:
+		return nil, s.nonsense("%s: the registry names another digest than the one that was asked for", n)
+	}
+	return &manifest{digest: digest, mediaType: mediaType(got.header)}, nil
+}
+
+// manifest fetches what a reference names and compares its digest with what was promised.
+func (s *session) manifest(ctx context.Context, n name) (*manifest, error) {
+	got, err := s.ask(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.id(), accept: accepted, limit: maxManifest})
+	if err != nil {
+		return nil, err
+	}
+	promised := n.digest
+	if promised == "" {
+		promised = got.header.Get("Docker-Content-Digest")
+	}
+	digest := digestOf(got.body, promised)
+	if promised != "" && promised != digest {
+		return nil, s.nonsense("%s: the manifest does not have the digest that was promised", n)
+	}
+	return s.parseManifest(got.header, got.body, digest)
+}
+
+func (s *session) details(ctx context.Context, n name, m *manifest, want registry.Platform) (*registry.Resolved, error) {
+	out := &registry.Resolved{Digest: m.digest, MediaType: m.mediaType, Detailed: true}
+	if m.index() {
+		out.Platforms = m.platforms()
+		out.PlatformDigest = choose(out.Platforms, want)
+		return out, nil
+	}
+	out.PlatformDigest = m.digest
+	if m.Config.MediaType != ociConfig && m.Config.MediaType != dockerConfig {
+		return out, nil
+	}
+	c, err := s.config(ctx, n, m)
+	if err != nil {
+		return nil, err
+	}
+	if c.OS != "" && c.Architecture != "" {
+		out.Platforms = []registry.Platform{{OS: c.OS, Arch: c.Architecture, Variant: c.Variant, Digest: m.digest}}
+	}
+	return out, nil
+}
+
+// imageConfig is the configuration of an image, as far as it matters here.
+type imageConfig struct {
+	OS           string `json:"os"`
+	Architecture string `json:"architecture"`
+	Variant      string `json:"variant"`
+	Created      string `json:"created"`
+	Config       struct {
+		Labels map[string]string `json:"Labels"`
+	} `json:"config"`
+}
+
+func (s *session) config(ctx context.Context, n name, m *manifest) (*imageConfig, error) {
+	digest := m.Config.Digest
+	got, err := s.ask(ctx, question{method: http.MethodGet, repo: n.path, path: "blobs/" + digest, limit: maxConfig})
+	if err != nil {
+		return nil, err
+	}
+	if digestOf(got.body, digest) != digest {
+		return nil, s.nonsense("%s: the configuration does not have the digest that was promised", n)
+	}
+	c := &imageConfig{}
+	if err := json.Unmarshal(got.body, c); err != nil {
+		return nil, s.nonsense("%s: the configuration of the image cannot be read", n)
+	}
+	return c, nil
+}
+
+// Config implements registry.Registry.
+func (r *reader) Config(ctx context.Context, req registry.ConfigRequest) (*registry.ImageConfig, error) {
+	n, err := parseRef(req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	want, err := parsePlatform(req.Platform)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.session(n, req.Access)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.single(ctx, n, want)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.config(ctx, n, m)
+	if err != nil {
+		return nil, err
+	}
+	out := &registry.ImageConfig{Digest: m.digest, OS: c.OS, Arch: c.Architecture, Variant: c.Variant, Labels: c.Config.Labels}
+	if at, err := time.Parse(time.RFC3339Nano, c.Created); err == nil && at.Unix() > 0 {
+		out.Created = at.UTC()
+	}
+	return out, nil
+}
+
+// single is the manifest of one image: the one that is named, or that of a platform within an index.
+func (s *session) single(ctx context.Context, n name, want registry.Platform) (*manifest, error) {
+	m, err := s.manifest(ctx, n)
+	if err != nil || !m.index() {
+		return m, err
+	}
+	all := m.platforms()
+	digest := choose(all, want)
+	if want == (registry.Platform{}) && len(all) == 1 {
+		digest = all[0].Digest
+	}
+	if digest == "" {
+		e := errs.New(errs.Upstream, codes.NotFound, "NO_PLATFORM", "%s: there is no image for the platform %q", n, want.String())
+		e.Upstream = &sharedv1.UpstreamError{HttpStatus: http.StatusOK, Host: s.host}
+		return nil, e
+	}
+	n.digest = digest
+	if m, err = s.manifest(ctx, n); err == nil && m.index() {
+		return nil, s.nonsense("%s: an index names another index where an image should be", n)
+	}
+	return m, err
+}

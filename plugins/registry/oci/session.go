@@ -1,0 +1,165 @@
+package oci
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// session is one registry and the way in which it wants to be asked.
+type session struct {
+	reader *reader
+	key    sessionKey
+	// host and scheme are where it answers.
+	host, scheme string
+
+	mu sync.Mutex
+	// want is the challenge that the registry gave last; nil while it has given none.
+	want *challenge
+	// used are the credentials that the tokens belong to.
+	used   credential
+	tokens map[string]*token
+}
+
+// question is one request to a registry.
+type question struct {
+	method string
+	// repo is the repository; path is what follows it.
+	repo, path, query string
+	accept            string
+	limit             int64
+}
+
+// answer is what came back. Its status is always 200.
+type answer struct {
+	header http.Header
+	body   []byte
+}
+
+func (s *session) url(q question) *url.URL {
+	return &url.URL{Scheme: s.scheme, Host: s.host, Path: "/v2/" + q.repo + "/" + q.path, RawQuery: q.query}
+}
+
+// ask puts a question, with whatever the registry wants to see. A registry that refuses what was remembered is asked once
+// more with what it says then; nothing else is tried twice.
+func (s *session) ask(ctx context.Context, q question) (*answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*s.reader.timeout)
+	defer cancel()
+	sent, err := s.authorization(ctx, q.repo)
+	if err != nil {
+		return nil, err
+	}
+	got, status, err := s.send(ctx, q, sent)
+	if err != nil || !status.is(http.StatusUnauthorized) {
+		return got, status.or(err)
+	}
+	again, err := s.learn(ctx, q.repo, status, sent)
+	switch {
+	case err != nil:
+		return nil, err
+	case again == sent:
+		return nil, status.or(nil)
+	}
+	got, status, err = s.send(ctx, q, again)
+	return got, status.or(err)
+}
+
+// send makes one request. A status besides 200 is in the second value; the error is for what gave no status.
+func (s *session) send(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.reader.timeout)
+	defer cancel()
+	req := &httpx.Request{Method: q.method, URL: s.url(q), Header: http.Header{}}
+	if q.accept != "" {
+		req.Header["Accept"] = []string{q.accept}
+	}
+	if authorization != "" {
+		req.Header["Authorization"] = []string{authorization}
+	}
+	st, err := s.reader.http.Stream(ctx, req, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer st.Close()
+	if st.Status != http.StatusOK {
+		return nil, s.refused(q, st), nil
+	}
+	if q.method == http.MethodHead {
+		return &answer{header: st.Header}, nil, nil
+	}
+	body, err := readAll(st, q.limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &answer{header: st.Header, body: body}, nil, nil
+}
+
+// authorization is the header to send at first: nothing before the registry has said what it wants.
+func (s *session) authorization(ctx context.Context, repo string) (string, error) {
+	s.mu.Lock()
+	want := s.want
+	s.mu.Unlock()
+	if want == nil {
+		return "", nil
+	}
+	return s.authorize(ctx, want, repo, "")
+}
+
+// learn takes a challenge in, and returns the header for the second request; it is what was sent if there is nothing
+// better.
+func (s *session) learn(ctx context.Context, repo string, r *refusal, sent string) (string, error) {
+	want := parseChallenge(r.header["Www-Authenticate"])
+	if want == nil {
+		return sent, nil
+	}
+	s.mu.Lock()
+	s.want = want
+	s.mu.Unlock()
+	if sent != "" {
+		s.reader.creds.forget(s.key.dockerConfig, s.key.domain)
+	}
+	return s.authorize(ctx, want, repo, sent)
+}
+
+// authorize is the header that answers a challenge. refused is a header that did not do: its token is not used again.
+func (s *session) authorize(ctx context.Context, want *challenge, repo, refused string) (string, error) {
+	c, err := s.reader.creds.get(ctx, s.key.dockerConfig, s.key.domain)
+	if err != nil {
+		return "", err
+	}
+	if want.scheme == schemeBasic {
+		if c.user == "" && c.password == "" {
+			return "", nil
+		}
+		return basic(c), nil
+	}
+	return s.bearer(ctx, want, c, repo, refused)
+}
+
+func basic(c credential) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.user+":"+c.password))
+}
+
+// ended is the error of a call whose context has ended.
+func ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return errs.Unavailable(errs.ReasonTimeout, "no answer in time")
+	}
+	return errs.New(errs.Caller, codes.Canceled, httpx.ReasonCanceled, "the call was cancelled")
+}
+
+// readAll reads a body of at most limit bytes.
+func readAll(st *httpx.Stream, limit int64) ([]byte, error) {
+	body, err := st.ReadAll()
+	if err == nil && int64(len(body)) > limit {
+		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer is larger than %d bytes", limit)
+	}
+	return body, err
+}

@@ -1,0 +1,111 @@
+// Package ignore matches the tags that rules tell to leave alone.
+package ignore
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/version"
+)
+
+// Kinds of rules.
+const (
+	// Exact matches the tag that is the value.
+	Exact = "exact"
+	// Prefix matches tags that begin with the value.
+	Prefix = "prefix"
+	// Regex matches tags in which the value, a regular expression of Go's syntax, is found.
+	Regex = "regex"
+	// Semver matches versions in a range such as ">=2 <3" or "^1.4".
+	Semver = "semver"
+)
+
+// maxValue is the longest value of a rule, in bytes.
+const maxValue = 500
+
+// Rule is what a rule matches.
+type Rule struct {
+	// Kind is one of the constants.
+	Kind string
+	// Value is read as Kind says; 1 to 500 bytes.
+	Value string
+}
+
+// Matcher is a rule that was understood. The zero Matcher matches nothing.
+type Matcher struct {
+	matchTag     func(tag string) bool
+	matchVersion func(v *semver.Version) bool
+}
+
+// Compile reads a rule. What is wrong with it is a fault.InvalidArgument with the extension member field =
+// "match.kind" or "match.value".
+func Compile(r Rule) (Matcher, error) {
+	value := strings.TrimSpace(r.Value)
+	if value == "" || len(value) > maxValue {
+		return Matcher{}, bad("match.value", fmt.Sprintf("The value of a rule has 1 to %d bytes.", maxValue))
+	}
+	switch r.Kind {
+	case Exact:
+		return Matcher{matchTag: func(tag string) bool { return tag == value }}, nil
+	case Prefix:
+		return Matcher{matchTag: func(tag string) bool { return strings.HasPrefix(tag, value) }}, nil
+	case Regex:
+		pattern, err := regexp.Compile(r.Value)
+		if err != nil {
+			return Matcher{}, bad("match.value", "The regular expression is not valid: "+err.Error()+".")
+		}
+		return Matcher{matchTag: pattern.MatchString}, nil
+	case Semver:
+		return compileRange(value)
+	}
+	return Matcher{}, bad("match.kind", "The kind of a rule is exact, prefix, regex or semver.")
+}
+
+func compileRange(value string) (Matcher, error) {
+	limits, err := semver.NewConstraint(value)
+	if err != nil {
+		return Matcher{}, bad("match.value", "The range of versions is not valid.")
+	}
+	limits.IncludePrerelease = true
+	return Matcher{matchVersion: limits.Check}, nil
+}
+
+func bad(field, msg string) error {
+	return fault.New(fault.InvalidArgument, "%s", msg).With("field", field)
+}
+
+// Match tells whether the rule matches a tag. A range of versions looks at the version in the tag, and then at those in
+// versions: the tags that are known for the same image.
+func (m Matcher) Match(tag string, versions ...string) bool {
+	switch {
+	case m.matchTag != nil:
+		return m.matchTag(tag)
+	case m.matchVersion == nil:
+		return false
+	case m.inRange(tag):
+		return true
+	}
+	for _, v := range versions {
+		if m.inRange(v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m Matcher) inRange(tag string) bool {
+	parsed, ok := version.Parse(tag)
+	if !ok {
+		return false
+	}
+	text, ok := parsed.Semver()
+	if !ok {
+		return false
+	}
+	v, err := semver.StrictNewVersion(text)
+	return err == nil && m.matchVersion(v)
+}

@@ -1,0 +1,156 @@
+package compose
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+)
+
+func load(ctx context.Context, src Source) (project *Project, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			project, err = nil, invalid("the files cannot be read")
+		}
+	}()
+	files, ok := AbsoluteFiles(src.WorkingDir, src.Files)
+	switch {
+	case !ok:
+		return nil, &Error{Kind: FilesRelative}
+	case len(files) == 0:
+		return nil, &Error{Kind: FilesEmpty}
+	}
+	if err := present(files); err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(src.WorkingDir) {
+		src.WorkingDir = filepath.Dir(files[0])
+	}
+	env, err := projectEnv(src)
+	if err != nil {
+		return nil, err
+	}
+	w := newWalker(&filler{left: maxExpanded})
+	for _, file := range files {
+		if err := w.walk(visit{path: file, dir: filepath.Clean(src.WorkingDir)}, env); err != nil {
+			return nil, err
+		}
+	}
+	model, err := read(ctx, src, files, env, w)
+	if err != nil {
+		return nil, invalid(masked(err.Error(), env))
+	}
+	out := &Project{Name: src.Project, Files: files, Parts: w.parts(files), Services: servicesOf(model)}
+	if len(out.Services) == 0 {
+		return nil, &Error{Kind: NoServices}
+	}
+	return out, nil
+}
+
+// present tells absent files from others.
+func present(files []string) error {
+	var absent []string
+	for _, file := range files {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			absent = append(absent, filepath.Base(file))
+		}
+	}
+	if len(absent) == 0 {
+		return nil
+	}
+	return &Error{Kind: FileMissing, Detail: oneLine(strings.Join(absent, ", ")), All: len(absent) == len(files)}
+}
+
+// read lets the loader put the files together. It gets no environment but env, and opens no file that w has not seen.
+func read(ctx context.Context, src Source, files []string, env map[string]string, w *walker) (*types.Project, error) {
+	details := types.ConfigDetails{WorkingDir: filepath.Clean(src.WorkingDir), Environment: maps.Clone(env)}
+	for _, file := range files {
+		details.ConfigFiles = append(details.ConfigFiles, types.ConfigFile{Filename: file, Content: withoutVersion(w.files[file])})
+	}
+	return loader.LoadWithContext(ctx, details, func(o *loader.Options) {
+		o.SetProjectName(projectName(src.Project), true)
+		o.Profiles = src.Profiles
+		if len(o.Profiles) == 0 {
+			o.Profiles = []string{"*"}
+		}
+		o.SkipResolveEnvironment, o.SkipResolveLabels = true, true
+		o.ResourceLoaders = []loader.ResourceLoader{w}
+		o.Interpolate.Substitute = w.fill.substitute
+	})
+}
+
+func projectName(name string) string {
+	if name = loader.NormalizeProjectName(name); name == "" {
+		return "project"
+	}
+	return name
+}
+
+// withoutVersion empties the line of the obsolete version, about which the loader would write to the process's log.
+func withoutVersion(text []byte) []byte {
+	docs, err := parseNodes(text)
+	if err != nil || len(docs) == 0 {
+		return text
+	}
+	lines := bytes.Split(bytes.Clone(text), []byte("\n"))
+	for _, doc := range docs {
+		for i := 0; i+1 < len(doc.Content); i += 2 {
+			key, value := doc.Content[i], doc.Content[i+1]
+			alone := key.Line == value.Line && (i+2 >= len(doc.Content) || doc.Content[i+2].Line > value.Line)
+			if key.Value == "version" && key.Column == 1 && alone && len(doc.Content) > 2 && key.Line <= len(lines) {
+				lines[key.Line-1] = nil
+			}
+		}
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
+
+func servicesOf(model *types.Project) []Service {
+	var out []Service
+	for _, name := range slices.Sorted(maps.Keys(model.Services)) {
+		s := model.Services[name]
+		service := Service{
+			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)),
+			HasBuild: s.Build != nil, Labels: s.Labels,
+		}
+		if ref, err := image.Parse(service.Image); err == nil {
+			service.Ref = ref
+		}
+		for _, v := range s.Volumes {
+			if m, ok := mountOf(model, v); ok {
+				service.Volumes = append(service.Volumes, m)
+			}
+		}
+		out = append(out, service)
+	}
+	return out
+}
+
+// mountOf leaves out what has no name or holds no data: anonymous volumes, memory, pipes and images.
+func mountOf(model *types.Project, v types.ServiceVolumeConfig) (Mount, bool) {
+	m := Mount{Target: v.Target, ReadOnly: v.ReadOnly}
+	switch {
+	case v.Source == "":
+		return m, false
+	case v.Type == types.VolumeTypeBind:
+		m.Kind, m.Source = BindMount, filepath.Clean(v.Source)
+		return m, true
+	case v.Type == types.VolumeTypeVolume:
+		m.Kind, m.Name = DockerVolume, v.Source
+		if named := model.Volumes[v.Source]; named.Name != "" {
+			m.Name = named.Name
+		}
+		return m, true
+	}
+	return m, false
+}

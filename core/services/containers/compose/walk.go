@@ -1,0 +1,239 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/compose-spec/compose-go/v2/template"
+	"go.yaml.in/yaml/v3"
+)
+
+// walker looks through the files of a project, with those that they include and extend, before the loader does: it finds
+// what is beyond the limits, and makes the list of files that the loader may open.
+type walker struct {
+	fill  *filler
+	total int
+	seen  map[visit]bool
+	files map[string][]byte
+	// dirs are those against which the loader may resolve a name.
+	dirs map[string]bool
+}
+
+// visit is a file as it is read in one place.
+type visit struct {
+	path, dir string
+	extended  bool
+}
+
+func newWalker(fill *filler) *walker {
+	return &walker{fill: fill, seen: map[visit]bool{}, files: map[string][]byte{}, dirs: map[string]bool{}}
+}
+
+// walk reads a file. Names in it are relative to v.dir.
+func (w *walker) walk(v visit, env map[string]string) error {
+	if w.seen[v] {
+		return nil // the loader tells of cycles
+	}
+	if w.seen[v] = true; len(w.seen) > maxFiles {
+		return invalid(fmt.Sprintf("the project has more than %d files", maxFiles))
+	}
+	w.dirs[v.dir] = true
+	text, err := readFile(v.path, maxFile)
+	if err != nil {
+		return unreadable(v.path, err)
+	}
+	if w.total += len(text); w.total > maxTotal {
+		return invalid(fmt.Sprintf("the files have more than %d bytes", maxTotal))
+	}
+	docs, err := parseNodes(text)
+	if err != nil {
+		return invalid(filepath.Base(v.path) + ": " + masked(err.Error(), env))
+	}
+	w.files[v.path] = text
+	for _, doc := range docs {
+		if err := w.references(doc, v, env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) references(doc *yaml.Node, v visit, env map[string]string) error {
+	if list := field(doc, "include"); list != nil && list.Kind == yaml.SequenceNode && !v.extended {
+		for _, item := range list.Content {
+			if err := w.include(follow(item), v, env); err != nil {
+				return err
+			}
+		}
+	}
+	services := field(doc, "services")
+	if services == nil || services.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 1; i < len(services.Content); i += 2 {
+		for _, name := range texts(field(field(services.Content[i], "extends"), "file")) {
+			path, err := w.resolve(name, v.dir, env)
+			if err != nil {
+				return err
+			}
+			if err := w.walk(visit{path: path, dir: filepath.Dir(path), extended: true}, env); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// include walks one entry of a list of includes, with the variables that it brings.
+func (w *walker) include(item *yaml.Node, v visit, env map[string]string) error {
+	names, dir := texts(item), ""
+	var envFiles []string
+	if item.Kind == yaml.MappingNode {
+		names, envFiles = texts(field(item, "path")), texts(field(item, "env_file"))
+		for _, text := range texts(field(item, "project_directory")) {
+			var err error
+			if dir, err = w.resolve(text, v.dir, env); err != nil {
+				return err
+			}
+		}
+	}
+	var paths []string
+	for _, name := range names {
+		path, err := w.resolve(name, v.dir, env)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, path)
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	if dir == "" {
+		dir = filepath.Dir(paths[0])
+	}
+	env, err := w.includedEnv(envFiles, v.dir, dir, env)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := w.walk(visit{path: path, dir: dir}, env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) includedEnv(names []string, from, dir string, env map[string]string) (map[string]string, error) {
+	var files []string
+	for _, name := range names {
+		path, err := w.resolve(name, from, env)
+		if err != nil {
+			return nil, err
+		}
+		if path != os.DevNull {
+			files = append(files, path)
+		}
+	}
+	if len(names) == 0 {
+		usual := filepath.Join(dir, ".env")
+		if info, err := os.Stat(usual); err != nil || info.IsDir() {
+			return env, nil
+		}
+		files = []string{usual}
+	}
+	more, err := readEnv(files, env)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(more, env) // what is known already wins
+	return more, nil
+}
+
+// resolve makes a name of a file absolute. Names of remote places are refused.
+func (w *walker) resolve(name, dir string, env map[string]string) (string, error) {
+	name, err := w.fill.substitute(name, lookup(env))
+	if err != nil {
+		return "", invalid(masked(err.Error(), env))
+	}
+	if remote(name) {
+		return "", invalid("remote files are not read: " + name)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	return filepath.Clean(name), nil
+}
+
+// remote tells names of places that are not in the file system.
+func remote(name string) bool {
+	before, _, found := strings.Cut(name, ":")
+	return strings.Contains(name, "://") || strings.HasPrefix(name, "git@") || found && !strings.ContainsAny(before, "/.") && len(before) > 1
+}
+
+// parts are the files that were found besides the given ones.
+func (w *walker) parts(given []string) (out []string) {
+	for path := range w.files {
+		if !slices.Contains(given, path) {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Accept makes the walker a loader of the names that it has not seen: it takes them in order to refuse them.
+func (w *walker) Accept(name string) bool {
+	if filepath.IsAbs(name) {
+		return w.files[filepath.Clean(name)] == nil
+	}
+	for dir := range w.dirs {
+		if w.files[filepath.Join(dir, name)] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Load refuses what Accept took.
+func (w *walker) Load(context.Context, string) (string, error) {
+	return "", errors.New("it names a file that is not part of the project")
+}
+
+// Dir is needed by the loader's interface.
+func (w *walker) Dir(name string) string { return filepath.Dir(name) }
+
+// filler puts the values of variables into texts, up to a sum.
+type filler struct{ left int }
+
+var errExpanded = fmt.Errorf("the variables become longer than %d bytes", maxExpanded)
+
+func (f *filler) substitute(text string, values template.Mapping) (string, error) {
+	if err := checkText(text); err != nil {
+		return "", err
+	}
+	counted := func(name string) (string, bool) {
+		value, ok := values(name)
+		if f.left -= len(value); f.left < 0 {
+			return "", false
+		}
+		return value, ok
+	}
+	out, err := template.SubstituteWithOptions(text, counted, template.WithoutLogging)
+	if f.left < 0 {
+		return "", errExpanded
+	}
+	return out, err
+}
+
+func lookup(env map[string]string) template.Mapping {
+	return func(name string) (string, bool) {
+		value, ok := env[name]
+		return value, ok
+	}
+}

@@ -1,0 +1,157 @@
+package oci_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+// status answers with a status and a header.
+func status(code int, header ...string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+		return true
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	later := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+	p := newProxy(t, "127.0.0.1:1")
+	c := client(t, "{}")
+	for name, tt := range map[string]struct {
+		answer func(http.ResponseWriter, *http.Request) bool
+		code   codes.Code
+		after  time.Duration
+	}{
+		"limited":           {status(429), codes.ResourceExhausted, 0},
+		"limited, seconds":  {status(429, "Retry-After", "90"), codes.ResourceExhausted, 90 * time.Second},
+		"limited, date":     {status(429, "Retry-After", later), codes.ResourceExhausted, time.Hour},
+		"limited, nonsense": {status(429, "Retry-After", "soon"), codes.ResourceExhausted, 0},
+		"unauthorized":      {status(401), codes.Unauthenticated, 0},
+		"digest challenge":  {status(401, "Www-Authenticate", `Digest realm="x"`), codes.Unauthenticated, 0},
+		"forbidden":         {status(403), codes.PermissionDenied, 0},
+		"missing":           {status(404), codes.NotFound, 0},
+		"broken":            {status(500), codes.Unavailable, 0},
+		"busy":              {status(503, "Retry-After", "7"), codes.Unavailable, 7 * time.Second},
+		"odd":               {status(418), codes.Unavailable, 0},
+	} {
+		p.set(tt.answer, nil)
+		_, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:1"})
+		e := errs.From(err)
+		if e == nil || e.Code != tt.code || e.Source != errs.Upstream || (e.RetryAfter-tt.after).Abs() > 2*time.Second {
+			t.Errorf("%s: %+v", name, e)
+		} else if e.Upstream.GetHttpStatus() == 0 || e.Upstream.GetHost() != p.host {
+			t.Errorf("%s: %v", name, e.Upstream)
+		}
+		if got := p.requests(); len(got) != 1 {
+			t.Errorf("%s: requests %q: nothing is tried again", name, got)
+		}
+	}
+}
+
+// change makes a change to answers of one method.
+func change(method string, do func(*http.Response)) func(*http.Response) error {
+	return func(r *http.Response) error {
+		if r.Request.Method == method {
+			do(r)
+		}
+		return nil
+	}
+}
+
+func replace(r *http.Response, edit func(string) string) {
+	raw, _ := io.ReadAll(r.Body)
+	text := edit(string(raw))
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	r.Header.Del("Content-Length")
+}
+
+func TestNonsense(t *testing.T) {
+	s := newServer(t, t.TempDir(), "")
+	s.push(t, "app", "1", "linux/amd64")
+	digest, _ := s.pushIndex(t, "app", "many", "linux/amd64")
+	p := newProxy(t, s.host)
+	c := client(t, "{}")
+	other := "sha256:" + strings.Repeat("ab", 32)
+	for name, edit := range map[string]func(*http.Response) error{
+		"wrong digest in HEAD": change("HEAD", func(r *http.Response) { r.Header.Set("Docker-Content-Digest", other) }),
+		"changed manifest":     change("GET", func(r *http.Response) { replace(r, func(s string) string { return s + " " }) }),
+		"no JSON":              change("GET", func(r *http.Response) { replace(r, func(string) string { return "<html>" }) }),
+		"cut": change("GET", func(r *http.Response) {
+			r.Body = io.NopCloser(io.LimitReader(r.Body, 10))
+		}),
+		"too large": change("GET", func(r *http.Response) { replace(r, func(string) string { return strings.Repeat("x", 5<<20) }) }),
+	} {
+		for _, ref := range []string{":1", ":many", "@" + digest} {
+			p.set(nil, edit)
+			_, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app" + ref})
+			e := errs.From(err)
+			if name == "wrong digest in HEAD" && ref[0] == ':' && e != nil && e.Code == codes.NotFound {
+				continue
+			}
+			if e == nil || e.Code != codes.Unavailable || e.Reason != errs.ReasonProtocol || e.Source != errs.Upstream {
+				t.Errorf("%s, %s: %v", name, ref, err)
+			}
+		}
+	}
+}
+
+// A registry that does not tell the digest in HEAD is asked with GET.
+func TestHeadThatTellsNothing(t *testing.T) {
+	s := newServer(t, t.TempDir(), "")
+	want, by := s.pushIndex(t, "app", "many", "linux/amd64")
+	p := newProxy(t, s.host)
+	c := client(t, "{}")
+	refuse := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return true
+	}
+	silent := func(r *http.Response) error { r.Header.Del("Docker-Content-Digest"); return nil }
+	for name, set := range map[string]func(){"silent": func() { p.set(nil, silent) }, "refused": func() { p.set(refuse, nil) }} {
+		set()
+		got, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:many", Platform: "linux/amd64"})
+		if err != nil || got.Digest != want || got.PlatformDigest != by["linux/amd64"] {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if got := p.requests(); !slices.Equal(got, []string{"HEAD /v2/app/manifests/many", "GET /v2/app/manifests/many"}) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	p := newProxy(t, "127.0.0.1:1")
+	p.set(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := l.Addr().String()
+	_ = l.Close()
+	c := client(t, `{"timeout":"100ms"}`)
+	for host, reason := range map[string]string{p.host: errs.ReasonTimeout, closed: errs.ReasonConnect} {
+		began := time.Now()
+		_, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: host + "/app:1"})
+		if e := errs.From(err); e == nil || e.Code != codes.Unavailable || e.Source != errs.Upstream || e.Reason != reason {
+			t.Errorf("%s: %v", host, err)
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%s: took %s", host, took)
+		}
+	}
+}

@@ -12,8 +12,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -26,7 +28,9 @@ type Conformance struct {
 	// Settings is the config block as JSON; empty for none.
 	Settings string
 	// Samples are bodies by operation. Every operation has one by itself; {} where the core does not know it. That of the
-	// name "target" is the recipient for a plugin of the kind notify, which really gets what is sent.
+	// name "target" is the recipient for a plugin of the kind notify, which really gets what is sent. With the kind
+	// registry, "ref" is a reference to read and "platform" one that it has. With the kind codehost, "repo" is a
+	// repository whose hooks may be changed and "owner" an account; Credential is the token.
 	Samples map[string]string
 	// Credential is a key for a plugin that needs one; with the kind notify it is the target's secret.
 	Credential string
@@ -34,7 +38,14 @@ type Conformance struct {
 	BaseDir string
 }
 
-const sampleTarget = "target"
+// Names of samples besides those of operations.
+const (
+	sampleTarget   = "target"
+	sampleRef      = "ref"
+	samplePlatform = "platform"
+	sampleRepo     = "repo"
+	sampleOwner    = "owner"
+)
 
 // TestPlugin starts a binary as the core would and runs the suites of its kinds. The text lists the checks; the error is
 // nil if all passed.
@@ -99,6 +110,12 @@ func (c Conformance) suites(ctx context.Context, link *host.Link, logs func() st
 				JSON: c.Settings, BaseDir: c.BaseDir, Logs: logs,
 				Target: notify.Target{JSON: []byte(c.Samples[sampleTarget]), Secret: schema.Secret(c.Credential)},
 			})
+		case registry.Service:
+			report = conformance.Registry(ctx, link.Conn, conformance.RegistryConfig{
+				JSON: c.Settings, BaseDir: c.BaseDir, Logs: logs, Ref: c.Samples[sampleRef], Platform: c.Samples[samplePlatform],
+			})
+		case codehost.Service:
+			report = conformance.CodeHost(ctx, link.Conn, c.codeHost(logs))
 		default:
 			continue
 		}
@@ -109,6 +126,19 @@ func (c Conformance) suites(ctx context.Context, link *host.Link, logs func() st
 		return "", fmt.Errorf("plugin %q offers no kind that this core can test", link.Describe.GetName())
 	}
 	return text.String(), errors.Join(failed...)
+}
+
+func (c Conformance) codeHost(logs func() string) conformance.CodeHostConfig {
+	out := conformance.CodeHostConfig{
+		JSON: c.Settings, BaseDir: c.BaseDir, Logs: logs, Token: schema.Secret(c.Credential), Repo: c.Samples[sampleRepo], Inputs: map[string]string{},
+	}
+	if out.Repo != "" {
+		out.Inputs[out.Repo] = codehost.KindRepo
+	}
+	if owner := c.Samples[sampleOwner]; owner != "" {
+		out.Inputs[owner] = codehost.KindOwner
+	}
+	return out
 }
 
 // samples are the suite's own, with the bodies that were given.

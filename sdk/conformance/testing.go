@@ -25,6 +25,32 @@ func TestNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) {
 	subtests(t, runNotify(t, p, cfg))
 }
 
+// TestRegistry is TestSearch for the registry kind.
+func TestRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) {
+	t.Helper()
+	conn, logs := load(t, p)
+	if cfg.BaseDir == "" {
+		cfg.BaseDir = t.TempDir()
+	}
+	if cfg.Logs == nil {
+		cfg.Logs = logs
+	}
+	subtests(t, Registry(t.Context(), conn, cfg))
+}
+
+// TestCodeHost is TestSearch for the codehost kind.
+func TestCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) {
+	t.Helper()
+	conn, logs := load(t, p)
+	if cfg.BaseDir == "" {
+		cfg.BaseDir = t.TempDir()
+	}
+	if cfg.Logs == nil {
+		cfg.Logs = logs
+	}
+	subtests(t, CodeHost(t.Context(), conn, cfg))
+}
+
 func subtests(t *testing.T, rep Report) {
 	t.Helper()
 	for _, res := range rep.Results {

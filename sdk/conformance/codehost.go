@@ -1,0 +1,199 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// CodeHostDelivery is a webhook request, and what reading it must come to.
+type CodeHostDelivery struct {
+	Delivery codehost.Delivery
+	// Want is what it says; nil if Reason is what the error must have.
+	Want   *codehost.Webhook
+	Reason string
+}
+
+// CodeHostConfig tells how to use a code host plugin.
+type CodeHostConfig struct {
+	// JSON is a config block that the plugin accepts; empty means one without members. Invalid are blocks that it must
+	// refuse, beyond those that the suite makes from the schema.
+	JSON    string
+	Invalid []string
+	// Token is accepted by the host. Without it nothing is asked of the host.
+	Token schema.Secret
+	// Inputs are what persons type, each with the kind that it must be resolved as.
+	Inputs map[string]string
+	// Repo is a repository, owner/name, whose hooks the suite may change; it takes away what it made. Empty leaves those
+	// checks out. Missing is one that does not exist.
+	Repo, Missing string
+	// Deliveries are signed webhook requests.
+	Deliveries []CodeHostDelivery
+	// Slow is an input that the host does not answer within 10 seconds; empty leaves those checks out.
+	Slow string
+	// BaseDir is the directory of the configuration file.
+	BaseDir string
+	// Logs returns what the plugin has logged so far; nil if that cannot be known.
+	Logs func() string
+	// Timeout bounds each call (30 s). Prompt bounds the end of a call whose context has ended, and the removal of an
+	// instance that serves no call (5 s).
+	Timeout, Prompt time.Duration
+}
+
+// hookSecret is the secret of the hooks that the suite makes.
+const hookSecret = "conformance-hook-secret-4f1c"
+
+type codehostRun struct {
+	*base
+	cfg CodeHostConfig
+}
+
+// CodeHost runs all checks of the codehost kind over a connection to a plugin. The plugin is stopped at the end; its
+// process is the caller's to end.
+func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostConfig) Report {
+	secrets := []string{cfg.Token.Reveal(), hookSecret}
+	for _, d := range cfg.Deliveries {
+		secrets = append(secrets, d.Delivery.Secret.Reveal())
+	}
+	b, done := newBase(conn, codehost.Kind, codehost.Service, common{
+		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, logs: cfg.Logs, timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: secrets,
+	})
+	defer done()
+	r := &codehostRun{base: b, cfg: cfg}
+	b.answers = func(ctx context.Context, id string) bool {
+		_, err := r.parse(ctx, id, codehost.Delivery{Event: codehost.EventPackage, Body: []byte("{}"), Secret: "x"})
+		return present(err)
+	}
+	if !r.before(ctx, func(context.Context) error { return nil }) {
+		return r.report
+	}
+	for _, c := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"unknown-instance", r.unknownInstance},
+		{"forged", r.forged},
+		{"deliveries", r.deliveries},
+		{"bad-request", r.badRequest},
+		{"resolve", r.resolveAll},
+		{"token", r.wrongToken},
+		{"missing", r.missing},
+		{"hooks", r.hooks},
+		{"cancel", r.cancel},
+		{"deadline", r.deadline},
+	} {
+		r.check(ctx, c.name, c.do)
+	}
+	r.after(ctx, func(context.Context) error { return r.leaked() })
+	return r.report
+}
+
+func (r *codehostRun) at(id string) *codehost.Client { return codehost.NewClient(r.conn, id) }
+
+func (r *codehostRun) parse(ctx context.Context, id string, d codehost.Delivery) (*codehost.Webhook, error) {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	got, err := r.at(id).ParseWebhook(ctx, d)
+	return got, r.saw("parse webhook", err)
+}
+
+func (r *codehostRun) resolve(ctx context.Context, id string, token schema.Secret, input string) (*codehost.Resolution, error) {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	got, err := r.at(id).Resolve(ctx, token, input)
+	return got, r.saw("resolve", err)
+}
+
+func (r *codehostRun) unknownInstance(ctx context.Context) error {
+	return errors.Join(
+		r.unknown(func(id string) error {
+			_, err := r.parse(ctx, id, codehost.Delivery{Event: "x", Body: []byte("{}"), Secret: "x"})
+			return err
+		}),
+		r.unknown(func(id string) error { _, err := r.resolve(ctx, id, r.cfg.Token, "owner/repo"); return err }))
+}
+
+// reason tells what is wrong with an error of ParseWebhook.
+func (r *codehostRun) reason(what string, err error, want string) error {
+	if errors.Is(err, errPanic) {
+		return err
+	}
+	code := codes.InvalidArgument
+	if want == codehost.ReasonInvalidSignature {
+		code = codes.Unauthenticated
+	}
+	if e := errs.From(err); e == nil || e.Reason != want || e.Code != code || e.Source != errs.Caller {
+		return fmt.Errorf("%s should end with %s, %s, source caller; got: %v", what, code, want, err)
+	}
+	return nil
+}
+
+// forged checks that no body is believed without its signature.
+func (r *codehostRun) forged(ctx context.Context) error {
+	for _, signature := range []string{"", "sha256=", "sha1=00", "sha256=zz", "sha256=" + strings.Repeat("0", 64), strings.Repeat("x", 1<<16)} {
+		for _, d := range []codehost.Delivery{
+			{Event: codehost.EventPackage, Body: []byte(`{"action":"published"}`), Secret: "conformance"},
+			{Event: codehost.EventPackage, Body: []byte(`not json`), Secret: "conformance"},
+			{Event: "", Body: nil, Secret: "conformance"},
+			{Event: codehost.EventPackage, Body: []byte(`{}`)},
+		} {
+			d.Signature = signature
+			_, err := r.parse(ctx, r.main, d)
+			if err := r.reason(fmt.Sprintf("the signature %.20q over %q", signature, d.Body), err, codehost.ReasonInvalidSignature); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *codehostRun) deliveries(ctx context.Context) error {
+	if len(r.cfg.Deliveries) == 0 {
+		return skip("there is no signed delivery")
+	}
+	for i, d := range r.cfg.Deliveries {
+		got, err := r.parse(ctx, r.main, d.Delivery)
+		if d.Want == nil {
+			if err := r.reason(fmt.Sprintf("delivery %d", i), err, d.Reason); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("delivery %d: %w", i, err)
+		}
+		if !sameWebhook(got, d.Want) {
+			return fmt.Errorf("delivery %d: got %+v, want %+v", i, got, d.Want)
+		}
+		changed := d.Delivery
+		changed.Body = append(slices.Clone(changed.Body), ' ')
+		_, err = r.parse(ctx, r.main, changed)
+		if err := r.reason(fmt.Sprintf("delivery %d with a space more", i), err, codehost.ReasonInvalidSignature); err != nil {
+			return err
+		}
+		changed = d.Delivery
+		changed.Secret += "x"
+		_, err = r.parse(ctx, r.main, changed)
+		if err := r.reason(fmt.Sprintf("delivery %d with another secret", i), err, codehost.ReasonInvalidSignature); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameWebhook(a, b *codehost.Webhook) bool {
+	tags := slices.Equal(a.Tags, b.Tags)
+	x, y := *a, *b
+	x.Tags, y.Tags = nil, nil
+	return tags && fmt.Sprintf("%+v", x) == fmt.Sprintf("%+v", y)
+}

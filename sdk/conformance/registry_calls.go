@@ -1,0 +1,218 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+const noRef = skip("there is no reference to ask for")
+
+// repository is a reference without its tag or digest.
+func repository(ref string) string {
+	ref, _, _ = strings.Cut(ref, "@")
+	if i := strings.LastIndexByte(ref, ':'); i > strings.LastIndexByte(ref, '/') {
+		ref = ref[:i]
+	}
+	return ref
+}
+
+func (r *registryRun) resolveAll(ctx context.Context) error {
+	if r.cfg.Ref == "" {
+		return noRef
+	}
+	got, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	if err != nil {
+		return err
+	}
+	if !digestPattern.MatchString(got.Digest) || got.MediaType == "" || !got.Detailed {
+		return fmt.Errorf("without known digests the answer needs digest, media type and details: %+v", got)
+	}
+	if r.cfg.Platform != "" && got.PlatformDigest == "" {
+		return fmt.Errorf("there is no digest for the platform %s: %+v", r.cfg.Platform, got)
+	}
+	for _, p := range got.Platforms {
+		if p.OS == "" || p.Arch == "" || p.OS == "unknown" || !digestPattern.MatchString(p.Digest) {
+			return fmt.Errorf("the entry %+v is no platform", p)
+		}
+	}
+	known, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform, Known: []string{got.Digest}})
+	if err != nil {
+		return err
+	}
+	if known.Digest != got.Digest || known.Detailed || len(known.Platforms) > 0 || known.PlatformDigest != "" {
+		return fmt.Errorf("a known digest should come back without details: %+v", known)
+	}
+	by, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: repository(r.cfg.Ref) + "@" + got.Digest, Platform: r.cfg.Platform})
+	if err != nil {
+		return err
+	}
+	if by.Digest != got.Digest || by.PlatformDigest != got.PlatformDigest {
+		return fmt.Errorf("asked by digest the answer is another: %+v, %+v", by, got)
+	}
+	return nil
+}
+
+// maxListed is how many pages of tags are read.
+const maxListed = 50
+
+func (r *registryRun) tags(ctx context.Context) error {
+	if r.cfg.Ref == "" {
+		return noRef
+	}
+	tag := strings.TrimPrefix(r.cfg.Ref, repository(r.cfg.Ref)+":")
+	seen, cursor := false, ""
+	for range maxListed {
+		call, cancel := r.bounded(ctx)
+		page, err := r.at(r.main).Tags(call, registry.TagsRequest{Access: r.cfg.Access, Repository: repository(r.cfg.Ref), Cursor: cursor, Limit: 100})
+		cancel()
+		if r.saw("tags", err) != nil {
+			return err
+		}
+		if page.Next != "" && page.Next == cursor {
+			return errors.New("a page names itself as the next one")
+		}
+		seen = seen || slices.Contains(page.Tags, tag)
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if !seen && cursor == "" {
+		return fmt.Errorf("the tag %q is not in the list", tag)
+	}
+	return nil
+}
+
+func (r *registryRun) config(ctx context.Context) error {
+	if r.cfg.Ref == "" {
+		return noRef
+	}
+	call, cancel := r.bounded(ctx)
+	defer cancel()
+	got, err := r.at(r.main).Config(call, registry.ConfigRequest{Access: r.cfg.Access, Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	if r.saw("config", err) != nil {
+		return err
+	}
+	want, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	if err != nil {
+		return err
+	}
+	if !digestPattern.MatchString(got.Digest) || r.cfg.Platform != "" && got.Digest != want.PlatformDigest {
+		return fmt.Errorf("the configuration is that of %s, and the platform is %s", got.Digest, want.PlatformDigest)
+	}
+	return nil
+}
+
+func (r *registryRun) missing(ctx context.Context) error {
+	if len(r.cfg.Missing) == 0 {
+		return skip("no missing reference is known")
+	}
+	for _, ref := range r.cfg.Missing {
+		if err := r.ends(ctx, ref, codes.NotFound); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *registryRun) failures(ctx context.Context) error {
+	if len(r.cfg.Failures) == 0 {
+		return skip("there is no failing reference")
+	}
+	for _, ref := range slices.Sorted(maps.Keys(r.cfg.Failures)) {
+		if err := r.ends(ctx, ref, r.cfg.Failures[ref]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ends resolves a reference and looks at the error.
+func (r *registryRun) ends(ctx context.Context, ref string, code codes.Code) error {
+	_, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: ref})
+	if errors.Is(err, errPanic) {
+		return err
+	}
+	if e := errs.From(err); e == nil || e.Code != code || e.Source != errs.Upstream {
+		return fmt.Errorf("%s should end with %s, source upstream; got: %v", ref, code, err)
+	}
+	return nil
+}
+
+func (r *registryRun) concurrency(ctx context.Context) error {
+	if r.cfg.Ref == "" {
+		return noRef
+	}
+	const calls = 16
+	results := make(chan error, calls)
+	for range calls {
+		go func() {
+			_, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+			results <- err
+		}()
+	}
+	var all []error
+	for range calls {
+		all = append(all, <-results)
+	}
+	return errors.Join(all...)
+}
+
+func (r *registryRun) cancel(ctx context.Context) error {
+	short, cancel := context.WithCancel(ctx)
+	defer cancel()
+	timer := time.AfterFunc(50*time.Millisecond, cancel)
+	defer timer.Stop()
+	return r.cutShort(ctx, short)
+}
+
+func (r *registryRun) deadline(ctx context.Context) error {
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	return r.cutShort(ctx, short)
+}
+
+// cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
+func (r *registryRun) cutShort(ctx, short context.Context) error {
+	if r.cfg.Slow == "" {
+		return skip("no slow reference is known")
+	}
+	return r.cut(ctx, func(id string) error {
+		_, err := r.resolve(short, id, registry.ResolveRequest{Ref: r.cfg.Slow})
+		return err
+	})
+}
+
+// cut makes an instance, and a call there that ends early.
+func (r *base) cut(ctx context.Context, call func(id string) error) error {
+	const id = "cut-short"
+	if err := r.instance(ctx, id); err != nil {
+		return err
+	}
+	began := time.Now()
+	err := call(id)
+	switch took := time.Since(began); {
+	case errors.Is(err, errPanic):
+		return err
+	case err == nil:
+		return errors.New("the slow call was answered; it is not slow")
+	case took > r.with.prompt:
+		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
+	}
+	if err := r.drop(ctx, id); err != nil {
+		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
+	}
+	if !r.answers(ctx, r.main) {
+		return errors.New("another instance is gone after a call that was cut short")
+	}
+	return nil
+}

@@ -86,14 +86,20 @@ func (c *chooser) chooseOf(lists []Variant) {
 // chooseCommon is for lists of which none holds all others.
 func (c *chooser) chooseCommon(lists []Variant, common Variant) {
 	for _, v := range lists {
+		var shared []string
 		for _, file := range v.ConfigFiles {
 			if slices.Contains(common.ConfigFiles, file) {
+				shared = append(shared, file)
 				continue
 			}
 			if _, err := c.ReadFile(file); err == nil {
 				c.fail("containers name different files, such as " + filepath.Base(file))
 				return
 			}
+		}
+		if !slices.Equal(shared, common.ConfigFiles) {
+			c.fail("containers name the same files in different orders")
+			return
 		}
 	}
 	c.takeCommon(common, WarnConflict)

@@ -27,7 +27,7 @@ type Submission struct {
 	DedupKey string
 	// Locks are the resources that the job needs for itself until it ends.
 	Locks []string
-	// Tags are words by which Filter finds the job: at most 64, each 1 to 200 bytes.
+	// Tags are words by which Filter finds the job: at most 4096, each 1 to 200 bytes.
 	Tags []string
 	// Payload is kept as JSON, at most 1 MiB.
 	Payload any

@@ -9,7 +9,7 @@ import (
 
 // Limits of Submission.Tags.
 const (
-	maxTags = 64
+	maxTags = 4096
 	maxTag  = 200
 )
 
@@ -21,7 +21,7 @@ func checkTags(tags []string) error {
 		bad = bad || tag == "" || tag != clean(tag, maxTag)
 	}
 	if bad {
-		return fault.New(fault.InvalidArgument, "A job has at most 64 tags of 1 to 200 bytes of text.")
+		return fault.New(fault.InvalidArgument, "A job has at most 4096 tags of 1 to 200 bytes of text.")
 	}
 	return nil
 }

@@ -219,7 +219,9 @@ func TestSyncBringsAKeyBack(t *testing.T) {
 // noProgress is a job's progress that nobody reads.
 type noProgress struct{}
 
-func (noProgress) Log(context.Context, string, ...any) {}
-func (noProgress) Step(context.Context, string)        {}
-func (noProgress) Percent(context.Context, int)        {}
-func (noProgress) Emit(context.Context, string, any)   {}
+func (noProgress) Log(context.Context, string, ...any)   {}
+func (noProgress) Step(context.Context, string)          {}
+func (noProgress) Percent(context.Context, int)          {}
+func (noProgress) Emit(context.Context, string, any)     {}
+func (noProgress) Note(context.Context, any)             {}
+func (noProgress) Checkpoint(context.Context, any) error { return nil }

@@ -250,7 +250,7 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	if len(missed) == maxReplay && out.Send(0, "lagged", []byte("{}")) != nil {
 		return
 	}
-	caller := visitor{who: auth.From(ctx), seen: time.Now()}
+	caller := auth.Visiting(ctx)
 	beat := time.NewTicker(httpd.Heartbeat)
 	defer beat.Stop()
 	for {
@@ -261,12 +261,12 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 		case <-httpd.Draining(ctx):
 			return
 		case <-beat.C:
-			if caller.gone() {
+			if caller.Gone() {
 				return
 			}
 			err = out.Beat()
 		case ev, open := <-sub.Events():
-			if !open || caller.gone() {
+			if !open || caller.Gone() {
 				return
 			}
 			err = sendLive(out, ev, wanted)
@@ -275,24 +275,6 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 			return
 		}
 	}
-}
-
-// lookAgain is how long a stream goes on after the session or the key of its reader has ended.
-const lookAgain = time.Second
-
-// visitor is the reader of a stream.
-type visitor struct {
-	who  *auth.Principal
-	seen time.Time
-}
-
-// gone tells whether the reader may read no more. It asks at most once in lookAgain.
-func (v *visitor) gone() bool {
-	if v.who == nil || time.Since(v.seen) < lookAgain {
-		return false
-	}
-	v.seen = time.Now()
-	return !v.who.Still()
 }
 
 func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {

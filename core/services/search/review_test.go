@@ -6,9 +6,7 @@ import (
 	neturl "net/url"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/testkit"
 )
@@ -139,14 +137,4 @@ func TestLogStreamsFollowTheirReader(t *testing.T) {
 		return
 	}
 	t.Errorf("nothing came: %v", lines.Err())
-}
-
-func TestReadersWhoseSessionHasEnded(t *testing.T) {
-	v := visitor{who: &auth.Principal{}, seen: time.Now().Add(-2 * lookAgain)}
-	if v.gone() || time.Since(v.seen) > lookAgain {
-		t.Error("a reader without a guard stays, and is looked at")
-	}
-	if none := (&visitor{}); none.gone() {
-		t.Error("nobody cannot go")
-	}
 }

@@ -51,7 +51,7 @@ func keep(command []string) int {
 	signal.Notify(over, syscall.SIGTERM)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = framework.Stdout(), os.Stderr
-	isolate(cmd)
+	isolate(cmd, syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return notStarted

@@ -1,11 +1,13 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -97,7 +99,9 @@ func answer(ctx context.Context, path string, args []string) (string, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = baseEnvironment()
 	cmd.WaitDelay = time.Second
-	isolate(cmd)
-	out, err := cmd.Output()
-	return string(out), err
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	isolate(cmd, syscall.SIGKILL)
+	err := wait(cmd)
+	return out.String(), err
 }

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate gives a command a process group of its own, and has the kernel kill it when the thread ends that starts it.
-func isolate(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// isolate gives a command a process group of its own, and has the kernel send it a signal when the thread ends that
+// starts it.
+func isolate(cmd *exec.Cmd, last syscall.Signal) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: last}
 }
 
 // adopt makes this process the parent of whatever its descendants leave behind.

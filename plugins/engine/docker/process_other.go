@@ -8,7 +8,7 @@ import (
 )
 
 // isolate gives a command a process group of its own.
-func isolate(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func isolate(cmd *exec.Cmd, _ syscall.Signal) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func adopt() {}
 

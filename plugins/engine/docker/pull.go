@@ -148,13 +148,13 @@ func (l login) refusal(ctx context.Context, ref string, err error) error {
 		return false
 	}
 	switch {
-	case has("toomanyrequests", "too many requests", "rate limit", "status: 429"):
+	case has("toomanyrequests", "too many requests", "rate limit", "status: 429", "http 429"):
 		return say(codes.ResourceExhausted, reasonLimited)
-	case has("unauthorized", "no basic auth credentials", "authentication required", "status: 401"):
+	case has("unauthorized", "no basic auth credentials", "authentication required", "status: 401", "http 401"):
 		return say(codes.Unauthenticated, reasonAuth)
-	case has("access denied", "access to the resource is denied", "denied:", "status: 403") && l.known():
+	case has("denied", "status: 403", "http 403") && l.known():
 		return say(codes.PermissionDenied, reasonDenied)
-	case has("access denied", "access to the resource is denied", "denied:", "status: 403"):
+	case has("denied", "status: 403", "http 403"):
 		return say(codes.Unauthenticated, reasonAuth)
 	case has("no space left on device"):
 		return say(codes.FailedPrecondition, reasonNoSpace)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -46,7 +47,8 @@ func (d *docker) run(ctx context.Context, command []string, dir string, env []st
 	}
 	cmd.Cancel = hold.Close
 	cmd.WaitDelay = endLimit
-	isolate(cmd)
+	// The keeper must live on to end what the command has started.
+	isolate(cmd, syscall.SIGTERM)
 	err = wait(cmd)
 	for _, w := range []any{cmd.Stdout, cmd.Stderr} {
 		w.(*lines).flush()

@@ -43,7 +43,7 @@ func (c *Client) Hosts(ctx context.Context) ([]string, error) {
 // Resolve implements Registry.
 func (c *Client) Resolve(ctx context.Context, req ResolveRequest) (*Resolved, error) {
 	out, err := c.rpc.Resolve(c.context(ctx), &registryv1.ResolveRequest{
-		Access: req.Access.proto(), Ref: req.Ref, Known: req.Known, Platform: req.Platform,
+		Access: req.Access.proto(), Ref: req.Ref, Known: req.Known, Platform: req.Platform, DigestOnly: req.DigestOnly,
 	})
 	if err != nil {
 		return nil, errs.From(err)

@@ -58,6 +58,8 @@ type ResolveRequest struct {
 	Known []string
 	// Platform is os/arch or os/arch/variant; it chooses Resolved.PlatformDigest.
 	Platform string
+	// DigestOnly asks for no details at all: the manifest is not fetched if the registry tells the digest without.
+	DigestOnly bool
 }
 
 // Resolved is what a reference stands for.

@@ -32,7 +32,7 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 	if err != nil {
 		return nil, err
 	}
-	if head != nil && slices.Contains(req.Known, head.digest) {
+	if head != nil && (req.DigestOnly || slices.Contains(req.Known, head.digest)) {
 		return &registry.Resolved{Digest: head.digest, MediaType: head.mediaType}, nil
 	}
 	if head != nil {

@@ -25,7 +25,7 @@ const (
 	// maxTotal is the size of all of them together, in bytes.
 	maxTotal = 8 << 20
 	// maxNodes is how many values one file may have, each alias counted as what it stands for.
-	maxNodes = 100_000
+	maxNodes = 20_000
 	// maxDepth is how deep values may be nested; maxBraces the same for variables.
 	maxDepth  = 100
 	maxBraces = 10

@@ -164,7 +164,9 @@ type ResolveRequest struct {
 	// known are digests of which the caller needs no details.
 	Known []string `protobuf:"bytes,3,rep,name=known,proto3" json:"known,omitempty"`
 	// platform is os/arch or os/arch/variant; it chooses platform_digest.
-	Platform      string `protobuf:"bytes,4,opt,name=platform,proto3" json:"platform,omitempty"`
+	Platform string `protobuf:"bytes,4,opt,name=platform,proto3" json:"platform,omitempty"`
+	// digest_only asks for no details at all: the manifest is not fetched if the registry tells the digest without.
+	DigestOnly    bool `protobuf:"varint,5,opt,name=digest_only,json=digestOnly,proto3" json:"digest_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,6 +227,13 @@ func (x *ResolveRequest) GetPlatform() string {
 		return x.Platform
 	}
 	return ""
+}
+
+func (x *ResolveRequest) GetDigestOnly() bool {
+	if x != nil {
+		return x.DigestOnly
+	}
+	return false
 }
 
 type Platform struct {
@@ -755,12 +764,14 @@ const file_patchbay_registry_v1_registry_proto_rawDesc = "" +
 	"\rdocker_config\x18\x01 \x01(\tR\fdockerConfig\"\x0e\n" +
 	"\fHostsRequest\"%\n" +
 	"\rHostsResponse\x12\x14\n" +
-	"\x05hosts\x18\x01 \x03(\tR\x05hosts\"\x8a\x01\n" +
+	"\x05hosts\x18\x01 \x03(\tR\x05hosts\"\xab\x01\n" +
 	"\x0eResolveRequest\x124\n" +
 	"\x06access\x18\x01 \x01(\v2\x1c.patchbay.registry.v1.AccessR\x06access\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x12\x14\n" +
 	"\x05known\x18\x03 \x03(\tR\x05known\x12\x1a\n" +
-	"\bplatform\x18\x04 \x01(\tR\bplatform\"`\n" +
+	"\bplatform\x18\x04 \x01(\tR\bplatform\x12\x1f\n" +
+	"\vdigest_only\x18\x05 \x01(\bR\n" +
+	"digestOnly\"`\n" +
 	"\bPlatform\x12\x0e\n" +
 	"\x02os\x18\x01 \x01(\tR\x02os\x12\x12\n" +
 	"\x04arch\x18\x02 \x01(\tR\x04arch\x12\x18\n" +

@@ -1,0 +1,336 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// The steps of a change, in order. The journal has the one that is about to be done, so that after a crash it is known
+// what may have happened and what has not.
+const (
+	stepPull         = "pull"
+	stepBackup       = "backup"
+	stepTag          = "tag"
+	stepUp           = "up"
+	stepHealth       = "healthcheck"
+	stepSync         = "sync_configured_tag"
+	stepExtraTags    = "pull_extra_tags"
+	stepRollbackTag  = "rollback_tag"
+	stepRollbackUp   = "rollback_up"
+	stepRollbackWait = "rollback_healthcheck"
+	stepDone         = "done"
+)
+
+// change is one service on its way to another image.
+type change struct {
+	s       *Service
+	r       *report
+	rec     *changeRecord
+	svc     serviceRecord
+	stack   stackRecord
+	spec    jobSpec
+	target  Target
+	started time.Time
+	// base and span place the change within the progress of the job, in percent.
+	base, span float64
+	outcome    changeOutcome
+}
+
+// changeOutcome is what the summary of a job tells about a service.
+type changeOutcome struct {
+	TagsPulled  []string
+	Warnings    []PullWarning
+	FailureStep string
+	Err         error
+	Trigger     string
+	Backups     []BackupResult
+}
+
+// PullWarning is a further tag that could not be pulled.
+type PullWarning struct {
+	ServiceID string `json:"serviceId"`
+	TagRef    string `json:"tagRef"`
+	Error     string `json:"error"`
+}
+
+// stepOrder is where a step stands; rollback steps come after all others.
+func stepOrder(step string) int {
+	for i, s := range []string{stepPull, stepBackup, stepTag, stepUp, stepHealth, stepSync, stepExtraTags, stepDone} {
+		if s == step {
+			return i
+		}
+	}
+	return -1
+}
+
+// enter writes the step into the journal before it is done.
+func (c *change) enter(ctx context.Context, step string) error {
+	c.rec.Step = step
+	if err := c.s.repo.saveChange(detached(ctx), c.rec); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	return nil
+}
+
+// detached is ctx without its end, for what must be done all the same.
+func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+
+// goesOn tells that the core ends, or another worker has the job: nothing may be undone, the job goes on from its journal.
+func goesOn(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost)
+}
+
+// at reports progress within the change: fraction is how much of it is done.
+func (c *change) at(ctx context.Context, fraction float64, message string, more func(*ProgressState)) {
+	c.r.progress(ctx, func(p *ProgressState) {
+		p.Phase, p.Message, p.CurrentTarget = c.rec.Step, message, c.name()
+		p.Percent = int(c.base + c.span*fraction)
+		p.Download = nil
+		if more != nil {
+			more(p)
+		}
+	})
+}
+
+func (c *change) name() string { return c.stack.Project + " / " + c.svc.Name }
+
+// run brings the service to its target, from the step in the journal on. The error that it returns is only for what ends
+// the whole job; what becomes of the service is in the record.
+func (c *change) run(ctx context.Context) error {
+	if stepOrder(c.rec.Step) < 0 {
+		return c.rollBack(ctx, "the job was interrupted while it rolled back")
+	}
+	steps := []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{stepPull, c.pull}, {stepBackup, c.backup}, {stepTag, c.tag}, {stepUp, c.up}, {stepHealth, c.health}, {stepSync, c.sync}, {stepExtraTags, c.extraTags},
+	}
+	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
+		if err := c.enter(ctx, step.name); err != nil {
+			return err
+		}
+		if err := step.do(ctx); err != nil {
+			return c.failed(ctx, step.name, err)
+		}
+	}
+	return c.finish(ctx, changeSuccess, nil)
+}
+
+// failed decides what follows when a step fails: nothing was changed before the tag; after it the former image comes back.
+func (c *change) failed(ctx context.Context, step string, err error) error {
+	if ctx.Err() != nil && goesOn(ctx) {
+		return context.Cause(ctx)
+	}
+	c.outcome.FailureStep, c.outcome.Err = step, err
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+		c.outcome.Err = err
+	}
+	c.r.fail(ctx, "%s: %s failed: %s", c.name(), step, reason(err))
+	switch {
+	case stepOrder(step) >= stepOrder(stepSync):
+		// The service runs and is healthy: only names of images are behind.
+		return c.finish(ctx, changeFailed, err)
+	case step == stepBackup:
+		c.startAgain(ctx)
+		return c.finish(ctx, changeFailed, err)
+	case stepOrder(step) < stepOrder(stepTag):
+		return c.finish(ctx, changeFailed, err)
+	case step == stepTag:
+		c.retag(ctx)
+		return c.finish(ctx, changeFailed, err)
+	case !c.svc.AutoRollback && ctx.Err() == nil:
+		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.name())
+		return c.finish(ctx, changeFailed, err)
+	}
+	return c.rollBack(ctx, reason(err))
+}
+
+// pull fetches the target by its digest.
+func (c *change) pull(ctx context.Context) error {
+	ref := c.svc.ref().WithDigest(c.target.TargetDigest)
+	c.r.info(ctx, "%s: pulling %s", c.name(), ref)
+	var img *engine.Image
+	err := c.s.again(ctx, func() (err error) {
+		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
+			done := 0.0
+			if p.TotalBytes > 0 {
+				done = float64(p.CurrentBytes) / float64(p.TotalBytes)
+			}
+			c.at(ctx, 0.05+0.45*done, "pulling "+ref, func(st *ProgressState) { st.Download = download(p) })
+			return ctx.Err()
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.rec.ToImage = img.ID
+	c.r.info(ctx, "%s: pulled %s, image %s", c.name(), ref, short(img.ID))
+	return nil
+}
+
+func download(p engine.PullProgress) *DownloadProgress {
+	d := &DownloadProgress{
+		CurrentBytes: p.CurrentBytes, TotalBytes: p.TotalBytes, CompletedLayers: p.CompletedLayers, TotalLayers: p.TotalLayers,
+		Status: p.Status, ActiveLayers: []LayerProgress{},
+	}
+	for _, l := range p.Active {
+		d.ActiveLayers = append(d.ActiveLayers, LayerProgress{ID: l.ID, Status: l.Status, CurrentBytes: l.CurrentBytes, TotalBytes: l.TotalBytes})
+	}
+	return d
+}
+
+// tag moves the name in the project to the new image, so that compose, now or later, runs it.
+func (c *change) tag(ctx context.Context) error {
+	c.at(ctx, 0.6, "naming the image "+c.svc.Image, nil)
+	return c.s.again(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ref().String()) })
+}
+
+// retag gives the name back to the former image, after nothing else was done.
+func (c *change) retag(ctx context.Context) {
+	if c.rec.FromImage == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(detached(ctx), time.Minute)
+	defer cancel()
+	if err := c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ref().String()); err != nil {
+		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.name(), reason(err))
+	}
+	c.startAgain(ctx)
+}
+
+// up has compose recreate the service, and only it.
+func (c *change) up(ctx context.Context) error {
+	c.at(ctx, 0.65, "recreating "+c.svc.Name, nil)
+	return c.recreate(ctx)
+}
+
+func (c *change) recreate(ctx context.Context) error {
+	// The files may have changed since the update was asked for: compose reads them now, and so do we.
+	if err := c.s.sameImage(ctx, &c.stack, &c.svc); err != nil {
+		return err
+	}
+	_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionRecreate, c.svc.Name)
+	return err
+}
+
+func (c *change) health(ctx context.Context) error {
+	c.at(ctx, 0.8, "waiting until it is healthy", nil)
+	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.ToImage, c.rec.ToDigest)
+}
+
+// sync makes sure that the name in the project still stands for what runs.
+func (c *change) sync(ctx context.Context) error {
+	c.at(ctx, 0.92, "checking the name of the image", nil)
+	return c.s.again(ctx, func() error {
+		found, err := c.s.engine().Images(ctx, []string{c.svc.ref().String()})
+		if err != nil {
+			return err
+		}
+		if len(found) == 1 && found[0] != nil && found[0].ID == c.rec.ToImage {
+			return nil
+		}
+		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ref().String())
+	})
+}
+
+// extraTags pulls further tags. They are a convenience: what fails is a warning.
+func (c *change) extraTags(ctx context.Context) error {
+	for _, tag := range c.target.PullTags {
+		ref := c.svc.ref().WithTag(tag)
+		c.at(ctx, 0.97, "pulling "+ref, nil)
+		err := c.s.again(ctx, func() error {
+			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: reason(err)})
+			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.name(), ref, reason(err))
+		default:
+			c.outcome.TagsPulled = append(c.outcome.TagsPulled, tag)
+		}
+	}
+	return nil
+}
+
+// finish writes how the change ended, and what the service runs now.
+func (c *change) finish(ctx context.Context, status string, cause error) error {
+	ctx = detached(ctx)
+	c.rec.Status, c.rec.FinishedAt = status, c.s.now()
+	if status == changeSuccess {
+		c.rec.Step = stepDone
+	}
+	if cause != nil {
+		c.rec.Error = reason(cause)
+	}
+	if err := c.s.repo.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	c.s.refreshServices(ctx, []string{c.svc.ID})
+	if status == changeSuccess {
+		c.r.info(ctx, "%s: runs %s", c.name(), short(c.rec.ToDigest))
+	}
+	return nil
+}
+
+// short is the beginning of a digest or id, for people.
+func short(digest string) string {
+	digest = strings.TrimPrefix(digest, "sha256:")
+	return digest[:min(12, len(digest))]
+}
+
+// again repeats a step that is safe to repeat, with growing pauses. A mistake of ours is not repeated.
+func (s *Service) again(ctx context.Context, do func() error) error {
+	set := s.settings()
+	pause, longest := time.Duration(set.UpdateBaseMS)*time.Millisecond, time.Duration(max(set.UpdateBaseMS, set.UpdateMaxMS))*time.Millisecond
+	for attempt := int64(1); ; attempt++ {
+		err := do()
+		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !passing(err) {
+			return err
+		}
+		if err := sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
+			return err
+		}
+	}
+}
+
+// passing tells whether an error may be gone at the next try.
+func passing(err error) bool {
+	switch fault.CodeOf(err) {
+	case fault.InvalidRequest, fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.Unauthorized, fault.Forbidden:
+		return false
+	}
+	return !denied(err)
+}
+
+// sameImage tells whether the project's files still give the service the image that was asked for.
+func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
+	p, err := s.load(ctx, st)
+	if err != nil {
+		return fault.Wrap(err, fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
+	}
+	for _, found := range p.Services {
+		if found.Name != svc.Name {
+			continue
+		}
+		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ref().String() {
+			return nil
+		}
+		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, found.Image)
+	}
+	return fault.New(fault.Conflict, "The compose files of %s no longer have the service %s.", st.Project, svc.Name)
+}

@@ -1,0 +1,188 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+const (
+	// settlePause gathers the events of the engine: recreating a service gives many in a row.
+	settlePause = 1500 * time.Millisecond
+	// rejoinMin and rejoinMax bound the pause before the engine's events are asked for again.
+	rejoinMin = time.Second
+	rejoinMax = time.Minute
+)
+
+// discoverAlways discovers by the clock, and soon after the engine tells of a change, until ctx ends. It makes no jobs: the
+// projects have the result. While the engine does not answer it says so once.
+func (s *Service) discoverAlways(ctx context.Context) {
+	failing := false
+	for first := true; ; first = false {
+		if !first && !s.awaitNews(ctx) {
+			return
+		}
+		_, err := s.discover(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !failing:
+			s.log.Warn("discovery fails", "error", err)
+		case err == nil && failing:
+			s.log.Info("discovery works again")
+		}
+		failing = err != nil
+	}
+}
+
+// awaitNews waits for the next discovery; false when ctx ends.
+func (s *Service) awaitNews(ctx context.Context) bool {
+	t := time.NewTimer(time.Duration(s.settings().Discovery) * time.Second)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	case <-s.news:
+	}
+	if sleep(ctx, settlePause) != nil {
+		return false
+	}
+	select {
+	case <-s.news:
+	default:
+	}
+	return true
+}
+
+// watchEngine follows the events of the engine, so that what a person does with containers is seen soon.
+func (s *Service) watchEngine(ctx context.Context) {
+	pause := rejoinMin
+	for ctx.Err() == nil {
+		began := time.Now()
+		_ = s.engine().Events(ctx, func(ev engine.Event) error {
+			if ev.Type == engine.EventReady || tells(ev) {
+				select {
+				case s.news <- struct{}{}:
+				default:
+				}
+			}
+			return ctx.Err()
+		})
+		if time.Since(began) > rejoinMax {
+			pause = rejoinMin
+		}
+		if sleep(ctx, pause) != nil {
+			return
+		}
+		pause = min(2*pause, rejoinMax)
+	}
+}
+
+// tells tells whether an event changes what is known of services. Health checks and execs are many and change nothing.
+func tells(ev engine.Event) bool {
+	if ev.Type != "container" || ev.Labels[labelProject] == "" {
+		return false
+	}
+	switch ev.Action {
+	case "create", "start", "die", "destroy", "stop", "pause", "unpause", "rename":
+		return true
+	}
+	return false
+}
+
+// housekeepSlice is how many rows one transaction deletes at most.
+const housekeepSlice = 10_000
+
+// housekeeping removes what is past its time: samples, backups of stacks that have proved stable, snapshots, events of
+// deliveries. It never compacts the database.
+func (s *Service) housekeeping(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	now := s.cfg.Now()
+	for range 10 {
+		n, err := s.repo.deleteSome(ctx, "containers_samples", "at", now.Add(-sampleDays*24*time.Hour).UnixMilli())
+		if err != nil {
+			return nil, fmt.Errorf("delete old samples: %w", err)
+		}
+		if n < housekeepSlice || ctx.Err() != nil {
+			break
+		}
+	}
+	for _, table := range [][2]string{{"containers_delivery_events", "at"}, {"containers_deliveries", "last_at"}} {
+		if _, err := s.repo.deleteSome(ctx, table[0], table[1], now.Add(-30*24*time.Hour).UnixMilli()); err != nil {
+			return nil, fmt.Errorf("delete from %s: %w", table[0], err)
+		}
+	}
+	if err := s.inference.collect(ctx); err != nil {
+		return nil, fmt.Errorf("delete old snapshots: %w", err)
+	}
+	return nil, s.removeBackups(ctx)
+}
+
+// deleteSome deletes the oldest rows of a table that are older than a time, at most a slice of them.
+func (r *repository) deleteSome(ctx context.Context, table, column string, before int64) (n int64, err error) {
+	keys := map[string]string{"containers_samples": "service_id, at", "containers_delivery_events": "id", "containers_deliveries": "delivery_id"}[table]
+	err = r.tx(ctx, "delete old rows", func(_ context.Context, w *gorm.DB) error {
+		done := w.Exec(fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s < ? ORDER BY %s LIMIT ?)", table, keys, keys, table, column, column), before, housekeepSlice)
+		n = done.RowsAffected
+		return done.Error
+	})
+	return n, err
+}
+
+// removeBackups deletes the files of backups that are due, except the newest of each mount, and only while the whole stack
+// runs.
+func (s *Service) removeBackups(ctx context.Context) error {
+	due, err := s.repo.dueBackups(ctx, s.now())
+	if err != nil {
+		return fmt.Errorf("read the backups: %w", err)
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range due {
+		b := &due[i]
+		states := map[string]LifecycleState{}
+		for _, svc := range inv.members(b.StackID) {
+			states[svc.ID] = svc.State
+		}
+		if len(states) > 0 && sumStates(states) != StateRunning {
+			continue
+		}
+		newer, err := s.repo.newerBackups(ctx, b)
+		if err != nil {
+			return fmt.Errorf("read the backups: %w", err)
+		}
+		if newer < backupKeepLast {
+			continue
+		}
+		if err := os.Remove(b.Path); err != nil && !os.IsNotExist(err) {
+			s.log.Warn("a backup could not be deleted", "backup", b.ID, "error", err)
+			continue
+		}
+		b.DeletedAt = s.now()
+		if err := s.repo.saveBackup(ctx, b); err != nil {
+			return fmt.Errorf("write a backup: %w", err)
+		}
+	}
+	return nil
+}
+
+func (r *repository) dueBackups(ctx context.Context, now int64) (out []backupRecord, err error) {
+	err = r.db(ctx).Where("deleted_at = 0 AND cleanup_after > 0 AND cleanup_after <= ? AND status = ?", now, backupSuccess).Order("cleanup_after").Limit(1000).Find(&out).Error
+	return out, err
+}
+
+func (r *repository) newerBackups(ctx context.Context, b *backupRecord) (n int64, err error) {
+	err = r.db(ctx).Model(&backupRecord{}).
+		Where("service_id = ? AND kind = ? AND target = ? AND status = ? AND deleted_at = 0 AND (created_at > ? OR created_at = ? AND id > ?)", b.ServiceID, b.Kind, b.Target, backupSuccess, b.CreatedAt, b.CreatedAt, b.ID).
+		Count(&n).Error
+	return n, err
+}

@@ -1,0 +1,234 @@
+package containers
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// What became of the backup of a mount.
+const (
+	backupRunning     = "running"
+	backupSuccess     = "success"
+	backupFailed      = "failed"
+	backupSkippedSize = "skipped_by_size"
+)
+
+// BackupPlan is a mount that an update would copy before.
+type BackupPlan struct {
+	Mount
+	Choice BackupChoice `json:"choice" enum:"inherit,force"`
+	Limit  int64        `json:"limitBytes,omitempty" doc:"A mount of more bytes is left out; left out itself where there is no limit."`
+}
+
+// BackupResult is what became of a mount's backup in a job.
+type BackupResult struct {
+	ID        string `json:"id" example:"bkp_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	ServiceID string `json:"serviceId"`
+	Kind      string `json:"kind" enum:"docker-volume,bind-mount"`
+	Target    string `json:"target"`
+	Status    string `json:"status" enum:"running,success,failed,skipped_by_size"`
+	SizeBytes int64  `json:"sizeBytes,omitempty"`
+	Error     string `json:"error,omitempty"`
+}
+
+// notData are mounts that hold no data of the service: what belongs to the host.
+func notData(m Mount) bool {
+	if m.Kind != mountBind {
+		return false
+	}
+	if strings.HasSuffix(m.Name, ".sock") || m.Name == "/" {
+		return true
+	}
+	for _, dir := range []string{"/proc", "/sys", "/dev", "/run", "/var/run", "/etc/localtime", "/etc/timezone"} {
+		if m.Name == dir || strings.HasPrefix(m.Name, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// backupPlan are the mounts of a service that are copied before an update in a mode.
+func (s *Service) backupPlan(ctx context.Context, svc *serviceRecord, mode string) ([]BackupPlan, error) {
+	set, err := s.systemSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []BackupPlan{}
+	if mode == string(backupSkip) || mode == string(backupInherit) && !set.Backup.Enabled {
+		return out, nil
+	}
+	for _, m := range svc.Mounts {
+		choice := svc.BackupTargets.of(m)
+		if choice == backupSkip || m.ReadOnly || notData(m) && choice != backupForce {
+			continue
+		}
+		p := BackupPlan{Mount: m, Choice: choice}
+		if choice == backupInherit && mode != string(backupForce) {
+			p.Limit = set.Backup.SkipOverBytes
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// backup copies the mounts of the service, which is stopped for it, so that the copies are whole.
+func (c *change) backup(ctx context.Context) error {
+	plan, err := c.s.backupPlan(ctx, &c.svc, c.spec.BackupMode)
+	if err != nil || len(plan) == 0 {
+		return err
+	}
+	if err := c.s.repo.failOpenBackups(ctx, c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+		return err
+	}
+	list, err := c.s.containersOf(ctx, c.stack.Project, c.svc.Name)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		c.r.info(ctx, "%s: there is no container yet, so nothing to back up", c.name())
+		return nil
+	}
+	if c.svc.State != StateStopped {
+		c.at(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
+		if _, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStop, c.svc.Name); err != nil {
+			return err
+		}
+	}
+	for _, p := range plan {
+		c.at(ctx, 0.52, "backing up "+p.Name, nil)
+		res, err := c.s.backupMount(ctx, c, list[0].ID, p)
+		c.outcome.Backups = append(c.outcome.Backups, res)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backupMount copies one mount. A failure is an error only if the settings ask for every backup to succeed.
+func (s *Service) backupMount(ctx context.Context, c *change, container string, p BackupPlan) (BackupResult, error) {
+	set, err := s.systemSettings(ctx)
+	if err != nil {
+		return BackupResult{}, err
+	}
+	now := s.cfg.Now()
+	rec := &backupRecord{
+		ID: store.NewID("bkp"), StackID: c.stack.ID, ServiceID: c.svc.ID, JobID: c.rec.JobID, Kind: p.Kind, Target: p.Name, Destination: p.Destination,
+		Status: backupRunning, CreatedAt: store.Millis(now),
+	}
+	rec.Path = filepath.Join(set.Backup.BaseDir, c.stack.ID, now.UTC().Format("20060102-150405Z")+"-"+rec.ID+".tar.gz")
+	if err := s.repo.saveBackup(ctx, rec); err != nil {
+		return BackupResult{}, err
+	}
+	size, digest, err := s.writeArchive(ctx, container, p, rec.Path)
+	rec.Status, rec.Size, rec.Digest, rec.FinishedAt = backupSuccess, size, digest, s.now()
+	rec.CleanupAfter = store.Millis(s.cfg.Now().Add(backupKeep))
+	switch {
+	case errors.Is(err, errTooLarge):
+		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("more than %d bytes", p.Limit), ""
+		c.r.warn(ctx, "%s: %s holds more than %d bytes and is not backed up", c.name(), p.Name, p.Limit)
+		err = nil
+	case err != nil:
+		rec.Status, rec.Error, rec.Path = backupFailed, backupReason(err), ""
+		c.r.fail(ctx, "%s: the backup of %s failed: %s", c.name(), p.Name, rec.Error)
+	default:
+		c.r.info(ctx, "%s: backed up %s, %d bytes", c.name(), p.Name, size)
+	}
+	if saved := s.repo.saveBackup(detached(ctx), rec); saved != nil {
+		return rec.result(), saved
+	}
+	if err != nil && (set.Backup.RequireSuccess || ctx.Err() != nil) {
+		return rec.result(), fault.Wrap(err, fault.Conflict, "The backup of %s failed, so nothing was changed: %s", p.Name, rec.Error)
+	}
+	return rec.result(), nil
+}
+
+// backupReason words why a backup failed: what the engine says, or what the file system does.
+func backupReason(err error) string {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Op + " " + path.Path + ": " + path.Err.Error()
+	}
+	return reason(err)
+}
+
+func (b *backupRecord) result() BackupResult {
+	return BackupResult{ID: b.ID, ServiceID: b.ServiceID, Kind: b.Kind, Target: b.Target, Status: b.Status, SizeBytes: b.Size, Error: b.Error}
+}
+
+// errTooLarge tells that a mount holds more than the limit.
+var errTooLarge = errors.New("the mount holds more than the limit")
+
+// limitWriter counts what passes, and refuses more than a limit; 0 means none.
+type limitWriter struct {
+	w           io.Writer
+	size, limit int64
+}
+
+// Write implements io.Writer.
+func (l *limitWriter) Write(p []byte) (int, error) {
+	l.size += int64(len(p))
+	if l.limit > 0 && l.size > l.limit {
+		return 0, errTooLarge
+	}
+	return l.w.Write(p)
+}
+
+// writeArchive copies a mount into a file, which is there in whole or not at all. size is that of the contents before they
+// are compressed.
+func (s *Service) writeArchive(ctx context.Context, container string, p BackupPlan, path string) (size int64, digest string, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return 0, "", err
+	}
+	f, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() {
+		_ = f.Close()
+		if err != nil {
+			_ = os.Remove(path + ".part")
+		}
+	}()
+	sum := sha256.New()
+	packed := gzip.NewWriter(io.MultiWriter(f, sum))
+	in := &limitWriter{w: packed, limit: p.Limit}
+	if err := s.engine().Archive(ctx, container, p.Destination, in); err != nil {
+		if p.Limit > 0 && in.size > p.Limit {
+			err = errTooLarge
+		}
+		return in.size, "", err
+	}
+	if err := packed.Close(); err != nil {
+		return in.size, "", err
+	}
+	if err := f.Sync(); err != nil {
+		return in.size, "", err
+	}
+	return in.size, hex.EncodeToString(sum.Sum(nil)), os.Rename(path+".part", path)
+}
+
+// startAgain starts a service that was stopped for a backup or a restore. It is tried even if the job was cancelled.
+func (c *change) startAgain(ctx context.Context) {
+	if c.svc.State == StateStopped {
+		return
+	}
+	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
+	defer cancel()
+	if _, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStart, c.svc.Name); err != nil {
+		c.r.fail(ctx, "%s: it could not be started again: %s", c.name(), reason(err))
+	}
+}

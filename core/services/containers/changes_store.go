@@ -1,0 +1,71 @@
+package containers
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// beginChange writes a new record, or returns the one that the same job has for the service already.
+func (r *repository) beginChange(ctx context.Context, rec *changeRecord) (*changeRecord, error) {
+	err := r.tx(ctx, "begin a change", func(ctx context.Context, w *gorm.DB) error {
+		if err := w.Clauses(clause.OnConflict{DoNothing: true}).Create(rec).Error; err != nil {
+			return err
+		}
+		var kept changeRecord
+		if err := w.Where("job_id = ? AND service_id = ?", rec.JobID, rec.ServiceID).Take(&kept).Error; err != nil {
+			return err
+		}
+		rec = &kept
+		return nil
+	})
+	return rec, err
+}
+
+func (r *repository) saveChange(ctx context.Context, rec *changeRecord) error {
+	return r.tx(ctx, "write the journal", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
+}
+
+// finishChange ends a change. A success makes what was the candidate run: the candidate goes, unless a check has found a
+// newer one meanwhile.
+func (r *repository) finishChange(ctx context.Context, rec *changeRecord, serviceID string, now int64) error {
+	return r.tx(ctx, "end a change", func(_ context.Context, w *gorm.DB) error {
+		if err := w.Save(rec).Error; err != nil {
+			return err
+		}
+		columns := map[string]any{"generation": gorm.Expr("generation + 1"), "updated_at": now}
+		if err := w.Model(&serviceRecord{}).Where("id = ?", serviceID).Updates(columns).Error; err != nil {
+			return err
+		}
+		if rec.Status != changeSuccess {
+			return nil
+		}
+		return w.Model(&serviceRecord{}).Where("id = ? AND candidate_digest = ?", serviceID, rec.ToDigest).Updates(noCandidate()).Error
+	})
+}
+
+// noCandidate are the columns of a service without one.
+func noCandidate() map[string]any {
+	return map[string]any{"candidate_digest": "", "candidate_tag": "", "candidate_match": "", "candidate_arch": "null", "candidate_version": "", "candidate_since": 0}
+}
+
+func (r *repository) change(ctx context.Context, id string) (changeRecord, error) {
+	return take[changeRecord](r.db(ctx).Where("id = ?", id), "There is no such change.")
+}
+
+// lastChange is the newest change of a service that succeeded; nil without one.
+func (r *repository) lastChange(ctx context.Context, serviceID string) (*changeRecord, error) {
+	var rows []changeRecord
+	err := r.db(ctx).Where("service_id = ? AND status = ?", serviceID, changeSuccess).Order("started_at DESC, id DESC").Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// changesOf are the newest changes of a service.
+func (r *repository) changesOf(ctx context.Context, serviceID string, limit int) (out []changeRecord, err error) {
+	err = r.db(ctx).Where("service_id = ?", serviceID).Order("started_at DESC, id DESC").Limit(limit).Find(&out).Error
+	return out, err
+}

@@ -1,0 +1,284 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/version"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+// Check queues a check for new versions.
+func (s *Service) Check(ctx context.Context, req ScanRequest) (string, error) {
+	sub, err := s.checkSubmission(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	return s.submitNew(ctx, sub)
+}
+
+func (s *Service) checkSubmission(ctx context.Context, req ScanRequest) (submission, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return submission{}, err
+	}
+	if err := req.check(inv); err != nil {
+		return submission{}, err
+	}
+	return req.submission(JobCheck), nil
+}
+
+// CheckSummary is the summary of a check.
+type CheckSummary struct {
+	HostPlatform          string          `json:"hostPlatform" example:"linux/amd64"`
+	Scope                 string          `json:"scope"`
+	StackIDs              []string        `json:"stackIds"`
+	ServicesChecked       int             `json:"servicesChecked"`
+	ServicesFailed        int             `json:"servicesFailed"`
+	ServicesWithCandidate int             `json:"servicesWithCandidate"`
+	NewVersions           NewVersions     `json:"newVersions"`
+	Delivery              *deliverySource `json:"delivery,omitempty"`
+}
+
+// NewVersions are the services with a new version that no rule holds back.
+type NewVersions struct {
+	Count    int          `json:"count"`
+	Services []NewVersion `json:"services"`
+}
+
+// NewVersion is one of them.
+type NewVersion struct {
+	StackID             string `json:"stackId"`
+	StackName           string `json:"stackName"`
+	ServiceID           string `json:"serviceId"`
+	ServiceName         string `json:"serviceName"`
+	ImageRef            string `json:"imageRef"`
+	CurrentTag          string `json:"currentTag"`
+	CurrentDigest       string `json:"currentDigest"`
+	CurrentDisplayTag   string `json:"currentDisplayTag"`
+	CandidateTag        string `json:"candidateTag"`
+	CandidateDisplayTag string `json:"candidateDisplayTag"`
+	CandidateDigest     string `json:"candidateDigest"`
+}
+
+// checking is one run of a check.
+type checking struct {
+	s        *Service
+	r        *report
+	platform Platform
+	runtime  map[string][]string
+	total    int
+	done     atomic.Int64
+	failed   atomic.Int64
+
+	mu sync.Mutex
+	// asked are the references that were asked for, so that services with the same image cost one request.
+	asked map[string]*answer
+}
+
+type answer struct {
+	once sync.Once
+	res  *registry.Resolved
+	err  error
+}
+
+// runCheck asks the registries about the services of a job, several at once.
+func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
+	platform, err := s.hostPlatform(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{s: s, r: r, platform: platform, asked: map[string]*answer{}}
+	if err := c.readRuntime(ctx, &spec); err != nil {
+		return nil, err
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var services []*serviceRecord
+	for _, svc := range inv.services {
+		if spec.selects(svc) && !inv.archived(svc) {
+			services = append(services, svc)
+		}
+	}
+	slices.SortFunc(services, func(a, b *serviceRecord) int { return compareText(a.ID, b.ID) })
+	c.total = len(services)
+	g, run := errgroup.WithContext(ctx)
+	g.SetLimit(int(s.settings().Parallel))
+	for _, svc := range services {
+		g.Go(func() error { return c.one(run, inv.stacks[svc.StackID], svc) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return c.summary(ctx, &spec, services)
+}
+
+// readRuntime reads what runs now, so that candidates are compared with it.
+func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
+	o, _, err := c.s.observe(ctx, "")
+	if err != nil {
+		return err
+	}
+	if _, err := c.s.scanRuntime(ctx, o, spec.selects); err != nil {
+		return err
+	}
+	c.runtime = map[string][]string{}
+	stacks, err := c.s.repo.stacks(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stacks: %w", err)
+	}
+	services, err := c.s.repo.services(ctx)
+	if err != nil {
+		return fmt.Errorf("read the services: %w", err)
+	}
+	projects := map[string]string{}
+	for _, st := range stacks {
+		projects[st.ID] = st.Project
+	}
+	for i := range services {
+		c.runtime[services[i].ID] = o.of(projects[services[i].StackID], &services[i]).digests
+	}
+	return nil
+}
+
+// one checks a service and writes what was found. Only what ends the whole check is an error.
+func (c *checking) one(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
+	name := st.Project + " / " + svc.Name
+	columns, err := c.find(ctx, svc)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		c.failed.Add(1)
+		c.r.warn(ctx, "%s: %s", name, reason(err))
+		columns = map[string]any{"check_error": reason(err)}
+	}
+	columns["checked_at"] = c.s.now()
+	if err := c.s.repo.updateChecked(ctx, svc, columns, c.s.now()); err != nil {
+		return fmt.Errorf("write what the check of %s found: %w", name, err)
+	}
+	done := int(c.done.Add(1))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.r.progress(ctx, func(p *ProgressState) {
+		p.Phase, p.Message, p.CurrentTarget = "scan", "checked "+name, name
+		p.Current, p.Total, p.Percent = max(p.Current, done), c.total, max(p.Percent, done*99/max(1, c.total))
+	})
+	return nil
+}
+
+// find compares what runs with what the registry has under the service's tag, and gives the columns that change.
+func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
+	columns := map[string]any{"check_error": ""}
+	ref := svc.ref()
+	if ref.Tag == "" || svc.Pinned != "" {
+		for k, v := range noCandidate() {
+			columns[k] = v
+		}
+		return columns, nil
+	}
+	res, err := c.resolve(ctx, svc, ref)
+	if err != nil {
+		return nil, err
+	}
+	if newer, err := c.s.newerTags(ctx, ref); err == nil {
+		columns["newer_tags"] = toJSON(newer)
+	} else {
+		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, reason(err))
+	}
+	have := c.runtime[svc.ID]
+	switch {
+	case len(have) == 0:
+		// Without knowing what runs nothing is a candidate, and the one from before stays.
+		return columns, nil
+	case slices.Contains(have, res.Digest) || res.PlatformDigest != "" && slices.Contains(have, res.PlatformDigest):
+		for k, v := range noCandidate() {
+			columns[k] = v
+		}
+		return columns, nil
+	}
+	match, arch := matchArch(res.Platforms, c.platform)
+	columns["candidate_digest"], columns["candidate_tag"] = res.Digest, ref.Tag
+	columns["candidate_match"], columns["candidate_arch"] = match, toJSON(arch)
+	if res.Digest != svc.CandidateDigest {
+		columns["candidate_since"], columns["candidate_version"] = c.s.now(), ""
+		if !version.Strict(ref.Tag) {
+			c.s.inference.want(ref, svc.RuntimeDigest, c.platform, "new_version")
+			c.s.inference.want(ref, res.Digest, c.platform, "new_version")
+		}
+	}
+	return columns, nil
+}
+
+// resolve asks once for each reference, and once more if that fails.
+func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Ref) (*registry.Resolved, error) {
+	c.mu.Lock()
+	a := c.asked[ref.String()]
+	if a == nil {
+		a = &answer{}
+		c.asked[ref.String()] = a
+	}
+	c.mu.Unlock()
+	a.once.Do(func() {
+		for range 2 {
+			a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, svc.RuntimeDigest, svc.CandidateDigest)
+			if _, busy := limited(a.err); a.err == nil || busy || ctx.Err() != nil || !passing(a.err) {
+				return
+			}
+		}
+	})
+	return a.res, a.err
+}
+
+func (c *checking) summary(ctx context.Context, spec *jobSpec, services []*serviceRecord) (CheckSummary, error) {
+	out := CheckSummary{
+		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
+		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
+	}
+	inv, err := c.s.inventory(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, old := range services {
+		if !slices.Contains(out.StackIDs, old.StackID) {
+			out.StackIDs = append(out.StackIDs, old.StackID)
+		}
+		svc := inv.services[old.ID]
+		if svc == nil || svc.CandidateDigest == "" {
+			continue
+		}
+		out.ServicesWithCandidate++
+		if inv.ignored(svc) != nil {
+			continue
+		}
+		out.NewVersions.Services = append(out.NewVersions.Services, NewVersion{
+			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.ref().String(),
+			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: orElse(svc.RuntimeVersion, svc.Tag),
+			CandidateTag: svc.CandidateTag, CandidateDisplayTag: orElse(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
+		})
+	}
+	out.NewVersions.Count = len(out.NewVersions.Services)
+	if c.failed.Load() > 0 && int(c.failed.Load()) == len(services) {
+		return out, fmt.Errorf("no service could be checked: see the log of the job")
+	}
+	return out, c.s.repo.touchStacks(ctx, out.StackIDs, c.s.now())
+}
+
+// updateChecked writes what a check found, unless an update or rollback has changed the service since the check read it.
+func (r *repository) updateChecked(ctx context.Context, svc *serviceRecord, columns map[string]any, now int64) error {
+	columns["updated_at"] = now
+	return r.tx(ctx, "write a check", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&serviceRecord{}).Where("id = ? AND generation = ? AND image = ?", svc.ID, svc.Generation, svc.Image).Updates(columns).Error
+	})
+}

@@ -1,0 +1,85 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// load reads a stack's files as they are now.
+func (s *Service) load(ctx context.Context, st *stackRecord) (*compose.Project, error) {
+	return compose.Load(ctx, compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles})
+}
+
+func (s *Service) composeRequest(st *stackRecord, action string, services []string) engine.ComposeRequest {
+	set := s.settings()
+	return engine.ComposeRequest{
+		Bin: set.ComposeBin, Action: action, Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles,
+		Services: services, DockerConfig: set.DockerConfig,
+	}
+}
+
+// composeDry tells what compose would be run with.
+func (s *Service) composeDry(ctx context.Context, st *stackRecord, action string, services ...string) (*engine.ComposeResult, error) {
+	req := s.composeRequest(st, action, services)
+	req.DryRun = true
+	return s.engine().Compose(ctx, req, func(engine.Line) error { return nil })
+}
+
+// compose runs one compose command on a stack, or on some of its services, and keeps its output in the log of the job. A
+// command that fails is an error with the last lines of its output.
+func (s *Service) compose(ctx context.Context, r *report, st *stackRecord, action string, services ...string) (*engine.ComposeResult, error) {
+	res, err := s.engine().Compose(ctx, s.composeRequest(st, action, services), func(l engine.Line) error {
+		if text := strings.TrimSpace(l.Text); text != "" {
+			r.info(ctx, "compose: %s", text)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("run compose: %w", err)
+	}
+	if res.ExitCode != 0 {
+		return res, fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, lastLines(res.Tail, 6))
+	}
+	return res, nil
+}
+
+// lastLines is the end of an output, on one line.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, " · ")
+}
+
+// denied tells whether an outside system refused the credentials, or has no such thing: trying again is of no use.
+func denied(err error) bool {
+	switch errs.From(err).Code {
+	case codes.NotFound, codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.FailedPrecondition:
+		return true
+	}
+	return false
+}
+
+// digestsIn are the digests that an image has in a repository.
+func digestsIn(repo string, repoDigests []string) []string {
+	var out []string
+	for _, d := range repoDigests {
+		if r, err := image.Parse(d); err == nil && r.Repo() == repo && r.Digest != "" {
+			out = append(out, r.Digest)
+		}
+	}
+	return out
+}

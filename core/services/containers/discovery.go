@@ -1,0 +1,404 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// The actions of a discovery.
+const (
+	actionCreated = "created"
+	actionUpdated = "updated"
+	actionSkipped = "skipped"
+	actionFailed  = "failed"
+	actionMissing = "marked_missing"
+	actionStopped = "marked_stopped"
+)
+
+// ScanResult is what a discovery did.
+type ScanResult struct {
+	StartedAt  string       `json:"startedAt" format:"date-time"`
+	DurationMS int64        `json:"durationMs"`
+	Summary    ScanSummary  `json:"summary"`
+	Actions    []ScanAction `json:"actions" doc:"At most as many as the settings allow."`
+	Omitted    int          `json:"actionsOmitted,omitempty"`
+}
+
+// ScanSummary counts what a discovery saw and did.
+type ScanSummary struct {
+	ProjectsSeen   int `json:"projectsSeen"`
+	StacksCreated  int `json:"stacksCreated"`
+	StacksUpdated  int `json:"stacksUpdated"`
+	StacksSkipped  int `json:"stacksSkipped"`
+	StacksFailed   int `json:"stacksFailed"`
+	StacksMissing  int `json:"stacksMarkedMissing"`
+	StacksStopped  int `json:"stacksStopped"`
+	StacksArchived int `json:"stacksArchived"`
+}
+
+// ScanAction is what a discovery did with one project.
+type ScanAction struct {
+	Project string          `json:"project"`
+	Action  string          `json:"action" enum:"created,updated,skipped,failed,marked_missing,marked_stopped"`
+	StackID string          `json:"stackId,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Details json.RawMessage `json:"details,omitempty"`
+}
+
+func (r *ScanResult) add(a ScanAction, most int64) {
+	switch a.Action {
+	case actionCreated:
+		r.Summary.StacksCreated++
+	case actionUpdated:
+		r.Summary.StacksUpdated++
+	case actionSkipped:
+		r.Summary.StacksSkipped++
+	case actionFailed:
+		r.Summary.StacksFailed++
+	case actionMissing:
+		r.Summary.StacksMissing++
+	case actionStopped:
+		r.Summary.StacksStopped++
+	}
+	if a.Reason == archivedMissing {
+		r.Summary.StacksArchived++
+	}
+	if int64(len(r.Actions)) >= most {
+		r.Omitted++
+		return
+	}
+	r.Actions = append(r.Actions, a)
+}
+
+// Discover queues a discovery, or returns the one that is under way.
+func (s *Service) Discover(ctx context.Context) (string, error) {
+	job, _, err := s.submit(ctx, discoverySubmission())
+	return job.ID, err
+}
+
+func discoverySubmission() submission {
+	return submission{kind: JobDiscovery, key: "all", spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI}}
+}
+
+// DiscoverySummary is the summary of a discovery.
+type DiscoverySummary struct {
+	Scan     ScanResult      `json:"scan"`
+	Delivery *deliverySource `json:"delivery,omitempty"`
+}
+
+func (s *Service) runDiscovery(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "looking for compose projects" })
+	res, err := s.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range res.Actions {
+		if a.Action != actionSkipped {
+			r.info(ctx, "%s: %s %s", a.Project, a.Action, a.Reason)
+		}
+	}
+	return DiscoverySummary{Scan: res, Delivery: spec.Delivery}, nil
+}
+
+// discover finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
+func (s *Service) discover(ctx context.Context) (ScanResult, error) {
+	unlock, err := s.applying.lock(ctx, "discovery")
+	if err != nil {
+		return ScanResult{}, err
+	}
+	defer unlock()
+	began, set := s.cfg.Now(), s.settings()
+	res := ScanResult{StartedAt: formatTime(began), Actions: []ScanAction{}}
+	o, list, err := s.observe(ctx, "")
+	if err != nil {
+		return res, err
+	}
+	known, err := s.known(ctx)
+	if err != nil {
+		return res, err
+	}
+	groups := compose.Observe(labelsOf(list), compose.Options{ReadFile: s.readFile(), SupervisorOverride: s.overridePath()})
+	res.Summary.ProjectsSeen = len(groups)
+	running := map[string]bool{}
+	for _, c := range list {
+		running[c.Labels[labelProject]] = running[c.Labels[labelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
+	}
+	for _, g := range groups {
+		a, err := s.seen(ctx, known, g, running[g.Project])
+		if err != nil {
+			return res, err
+		}
+		res.add(a, set.MaxActions)
+		delete(known, g.Project)
+	}
+	for _, p := range sortedProjects(known) {
+		a, err := s.unseen(ctx, p)
+		if err != nil {
+			return res, err
+		}
+		if a != nil {
+			res.add(*a, set.MaxActions)
+		}
+	}
+	if _, err := s.scanRuntime(ctx, o, nil); err != nil {
+		return res, err
+	}
+	res.DurationMS = s.cfg.Now().Sub(began).Milliseconds()
+	return res, nil
+}
+
+func (s *Service) readFile() func(string) ([]byte, error) {
+	if s.cfg.ReadFile != nil {
+		return s.cfg.ReadFile
+	}
+	return compose.ReadFile
+}
+
+// overridePath is where the supervisor writes the file that names this instance's image.
+func (s *Service) overridePath() string {
+	path := s.settings().StatePath
+	if path == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), "self-upgrade.override.yml")
+}
+
+func labelsOf(list []engine.Container) []compose.Observed {
+	out := make([]compose.Observed, len(list))
+	for i, c := range list {
+		out[i] = compose.Observed{Project: c.Labels[labelProject], Service: c.Labels[labelService], WorkingDir: c.Labels[labelWorkingDir], EnvFiles: c.Labels[labelEnvFiles]}
+		if files, ok := c.Labels[labelFiles]; ok {
+			out[i].ConfigFiles = &files
+		}
+	}
+	return out
+}
+
+// knownProject is a project with its stack, as they were stored before a discovery.
+type knownProject struct {
+	project projectRecord
+	stack   *stackRecord
+}
+
+func (s *Service) known(ctx context.Context) (map[string]*knownProject, error) {
+	projects, err := s.repo.projects(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the projects: %w", err)
+	}
+	stacks, err := s.repo.stacks(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stacks: %w", err)
+	}
+	out := map[string]*knownProject{}
+	for _, p := range projects {
+		out[p.Project] = &knownProject{project: p}
+	}
+	for i := range stacks {
+		if k := out[stacks[i].Project]; k != nil {
+			k.stack = &stacks[i]
+		}
+	}
+	return out, nil
+}
+
+func sortedProjects(known map[string]*knownProject) []*knownProject {
+	var out []*knownProject
+	for _, k := range known {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b *knownProject) int { return compareText(a.project.Project, b.project.Project) })
+	return out
+}
+
+// seen takes in a project that has containers.
+func (s *Service) seen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
+	k := known[g.Project]
+	if k == nil {
+		k = &knownProject{project: projectRecord{Project: g.Project}}
+	}
+	p := k.project
+	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details = s.now(), s.now(), g.Warning, ""
+	if g.Variants != nil {
+		p.Details = toJSON(g.Variants)
+	}
+	a := ScanAction{Project: g.Project, StackID: p.StackID, Reason: g.Warning, Details: json.RawMessage(p.Details)}
+	if g.Err != nil {
+		return s.invalidProject(ctx, k, p, a, g.Err.Error())
+	}
+	p.WorkingDir, p.Files = g.WorkingDir, g.Files
+	found, err := s.parsed(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles})
+	if compose.AllFilesAbsent(err) && !running {
+		return s.archiveMissing(ctx, k, p)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return a, context.Cause(ctx)
+		}
+		return s.invalidProject(ctx, k, p, a, err.Error())
+	}
+	p.Status = ProjectActive
+	if !running {
+		p.Status = ProjectStopped
+	}
+	changed, err := s.syncProject(ctx, k, &p, found, g.EnvFiles)
+	if err != nil {
+		return a, err
+	}
+	a.StackID = p.StackID
+	switch {
+	case k.stack == nil:
+		a.Action = actionCreated
+	case changed:
+		a.Action = actionUpdated
+	case p.Status == ProjectStopped && k.project.Status != ProjectStopped:
+		a.Action = actionStopped
+	default:
+		a.Action = actionSkipped
+	}
+	return a, nil
+}
+
+// invalidProject keeps a project that cannot be used visible, with the reason. Its stack stays as it was.
+func (s *Service) invalidProject(ctx context.Context, k *knownProject, p projectRecord, a ScanAction, why string) (ScanAction, error) {
+	p.Status, p.LastError = ProjectInvalid, why
+	a.Action, a.Reason = actionFailed, why
+	return a, s.saveProject(ctx, k, p)
+}
+
+// unseen looks after a project that has no container any more: its files tell whether it is stopped or gone.
+func (s *Service) unseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
+	p := k.project
+	p.LastScanAt = s.now()
+	a := ScanAction{Project: p.Project, StackID: p.StackID}
+	if len(p.Files) == 0 {
+		if p.Status == ProjectMissing {
+			return nil, nil
+		}
+		p.Status, a.Action = ProjectMissing, actionMissing
+		return &a, s.saveProject(ctx, k, p)
+	}
+	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files}
+	if k.stack != nil {
+		src.EnvFiles = k.stack.EnvFiles
+	}
+	found, err := s.parsed(ctx, src)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case compose.AllFilesAbsent(err):
+		if p.Status == ProjectMissing {
+			return nil, nil
+		}
+		a, err := s.archiveMissing(ctx, k, p)
+		return &a, err
+	case err != nil:
+		a, err := s.invalidProject(ctx, k, p, a, err.Error())
+		return &a, err
+	}
+	p.LastError, p.Status = "", ProjectStopped
+	changed, err := s.syncProject(ctx, k, &p, found, src.EnvFiles)
+	if err != nil {
+		return nil, err
+	}
+	a.Action, a.StackID = actionSkipped, p.StackID
+	if changed {
+		a.Action = actionUpdated
+	}
+	if k.project.Status != ProjectStopped {
+		a.Action = actionStopped
+	}
+	return &a, nil
+}
+
+// archiveMissing archives a project of which every file is gone. What a person has archived stays as it is.
+func (s *Service) archiveMissing(ctx context.Context, k *knownProject, p projectRecord) (ScanAction, error) {
+	p.Status, p.LastError = ProjectMissing, compose.FileMissing
+	a := ScanAction{Project: p.Project, StackID: p.StackID, Action: actionMissing, Reason: archivedMissing}
+	if p.ArchivedAt == 0 {
+		p.ArchivedAt, p.ArchivedReason = s.now(), archivedMissing
+	}
+	if k.stack != nil && k.stack.ArchivedAt == 0 {
+		if err := s.repo.updateStack(ctx, k.stack.ID, map[string]any{"archived_at": s.now(), "archived_reason": archivedMissing}, s.now()); err != nil {
+			return a, fmt.Errorf("archive the stack %s: %w", p.Project, err)
+		}
+	}
+	return a, s.saveProject(ctx, k, p)
+}
+
+// parseCache keeps what the files of projects say for as long as none of them changes.
+type parseCache struct {
+	mu   sync.Mutex
+	kept map[string]parsedProject
+}
+
+type parsedProject struct {
+	signature string
+	project   *compose.Project
+}
+
+// settleFiles is how old a file must be before its time and size are trusted: a file may change twice within the
+// resolution of its time.
+const settleFiles = 2 * time.Second
+
+// parsed reads a project, from the cache if nothing has changed.
+func (s *Service) parsed(ctx context.Context, src compose.Source) (*compose.Project, error) {
+	s.parses.mu.Lock()
+	kept, ok := s.parses.kept[src.Project]
+	s.parses.mu.Unlock()
+	if ok {
+		if sig, settled := signature(src, kept.project.Parts); settled && sig == kept.signature {
+			return kept.project, nil
+		}
+	}
+	p, err := compose.Load(ctx, src)
+	if err != nil {
+		if e := (*compose.Error)(nil); !errors.As(err, &e) && ctx.Err() == nil {
+			return nil, fmt.Errorf("%s: %w", compose.FileInvalid, err)
+		}
+		return nil, err
+	}
+	sig, settled := signature(src, p.Parts)
+	s.parses.mu.Lock()
+	defer s.parses.mu.Unlock()
+	if s.parses.kept == nil {
+		s.parses.kept = map[string]parsedProject{}
+	}
+	delete(s.parses.kept, src.Project)
+	if settled {
+		s.parses.kept[src.Project] = parsedProject{sig, p}
+	}
+	return p, nil
+}
+
+// signature changes with the files of a project. It is not settled while one of them is too young.
+func signature(src compose.Source, parts []string) (sig string, settled bool) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %q %q", src.WorkingDir, src.Files, src.EnvFiles)
+	env := src.EnvFiles
+	if len(env) == 0 {
+		env = []string{filepath.Join(src.WorkingDir, ".env")}
+	}
+	settled = true
+	for _, path := range slices.Concat(src.Files, parts, env) {
+		info, err := os.Stat(path)
+		if err != nil {
+			fmt.Fprintf(&b, " -")
+			continue
+		}
+		settled = settled && time.Since(info.ModTime()) > settleFiles
+		fmt.Fprintf(&b, " %d.%d", info.ModTime().UnixNano(), info.Size())
+	}
+	return b.String(), settled
+}

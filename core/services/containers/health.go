@@ -1,0 +1,169 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// The labels by which compose marks containers.
+const (
+	labelProject    = "com.docker.compose.project"
+	labelService    = "com.docker.compose.service"
+	labelWorkingDir = "com.docker.compose.project.working_dir"
+	labelFiles      = "com.docker.compose.project.config_files"
+	labelEnvFiles   = "com.docker.compose.project.environment_file"
+	labelOneOff     = "com.docker.compose.oneoff"
+)
+
+// containersOf are the containers of a project, or of one service of it; those of "compose run" are left out.
+func (s *Service) containersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
+	labels := []string{labelProject + "=" + project}
+	if service != "" {
+		labels = append(labels, labelService+"="+service)
+	}
+	list, err := s.engine().Containers(ctx, engine.Filter{Labels: labels})
+	if err != nil {
+		return nil, fmt.Errorf("list the containers of %s: %w", project, err)
+	}
+	return slices.DeleteFunc(list, oneOff), nil
+}
+
+func oneOff(c engine.Container) bool {
+	return c.Labels[labelOneOff] == "True" || c.Labels[labelOneOff] == "true"
+}
+
+// healthPause is the pause between two looks at a new container.
+const healthPause = 500 * time.Millisecond
+
+// watched is what was seen of a container so far.
+type watched struct {
+	restarts int
+	started  int64
+	since    time.Time
+}
+
+// waitHealthy waits until all containers of a service run the image and are healthy: by their health check, or, without
+// one, by running for the settling time without a restart. The containers are looked up each time: compose may replace
+// them. digest, if given, must be among the image's own.
+func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, svc *serviceRecord, imageID, digest string) error {
+	set := s.settings()
+	limit := set.HealthTimeout
+	if svc.HealthTimeout > 0 {
+		limit = time.Duration(svc.HealthTimeout) * time.Second
+	}
+	begin, grace := time.Now(), time.Duration(0)
+	seen := map[string]*watched{}
+	for {
+		state, wait, err := s.look(ctx, st, svc, imageID, seen)
+		if err != nil {
+			return err
+		}
+		if state == "" {
+			return s.checkDigest(ctx, svc, imageID, digest)
+		}
+		grace = max(grace, wait)
+		if time.Since(begin) > limit+grace {
+			return fault.New(fault.Conflict, "%s did not become healthy within %s: %s", svc.Name, (limit + grace).Round(time.Second), state)
+		}
+		r.progress(ctx, func(p *ProgressState) { p.Message = state })
+		if err := sleep(ctx, healthPause); err != nil {
+			return err
+		}
+	}
+}
+
+// look inspects the containers once. state is empty when all are well, and says what is awaited otherwise; grace is the
+// longest start period among them.
+func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord, imageID string, seen map[string]*watched) (state string, grace time.Duration, err error) {
+	list, err := s.containersOf(ctx, st.Project, svc.Name)
+	if err != nil {
+		return "", 0, err
+	}
+	if len(list) == 0 {
+		return "no container yet", 0, nil
+	}
+	for _, c := range list {
+		d, err := s.engine().Inspect(ctx, c.ID)
+		if fault.CodeOf(err) == fault.NotFound {
+			return "a container was replaced", 0, nil
+		}
+		if err != nil {
+			return "", 0, fmt.Errorf("inspect %s: %w", c.Name, err)
+		}
+		if d.ImageID != imageID {
+			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, short(d.ImageID), short(imageID))
+		}
+		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
+		waits, err := s.judge(d, seen)
+		if err != nil {
+			return "", grace, err
+		}
+		if waits != "" {
+			state = waits
+		}
+	}
+	return state, grace, nil
+}
+
+// judge tells what is awaited of a container, or that it is not going to be well.
+func (s *Service) judge(d *engine.Detail, seen map[string]*watched) (waits string, err error) {
+	w := seen[d.ID]
+	if w == nil {
+		w = &watched{restarts: d.RestartCount, started: d.StartedAt, since: time.Now()}
+		seen[d.ID] = w
+	}
+	switch {
+	case d.State == "exited" || d.State == "dead" || d.Error != "":
+		return "", fault.New(fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, detail(d))
+	case d.State == "restarting" || d.RestartCount > w.restarts || d.RestartCount > 0 && d.StartedAt != w.started:
+		return "", fault.New(fault.Conflict, "The container %s keeps restarting, exit code %d%s.", d.Name, d.ExitCode, detail(d))
+	case d.State != "running":
+		return "the container is " + d.State, nil
+	case d.Health == "unhealthy":
+		return "", fault.New(fault.Conflict, "The container %s is unhealthy%s.", d.Name, detail(d))
+	case d.Health == "starting":
+		return "its health check has not passed yet", nil
+	case d.Health == "healthy":
+		return "", nil
+	}
+	settle := s.settings().SettleTime
+	if w.started != d.StartedAt {
+		w.started, w.since = d.StartedAt, time.Now()
+	}
+	if ran := time.Since(w.since); ran < settle {
+		return fmt.Sprintf("running without a health check: %s of %s", ran.Round(time.Second), settle), nil
+	}
+	return "", nil
+}
+
+func detail(d *engine.Detail) string {
+	switch {
+	case d.OOMKilled:
+		return ": it ran out of memory"
+	case d.Error != "":
+		return ": " + d.Error
+	case d.HealthLog != "":
+		return ": " + d.HealthLog
+	}
+	return ""
+}
+
+// checkDigest makes sure that the image is the one that was asked for.
+func (s *Service) checkDigest(ctx context.Context, svc *serviceRecord, imageID, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	found, err := s.engine().Images(ctx, []string{imageID})
+	if err != nil {
+		return err
+	}
+	if len(found) == 1 && found[0] != nil && slices.Contains(digestsIn(svc.Repo, found[0].RepoDigests), digest) {
+		return nil
+	}
+	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", digest)
+}

@@ -1,0 +1,97 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// IgnoreRule keeps new versions of a service back.
+type IgnoreRule struct {
+	ID      string      `json:"id" example:"ign_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Enabled bool        `json:"enabled"`
+	Scope   IgnoreScope `json:"scope"`
+	Match   RuleMatch   `json:"match"`
+	Note    string      `json:"note,omitempty"`
+}
+
+// IgnoreScope is what a rule is for.
+type IgnoreScope struct {
+	Type      string `json:"type" enum:"service"`
+	ServiceID string `json:"serviceId" maxLength:"64" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+// RuleMatch is what a rule matches: the tag of a candidate, or the version behind it.
+type RuleMatch struct {
+	Kind  string `json:"kind" doc:"exact, prefix, regex (RE2) or semver (a range)." example:"semver"`
+	Value string `json:"value" example:"^1.26"`
+}
+
+func (r *ignoreRecord) view() IgnoreRule {
+	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: ScopeService, ServiceID: r.ServiceID}, Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
+}
+
+// IgnoreRules lists the rules, of one service if serviceID is not empty.
+func (s *Service) IgnoreRules(ctx context.Context, serviceID string) ([]IgnoreRule, error) {
+	rows, err := s.repo.ignores(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the ignore rules: %w", err)
+	}
+	out := []IgnoreRule{}
+	for i := range rows {
+		if serviceID == "" || rows[i].ServiceID == serviceID {
+			out = append(out, rows[i].view())
+		}
+	}
+	return out, nil
+}
+
+// maxRuleNote bounds a note in bytes, maxRules the rules of one service.
+const (
+	maxRuleNote = 500
+	maxRules    = 100
+)
+
+// AddIgnoreRule stores a rule and returns its id.
+func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {
+	if r.Scope.Type != ScopeService {
+		return "", invalid("scope.type", "A rule is for a service: its scope has the type service.")
+	}
+	if len(r.Note) > maxRuleNote {
+		return "", invalid("note", "The note must be at most %d bytes long.", maxRuleNote)
+	}
+	if _, err := s.repo.service(ctx, r.Scope.ServiceID); err != nil {
+		return "", invalid("scope.serviceId", noService)
+	}
+	if _, err := ignore.Compile(ignore.Rule{Kind: r.Match.Kind, Value: r.Match.Value}); err != nil {
+		return "", err
+	}
+	rec := &ignoreRecord{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: s.now()}
+	return rec.ID, s.repo.tx(ctx, "add an ignore rule", func(_ context.Context, w *gorm.DB) error {
+		var n int64
+		if err := w.Model(&ignoreRecord{}).Where("service_id = ?", rec.ServiceID).Count(&n).Error; err != nil {
+			return err
+		}
+		if n >= maxRules {
+			return invalid("scope.serviceId", "A service has at most %d rules.", maxRules)
+		}
+		return w.Create(rec).Error
+	})
+}
+
+// DeleteIgnoreRule deletes a rule and tells whether there was one.
+func (s *Service) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool, err error) {
+	if id == "" {
+		return false, invalid("ruleId", "ruleId is missing.")
+	}
+	err = s.repo.tx(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
+		done := w.Where("id = ?", id).Delete(&ignoreRecord{})
+		deleted = done.RowsAffected > 0
+		return done.Error
+	})
+	return deleted, err
+}

@@ -1,0 +1,125 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
+)
+
+// inventory is everything that is managed, as it stood at one moment.
+type inventory struct {
+	set      Settings
+	now      int64
+	self     string
+	stacks   map[string]*stackRecord
+	services map[string]*serviceRecord
+	rules    map[string][]ignoreRule
+}
+
+// ignoreRule is an enabled rule, ready to be matched.
+type ignoreRule struct {
+	ignoreRecord
+	matcher ignore.Matcher
+}
+
+func (s *Service) inventory(ctx context.Context) (*inventory, error) {
+	inv := &inventory{
+		set: s.settings(), now: s.now(), self: s.selfRepo(),
+		stacks: map[string]*stackRecord{}, services: map[string]*serviceRecord{}, rules: map[string][]ignoreRule{},
+	}
+	stacks, err := s.repo.stacks(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stacks: %w", err)
+	}
+	for i := range stacks {
+		inv.stacks[stacks[i].ID] = &stacks[i]
+	}
+	services, err := s.repo.services(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the services: %w", err)
+	}
+	for i := range services {
+		inv.services[services[i].ID] = &services[i]
+	}
+	rules, err := s.repo.ignores(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the ignore rules: %w", err)
+	}
+	for _, r := range rules {
+		if !r.Enabled {
+			continue
+		}
+		m, err := ignore.Compile(ignore.Rule{Kind: r.Kind, Value: r.Value})
+		if err != nil {
+			s.log.Warn("an ignore rule cannot be used", "rule", r.ID, "error", err)
+			continue
+		}
+		inv.rules[r.ServiceID] = append(inv.rules[r.ServiceID], ignoreRule{r, m})
+	}
+	return inv, nil
+}
+
+func (inv *inventory) archived(svc *serviceRecord) bool {
+	st := inv.stacks[svc.StackID]
+	return svc.ArchivedAt != 0 || st == nil || st.ArchivedAt != 0
+}
+
+// isSelf tells whether a service is this instance itself.
+func (inv *inventory) isSelf(svc *serviceRecord) bool { return inv.self != "" && svc.Repo == inv.self }
+
+// holdsSelf tells whether a stack contains this instance.
+func (inv *inventory) holdsSelf(stackID string) bool {
+	for _, svc := range inv.services {
+		if svc.StackID == stackID && svc.ArchivedAt == 0 && inv.isSelf(svc) {
+			return true
+		}
+	}
+	return false
+}
+
+// ignored is the rule that keeps a service's candidate back, nil if none does. Rules are matched with the tag and with the
+// version behind it.
+func (inv *inventory) ignored(svc *serviceRecord) *ignoreRule {
+	if svc.CandidateDigest == "" {
+		return nil
+	}
+	for i, r := range inv.rules[svc.ID] {
+		if r.matcher.Match(svc.CandidateTag, svc.CandidateVersion) {
+			return &inv.rules[svc.ID][i]
+		}
+	}
+	return nil
+}
+
+// actionable tells whether an update of a whole stack, or of everything, takes a service along.
+func (inv *inventory) actionable(svc *serviceRecord, allowMismatch bool) bool {
+	return svc.CandidateDigest != "" && !inv.archived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignored(svc) == nil &&
+		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
+}
+
+// The words for what there is to do with a service.
+const (
+	statusOK           = "ok"
+	statusUpdatable    = "updatable"
+	statusHint         = "hint"
+	statusArchMismatch = "archMismatch"
+	statusBlocked      = "blocked"
+	statusWaiting      = "waiting"
+)
+
+func (inv *inventory) status(svc *serviceRecord) string {
+	switch {
+	case svc.CandidateDigest == "":
+		return statusOK
+	case inv.ignored(svc) != nil:
+		return statusBlocked
+	case svc.CandidateMatch == archMismatch:
+		return statusArchMismatch
+	case inv.applyAfter(svc) > inv.now:
+		return statusWaiting
+	case svc.CandidateMatch == archUnknown:
+		return statusHint
+	}
+	return statusUpdatable
+}

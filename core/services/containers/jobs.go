@@ -1,0 +1,319 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// jobPrefix stands before the service's types in the queue; the API shows them without.
+const jobPrefix = "containers."
+
+// The types of jobs that the API shows.
+const (
+	JobCheck            = "check"
+	JobDiscovery        = "discovery"
+	JobRuntimeScan      = "runtime_scan"
+	JobUpdate           = "update"
+	JobRollback         = "rollback"
+	JobServiceLifecycle = "service_lifecycle"
+	JobStackLifecycle   = "stack_lifecycle"
+	JobRestore          = "backup_restore"
+	JobHook             = "host_packages_webhook"
+	JobHookSyncAll      = "host_packages_webhook_sync_all"
+	JobHookSyncRepo     = "host_packages_webhook_sync_repo"
+)
+
+// JobTypes are all of them.
+func JobTypes() []string {
+	return []string{JobCheck, JobDiscovery, JobRuntimeScan, JobUpdate, JobRollback, JobServiceLifecycle, JobStackLifecycle, JobRestore, JobHook, JobHookSyncAll, JobHookSyncRepo}
+}
+
+// queueTypes are names as the queue has them.
+func queueTypes(types []string) []string {
+	out := make([]string, len(types))
+	for i, t := range types {
+		out[i] = jobPrefix + t
+	}
+	return out
+}
+
+// The housekeeping that the API does not show.
+const (
+	jobHousekeeping = jobPrefix + "housekeeping"
+	jobReport       = jobPrefix + "deploy_check"
+)
+
+// What a job is about.
+const (
+	ScopeAll     = "all"
+	ScopeStack   = "stack"
+	ScopeService = "service"
+)
+
+// Why a job was made.
+const (
+	ReasonUI       = "ui"
+	ReasonManual   = "manual"
+	ReasonWebhook  = "webhook"
+	ReasonSchedule = "schedule"
+)
+
+// Who makes jobs without a person.
+const (
+	actorSchedule = "schedule"
+	actorWebhook  = "webhook"
+	actorCodeHost = "code_host"
+)
+
+// jobSpec is the payload of the service's jobs; each type uses what it needs.
+type jobSpec struct {
+	Scope             string            `json:"scope,omitempty"`
+	StackID           string            `json:"stackId,omitempty"`
+	ServiceID         string            `json:"serviceId,omitempty"`
+	Reason            string            `json:"reason,omitempty"`
+	Mode              string            `json:"mode,omitempty"`
+	Targets           []Target          `json:"targets,omitempty"`
+	AllowArchMismatch bool              `json:"allowArchMismatch,omitempty"`
+	BackupMode        string            `json:"backupMode,omitempty"`
+	Action            string            `json:"action,omitempty"`
+	ChangeID          string            `json:"changeId,omitempty"`
+	BackupIDs         []string          `json:"backupIds,omitempty"`
+	Repo              string            `json:"repo,omitempty"`
+	Op                string            `json:"op,omitempty"`
+	Delivery          *deliverySource   `json:"delivery,omitempty"`
+	Extra             map[string]string `json:"extra,omitempty"`
+}
+
+// deliverySource is the webhook that a job comes from, for its summary.
+type deliverySource struct {
+	DeliveryID        string   `json:"deliveryId"`
+	Repo              string   `json:"repo,omitempty"`
+	MatchedServiceIDs []string `json:"matchedServiceIds,omitempty"`
+	FallbackReason    string   `json:"fallbackReason,omitempty"`
+}
+
+// submission is what a verb asks of the queue.
+type submission struct {
+	kind string
+	spec jobSpec
+	// key makes jobs of a type the same work; locks are what the job needs for itself.
+	key   string
+	locks []string
+	// services and stacks are what the job is about, for filters.
+	services, stacks []string
+	actor            string
+}
+
+func serviceLock(id string) string { return "containers/service/" + id }
+
+func serviceTag(id string) string { return "service:" + id }
+
+func stackTag(id string) string { return "stack:" + id }
+
+// submit queues a job. A job that is the same work and has not ended is returned instead.
+func (s *Service) submit(ctx context.Context, sub submission) (queue.Job, bool, error) {
+	if sub.actor == "" {
+		sub.actor = actor(ctx)
+	}
+	var tags []string
+	for _, id := range sub.services {
+		tags = append(tags, serviceTag(id))
+	}
+	for _, id := range sub.stacks {
+		tags = append(tags, stackTag(id))
+	}
+	slices.Sort(tags)
+	job, reused, err := s.queue.Submit(ctx, queue.Submission{
+		Type: jobPrefix + sub.kind, DedupKey: sub.key, Locks: sub.locks, Tags: slices.Compact(tags), Payload: sub.spec, Actor: sub.actor,
+	})
+	return job, reused, err
+}
+
+// submitNew is submit for callers who want no other's job: the same work under way is a conflict.
+func (s *Service) submitNew(ctx context.Context, sub submission) (string, error) {
+	job, reused, err := s.submit(ctx, sub)
+	if err != nil {
+		return "", err
+	}
+	if reused {
+		return "", fault.New(fault.Conflict, "The same work is queued or running already.").With("existingJobId", job.ID)
+	}
+	return job.ID, nil
+}
+
+// actor is who asks for a job.
+func actor(ctx context.Context) string {
+	p := auth.From(ctx)
+	if p == nil {
+		return "anonymous"
+	}
+	switch {
+	case p.User.Email != "":
+		return p.User.Email
+	case p.User.Name != "":
+		return p.User.Name
+	}
+	return p.User.ID
+}
+
+// Jobs are the handlers of the service's work.
+func (s *Service) Jobs() []queue.Handler {
+	add := func(kind string, limit int, timeout time.Duration, run func(context.Context, *queue.Job, jobSpec, *report) (any, error)) queue.Handler {
+		return queue.Handler{
+			Type: jobPrefix + kind, Safe: true, Limit: limit, Timeout: timeout,
+			Run: func(ctx context.Context, job *queue.Job, p queue.Progress) (any, error) {
+				var spec jobSpec
+				if err := job.Decode(&spec); err != nil {
+					return nil, fmt.Errorf("read the job: %w", err)
+				}
+				r := newReport(s, job, p)
+				if job.Attempt > 1 {
+					r.warn(ctx, "The core ended while this job ran; it goes on from what is known.")
+				}
+				out, err := run(ctx, job, spec, r)
+				r.end(ctx, err)
+				return out, explain(err)
+			},
+		}
+	}
+	return []queue.Handler{
+		add(JobDiscovery, 1, 30*time.Minute, s.runDiscovery),
+		add(JobCheck, 2, 2*time.Hour, s.runCheck),
+		add(JobRuntimeScan, 1, 30*time.Minute, s.runRuntimeScan),
+		add(JobUpdate, 3, 12*time.Hour, s.runUpdate),
+		add(JobRollback, 3, 2*time.Hour, s.runRollback),
+		add(JobServiceLifecycle, 4, time.Hour, s.runLifecycle),
+		add(JobStackLifecycle, 2, time.Hour, s.runLifecycle),
+		add(JobRestore, 1, 12*time.Hour, s.runRestore),
+		add(JobHook, 1, time.Hour, s.runHook),
+		add(JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
+		add(JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
+		{Type: jobHousekeeping, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.housekeeping},
+		{Type: jobReport, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.runReport},
+	}
+}
+
+// explain makes sure that a failed job says why in words for a person.
+func explain(err error) error {
+	var f *fault.Error
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if errors.As(err, &f) && f.Code != fault.Internal && f.Code != fault.UpstreamUnavailable && f.Code != fault.PluginUnavailable {
+		return err
+	}
+	if text := reason(err); text != "" && f != nil {
+		return fault.Wrap(err, f.Code, "%s", text)
+	}
+	return err
+}
+
+// Schedules say when work is due that nobody asks for. People's own schedules are in the system settings; discovery and
+// the scan of what runs go by themselves, without a job each.
+func (s *Service) Schedules() []queue.Schedule {
+	return []queue.Schedule{{Name: jobHousekeeping, Cron: "23 * * * *", Type: jobHousekeeping}}
+}
+
+// report tells what a job is doing: its log, and the progress that pages and clients follow.
+type report struct {
+	s     *Service
+	job   *queue.Job
+	p     queue.Progress
+	last  time.Time
+	state ProgressState
+}
+
+// ProgressState is how far a job is.
+type ProgressState struct {
+	Phase         string            `json:"phase" example:"apply"`
+	Message       string            `json:"message" example:"pulling nginx:1.25"`
+	Current       int               `json:"current"`
+	Total         int               `json:"total" doc:"0 while that is not known."`
+	Percent       int               `json:"percent" minimum:"0" maximum:"100"`
+	CurrentTarget string            `json:"currentTarget,omitempty" example:"blog / web"`
+	Download      *DownloadProgress `json:"download,omitempty"`
+	UpdatedAt     string            `json:"updatedAt" format:"date-time"`
+}
+
+// DownloadProgress is how far a pull is.
+type DownloadProgress struct {
+	CurrentBytes    int64           `json:"currentBytes"`
+	TotalBytes      int64           `json:"totalBytes" doc:"Of the layers that are known so far."`
+	CompletedLayers int             `json:"completedLayers"`
+	TotalLayers     int             `json:"totalLayers"`
+	ActiveLayers    []LayerProgress `json:"activeLayers"`
+	Status          string          `json:"status,omitempty"`
+}
+
+// LayerProgress is a layer that is under way.
+type LayerProgress struct {
+	ID           string `json:"id"`
+	Status       string `json:"status" example:"Downloading"`
+	CurrentBytes int64  `json:"currentBytes"`
+	TotalBytes   int64  `json:"totalBytes"`
+}
+
+// eventProgress is the type of the events that carry a ProgressState.
+const eventProgress = "job_progress"
+
+// progressPause is the least time between two stored reports of progress.
+const progressPause = 400 * time.Millisecond
+
+func newReport(s *Service, job *queue.Job, p queue.Progress) *report {
+	r := &report{s: s, job: job, p: p}
+	_ = json.Unmarshal(job.Detail, &r.state)
+	return r
+}
+
+// progress stores a report. Many in a short time are thinned out, unless they begin another phase or target.
+func (r *report) progress(ctx context.Context, change func(*ProgressState)) {
+	before := r.state
+	change(&r.state)
+	now := r.s.cfg.Now()
+	if r.state.Phase == before.Phase && r.state.CurrentTarget == before.CurrentTarget && r.state.Current == before.Current && now.Sub(r.last) < progressPause {
+		return
+	}
+	r.last = now
+	r.store(ctx)
+}
+
+func (r *report) store(ctx context.Context) {
+	r.state.UpdatedAt = formatTime(r.s.cfg.Now())
+	r.p.Note(ctx, r.state)
+	r.p.Emit(ctx, eventProgress, r.state)
+}
+
+// end stores the last report.
+func (r *report) end(ctx context.Context, err error) {
+	r.state.Phase, r.state.Download = "done", nil
+	if err == nil {
+		r.state.Percent = 100
+	}
+	r.store(ctx)
+}
+
+func (r *report) info(ctx context.Context, format string, args ...any) {
+	r.log(ctx, "info", format, args)
+}
+
+func (r *report) warn(ctx context.Context, format string, args ...any) {
+	r.log(ctx, "warn", format, args)
+}
+
+func (r *report) fail(ctx context.Context, format string, args ...any) {
+	r.log(ctx, "error", format, args)
+}
+
+func (r *report) log(ctx context.Context, level, format string, args []any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
+	r.p.Emit(ctx, queue.EventLog, map[string]any{"text": text, "level": level})
+}

@@ -1,0 +1,252 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// Job is a job of the service.
+type Job struct {
+	ID                string          `json:"id" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Type              string          `json:"type" example:"update"`
+	Scope             string          `json:"scope" enum:"all,stack,service"`
+	StackID           string          `json:"stackId,omitempty"`
+	ServiceID         string          `json:"serviceId,omitempty"`
+	Status            string          `json:"status" enum:"queued,running,success,failed,rolled_back,canceled"`
+	Reason            string          `json:"reason" example:"ui"`
+	CreatedBy         string          `json:"createdBy" example:"ann@example.com"`
+	CreatedAt         string          `json:"createdAt" format:"date-time"`
+	StartedAt         string          `json:"startedAt,omitempty" format:"date-time"`
+	FinishedAt        string          `json:"finishedAt,omitempty" format:"date-time"`
+	AllowArchMismatch bool            `json:"allowArchMismatch"`
+	BackupMode        string          `json:"backupMode,omitempty" example:"inherit"`
+	Action            string          `json:"action,omitempty" enum:"start,stop,restart"`
+	Mode              string          `json:"mode,omitempty" enum:"apply,dry-run"`
+	CancelRequested   bool            `json:"cancelRequested,omitempty"`
+	Summary           json.RawMessage `json:"summary" doc:"What the job did; its members depend on the type."`
+	Progress          *ProgressState  `json:"progress,omitempty"`
+	ResultReason      *ResultReason   `json:"resultReason,omitempty" doc:"Why it did not succeed."`
+}
+
+// ResultReason is why a job did not succeed.
+type ResultReason struct {
+	Summary string `json:"summary" example:"The new container did not become healthy."`
+	Detail  string `json:"detail,omitempty"`
+	Raw     string `json:"raw,omitempty" example:"interrupted"`
+}
+
+// JobDetail is a job with its log.
+type JobDetail struct {
+	Job
+	Logs       []JobLog `json:"logs"`
+	LogsLastID int64    `json:"logsLastId" doc:"Where its stream of events goes on."`
+}
+
+// JobLog is a line of a job's log.
+type JobLog struct {
+	TS    string `json:"ts" format:"date-time"`
+	Level string `json:"level" enum:"info,warn,error"`
+	Msg   string `json:"msg"`
+}
+
+func publicType(queued string) string { return strings.TrimPrefix(queued, jobPrefix) }
+
+// shown tells whether the API shows a type of the queue.
+func shown(queued string) bool {
+	return strings.HasPrefix(queued, jobPrefix) && slices.Contains(JobTypes(), publicType(queued))
+}
+
+func jobView(j *queue.Job) Job {
+	var spec jobSpec
+	_ = j.Decode(&spec)
+	out := Job{
+		ID: j.ID, Type: publicType(j.Type), Scope: orElse(spec.Scope, ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
+		Reason: orElse(spec.Reason, ReasonManual), CreatedBy: orElse(j.Actor, actorSchedule), CreatedAt: formatTime(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
+		BackupMode: spec.BackupMode, Action: spec.Action, Mode: spec.Mode, CancelRequested: j.CancelRequested, Summary: j.Result,
+	}
+	if !j.StartedAt.IsZero() {
+		out.StartedAt = formatTime(j.StartedAt)
+	}
+	if !j.FinishedAt.IsZero() {
+		out.FinishedAt = formatTime(j.FinishedAt)
+	}
+	if len(j.Result) == 0 || string(j.Result) == "null" {
+		out.Summary = json.RawMessage("{}")
+	}
+	if p := (ProgressState{}); len(j.Detail) > 0 && json.Unmarshal(j.Detail, &p) == nil {
+		out.Progress = &p
+	}
+	if j.Failure != nil {
+		out.ResultReason = resultReason(j)
+	}
+	return out
+}
+
+// resultReason words why a job did not succeed.
+func resultReason(j *queue.Job) *ResultReason {
+	out := &ResultReason{Detail: j.Failure.Message, Raw: j.Failure.Reason}
+	var sum UpdateSummary
+	_ = json.Unmarshal(j.Result, &sum)
+	step := ""
+	for _, st := range sum.Stacks {
+		step = orElse(st.Update.FailureStep, step)
+	}
+	lower := strings.ToLower(j.Failure.Message)
+	switch {
+	case j.State == queue.Canceled:
+		out.Summary = "The job was canceled."
+	case j.Failure.Reason == queue.ReasonInterrupted:
+		out.Summary = "The core ended while the job ran."
+	case j.Failure.Reason == queue.ReasonTimeout:
+		out.Summary = "The job took too long."
+	case strings.Contains(lower, "toomanyrequests") || strings.Contains(lower, "rate limit") || strings.Contains(lower, "limits requests"):
+		out.Summary = "The registry limits requests."
+	default:
+		out.Summary = orElse(stepFailure[step], "The job failed.")
+	}
+	if j.State == queue.RolledBack {
+		out.Summary += " The former version runs again."
+	}
+	return out
+}
+
+// stepFailure words what it means when a step of an update fails.
+var stepFailure = map[string]string{
+	stepPull:         "The new image could not be pulled.",
+	stepBackup:       "The backup failed, so nothing was changed.",
+	stepTag:          "The new image could not be named.",
+	stepUp:           "The container could not be recreated.",
+	stepHealth:       "The new container did not become healthy.",
+	stepSync:         "The name of the image could not be set.",
+	stepRollbackTag:  "The update failed, and so did the rollback.",
+	stepRollbackUp:   "The update failed, and so did the rollback.",
+	stepRollbackWait: "The update failed, and so did the rollback.",
+}
+
+// JobFilter selects jobs.
+type JobFilter struct {
+	Types              []string
+	Status             []string
+	StackID, ServiceID string
+	Limit              int
+	Cursor             string
+}
+
+// The limits of a page of jobs.
+const (
+	defaultJobs = 100
+	maxJobs     = 200
+)
+
+// ListJobs lists jobs, the newest first, and gives the cursor of the next page.
+func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, error) {
+	if f.Limit == 0 {
+		f.Limit = defaultJobs
+	}
+	if f.Limit < 1 || f.Limit > maxJobs {
+		return nil, "", invalid("limit", "The limit must be from 1 to %d.", maxJobs)
+	}
+	q := queue.Filter{Types: queueTypes(JobTypes())}
+	if len(f.Types) > 0 {
+		for _, t := range f.Types {
+			if !slices.Contains(JobTypes(), t) {
+				return nil, "", invalid("type", "There is no type of job %q.", t)
+			}
+		}
+		q.Types = queueTypes(f.Types)
+	}
+	for _, st := range f.Status {
+		if !slices.Contains([]string{"queued", "running", "success", "failed", "rolled_back", "canceled"}, st) {
+			return nil, "", invalid("status", "There is no status %q.", st)
+		}
+		q.States = append(q.States, queue.State(st))
+	}
+	if f.ServiceID != "" {
+		q.Tags = append(q.Tags, serviceTag(f.ServiceID))
+	}
+	if f.StackID != "" {
+		q.Tags = append(q.Tags, stackTag(f.StackID))
+	}
+	rows, next, err := s.queue.List(ctx, q, f.Cursor, f.Limit)
+	if err != nil {
+		if known := (*fault.Error)(nil); errors.As(err, &known) && known.Code == fault.InvalidArgument && f.Cursor != "" {
+			return nil, "", fault.Wrap(err, "invalid_jobs_cursor", "The cursor is not valid: take it from nextCursor of the page before.").WithStatus(400).With("field", "cursor")
+		}
+		return nil, "", fmt.Errorf("list jobs: %w", err)
+	}
+	out := make([]Job, len(rows))
+	for i := range rows {
+		out[i] = jobView(&rows[i])
+	}
+	return out, next, nil
+}
+
+const noJob = "There is no such job."
+
+// job finds a job that the API shows.
+func (s *Service) job(ctx context.Context, id string) (queue.Job, error) {
+	j, err := s.queue.Get(ctx, id)
+	if err == nil && !shown(j.Type) || fault.CodeOf(err) == fault.NotFound {
+		return j, fault.New(fault.NotFound, noJob)
+	}
+	return j, err
+}
+
+// maxLogs is how many lines of a log are shown, the newest ones.
+const maxLogs = 2000
+
+// JobDetail reads a job with its log.
+func (s *Service) JobDetail(ctx context.Context, id string) (JobDetail, error) {
+	j, err := s.job(ctx, id)
+	if err != nil {
+		return JobDetail{}, err
+	}
+	out := JobDetail{Job: jobView(&j), Logs: []JobLog{}}
+	for {
+		events, err := s.queue.Events(ctx, id, out.LogsLastID, 0)
+		if err != nil {
+			return out, err
+		}
+		for i := range events {
+			out.LogsLastID = events[i].Seq
+			if line, ok := logLine(&events[i]); ok {
+				out.Logs = append(out.Logs, line)
+			}
+		}
+		if len(events) == 0 {
+			break
+		}
+	}
+	if over := len(out.Logs) - maxLogs; over > 0 {
+		out.Logs = out.Logs[over:]
+	}
+	return out, nil
+}
+
+func logLine(ev *queue.Event) (JobLog, bool) {
+	if ev.Type != queue.EventLog {
+		return JobLog{}, false
+	}
+	var data struct{ Text, Level string }
+	_ = json.Unmarshal(ev.Data, &data)
+	return JobLog{TS: formatTime(ev.At), Level: orElse(data.Level, "info"), Msg: data.Text}, true
+}
+
+// CancelJob stops a job. An update that has begun to change a container goes back to the former image first.
+func (s *Service) CancelJob(ctx context.Context, id string) (Job, error) {
+	if _, err := s.job(ctx, id); err != nil {
+		return Job{}, err
+	}
+	j, err := s.queue.Cancel(ctx, id)
+	if err != nil {
+		return Job{}, err
+	}
+	return jobView(&j), nil
+}

@@ -1,0 +1,339 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// The actions of the lifecycle.
+const (
+	ActionStart   = "start"
+	ActionStop    = "stop"
+	ActionRestart = "restart"
+)
+
+// ActiveJob is a job that works on a service.
+type ActiveJob struct {
+	ID     string `json:"id" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Type   string `json:"type" example:"update"`
+	Status string `json:"status" enum:"queued,running"`
+	Action string `json:"action,omitempty" enum:"start,stop,restart"`
+}
+
+// ServiceLifecycle is whether a service runs, and what works on it.
+type ServiceLifecycle struct {
+	State             LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
+	ActiveJob         *ActiveJob     `json:"activeJob"`
+	UnavailableReason *string        `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
+}
+
+// StackLifecycle is whether a stack runs, and what works on its services.
+type StackLifecycle struct {
+	State             LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
+	ActiveJobs        []ActiveJob    `json:"activeJobs"`
+	UnavailableReason *string        `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
+}
+
+// Why there is no ordinary lifecycle.
+const (
+	unavailableSelf     = "managed_via_supervisor"
+	unavailableArchived = "archived"
+	unavailableNone     = "container_missing_for_compose_v1"
+	unavailableEngine   = "lifecycle_status_unavailable"
+)
+
+// activeJobs are the jobs that hold locks of services, the running before the queued.
+func (s *Service) activeJobs(ctx context.Context, ids []string) ([]ActiveJob, error) {
+	locks := make([]string, len(ids))
+	for i, id := range ids {
+		locks[i] = serviceLock(id)
+	}
+	held, err := s.queue.Holders(ctx, locks)
+	if err != nil {
+		return nil, fmt.Errorf("read the active jobs: %w", err)
+	}
+	out := []ActiveJob{}
+	for _, job := range held {
+		if slices.ContainsFunc(out, func(a ActiveJob) bool { return a.ID == job.ID }) {
+			continue
+		}
+		var spec jobSpec
+		_ = job.Decode(&spec)
+		out = append(out, ActiveJob{ID: job.ID, Type: publicType(job.Type), Status: string(job.State), Action: spec.Action})
+	}
+	slices.SortFunc(out, func(a, b ActiveJob) int {
+		if a.Status != b.Status {
+			return boolOrder(a.Status == string(queue.Queued)) - boolOrder(b.Status == string(queue.Queued))
+		}
+		return -compareText(a.ID, b.ID)
+	})
+	return out, nil
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// ServiceLifecycle tells whether a service runs. The engine is asked; if it does not answer the state is unknown.
+func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return ServiceLifecycle{}, err
+	}
+	svc := inv.services[id]
+	if svc == nil {
+		return ServiceLifecycle{}, fault.New(fault.NotFound, noService)
+	}
+	jobs, err := s.activeJobs(ctx, []string{id})
+	if err != nil {
+		return ServiceLifecycle{}, err
+	}
+	out := ServiceLifecycle{}
+	if len(jobs) > 0 {
+		out.ActiveJob = &jobs[0]
+	}
+	states, why := s.states(ctx, inv, []*serviceRecord{svc})
+	out.State = states[id]
+	if inv.isSelf(svc) {
+		why = unavailableSelf
+	} else if inv.archived(svc) {
+		why = unavailableArchived
+	} else if why == "" {
+		why = s.cannotStart(ctx, inv, svc)
+	}
+	out.UnavailableReason = pointerTo(why)
+	return out, nil
+}
+
+// pointerTo is nil for "".
+func pointerTo(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// states asks the engine for the states of services of one stack.
+func (s *Service) states(ctx context.Context, inv *inventory, services []*serviceRecord) (map[string]LifecycleState, string) {
+	out := map[string]LifecycleState{}
+	if len(services) == 0 {
+		return out, ""
+	}
+	project := inv.stacks[services[0].StackID].Project
+	list, err := s.containersOf(ctx, project, "")
+	for _, svc := range services {
+		if err != nil {
+			out[svc.ID] = StateUnknown
+			continue
+		}
+		own := slices.DeleteFunc(slices.Clone(list), func(c engine.Container) bool { return c.Labels[labelService] != svc.Name })
+		out[svc.ID] = stateOf(own)
+	}
+	if err != nil {
+		s.log.Warn("the engine did not tell what runs", "project", project, "error", err)
+		return out, unavailableEngine
+	}
+	return out, ""
+}
+
+// cannotStart tells why a service without containers cannot be started: compose of the first generation starts only what
+// is there.
+func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *serviceRecord) string {
+	list, err := s.containersOf(ctx, inv.stacks[svc.StackID].Project, svc.Name)
+	if err != nil || len(list) > 0 {
+		return ""
+	}
+	info, err := s.engine().Info(ctx, s.settings().ComposeBin)
+	if err == nil && info.Compose != nil && !info.Compose.PullPolicy {
+		return unavailableNone
+	}
+	return ""
+}
+
+// StackLifecycle sums the states of a stack's services up.
+func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return StackLifecycle{}, err
+	}
+	if inv.stacks[id] == nil {
+		return StackLifecycle{}, fault.New(fault.NotFound, noStack)
+	}
+	members := inv.members(id)
+	var ids []string
+	for _, svc := range members {
+		ids = append(ids, svc.ID)
+	}
+	out := StackLifecycle{}
+	if out.ActiveJobs, err = s.activeJobs(ctx, ids); err != nil {
+		return out, err
+	}
+	states, why := s.states(ctx, inv, members)
+	out.State = sumStates(states)
+	if inv.holdsSelf(id) {
+		why = unavailableSelf
+	} else if inv.stacks[id].ArchivedAt != 0 {
+		why = unavailableArchived
+	}
+	out.UnavailableReason = pointerTo(why)
+	return out, nil
+}
+
+// members are the services of a stack that are not archived.
+func (inv *inventory) members(stackID string) []*serviceRecord {
+	var out []*serviceRecord
+	for _, svc := range inv.services {
+		if svc.StackID == stackID && svc.ArchivedAt == 0 {
+			out = append(out, svc)
+		}
+	}
+	slices.SortFunc(out, func(a, b *serviceRecord) int { return compareText(a.Name, b.Name) })
+	return out
+}
+
+func sumStates(states map[string]LifecycleState) LifecycleState {
+	n := map[LifecycleState]int{}
+	for _, st := range states {
+		n[st]++
+	}
+	switch {
+	case len(states) == 0 || n[StateUnknown] == len(states):
+		return StateUnknown
+	case n[StateRunning] == len(states):
+		return StateRunning
+	case n[StateStopped] == len(states):
+		return StateStopped
+	}
+	return StatePartial
+}
+
+func validAction(action string) error {
+	if action != ActionStart && action != ActionStop && action != ActionRestart {
+		return invalid("action", "The action must be start, stop or restart.")
+	}
+	return nil
+}
+
+// ServiceAction queues the start, stop or restart of a service.
+func (s *Service) ServiceAction(ctx context.Context, id, action string) (string, error) {
+	if err := validAction(action); err != nil {
+		return "", err
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	svc := inv.services[id]
+	switch {
+	case svc == nil:
+		return "", fault.New(fault.NotFound, noService)
+	case inv.isSelf(svc):
+		return "", protected(svc.Name)
+	case inv.archived(svc):
+		return "", errArchived(svc.Name)
+	}
+	if action == ActionStart {
+		if why := s.cannotStart(ctx, inv, svc); why != "" {
+			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason", why)
+		}
+	}
+	return s.submitNew(ctx, submission{
+		kind: JobServiceLifecycle, locks: []string{serviceLock(id)}, services: []string{id}, stacks: []string{svc.StackID},
+		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Action: action, Reason: ReasonUI},
+	})
+}
+
+// StackAction queues the start, stop or restart of a stack. It locks all services of it.
+func (s *Service) StackAction(ctx context.Context, id, action string) (string, error) {
+	if err := validAction(action); err != nil {
+		return "", err
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	st := inv.stacks[id]
+	switch {
+	case st == nil:
+		return "", fault.New(fault.NotFound, noStack)
+	case inv.holdsSelf(id):
+		return "", protected(st.Project)
+	case st.ArchivedAt != 0:
+		return "", errArchived(st.Project)
+	}
+	sub := submission{
+		kind: JobStackLifecycle, stacks: []string{id}, locks: []string{"containers/stack/" + id},
+		spec: jobSpec{Scope: ScopeStack, StackID: id, Action: action, Reason: ReasonUI},
+	}
+	for _, svc := range inv.members(id) {
+		sub.locks, sub.services = append(sub.locks, serviceLock(svc.ID)), append(sub.services, svc.ID)
+	}
+	return s.submitNew(ctx, sub)
+}
+
+// LifecycleSummary is the summary of a lifecycle job.
+type LifecycleSummary struct {
+	Action  string         `json:"action"`
+	Command []string       `json:"command"`
+	State   LifecycleState `json:"state"`
+}
+
+// runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
+func (s *Service) runLifecycle(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+	st, err := s.repo.stack(ctx, spec.StackID)
+	if err != nil {
+		return nil, err
+	}
+	services, err := s.repo.servicesOf(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	services = slices.DeleteFunc(services, func(svc serviceRecord) bool { return svc.ArchivedAt != 0 || !spec.selects(&svc) })
+	var names, ids []string
+	for _, svc := range services {
+		ids = append(ids, svc.ID)
+		if spec.Scope == ScopeService {
+			names = append(names, svc.Name)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fault.New(fault.Conflict, "There is no service left to act on.")
+	}
+	unlock, err := s.applying.lock(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.CurrentTarget = "apply", spec.Action, st.Project })
+	res, err := s.compose(ctx, r, &st, spec.Action, names...)
+	s.refreshServices(detached(ctx), ids)
+	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: StateUnknown}
+	if res != nil {
+		out.Command = res.Command
+	}
+	if err != nil {
+		return out, err
+	}
+	states := map[string]LifecycleState{}
+	if services, err = s.repo.servicesOf(ctx, st.ID); err != nil {
+		return out, err
+	}
+	for _, svc := range services {
+		if slices.Contains(ids, svc.ID) {
+			states[svc.ID] = svc.State
+		}
+	}
+	out.State = sumStates(states)
+	return out, nil
+}

@@ -1,0 +1,250 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+// registries asks registries for the service: it chooses the instance for a host, bounds the requests to one host, tries
+// again where a registry limits them, and leaves a host alone that goes on limiting.
+type registries struct {
+	s *Service
+
+	mu    sync.Mutex
+	hosts map[string]*registryHost
+	lists tagLists
+	// served is which instance serves a host.
+	served map[string]client.Registry
+}
+
+// registryHost is one registry.
+type registryHost struct {
+	slots chan struct{}
+	until time.Time
+}
+
+func newRegistries(s *Service) *registries {
+	r := &registries{s: s}
+	r.reset()
+	return r
+}
+
+// reset forgets the choice of instances and the bounds, which settings change; cool-downs stay.
+func (r *registries) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.hosts
+	r.hosts, r.served = map[string]*registryHost{}, map[string]client.Registry{}
+	for name, h := range old {
+		r.host(name).until = h.until
+	}
+}
+
+// host needs the mutex.
+func (r *registries) host(name string) *registryHost {
+	h := r.hosts[name]
+	if h == nil {
+		n := int64(5)
+		if st := r.s.state.Load(); st != nil {
+			n = max(1, st.settings.PerHost)
+		}
+		h = &registryHost{slots: make(chan struct{}, n)}
+		r.hosts[name] = h
+	}
+	return h
+}
+
+// errCooling tells that a host is left alone.
+var errCooling = errors.New("the registry limits requests and is left alone for a while")
+
+// Cooling are the hosts that are left alone, and until when.
+func (r *registries) cooling() map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]time.Time{}
+	for name, h := range r.hosts {
+		if h.until.After(r.s.cfg.Now()) {
+			out[name] = h.until
+		}
+	}
+	return out
+}
+
+// instance finds who serves a host.
+func (r *registries) instance(ctx context.Context, host string) (client.Registry, error) {
+	r.mu.Lock()
+	in := r.served[host]
+	r.mu.Unlock()
+	if in != nil {
+		return in, nil
+	}
+	var failed error
+	for _, in := range r.s.state.Load().providers.Registries {
+		hosts, err := in.Hosts(ctx)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		for _, h := range hosts {
+			if h == host {
+				return r.keep(host, in), nil
+			}
+		}
+		if len(hosts) == 0 {
+			return r.keep(host, in), nil
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return nil, fault.New(fault.Unprocessable, "No registry reader serves %s: add the host to one in plugin.hcl.", host)
+}
+
+func (r *registries) keep(host string, in client.Registry) client.Registry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.served[host] = in
+	return in
+}
+
+// enter waits for a slot of the host.
+func (r *registries) enter(ctx context.Context, name string) (leave func(), err error) {
+	r.mu.Lock()
+	h := r.host(name)
+	until := h.until
+	r.mu.Unlock()
+	if left := until.Sub(r.s.cfg.Now()); left > 0 {
+		return nil, fault.Wrap(errCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.", name, formatTime(until)).WithRetryAfter(left)
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (r *registries) coolDown(name string) {
+	pause := time.Duration(r.s.settings().Cooldown) * time.Second
+	r.mu.Lock()
+	h := r.host(name)
+	h.until = r.s.cfg.Now().Add(pause)
+	r.mu.Unlock()
+	r.s.log.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
+}
+
+// limited tells whether an error says that a registry limits requests, and when to come back.
+func limited(err error) (after time.Duration, yes bool) {
+	if err == nil || errors.Is(err, errCooling) {
+		return 0, false
+	}
+	e := errs.From(err)
+	after = e.RetryAfter
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		after = max(after, f.RetryAfter)
+	}
+	return after, e.Code == codes.ResourceExhausted
+}
+
+// reason words an error of a provider for an operator: what the provider said, without internals.
+func reason(err error) string {
+	var f *fault.Error
+	e := errs.From(err)
+	if errors.Is(err, errCooling) || e.Source == errs.Caller || e.Message == "" {
+		if errors.As(err, &f) {
+			return f.Message
+		}
+	}
+	if errors.As(err, &f) && e.Code == codes.Unknown {
+		return f.Message
+	}
+	return e.Message
+}
+
+// ask makes one request to a registry, again if it is limited: after the pause that the registry asks for, or one that
+// doubles, neither longer than the settings allow.
+func ask[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
+	in, err := r.instance(ctx, host)
+	if err != nil {
+		return out, err
+	}
+	set := r.s.settings()
+	access := registry.Access{DockerConfig: set.DockerConfig}
+	pause, longest := time.Duration(set.RetryBaseMS)*time.Millisecond, time.Duration(max(set.RetryBaseMS, set.RetryMaxMS))*time.Millisecond
+	for attempt := int64(0); ; attempt++ {
+		leave, err := r.enter(ctx, host)
+		if err != nil {
+			return out, err
+		}
+		out, err = call(ctx, in, access)
+		leave()
+		after, again := limited(err)
+		if err == nil || !again {
+			return out, err
+		}
+		if attempt >= set.RetryAttempts {
+			r.coolDown(host)
+			return out, err
+		}
+		wait := min(pause<<min(attempt, 20), longest)
+		wait = min(wait+rand.N(wait/2+1), longest)
+		if after > 0 {
+			wait = min(after, longest)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return out, err
+		}
+	}
+}
+
+// sleep waits unless ctx ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// resolve tells what a reference stands for. Platforms of digests that were seen before come from the database, so that
+// an unchanged tag costs one request.
+func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, known ...string) (*registry.Resolved, error) {
+	kept, err := r.s.repo.manifests(ctx, known)
+	if err != nil {
+		return nil, fmt.Errorf("read known manifests: %w", err)
+	}
+	var digests []string
+	for d := range kept {
+		digests = append(digests, d)
+	}
+	got, err := ask(ctx, r, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !got.Detailed {
+		got.Platforms = toPlatforms(kept[got.Digest])
+		got.PlatformDigest = choosePlatform(got.Platforms, platform, got.Digest)
+		return got, nil
+	}
+	if err := r.s.repo.keepManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.s.now()); err != nil {
+		return nil, fmt.Errorf("keep a manifest: %w", err)
+	}
+	return got, nil
+}

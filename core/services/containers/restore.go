@@ -1,0 +1,243 @@
+package containers
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Backups are kept for as long as a stack needs to prove stable, and the newest of each mount for good.
+const (
+	backupKeep     = time.Hour
+	backupKeepLast = 1
+)
+
+// Backup is a copy of a mount.
+type Backup struct {
+	BackupResult
+	StackID     string `json:"stackId"`
+	JobID       string `json:"jobId,omitempty" doc:"The job that made it; left out once that is gone."`
+	Destination string `json:"destination" example:"/data"`
+	CreatedAt   string `json:"createdAt" format:"date-time"`
+	FinishedAt  string `json:"finishedAt,omitempty" format:"date-time"`
+	Path        string `json:"artifactPath,omitempty"`
+	DeletedAt   string `json:"deletedAt,omitempty" format:"date-time"`
+	Restorable  bool   `json:"restorable"`
+}
+
+func (b *backupRecord) view() Backup {
+	return Backup{
+		BackupResult: b.result(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: stamp(b.CreatedAt), FinishedAt: stamp(b.FinishedAt),
+		Path: b.Path, DeletedAt: stamp(b.DeletedAt), Restorable: b.Status == backupSuccess && b.DeletedAt == 0,
+	}
+}
+
+// Backups are the newest copies of a service's mounts.
+func (s *Service) Backups(ctx context.Context, serviceID string) ([]Backup, error) {
+	if _, err := s.repo.service(ctx, serviceID); err != nil {
+		return nil, err
+	}
+	rows, err := s.repo.backupsOf(ctx, serviceID, 100)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Backup, len(rows))
+	for i := range rows {
+		out[i] = rows[i].view()
+	}
+	return out, nil
+}
+
+// Restore queues the restore of a backup: what uses the mount is stopped, the contents are replaced, and it is started again.
+func (s *Service) Restore(ctx context.Context, backupID string) (string, error) {
+	b, err := s.repo.backup(ctx, backupID)
+	if err != nil {
+		return "", err
+	}
+	if b.Status != backupSuccess || b.DeletedAt != 0 {
+		return "", fault.New(fault.Conflict, "The backup holds nothing to restore.").With("reason", "not_restorable")
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	svc := inv.services[b.ServiceID]
+	switch {
+	case svc == nil:
+		return "", fault.New(fault.NotFound, noService)
+	case inv.archived(svc):
+		return "", errArchived(svc.Name)
+	case inv.holdsSelf(b.StackID):
+		return "", protected(svc.Name)
+	}
+	sub := submission{kind: JobRestore, stacks: []string{b.StackID}, spec: jobSpec{
+		Scope: ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: ReasonUI, BackupIDs: []string{b.ID},
+	}}
+	for _, m := range inv.members(b.StackID) {
+		sub.locks, sub.services = append(sub.locks, serviceLock(m.ID)), append(sub.services, m.ID)
+	}
+	return s.submitNew(ctx, sub)
+}
+
+// RestoreSummary is the summary of a restore.
+type RestoreSummary struct {
+	Backup   BackupResult `json:"backup"`
+	Services []string     `json:"services" doc:"What was stopped for it."`
+}
+
+// runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole.
+func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	if len(spec.BackupIDs) != 1 {
+		return nil, errors.New("a restore has one backup")
+	}
+	b, err := s.repo.backup(ctx, spec.BackupIDs[0])
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.repo.stack(ctx, spec.StackID)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.applying.lock(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
+	if err := checkArchive(&b); err != nil {
+		return nil, err
+	}
+	users, err := s.usersOf(ctx, job, r, &st, &b)
+	if err != nil {
+		return nil, err
+	}
+	out := RestoreSummary{Backup: b.result(), Services: users}
+	list, err := s.containersOf(ctx, st.Project, s.serviceName(ctx, b.ServiceID))
+	if err != nil {
+		return out, err
+	}
+	if len(list) == 0 {
+		return out, fault.New(fault.Conflict, "The service has no container through which its mount can be reached: start it once.")
+	}
+	if len(users) > 0 {
+		if _, err := s.compose(ctx, r, &st, engine.ActionStop, users...); err != nil {
+			return out, err
+		}
+	}
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
+	if err := s.readArchive(ctx, list[0].ID, &b); err != nil {
+		return out, fault.Wrap(err, fault.Conflict, "The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", b.Target, reason(err))
+	}
+	r.info(ctx, "restored %s from %s", b.Target, b.ID)
+	if len(users) > 0 {
+		if _, err := s.compose(ctx, r, &st, engine.ActionStart, users...); err != nil {
+			return out, err
+		}
+	}
+	s.refreshServices(detached(ctx), []string{b.ServiceID})
+	return out, nil
+}
+
+func (s *Service) serviceName(ctx context.Context, id string) string {
+	svc, err := s.repo.service(ctx, id)
+	if err != nil {
+		return ""
+	}
+	return svc.Name
+}
+
+// usersOf are the services that use a mount and ran when the job began; after a crash they are those that did so then.
+func (s *Service) usersOf(ctx context.Context, job *queue.Job, r *report, st *stackRecord, b *backupRecord) ([]string, error) {
+	users := []string{}
+	if len(job.Checkpoint) > 0 {
+		return users, decodeInto(job.Checkpoint, &users)
+	}
+	services, err := s.repo.servicesOf(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.containersOf(ctx, st.Project, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, svc := range services {
+		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
+		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == svc.Name && c.State == "running" })
+		if uses && runs {
+			users = append(users, svc.Name)
+		}
+	}
+	return users, r.p.Checkpoint(ctx, users)
+}
+
+// checkArchive makes sure, before anything is replaced, that the file is what was written.
+func checkArchive(b *backupRecord) error {
+	f, err := os.Open(b.Path)
+	if err != nil {
+		return fault.Wrap(err, fault.Conflict, "The file of the backup cannot be read: %s", b.Path)
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return fmt.Errorf("read the backup: %w", err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != b.Digest {
+		return fault.New(fault.Conflict, "The file of the backup was changed: its digest is another one. Nothing was restored.")
+	}
+	return nil
+}
+
+func (s *Service) readArchive(ctx context.Context, container string, b *backupRecord) error {
+	f, err := os.Open(b.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	plain, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("unpack the backup: %w", err)
+	}
+	return s.engine().Restore(ctx, container, b.Destination, plain)
+}
+
+func (r *repository) saveBackup(ctx context.Context, rec *backupRecord) error {
+	return r.tx(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
+}
+
+func (r *repository) backup(ctx context.Context, id string) (backupRecord, error) {
+	return take[backupRecord](r.db(ctx).Where("id = ?", id), "There is no such backup.")
+}
+
+func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int) (out []backupRecord, err error) {
+	err = r.db(ctx).Where("service_id = ?", serviceID).Order("created_at DESC, id DESC").Limit(limit).Find(&out).Error
+	return out, err
+}
+
+// failOpenBackups ends what an attempt before a crash left open.
+func (r *repository) failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error {
+	var open []backupRecord
+	if err := r.db(ctx).Where("job_id = ? AND service_id = ? AND status = ?", jobID, serviceID, backupRunning).Find(&open).Error; err != nil {
+		return err
+	}
+	for i := range open {
+		_ = os.Remove(open[i].Path + ".part")
+		open[i].Status, open[i].Error, open[i].FinishedAt, open[i].Path = backupFailed, "the core ended", now, ""
+		if err := r.saveBackup(ctx, &open[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

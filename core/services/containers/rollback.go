@@ -1,0 +1,235 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// rollbackTime bounds an automatic rollback, which goes on when its job is cancelled.
+const rollbackTime = 15 * time.Minute
+
+// rollBack brings the exact former image back: its id gets the name in the project, and compose recreates the service.
+func (c *change) rollBack(ctx context.Context, trigger string) error {
+	c.outcome.Trigger = trigger
+	outer := ctx
+	ctx, cancel := context.WithTimeout(detached(ctx), rollbackTime)
+	defer cancel()
+	if c.rec.FromImage == "" {
+		return c.finish(ctx, changeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
+	}
+	c.r.warn(ctx, "%s: rolling back to %s", c.name(), short(c.rec.FromImage))
+	steps := []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{stepRollbackTag, func(ctx context.Context) error {
+			c.at(ctx, 0.85, "rolling back", nil)
+			return c.s.again(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ref().String()) })
+		}},
+		{stepRollbackUp, c.recreateFormer},
+		{stepRollbackWait, func(ctx context.Context) error {
+			return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.FromImage, "")
+		}},
+	}
+	for _, step := range steps {
+		if err := c.enter(ctx, step.name); err != nil {
+			return err
+		}
+		if err := step.do(ctx); err != nil {
+			if goesOn(outer) {
+				return context.Cause(outer)
+			}
+			c.r.fail(ctx, "%s: the rollback failed: %s", c.name(), reason(err))
+			return c.finish(ctx, changeFailed, fault.Wrap(err, fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, reason(err)).With("reason", "rollback_failed"))
+		}
+	}
+	c.r.warn(ctx, "%s: rolled back, it runs the former image", c.name())
+	return c.finish(ctx, changeRolledBack, fault.New(fault.Conflict, "%s", trigger))
+}
+
+func (c *change) recreateFormer(ctx context.Context) error {
+	_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionRecreate, c.svc.Name)
+	return err
+}
+
+// RollbackTarget is what a rollback of a service would bring back.
+type RollbackTarget struct {
+	Available         bool   `json:"available"`
+	CurrentDigest     string `json:"currentDigest,omitempty"`
+	CurrentTag        string `json:"currentDisplayTag,omitempty"`
+	TargetDigest      string `json:"targetDigest,omitempty"`
+	TargetTag         string `json:"targetDisplayTag,omitempty"`
+	SourceUpdateJobID string `json:"sourceUpdateJobId,omitempty"`
+	SourceFinishedAt  string `json:"sourceFinishedAt,omitempty" format:"date-time"`
+	UnavailableReason string `json:"unavailableReason,omitempty" enum:"no_update,changed_since,image_gone,managed_via_supervisor,archived,busy"`
+	ActiveJobID       string `json:"activeJobId,omitempty"`
+	ActiveJobStatus   string `json:"activeJobStatus,omitempty"`
+
+	change *changeRecord
+}
+
+// RollbackTarget tells what a rollback of a service would bring back: the image from before its last successful change.
+func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return RollbackTarget{}, err
+	}
+	svc := inv.services[id]
+	if svc == nil {
+		return RollbackTarget{}, fault.New(fault.NotFound, noService)
+	}
+	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: orElse(svc.RuntimeVersion, svc.Tag)}
+	holders, err := s.queue.Holders(ctx, []string{serviceLock(id)})
+	if err != nil {
+		return out, err
+	}
+	if job, ok := holders[serviceLock(id)]; ok {
+		out.ActiveJobID, out.ActiveJobStatus = job.ID, string(job.State)
+	}
+	last, err := s.repo.lastChange(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case inv.isSelf(svc):
+		out.UnavailableReason = "managed_via_supervisor"
+	case inv.archived(svc):
+		out.UnavailableReason = "archived"
+	case last == nil || last.FromImage == "":
+		out.UnavailableReason = "no_update"
+	case svc.RuntimeImage != "" && last.ToImage != svc.RuntimeImage:
+		out.UnavailableReason = "changed_since"
+	}
+	if last == nil || out.UnavailableReason == "no_update" {
+		return out, nil
+	}
+	out.change = last
+	out.TargetDigest, out.TargetTag, out.SourceUpdateJobID = last.FromDigest, orElse(last.FromVersion, svc.Tag), last.JobID
+	out.SourceFinishedAt = stamp(last.FinishedAt)
+	if out.UnavailableReason == "" && last.FromDigest == "" {
+		// Without a digest the image cannot be fetched again: it must still be there.
+		found, err := s.engine().Images(ctx, []string{last.FromImage})
+		if err != nil {
+			return out, err
+		}
+		if len(found) != 1 || found[0] == nil {
+			out.UnavailableReason = "image_gone"
+		}
+	}
+	if out.UnavailableReason == "" && out.ActiveJobID != "" {
+		out.UnavailableReason = "busy"
+	}
+	out.Available = out.UnavailableReason == ""
+	return out, nil
+}
+
+// Rollback queues a rollback of a service to the image from before its last change.
+func (s *Service) Rollback(ctx context.Context, id string) (string, error) {
+	t, err := s.RollbackTarget(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if !t.Available {
+		f := fault.New(fault.Conflict, "The service cannot be rolled back: %s.", t.UnavailableReason).With("reason", t.UnavailableReason)
+		if t.ActiveJobID != "" {
+			f = f.With("existingJobId", t.ActiveJobID)
+		}
+		return "", f
+	}
+	svc, err := s.repo.service(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return s.submitNew(ctx, submission{
+		kind: JobRollback, locks: []string{serviceLock(id)}, services: []string{id}, stacks: []string{svc.StackID},
+		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI, ChangeID: t.change.ID},
+	})
+}
+
+// runRollback brings the image from before a change back.
+func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	source, err := s.repo.change(ctx, spec.ChangeID)
+	if err != nil {
+		return nil, err
+	}
+	svc, err := s.repo.service(ctx, spec.ServiceID)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.repo.stack(ctx, svc.StackID)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.applying.lock(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	rec, err := s.repo.beginChange(ctx, &changeRecord{
+		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
+		Image: svc.Image, FromImage: svc.RuntimeImage, FromDigest: svc.RuntimeDigest, FromVersion: svc.RuntimeVersion,
+		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, started: s.cfg.Now(), span: 100}
+	if rec.Status == changeRunning {
+		if err := s.backTo(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	return c.summary(), c.jobError(ctx)
+}
+
+// backTo is the way of a manual rollback: the image is there or fetched, named, run and watched; if it does not become
+// healthy, what ran before comes back.
+func (s *Service) backTo(ctx context.Context, c *change) error {
+	if stepOrder(c.rec.Step) < 0 {
+		return c.rollBack(ctx, "the job was interrupted while it rolled back")
+	}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{stepPull, c.ensureFormer}, {stepTag, c.tag}, {stepUp, c.up}, {stepHealth, c.health}, {stepSync, c.sync}} {
+		if stepOrder(step.name) < stepOrder(c.rec.Step) {
+			continue
+		}
+		if err := c.enter(ctx, step.name); err != nil {
+			return err
+		}
+		if err := step.do(ctx); err != nil {
+			return c.failed(ctx, step.name, err)
+		}
+	}
+	return c.finish(ctx, changeSuccess, nil)
+}
+
+// ensureFormer makes sure that the engine has the image to go back to.
+func (c *change) ensureFormer(ctx context.Context) error {
+	found, err := c.s.engine().Images(ctx, []string{c.rec.ToImage})
+	if err != nil {
+		return err
+	}
+	if len(found) == 1 && found[0] != nil {
+		return nil
+	}
+	if c.rec.ToDigest == "" {
+		return fault.New(fault.Conflict, "The former image %s is no longer there.", short(c.rec.ToImage))
+	}
+	c.target.TargetDigest = c.rec.ToDigest
+	want := c.rec.ToImage
+	if err := c.pull(ctx); err != nil {
+		return err
+	}
+	if c.rec.ToImage != want {
+		return fmt.Errorf("the registry gave image %s instead of %s", short(c.rec.ToImage), short(want))
+	}
+	return nil
+}

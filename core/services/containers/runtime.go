@@ -1,0 +1,342 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Why it is not known what a service runs.
+const (
+	runtimeNone      = "not_running"
+	runtimeLocal     = "local_image"
+	runtimeAmbiguous = "ambiguous"
+)
+
+// labelVersion is the label in which an image names its version.
+const labelVersion = "org.opencontainers.image.version"
+
+// runtimeState is what was seen of a service on the engine.
+type runtimeState struct {
+	state LifecycleState
+	// id is the image of its containers, digest the one under which the service's repository has it; digests are all.
+	id, digest string
+	digests    []string
+	version    string
+	problem    string
+}
+
+// observed are the containers of all compose projects, with the images that they were made from.
+type observed struct {
+	byService map[[2]string][]engine.Container
+	images    map[string]*engine.Image
+}
+
+// observe asks the engine once for all containers of compose projects, and once for their images.
+func (s *Service) observe(ctx context.Context, project string) (*observed, []engine.Container, error) {
+	label := labelProject
+	if project != "" {
+		label += "=" + project
+	}
+	list, err := s.engine().Containers(ctx, engine.Filter{Labels: []string{label}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the containers: %w", err)
+	}
+	list = slices.DeleteFunc(list, oneOff)
+	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}}
+	var ids []string
+	for _, c := range list {
+		key := [2]string{c.Labels[labelProject], c.Labels[labelService]}
+		o.byService[key] = append(o.byService[key], c)
+		if _, known := o.images[c.ImageID]; !known && c.ImageID != "" {
+			o.images[c.ImageID] = nil
+			ids = append(ids, c.ImageID)
+		}
+	}
+	if len(ids) == 0 {
+		return o, list, nil
+	}
+	found, err := s.engine().Images(ctx, ids)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the images: %w", err)
+	}
+	for i, img := range found {
+		if i < len(ids) {
+			o.images[ids[i]] = img
+		}
+	}
+	return o, list, nil
+}
+
+// of is what a service of a project runs.
+func (o *observed) of(project string, svc *serviceRecord) runtimeState {
+	list := o.byService[[2]string{project, svc.Name}]
+	out := runtimeState{state: stateOf(list), problem: runtimeNone}
+	if len(list) == 0 {
+		return out
+	}
+	// Containers that run count before those that do not.
+	slices.SortStableFunc(list, func(a, b engine.Container) int {
+		return boolOrder(b.State == "running") - boolOrder(a.State == "running")
+	})
+	out.id = list[0].ImageID
+	for _, c := range list {
+		if c.ImageID != out.id && (c.State == "running") == (list[0].State == "running") {
+			out.problem = runtimeAmbiguous
+			return out
+		}
+	}
+	img := o.images[out.id]
+	if img == nil {
+		out.problem = runtimeLocal
+		return out
+	}
+	out.version = img.Labels[labelVersion]
+	out.digests = digestsIn(svc.Repo, img.RepoDigests)
+	switch len(out.digests) {
+	case 0:
+		out.problem = runtimeLocal
+	default:
+		out.digest, out.problem = out.digests[0], ""
+		if slices.Contains(out.digests, svc.RuntimeDigest) {
+			out.digest = svc.RuntimeDigest
+		}
+	}
+	return out
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func stateOf(list []engine.Container) LifecycleState {
+	running := 0
+	for _, c := range list {
+		if c.State == "running" || c.State == "restarting" {
+			running++
+		}
+	}
+	switch {
+	case running == 0:
+		return StateStopped
+	case running == len(list):
+		return StateRunning
+	}
+	return StatePartial
+}
+
+// RuntimeSummary is the summary of a runtime scan.
+type RuntimeSummary struct {
+	Scope             string `json:"scope"`
+	ServicesScanned   int    `json:"servicesScanned"`
+	ServicesChanged   int    `json:"servicesChanged"`
+	CandidatesCleared int    `json:"candidatesCleared" doc:"Services that run by now what was a candidate."`
+	DurationMS        int64  `json:"durationMs"`
+}
+
+// scanRuntime reads what runs and writes what has changed. only, if not nil, selects services.
+func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*serviceRecord) bool) (RuntimeSummary, error) {
+	var sum RuntimeSummary
+	stacks, err := s.repo.stacks(ctx)
+	if err != nil {
+		return sum, fmt.Errorf("read the stacks: %w", err)
+	}
+	projects := map[string]string{}
+	for _, st := range stacks {
+		projects[st.ID] = st.Project
+	}
+	services, err := s.repo.services(ctx)
+	if err != nil {
+		return sum, fmt.Errorf("read the services: %w", err)
+	}
+	for i := range services {
+		svc := &services[i]
+		if only != nil && !only(svc) {
+			continue
+		}
+		sum.ServicesScanned++
+		changed, cleared, err := s.takeRuntime(ctx, svc, o.of(projects[svc.StackID], svc))
+		if err != nil {
+			return sum, err
+		}
+		sum.ServicesChanged += boolOrder(changed)
+		sum.CandidatesCleared += boolOrder(cleared)
+	}
+	return sum, nil
+}
+
+// takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
+func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, now runtimeState) (changed, cleared bool, err error) {
+	columns := map[string]any{}
+	if cleared = svc.CandidateDigest != "" && s.runs(ctx, now.digests, svc.CandidateDigest); cleared {
+		columns = noCandidate()
+		if now.digest != svc.CandidateDigest && slices.Contains(now.digests, svc.CandidateDigest) {
+			now.digest = svc.CandidateDigest
+		}
+	}
+	for name, v := range map[string][2]string{
+		"state": {string(svc.State), string(now.state)}, "runtime_digest": {svc.RuntimeDigest, now.digest}, "runtime_image": {svc.RuntimeImage, now.id},
+		"runtime_error": {svc.RuntimeError, now.problem}, "runtime_version": {svc.RuntimeVersion, orElse(now.version, keptVersion(svc, now))},
+	} {
+		if v[0] != v[1] {
+			columns[name] = v[1]
+		}
+	}
+	if len(columns) == 0 {
+		return false, false, nil
+	}
+	if err := s.repo.updateService(ctx, svc.ID, columns, s.now()); err != nil {
+		return false, false, fmt.Errorf("write what %s runs: %w", svc.Name, err)
+	}
+	return true, cleared, nil
+}
+
+// keptVersion is the version that inference has found for a digest which still runs.
+func keptVersion(svc *serviceRecord, now runtimeState) string {
+	if now.digest != "" && now.digest == svc.RuntimeDigest {
+		return svc.RuntimeVersion
+	}
+	return ""
+}
+
+// runs tells whether one of the digests is the wanted one, or that of the host's platform within it.
+func (s *Service) runs(ctx context.Context, have []string, want string) bool {
+	if slices.Contains(have, want) {
+		return true
+	}
+	known, err := s.repo.manifests(ctx, []string{want})
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(known[want], func(p platformEntry) bool { return p.Digest != "" && slices.Contains(have, p.Digest) })
+}
+
+// refreshServices reads anew what some services run. It is for the end of jobs: what goes wrong is logged, the next scan
+// makes it good.
+func (s *Service) refreshServices(ctx context.Context, ids []string) {
+	o, _, err := s.observe(ctx, "")
+	if err == nil {
+		_, err = s.scanRuntime(ctx, o, func(svc *serviceRecord) bool { return slices.Contains(ids, svc.ID) })
+	}
+	if err != nil {
+		s.log.Warn("what runs could not be read after a job", "error", err)
+	}
+}
+
+// runningImage is the image that a service runs at this moment.
+type runningImage struct{ id, digest string }
+
+func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *serviceRecord) (runningImage, error) {
+	o, _, err := s.observe(ctx, st.Project)
+	if err != nil {
+		return runningImage{}, err
+	}
+	now := o.of(st.Project, svc)
+	return runningImage{id: now.id, digest: now.digest}, nil
+}
+
+// ScanRequest selects what a check or a runtime scan looks at.
+type ScanRequest struct {
+	Scope     string
+	StackID   string
+	ServiceID string
+	Reason    string
+}
+
+// check makes sure that what the scope names exists.
+func (r *ScanRequest) check(inv *inventory) error {
+	r.Reason = orElse(r.Reason, ReasonUI)
+	switch r.Scope {
+	case ScopeAll:
+		r.StackID, r.ServiceID = "", ""
+		return nil
+	case ScopeStack:
+		if inv.stacks[r.StackID] == nil {
+			return invalid("stackId", noStack)
+		}
+		r.ServiceID = ""
+		return nil
+	case ScopeService:
+		svc := inv.services[r.ServiceID]
+		if svc == nil {
+			return invalid("serviceId", noService)
+		}
+		r.StackID = svc.StackID
+		return nil
+	}
+	return invalid("scope", "The scope must be all, stack or service.")
+}
+
+// key tells two requests for the same from each other.
+func (r *ScanRequest) key() string { return r.Scope + "/" + orElse(r.ServiceID, r.StackID) }
+
+func (r *ScanRequest) submission(kind string) submission {
+	sub := submission{kind: kind, key: r.key(), spec: jobSpec{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}}
+	if r.StackID != "" {
+		sub.stacks = []string{r.StackID}
+	}
+	if r.ServiceID != "" {
+		sub.services = []string{r.ServiceID}
+	}
+	return sub
+}
+
+// RuntimeScan queues a scan of what runs.
+func (s *Service) RuntimeScan(ctx context.Context, req ScanRequest) (string, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := req.check(inv); err != nil {
+		return "", err
+	}
+	return s.submitNew(ctx, req.submission(JobRuntimeScan))
+}
+
+func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+	began := s.cfg.Now()
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
+	o, _, err := s.observe(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	sum, err := s.scanRuntime(ctx, o, spec.selects)
+	if err != nil {
+		return nil, err
+	}
+	sum.Scope, sum.DurationMS = spec.Scope, s.cfg.Now().Sub(began).Milliseconds()
+	r.p.Emit(ctx, "runtime_scan_finished", sum)
+	return sum, nil
+}
+
+// selects tells whether a job is about a service.
+func (j *jobSpec) selects(svc *serviceRecord) bool {
+	switch j.Scope {
+	case ScopeStack:
+		return svc.StackID == j.StackID
+	case ScopeService:
+		return svc.ID == j.ServiceID
+	}
+	return true
+}
+
+// errArchived tells that a stack or service is archived.
+func errArchived(name string) error {
+	return fault.New(fault.Conflict, "%s is archived: restore it first.", name).With("reason", "archived")
+}
+
+// touchStack notes that a stack was checked.
+func (r *repository) touchStacks(ctx context.Context, ids []string, now int64) error {
+	return r.tx(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&stackRecord{}).Where("id IN ?", ids).Update("last_check_at", now).Error
+	})
+}

@@ -1,0 +1,209 @@
+// Package containers looks after the compose projects of a host: it finds them, knows what runs, sees new images, and
+// updates or rolls back one service, a stack or everything.
+package containers
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations are the schema of the service.
+func Migrations() store.Migrations {
+	sub, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		sub = migrations
+	}
+	return store.Migrations{Module: "containers", FS: sub}
+}
+
+// Providers are the instances that the settings name.
+type Providers struct {
+	Engine client.Engine
+	// Registries are asked in this order; the first that serves a host answers.
+	Registries []client.Registry
+	// CodeHost is nil where none is configured.
+	CodeHost client.CodeHost
+}
+
+// Config is what the service needs.
+type Config struct {
+	Store     *store.Store
+	Keyring   *secret.Keyring
+	Logger    hclog.Logger
+	Settings  Settings
+	Providers Providers
+	// DataDir is where backups go unless the settings say otherwise.
+	DataDir string
+	// Version is the core's own.
+	Version string
+	// Access tells how people are let in, for the settings page and the deploy check.
+	Access AccessInfo
+	// ReadFile and Now replace the file system and the clock in tests; nil means the real ones.
+	ReadFile func(string) ([]byte, error)
+	Now      func() time.Time
+}
+
+// Service is the containers service.
+type Service struct {
+	cfg   Config
+	log   hclog.Logger
+	repo  *repository
+	state atomic.Pointer[state]
+	queue *queue.Queue
+	// live carries news that the queue does not: deliveries, version inference, samples.
+	live      *event.Bus
+	registry  *registries
+	inference *inference
+	sampler   *sampler
+	// news is sent to when the engine tells of a change.
+	news chan struct{}
+	// platform is the host's, once the engine has told it.
+	platform atomic.Pointer[Platform]
+	kinds    jobKinds
+	parses   parseCache
+	// applying serialises what changes one compose project.
+	applying keyed
+
+	stop       context.CancelFunc
+	background sync.WaitGroup
+}
+
+// state is what a reload replaces at once.
+type state struct {
+	settings  Settings
+	providers Providers
+}
+
+// New makes the service. The migrations have run. It works once Use has given it the queue and Start was called.
+func New(cfg Config) (*Service, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	if cfg.Store == nil || cfg.Keyring == nil {
+		return nil, errors.New("the containers service needs a database and a keyring")
+	}
+	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1)}
+	s.registry = newRegistries(s)
+	s.inference = newInference(s)
+	s.sampler = newSampler(s)
+	if err := s.Reload(cfg.Settings, cfg.Providers); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Use gives the service the queue, which runs the handlers of Jobs.
+func (s *Service) Use(q *queue.Queue) { s.queue = q }
+
+// Reload puts new settings and providers into use. Jobs that are under way keep the old ones.
+func (s *Service) Reload(set Settings, p Providers) error {
+	if p.Engine == nil || len(p.Registries) == 0 {
+		return errors.New("the containers service needs an engine and a registry")
+	}
+	s.state.Store(&state{settings: set, providers: p})
+	s.platform.Store(nil)
+	s.registry.reset()
+	return nil
+}
+
+// Start begins the work in the background: schedules that people have set, version inference and samples.
+func (s *Service) Start(ctx context.Context) error {
+	if err := s.applySchedules(ctx); err != nil {
+		return fmt.Errorf("set the schedules: %w", err)
+	}
+	run, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	s.background.Go(func() { s.inference.run(run) })
+	s.background.Go(func() { s.sampler.run(run) })
+	s.background.Go(func() { s.discoverAlways(run) })
+	s.background.Go(func() { s.watchEngine(run) })
+	return nil
+}
+
+// Close ends the work in the background. The queue has been stopped.
+func (s *Service) Close() {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.background.Wait()
+	s.live.Close()
+}
+
+func (s *Service) settings() Settings { return s.state.Load().settings }
+
+func (s *Service) engine() client.Engine { return s.state.Load().providers.Engine }
+
+func (s *Service) codeHost() client.CodeHost { return s.state.Load().providers.CodeHost }
+
+func (s *Service) now() int64 { return store.Millis(s.cfg.Now()) }
+
+// hostPlatform is the platform that images are compared with.
+func (s *Service) hostPlatform(ctx context.Context) (Platform, error) {
+	if set := s.settings().HostPlatform; set != "" {
+		return ParsePlatform(set)
+	}
+	if p := s.platform.Load(); p != nil {
+		return *p, nil
+	}
+	info, err := s.engine().Info(ctx, "")
+	if err != nil {
+		return Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
+	}
+	p := Platform{OS: info.OS, Arch: info.Arch, Variant: info.Variant}
+	s.platform.Store(&p)
+	return p, nil
+}
+
+// keyed is a mutex for each key.
+type keyed struct {
+	mu   sync.Mutex
+	held map[string]chan struct{}
+}
+
+// lock waits for the key until ctx ends.
+func (k *keyed) lock(ctx context.Context, key string) (unlock func(), err error) {
+	for {
+		k.mu.Lock()
+		if k.held == nil {
+			k.held = map[string]chan struct{}{}
+		}
+		wait := k.held[key]
+		if wait == nil {
+			done := make(chan struct{})
+			k.held[key] = done
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				delete(k.held, key)
+				k.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package containers
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Settings is the block service "containers" of plugin.hcl.
+type Settings struct {
+	BaseURL        string        `patchbay:"base_url,default=/" doc:"Path, or absolute URL, below which the service is mounted."`
+	Engine         string        `patchbay:"engine,required,ref=engine" doc:"The container engine, such as engine.local."`
+	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host is asked. One may stand without brackets."`
+	CodeHost       string        `patchbay:"code_host,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
+	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels that get the service's notifications, such as [notify.ops]."`
+	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
+	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for registries, also for compose."`
+	SelfUpgradeURL string        `patchbay:"self_upgrade_url,default=/supervisor/,env=SVC_SELF_UPGRADE_URL" doc:"Where the page links to for the upgrade of this instance itself."`
+	ImageRepo      string        `patchbay:"image_repo,default=ghcr.io/patchbay-dev/patchbay,env=SVC_IMAGE_REPO" doc:"Repository of this instance's own image: its service is left to the supervisor."`
+	StatePath      string        `patchbay:"supervisor_state_path,default=,env=SVC_SUPERVISOR_STATE_PATH" doc:"The supervisor's state file: the override that lies beside it is recognised."`
+	WebhookSecret  schema.Secret `patchbay:"webhook_secret,default=,env=SVC_WEBHOOK_SECRET" doc:"Shared secret of POST /api/webhooks/trigger. Unset: the endpoint refuses everything."`
+	HostPlatform   string        `patchbay:"host_platform,default=,env=SVC_HOST_PLATFORM" doc:"Platform that images are compared with, such as linux/arm64. Unset: the engine's."`
+	Discovery      int64         `patchbay:"discovery_interval_seconds,default=60,env=SVC_DISCOVERY_INTERVAL_SECONDS" doc:"Pause between two automatic discoveries, in seconds, at least 10."`
+	MaxActions     int64         `patchbay:"discovery_max_actions,default=200,env=SVC_DISCOVERY_MAX_ACTIONS" doc:"The most actions that the result of a discovery lists."`
+	RuntimeScan    int64         `patchbay:"runtime_scan_interval_seconds,default=600,env=SVC_RUNTIME_SCAN_INTERVAL_SECONDS" doc:"Pause between two automatic scans of what runs, in seconds, at least 30."`
+	DeployTimeout  int64         `patchbay:"deploy_check_timeout_seconds,default=12,env=SVC_DEPLOY_CHECK_LOCAL_COMMAND_TIMEOUT_SECONDS" doc:"What each probe of the deploy check may take, in seconds."`
+	Parallel       int64         `patchbay:"check_parallel,default=8" doc:"How many services a check asks about at once, 1 to 64."`
+	PerHost        int64         `patchbay:"registry_parallel,default=5" doc:"How many requests to one registry host run at once, 1 to 64."`
+	RetryAttempts  int64         `patchbay:"registry_retry_max_attempts,default=3,env=SVC_REGISTRY_RETRY_MAX_ATTEMPTS" doc:"How often a request that a registry limited is tried again."`
+	RetryBaseMS    int64         `patchbay:"registry_retry_base_ms,default=250,env=SVC_REGISTRY_RETRY_BASE_MS" doc:"The first pause before it is, in milliseconds; it doubles."`
+	RetryMaxMS     int64         `patchbay:"registry_retry_max_ms,default=2000,env=SVC_REGISTRY_RETRY_MAX_MS" doc:"The longest such pause, in milliseconds; at least the first."`
+	Cooldown       int64         `patchbay:"registry_cooldown_seconds,default=21600,env=SVC_REGISTRY_RATE_LIMIT_COOLDOWN_SECONDS" doc:"For how long a registry that goes on limiting is left alone, in seconds."`
+	UpdateRetries  int64         `patchbay:"update_retry_max_attempts,default=3,env=SVC_UPDATE_IDEMPOTENT_RETRY_MAX_ATTEMPTS" doc:"How often a step of an update that is safe to repeat is tried."`
+	UpdateBaseMS   int64         `patchbay:"update_retry_base_ms,default=300,env=SVC_UPDATE_IDEMPOTENT_RETRY_BASE_MS" doc:"The first pause before it is tried again, in milliseconds; it doubles."`
+	UpdateMaxMS    int64         `patchbay:"update_retry_max_ms,default=3000,env=SVC_UPDATE_IDEMPOTENT_RETRY_MAX_MS" doc:"The longest such pause, in milliseconds; at least the first."`
+	HealthTimeout  time.Duration `patchbay:"health_timeout,default=90s" doc:"How long a new container may take to become healthy after its start period, unless its service says otherwise."`
+	SettleTime     time.Duration `patchbay:"settle_time,default=10s" doc:"How long a container without a health check must run without a restart to count as healthy."`
+	MinAge         time.Duration `patchbay:"minimum_age,default=0s" doc:"How long a new version must be known before it may be applied, unless its service says otherwise."`
+	Locale         string        `patchbay:"locale,default=zh,enum=zh|en" doc:"Language of the texts of notifications."`
+}
+
+// Check finds what the types of the settings cannot express.
+func (s Settings) Check() schema.Diagnostics {
+	var out schema.Diagnostics
+	for _, c := range []struct {
+		name      string
+		v, lo, hi int64
+	}{
+		{"discovery_interval_seconds", s.Discovery, 10, 86400}, {"discovery_max_actions", s.MaxActions, 1, 100000},
+		{"runtime_scan_interval_seconds", s.RuntimeScan, 30, 86400}, {"deploy_check_timeout_seconds", s.DeployTimeout, 1, 300},
+		{"check_parallel", s.Parallel, 1, 64}, {"registry_parallel", s.PerHost, 1, 64},
+		{"registry_retry_max_attempts", s.RetryAttempts, 0, 20}, {"registry_retry_base_ms", s.RetryBaseMS, 1, 600000},
+		{"registry_retry_max_ms", s.RetryMaxMS, 1, 600000}, {"registry_cooldown_seconds", s.Cooldown, 0, 7 * 86400},
+		{"update_retry_max_attempts", s.UpdateRetries, 1, 20}, {"update_retry_base_ms", s.UpdateBaseMS, 1, 600000}, {"update_retry_max_ms", s.UpdateMaxMS, 1, 600000},
+		{"health_timeout", int64(s.HealthTimeout / time.Millisecond), 100, 3600_000}, {"settle_time", int64(s.SettleTime / time.Millisecond), 100, 600_000},
+		{"minimum_age", int64(s.MinAge / time.Millisecond), 0, 365 * 86400_000},
+	} {
+		if c.v < c.lo || c.v > c.hi {
+			out = append(out, schema.Errorf(schema.At(c.name), "must be from %d to %d", c.lo, c.hi)...)
+		}
+	}
+	if len(s.Registries) == 0 {
+		out = append(out, schema.Errorf(schema.At("registries"), "must name at least one instance")...)
+	}
+	if strings.TrimSpace(s.ComposeBin) == "" {
+		out = append(out, schema.Errorf(schema.At("compose_bin"), "must not be empty")...)
+	}
+	if _, err := ParsePlatform(s.HostPlatform); s.HostPlatform != "" && err != nil {
+		out = append(out, schema.Errorf(schema.At("host_platform"), "%v", err)...)
+	}
+	return out
+}
+
+// Platform is an operating system and architecture in the words of the OCI image specification.
+type Platform struct{ OS, Arch, Variant string }
+
+// ParsePlatform reads os/arch or os/arch/variant.
+func ParsePlatform(s string) (Platform, error) {
+	parts := strings.Split(strings.ToLower(strings.TrimSpace(s)), "/")
+	if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[1] == "" {
+		return Platform{}, fmt.Errorf("must be os/arch or os/arch/variant, such as linux/amd64")
+	}
+	p := Platform{OS: parts[0], Arch: parts[1]}
+	if len(parts) == 3 {
+		p.Variant = parts[2]
+	}
+	return p, nil
+}
+
+// String is os/arch or os/arch/variant.
+func (p Platform) String() string {
+	if p.Variant == "" {
+		return p.OS + "/" + p.Arch
+	}
+	return p.OS + "/" + p.Arch + "/" + p.Variant
+}

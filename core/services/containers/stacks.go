@@ -1,0 +1,270 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+)
+
+// Which of the archived a list shows.
+const (
+	ArchivedExclude = "exclude"
+	ArchivedInclude = "include"
+	ArchivedOnly    = "only"
+)
+
+// wanted tells whether a list shows something.
+func wanted(filter string, archived bool) bool {
+	switch filter {
+	case ArchivedInclude:
+		return true
+	case ArchivedOnly:
+		return archived
+	}
+	return !archived
+}
+
+func validArchived(filter string) error {
+	if filter != "" && filter != ArchivedExclude && filter != ArchivedInclude && filter != ArchivedOnly {
+		return invalid("archived", "The filter archived must be exclude, include or only.")
+	}
+	return nil
+}
+
+func (s *Service) selfRepo() string {
+	r, err := image.Parse(s.settings().ImageRepo)
+	if err != nil {
+		return ""
+	}
+	return r.Repo()
+}
+
+// Stacks lists the stacks by name.
+func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, error) {
+	if err := validArchived(archived); err != nil {
+		return nil, err
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []StackItem{}
+	for _, st := range inv.stacks {
+		if wanted(archived, st.ArchivedAt != 0) {
+			out = append(out, inv.item(st))
+		}
+	}
+	slices.SortFunc(out, func(a, b StackItem) int { return compareText(a.Name, b.Name) })
+	return out, nil
+}
+
+func (inv *inventory) item(st *stackRecord) StackItem {
+	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: stamp(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.holdsSelf(st.ID)}
+	states := map[string]LifecycleState{}
+	for _, svc := range inv.services {
+		if svc.StackID != st.ID {
+			continue
+		}
+		if svc.ArchivedAt != 0 {
+			out.ArchivedServices++
+			continue
+		}
+		out.Services++
+		states[svc.ID] = svc.State
+		if inv.actionable(svc, false) {
+			out.Updates++
+		}
+	}
+	switch sumStates(states) {
+	case StateRunning:
+		out.Status = "healthy"
+	case StateStopped, StatePartial:
+		out.Status = "degraded"
+	}
+	return out
+}
+
+// Overview is what the page of all stacks shows: the stacks with their services.
+func (s *Service) Overview(ctx context.Context, archived string) ([]StackDetail, error) {
+	if err := validArchived(archived); err != nil {
+		return nil, err
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string][]ServiceDetail{}
+	for _, svc := range inv.services {
+		by[svc.StackID] = append(by[svc.StackID], inv.detail(svc))
+	}
+	out := []StackDetail{}
+	for _, st := range inv.stacks {
+		if wanted(archived, st.ArchivedAt != 0) {
+			out = append(out, inv.stackDetail(st, by[st.ID]))
+		}
+	}
+	slices.SortFunc(out, func(a, b StackDetail) int { return compareText(a.Name, b.Name) })
+	return out, nil
+}
+
+// Stack reads a stack with its services. Versions behind digests that nobody has looked for are looked for from now on.
+func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return StackDetail{}, err
+	}
+	st := inv.stacks[id]
+	if st == nil {
+		return StackDetail{}, fault.New(fault.NotFound, noStack)
+	}
+	var services []ServiceDetail
+	for _, svc := range inv.services {
+		if svc.StackID == id {
+			d := inv.detail(svc)
+			s.describeInference(ctx, svc, &d)
+			services = append(services, d)
+		}
+	}
+	return inv.stackDetail(st, services), nil
+}
+
+// Service reads a service and its stack.
+func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackItem, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return ServiceDetail{}, StackItem{}, err
+	}
+	svc := inv.services[id]
+	if svc == nil || inv.stacks[svc.StackID] == nil {
+		return ServiceDetail{}, StackItem{}, fault.New(fault.NotFound, noService)
+	}
+	d := inv.detail(svc)
+	s.describeInference(ctx, svc, &d)
+	return d, inv.item(inv.stacks[svc.StackID]), nil
+}
+
+func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) StackDetail {
+	slices.SortFunc(services, func(a, b ServiceDetail) int { return compareText(a.Name, b.Name) })
+	out := StackDetail{
+		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
+		Services: append([]ServiceDetail{}, services...), LastCheckAt: stamp(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
+		Self: inv.holdsSelf(st.ID),
+	}
+	if len(st.EnvFiles) > 0 {
+		out.Compose.EnvFile = st.EnvFiles[0]
+	}
+	return out
+}
+
+func (inv *inventory) detail(svc *serviceRecord) ServiceDetail {
+	out := ServiceDetail{
+		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.settings(), State: svc.State, Status: inv.status(svc),
+		Mounts: svc.Mounts, CheckedAt: stamp(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
+		Self:  inv.isSelf(svc),
+		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
+	}
+	if svc.CandidateDigest == "" {
+		return out
+	}
+	out.Candidate = &Candidate{
+		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: orElse(svc.CandidateMatch, archUnknown), Arch: svc.CandidateArch,
+		FirstSeenAt: stamp(svc.CandidateSince),
+	}
+	if after := inv.applyAfter(svc); after > inv.now {
+		out.Candidate.ApplyAfter = stamp(after)
+	}
+	if r := inv.ignored(svc); r != nil {
+		out.Ignore = &IgnoreMatch{Matched: true, RuleID: r.ID, Reason: r.Kind + " " + r.Value}
+	}
+	return out
+}
+
+// describeInference tells whether the version behind what runs is known, and has it looked for if not.
+func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *ServiceDetail) {
+	if svc.RuntimeDigest == "" || svc.ArchivedAt != 0 {
+		return
+	}
+	_, snap, err := s.DigestTags(ctx, svc.ID, svc.RuntimeDigest)
+	switch {
+	case err != nil:
+		d.Inference = &InferenceState{Status: "pending", Reason: reason(err)}
+	case snap == nil:
+		d.Inference = &InferenceState{Status: "pending", ResolvedTag: svc.RuntimeVersion}
+	default:
+		d.Inference = &InferenceState{Status: "ready", CheckedAt: snap.CheckedAt, ResolvedTag: orElse(snap.ResolvedTag, svc.RuntimeVersion), Unresolved: snap.ResolvedTag == ""}
+		d.Image.ResolvedTags = snap.Tags
+	}
+	if svc.CandidateDigest != "" && svc.CandidateVersion == "" {
+		_, _, _ = s.DigestTags(ctx, svc.ID, svc.CandidateDigest)
+	}
+}
+
+// ArchiveStack hides a stack from lists, checks and updates; RestoreStack shows it again.
+func (s *Service) ArchiveStack(ctx context.Context, id string) error {
+	if _, err := s.repo.stack(ctx, id); err != nil {
+		return err
+	}
+	return s.repo.updateStack(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": archivedByUser}, s.now())
+}
+
+// RestoreStack undoes ArchiveStack.
+func (s *Service) RestoreStack(ctx context.Context, id string) error {
+	if _, err := s.repo.stack(ctx, id); err != nil {
+		return err
+	}
+	return s.repo.updateStack(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
+}
+
+// ArchiveService hides a service from lists, checks and updates; RestoreService shows it again.
+func (s *Service) ArchiveService(ctx context.Context, id string) error {
+	if _, err := s.repo.service(ctx, id); err != nil {
+		return err
+	}
+	return s.repo.updateService(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": archivedByUser}, s.now())
+}
+
+// RestoreService undoes ArchiveService.
+func (s *Service) RestoreService(ctx context.Context, id string) error {
+	if _, err := s.repo.service(ctx, id); err != nil {
+		return err
+	}
+	return s.repo.updateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
+}
+
+// Change is an update or rollback of a service, for its history.
+type Change struct {
+	ID          string `json:"id"`
+	JobID       string `json:"jobId"`
+	Kind        string `json:"kind" enum:"update,rollback"`
+	Status      string `json:"status" enum:"running,success,failed,rolled_back"`
+	Step        string `json:"step"`
+	FromDigest  string `json:"fromDigest,omitempty"`
+	FromVersion string `json:"fromVersion,omitempty"`
+	ToDigest    string `json:"toDigest,omitempty"`
+	ToVersion   string `json:"toVersion,omitempty"`
+	Error       string `json:"error,omitempty"`
+	StartedAt   string `json:"startedAt" format:"date-time"`
+	FinishedAt  string `json:"finishedAt,omitempty" format:"date-time"`
+}
+
+// History are the newest updates and rollbacks of a service.
+func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
+	if _, err := s.repo.service(ctx, id); err != nil {
+		return nil, err
+	}
+	rows, err := s.repo.changesOf(ctx, id, 50)
+	if err != nil {
+		return nil, fmt.Errorf("read the history: %w", err)
+	}
+	out := make([]Change, len(rows))
+	for i, r := range rows {
+		out[i] = Change{
+			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: orElse(r.FromDigest, r.FromImage), FromVersion: r.FromVersion,
+			ToDigest: orElse(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: stamp(r.StartedAt), FinishedAt: stamp(r.FinishedAt),
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,151 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// repository holds the queries. It decides nothing.
+type repository struct{ store *store.Store }
+
+func (r *repository) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
+
+// tx runs f in a transaction with its writer.
+func (r *repository) tx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
+	return r.store.Tx(ctx, name, func(ctx context.Context) error { return f(ctx, r.store.Writer(ctx)) })
+}
+
+// take reads one row; what stands for a missing one is a fault.NotFound with the message.
+func take[T any](db *gorm.DB, missing string) (out T, err error) {
+	err = db.Take(&out).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return out, fault.New(fault.NotFound, "%s", missing)
+	}
+	return out, err
+}
+
+const (
+	noStack   = "There is no such stack."
+	noService = "There is no such service."
+	noProject = "There is no such project."
+)
+
+func (r *repository) stack(ctx context.Context, id string) (stackRecord, error) {
+	return take[stackRecord](r.db(ctx).Where("id = ?", id), noStack)
+}
+
+func (r *repository) stackOf(ctx context.Context, project string) (*stackRecord, error) {
+	var rows []stackRecord
+	err := r.db(ctx).Where("project = ?", project).Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func (r *repository) stacks(ctx context.Context) (out []stackRecord, err error) {
+	err = r.db(ctx).Order("project").Find(&out).Error
+	return out, err
+}
+
+func (r *repository) service(ctx context.Context, id string) (serviceRecord, error) {
+	return take[serviceRecord](r.db(ctx).Where("id = ?", id), noService)
+}
+
+func (r *repository) services(ctx context.Context) (out []serviceRecord, err error) {
+	err = r.db(ctx).Order("stack_id, name").Find(&out).Error
+	return out, err
+}
+
+func (r *repository) servicesOf(ctx context.Context, stackID string) (out []serviceRecord, err error) {
+	err = r.db(ctx).Where("stack_id = ?", stackID).Order("name").Find(&out).Error
+	return out, err
+}
+
+// servicesOfRepo are the managed services whose image is in a repository.
+func (r *repository) servicesOfRepo(ctx context.Context, repo string) (out []serviceRecord, err error) {
+	err = r.db(ctx).Where("repo = ? AND archived_at = 0 AND stack_id IN (SELECT id FROM containers_stacks WHERE archived_at = 0)", repo).
+		Order("stack_id, name").Find(&out).Error
+	return out, err
+}
+
+func (r *repository) projects(ctx context.Context) (out []projectRecord, err error) {
+	err = r.db(ctx).Order("project").Find(&out).Error
+	return out, err
+}
+
+func (r *repository) project(ctx context.Context, name string) (projectRecord, error) {
+	return take[projectRecord](r.db(ctx).Where("project = ?", name), noProject)
+}
+
+func (r *repository) ignores(ctx context.Context) (out []ignoreRecord, err error) {
+	err = r.db(ctx).Order("created_at, id").Find(&out).Error
+	return out, err
+}
+
+// setting reads a value into v, a pointer, and leaves it alone if nothing is stored.
+func (r *repository) setting(ctx context.Context, name string, v any) (updatedAt int64, err error) {
+	var rows []settingRecord
+	if err := r.db(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
+		return 0, err
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	if err := json.Unmarshal([]byte(rows[0].Value), v); err != nil {
+		return 0, fmt.Errorf("read the setting %s: %w", name, err)
+	}
+	return rows[0].UpdatedAt, nil
+}
+
+func (r *repository) putSetting(ctx context.Context, name string, v any, now int64) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the setting %s: %w", name, err)
+	}
+	return r.tx(ctx, "change "+name, func(_ context.Context, w *gorm.DB) error {
+		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&settingRecord{Name: name, Value: string(raw), UpdatedAt: now}).Error
+	})
+}
+
+// updateService changes columns of a service.
+func (r *repository) updateService(ctx context.Context, id string, columns map[string]any, now int64) error {
+	columns["updated_at"] = now
+	return r.tx(ctx, "change a service", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&serviceRecord{}).Where("id = ?", id).Updates(columns).Error
+	})
+}
+
+func (r *repository) updateStack(ctx context.Context, id string, columns map[string]any, now int64) error {
+	columns["updated_at"] = now
+	return r.tx(ctx, "change a stack", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&stackRecord{}).Where("id = ?", id).Updates(columns).Error
+	})
+}
+
+// manifests are the known platforms behind digests.
+func (r *repository) manifests(ctx context.Context, digests []string) (map[string][]platformEntry, error) {
+	var rows []manifestRecord
+	if err := r.db(ctx).Where("digest IN ?", digests).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	out := make(map[string][]platformEntry, len(rows))
+	for _, m := range rows {
+		out[m.Digest] = m.Platforms
+	}
+	return out, nil
+}
+
+func (r *repository) keepManifest(ctx context.Context, digest string, platforms []platformEntry, now int64) error {
+	return r.tx(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {
+		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&manifestRecord{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
+	})
+}

@@ -1,0 +1,225 @@
+package containers
+
+import (
+	"encoding/json"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// outEvent is an event on its way to a client.
+type outEvent struct {
+	id   int64
+	name string
+	data any
+	// last ends the stream.
+	last bool
+}
+
+// follow writes what comes until the source ends, the client goes, may read no more, or the server stops.
+func follow[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
+	ctx := c.Request.Context()
+	out := httpd.NewEvents(c)
+	caller := auth.Visiting(ctx)
+	beat := time.NewTicker(httpd.Heartbeat)
+	defer beat.Stop()
+	if out.Beat() != nil {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-httpd.Draining(ctx):
+			return
+		case <-beat.C:
+			if caller.Gone() || out.Beat() != nil {
+				return
+			}
+		case item, open := <-source:
+			if !open || caller.Gone() {
+				return
+			}
+			for _, ev := range write(item) {
+				raw, err := json.Marshal(ev.data)
+				if err != nil || out.Send(ev.id, ev.name, raw) != nil || ev.last {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cursorGiven tells whether a client says where to go on.
+func cursorGiven(c *gin.Context) bool {
+	return c.GetHeader("Last-Event-ID") != "" || c.Query("afterId") != ""
+}
+
+// jobKinds remembers the types of jobs for the stream of all of them.
+type jobKinds struct {
+	mu    sync.Mutex
+	kinds map[string]string
+}
+
+func (k *jobKinds) of(s *Service, c *gin.Context, id string) string {
+	k.mu.Lock()
+	kind, ok := k.kinds[id]
+	k.mu.Unlock()
+	if ok {
+		return kind
+	}
+	j, err := s.queue.Get(c.Request.Context(), id)
+	if err != nil {
+		return ""
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kinds == nil || len(k.kinds) > 10000 {
+		k.kinds = map[string]string{}
+	}
+	k.kinds[id] = j.Type
+	return j.Type
+}
+
+// eventBody is the data of an event: what was stored, with the job, the time and the type.
+func eventBody(ev *queue.Event, kind string) map[string]any {
+	body := map[string]any{}
+	if json.Unmarshal(ev.Data, &body) != nil {
+		body = map[string]any{"raw": string(ev.Data)}
+	}
+	if line, ok := logLine(ev); ok {
+		body = map[string]any{"level": line.Level, "msg": line.Msg}
+	}
+	if ev.Type != queue.EventLog && ev.Type != eventProgress {
+		body = map[string]any{"event": ev.Type, "detail": maps.Clone(body)}
+		if status := statusOf(ev); status != "" {
+			body["status"] = status
+		}
+	}
+	body["type"], body["jobId"], body["ts"] = kind, ev.JobID, formatTime(ev.At)
+	return body
+}
+
+// statusOf is the status of a job after an event that changes it.
+func statusOf(ev *queue.Event) string {
+	switch ev.Type {
+	case queue.EventQueued, queue.EventRequeued, queue.EventRetry:
+		return string(queue.Queued)
+	case queue.EventRunning:
+		return string(queue.Running)
+	case queue.EventFinished:
+		var data struct{ State string }
+		_ = json.Unmarshal(ev.Data, &data)
+		return data.State
+	}
+	return ""
+}
+
+// nameOf is the name of an event of a single job.
+func nameOf(ev *queue.Event) string {
+	switch ev.Type {
+	case queue.EventLog:
+		return "job_log"
+	case eventProgress, "runtime_scan_finished":
+		return ev.Type
+	}
+	return "job_status"
+}
+
+// handleAllJobEvents sends the events of all jobs. Without a cursor it begins with what comes.
+func (s *Service) handleAllJobEvents(c *gin.Context) {
+	ctx := c.Request.Context()
+	after := httpd.LastEventID(c)
+	if !cursorGiven(c) {
+		var err error
+		if after, err = s.queue.LastEventID(ctx); err != nil {
+			httpd.WriteError(c, err)
+			return
+		}
+	}
+	events, err := s.queue.FollowAll(ctx, after)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	follow(c, events, func(ev queue.Event) []outEvent {
+		kind := s.kinds.of(s, c, ev.JobID)
+		if !shown(kind) {
+			return nil
+		}
+		body := eventBody(&ev, nameOf(&ev))
+		body["jobType"] = publicType(kind)
+		return []outEvent{{id: ev.ID, name: "job_event", data: body}}
+	})
+}
+
+// handleJobEvents sends the events of one job, from the beginning unless the client says where to go on, and ends with it.
+func (s *Service) handleJobEvents(c *gin.Context) {
+	ctx := c.Request.Context()
+	j, err := s.job(ctx, c.Param("job_id"))
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	events, err := s.queue.Follow(ctx, j.ID, httpd.LastEventID(c))
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	follow(c, events, func(ev queue.Event) []outEvent {
+		name := nameOf(&ev)
+		return []outEvent{{id: ev.Seq, name: name, data: eventBody(&ev, name), last: ev.Type == queue.EventFinished}}
+	})
+}
+
+// handleInferenceEvents sends what the search for versions does. A cursor that is too old gets resync_required.
+func (s *Service) handleInferenceEvents(c *gin.Context) {
+	sub := s.live.Subscribe(topicInference)
+	defer sub.Close()
+	after := s.inference.lastID()
+	if cursorGiven(c) {
+		after = httpd.LastEventID(c)
+	}
+	sent := after
+	catchUp := func() []outEvent {
+		missed, ok := s.inference.since(sent)
+		if !ok {
+			sent = s.inference.lastID()
+			return []outEvent{{id: sent, name: "version_inference_event", data: InferenceEvent{Type: "resync_required", TS: formatTime(s.cfg.Now())}}}
+		}
+		var out []outEvent
+		for _, ev := range missed {
+			out, sent = append(out, outEvent{id: ev.ID, name: "version_inference_event", data: ev}), ev.ID
+		}
+		return out
+	}
+	first := make(chan struct{}, 1)
+	first <- struct{}{}
+	wake := make(chan struct{})
+	go func() {
+		defer close(wake)
+		for {
+			select {
+			case <-c.Request.Context().Done():
+				return
+			case <-first:
+			case _, open := <-sub.Events():
+				if !open {
+					return
+				}
+			}
+			select {
+			case wake <- struct{}{}:
+			case <-c.Request.Context().Done():
+				return
+			}
+		}
+	}()
+	follow(c, wake, func(struct{}) []outEvent { return catchUp() })
+}

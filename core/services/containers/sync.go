@@ -1,0 +1,200 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// saveProject writes a project if more than the times of the scan has changed, or these are old.
+func (s *Service) saveProject(ctx context.Context, k *knownProject, p projectRecord) error {
+	old := k.project
+	old.LastSeenAt, old.LastScanAt = p.LastSeenAt, p.LastScanAt
+	if reflect.DeepEqual(old, p) && p.LastScanAt-k.project.LastScanAt < quietScan {
+		return nil
+	}
+	return s.repo.tx(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
+		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&p).Error
+	})
+}
+
+// quietScan is for how long, in milliseconds, a scan that changed nothing is not written.
+const quietScan = 30_000
+
+// syncProject brings the stack of a project and its services to what the files say. Who archived something by hand finds it
+// archived still; what a discovery archived comes back when it is there again.
+func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRecord, found *compose.Project, envFiles []string) (changed bool, err error) {
+	st := stackRecord{ID: store.NewID("stk"), Project: p.Project, CreatedAt: s.now()}
+	if k.stack != nil {
+		st = *k.stack
+	}
+	if p.ArchivedReason == archivedMissing {
+		p.ArchivedAt, p.ArchivedReason = 0, ""
+	}
+	next := st
+	next.WorkingDir, next.Files, next.EnvFiles = p.WorkingDir, p.Files, append([]string(nil), envFiles...)
+	if next.ArchivedReason == archivedMissing {
+		next.ArchivedAt, next.ArchivedReason = 0, ""
+	}
+	var services []serviceRecord
+	if k.stack != nil {
+		if services, err = s.repo.servicesOf(ctx, st.ID); err != nil {
+			return false, fmt.Errorf("read the services of %s: %w", p.Project, err)
+		}
+	}
+	rows := s.serviceChanges(&next, services, found)
+	p.StackID = next.ID
+	moved := k.stack == nil || st.WorkingDir != next.WorkingDir || !slices.Equal(st.Files, next.Files) || !slices.Equal(st.EnvFiles, next.EnvFiles) || st.ArchivedAt != next.ArchivedAt
+	if !moved && len(rows) == 0 {
+		return false, s.saveProject(ctx, k, *p)
+	}
+	err = s.repo.tx(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
+		next.UpdatedAt = s.now()
+		if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&next).Error; err != nil {
+			return err
+		}
+		for i := range rows {
+			if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&rows[i]).Error; err != nil {
+				return err
+			}
+		}
+		return s.saveProject(ctx, k, *p)
+	})
+	if err != nil {
+		return false, fmt.Errorf("write the stack %s: %w", p.Project, err)
+	}
+	return true, nil
+}
+
+// serviceChanges are the rows that differ from what the files say: new services, changed ones, and those that are gone.
+func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, found *compose.Project) []serviceRecord {
+	var rows []serviceRecord
+	seen := map[string]bool{}
+	for _, f := range found.Services {
+		seen[f.Name] = true
+		i := slices.IndexFunc(services, func(r serviceRecord) bool { return r.Name == f.Name })
+		old := serviceRecord{
+			ID: store.NewID("svc"), StackID: st.ID, Name: f.Name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.full(), MinAge: -1, CreatedAt: s.now(),
+		}
+		if i >= 0 {
+			old = services[i]
+		}
+		next := described(old, f)
+		if i < 0 || !reflect.DeepEqual(old, next) {
+			next.UpdatedAt = s.now()
+			rows = append(rows, next)
+		}
+	}
+	for _, r := range services {
+		if !seen[r.Name] && r.ArchivedAt == 0 {
+			r.ArchivedAt, r.ArchivedReason, r.UpdatedAt = s.now(), archivedRemoved, s.now()
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// described is a service as the files describe it. Another image makes what was known of candidates void.
+func described(r serviceRecord, f compose.Service) serviceRecord {
+	if r.ArchivedReason == archivedRemoved {
+		r.ArchivedAt, r.ArchivedReason = 0, ""
+	}
+	r.Profiles, r.Mounts = append([]string(nil), f.Profiles...), mountsOf(f)
+	ref, err := image.Parse(f.Image)
+	text := f.Image
+	if err == nil {
+		text = ref.String()
+	}
+	if r.Image == text {
+		return r
+	}
+	r.Image, r.Repo, r.Tag, r.Pinned = text, "", "", ""
+	if err == nil {
+		r.Repo, r.Tag, r.Pinned = ref.Repo(), ref.Tag, ref.Digest
+	}
+	r.CandidateDigest, r.CandidateTag, r.CandidateMatch, r.CandidateArch, r.CandidateVersion, r.CandidateSince = "", "", "", nil, "", 0
+	r.NewerTags, r.CheckError, r.CheckedAt = nil, "", 0
+	r.RuntimeDigest, r.RuntimeVersion = "", ""
+	r.Generation++
+	return r
+}
+
+func mountsOf(f compose.Service) []Mount {
+	var out []Mount
+	for _, m := range f.Volumes {
+		mount := Mount{Kind: m.Kind, Name: m.Name, Destination: m.Target, ReadOnly: m.ReadOnly}
+		if m.Kind == compose.BindMount {
+			mount.Name = m.Source
+		}
+		out = append(out, mount)
+	}
+	return out
+}
+
+// Project is a compose project as discovery saw it last.
+type Project struct {
+	Project     string        `json:"project" example:"blog"`
+	Status      ProjectStatus `json:"status" enum:"active,stopped,missing,invalid"`
+	StackID     string        `json:"stackId,omitempty"`
+	ConfigFiles []string      `json:"configFiles,omitempty"`
+	LastSeenAt  string        `json:"lastSeenAt,omitempty" format:"date-time"`
+	LastScanAt  string        `json:"lastScanAt,omitempty" format:"date-time"`
+	LastError   string        `json:"lastError,omitempty" doc:"Why the project cannot be used, or a warning."`
+	Archived    bool          `json:"archived"`
+}
+
+// Projects lists what discovery has seen, by name.
+func (s *Service) Projects(ctx context.Context, archived string) ([]Project, error) {
+	if err := validArchived(archived); err != nil {
+		return nil, err
+	}
+	rows, err := s.repo.projects(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the projects: %w", err)
+	}
+	out := []Project{}
+	for _, r := range rows {
+		if wanted(archived, r.ArchivedAt != 0) {
+			out = append(out, Project{
+				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: stamp(r.LastSeenAt), LastScanAt: stamp(r.LastScanAt),
+				LastError: r.LastError, Archived: r.ArchivedAt != 0,
+			})
+		}
+	}
+	return out, nil
+}
+
+// ArchiveProject hides a project, and the stack that belongs to it, or shows both again.
+func (s *Service) ArchiveProject(ctx context.Context, name string, archive bool) error {
+	p, err := s.repo.project(ctx, name)
+	if err != nil {
+		return err
+	}
+	at, why := int64(0), ""
+	if archive {
+		at, why = s.now(), archivedByUser
+	}
+	columns := func() map[string]any { return map[string]any{"archived_at": at, "archived_reason": why} }
+	return s.repo.tx(ctx, "archive a project", func(ctx context.Context, w *gorm.DB) error {
+		if err := w.Model(&projectRecord{}).Where("project = ?", name).Updates(columns()).Error; err != nil {
+			return err
+		}
+		if p.StackID == "" {
+			return nil
+		}
+		err := s.repo.updateStack(ctx, p.StackID, columns(), s.now())
+		if fault.CodeOf(err) == fault.NotFound {
+			return nil
+		}
+		return err
+	})
+}

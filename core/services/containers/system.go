@@ -1,0 +1,237 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// Names of what is stored in the table of settings.
+const (
+	settingSystem  = "system"
+	settingWelcome = "deploy_welcome"
+	settingReport  = "deploy_report"
+)
+
+// AccessInfo tells how people are let in. Names are masked.
+type AccessInfo struct {
+	UserHeader, GroupHeader   string
+	AllowedUser, AllowedGroup string
+	// AnonymousInDev is auto, true or false.
+	AnonymousInDev string
+	// TrustedProxies is whether any address but this machine's may name people.
+	TrustedProxies []string
+}
+
+// BackupSettings say what is copied before an update.
+type BackupSettings struct {
+	Enabled        bool   `json:"enabled" doc:"Whether mounts are backed up before an update."`
+	RequireSuccess bool   `json:"requireSuccess" doc:"Whether an update stops when a backup fails."`
+	BaseDir        string `json:"baseDir" maxLength:"1024" doc:"Absolute path below which backups are kept." example:"/data/backups"`
+	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"A mount of more bytes is left out unless it is forced; 0 for no limit." example:"104857600"`
+}
+
+// MonitorSettings say how the use of resources is sampled.
+type MonitorSettings struct {
+	Enabled        bool `json:"enabled"`
+	SampleInterval int  `json:"sampleIntervalSeconds" enum:"5,10,30,60,300"`
+	RetentionDays  int  `json:"retentionDays" required:"false" readOnly:"true" doc:"For how long samples are kept."`
+}
+
+// Schedule is work by the clock.
+type Schedule struct {
+	Enabled bool   `json:"enabled"`
+	Cron    string `json:"cron" maxLength:"120" doc:"Five fields, or six with seconds first, in the time zone of the server; CRON_TZ=… may stand before them." example:"*/30 * * * *"`
+}
+
+// ScheduleSettings are the schedules that people set.
+type ScheduleSettings struct {
+	UpdateCheck  *Schedule `json:"updateCheck,omitempty" doc:"A check of everything."`
+	WebhookAudit *Schedule `json:"ghcrWebhookAudit,omitempty" doc:"A look at the webhooks of the tracked repositories."`
+}
+
+// InstanceSettings are about this instance.
+type InstanceSettings struct {
+	PublicBaseURL *string `json:"publicBaseUrl" nullable:"true" maxLength:"1024" doc:"Absolute URL before the links in notifications; null for none." example:"https://patchbay.example.com/"`
+}
+
+// systemSettings are those that are stored.
+type systemSettings struct {
+	Backup    BackupSettings   `json:"backup"`
+	Monitor   MonitorSettings  `json:"resourceMonitor"`
+	Schedules ScheduleSettings `json:"schedules"`
+	Instance  InstanceSettings `json:"instance"`
+}
+
+// SystemSettings are the settings as the API shows them.
+type SystemSettings struct {
+	Backup    BackupSettings   `json:"backup"`
+	Monitor   MonitorSettings  `json:"resourceMonitor"`
+	Schedules ScheduleSettings `json:"schedules"`
+	Instance  InstanceSettings `json:"instance"`
+	Auth      AuthSettings     `json:"auth"`
+}
+
+// AuthSettings tell how the caller was let in.
+type AuthSettings struct {
+	ForwardHeaderName   string   `json:"forwardHeaderName" example:"X-Forwarded-User"`
+	GroupHeaderName     string   `json:"groupHeaderName" example:"Remote-Groups"`
+	AllowAnonymousInDev string   `json:"allowAnonymousInDev" enum:"auto,true,false"`
+	AuthorizationMode   string   `json:"authorizationMode" enum:"user,group,user_or_group,anonymous_dev,none"`
+	AllowedUserMasked   string   `json:"allowedUserMasked,omitempty" example:"a***"`
+	AllowedGroupMasked  string   `json:"allowedGroupMasked,omitempty" example:"a***"`
+	CurrentUser         string   `json:"currentUser,omitempty" example:"ann@example.com"`
+	CurrentGroups       []string `json:"currentGroups"`
+	MatchedBy           string   `json:"matchedBy,omitempty" enum:"user,group,anonymous_dev,session"`
+}
+
+// SettingsChange is a change of the settings. Members that are left out stay as they are.
+type SettingsChange struct {
+	Backup    BackupSettings    `json:"backup"`
+	Monitor   *MonitorSettings  `json:"resourceMonitor" required:"false"`
+	Schedules *ScheduleSettings `json:"schedules" required:"false"`
+	Instance  *InstanceSettings `json:"instance" required:"false"`
+}
+
+const sampleDays = 7
+
+// systemSettings reads the settings, with the defaults for what nobody has set.
+func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
+	out := systemSettings{
+		Backup:    BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"), SkipOverBytes: 100 << 20},
+		Monitor:   MonitorSettings{Enabled: true, SampleInterval: 5},
+		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Cron: "*/30 * * * *"}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
+	}
+	if _, err := s.repo.setting(ctx, settingSystem, &out); err != nil {
+		return out, fmt.Errorf("read the settings: %w", err)
+	}
+	out.Monitor.RetentionDays = sampleDays
+	return out, nil
+}
+
+// change takes a change in, and checks it.
+func (set *systemSettings) change(c SettingsChange) error {
+	set.Backup = c.Backup
+	if !filepath.IsAbs(set.Backup.BaseDir) {
+		return invalid("backup.baseDir", "The directory of backups must be an absolute path.")
+	}
+	set.Backup.BaseDir = filepath.Clean(set.Backup.BaseDir)
+	if set.Backup.SkipOverBytes < 0 {
+		return invalid("backup.skipTargetsOverBytes", "The size limit must not be negative.")
+	}
+	if c.Monitor != nil {
+		if !slices.Contains([]int{5, 10, 30, 60, 300}, c.Monitor.SampleInterval) {
+			return invalid("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
+		}
+		set.Monitor = *c.Monitor
+	}
+	if c.Schedules != nil {
+		if err := set.schedule(*c.Schedules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (set *systemSettings) schedule(c ScheduleSettings) error {
+	for _, sch := range []struct {
+		name string
+		in   *Schedule
+		to   **Schedule
+	}{{"schedules.updateCheck.cron", c.UpdateCheck, &set.Schedules.UpdateCheck}, {"schedules.ghcrWebhookAudit.cron", c.WebhookAudit, &set.Schedules.WebhookAudit}} {
+		if sch.in == nil {
+			continue
+		}
+		sch.in.Cron = strings.TrimSpace(sch.in.Cron)
+		if err := queue.ValidCron(sch.in.Cron); sch.in.Enabled && err != nil {
+			return invalid(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", sch.in.Cron).With("reason", "cron_invalid")
+		}
+		*sch.to = sch.in
+	}
+	return nil
+}
+
+// baseURL checks the public base URL: null or empty for none, else absolute, trimmed, with a slash at the end.
+func baseURL(in *string) (*string, error) {
+	if in == nil || strings.TrimSpace(*in) == "" {
+		return nil, nil
+	}
+	text := strings.TrimSpace(*in)
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, invalid("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL.")
+	}
+	if !strings.HasSuffix(text, "/") {
+		text += "/"
+	}
+	return &text, nil
+}
+
+// ChangeSettings stores a change of the settings, and puts the schedules into use.
+func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
+	set, err := s.systemSettings(ctx)
+	if err != nil {
+		return err
+	}
+	if err := set.change(c); err != nil {
+		return err
+	}
+	if c.Instance != nil {
+		if set.Instance.PublicBaseURL, err = baseURL(c.Instance.PublicBaseURL); err != nil {
+			return err
+		}
+	}
+	if err := s.repo.putSetting(ctx, settingSystem, set, s.now()); err != nil {
+		return fmt.Errorf("store the settings: %w", err)
+	}
+	s.sampler.poke()
+	return s.applySchedules(ctx)
+}
+
+// The names of the schedules that people set.
+const (
+	scheduleCheck = jobPrefix + "scheduled_check"
+	scheduleAudit = jobPrefix + "scheduled_audit"
+)
+
+// applySchedules puts the stored schedules into use.
+func (s *Service) applySchedules(ctx context.Context) error {
+	set, err := s.systemSettings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, sch := range []struct {
+		name, kind string
+		spec       jobSpec
+		by         *Schedule
+	}{
+		{scheduleCheck, JobCheck, jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, set.Schedules.UpdateCheck},
+		{scheduleAudit, JobHook, jobSpec{Op: hookAuditAll, Reason: ReasonSchedule}, set.Schedules.WebhookAudit},
+	} {
+		if sch.by == nil || !sch.by.Enabled {
+			if err := s.queue.RemoveSchedule(ctx, sch.name); err != nil {
+				return err
+			}
+			continue
+		}
+		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: jobPrefix + sch.kind, Payload: sch.spec})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PublicBaseURL is what stands before links in notifications; empty if it is not set.
+func (s *Service) PublicBaseURL(ctx context.Context) string {
+	set, err := s.systemSettings(ctx)
+	if err != nil || set.Instance.PublicBaseURL == nil {
+		return ""
+	}
+	return *set.Instance.PublicBaseURL
+}

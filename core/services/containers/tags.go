@@ -1,0 +1,160 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/version"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+const (
+	// tagsFor is for how long a list of tags is used again, maxTagPages how many pages of it are read.
+	tagsFor     = 6 * time.Hour
+	maxTagPages = 20
+	// newerLimit is how many newer tags are kept.
+	newerLimit = 5
+)
+
+// tagLists keeps the tags of repositories for a while.
+type tagLists struct {
+	mu   sync.Mutex
+	list map[string]tagList
+}
+
+type tagList struct {
+	at   time.Time
+	tags []string
+}
+
+// get returns a list that is young enough; nil otherwise.
+func (t *tagLists) get(repo string, now time.Time, age time.Duration) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l, ok := t.list[repo]; ok && now.Sub(l.at) < age {
+		return l.tags
+	}
+	return nil
+}
+
+func (t *tagLists) put(repo string, tags []string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.list == nil || len(t.list) > 2000 {
+		t.list = map[string]tagList{}
+	}
+	t.list[repo] = tagList{at: now, tags: tags}
+}
+
+// tags lists the tags of a repository; a list that is younger than age is used again.
+func (r *registries) tags(ctx context.Context, ref image.Ref, age time.Duration) ([]string, error) {
+	now := r.s.cfg.Now()
+	if kept := r.lists.get(ref.Repo(), now, age); kept != nil {
+		return kept, nil
+	}
+	all, cursor := []string{}, ""
+	for range maxTagPages {
+		page, err := ask(ctx, r, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.TagsPage, error) {
+			return in.Tags(ctx, registry.TagsRequest{Access: a, Repository: ref.Repo(), Cursor: cursor, Limit: registry.MaxTags})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("list the tags of %s: %w", ref.Repo(), err)
+		}
+		all = append(all, page.Tags...)
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	r.lists.put(ref.Repo(), all, now)
+	return all, nil
+}
+
+// newerTags are the tags of the same family that are newer than a service's, for information. Nothing is asked for a tag that
+// names no version.
+func (s *Service) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
+	if !versioned(ref.Tag) {
+		return nil, nil
+	}
+	tags, err := s.registry.tags(ctx, ref, tagsFor)
+	if err != nil {
+		return nil, err
+	}
+	return version.Newer(ref.Tag, tags, newerLimit), nil
+}
+
+func toJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "null"
+	}
+	return string(raw)
+}
+
+func decodeInto(raw []byte, v any) error {
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("read what was stored: %w", err)
+	}
+	return nil
+}
+
+func versioned(tag string) bool {
+	_, ok := version.Parse(tag)
+	return ok
+}
+
+// candidates are the tags that may be the version behind a tag, the likeliest first: full versions before others, the newest
+// first, at most limit. A tag such as 1.25 or 3-alpine narrows them down to its own line and variant.
+func candidates(raw string, all []string, limit int) []string {
+	line, narrowed := version.Parse(raw)
+	type parsed struct {
+		tag string
+		v   version.Version
+	}
+	var found []parsed
+	for _, tag := range all {
+		v, ok := version.Parse(tag)
+		if !ok || tag == raw {
+			continue
+		}
+		if narrowed && (v.Suffix != line.Suffix || !startsWith(v.Parts, line.Parts)) {
+			continue
+		}
+		found = append(found, parsed{tag, v})
+	}
+	slices.SortStableFunc(found, func(a, b parsed) int {
+		if x, y := boolOrder(version.Strict(a.tag)), boolOrder(version.Strict(b.tag)); x != y {
+			return y - x
+		}
+		return version.Compare(b.v, a.v)
+	})
+	var out []string
+	for _, p := range found[:min(len(found), limit)] {
+		out = append(out, p.tag)
+	}
+	return out
+}
+
+// aliases are the shorter spellings of a version among the tags, such as 1.25 and 1 for 1.25.4.
+func aliases(tag string, rest []string) []string {
+	v, _ := version.Parse(tag)
+	var out []string
+	for _, t := range rest {
+		o, ok := version.Parse(t)
+		if ok && len(o.Parts) < len(v.Parts) && o.Pre == "" && o.Suffix == v.Suffix && startsWith(v.Parts, o.Parts) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func startsWith(parts, line []string) bool {
+	return len(parts) >= len(line) && slices.Equal(parts[:len(line)], line)
+}

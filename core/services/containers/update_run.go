@@ -1,0 +1,272 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// UpdateSummary is the summary of an update or rollback.
+type UpdateSummary struct {
+	Mode    string         `json:"mode"`
+	Targets []Target       `json:"targets"`
+	Stacks  []StackSummary `json:"stacks"`
+}
+
+// StackSummary is what happened to a stack.
+type StackSummary struct {
+	StackID string         `json:"stackId"`
+	Name    string         `json:"name"`
+	Update  ChangeSummary  `json:"update"`
+	Backup  []BackupResult `json:"backup,omitempty"`
+}
+
+// ChangeSummary is what happened to the services of a stack. The maps go from service id to image id or digest.
+type ChangeSummary struct {
+	ChangedServices  []string          `json:"changedServices"`
+	OldDigests       map[string]string `json:"oldDigests"`
+	NewDigests       map[string]string `json:"newDigests"`
+	FinalDigests     map[string]string `json:"finalDigests"`
+	TargetTagsPulled []string          `json:"targetTagsPulled"`
+	PullTagsPulled   []string          `json:"pullTagsPulled"`
+	PullTagWarnings  []PullWarning     `json:"pullTagWarnings,omitempty"`
+	FailureStep      string            `json:"failureStep,omitempty"`
+	FailedService    string            `json:"failedService,omitempty"`
+	LastError        string            `json:"lastError,omitempty"`
+	Rollback         *RollbackSummary  `json:"rollback,omitempty"`
+	Skipped          []string          `json:"skippedServices,omitempty"`
+}
+
+// RollbackSummary tells what brought the former image back.
+type RollbackSummary struct {
+	Trigger   string            `json:"trigger"`
+	ToDigests map[string]string `json:"toDigests"`
+}
+
+func newStackSummary(st *stackRecord) *StackSummary {
+	return &StackSummary{StackID: st.ID, Name: st.Project, Update: ChangeSummary{
+		ChangedServices: []string{}, OldDigests: map[string]string{}, NewDigests: map[string]string{}, FinalDigests: map[string]string{},
+		TargetTagsPulled: []string{}, PullTagsPulled: []string{},
+	}}
+}
+
+// add takes a finished change into the summary.
+func (sum *StackSummary) add(c *change) {
+	u, id := &sum.Update, c.svc.ID
+	u.OldDigests[id], u.NewDigests[id] = orElse(c.rec.FromDigest, c.rec.FromImage), orElse(c.rec.ToDigest, c.rec.ToImage)
+	u.FinalDigests[id] = u.NewDigests[id]
+	u.PullTagsPulled = append(u.PullTagsPulled, c.outcome.TagsPulled...)
+	u.PullTagWarnings = append(u.PullTagWarnings, c.outcome.Warnings...)
+	sum.Backup = append(sum.Backup, c.outcome.Backups...)
+	if c.rec.Status == changeSuccess {
+		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ref().String())
+		return
+	}
+	u.FailureStep, u.FailedService, u.LastError = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error
+	if c.rec.Status == changeRolledBack {
+		u.FinalDigests[id] = u.OldDigests[id]
+		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}}
+	}
+}
+
+// summary is that of a job with one service.
+func (c *change) summary() UpdateSummary {
+	sum := newStackSummary(&c.stack)
+	sum.add(c)
+	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
+}
+
+// jobError is how the job of a single change ends.
+func (c *change) jobError(ctx context.Context) error {
+	return jobEnd(ctx, []*change{c})
+}
+
+// jobEnd is how a job ends whose changes are done: failed if one failed for good, rolled back if one was rolled back.
+func jobEnd(ctx context.Context, done []*change) error {
+	var failed, back *change
+	for _, c := range done {
+		switch c.rec.Status {
+		case changeFailed:
+			failed = c
+		case changeRolledBack:
+			back = c
+		}
+	}
+	if failed == nil && back == nil {
+		return nil
+	}
+	if failed == nil {
+		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s", back.name(), back.rec.Error))
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fault.New(fault.Conflict, "%s: %s", failed.name(), failed.rec.Error)
+}
+
+// runUpdate brings the targets of a job to their versions, one after the other in each stack. What fails ends its stack;
+// the other stacks go on.
+func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Mode == ModeDryRun {
+		return s.plan(ctx, inv, spec, r)
+	}
+	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}}
+	var done []*change
+	for _, group := range inv.grouped(spec.Targets) {
+		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
+		if sum != nil {
+			out.Stacks = append(out.Stacks, *sum)
+		}
+		done = append(done, changes...)
+		if err != nil {
+			return out, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if err := jobEnd(ctx, done); err != nil {
+		return out, err
+	}
+	return out, context.Cause(ctx)
+}
+
+// targetGroup is the part of a job that concerns one stack.
+type targetGroup struct {
+	stack   stackRecord
+	targets []Target
+	svcs    []serviceRecord
+}
+
+// grouped orders targets by stack and service.
+func (inv *inventory) grouped(targets []Target) []targetGroup {
+	by := map[string]*targetGroup{}
+	for _, t := range targets {
+		svc := inv.services[t.ServiceID]
+		if svc == nil || inv.stacks[svc.StackID] == nil {
+			continue
+		}
+		g := by[svc.StackID]
+		if g == nil {
+			g = &targetGroup{stack: *inv.stacks[svc.StackID]}
+			by[svc.StackID] = g
+		}
+		g.targets, g.svcs = append(g.targets, t), append(g.svcs, *svc)
+	}
+	var out []targetGroup
+	for _, g := range by {
+		out = append(out, *g)
+	}
+	slices.SortFunc(out, func(a, b targetGroup) int { return strings.Compare(a.stack.Project, b.stack.Project) })
+	return out
+}
+
+func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
+	unlock, err := s.applying.lock(ctx, g.stack.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	sum := newStackSummary(&g.stack)
+	var done []*change
+	for i, t := range g.targets {
+		r.progress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
+		c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], t)
+		if err != nil {
+			return sum, done, err
+		}
+		c.base, c.span = 100*float64(before+i)/float64(total), 100/float64(total)
+		if c.rec.Status == changeRunning {
+			if err := c.run(ctx); err != nil {
+				return sum, done, err
+			}
+		}
+		done = append(done, c)
+		sum.add(c)
+		if c.rec.Status != changeSuccess || ctx.Err() != nil {
+			for _, rest := range g.svcs[i+1:] {
+				sum.Update.Skipped = append(sum.Update.Skipped, rest.ID)
+			}
+			break
+		}
+	}
+	return sum, done, nil
+}
+
+// beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
+func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report, st stackRecord, svc serviceRecord, t Target) (*change, error) {
+	running, err := s.runningImage(ctx, &st, &svc)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := s.repo.beginChange(ctx, &changeRecord{
+		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
+		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion,
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now()}, nil
+}
+
+// Plan is what a dry run finds.
+type Plan struct {
+	Mode            string        `json:"mode"`
+	ChangedServices []string      `json:"changedServices"`
+	Services        []ServicePlan `json:"services"`
+}
+
+// ServicePlan is what an update would do to one service.
+type ServicePlan struct {
+	ServiceID     string       `json:"serviceId"`
+	StackID       string       `json:"stackId"`
+	Name          string       `json:"name" example:"blog / web"`
+	FromDigest    string       `json:"fromDigest,omitempty"`
+	ToDigest      string       `json:"toDigest"`
+	ArchMatch     string       `json:"archMatch"`
+	Starts        bool         `json:"starts,omitempty" doc:"The service does not run and would be started."`
+	Commands      []string     `json:"commands" doc:"What would run, in order."`
+	BackupTargets []BackupPlan `json:"backupTargets"`
+	PullTags      []string     `json:"pullTags"`
+	AutoRollback  bool         `json:"autoRollback"`
+}
+
+// plan tells what an update would do, and changes nothing.
+func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *report) (any, error) {
+	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}}
+	for _, g := range inv.grouped(spec.Targets) {
+		for i, t := range g.targets {
+			svc := g.svcs[i]
+			if err := s.sameImage(ctx, &g.stack, &svc); err != nil {
+				return out, err
+			}
+			res, err := s.composeDry(ctx, &g.stack, engine.ActionRecreate, svc.Name)
+			if err != nil {
+				return out, err
+			}
+			ref := svc.ref()
+			p := ServicePlan{
+				ServiceID: svc.ID, StackID: g.stack.ID, Name: g.stack.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
+				ArchMatch: svc.CandidateMatch, Starts: svc.State == StateStopped, PullTags: t.PullTags, AutoRollback: svc.AutoRollback,
+				Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref), strings.Join(res.Command, " ")},
+			}
+			if p.BackupTargets, err = s.backupPlan(ctx, &svc, spec.BackupMode); err != nil {
+				return out, err
+			}
+			out.ChangedServices, out.Services = append(out.ChangedServices, svc.ID), append(out.Services, p)
+			r.info(ctx, "%s: %s → %s", p.Name, short(p.FromDigest), short(p.ToDigest))
+		}
+	}
+	return out, nil
+}

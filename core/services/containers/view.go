@@ -1,0 +1,158 @@
+package containers
+
+import (
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// StackItem is a stack in lists.
+type StackItem struct {
+	ID               string `json:"id" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Name             string `json:"name" example:"blog"`
+	Status           string `json:"status" enum:"healthy,degraded,unknown" doc:"Healthy while all services run."`
+	Services         int    `json:"services" example:"3"`
+	Updates          int    `json:"updates" doc:"Services with a new version that may be applied." example:"1"`
+	LastCheckAt      string `json:"lastCheckAt,omitempty" format:"date-time"`
+	Archived         bool   `json:"archived,omitempty"`
+	ArchivedServices int    `json:"archivedServices,omitempty"`
+	Self             bool   `json:"self,omitempty" doc:"The stack holds this instance itself."`
+}
+
+// StackDetail is a stack with its services.
+type StackDetail struct {
+	ID             string          `json:"id" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Name           string          `json:"name" example:"blog"`
+	Compose        ComposeFiles    `json:"compose"`
+	Services       []ServiceDetail `json:"services"`
+	LastCheckAt    string          `json:"lastCheckAt,omitempty" format:"date-time"`
+	Archived       bool            `json:"archived,omitempty"`
+	ArchivedReason string          `json:"archivedReason,omitempty" example:"user_archive"`
+	Self           bool            `json:"self,omitempty" doc:"The stack holds this instance itself."`
+}
+
+// ComposeFiles is where a stack is described.
+type ComposeFiles struct {
+	Type       string   `json:"type" enum:"path"`
+	WorkingDir string   `json:"workingDir" example:"/srv/blog"`
+	Files      []string `json:"composeFiles" example:"[\"/srv/blog/compose.yaml\"]"`
+	EnvFile    string   `json:"envFile,omitempty" example:"/srv/blog/.env"`
+}
+
+// ServiceDetail is a service of a stack.
+type ServiceDetail struct {
+	ID             string          `json:"id" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	StackID        string          `json:"stackId" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Name           string          `json:"name" example:"web"`
+	Image          ImageState      `json:"image"`
+	Candidate      *Candidate      `json:"candidate,omitempty"`
+	Ignore         *IgnoreMatch    `json:"ignore,omitempty"`
+	Inference      *InferenceState `json:"versionInference,omitempty"`
+	NewerTags      []string        `json:"newerTags,omitempty" doc:"Newer tags of the same family, for information: they are never applied by themselves." example:"[\"1.26\"]"`
+	Settings       ServiceSettings `json:"settings"`
+	State          LifecycleState  `json:"lifecycleState" enum:"running,stopped,partial,unknown"`
+	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting" doc:"What there is to do: blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known."`
+	Mounts         []Mount         `json:"mounts,omitempty"`
+	CheckedAt      string          `json:"checkedAt,omitempty" format:"date-time"`
+	CheckError     string          `json:"checkError,omitempty" doc:"Why the last check told nothing."`
+	Archived       bool            `json:"archived,omitempty"`
+	ArchivedReason string          `json:"archivedReason,omitempty"`
+	Self           bool            `json:"self,omitempty" doc:"The service is this instance itself."`
+}
+
+// ImageState is the image of a service: as its project names it, and what runs.
+type ImageState struct {
+	Ref          string   `json:"ref" example:"docker.io/library/nginx:1.25"`
+	Tag          string   `json:"tag" example:"1.25"`
+	Digest       string   `json:"digest,omitempty" doc:"What runs; left out if that is not known."`
+	DigestError  string   `json:"digestError,omitempty" enum:"local_image,not_running,ambiguous" doc:"Why it is not known."`
+	ResolvedTag  string   `json:"resolvedTag,omitempty" doc:"The version behind a moving tag." example:"1.25.4"`
+	ResolvedTags []string `json:"resolvedTags,omitempty"`
+}
+
+// Candidate is what the registry has under the service's tag, if it is not what runs.
+type Candidate struct {
+	Tag         string   `json:"tag" example:"1.25"`
+	Digest      string   `json:"digest"`
+	ResolvedTag string   `json:"resolvedTag,omitempty" example:"1.25.5"`
+	ArchMatch   string   `json:"archMatch" enum:"match,mismatch,unknown"`
+	Arch        []string `json:"arch,omitempty" example:"[\"linux/amd64\"]"`
+	FirstSeenAt string   `json:"firstSeenAt" format:"date-time"`
+	ApplyAfter  string   `json:"applyAfter,omitempty" format:"date-time" doc:"When the minimum age is reached."`
+}
+
+// IgnoreMatch tells which rule keeps a candidate back.
+type IgnoreMatch struct {
+	Matched bool   `json:"matched"`
+	RuleID  string `json:"ruleId" example:"ign_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Reason  string `json:"reason" example:"semver ^1.26"`
+}
+
+// InferenceState tells whether the versions behind the digests are known.
+type InferenceState struct {
+	Status      string `json:"status" enum:"ready,pending"`
+	Reason      string `json:"reason,omitempty"`
+	CheckedAt   string `json:"checkedAt,omitempty" format:"date-time"`
+	ResolvedTag string `json:"resolvedTag,omitempty"`
+	Unresolved  bool   `json:"unresolved,omitempty"`
+}
+
+// ServiceSettings are what a person sets for a service.
+type ServiceSettings struct {
+	AutoRollback  bool          `json:"autoRollback"`
+	BackupTargets backupTargets `json:"backupTargets"`
+	RepoURL       *string       `json:"repoUrl"`
+	HealthTimeout *int64        `json:"healthTimeoutSeconds,omitempty" doc:"How long a new container may take to become healthy; left out for the default."`
+	MinAge        *int64        `json:"minimumAgeSeconds,omitempty" doc:"How long a new version must be known before it may be applied; left out for the default."`
+}
+
+// BackupChoice says whether a mount is backed up before an update: inherit (the general setting and its size limit decide),
+// skip or force.
+type BackupChoice string
+
+// The choices.
+const (
+	backupInherit BackupChoice = "inherit"
+	backupSkip    BackupChoice = "skip"
+	backupForce   BackupChoice = "force"
+)
+
+func (c BackupChoice) valid() bool { return c == backupInherit || c == backupSkip || c == backupForce }
+
+// backupTargets are the choices for the mounts of a service.
+type backupTargets struct {
+	BindPaths   map[string]BackupChoice `json:"bindPaths"`
+	VolumeNames map[string]BackupChoice `json:"volumeNames"`
+}
+
+func (b backupTargets) full() backupTargets {
+	if b.BindPaths == nil {
+		b.BindPaths = map[string]BackupChoice{}
+	}
+	if b.VolumeNames == nil {
+		b.VolumeNames = map[string]BackupChoice{}
+	}
+	return b
+}
+
+// of is the choice for a mount.
+func (b backupTargets) of(m Mount) BackupChoice {
+	choices := b.VolumeNames
+	if m.Kind == mountBind {
+		choices = b.BindPaths
+	}
+	if c := choices[m.Name]; c != "" {
+		return c
+	}
+	return backupInherit
+}
+
+// stamp writes a stored time; empty for none.
+func stamp(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return store.FormatTime(store.FromMillis(ms))
+}
+
+func formatTime(t time.Time) string { return store.FormatTime(t) }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/registry/oci"
@@ -20,12 +21,13 @@ import (
 
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
-		"engine/docker":  docker.Plugin,
-		"notify/webhook": webhook.Plugin,
-		"registry/oci":   oci.Plugin,
-		"search/local":   local.Plugin,
-		"search/searxng": searxng.Plugin,
-		"search/tavily":  tavily.Plugin,
+		"codehost/github": github.Plugin,
+		"engine/docker":   docker.Plugin,
+		"notify/webhook":  webhook.Plugin,
+		"registry/oci":    oci.Plugin,
+		"search/local":    local.Plugin,
+		"search/searxng":  searxng.Plugin,
+		"search/tavily":   tavily.Plugin,
 	}
 }
 

@@ -1,0 +1,118 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+const apiVersion = "2022-11-28"
+
+// call is one request to the API.
+type call struct {
+	method string
+	// url is absolute; see host.url.
+	url   *url.URL
+	token schema.Secret
+	body  any
+	// secret is in the body, and must not come back in a message.
+	secret schema.Secret
+}
+
+// url is the address of a path, each part of which is escaped.
+func (h *host) url(query url.Values, parts ...string) *url.URL {
+	u := *h.base
+	for _, p := range parts {
+		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(p)
+		u.Path += "/" + p
+	}
+	u.RawQuery = query.Encode()
+	return &u
+}
+
+// do makes a request and decodes the answer into out, unless that is nil. Every status that is no success is an error.
+func (h *host) do(ctx context.Context, c call, out any) (http.Header, error) {
+	req := &httpx.Request{Method: c.method, URL: c.url, Header: http.Header{
+		"Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {apiVersion},
+	}}
+	if c.token != "" {
+		if strings.ContainsFunc(c.token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
+		}
+		req.Header["Authorization"] = []string{"Bearer " + c.token.Reveal()}
+	}
+	if c.body != nil {
+		raw, err := json.Marshal(c.body)
+		if err != nil {
+			return nil, err
+		}
+		req.Body, req.Header["Content-Type"] = raw, []string{"application/json"}
+	}
+	res, err := h.http.Do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if res.Status < 200 || res.Status > 299 {
+		return nil, h.refused(c, res)
+	}
+	if out == nil {
+		return res.Header, nil
+	}
+	if err := json.Unmarshal(res.Body, out); err != nil {
+		return nil, errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", c.method, c.url.Host, c.url.Path)
+	}
+	return res.Header, nil
+}
+
+// perPage is the most that the API gives at once; maxPages bounds a list whose pages have no end.
+const (
+	perPage  = "100"
+	maxPages = 100
+)
+
+// list follows the pages of a list while more wants another one.
+func list[T any](ctx context.Context, h *host, token schema.Secret, first *url.URL, more func([]T) bool) error {
+	for next, page := first, 0; next != nil; page++ {
+		if page == maxPages {
+			return errs.Unavailable(errs.ReasonProtocol, "%s%s: the list has no end", first.Host, first.Path)
+		}
+		var items []T
+		header, err := h.do(ctx, call{method: http.MethodGet, url: next, token: token}, &items)
+		if err != nil {
+			return err
+		}
+		if !more(items) {
+			return nil
+		}
+		if next, err = h.linked(next, header); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linked is the next page, nil on the last one. The token goes to the configured host alone.
+func (h *host) linked(from *url.URL, header http.Header) (*url.URL, error) {
+	for _, value := range header["Link"] {
+		for _, part := range strings.Split(value, ",") {
+			target, params, _ := strings.Cut(strings.TrimSpace(part), ">")
+			rel := strings.ReplaceAll(strings.ReplaceAll(params, `"`, ""), " ", "")
+			if !strings.HasPrefix(target, "<") || !strings.Contains(rel+";", ";rel=next;") {
+				continue
+			}
+			next, err := from.Parse(target[1:])
+			if err != nil || next.Host != h.base.Host || next.Scheme != h.base.Scheme {
+				return nil, errs.Unavailable(errs.ReasonProtocol, "%s names a next page at another place", from.Host)
+			}
+			return next, nil
+		}
+	}
+	return nil, nil
+}

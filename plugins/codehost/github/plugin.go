@@ -1,0 +1,96 @@
+// Package github is the code host plugin for GitHub, also for one of one's own (GitHub Enterprise Server).
+package github
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/framework"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Config is the config block of an instance.
+type Config struct {
+	BaseURL string        `patchbay:"base_url,default=https://api.github.com" doc:"Address of the REST API; with a server of one's own it ends in /api/v3."`
+	WebURL  string        `patchbay:"web_url" doc:"Where people see repositories; unset it follows base_url."`
+	Timeout time.Duration `patchbay:"timeout,default=15s" doc:"How long one request may take."`
+}
+
+// Plugin declares the plugin.
+func Plugin() framework.Plugin {
+	return framework.Plugin{
+		Name:    "github",
+		Version: "1.0.0",
+		Summary: "Repositories, webhooks and deliveries of GitHub.",
+		Documentation: "Tokens come with each call. A classic token needs `repo` and `admin:repo_hook` (`public_repo` for public repositories alone), " +
+			"a fine-grained one Webhooks read and write and Metadata read-only.",
+		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build})},
+	}
+}
+
+const (
+	maxTimeout = 5 * time.Minute
+	// maxBody is the largest answer that is read, in bytes.
+	maxBody      = 8 << 20
+	maxRedirects = 3
+	publicAPI    = "api.github.com"
+	publicWeb    = "github.com"
+)
+
+func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
+	var diags schema.Diagnostics
+	base, err := httpx.ParseBase(cfg.BaseURL)
+	if err != nil {
+		diags = append(diags, schema.Errorf(schema.At("base_url"), "%v", err)...)
+	}
+	h := &host{timeout: cfg.Timeout, now: time.Now, log: inst.Log}
+	if err == nil {
+		h.base, h.web = base, webOf(base)
+	}
+	if cfg.WebURL != "" {
+		web, err := httpx.ParseBase(cfg.WebURL)
+		if err != nil {
+			diags = append(diags, schema.Errorf(schema.At("web_url"), "%v", err)...)
+		} else {
+			h.web = strings.ToLower(web.Host)
+		}
+	}
+	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
+		diags = append(diags, schema.Errorf(schema.At("timeout"), "must be more than 0 and at most %s", maxTimeout)...)
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return func(context.Context) (codehost.CodeHost, error) {
+		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, MaxRedirects: maxRedirects, Compression: true, Proxy: true})
+		return h, err
+	}, diags
+}
+
+// webOf is the host that people see.
+func webOf(base *url.URL) string {
+	host := strings.ToLower(base.Host)
+	if host == publicAPI {
+		return publicWeb
+	}
+	return host
+}
+
+// host implements codehost.CodeHost.
+type host struct {
+	http    *httpx.Client
+	base    *url.URL
+	web     string
+	timeout time.Duration
+	now     func() time.Time
+	log     hclog.Logger
+}
+
+// Close lets idle connections go.
+func (h *host) Close() error { return h.http.Close() }

@@ -1,0 +1,117 @@
+package github
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// refused is the error that an answer without success means.
+func (h *host) refused(c call, res *httpx.Response) error {
+	text := said(res.Body)
+	for _, s := range []schema.Secret{c.token, c.secret} {
+		if s != "" {
+			text = strings.ReplaceAll(text, s.Reveal(), schema.Redacted)
+		}
+	}
+	code, reason := meaning(res.Status)
+	after, limited := h.limited(res, text)
+	if limited {
+		code = codes.ResourceExhausted
+	}
+	message := "status " + strconv.Itoa(res.Status)
+	if text != "" {
+		message += ": " + text
+	}
+	e := errs.New(errs.Upstream, code, reason, "%s %s%s: %s", c.method, c.url.Host, c.url.Path, message)
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: visible(res.Header.Get("X-Github-Request-Id"))}
+	if limited || code == codes.Unavailable {
+		e.RetryAfter = after
+	}
+	return e
+}
+
+func meaning(status int) (codes.Code, string) {
+	switch status {
+	case http.StatusUnauthorized:
+		return codes.Unauthenticated, errs.ReasonStatus
+	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
+		return codes.PermissionDenied, errs.ReasonStatus
+	case http.StatusNotFound, http.StatusGone:
+		return codes.NotFound, errs.ReasonStatus
+	case http.StatusTooManyRequests:
+		return codes.ResourceExhausted, errs.ReasonStatus
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusConflict:
+		return codes.InvalidArgument, errs.ReasonStatus
+	}
+	if status >= 500 || status == http.StatusRequestTimeout {
+		return codes.Unavailable, errs.ReasonStatus
+	}
+	return codes.Unavailable, errs.ReasonProtocol
+}
+
+// secondaryPause is how long to wait where a secondary limit names no time.
+const secondaryPause = time.Minute
+
+// limited tells whether an answer says that a limit is used up, and when it is worth asking again.
+func (h *host) limited(res *httpx.Response, text string) (after time.Duration, limited bool) {
+	after = httpx.RetryAfter(res.Header.Get("Retry-After"), h.now())
+	if res.Status != http.StatusForbidden && res.Status != http.StatusTooManyRequests {
+		return after, false
+	}
+	used := res.Header.Get("X-Ratelimit-Remaining") == "0"
+	secondary := strings.Contains(strings.ToLower(text), "secondary rate limit") || strings.Contains(strings.ToLower(text), "abuse detection")
+	if after == 0 && used {
+		if at, err := strconv.ParseInt(res.Header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
+			after = min(max(time.Unix(at, 0).Sub(h.now()), time.Second), httpx.MaxRetryAfter)
+		}
+	}
+	if after == 0 && secondary {
+		after = secondaryPause
+	}
+	return after, res.Status == http.StatusTooManyRequests || used || secondary || res.Header.Get("Retry-After") != ""
+}
+
+// said takes the message out of an error's body.
+func said(raw []byte) string {
+	var body struct {
+		Message string            `json:"message"`
+		Errors  []json.RawMessage `json:"errors"`
+	}
+	if json.Unmarshal(raw, &body) != nil {
+		return ""
+	}
+	text := body.Message
+	for _, e := range body.Errors {
+		var detail struct{ Message, Field, Code string }
+		if json.Unmarshal(e, &detail.Message) == nil || json.Unmarshal(e, &detail) == nil {
+			text += "; " + strings.TrimSpace(strings.Join([]string{detail.Field, detail.Code, detail.Message}, " "))
+		}
+	}
+	return visible(text)
+}
+
+// visible makes a text of the host safe to show.
+func visible(text string) string {
+	const most = 300
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

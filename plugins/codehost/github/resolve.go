@@ -1,0 +1,135 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// maxRepos is how many repositories of an owner are listed.
+const maxRepos = 1000
+
+// repository is what the API says of one.
+type repository struct {
+	FullName   string     `json:"full_name"`
+	Private    bool       `json:"private"`
+	Visibility string     `json:"visibility"`
+	Archived   bool       `json:"archived"`
+	PushedAt   *time.Time `json:"pushed_at"`
+	UpdatedAt  *time.Time `json:"updated_at"`
+	Owner      struct {
+		Login string `json:"login"`
+	} `json:"owner"`
+}
+
+func (r *repository) repo() codehost.Repo {
+	out := codehost.Repo{FullName: r.FullName, Visibility: r.Visibility}
+	if out.Visibility == "" && r.Private {
+		out.Visibility = "private"
+	} else if out.Visibility == "" {
+		out.Visibility = "public"
+	}
+	for _, at := range []*time.Time{r.PushedAt, r.UpdatedAt} {
+		if at != nil {
+			out.LastActivity = at.UTC()
+			break
+		}
+	}
+	return out
+}
+
+// Resolve implements codehost.CodeHost.
+func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error) {
+	owner, name, err := parseInput(input, h.web)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return h.owner(ctx, token, owner)
+	}
+	var r repository
+	if _, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, "repos", owner, name), token: token}, &r); err != nil {
+		return nil, err
+	}
+	if !isFullName(r.FullName) {
+		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no repository")
+	}
+	out := &codehost.Resolution{Kind: codehost.KindRepo, Owner: r.Owner.Login, Repos: []codehost.Repo{r.repo()}}
+	if out.Owner == "" {
+		out.Owner = owner
+	}
+	if r.Archived {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s is archived: its webhooks cannot be changed", r.FullName))
+	}
+	return out, nil
+}
+
+// owner lists the repositories of an organisation, or else of a person.
+func (h *host) owner(ctx context.Context, token schema.Secret, owner string) (*codehost.Resolution, error) {
+	out, err := h.repos(ctx, token, owner, h.url(url.Values{"type": {"all"}, "per_page": {perPage}}, "orgs", owner, "repos"))
+	if errs.From(err) == nil || errs.From(err).Code != codes.NotFound {
+		return out, err
+	}
+	mine, err := h.mine(ctx, token, owner)
+	if err != nil {
+		return nil, err
+	}
+	if mine {
+		return h.repos(ctx, token, owner, h.url(url.Values{"affiliation": {"owner"}, "per_page": {perPage}}, "user", "repos"))
+	}
+	return h.repos(ctx, token, owner, h.url(url.Values{"type": {"owner"}, "per_page": {perPage}}, "users", owner, "repos"))
+}
+
+// mine tells whether the token is that of owner: then private repositories can be listed too.
+func (h *host) mine(ctx context.Context, token schema.Secret, owner string) (bool, error) {
+	if token == "" {
+		return false, nil
+	}
+	var me struct {
+		Login string `json:"login"`
+	}
+	_, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, "user"), token: token}, &me)
+	if e := errs.From(err); e != nil && (e.Code == codes.PermissionDenied || e.Code == codes.NotFound) {
+		// A token of an application belongs to nobody.
+		return false, nil
+	}
+	return strings.EqualFold(me.Login, owner), err
+}
+
+func (h *host) repos(ctx context.Context, token schema.Secret, owner string, first *url.URL) (*codehost.Resolution, error) {
+	out := &codehost.Resolution{Kind: codehost.KindOwner, Owner: owner}
+	archived, cut := 0, false
+	err := list(ctx, h, token, first, func(page []repository) bool {
+		for i := range page {
+			switch {
+			case page[i].Archived:
+				archived++
+			case len(out.Repos) == maxRepos:
+				cut = true
+				return false
+			case isFullName(page[i].FullName):
+				out.Repos = append(out.Repos, page[i].repo())
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if archived > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d archived repositories are left out", archived))
+	}
+	if cut {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("only the first %d repositories are listed", maxRepos))
+	}
+	return out, nil
+}

@@ -1,0 +1,206 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// Pull implements client.Engine: the image appears under the name that was asked for. What was not published does not
+// exist.
+func (e *Engine) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error) {
+	if err := e.enter(ctx, Call{Op: "pull", Text: req.Ref}); err != nil {
+		return nil, err
+	}
+	if err := req.Check(); err != nil {
+		return nil, fault.FromPlugin(err)
+	}
+	e.mu.Lock()
+	remote, reports := e.remote[req.Ref], slices.Clone(e.layers)
+	e.mu.Unlock()
+	if remote == nil {
+		return nil, fault.FromPlugin(errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull %s: manifest unknown", req.Ref))
+	}
+	for _, p := range append(reports, engine.PullProgress{CompletedLayers: 1, TotalLayers: 1, Status: "Status: Downloaded newer image for " + req.Ref}) {
+		if err := send(p); err != nil {
+			return nil, err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	img := *remote
+	if !strings.Contains(req.Ref, "@") {
+		img.RepoTags = []string{req.Ref}
+	}
+	e.add(&img)
+	e.emit(engine.Event{Type: "image", Action: "pull", ID: req.Ref, At: time.Now().UnixMilli()})
+	return e.image(img.ID), nil
+}
+
+// Compose implements client.Engine. Services are known by the labels of their containers, and the image that one is to run
+// by the container's reference.
+func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+	text := strings.Join(append([]string{req.Action, req.Project}, req.Services...), " ")
+	if err := e.enter(ctx, Call{Op: "compose", Text: text, Compose: &req}); err != nil {
+		return nil, err
+	}
+	if err := req.Check(); err != nil {
+		return nil, fault.FromPlugin(err)
+	}
+	res := &engine.ComposeResult{Command: append(strings.Fields(req.Bin), strings.Fields(text)...)}
+	if req.DryRun {
+		return res, nil
+	}
+	e.mu.Lock()
+	if queue := e.exits[req.Action]; len(queue) > 0 {
+		out := queue[0]
+		e.exits[req.Action] = queue[1:]
+		e.mu.Unlock()
+		out.Command = res.Command
+		return &out, nil
+	}
+	lines := e.act(&req, res)
+	e.mu.Unlock()
+	for _, l := range lines {
+		if err := send(engine.Line{Text: l}); err != nil {
+			return nil, err
+		}
+	}
+	res.Tail = strings.Join(lines, "\n")
+	return res, nil
+}
+
+func (e *Engine) act(req *engine.ComposeRequest, res *engine.ComposeResult) (lines []string) {
+	var all []*held
+	for _, h := range e.of(req.Project, "") {
+		if len(req.Services) == 0 || slices.Contains(req.Services, h.Labels[LabelService]) {
+			all = append(all, h)
+		}
+	}
+	if len(all) == 0 {
+		res.ExitCode = 1
+		return []string{"No containers to " + req.Action}
+	}
+	for _, h := range all {
+		switch req.Action {
+		case engine.ActionRecreate:
+			h = e.recreate(h)
+			lines = append(lines, fmt.Sprintf("Recreated %s", h.Name))
+		case engine.ActionStop:
+			e.change(h, "exited", "die")
+			lines = append(lines, "Stopped "+h.Name)
+		default:
+			e.change(h, "running", "start")
+			lines = append(lines, "Started "+h.Name)
+		}
+	}
+	return lines
+}
+
+func (e *Engine) change(h *held, state, action string) {
+	h.State, h.Health = state, ""
+	if state == "running" {
+		h.ExitCode, h.StartedAt, h.script = 0, time.Now().UnixMilli(), e.scripts[h.ImageID]
+	}
+	e.emit(engine.Event{Type: "container", Action: action, ID: h.ID, Labels: maps.Clone(h.Labels), At: time.Now().UnixMilli()})
+}
+
+// recreate swaps a container's image for what its reference names now; the container gets a new id. One that has that image
+// already is only started.
+func (e *Engine) recreate(h *held) *held {
+	id := e.names[h.Image]
+	if id == "" || id == h.ImageID {
+		if h.State != "running" {
+			e.change(h, "running", "start")
+		}
+		return h
+	}
+	e.containers = slices.DeleteFunc(e.containers, func(o *held) bool { return o == h })
+	e.change(h, "removing", "destroy")
+	c := h.Container
+	c.ID, c.ImageID, c.State, c.Status, c.CreatedAt = "", id, "", "", time.Now().Unix()
+	fresh := e.create(c)
+	fresh.RestartPolicy = h.RestartPolicy
+	e.change(fresh, "running", "start")
+	return fresh
+}
+
+// mount finds a mount, and the name under which its contents are kept: mounts of one volume share them.
+func (e *Engine) mount(container, path string) (string, *engine.Mount, error) {
+	h, err := e.find(container)
+	if err != nil {
+		return "", nil, err
+	}
+	for i := range h.Mounts {
+		if m := &h.Mounts[i]; m.Destination == path {
+			return key(&h.Container, m), m, nil
+		}
+	}
+	return "", nil, fault.FromPlugin(errs.BadInput("NO_SUCH_MOUNT", "the container has no mount at %s", path))
+}
+
+// Archive implements client.Engine: it writes what SetContents or Restore has left.
+func (e *Engine) Archive(ctx context.Context, container, path string, w io.Writer) error {
+	if err := e.enter(ctx, Call{Op: "archive", Text: container + " " + path}); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	key, _, err := e.mount(container, path)
+	raw := slices.Clone(e.contents[key])
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(raw)
+	return err
+}
+
+// Restore implements client.Engine.
+func (e *Engine) Restore(ctx context.Context, container, path string, r io.Reader) error {
+	if err := e.enter(ctx, Call{Op: "restore", Text: container + " " + path}); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	name, m, err := e.mount(container, path)
+	if err == nil {
+		err = e.replaceable(container, m)
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.contents[name] = raw
+	return nil
+}
+
+func (e *Engine) replaceable(container string, m *engine.Mount) error {
+	wrong := func(text string) error {
+		return fault.FromPlugin(errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "%s", text))
+	}
+	h, err := e.find(container)
+	switch {
+	case err != nil:
+		return err
+	case h.State == "running":
+		return wrong("the container is running: it must be stopped before its data is replaced")
+	case m.ReadOnly:
+		return wrong("the mount is read-only")
+	}
+	return nil
+}

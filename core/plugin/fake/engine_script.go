@@ -1,0 +1,216 @@
+package fake
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Step changes what Inspect says of a container.
+type Step func(*engine.Detail)
+
+func state(state, health string) Step {
+	return func(d *engine.Detail) { d.State, d.Health = state, health }
+}
+
+// Healthy, Unhealthy and Starting are states of a container with a health check; Running is one without.
+func Healthy() Step { return state("running", "healthy") }
+
+// Unhealthy is a container whose health check fails.
+func Unhealthy() Step { return state("running", "unhealthy") }
+
+// Starting is a container whose health check has not succeeded yet.
+func Starting() Step { return state("running", "starting") }
+
+// Running is a container that runs and has no health check.
+func Running() Step { return state("running", "") }
+
+// Exited is a container that has ended.
+func Exited(code int) Step {
+	return func(d *engine.Detail) { d.State, d.Health, d.ExitCode = "exited", "", code }
+}
+
+// Restarted is a container that the engine has started n times again.
+func Restarted(n, code int) Step {
+	return func(d *engine.Detail) { d.State, d.Health, d.RestartCount, d.ExitCode = "restarting", "", n, code }
+}
+
+// ScriptImage sets what Inspect says, call after call, of each container that is made from an image later; the last step
+// stays.
+func (e *Engine) ScriptImage(imageID string, steps ...Step) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.scripts[imageID] = steps
+}
+
+// ScriptContainer sets what Inspect says of one container.
+func (e *Engine) ScriptContainer(id string, steps ...Step) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if h, err := e.find(id); err == nil {
+		h.script = steps
+	}
+}
+
+// SetInfo sets what Info says. A nil compose is a compose command that cannot be used.
+func (e *Engine) SetInfo(info engine.Info, compose *engine.Compose) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.info, e.compose = info, compose
+}
+
+// SetLayers sets what each later pull reports before it ends.
+func (e *Engine) SetLayers(reports ...engine.PullProgress) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.layers = reports
+}
+
+// SetSample sets what Stats says of a container while it runs.
+func (e *Engine) SetSample(s engine.Sample) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.samples[s.ContainerID] = s
+}
+
+// SetContents sets what a mount of a container holds, as a tar stream.
+func (e *Engine) SetContents(container, path string, raw []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if key, _, err := e.mount(container, path); err == nil {
+		e.contents[key] = raw
+	}
+}
+
+// Contents is what a mount of a container holds.
+func (e *Engine) Contents(container, path string) []byte {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key, _, _ := e.mount(container, path)
+	return slices.Clone(e.contents[key])
+}
+
+// Fail appends what the next calls of an operation end with, one each; nil lets one succeed.
+func (e *Engine) Fail(op string, errs ...error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.errors[op] = append(e.errors[op], errs...)
+}
+
+// FailCompose appends results with which the next commands of an action end without having done anything.
+func (e *Engine) FailCompose(action string, results ...engine.ComposeResult) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.exits[action] = append(e.exits[action], results...)
+}
+
+type hold struct {
+	entered chan struct{}
+	release chan struct{}
+}
+
+// Hold makes the next call of an operation wait until release is called or its context ends. entered is closed when it has
+// begun.
+func (e *Engine) Hold(op string) (entered <-chan struct{}, release func()) {
+	h := &hold{entered: make(chan struct{}), release: make(chan struct{})}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.holds[op] = h
+	return h.entered, func() { close(h.release) }
+}
+
+// Emit tells all that follow the events.
+func (e *Engine) Emit(ev engine.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.emit(ev)
+}
+
+// maxWaiting is how many events a slow listener may be behind; more are lost for it.
+const maxWaiting = 1000
+
+func (e *Engine) emit(ev engine.Event) {
+	for _, l := range e.listeners {
+		select {
+		case l <- ev:
+		default:
+		}
+	}
+}
+
+// Events implements client.Engine.
+func (e *Engine) Events(ctx context.Context, send func(engine.Event) error) error {
+	if err := e.enter(ctx, Call{Op: "events"}); err != nil {
+		return err
+	}
+	own := make(chan engine.Event, maxWaiting)
+	e.mu.Lock()
+	e.next++
+	id := e.next
+	e.listeners[id] = own
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.listeners, id)
+	}()
+	if err := send(engine.Event{Type: engine.EventReady}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return fault.FromPlugin(ctx.Err())
+		case ev := <-own:
+			if err := send(ev); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// enter notes a call, holds it up and fails it, as was asked.
+func (e *Engine) enter(ctx context.Context, c Call) error {
+	e.mu.Lock()
+	e.calls = append(e.calls, c)
+	names := []string{c.Op}
+	if c.Compose != nil {
+		names = append(names, c.Op+" "+c.Compose.Action)
+	}
+	var err error
+	var held *hold
+	for _, n := range names {
+		if h := e.holds[n]; h != nil {
+			held = h
+			delete(e.holds, n)
+		}
+		if queue := e.errors[n]; len(queue) > 0 && err == nil {
+			err, e.errors[n] = queue[0], queue[1:]
+		}
+	}
+	e.mu.Unlock()
+	if held != nil {
+		close(held.entered)
+		select {
+		case <-held.release:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return fault.FromPlugin(ctx.Err())
+	}
+	return err
+}
+
+func key(c *engine.Container, m *engine.Mount) string {
+	switch {
+	case m.Name != "":
+		return m.Type + ":" + m.Name
+	case m.Source != "":
+		return m.Type + ":" + m.Source
+	}
+	return strings.Join([]string{c.ID, m.Destination}, ":")
+}

@@ -30,6 +30,8 @@ const (
 	OtherService = "other-service"
 	// Channel is a plugin of the kind notify; see SendBy.
 	Channel = "channel"
+	// Upstream is a plugin of the kinds registry and codehost; see Outcomes.
+	Upstream = "upstream"
 )
 
 // Operations of the plugin.
@@ -101,6 +103,9 @@ func Main() {
 		os.Exit(0)
 	case Channel:
 		framework.Serve(channelPlugin())
+		os.Exit(0)
+	case Upstream:
+		framework.Serve(upstreamPlugin())
 		os.Exit(0)
 	}
 	framework.Serve(Plugin())

@@ -13,7 +13,18 @@ const (
 	maxTag  = 200
 )
 
-const sqlAddTag = `INSERT INTO job_tags (tag, created_at, job_id) VALUES (?, ?, ?)`
+// tagRow is a tag as it stands in the table.
+type tagRow struct {
+	Tag       string
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	JobID     string
+}
+
+// TableName implements gorm's Tabler.
+func (tagRow) TableName() string { return "job_tags" }
+
+// tagSlice is how many tags one statement inserts.
+const tagSlice = 200
 
 func checkTags(tags []string) error {
 	bad := len(tags) > maxTags
@@ -27,10 +38,12 @@ func checkTags(tags []string) error {
 }
 
 func (q *Queue) addTags(ctx context.Context, r *row, tags []string) error {
+	var rows []tagRow
 	for _, tag := range slices.Compact(slices.Sorted(slices.Values(tags))) {
-		if err := q.store.Writer(ctx).Exec(sqlAddTag, tag, r.CreatedAt, r.ID).Error; err != nil {
-			return err
-		}
+		rows = append(rows, tagRow{Tag: tag, CreatedAt: r.CreatedAt, JobID: r.ID})
 	}
-	return nil
+	if len(rows) == 0 {
+		return nil
+	}
+	return q.store.Writer(ctx).CreateInBatches(rows, tagSlice).Error
 }

@@ -78,13 +78,21 @@ func TestListFilters(t *testing.T) {
 func TestTagsRefused(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		q := build(t, config(st))
-		for _, tags := range [][]string{{""}, {"a\x00"}, {strings.Repeat("x", 201)}, make([]string, 65)} {
+		for _, tags := range [][]string{{""}, {"a\x00"}, {strings.Repeat("x", 201)}, slices.Repeat([]string{"x"}, 4097)} {
 			if _, _, err := q.Submit(t.Context(), queue.Submission{Type: "x", Tags: tags}); fault.CodeOf(err) != fault.InvalidArgument {
 				t.Errorf("%q: %v", tags, err)
 			}
 		}
 		if n := count(t, st, "jobs"); n != 0 {
 			t.Errorf("%d jobs", n)
+		}
+		many := make([]string, 4096)
+		for i := range many {
+			many[i] = fmt.Sprint("tag", i)
+		}
+		job := submit(t, q, queue.Submission{Type: "x", Tags: many})
+		if diff := cmp.Diff([]string{job.ID}, allPages(t, q, queue.Filter{Tags: []string{"tag4095", "tag0"}})); diff != "" || count(t, st, "job_tags") != 4096 {
+			t.Error(diff)
 		}
 	})
 }

@@ -28,27 +28,13 @@ func TestNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) {
 // TestRegistry is TestSearch for the registry kind.
 func TestRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) {
 	t.Helper()
-	conn, logs := load(t, p)
-	if cfg.BaseDir == "" {
-		cfg.BaseDir = t.TempDir()
-	}
-	if cfg.Logs == nil {
-		cfg.Logs = logs
-	}
-	subtests(t, Registry(t.Context(), conn, cfg))
+	subtests(t, runRegistry(t, p, cfg))
 }
 
 // TestCodeHost is TestSearch for the codehost kind.
 func TestCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) {
 	t.Helper()
-	conn, logs := load(t, p)
-	if cfg.BaseDir == "" {
-		cfg.BaseDir = t.TempDir()
-	}
-	if cfg.Logs == nil {
-		cfg.Logs = logs
-	}
-	subtests(t, CodeHost(t.Context(), conn, cfg))
+	subtests(t, runCodeHost(t, p, cfg))
 }
 
 func subtests(t *testing.T, rep Report) {
@@ -90,6 +76,30 @@ func runNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) Report {
 		cfg.Logs = logs
 	}
 	return Notify(t.Context(), conn, cfg)
+}
+
+func runRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) Report {
+	t.Helper()
+	conn, logs := load(t, p)
+	if cfg.BaseDir == "" {
+		cfg.BaseDir = t.TempDir()
+	}
+	if cfg.Logs == nil {
+		cfg.Logs = logs
+	}
+	return Registry(t.Context(), conn, cfg)
+}
+
+func runCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) Report {
+	t.Helper()
+	conn, logs := load(t, p)
+	if cfg.BaseDir == "" {
+		cfg.BaseDir = t.TempDir()
+	}
+	if cfg.Logs == nil {
+		cfg.Logs = logs
+	}
+	return CodeHost(t.Context(), conn, cfg)
 }
 
 // load serves a plugin until the test ends and returns what it has logged.

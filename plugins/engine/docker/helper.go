@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -33,8 +35,9 @@ const (
 	removeLimit = 30 * time.Second
 )
 
-// wipe empties the mount of a helper container. Outside of one it refuses.
-func wipe() int {
+// wipe empties the mount of a helper container, and gives it the mode and owner of args if there are any. Outside of a
+// container it refuses.
+func wipe(args []string) int {
 	if os.Getpid() != 1 {
 		return notStarted
 	}
@@ -42,14 +45,36 @@ func wipe() int {
 	for _, e := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(helperMount, e.Name())))
 	}
+	if len(args) == 3 {
+		err = errors.Join(err, give(helperMount, args[0], args[1], args[2]))
+	}
 	if err != nil {
 		return 1
 	}
 	return 0
 }
 
-// empty deletes what a mount holds.
-func (d *docker) empty(ctx context.Context, m *container.MountPoint) error {
+// rootArgs are the arguments of wipe for the entry of a mount.
+func rootArgs(root *tar.Header) []string {
+	if root == nil {
+		return nil
+	}
+	return []string{strconv.FormatInt(root.Mode&0o7777, 8), strconv.Itoa(root.Uid), strconv.Itoa(root.Gid)}
+}
+
+func give(path, mode, uid, gid string) error {
+	m, err := strconv.ParseUint(mode, 8, 32)
+	u, uErr := strconv.Atoi(uid)
+	g, gErr := strconv.Atoi(gid)
+	if err = errors.Join(err, uErr, gErr); err != nil {
+		return err
+	}
+	// A change of the owner takes the special bits of the mode away, so that the mode comes second.
+	return errors.Join(os.Lchown(path, u, g), syscall.Chmod(path, uint32(m)))
+}
+
+// empty deletes what a mount holds; root is what it is to be itself, or nil.
+func (d *docker) empty(ctx context.Context, m *container.MountPoint, root *tar.Header) error {
 	ctx, cancel := context.WithTimeout(ctx, wipeLimit)
 	defer cancel()
 	ref, err := d.helperRef(ctx)
@@ -62,7 +87,7 @@ func (d *docker) empty(ctx context.Context, m *container.MountPoint) error {
 	}
 	return d.do(ctx, "empty the mount", func(api *client.Client) error {
 		made, err := api.ContainerCreate(ctx, &container.Config{
-			Image: ref, Entrypoint: []string{helperBinary, helperWord, wipeWord}, User: "0:0", NetworkDisabled: true,
+			Image: ref, Entrypoint: append([]string{helperBinary, helperWord, wipeWord}, rootArgs(root)...), User: "0:0", NetworkDisabled: true,
 			Labels: map[string]string{helperLabel: wipeWord},
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges"},

@@ -28,8 +28,8 @@ func Helper(args []string) (status int, ok bool) {
 	switch {
 	case len(args) > 3 && args[0] == helperWord && args[1] == keepWord && args[2] == "--":
 		return keep(args[3:]), true
-	case len(args) == 2 && args[0] == helperWord && args[1] == wipeWord:
-		return wipe(), true
+	case len(args) >= 2 && args[0] == helperWord && args[1] == wipeWord:
+		return wipe(args[2:]), true
 	}
 	return 0, false
 }

@@ -36,10 +36,11 @@ func (d *docker) Restore(ctx context.Context, id, to string, r io.Reader) error 
 	}
 	// What is no archive must not cost the contents.
 	in := bufio.NewReaderSize(r, 64<<10)
-	if err := peek(in); err != nil {
+	root, err := peek(in)
+	if err != nil {
 		return err
 	}
-	if err := d.empty(ctx, m); err != nil {
+	if err := d.empty(ctx, m, root); err != nil {
 		return err
 	}
 	err = d.do(ctx, "unpack into "+to, func(api *client.Client) error {
@@ -85,17 +86,22 @@ func (d *docker) directory(ctx context.Context, id, at string) error {
 // block is the unit of a tar stream, in bytes.
 const block = 512
 
-// peek tells whether a stream begins as a tar archive does.
-func peek(in *bufio.Reader) error {
+// peek tells whether a stream begins as a tar archive does. root is the entry of the mount itself if it comes first, as
+// Archive writes it.
+func peek(in *bufio.Reader) (root *tar.Header, err error) {
 	head, err := in.Peek(block)
 	if err == nil && bytes.Count(head, []byte{0}) == block {
-		return nil
+		return nil, nil
 	}
+	var first *tar.Header
 	if err == nil {
-		_, err = tar.NewReader(bytes.NewReader(append(bytes.Clone(head), make([]byte, 1<<20)...))).Next()
+		first, err = tar.NewReader(bytes.NewReader(append(bytes.Clone(head), make([]byte, 1<<20)...))).Next()
 	}
-	if err != nil {
-		return errs.BadInput("NO_ARCHIVE", "what is to be restored is no tar archive")
+	switch {
+	case err != nil:
+		return nil, errs.BadInput("NO_ARCHIVE", "what is to be restored is no tar archive")
+	case first.Typeflag == tar.TypeDir && path.Clean(first.Name) == ".":
+		return first, nil
 	}
-	return nil
+	return nil, nil
 }

@@ -1,0 +1,282 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// EngineConfig tells how to use an engine plugin. The suite reads what the engine has, and changes nothing in it.
+type EngineConfig struct {
+	// JSON is a config block that the plugin accepts; empty means one without members. Invalid are blocks that it must
+	// refuse, beyond those that the suite makes from the schema.
+	JSON    string
+	Invalid []string
+	// ComposeBin is a compose command that can be used; without one the checks of it are skipped.
+	ComposeBin string
+	// Secrets are the secrets in JSON: texts that are found nowhere else.
+	Secrets []string
+	// BaseDir is the directory of the configuration file; DataDir is a directory below which each instance gets its own.
+	// Empty DataDir makes a temporary one.
+	BaseDir string
+	DataDir string
+	// Logs returns what the plugin has logged so far; nil if that cannot be known.
+	Logs func() string
+	// Timeout bounds each call (30 s). Prompt bounds the end of a call whose context has ended, and the removal of an
+	// instance that serves no call (5 s).
+	Timeout time.Duration
+	Prompt  time.Duration
+}
+
+// engineRun is one run of the suite.
+type engineRun struct {
+	*base
+	cfg EngineConfig
+}
+
+// shown is the password that the suite lets a plugin show to a registry.
+const shown = "conformance-Xq7-password"
+
+// Engine runs all checks of the engine kind over a connection to a plugin. The plugin is stopped at the end; its process
+// is the caller's to end.
+func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig) Report {
+	b, done := newBase(conn, engine.Kind, engine.Service, common{
+		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, dataDir: cfg.DataDir, logs: cfg.Logs,
+		timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: append([]string{shown}, cfg.Secrets...),
+	})
+	defer done()
+	r := &engineRun{base: b, cfg: cfg}
+	b.answers = r.answers
+	r.all(ctx)
+	return r.report
+}
+
+func (r *engineRun) all(ctx context.Context) {
+	if !r.before(ctx, func(context.Context) error { return nil }) {
+		return
+	}
+	for _, c := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"unknown-instance", r.unknownInstance},
+		{"info", r.info},
+		{"containers", r.containers},
+		{"inspect", r.inspect},
+		{"images", r.images},
+		{"stats", r.stats},
+		{"events", r.events},
+		{"bad-reference", r.badReference},
+		{"pull-failure", r.pullFailure},
+		{"tag", r.tag},
+		{"compose", r.composeDry},
+		{"bad-compose", r.badCompose},
+		{"archive", r.archive},
+		{"cancel", r.cancel},
+	} {
+		r.check(ctx, c.name, c.do)
+	}
+	r.after(ctx, func(context.Context) error { return r.leaked() })
+}
+
+func (r *engineRun) client(id string) *engine.Client { return engine.NewClient(r.conn, id) }
+
+// answers asks for the engine's version; an engine that is down answers too.
+func (r *engineRun) answers(ctx context.Context, id string) bool {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	_, err := r.client(id).Info(ctx, "")
+	return present(err)
+}
+
+// use makes calls to the main instance, bounded in time.
+func (r *engineRun) use(ctx context.Context, do func(context.Context, *engine.Client) error) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	return do(ctx, r.client(r.main))
+}
+
+func noLine(engine.Line) error             { return nil }
+func noProgress(engine.PullProgress) error { return nil }
+func noEvent(engine.Event) error           { return nil }
+
+func (r *engineRun) unknownInstance(ctx context.Context) error {
+	var all []error
+	for name, call := range map[string]func(context.Context, *engine.Client) error{
+		"info": func(ctx context.Context, c *engine.Client) error { _, err := c.Info(ctx, ""); return err },
+		"containers": func(ctx context.Context, c *engine.Client) error {
+			_, err := c.Containers(ctx, engine.Filter{})
+			return err
+		},
+		"events": func(ctx context.Context, c *engine.Client) error { return c.Events(ctx, noEvent) },
+		"pull": func(ctx context.Context, c *engine.Client) error {
+			_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable}, noProgress)
+			return err
+		},
+		"restore": func(ctx context.Context, c *engine.Client) error {
+			return c.Restore(ctx, "x", "/x", strings.NewReader(""))
+		},
+	} {
+		err := r.unknown(func(id string) error {
+			ctx, cancel := r.bounded(ctx)
+			defer cancel()
+			return r.saw(name, call(ctx, r.client(id)))
+		})
+		if err != nil {
+			all = append(all, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (r *engineRun) info(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		info, err := c.Info(ctx, "")
+		switch {
+		case err != nil:
+			return r.saw("info", err)
+		case info.Version == "" || info.OS == "" || info.Arch == "":
+			return fmt.Errorf("version, os and arch must be there: %+v", info)
+		case info.Compose != nil || info.ComposeError != "":
+			return errors.New("it speaks of a compose command that was not asked about")
+		}
+		info, err = c.Info(ctx, "conformance-no-such-command")
+		if err != nil {
+			return fmt.Errorf("a compose command that does not exist must not fail the call: %w", r.saw("info", err))
+		}
+		if info.Compose != nil || info.ComposeError == "" {
+			return errors.New("a compose command that does not exist should be told as ComposeError")
+		}
+		return nil
+	})
+}
+
+var containerStates = []string{"created", "running", "paused", "restarting", "removing", "exited", "dead"}
+
+func (r *engineRun) containers(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		all, err := c.Containers(ctx, engine.Filter{})
+		if err != nil {
+			return r.saw("containers", err)
+		}
+		for _, one := range all {
+			if one.ID == "" || one.ImageID == "" || !slices.Contains(containerStates, one.State) {
+				return fmt.Errorf("a container without id or image, or with the unknown state %q: %+v", one.State, one)
+			}
+		}
+		for _, f := range []engine.Filter{
+			{Labels: []string{"conformance.no.such.label"}}, {Labels: []string{"conformance.no.such.label=1"}}, {IDs: []string{strings.Repeat("0", 64)}},
+		} {
+			if none, err := c.Containers(ctx, f); err != nil || len(none) != 0 {
+				return fmt.Errorf("the filter %+v should give nothing; got %d, %v", f, len(none), r.saw("containers", err))
+			}
+		}
+		return nil
+	})
+}
+
+func (r *engineRun) inspect(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		_, err := c.Inspect(ctx, "conformance-no-such-container")
+		if err := r.want(err, codes.NotFound, "an unknown container"); err != nil {
+			return err
+		}
+		_, err = c.Inspect(ctx, "../version")
+		if err := r.refused(err, "an id with a path in it"); err != nil {
+			return err
+		}
+		all, err := c.Containers(ctx, engine.Filter{})
+		if err != nil || len(all) == 0 {
+			return r.saw("containers", err)
+		}
+		d, err := c.Inspect(ctx, all[0].ID)
+		if e := errs.From(err); err != nil && e.Code == codes.NotFound {
+			// It may have gone since.
+			return nil
+		}
+		if err != nil {
+			return r.saw("inspect", err)
+		}
+		if d.ID != all[0].ID || d.ImageID != all[0].ImageID || d.RestartPolicy == "" || len(d.HealthLog) > 1<<10 {
+			return fmt.Errorf("the list and the inspection differ: %+v, %+v", all[0], d)
+		}
+		return nil
+	})
+}
+
+func (r *engineRun) images(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		refs := []string{"conformance.invalid/no/such:image", "sha256:" + strings.Repeat("0", 64)}
+		all, err := c.Containers(ctx, engine.Filter{})
+		if err != nil {
+			return r.saw("containers", err)
+		}
+		if len(all) > 0 {
+			refs = append(refs, all[0].ImageID)
+		}
+		images, err := c.Images(ctx, refs)
+		if err != nil {
+			return r.saw("images", err)
+		}
+		if len(images) != len(refs) || images[0] != nil || images[1] != nil {
+			return fmt.Errorf("of %d images two are unknown; got %v", len(refs), images)
+		}
+		if len(all) > 0 && images[2] != nil && images[2].ID != all[0].ImageID {
+			return fmt.Errorf("asked for the image %s, got %s", all[0].ImageID, images[2].ID)
+		}
+		return nil
+	})
+}
+
+func (r *engineRun) stats(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		samples, err := c.Stats(ctx, []string{"conformance-no-such-container", strings.Repeat("0", 64)})
+		if err != nil || len(samples) != 0 {
+			return fmt.Errorf("unknown containers are to be left out; got %v, %v", samples, r.saw("stats", err))
+		}
+		return nil
+	})
+}
+
+func (r *engineRun) events(ctx context.Context) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	first := ""
+	var ended time.Time
+	err := r.client(r.main).Events(ctx, func(e engine.Event) error {
+		if first == "" {
+			first, ended = e.Type, time.Now()
+			cancel()
+		}
+		return nil
+	})
+	switch {
+	case first != engine.EventReady:
+		return fmt.Errorf("the first event is %q, not %q: %v", first, engine.EventReady, r.saw("events", err))
+	case time.Since(ended) > r.with.prompt:
+		return errors.New("the events went on after the end of the call")
+	}
+	return nil
+}
+
+// login writes a client configuration with a password for a registry that does not exist.
+func (r *engineRun) login() (path string, done func(), err error) {
+	dir, err := os.MkdirTemp("", "conformance")
+	if err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(dir, "config.json")
+	raw := fmt.Sprintf(`{"auths":{%q:{"username":"conformance","password":%q}}}`, strings.Split(unreachable, "/")[0], shown)
+	return path, func() { _ = os.RemoveAll(dir) }, os.WriteFile(path, []byte(raw), 0o600)
+}

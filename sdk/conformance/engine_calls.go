@@ -1,0 +1,219 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// unreachable is an image of a registry that does not exist.
+const unreachable = "127.0.0.1:1/conformance/none:1"
+
+// want checks the code of an error.
+func (r *engineRun) want(err error, code codes.Code, what string) error {
+	_ = r.saw(what, err)
+	if err == nil {
+		return fmt.Errorf("%s should end with %s; it was answered", what, code)
+	}
+	if e := errs.From(err); e.Code != code {
+		return fmt.Errorf("%s should end with %s; got %s: %w", what, code, e.Code, err)
+	}
+	return nil
+}
+
+// refused checks that an error puts the fault with the caller.
+func (r *engineRun) refused(err error, what string) error {
+	_ = r.saw(what, err)
+	if err == nil {
+		return fmt.Errorf("%s should be refused", what)
+	}
+	if e := errs.From(err); e.Source != errs.Caller {
+		return fmt.Errorf("%s should be refused as the caller's fault; got source %s: %w", what, e.Source, err)
+	}
+	return nil
+}
+
+func (r *engineRun) badReference(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		for _, ref := range []string{"", "-q", "a b", "host/app:1\n", strings.Repeat("x", 5000)} {
+			_, err := c.Pull(ctx, engine.PullRequest{Ref: ref}, noProgress)
+			_, imagesErr := c.Images(ctx, []string{ref})
+			what := fmt.Sprintf("the reference %.20q", ref)
+			if err := errors.Join(r.refused(err, what), r.refused(imagesErr, what), r.refused(c.Tag(ctx, ref, "a:b"), what), r.refused(c.Tag(ctx, "a:b", ref), what)); err != nil {
+				return err
+			}
+		}
+		_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable, Platform: "no platform"}, noProgress)
+		return r.refused(err, "a platform with a space")
+	})
+}
+
+func (r *engineRun) pullFailure(ctx context.Context) error {
+	config, done, err := r.login()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable, DockerConfig: config}, noProgress)
+		if err := r.want(err, codes.Unavailable, "a pull from a registry that is down"); err != nil {
+			return err
+		}
+		if e := errs.From(err); e.Source != errs.Upstream {
+			return fmt.Errorf("a registry that is down is the upstream's fault; got source %s: %w", e.Source, err)
+		}
+		_, err = c.Pull(ctx, engine.PullRequest{Ref: unreachable, DockerConfig: config + ".none"}, noProgress)
+		return r.refused(err, "a client configuration that does not exist")
+	})
+}
+
+func (r *engineRun) tag(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		err := c.Tag(ctx, "conformance.invalid/no/such:image", "conformance.invalid/other:1")
+		return r.want(err, codes.NotFound, "the tag of an unknown image")
+	})
+}
+
+// composeRequest is a good request, for a project that does not exist.
+func (r *engineRun) composeRequest(action string) engine.ComposeRequest {
+	bin := r.cfg.ComposeBin
+	if bin == "" {
+		bin = "docker-compose"
+	}
+	return engine.ComposeRequest{
+		Bin: bin, Action: action, Project: "conformance", WorkingDir: "/nowhere/conformance", Files: []string{"/nowhere/conformance/compose.yaml"},
+		Services: []string{"web"}, DryRun: true,
+	}
+}
+
+func (r *engineRun) composeDry(ctx context.Context) error {
+	if r.cfg.ComposeBin == "" {
+		return skip("there is no compose command")
+	}
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		info, err := c.Info(ctx, r.cfg.ComposeBin)
+		if err != nil {
+			return r.saw("info", err)
+		}
+		if info.Compose == nil || info.Compose.Version == "" {
+			return fmt.Errorf("the compose command cannot be used: %s", info.ComposeError)
+		}
+		for _, action := range []string{engine.ActionRecreate, engine.ActionStart, engine.ActionStop, engine.ActionRestart} {
+			res, err := c.Compose(ctx, r.composeRequest(action), func(engine.Line) error { return errors.New("it has output: it was run") })
+			if err != nil {
+				return fmt.Errorf("%s: %w", action, r.saw("compose", err))
+			}
+			if err := r.command(action, info.Compose, res); err != nil {
+				return fmt.Errorf("%s: %v: %w", action, res.Command, err)
+			}
+		}
+		return nil
+	})
+}
+
+// command checks what would run.
+func (r *engineRun) command(action string, can *engine.Compose, res *engine.ComposeResult) error {
+	words := strings.Fields(r.cfg.ComposeBin)
+	has := func(w string) bool { return slices.Contains(res.Command, w) }
+	up := action == engine.ActionRecreate || action == engine.ActionStart && can.PullPolicy
+	switch {
+	case res.ExitCode != 0 || res.Tail != "":
+		return errors.New("a dry run has an exit code or output")
+	case len(res.Command) <= len(words) || !slices.Equal(res.Command[:len(words)], words):
+		return errors.New("it should begin with the words of the command")
+	case !has("web") || !has("conformance") || !has("/nowhere/conformance/compose.yaml"):
+		return errors.New("it should name the project, its file and the service")
+	case up && !has("--no-deps"):
+		return errors.New("it may touch other services: --no-deps is missing")
+	case up && can.PullPolicy && !has("--pull"):
+		return errors.New("it may pull")
+	case !up && !has(action):
+		return errors.New("it should run the command of the action's name")
+	}
+	return nil
+}
+
+func (r *engineRun) badCompose(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		for name, change := range map[string]func(*engine.ComposeRequest){
+			"no command":              func(q *engine.ComposeRequest) { q.Bin = " " },
+			"an unknown command":      func(q *engine.ComposeRequest) { q.Bin = "conformance-no-such-command" },
+			"an unknown action":       func(q *engine.ComposeRequest) { q.Action = "down" },
+			"an option as project":    func(q *engine.ComposeRequest) { q.Project = "--help" },
+			"an option as service":    func(q *engine.ComposeRequest) { q.Services = []string{"--rm"} },
+			"an option as profile":    func(q *engine.ComposeRequest) { q.Profiles = []string{"-f"} },
+			"a relative file":         func(q *engine.ComposeRequest) { q.Files = []string{"compose.yaml"} },
+			"a file with a detour":    func(q *engine.ComposeRequest) { q.Files = []string{"/a/../b"} },
+			"a relative env file":     func(q *engine.ComposeRequest) { q.EnvFiles = []string{".env"} },
+			"no file":                 func(q *engine.ComposeRequest) { q.Files = nil },
+			"no directory":            func(q *engine.ComposeRequest) { q.WorkingDir = "" },
+			"a recreation of nothing": func(q *engine.ComposeRequest) { q.Services = nil },
+		} {
+			q := r.composeRequest(engine.ActionRecreate)
+			change(&q)
+			_, err := c.Compose(ctx, q, noLine)
+			if err := r.refused(err, "a compose request with "+name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *engineRun) archive(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		const none = "conformance-no-such-container"
+		if err := errors.Join(
+			r.want(c.Archive(ctx, none, "/data", io.Discard), codes.NotFound, "an archive of an unknown container"),
+			r.want(c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))), codes.NotFound, "a restoration of an unknown container"),
+		); err != nil {
+			return err
+		}
+		for _, path := range []string{"", "data", "/a/../b"} {
+			what := fmt.Sprintf("the path %q", path)
+			if err := errors.Join(r.refused(c.Archive(ctx, none, path, io.Discard), what), r.refused(c.Restore(ctx, none, path, strings.NewReader("")), what)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// cancel ends the events of an instance. That the plugin's side has ended too is seen by removing the instance, which waits
+// for calls.
+func (r *engineRun) cancel(ctx context.Context) error {
+	const id = "cut-short"
+	if err := r.instance(ctx, id); err != nil {
+		return err
+	}
+	short, cancel := context.WithCancel(ctx)
+	defer cancel()
+	began := time.Now()
+	err := r.client(id).Events(short, func(engine.Event) error {
+		began = time.Now()
+		cancel()
+		return nil
+	})
+	if e := errs.From(err); err == nil || e.Code != codes.Canceled {
+		return fmt.Errorf("events that are called off should end with Canceled; got: %w", r.saw("events", err))
+	}
+	if took := time.Since(began); took > r.with.prompt {
+		return fmt.Errorf("the events went on for %s after their end", took.Round(time.Millisecond))
+	}
+	if err := r.drop(ctx, id); err != nil {
+		return fmt.Errorf("the plugin goes on with events that were called off: removing its instance: %w", err)
+	}
+	if !r.answers(ctx, r.main) {
+		return errors.New("another instance is gone after a call that was called off")
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -30,7 +31,8 @@ type Conformance struct {
 	// Samples are bodies by operation. Every operation has one by itself; {} where the core does not know it. That of the
 	// name "target" is the recipient for a plugin of the kind notify, which really gets what is sent. With the kind
 	// registry, "ref" is a reference to read and "platform" one that it has. With the kind codehost, "repo" is a
-	// repository whose hooks may be changed and "owner" an account; Credential is the token.
+	// repository whose hooks may be changed and "owner" an account; Credential is the token. With the kind
+	// engine, "compose_bin" is a compose command.
 	Samples map[string]string
 	// Credential is a key for a plugin that needs one; with the kind notify it is the target's secret.
 	Credential string
@@ -45,6 +47,7 @@ const (
 	samplePlatform = "platform"
 	sampleRepo     = "repo"
 	sampleOwner    = "owner"
+	sampleCompose  = "compose_bin"
 )
 
 // TestPlugin starts a binary as the core would and runs the suites of its kinds. The text lists the checks; the error is
@@ -116,6 +119,10 @@ func (c Conformance) suites(ctx context.Context, link *host.Link, logs func() st
 			})
 		case codehost.Service:
 			report = conformance.CodeHost(ctx, link.Conn, c.codeHost(logs))
+		case engine.Service:
+			report = conformance.Engine(ctx, link.Conn, conformance.EngineConfig{
+				JSON: c.Settings, BaseDir: c.BaseDir, Logs: logs, ComposeBin: c.Samples[sampleCompose],
+			})
 		default:
 			continue
 		}

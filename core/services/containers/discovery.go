@@ -3,14 +3,9 @@ package containers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
@@ -335,70 +330,4 @@ func (s *Service) archiveMissing(ctx context.Context, k *knownProject, p project
 		}
 	}
 	return a, s.saveProject(ctx, k, p)
-}
-
-// parseCache keeps what the files of projects say for as long as none of them changes.
-type parseCache struct {
-	mu   sync.Mutex
-	kept map[string]parsedProject
-}
-
-type parsedProject struct {
-	signature string
-	project   *compose.Project
-}
-
-// settleFiles is how old a file must be before its time and size are trusted: a file may change twice within the
-// resolution of its time.
-const settleFiles = 2 * time.Second
-
-// parsed reads a project, from the cache if nothing has changed.
-func (s *Service) parsed(ctx context.Context, src compose.Source) (*compose.Project, error) {
-	s.parses.mu.Lock()
-	kept, ok := s.parses.kept[src.Project]
-	s.parses.mu.Unlock()
-	if ok {
-		if sig, settled := signature(src, kept.project.Parts); settled && sig == kept.signature {
-			return kept.project, nil
-		}
-	}
-	p, err := compose.Load(ctx, src)
-	if err != nil {
-		if e := (*compose.Error)(nil); !errors.As(err, &e) && ctx.Err() == nil {
-			return nil, fmt.Errorf("%s: %w", compose.FileInvalid, err)
-		}
-		return nil, err
-	}
-	sig, settled := signature(src, p.Parts)
-	s.parses.mu.Lock()
-	defer s.parses.mu.Unlock()
-	if s.parses.kept == nil {
-		s.parses.kept = map[string]parsedProject{}
-	}
-	delete(s.parses.kept, src.Project)
-	if settled {
-		s.parses.kept[src.Project] = parsedProject{sig, p}
-	}
-	return p, nil
-}
-
-// signature changes with the files of a project. It is not settled while one of them is too young.
-func signature(src compose.Source, parts []string) (sig string, settled bool) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q %q %q", src.WorkingDir, src.Files, src.EnvFiles)
-	env := src.EnvFiles
-	if len(env) == 0 {
-		env = []string{filepath.Join(src.WorkingDir, ".env")}
-	}
-	settled = true
-	for _, path := range slices.Concat(src.Files, parts, env) {
-		info, err := os.Stat(path)
-		if err != nil {
-			fmt.Fprintf(&b, " -")
-			continue
-		}
-		settled = settled && time.Since(info.ModTime()) > settleFiles
-		fmt.Fprintf(&b, " %d.%d", info.ModTime().UnixNano(), info.Size())
-	}
-	return b.String(), settled
 }

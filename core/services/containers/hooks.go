@@ -3,8 +3,11 @@ package containers
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
+
+const headerWebhookSecret = "X-Svc-Webhook-Secret"
 
 const hookAuditAll = "audit_all"
 
@@ -17,6 +20,7 @@ func (s *Service) runHookSyncAll(context.Context, *queue.Job, jobSpec, *report) 
 func (s *Service) runHookSyncRepo(context.Context, *queue.Job, jobSpec, *report) (any, error) {
 	return nil, nil
 }
-func (s *Service) runReport(context.Context, *queue.Job, queue.Progress) (any, error) {
-	return nil, nil
+func (s *Service) hooksAPI(*api.API) {}
+func (s *Service) checkHooks(context.Context) ReportCheck {
+	return na(naSwitch, "Package webhooks are switched off.")
 }

@@ -157,6 +157,8 @@ func actor(ctx context.Context) string {
 		return "anonymous"
 	}
 	switch {
+	case p.Via == auth.ViaForward && p.User.Name != "":
+		return p.User.Name
 	case p.User.Email != "":
 		return p.User.Email
 	case p.User.Name != "":

@@ -76,7 +76,6 @@ type Service struct {
 	news chan struct{}
 	// platform is the host's, once the engine has told it.
 	platform atomic.Pointer[Platform]
-	kinds    jobKinds
 	parses   parseCache
 	// applying serialises what changes one compose project.
 	applying keyed

@@ -14,6 +14,7 @@ type Settings struct {
 	Engine         string        `patchbay:"engine,required,ref=engine" doc:"The container engine, such as engine.local."`
 	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host is asked. One may stand without brackets."`
 	CodeHost       string        `patchbay:"code_host,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
+	PackageHosts   []string      `patchbay:"package_hosts,default=ghcr.io" doc:"Registry hosts whose images the code host's package webhooks are about."`
 	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels that get the service's notifications, such as [notify.ops]."`
 	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
 	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for registries, also for compose."`

@@ -3,7 +3,6 @@ package containers
 import (
 	"encoding/json"
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -59,32 +58,6 @@ func follow[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
 // cursorGiven tells whether a client says where to go on.
 func cursorGiven(c *gin.Context) bool {
 	return c.GetHeader("Last-Event-ID") != "" || c.Query("afterId") != ""
-}
-
-// jobKinds remembers the types of jobs for the stream of all of them.
-type jobKinds struct {
-	mu    sync.Mutex
-	kinds map[string]string
-}
-
-func (k *jobKinds) of(s *Service, c *gin.Context, id string) string {
-	k.mu.Lock()
-	kind, ok := k.kinds[id]
-	k.mu.Unlock()
-	if ok {
-		return kind
-	}
-	j, err := s.queue.Get(c.Request.Context(), id)
-	if err != nil {
-		return ""
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.kinds == nil || len(k.kinds) > 10000 {
-		k.kinds = map[string]string{}
-	}
-	k.kinds[id] = j.Type
-	return j.Type
 }
 
 // eventBody is the data of an event: what was stored, with the job, the time and the type.
@@ -149,12 +122,11 @@ func (s *Service) handleAllJobEvents(c *gin.Context) {
 		return
 	}
 	follow(c, events, func(ev queue.Event) []outEvent {
-		kind := s.kinds.of(s, c, ev.JobID)
-		if !shown(kind) {
+		if !shown(ev.JobType) {
 			return nil
 		}
 		body := eventBody(&ev, nameOf(&ev))
-		body["jobType"] = publicType(kind)
+		body["jobType"] = publicType(ev.JobType)
 		return []outEvent{{id: ev.ID, name: "job_event", data: body}}
 	})
 }

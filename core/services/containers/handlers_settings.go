@@ -1,0 +1,153 @@
+package containers
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// RuleList is a list of ignore rules.
+type RuleList struct {
+	Rules []IgnoreRule `json:"rules"`
+}
+
+func (s *Service) listIgnores(ctx context.Context, in *struct {
+	ServiceID string `query:"serviceId" maxLength:"64" doc:"Only rules of this service."`
+}) (*struct{ Body RuleList }, error) {
+	list, err := s.IgnoreRules(ctx, in.ServiceID)
+	return &struct{ Body RuleList }{RuleList{list}}, err
+}
+
+// NewRule is an ignore rule to make.
+type NewRule struct {
+	Enabled *bool       `json:"enabled" required:"false" doc:"true if it is left out."`
+	Scope   IgnoreScope `json:"scope"`
+	Match   RuleMatch   `json:"match"`
+	Note    string      `json:"note" required:"false" maxLength:"500"`
+}
+
+// RuleID names a rule.
+type RuleID struct {
+	RuleID string `json:"ruleId" example:"ign_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+func (s *Service) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
+	id, err := s.AddIgnoreRule(ctx, IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
+	return &struct{ Body RuleID }{RuleID{id}}, err
+}
+
+// Deleted tells whether there was something to delete.
+type Deleted struct {
+	Deleted bool `json:"deleted"`
+}
+
+func (s *Service) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*struct{ Body Deleted }, error) {
+	deleted, err := s.DeleteIgnoreRule(ctx, in.Body.RuleID)
+	return &struct{ Body Deleted }{Deleted{deleted}}, err
+}
+
+func (s *Service) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body SystemSettings }, error) {
+	set, err := s.SystemSettings(ctx)
+	return &struct{ Body SystemSettings }{set}, err
+}
+
+func (s *Service) putSettings(ctx context.Context, in *struct{ Body SettingsChange }) (*okAnswer, error) {
+	return done(s.ChangeSettings(ctx, in.Body))
+}
+
+// Welcome says whether the deploy check opens by itself.
+type Welcome struct {
+	NeverAutoOpen bool   `json:"neverAutoOpen"`
+	UpdatedAt     string `json:"updatedAt,omitempty" format:"date-time"`
+}
+
+// WelcomeBody changes that.
+type WelcomeBody struct {
+	NeverAutoOpen bool `json:"neverAutoOpen"`
+}
+
+// WelcomeChanged is the answer to that.
+type WelcomeChanged struct {
+	OK bool `json:"ok"`
+	Welcome
+}
+
+// Welcome tells whether the deploy check opens by itself.
+func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
+	at, err := s.repo.setting(ctx, settingWelcome, &out)
+	out.UpdatedAt = stamp(at)
+	return out, err
+}
+
+func (s *Service) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body Welcome }, error) {
+	out, err := s.Welcome(ctx)
+	return &struct{ Body Welcome }{out}, err
+}
+
+// SetWelcome says whether the deploy check opens by itself.
+func (s *Service) SetWelcome(ctx context.Context, never bool) error {
+	return s.repo.putSetting(ctx, settingWelcome, WelcomeBody{NeverAutoOpen: never}, s.now())
+}
+
+func (s *Service) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {
+	if err := s.SetWelcome(ctx, in.Body.NeverAutoOpen); err != nil {
+		return nil, err
+	}
+	w, err := s.Welcome(ctx)
+	return &struct{ Body WelcomeChanged }{WelcomeChanged{OK: true, Welcome: w}}, err
+}
+
+func (s *Service) getResourceHistory(ctx context.Context, in *struct {
+	ServicePath
+	Window string `query:"window" enum:"3m,1h,24h,7d" default:"1h"`
+}) (*struct{ Body ResourceHistory }, error) {
+	out, err := s.ResourceHistory(ctx, in.ID, in.Window)
+	return &struct{ Body ResourceHistory }{out}, err
+}
+
+func (s *Service) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body ResourceOverview }, error) {
+	out, err := s.ResourceOverview(ctx)
+	return &struct{ Body ResourceOverview }{out}, err
+}
+
+// handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.
+func (s *Service) handleResourceEvents(c *gin.Context) {
+	ctx, id := c.Request.Context(), c.Param("service_id")
+	sub := s.live.Subscribe(topicSamples + id)
+	defer sub.Close()
+	recent, err := s.ResourceHistory(ctx, id, "3m")
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	leave := s.sampler.watch(id)
+	defer leave()
+	source := make(chan event.Event)
+	go func() {
+		defer close(source)
+		forward(ctx.Done(), source, event.Event{Type: "resource_usage_snapshot", Data: recent})
+		for ev := range sub.Events() {
+			if !forward(ctx.Done(), source, ev) {
+				return
+			}
+		}
+	}()
+	follow(c, source, func(ev event.Event) []outEvent {
+		if ev.Lagged {
+			return nil
+		}
+		return []outEvent{{id: ev.Seq, name: ev.Type, data: ev.Data}}
+	})
+}
+
+func forward[T any](done <-chan struct{}, to chan<- T, item T) bool {
+	select {
+	case to <- item:
+		return true
+	case <-done:
+		return false
+	}
+}

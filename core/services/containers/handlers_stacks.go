@@ -1,0 +1,213 @@
+package containers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// StackPath names a stack.
+type StackPath struct {
+	ID string `path:"stack_id" maxLength:"64" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+// ServicePath names a service.
+type ServicePath struct {
+	ID string `path:"service_id" maxLength:"64" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+// ProjectPath names a project.
+type ProjectPath struct {
+	Project string `path:"project" maxLength:"200" example:"blog"`
+}
+
+type archivedQuery struct {
+	Archived string `query:"archived" enum:"exclude,include,only" default:"exclude" doc:"Which of the archived to show."`
+}
+
+// OK is the answer of an endpoint that has nothing more to say.
+type OK struct {
+	OK bool `json:"ok" example:"true"`
+}
+
+type okAnswer struct{ Body OK }
+
+func done(err error) (*okAnswer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &okAnswer{OK{true}}, nil
+}
+
+// JobID names the job that was made.
+type JobID struct {
+	JobID string `json:"jobId" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+type jobAnswer struct{ Body JobID }
+
+func made(id string, err error) (*jobAnswer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &jobAnswer{JobID{id}}, nil
+}
+
+// VersionInfo is the version in effect.
+type VersionInfo struct {
+	Version string `json:"version" example:"1.4.0"`
+}
+
+func (s *Service) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
+	return &struct{ Body VersionInfo }{VersionInfo{s.version()}}, nil
+}
+
+// StackList is a list of stacks.
+type StackList struct {
+	Stacks []StackItem `json:"stacks"`
+}
+
+func (s *Service) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
+	list, err := s.Stacks(ctx, in.Archived)
+	return &struct{ Body StackList }{StackList{list}}, err
+}
+
+// noManualStacks refuses to register a stack.
+func (s *Service) noManualStacks(c *gin.Context) {
+	c.Header("Allow", http.MethodGet)
+	httpd.WriteError(c, fault.New(fault.MethodNotAllowed, "Stacks are not registered by hand: they are discovered."))
+}
+
+// StackBody is one stack.
+type StackBody struct {
+	Stack StackDetail `json:"stack"`
+}
+
+func (s *Service) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
+	st, err := s.Stack(ctx, in.ID)
+	return &struct{ Body StackBody }{StackBody{st}}, err
+}
+
+func (s *Service) archiveStack(ctx context.Context, in *StackPath) (*okAnswer, error) {
+	return done(s.ArchiveStack(ctx, in.ID))
+}
+
+func (s *Service) restoreStack(ctx context.Context, in *StackPath) (*okAnswer, error) {
+	return done(s.RestoreStack(ctx, in.ID))
+}
+
+func (s *Service) archiveService(ctx context.Context, in *ServicePath) (*okAnswer, error) {
+	return done(s.ArchiveService(ctx, in.ID))
+}
+
+func (s *Service) restoreService(ctx context.Context, in *ServicePath) (*okAnswer, error) {
+	return done(s.RestoreService(ctx, in.ID))
+}
+
+func (s *Service) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body StackLifecycle }, error) {
+	st, err := s.StackLifecycle(ctx, in.ID)
+	return &struct{ Body StackLifecycle }{st}, err
+}
+
+func (s *Service) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body ServiceLifecycle }, error) {
+	st, err := s.ServiceLifecycle(ctx, in.ID)
+	return &struct{ Body ServiceLifecycle }{st}, err
+}
+
+// ActionBody asks for a lifecycle action.
+type ActionBody struct {
+	Action string `json:"action" enum:"start,stop,restart" example:"restart"`
+}
+
+func (s *Service) postStackAction(ctx context.Context, in *struct {
+	StackPath
+	Body ActionBody
+}) (*jobAnswer, error) {
+	return made(s.StackAction(ctx, in.ID, in.Body.Action))
+}
+
+func (s *Service) postServiceAction(ctx context.Context, in *struct {
+	ServicePath
+	Body ActionBody
+}) (*jobAnswer, error) {
+	return made(s.ServiceAction(ctx, in.ID, in.Body.Action))
+}
+
+// ServiceBody is one service with its stack.
+type ServiceBody struct {
+	Service ServiceDetail `json:"service"`
+	Stack   StackItem     `json:"stack"`
+}
+
+func (s *Service) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
+	svc, st, err := s.Service(ctx, in.ID)
+	return &struct{ Body ServiceBody }{ServiceBody{svc, st}}, err
+}
+
+// HistoryBody is what happened to a service.
+type HistoryBody struct {
+	Changes []Change `json:"changes"`
+}
+
+func (s *Service) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {
+	list, err := s.History(ctx, in.ID)
+	return &struct{ Body HistoryBody }{HistoryBody{list}}, err
+}
+
+func (s *Service) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body ServiceSettings }, error) {
+	set, err := s.ServiceSettings(ctx, in.ID)
+	return &struct{ Body ServiceSettings }{set}, err
+}
+
+// ServiceSettingsBody changes the settings of a service.
+type ServiceSettingsBody struct {
+	AutoRollback  *bool          `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails; true if left out."`
+	BackupTargets *backupTargets `json:"backupTargets" required:"false"`
+	RepoURL       optionalText   `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
+	HealthTimeout *int64         `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
+	MinAge        *int64         `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
+}
+
+// optionalText is a text that may be left out, or null.
+type optionalText struct {
+	Set  bool
+	Text string
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *optionalText) UnmarshalJSON(raw []byte) error {
+	o.Set = true
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return nil
+	}
+	return json.Unmarshal(raw, &o.Text)
+}
+
+func (s *Service) putServiceSettings(ctx context.Context, in *struct {
+	ServicePath
+	Body ServiceSettingsBody
+}) (*okAnswer, error) {
+	c := ServiceChange{
+		AutoRollback: in.Body.AutoRollback == nil || *in.Body.AutoRollback, RepoURL: in.Body.RepoURL.Text, SetRepoURL: in.Body.RepoURL.Set,
+		HealthTimeout: in.Body.HealthTimeout, MinAge: in.Body.MinAge,
+	}
+	if in.Body.BackupTargets != nil {
+		c.BackupTargets = *in.Body.BackupTargets
+	} else if now, err := s.ServiceSettings(ctx, in.ID); err == nil {
+		c.BackupTargets = now.BackupTargets
+	}
+	return done(s.ChangeService(ctx, in.ID, c))
+}
+
+// Schema implements huma.SchemaProvider.
+func (optionalText) Schema(huma.Registry) *huma.Schema {
+	most := 1000
+	return &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &most, Examples: []any{"https://code.example/acme/web"}}
+}

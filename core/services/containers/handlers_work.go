@@ -1,0 +1,240 @@
+package containers
+
+import (
+	"context"
+	"net/http"
+	"strings"
+)
+
+func (s *Service) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
+	return made(s.Discover(ctx))
+}
+
+// ProjectList is a list of projects.
+type ProjectList struct {
+	Projects []Project `json:"projects"`
+}
+
+func (s *Service) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
+	list, err := s.Projects(ctx, in.Archived)
+	return &struct{ Body ProjectList }{ProjectList{list}}, err
+}
+
+func (s *Service) archiveProject(ctx context.Context, in *ProjectPath) (*okAnswer, error) {
+	return done(s.ArchiveProject(ctx, in.Project, true))
+}
+
+func (s *Service) restoreProject(ctx context.Context, in *ProjectPath) (*okAnswer, error) {
+	return done(s.ArchiveProject(ctx, in.Project, false))
+}
+
+// ScanBody asks for a check or a scan.
+type ScanBody struct {
+	Scope     string `json:"scope" enum:"all,stack,service"`
+	StackID   string `json:"stackId" required:"false" maxLength:"64" doc:"With scope=stack."`
+	ServiceID string `json:"serviceId" required:"false" maxLength:"64" doc:"With scope=service."`
+	Reason    string `json:"reason" required:"false" enum:"ui,webhook,schedule" doc:"Why; ui if it is left out."`
+}
+
+func (b ScanBody) request() ScanRequest {
+	return ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: b.Reason}
+}
+
+type scanInput struct{ Body ScanBody }
+
+// CheckID names the check that was made, which is a job.
+type CheckID struct {
+	CheckID string `json:"checkId" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	JobID   string `json:"jobId" doc:"The same." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+func (s *Service) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
+	id, err := s.Check(ctx, in.Body.request())
+	return &struct{ Body CheckID }{CheckID{id, id}}, err
+}
+
+func (s *Service) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
+	return made(s.RuntimeScan(ctx, in.Body.request()))
+}
+
+// UpdateBody asks for an update.
+type UpdateBody struct {
+	Scope             string       `json:"scope" enum:"all,stack,service"`
+	StackID           string       `json:"stackId" required:"false" maxLength:"64" doc:"With scope=stack."`
+	ServiceID         string       `json:"serviceId" required:"false" maxLength:"64" doc:"With scope=service."`
+	TargetTag         string       `json:"targetTag" required:"false" maxLength:"200" doc:"With scope=service: the tag that the project names."`
+	TargetDigest      string       `json:"targetDigest" required:"false" maxLength:"100" doc:"With scope=service: the digest of the candidate."`
+	PullTags          *[]string    `json:"pullTags" required:"false" maxItems:"21" doc:"With scope=service: further tags to pull; may be empty."`
+	Targets           []TargetBody `json:"targets" required:"false" maxItems:"2000" doc:"With scope=stack and scope=all."`
+	Mode              string       `json:"mode" required:"false" enum:"apply,dry-run" doc:"apply if it is left out."`
+	AllowArchMismatch bool         `json:"allowArchMismatch" required:"false" doc:"Take along what is not made for this host."`
+	BackupMode        string       `json:"backupMode" required:"false" enum:"inherit,skip,force" doc:"Whether mounts are backed up before; inherit, if it is left out, leaves that to the settings."`
+	Reason            string       `json:"reason" required:"false" enum:"ui,manual,webhook,schedule"`
+}
+
+// TargetBody is a target as it is asked for.
+type TargetBody struct {
+	ServiceID    string    `json:"serviceId" required:"false" maxLength:"64"`
+	TargetTag    string    `json:"targetTag" required:"false" maxLength:"200"`
+	TargetDigest string    `json:"targetDigest" required:"false" maxLength:"100"`
+	PullTags     *[]string `json:"pullTags" required:"false" maxItems:"21"`
+}
+
+func (b UpdateBody) request() UpdateRequest {
+	out := UpdateRequest{
+		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID), TargetTag: strings.TrimSpace(b.TargetTag),
+		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: b.Reason,
+	}
+	for _, t := range b.Targets {
+		target := Target{ServiceID: t.ServiceID, TargetTag: t.TargetTag, TargetDigest: t.TargetDigest}
+		if t.PullTags != nil {
+			target.PullTags = append([]string{}, *t.PullTags...)
+		}
+		out.Targets = append(out.Targets, target)
+	}
+	return out
+}
+
+func (s *Service) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
+	return made(s.Update(ctx, in.Body.request()))
+}
+
+func (s *Service) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body RollbackTarget }, error) {
+	t, err := s.RollbackTarget(ctx, in.ID)
+	return &struct{ Body RollbackTarget }{t}, err
+}
+
+func (s *Service) postRollback(ctx context.Context, in *ServicePath) (*jobAnswer, error) {
+	return made(s.Rollback(ctx, in.ID))
+}
+
+// BackupList is a list of backups.
+type BackupList struct {
+	Backups []Backup `json:"backups"`
+}
+
+func (s *Service) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
+	list, err := s.Backups(ctx, in.ID)
+	return &struct{ Body BackupList }{BackupList{list}}, err
+}
+
+func (s *Service) postRestore(ctx context.Context, in *struct {
+	ID string `path:"backup_id" maxLength:"64" example:"bkp_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}) (*jobAnswer, error) {
+	return made(s.Restore(ctx, in.ID))
+}
+
+// JobList is a page of jobs, the newest first.
+type JobList struct {
+	Jobs       []Job  `json:"jobs"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"The cursor of the next page; left out on the last."`
+}
+
+type jobQuery struct {
+	Cursor    string `query:"cursor" maxLength:"1000" doc:"nextCursor of the page before."`
+	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"100"`
+	Type      string `query:"type" maxLength:"500" doc:"Types, separated by commas." example:"check,update"`
+	Status    string `query:"status" maxLength:"200" doc:"States, separated by commas." example:"queued,running"`
+	StackID   string `query:"stackId" maxLength:"64"`
+	ServiceID string `query:"serviceId" maxLength:"64"`
+}
+
+func commas(text string) (out []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func (s *Service) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
+	list, next, err := s.ListJobs(ctx, JobFilter{
+		Types: commas(in.Type), Status: commas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit, Cursor: in.Cursor,
+	})
+	return &struct{ Body JobList }{JobList{list, next}}, err
+}
+
+// JobPath names a job.
+type JobPath struct {
+	ID string `path:"job_id" maxLength:"64" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+// JobBody is one job.
+type JobBody struct {
+	Job JobDetail `json:"job"`
+}
+
+func (s *Service) getJob(ctx context.Context, in *JobPath) (*struct{ Body JobBody }, error) {
+	j, err := s.JobDetail(ctx, in.ID)
+	return &struct{ Body JobBody }{JobBody{j}}, err
+}
+
+// CanceledJob is a job that was asked to stop.
+type CanceledJob struct {
+	Job Job `json:"job"`
+}
+
+func (s *Service) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body CanceledJob }, error) {
+	j, err := s.CancelJob(ctx, in.ID)
+	return &struct{ Body CanceledJob }{CanceledJob{j}}, err
+}
+
+// DigestTagsBody is a snapshot, or that it is being made.
+type DigestTagsBody struct {
+	Status       string    `json:"status" enum:"ready,pending"`
+	Digest       string    `json:"digest"`
+	RetryAfterMS int       `json:"retryAfterMs,omitempty" doc:"When to ask again, while it is pending."`
+	Snapshot     *Snapshot `json:"snapshot,omitempty"`
+}
+
+type digestTagsAnswer struct {
+	Status int
+	Body   DigestTagsBody
+}
+
+func (s *Service) getDigestTags(ctx context.Context, in *struct {
+	ServicePath
+	Digest string `query:"digest" maxLength:"100" doc:"The digest that runs, or that of the candidate; the first if it is left out."`
+}) (*digestTagsAnswer, error) {
+	digest, snap, err := s.DigestTags(ctx, in.ID, in.Digest)
+	if err != nil {
+		return nil, err
+	}
+	if snap == nil {
+		return &digestTagsAnswer{http.StatusAccepted, DigestTagsBody{Status: "pending", Digest: digest, RetryAfterMS: 800}}, nil
+	}
+	return &digestTagsAnswer{http.StatusOK, DigestTagsBody{Status: "ready", Digest: digest, Snapshot: snap}}, nil
+}
+
+// RefreshBody asks for a digest.
+type RefreshBody struct {
+	Digest string `json:"digest" maxLength:"100" example:"sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+}
+
+// RefreshAnswer tells that a digest is looked at.
+type RefreshAnswer struct {
+	Status    string `json:"status" enum:"pending"`
+	ServiceID string `json:"serviceId"`
+	ImageRepo string `json:"imageRepo"`
+	Digest    string `json:"digest"`
+	Reason    string `json:"reason" enum:"force,running"`
+}
+
+func (s *Service) refreshInference(ctx context.Context, in *struct {
+	ServicePath
+	Body RefreshBody
+}) (*struct{ Body RefreshAnswer }, error) {
+	ref, why, err := s.RefreshInference(ctx, in.ID, in.Body.Digest)
+	return &struct{ Body RefreshAnswer }{RefreshAnswer{"pending", in.ID, ref.Repo(), in.Body.Digest, why}}, err
+}
+
+func (s *Service) getInference(ctx context.Context, in *struct {
+	Query   string `query:"q" maxLength:"200" doc:"Looked for in repositories, digests and versions."`
+	Status  string `query:"status" enum:"missing,queued,running,ready,stale,all_failed"`
+	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	PerPage int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
+}) (*struct{ Body InferenceOverview }, error) {
+	out, err := s.InferenceOverview(ctx, InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage})
+	return &struct{ Body InferenceOverview }{out}, err
+}

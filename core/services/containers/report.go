@@ -1,0 +1,194 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// Report is what the deploy check found.
+type Report struct {
+	Overall     ReportOverall `json:"overall"`
+	GeneratedAt string        `json:"generatedAt" format:"date-time"`
+	Checks      []ReportCheck `json:"checks"`
+	Refreshing  bool          `json:"refreshing,omitempty" doc:"A newer report is being made."`
+}
+
+// ReportOverall sums the checks up.
+type ReportOverall struct {
+	Result   string   `json:"result" enum:"pass,fail"`
+	Blocking []string `json:"blockingCheckIds"`
+	Summary  string   `json:"summary"`
+}
+
+// ReportCheck is one check, with what to do about it.
+type ReportCheck struct {
+	ID             string `json:"id" example:"core.docker_engine"`
+	Title          string `json:"title"`
+	Group          string `json:"group" enum:"core,feature"`
+	Required       bool   `json:"required"`
+	Status         string `json:"status" enum:"pass,fail,na"`
+	NAReason       string `json:"naReason,omitempty" enum:"disabled_by_switch,missing_prerequisite,not_applicable"`
+	Summary        string `json:"summary"`
+	Impact         string `json:"impact,omitempty"`
+	Evidence       string `json:"evidence,omitempty"`
+	Recommendation string `json:"recommendation,omitempty"`
+}
+
+// Why a check says nothing.
+const (
+	naSwitch = "disabled_by_switch"
+	naPrereq = "missing_prerequisite"
+	naNone   = "not_applicable"
+)
+
+func pass(summary, evidence string) ReportCheck {
+	return ReportCheck{Status: "pass", Required: true, Summary: summary, Evidence: evidence}
+}
+
+func failing(summary, impact, evidence, remedy string) ReportCheck {
+	return ReportCheck{Status: "fail", Required: true, Summary: summary, Impact: impact, Evidence: evidence, Recommendation: remedy}
+}
+
+func na(why, summary string) ReportCheck {
+	return ReportCheck{Status: "na", NAReason: why, Summary: summary}
+}
+
+// reportAge is how old a report may be before one that is asked for is made anew beside it.
+const reportAge = 10 * time.Minute
+
+// DeployReport is the last report; nil while the first is being made.
+func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
+	var rep *Report
+	at, err := s.repo.setting(ctx, settingReport, &rep)
+	if err != nil {
+		return nil, err
+	}
+	if rep == nil || s.now()-at > reportAge.Milliseconds() {
+		if _, err := s.RefreshReport(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if rep != nil {
+		open, _, err := s.queue.List(ctx, queue.Filter{Types: []string{jobReport}, States: []queue.State{queue.Queued, queue.Running}}, "", 1)
+		if err != nil {
+			return nil, err
+		}
+		rep.Refreshing = len(open) > 0
+	}
+	return rep, nil
+}
+
+// RefreshReport has a report made, unless one is being made.
+func (s *Service) RefreshReport(ctx context.Context) (string, error) {
+	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: jobSpec{Reason: ReasonUI}, Actor: actor(ctx)})
+	return job.ID, err
+}
+
+func (s *Service) runReport(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	rep := s.makeReport(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return rep.Overall, s.repo.putSetting(ctx, settingReport, rep, s.now())
+}
+
+// makeReport runs all checks, each within the time that the settings give it.
+func (s *Service) makeReport(ctx context.Context) Report {
+	rep := Report{GeneratedAt: formatTime(s.cfg.Now()), Overall: ReportOverall{Result: "pass", Blocking: []string{}}}
+	for _, c := range []struct {
+		id, title, group string
+		run              func(context.Context) ReportCheck
+	}{
+		{"core.forward_auth_authorization_config", "Who is let in", "core", s.checkAllowlist},
+		{"core.trusted_proxies", "Who may name people", "core", s.checkProxies},
+		{"core.docker_engine", "Container engine", "core", s.checkEngine},
+		{"core.update_executor_ready", "Compose command", "core", s.checkCompose},
+		{"core.compose_access", "Compose files", "core", s.checkFiles},
+		{"core.service_image_ref_valid", "Image references", "core", s.checkImages},
+		{"core.backup_dir", "Directory of backups", "core", s.checkBackupDir},
+		{"feature.registry_auth", "Registry credentials", "feature", s.checkRegistries},
+		{"feature.github_packages", "Package webhooks", "feature", s.checkHooks},
+		{"feature.public_base_url", "Links in notifications", "feature", s.checkBaseURL},
+	} {
+		run, cancel := context.WithTimeout(ctx, time.Duration(s.settings().DeployTimeout)*time.Second)
+		check := c.run(run)
+		cancel()
+		check.ID, check.Title, check.Group = c.id, c.title, c.group
+		rep.Checks = append(rep.Checks, check)
+		if check.Required && check.Status == "fail" {
+			rep.Overall.Blocking = append(rep.Overall.Blocking, c.id)
+		}
+	}
+	rep.Overall.Summary = "Everything that is needed is there."
+	if n := len(rep.Overall.Blocking); n > 0 {
+		rep.Overall.Result, rep.Overall.Summary = "fail", fmt.Sprintf("%d checks need attention.", n)
+	}
+	return rep
+}
+
+func (s *Service) checkAllowlist(context.Context) ReportCheck {
+	a := s.cfg.Access
+	if a.AllowedUser != "" || a.AllowedGroup != "" {
+		return pass("A forwarded user or group is allowed.", "user "+orElse(maskName(a.AllowedUser), "none")+", group "+orElse(maskName(a.AllowedGroup), "none"))
+	}
+	if a.AnonymousInDev == "true" {
+		return failing("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.", "allow_anonymous_in_dev is true, and there is no allowlist",
+			"Set allowed_user or allowed_group in the core block, or allow_anonymous_in_dev = false.")
+	}
+	return na(naNone, "No proxy signs people in: they use passkeys.")
+}
+
+func (s *Service) checkProxies(context.Context) ReportCheck {
+	a := s.cfg.Access
+	if a.AllowedUser == "" && a.AllowedGroup == "" {
+		return na(naNone, "No proxy signs people in.")
+	}
+	if slices.ContainsFunc(a.TrustedProxies, func(p string) bool { return p != "127.0.0.0/8" && p != "::1/128" }) {
+		return pass("The proxies that may name people are declared.", strings.Join(a.TrustedProxies, ", "))
+	}
+	c := na(naPrereq, "Only proxies on this machine may name people.")
+	c.Recommendation = "If the proxy runs in a container or on another machine, add its address to trusted_proxies in the core block."
+	return c
+}
+
+// reportAPI declares the endpoints of the deploy check.
+func (s *Service) reportAPI(a *api.API) {
+	api.Register(a, op("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check", http.StatusAccepted), s.getReport)
+	refresh := op("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
+	refresh.Status = http.StatusAccepted
+	api.Register(a, refresh, s.postReport)
+}
+
+// PendingReport tells that a report is being made.
+type PendingReport struct {
+	Status       string `json:"status" enum:"pending"`
+	RetryAfterMS int    `json:"retryAfterMs" example:"1000"`
+}
+
+type reportAnswer struct {
+	Status int
+	Body   any
+}
+
+func (s *Service) getReport(ctx context.Context, _ *struct{}) (*reportAnswer, error) {
+	rep, err := s.DeployReport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if rep == nil {
+		return &reportAnswer{http.StatusAccepted, PendingReport{"pending", 1000}}, nil
+	}
+	return &reportAnswer{http.StatusOK, rep}, nil
+}
+
+func (s *Service) postReport(ctx context.Context, _ *struct{}) (*struct{ Body PendingReport }, error) {
+	_, err := s.RefreshReport(ctx)
+	return &struct{ Body PendingReport }{PendingReport{"pending", 1000}}, err
+}

@@ -1,0 +1,175 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+func (s *Service) checkEngine(ctx context.Context) ReportCheck {
+	info, err := s.engine().Info(ctx, "")
+	if err != nil {
+		return failing("The container engine does not answer.", "Nothing can be discovered, checked or updated.", reason(err),
+			"Mount the engine's socket into this container, or set host in the config of the engine's instance.")
+	}
+	return pass("The container engine answers.", fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
+}
+
+func (s *Service) checkCompose(ctx context.Context) ReportCheck {
+	bin := s.settings().ComposeBin
+	info, err := s.engine().Info(ctx, bin)
+	if err != nil {
+		return failing("The compose command could not be tried.", "Services cannot be updated, started or stopped.", reason(err), "Make the container engine answer first.")
+	}
+	if info.Compose == nil {
+		return failing("The compose command does not run.", "Services cannot be updated, started or stopped.", bin+": "+info.ComposeError,
+			"Install compose where the engine plugin runs, or set compose_bin (SVC_COMPOSE_BIN).")
+	}
+	return pass("The compose command runs.", bin+" "+info.Compose.Version)
+}
+
+func (s *Service) checkFiles(ctx context.Context) ReportCheck {
+	projects, err := s.repo.projects(ctx)
+	if err != nil {
+		return failing("The projects could not be read.", "", "", "Look at the log of the core.")
+	}
+	var bad []string
+	seen := 0
+	for _, p := range projects {
+		if p.ArchivedAt != 0 || p.Status == ProjectMissing {
+			continue
+		}
+		seen++
+		for _, f := range p.Files {
+			if _, err := compose.ReadFile(f); err != nil {
+				bad = append(bad, f)
+			}
+		}
+		if p.Status == ProjectInvalid && len(p.Files) == 0 {
+			bad = append(bad, p.Project+": "+p.LastError)
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		return failing("Some compose files cannot be read.", "Their projects are shown, and cannot be updated.", listed(bad, 5),
+			"Mount the folders of the projects into this container, read-only, at the same absolute paths as on the host.")
+	case seen == 0:
+		return na(naPrereq, "No compose project was found yet.")
+	}
+	return pass("All compose files can be read.", fmt.Sprintf("%d projects", seen))
+}
+
+// listed names the first few.
+func listed(items []string, n int) string {
+	if len(items) <= n {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
+}
+
+func (s *Service) checkImages(ctx context.Context) ReportCheck {
+	services, err := s.repo.services(ctx)
+	if err != nil {
+		return failing("The services could not be read.", "", "", "Look at the log of the core.")
+	}
+	var bad []string
+	seen := 0
+	for _, svc := range services {
+		if svc.ArchivedAt != 0 {
+			continue
+		}
+		seen++
+		if _, err := image.Parse(svc.Image); err != nil && svc.Image != "" {
+			bad = append(bad, svc.Name+": "+svc.Image)
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		return failing("Some services name images that cannot be read.", "They cannot be checked.", listed(bad, 5), "Correct the image in the compose file, or set the variable that it uses.")
+	case seen == 0:
+		return na(naPrereq, "No service was found yet.")
+	}
+	return pass("All services name an image.", fmt.Sprintf("%d services", seen))
+}
+
+func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
+	set, err := s.systemSettings(ctx)
+	if err != nil || !set.Backup.Enabled {
+		return na(naSwitch, "Backups are switched off.")
+	}
+	err = os.MkdirAll(set.Backup.BaseDir, 0o700)
+	probe := filepath.Join(set.Backup.BaseDir, ".probe")
+	if err == nil {
+		if err = os.WriteFile(probe, []byte("ok"), 0o600); err == nil {
+			err = os.Remove(probe)
+		}
+	}
+	if err != nil {
+		return failing("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backupReason(err), "Choose another directory in the settings, or make it writable.")
+	}
+	return pass("The directory of backups can be written.", set.Backup.BaseDir)
+}
+
+// checkRegistries tells which registries are likely to want credentials that are not there: those whose services could not
+// be checked.
+func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
+	services, err := s.repo.services(ctx)
+	if err != nil {
+		return failing("The services could not be read.", "", "", "Look at the log of the core.")
+	}
+	var hosts, refused []string
+	for _, svc := range services {
+		if svc.ArchivedAt != 0 || svc.Repo == "" {
+			continue
+		}
+		host := svc.ref().Host
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+		if svc.CheckError != "" && refusedWords(svc.CheckError) && !slices.Contains(refused, host) {
+			refused = append(refused, host)
+		}
+	}
+	if len(hosts) == 0 {
+		return na(naPrereq, "No service was found yet.")
+	}
+	known, err := ask(ctx, s.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
+		return in.Credentials(ctx, a, hosts)
+	})
+	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), orElse(listed(known, 5), "none"))
+	if err != nil {
+		return failing("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", reason(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
+	}
+	if len(refused) > 0 {
+		return failing("Some registries refuse to answer without other credentials.", "Their images are not checked.", listed(refused, 5)+"; "+evidence,
+			"Sign in to them, and name the client configuration in docker_config (SVC_DOCKER_CONFIG).")
+	}
+	return pass("No registry refused to answer.", evidence)
+}
+
+func refusedWords(text string) bool {
+	text = strings.ToLower(text)
+	for _, w := range []string{"unauthorized", "401", "403", "denied", "credential"} {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Service) checkBaseURL(ctx context.Context) ReportCheck {
+	if url := s.PublicBaseURL(ctx); url != "" {
+		return pass("Links in notifications can be clicked.", url)
+	}
+	c := na(naPrereq, "Links in notifications are paths.")
+	c.Recommendation = "Set the public base URL in the settings."
+	return c
+}

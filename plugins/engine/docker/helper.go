@@ -12,11 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/client"
@@ -153,7 +156,38 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 	if info.OS != runtime.GOOS || info.Arch != runtime.GOARCH {
 		return "", wrongState("the engine runs %s/%s and the plugin is made for %s/%s: the helper that empties a mount cannot run", info.OS, info.Arch, runtime.GOOS, runtime.GOARCH)
 	}
-	return ref, d.importHelper(ctx, self, sum[:12])
+	if err := d.importHelper(ctx, self, sum[:12]); err != nil {
+		return "", err
+	}
+	d.retire(ctx, ref)
+	return ref, nil
+}
+
+// retireAfter is how old a helper image is that another version has made when it is removed.
+const retireAfter = time.Hour
+
+// retire removes the helper images of other versions. One that is in use stays.
+func (d *docker) retire(ctx context.Context, current string) {
+	err := d.do(ctx, "remove former helper images", func(api *client.Client) error {
+		all, err := api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", helperLabel))})
+		if err != nil {
+			return err
+		}
+		for _, img := range all {
+			if slices.Contains(img.RepoTags, current) || d.now().Sub(time.Unix(img.Created, 0)) < retireAfter {
+				continue
+			}
+			for _, tag := range img.RepoTags {
+				if strings.HasPrefix(tag, helperImage+":") {
+					_, err = api.ImageRemove(ctx, tag, image.RemoveOptions{})
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		d.log.Debug("a former helper image stays", "error", err)
+	}
 }
 
 func internal(what string, err error) error {

@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -33,8 +34,18 @@ func TestMain(m *testing.M) {
 	}
 	program = filepath.Join(dir, "patchbay-plugins")
 	code := m.Run()
+	removeHelper()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// removeHelper removes the helper image that was made from the program.
+func removeHelper() {
+	raw, err := os.ReadFile(program)
+	if err != nil {
+		return
+	}
+	_ = exec.Command("docker", "rmi", fmt.Sprintf("patchbay-helper:%x", sha256.Sum256(raw))[:len("patchbay-helper:")+12]).Run()
 }
 
 // program is where executable builds to.

@@ -55,7 +55,7 @@ func (h *host) do(ctx context.Context, c call, out any) (http.Header, error) {
 		}
 		req.Body, req.Header["Content-Type"] = raw, []string{"application/json"}
 	}
-	res, err := h.http.Do(ctx, req)
+	res, err := h.send(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +69,34 @@ func (h *host) do(ctx context.Context, c call, out any) (http.Header, error) {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", c.method, c.url.Host, c.url.Path)
 	}
 	return res.Header, nil
+}
+
+// send makes a request, and goes where a repository has moved to. A request that changes something stays what it is; the
+// token goes to the configured host alone.
+func (h *host) send(ctx context.Context, req *httpx.Request) (*httpx.Response, error) {
+	for range maxRedirects + 1 {
+		res, err := h.http.Do(ctx, req)
+		if err != nil || !moved(req.Method, res.Status) {
+			return res, err
+		}
+		to, err := req.URL.Parse(res.Header.Get("Location"))
+		if err != nil || to.Host != h.base.Host || to.Scheme != h.base.Scheme {
+			return nil, errs.Unavailable(errs.ReasonProtocol, "%s leads to another place", req.URL.Host)
+		}
+		next := *req
+		next.URL, req = to, &next
+	}
+	return nil, errs.Unavailable(errs.ReasonProtocol, "%s leads to more than %d further addresses", req.URL.Host, maxRedirects)
+}
+
+func moved(method string, status int) bool {
+	switch status {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	case http.StatusMovedPermanently, http.StatusFound:
+		return method == http.MethodGet
+	}
+	return false
 }
 
 // perPage is the most that the API gives at once; maxPages bounds a list whose pages have no end.

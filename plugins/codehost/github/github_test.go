@@ -146,6 +146,38 @@ func TestHookRequests(t *testing.T) {
 	}
 }
 
+// A repository that was renamed answers with where it is now.
+func TestMoved(t *testing.T) {
+	s := world(t)
+	id := s.AddHook("me/app", githubtest.Hook{URL: "https://hook.example/x", ContentType: "json", Events: []string{"package"}, Active: true})
+	move := func(status int) {
+		s.Instead(func(r *http.Request) *githubtest.Answer {
+			if rest, ok := strings.CutPrefix(r.URL.RequestURI(), "/repos/me/former"); ok {
+				return &githubtest.Answer{Status: status, Header: map[string]string{"Location": s.URL + "/repos/me/app" + rest}}
+			}
+			return nil
+		})
+	}
+	c := client(t, configOf(s))
+	move(301)
+	if r, err := c.Resolve(t.Context(), token, "me/former"); err != nil || r.Repos[0].FullName != "me/app" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := c.DeleteHook(t.Context(), token, "me/former", fmt.Sprint(id)); err == nil || len(s.Hooks("me/app")) != 1 {
+		t.Errorf("a deletion became something else: %v", err)
+	}
+	move(307)
+	if err := c.DeleteHook(t.Context(), token, "me/former", fmt.Sprint(id)); err != nil || len(s.Hooks("me/app")) != 0 {
+		t.Errorf("%v, %v", s.Hooks("me/app"), err)
+	}
+	s.Instead(func(*http.Request) *githubtest.Answer {
+		return &githubtest.Answer{Status: 301, Header: map[string]string{"Location": "https://elsewhere.example/"}}
+	})
+	if e := errs.From(second(c.Resolve(t.Context(), token, "me/app"))); e == nil || e.Reason != errs.ReasonProtocol {
+		t.Errorf("another place: %v", e)
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	s := world(t)
 	c := client(t, configOf(s))

@@ -37,7 +37,8 @@ func Plugin() framework.Plugin {
 const (
 	maxTimeout = 5 * time.Minute
 	// maxBody is the largest answer that is read, in bytes.
-	maxBody      = 8 << 20
+	maxBody = 8 << 20
+	// maxRedirects is how many redirects are followed for one answer.
 	maxRedirects = 3
 	publicAPI    = "api.github.com"
 	publicWeb    = "github.com"
@@ -68,7 +69,7 @@ func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostic
 		return nil, diags
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
-		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, MaxRedirects: maxRedirects, Compression: true, Proxy: true})
+		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true})
 		return h, err
 	}, diags
 }

@@ -59,8 +59,11 @@ func (c *credentials) get(ctx context.Context, path, domain string) (credential,
 	}
 	got = credential{user, password, identity}
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(f.known) >= maxSessions {
+		clear(f.known)
+	}
 	f.known[domain] = got
-	c.mu.Unlock()
 	return got, nil
 }
 

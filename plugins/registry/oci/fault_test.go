@@ -1,11 +1,15 @@
 package oci_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,6 +156,87 @@ func TestUnreachable(t *testing.T) {
 		}
 		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("%s: took %s", host, took)
+		}
+	}
+}
+
+// Blobs are often kept elsewhere, also on a private address. What belongs to the registry is not sent there.
+func TestBlobsElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	want := newServer(t, dir, "").push(t, "app", "1", "linux/amd64")
+	open := newServer(t, dir, "")
+	file := write(t, filepath.Join(t.TempDir(), "htpasswd"), hashed)
+	s := newServer(t, dir, fmt.Sprintf("auth:\n  htpasswd:\n    realm: test\n    path: %s\n", file))
+	elsewhere := newProxy(t, open.host)
+	var leaked atomic.Bool
+	elsewhere.set(func(_ http.ResponseWriter, r *http.Request) bool {
+		leaked.Store(leaked.Load() || r.Header.Get("Authorization") != "")
+		return false
+	}, nil)
+	p := newProxy(t, s.host)
+	p.set(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/blobs/") || r.Header.Get("Authorization") == "" {
+			return false
+		}
+		http.Redirect(w, r, "http://"+elsewhere.host+r.URL.Path, http.StatusTemporaryRedirect)
+		return true
+	}, nil)
+	c := client(t, fmt.Sprintf(`{"docker_config":%q}`, login(t, p.host, user, password)))
+	got, err := c.Config(t.Context(), registry.ConfigRequest{Ref: p.host + "/app:1"})
+	if err != nil || got.Digest != want || got.Arch != "amd64" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if n := len(elsewhere.requests()); n != 1 || leaked.Load() {
+		t.Errorf("%d requests, with credentials: %v", n, leaked.Load())
+	}
+}
+
+// A helper that learns the password after a refusal is asked again.
+func TestHelperIsAskedAgain(t *testing.T) {
+	dir := t.TempDir()
+	want := newServer(t, dir, "").push(t, "app", "1", "linux/amd64")
+	file := write(t, filepath.Join(t.TempDir(), "htpasswd"), hashed)
+	s := newServer(t, dir, fmt.Sprintf("auth:\n  htpasswd:\n    realm: test\n    path: %s\n", file))
+	bin := t.TempDir()
+	helper := write(t, filepath.Join(bin, "docker-credential-late"), "#!/bin/sh\ncat \"${0%/*}/answer\" 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; }\n")
+	if err := os.Chmod(helper, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	config := write(t, filepath.Join(t.TempDir(), "config.json"), `{"credsStore":"late"}`)
+	c := client(t, fmt.Sprintf(`{"docker_config":%q}`, config))
+	ask := func() error {
+		_, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: s.host + "/app:1", Known: []string{want}})
+		return err
+	}
+	if e := errs.From(ask()); e == nil || e.Code != codes.Unauthenticated {
+		t.Errorf("before: %v", e)
+	}
+	write(t, filepath.Join(bin, "answer"), fmt.Sprintf(`{"Username":%q,"Secret":%q}`, user, password))
+	if err := ask(); err != nil {
+		t.Errorf("after: %v", err)
+	}
+}
+
+func TestRedirectsThatLeadNowhere(t *testing.T) {
+	p := newProxy(t, "127.0.0.1:1")
+	c := client(t, "{}")
+	for name, location := range map[string]string{"itself": "", "a file": "file:///etc/passwd", "no address": "http://%zz/", "a user": "http://u:p@127.0.0.1/"} {
+		p.set(func(w http.ResponseWriter, r *http.Request) bool {
+			to := location
+			if to == "" {
+				to = r.URL.RequestURI()
+			}
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+			return true
+		}, nil)
+		_, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:1"})
+		if e := errs.From(err); e == nil || e.Code != codes.Unavailable || e.Reason != errs.ReasonProtocol {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := len(p.requests()); n > 6 {
+			t.Errorf("%s: %d requests", name, n)
 		}
 	}
 }

@@ -47,7 +47,7 @@ const (
 	maxTags     = 8 << 20
 	maxToken    = 1 << 20
 	maxError    = 8 << 10
-	// maxRedirects is how many redirects lead to a blob at most.
+	// maxRedirects is how many redirects are followed for one answer.
 	maxRedirects = 5
 )
 
@@ -71,7 +71,7 @@ func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostic
 	}
 	return func(context.Context) (registry.Registry, error) {
 		client, err := httpx.New(httpx.Config{
-			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, MaxRedirects: maxRedirects, Proxy: true,
+			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Proxy: true,
 		})
 		if err != nil {
 			return nil, err

@@ -83,7 +83,7 @@ func (s *session) send(ctx context.Context, q question, authorization string) (*
 	if authorization != "" {
 		req.Header["Authorization"] = []string{authorization}
 	}
-	st, err := s.reader.http.Stream(ctx, req, 0)
+	st, err := s.reader.follow(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,9 +120,11 @@ func (s *session) learn(ctx context.Context, repo string, r *refusal, sent strin
 		return sent, nil
 	}
 	s.mu.Lock()
+	before := s.want
 	s.want = want
 	s.mu.Unlock()
-	if sent != "" {
+	// At the first contact a refusal is how a registry says what it wants. Later it says that the credentials are wrong.
+	if before != nil {
 		s.reader.creds.forget(s.key.dockerConfig, s.key.domain)
 	}
 	return s.authorize(ctx, want, repo, sent)

@@ -77,6 +77,7 @@ func (s *session) fetchToken(ctx context.Context, want *challenge, c credential,
 	}
 	defer st.Close()
 	if st.Status != http.StatusOK {
+		s.reader.creds.forget(s.key.dockerConfig, s.key.domain)
 		r := s.refused(question{method: req.Method, repo: repo, path: "token"}, st)
 		r.host = req.URL.Host
 		return "", 0, r.or(nil)

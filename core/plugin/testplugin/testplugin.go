@@ -32,6 +32,8 @@ const (
 	Channel = "channel"
 	// Upstream is a plugin of the kinds registry and codehost; see Outcomes.
 	Upstream = "upstream"
+	// ContainerEngine is a plugin of the kind engine; see Endless.
+	ContainerEngine = "engine"
 )
 
 // Operations of the plugin.
@@ -106,6 +108,9 @@ func Main() {
 		os.Exit(0)
 	case Upstream:
 		framework.Serve(upstreamPlugin())
+		os.Exit(0)
+	case ContainerEngine:
+		framework.Serve(enginePlugin())
 		os.Exit(0)
 	}
 	framework.Serve(Plugin())

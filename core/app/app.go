@@ -24,6 +24,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -42,23 +43,24 @@ type Config struct {
 
 // App is a running core.
 type App struct {
-	cfg      Config
-	log      hclog.Logger
-	set      *settings
-	store    *store.Store
-	keyring  *secret.Keyring
-	host     *host.Host
-	catalog  *catalog.Catalog
-	bus      *event.Bus
-	queue    *queue.Queue
-	notify   *notify.Sender
-	users    *auth.Users
-	registry *prometheus.Registry
-	metrics  *pluginMetrics
-	search   *search.Service
-	http     *httpd.Server
-	admin    *httpd.Server
-	clients  *httpd.Clients
+	cfg        Config
+	log        hclog.Logger
+	set        *settings
+	store      *store.Store
+	keyring    *secret.Keyring
+	host       *host.Host
+	catalog    *catalog.Catalog
+	bus        *event.Bus
+	queue      *queue.Queue
+	notify     *notify.Sender
+	users      *auth.Users
+	registry   *prometheus.Registry
+	metrics    *pluginMetrics
+	search     *search.Service
+	containers *containers.Service
+	http       *httpd.Server
+	admin      *httpd.Server
+	clients    *httpd.Clients
 
 	reload   sync.Mutex
 	cancel   context.CancelFunc
@@ -171,7 +173,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 
 // Migrations are the schemas of all modules, in the order in which they are applied.
 func Migrations() []store.Migrations {
-	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations()}
+	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations(), containers.Migrations()}
 }
 
 func (a *App) openHost() (err error) {
@@ -229,11 +231,20 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 		}
 		handlers, schedules = append(handlers, a.search.Jobs()...), append(schedules, a.search.Schedules()...)
 	}
+	if a.set.containers != nil {
+		if err := a.openContainers(); err != nil {
+			return fmt.Errorf("start the containers service: %w", err)
+		}
+		handlers, schedules = append(handlers, a.containers.Jobs()...), append(schedules, a.containers.Schedules()...)
+	}
 	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Handlers: handlers, Schedules: schedules})
 	if err != nil {
 		return err
 	}
 	a.notify.Use(a.queue)
+	if a.containers != nil {
+		a.containers.Use(a.queue)
+	}
 	if err := a.queue.Start(ctx); err != nil {
 		return err
 	}
@@ -245,6 +256,11 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if a.search != nil {
 		if err := a.search.Alert(ctx, a.notify); err != nil {
 			return fmt.Errorf("watch over the search service: %w", err)
+		}
+	}
+	if a.containers != nil {
+		if err := a.containers.Start(ctx); err != nil {
+			return fmt.Errorf("start the containers service: %w", err)
 		}
 	}
 	a.watch()

@@ -103,6 +103,13 @@ func (a *App) mounts() ([]httpd.Mount, error) {
 		}
 		mounts = append(mounts, withPages(m, pages))
 	}
+	if a.containers != nil {
+		m, err := a.containers.Mount()
+		if err != nil {
+			return nil, err
+		}
+		mounts = append(mounts, withPages(m, pages))
+	}
 	return mounts, nil
 }
 
@@ -132,6 +139,9 @@ func (a *App) coreMount(pages *console.Console) httpd.Mount {
 	services := map[string]string{}
 	if a.set.search != nil {
 		services["search"] = a.set.search.BaseURL
+	}
+	if a.set.containers != nil {
+		services["containers"] = a.set.containers.BaseURL
 	}
 	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.root(services)}}, pages.Routes()...)
 	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}

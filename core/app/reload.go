@@ -44,6 +44,15 @@ func (a *App) Reload(ctx context.Context) (config.Diagnostics, error) {
 			return diags, err
 		}
 	}
+	if a.containers != nil {
+		p, err := a.containerProviders(*set.containers)
+		if err != nil {
+			return diags, err
+		}
+		if err := a.containers.Reload(*set.containers, p); err != nil {
+			return diags, err
+		}
+	}
 	if err := a.mount(); err != nil {
 		return diags, err
 	}
@@ -53,8 +62,13 @@ func (a *App) Reload(ctx context.Context) (config.Diagnostics, error) {
 
 // switchable refuses what cannot change while the core runs.
 func (a *App) switchable(next *settings) error {
-	if (next.search == nil) != (a.set.search == nil) {
-		return fmt.Errorf("switching the service %q on or off needs a restart; nothing was changed", "search")
+	for name, switched := range map[string]bool{
+		"search":     (next.search == nil) != (a.set.search == nil),
+		"containers": (next.containers == nil) != (a.set.containers == nil),
+	} {
+		if switched {
+			return fmt.Errorf("switching the service %q on or off needs a restart; nothing was changed", name)
+		}
 	}
 	return nil
 }

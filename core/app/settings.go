@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -37,7 +38,7 @@ type CoreSettings struct {
 
 // sqliteSettings and postgresSettings are the storage blocks.
 type sqliteSettings struct {
-	Path string `patchbay:"path,default=" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`
+	Path string `patchbay:"path,default=,env=SVC_DB_PATH" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`
 }
 
 type postgresSettings struct {
@@ -66,6 +67,7 @@ func options(builtins map[string][]string) (config.Options, error) {
 		{func(s *schema.Schema) { opts.Storage[string(store.SQLite)] = s }, sqliteSettings{}},
 		{func(s *schema.Schema) { opts.Storage[string(store.Postgres)] = s }, postgresSettings{}},
 		{func(s *schema.Schema) { opts.Services["search"] = s }, search.Settings{}},
+		{func(s *schema.Schema) { opts.Services["containers"] = s }, containers.Settings{}},
 	} {
 		s, err := schema.Of(d.from)
 		if err != nil {
@@ -78,11 +80,12 @@ func options(builtins map[string][]string) (config.Options, error) {
 
 // settings is what the configuration says, decoded and checked as far as that needs no plugin.
 type settings struct {
-	file    *config.File
-	core    CoreSettings
-	dataDir string
-	store   store.Config
-	search  *search.Settings
+	file       *config.File
+	core       CoreSettings
+	dataDir    string
+	store      store.Config
+	search     *search.Settings
+	containers *containers.Settings
 }
 
 // decode reads the blocks of the core. It reports everything that it finds.
@@ -95,14 +98,28 @@ func decode(file *config.File) (*settings, config.Diagnostics) {
 	var mounts []config.Mount
 	if block := file.Service("search"); block != nil {
 		out.search = &search.Settings{}
-		found := block.Decode(out.search)
-		if !found.HasErrors() {
-			found = append(found, block.Locate(out.search.Check())...)
-		}
-		diags = append(diags, found...)
-		mounts = append(mounts, config.Mount{Service: "search", BaseURL: out.search.BaseURL, Range: block.RangeOf(schema.At("base_url"))})
+		diags = append(diags, decodeService(block, out.search)...)
+		mounts = append(mounts, mountOf(block, "search", out.search.BaseURL))
+	}
+	if block := file.Service("containers"); block != nil {
+		out.containers = &containers.Settings{}
+		diags = append(diags, decodeService(block, out.containers)...)
+		mounts = append(mounts, mountOf(block, "containers", out.containers.BaseURL))
 	}
 	return out, append(diags, config.CheckMounts(mounts)...)
+}
+
+// decodeService reads the block of a service, and checks it if it could be read.
+func decodeService(block *config.Block, into interface{ Check() schema.Diagnostics }) config.Diagnostics {
+	found := block.Decode(into)
+	if !found.HasErrors() {
+		found = append(found, block.Locate(into.Check())...)
+	}
+	return found
+}
+
+func mountOf(block *config.Block, service, baseURL string) config.Mount {
+	return config.Mount{Service: service, BaseURL: baseURL, Range: block.RangeOf(schema.At("base_url"))}
 }
 
 func (s *settings) decodeStorage() config.Diagnostics {

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// openContainers makes the containers service. It works once it has the queue.
+func (a *App) openContainers() error {
+	p, err := a.containerProviders(*a.set.containers)
+	if err != nil {
+		return err
+	}
+	c := a.set.core
+	a.containers, err = containers.New(containers.Config{
+		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("containers"), Settings: *a.set.containers, Providers: p, DataDir: a.set.dataDir, Version: a.cfg.Version,
+		Access: containers.AccessInfo{
+			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, AnonymousInDev: c.Anonymous, TrustedProxies: c.TrustedProxies,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, a.containers.Close)
+	return nil
+}
+
+// containerProviders finds the instances that the settings name. A registry that is not required and does not run is left
+// out, as long as there is another one.
+func (a *App) containerProviders(set containers.Settings) (containers.Providers, error) {
+	var out containers.Providers
+	h, err := a.catalog.Handle(set.Engine)
+	if err != nil {
+		return out, err
+	}
+	out.Engine = client.NewEngine(h, a.metrics.observe)
+	var missing error
+	for _, ref := range set.Registries {
+		h, err := a.catalog.Handle(ref)
+		if err != nil {
+			a.log.Warn("a registry reader is left out", "registry", ref, "error", err)
+			missing = err
+			continue
+		}
+		out.Registries = append(out.Registries, client.NewRegistry(h, a.metrics.observe))
+	}
+	if len(out.Registries) == 0 {
+		return out, missing
+	}
+	if set.CodeHost == "" {
+		return out, nil
+	}
+	if h, err = a.catalog.Handle(set.CodeHost); err != nil {
+		return out, err
+	}
+	out.CodeHost = client.NewCodeHost(h, a.metrics.observe)
+	return out, nil
+}

@@ -20,7 +20,9 @@ const unreachable = "127.0.0.1:1/conformance/none:1"
 
 // want checks the code of an error.
 func (r *engineRun) want(err error, code codes.Code, what string) error {
-	_ = r.saw(what, err)
+	if seen := r.saw(what, err); errors.Is(seen, errPanic) {
+		return seen
+	}
 	if err == nil {
 		return fmt.Errorf("%s should end with %s; it was answered", what, code)
 	}
@@ -32,7 +34,9 @@ func (r *engineRun) want(err error, code codes.Code, what string) error {
 
 // refused checks that an error puts the fault with the caller.
 func (r *engineRun) refused(err error, what string) error {
-	_ = r.saw(what, err)
+	if seen := r.saw(what, err); errors.Is(seen, errPanic) {
+		return seen
+	}
 	if err == nil {
 		return fmt.Errorf("%s should be refused", what)
 	}
@@ -108,9 +112,13 @@ func (r *engineRun) composeDry(ctx context.Context) error {
 			return fmt.Errorf("the compose command cannot be used: %s", info.ComposeError)
 		}
 		for _, action := range []string{engine.ActionRecreate, engine.ActionStart, engine.ActionStop, engine.ActionRestart} {
-			res, err := c.Compose(ctx, r.composeRequest(action), func(engine.Line) error { return errors.New("it has output: it was run") })
-			if err != nil {
+			ran := false
+			res, err := c.Compose(ctx, r.composeRequest(action), func(engine.Line) error { ran = true; return nil })
+			switch {
+			case err != nil:
 				return fmt.Errorf("%s: %w", action, r.saw("compose", err))
+			case ran:
+				return fmt.Errorf("%s: a dry run has output: it was run", action)
 			}
 			if err := r.command(action, info.Compose, res); err != nil {
 				return fmt.Errorf("%s: %v: %w", action, res.Command, err)

@@ -236,3 +236,44 @@ func TestComposeRun(t *testing.T) {
 		t.Errorf("the copy of the configuration %q is still there: %v", staged, err)
 	}
 }
+
+// Compose as a plugin of the docker command is found in the user's folder, also with another client configuration.
+func TestComposeOfSeveralWords(t *testing.T) {
+	var second string
+	for _, bin := range dockertest.Compose(t) {
+		if bin.PullPolicy {
+			second = bin.Path
+		}
+	}
+	if second == "" {
+		t.Skip("compose v2 is missing")
+	}
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	plugins := filepath.Join(home, ".docker", "cli-plugins")
+	if err := os.MkdirAll(plugins, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(second, filepath.Join(plugins, "docker-compose")); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(config, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, "{}")
+	dir := dockertest.Project(t, map[string]string{"compose.yaml": "services:\n  web:\n    image: " + imageOf(t, dockertest.Behaviour{Version: "1"}) + "\n"})
+	for _, conf := range []string{"", config} {
+		res, err := c.Compose(t.Context(), engine.ComposeRequest{
+			Bin: "docker compose", Action: engine.ActionStart, Project: filepath.Base(dir), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")},
+			Services: []string{"web"}, DockerConfig: conf,
+		}, silent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		well(t, res)
+	}
+	if id := dockertest.ContainerOf(t, dir, "web"); id == "" {
+		t.Error("the container is not there")
+	}
+}

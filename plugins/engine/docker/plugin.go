@@ -42,7 +42,7 @@ func declare(executable func() (string, error)) framework.Plugin {
 	}
 }
 
-var schemes = []string{"unix", "tcp", "http", "https"}
+var schemes = []string{"unix", "tcp"}
 
 func build(inst engine.Instance, cfg Config, executable func() (string, error)) (engine.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
@@ -50,7 +50,7 @@ func build(inst engine.Instance, cfg Config, executable func() (string, error)) 
 		u, err := url.Parse(cfg.Host)
 		switch {
 		case err != nil || !slices.Contains(schemes, u.Scheme):
-			diags = append(diags, schema.Errorf(schema.At("host"), "must begin with unix://, tcp://, http:// or https://")...)
+			diags = append(diags, schema.Errorf(schema.At("host"), "must begin with unix:// or tcp://")...)
 		case u.User != nil:
 			diags = append(diags, schema.Errorf(schema.At("host"), "must not hold a user or password")...)
 		case u.Host == "" && u.Path == "":

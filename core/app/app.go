@@ -5,7 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -171,11 +170,6 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	return a.store.Migrate(ctx, Migrations()...)
 }
 
-// Migrations are the schemas of all modules, in the order in which they are applied.
-func Migrations() []store.Migrations {
-	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations(), containers.Migrations()}
-}
-
 func (a *App) openHost() (err error) {
 	a.metrics = newPluginMetrics(a.registry)
 	a.host, err = host.New(host.Config{
@@ -224,18 +218,9 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	handlers, schedules := append(a.notify.Jobs(), a.users.Jobs()...), append(a.notify.Schedules(), a.users.Schedules()...)
-	if a.set.search != nil {
-		if err := a.openSearch(ctx); err != nil {
-			return fmt.Errorf("start the search service: %w", err)
-		}
-		handlers, schedules = append(handlers, a.search.Jobs()...), append(schedules, a.search.Schedules()...)
-	}
-	if a.set.containers != nil {
-		if err := a.openContainers(); err != nil {
-			return fmt.Errorf("start the containers service: %w", err)
-		}
-		handlers, schedules = append(handlers, a.containers.Jobs()...), append(schedules, a.containers.Schedules()...)
+	handlers, schedules, err := a.newServices(ctx)
+	if err != nil {
+		return err
 	}
 	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Handlers: handlers, Schedules: schedules})
 	if err != nil {
@@ -253,15 +238,8 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 		defer cancel()
 		_ = a.queue.Stop(stop)
 	})
-	if a.search != nil {
-		if err := a.search.Alert(ctx, a.notify); err != nil {
-			return fmt.Errorf("watch over the search service: %w", err)
-		}
-	}
-	if a.containers != nil {
-		if err := a.containers.Start(ctx); err != nil {
-			return fmt.Errorf("start the containers service: %w", err)
-		}
+	if err := a.startServices(ctx); err != nil {
+		return err
 	}
 	a.watch()
 	a.users.OnChange(a.usersChanged)

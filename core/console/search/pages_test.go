@@ -1,14 +1,10 @@
 package search
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"io/fs"
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -48,41 +44,6 @@ func TestTextsAreComplete(t *testing.T) {
 	}
 	if len(texts["en"]) != len(texts["zh"]) {
 		t.Errorf("%d English texts, %d Chinese ones", len(texts["en"]), len(texts["zh"]))
-	}
-}
-
-// TestVendoredFiles: what came from elsewhere is what the list says, with its licence beside it.
-func TestVendoredFiles(t *testing.T) {
-	list, err := files.ReadFile("static/vendor/vendor.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]string{}
-	for line := range strings.Lines(string(list)) {
-		if f := strings.Fields(line); len(f) == 5 && f[0] != "#" {
-			listed["static/vendor/"+f[3]] = f[4]
-		}
-	}
-	err = fs.WalkDir(files, "static/vendor", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(p, "vendor.txt") || strings.HasSuffix(p, "LICENSE") {
-			return err
-		}
-		raw, err := files.ReadFile(p)
-		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(raw)
-		if listed[p] != hex.EncodeToString(sum[:]) {
-			t.Errorf("%s is not what the list says", p)
-		}
-		if _, err := files.ReadFile(p[:strings.LastIndexByte(p, '/')] + "/LICENSE"); err != nil {
-			t.Errorf("%s has no licence beside it", p)
-		}
-		delete(listed, p)
-		return nil
-	})
-	if err != nil || len(listed) > 0 {
-		t.Errorf("not found: %v, %v", listed, err)
 	}
 }
 

@@ -37,16 +37,22 @@ type asset struct {
 	data []byte
 }
 
-// NewAssets takes the frame's own files, app.css, app.js and icon.svg, and those of the sources, whose names must differ.
+// own are the files beside it: the style and the icon of every page, and what pages with charts name in View.Scripts and
+// View.Styles.
+func own() []string {
+	return []string{"app.css", "icon.svg", "vendor/uplot-1.6.32/uPlot.iife.min.js", "vendor/uplot-1.6.32/uPlot.min.css"}
+}
+
+// NewAssets takes the frame's own files and those of the sources, whose names must differ.
 func NewAssets(sources ...fs.FS) (*Assets, error) {
-	own, err := fs.Sub(static, "static")
+	dir, err := fs.Sub(static, "static")
 	if err != nil {
 		return nil, fmt.Errorf("open the static files: %w", err)
 	}
 	a := &Assets{urls: map[string]string{}, files: map[string]asset{}}
 	var script bytes.Buffer
 	for _, name := range bundle() {
-		part, err := fs.ReadFile(own, name)
+		part, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return nil, fmt.Errorf("read the script: %w", err)
 		}
@@ -54,12 +60,12 @@ func NewAssets(sources ...fs.FS) (*Assets, error) {
 		script.WriteString("\n")
 	}
 	a.add("app.js", script.Bytes())
-	for _, name := range []string{"app.css", "icon.svg"} {
-		data, err := fs.ReadFile(own, name)
+	for _, name := range own() {
+		data, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return nil, fmt.Errorf("read the static files: %w", err)
 		}
-		a.add(name, data)
+		a.add(path.Base(name), data)
 	}
 	for _, src := range sources {
 		if err := a.addAll(src); err != nil {

@@ -100,14 +100,16 @@ func (v *View) Word(id, fallback string) string {
 }
 
 // Fault is an error in words. English is what faults are written in; other languages have a text for each code, and for a
-// code with the field that it is about.
+// code with the field that it is about or the reason that it gives.
 func (v *View) Fault(e *fault.Error) string {
 	if v.Lang == English {
 		return e.Message
 	}
 	id := "fault." + string(e.Code)
-	if field, ok := e.Ext["field"].(string); ok && v.kit.cfg.Texts.Known(id+"."+field) {
-		id += "." + field
+	for _, member := range []string{"reason", "field"} {
+		if more, ok := e.Ext[member].(string); ok && v.kit.cfg.Texts.Known(id+"."+more) {
+			return v.T(id + "." + more)
+		}
 	}
 	return v.Word(id, e.Message)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,5 +198,17 @@ func TestRestoreThatBreaksOff(t *testing.T) {
 	err := c.Restore(t.Context(), id, "/data", bytes.NewReader(half))
 	if e := errs.From(err); err == nil || e.Reason != "RESTORE_INCOMPLETE" || e.Code != codes.DataLoss {
 		t.Errorf("a stream that is cut: %v", err)
+	}
+}
+
+// The command that empties a mount does nothing outside of a container of its own.
+func TestWipeRefuses(t *testing.T) {
+	path, err := executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := exec.Command(path, "engine/docker", "wipe").Run(); !errors.As(err, &exit) || exit.ExitCode() == 0 {
+		t.Errorf("wipe outside of a container: %v", err)
 	}
 }

@@ -112,13 +112,18 @@ func runToEnd(ctx context.Context, api *client.Client, id string) error {
 	}
 	select {
 	case err := <-failed:
-		return err
+		return halfway("the mount is perhaps only partly emptied: %s", text(err))
 	case r := <-ended:
 		if r.StatusCode != 0 {
-			return errs.New(errs.Upstream, codes.Internal, reasonEngine, "the mount could not be emptied (status %d)", r.StatusCode)
+			return halfway("the mount is only partly emptied: the helper ended with status %d", r.StatusCode)
 		}
 	}
 	return nil
+}
+
+// halfway is the error of a restoration that has begun to change the mount.
+func halfway(format string, args ...any) error {
+	return errs.New(errs.Upstream, codes.DataLoss, reasonHalfway, format, args...)
 }
 
 func remove(api *client.Client, id string) {

@@ -139,15 +139,17 @@ func (d *door) open(t *testing.T) {
 	d.mu.Lock()
 	d.lis = lis
 	d.mu.Unlock()
-	go func() {
-		for {
-			in, err := lis.Accept()
-			if err != nil {
-				return
-			}
-			go d.pass(in)
+	go d.accept(lis)
+}
+
+func (d *door) accept(lis net.Listener) {
+	for {
+		in, err := lis.Accept()
+		if err != nil {
+			return
 		}
-	}()
+		go d.pass(in)
+	}
 }
 
 func (d *door) pass(in net.Conn) {

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,12 +171,14 @@ func unixMilli(s string) int64 {
 
 // Images implements engine.Reader.
 func (d *docker) Images(ctx context.Context, refs []string) ([]*engine.Image, error) {
-	out := make([]*engine.Image, len(refs))
+	// Many containers share few images.
+	unique := slices.Compact(slices.Sorted(slices.Values(refs)))
+	found := make([]*engine.Image, len(unique))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
-	for i, ref := range refs {
+	for i, ref := range unique {
 		g.Go(func() (err error) {
-			out[i], err = d.image(ctx, ref)
+			found[i], err = d.image(ctx, ref)
 			if err != nil && errs.From(err).Reason == reasonNotFound {
 				return nil
 			}
@@ -184,6 +187,11 @@ func (d *docker) Images(ctx context.Context, refs []string) ([]*engine.Image, er
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
+	}
+	out := make([]*engine.Image, len(refs))
+	for i, ref := range refs {
+		at, _ := slices.BinarySearch(unique, ref)
+		out[i] = found[at]
 	}
 	return out, nil
 }

@@ -5,7 +5,6 @@ package docker
 import (
 	"context"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -28,7 +27,7 @@ func Plugin() framework.Plugin { return declare(nil) }
 // declare is Plugin with another executable for what runs beside the plugin, see helper.go; nil means this one.
 func declare(executable func() (string, error)) framework.Plugin {
 	if executable == nil {
-		executable = os.Executable
+		executable = self
 	}
 	return framework.Plugin{
 		Name:    "docker",

@@ -3,6 +3,7 @@
 package docker
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -15,3 +16,6 @@ func adopt() {}
 func endGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) }
 
 func endAdopted() {}
+
+// self is the running executable.
+func self() (string, error) { return os.Executable() }

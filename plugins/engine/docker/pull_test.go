@@ -74,8 +74,9 @@ func TestPull(t *testing.T) {
 	}
 	t.Run("another platform", func(t *testing.T) {
 		_, err := c.Pull(t.Context(), engine.PullRequest{Ref: tagged, DockerConfig: reg.DockerConfig, Platform: "linux/s390x"}, ignore)
+		// An engine may take an image without an index for any platform.
 		if err == nil {
-			t.Skip("this engine takes a single image of any platform")
+			return
 		}
 		wantError(t, err, codes.NotFound, errs.Upstream)
 	})

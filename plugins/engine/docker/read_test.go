@@ -110,11 +110,7 @@ func TestStats(t *testing.T) {
 	run, still := container(t, img), container(t, img)
 	dockertest.Docker(t, "stop", "-t", "5", still)
 	ids := []string{still, run, "nothing-of-this-name"}
-	began := time.Now()
 	first, err := c.Stats(t.Context(), ids)
-	if took := time.Since(began); took > 700*time.Millisecond {
-		t.Errorf("a sample took %s: the engine waited for its own interval", took)
-	}
 	if err != nil || len(first) != 1 || first[0].ContainerID != run || first[0].HasCPU || first[0].MemLimit == 0 || first[0].SampledAt == 0 {
 		t.Fatalf("%+v, %v", first, err)
 	}
@@ -126,6 +122,18 @@ func TestStats(t *testing.T) {
 	if err != nil || second[0].CPUPercent < 0 || second[0].SampledAt < first[0].SampledAt {
 		t.Errorf("%+v, %v", second, err)
 	}
+	// An engine may give out one sample in a second, and waits where it was asked before; else it answers at once. For its
+	// own interval it would wait longer than a second each time.
+	least := time.Hour
+	testkit.Eventually(t, 20*time.Second, func() bool {
+		time.Sleep(1500 * time.Millisecond)
+		began := time.Now()
+		if _, err := c.Stats(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		least = min(least, time.Since(began))
+		return least < 500*time.Millisecond
+	}, "a sample at once")
 }
 
 func TestEvents(t *testing.T) {

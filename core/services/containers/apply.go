@@ -107,7 +107,7 @@ func (c *change) name() string { return c.stack.Project + " / " + c.svc.Name }
 // the whole job; what becomes of the service is in the record.
 func (c *change) run(ctx context.Context) error {
 	if stepOrder(c.rec.Step) < 0 {
-		return c.rollBack(ctx, "the job was interrupted while it rolled back")
+		return c.rollBack(ctx, c.rec.Error)
 	}
 	steps := []struct {
 		name string

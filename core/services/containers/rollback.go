@@ -16,7 +16,7 @@ const rollbackTime = 15 * time.Minute
 
 // rollBack brings the exact former image back: its id gets the name in the project, and compose recreates the service.
 func (c *change) rollBack(ctx context.Context, trigger string) error {
-	c.outcome.Trigger = trigger
+	c.outcome.Trigger, c.rec.Error = trigger, trigger
 	outer := ctx
 	ctx, cancel := context.WithTimeout(detached(ctx), rollbackTime)
 	defer cancel()
@@ -34,6 +34,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 		}},
 		{stepRollbackUp, c.recreateFormer},
 		{stepRollbackWait, func(ctx context.Context) error {
+			c.at(ctx, 0.95, "waiting until the former version is healthy", nil)
 			return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.FromImage, "")
 		}},
 	}
@@ -54,6 +55,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 }
 
 func (c *change) recreateFormer(ctx context.Context) error {
+	c.at(ctx, 0.9, "recreating "+c.svc.Name+" as it was", nil)
 	_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionRecreate, c.svc.Name)
 	return err
 }
@@ -192,7 +194,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 // healthy, what ran before comes back.
 func (s *Service) backTo(ctx context.Context, c *change) error {
 	if stepOrder(c.rec.Step) < 0 {
-		return c.rollBack(ctx, "the job was interrupted while it rolled back")
+		return c.rollBack(ctx, c.rec.Error)
 	}
 	for _, step := range []struct {
 		name string

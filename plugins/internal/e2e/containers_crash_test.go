@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+// slowCompose is a compose command that takes its time, so that a test can hit the step that runs it.
+func slowCompose(t testing.TB, bin dockertest.ComposeBin) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "slow-compose")
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *--help*|*version*) exec %[1]q \"$@\";; esac\nsleep 0.7\n%[1]q \"$@\"\nstatus=$?\nsleep 0.7\nexit $status\n", bin.Path)
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// reaches waits until a job is at a step; false if it ended before.
+func (c *core) reaches(t testing.TB, id, step string) bool {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		j := c.job(t, id)
+		if j.Progress.Phase == step {
+			return true
+		}
+		if j.final() {
+			return false
+		}
+	}
+	t.Fatalf("the job did not reach %s within a minute", step)
+	return false
+}
+
+// oneHealthy makes sure that the service has exactly one container, which runs the image and is well.
+func oneHealthy(t testing.TB, a *app, image string) {
+	t.Helper()
+	list := strings.Fields(dockertest.Docker(t, "ps", "-a", "-q", "--filter", "label=com.docker.compose.project="+a.project, "--filter", "label=com.docker.compose.service=web"))
+	if len(list) != 1 {
+		t.Fatalf("the service has %d containers", len(list))
+	}
+	eventually(t, 20*time.Second, "the container is well", func() bool {
+		return strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Status}} {{.State.Health.Status}}", list[0])) == image+" running healthy"
+	})
+	// Pushing takes the name away from the engine, so that it is only there once an update has given it.
+	if named := strings.Fields(dockertest.Docker(t, "images", "-q", "--no-trunc", a.reg.Host+"/"+a.repo+":1")); len(named) > 0 && named[0] != image {
+		t.Errorf("the name in the project stands for %s, not for what runs, %s", named[0], image)
+	}
+}
+
+// TestContainersKilledInAnUpdate ends the core without warning at each step of an update. After the restart the job goes on,
+// and what runs is either the new version or the former one, whole.
+func TestContainersKilledInAnUpdate(t *testing.T) {
+	for _, bin := range dockertest.Compose(t) {
+		t.Run(bin.Name, func(t *testing.T) {
+			a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+			_, first, _ := running(t, a.dir, "web")
+			good := dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: 2 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20}
+			bad := dockertest.Behaviour{Version: "1.2.0", Healthcheck: true, Unhealthy: true, PadBytes: 1 << 20}
+			c := startCore(t, containersHCL(slowCompose(t, bin), ""))
+			web := c.stackNamed(t, a.project).service(t, "web")
+			for _, tt := range []struct {
+				step string
+				next dockertest.Behaviour
+				want string
+			}{
+				{"pull", good, "success"}, {"backup", good, "success"}, {"up", good, "success"}, {"healthcheck", good, "success"},
+				{"healthcheck", bad, "rolled_back"}, {"rollback_up", bad, "rolled_back"}, {"rollback_healthcheck", bad, "rolled_back"},
+			} {
+				t.Run(tt.step+" "+tt.want, func(t *testing.T) {
+					tt.next.Labels = map[string]string{"test": t.Name()}
+					digest := a.push(t, tt.next)
+					if web = c.check(t, web.ID); web.Candidate == nil || web.Candidate.Digest != digest {
+						t.Fatalf("candidate %+v", web.Candidate)
+					}
+					id := c.beginJob(t, "/api/updates", updateBody(web, ""))
+					if !c.reaches(t, id, tt.step) {
+						t.Fatalf("the job ended before %s: %+v", tt.step, c.job(t, id).Logs)
+					}
+					c.kill9()
+					c.start()
+					c.finished(t, id, tt.want)
+					wanted := first
+					if tt.want == "success" {
+						_, wanted, _ = running(t, a.dir, "web")
+						if _, _, digests := running(t, a.dir, "web"); !hasDigest(digests, digest) {
+							t.Errorf("runs %v, want %s", digests, digest)
+						}
+					}
+					oneHealthy(t, a, wanted)
+					first = wanted
+					if st := ask[struct{ ActiveJob any }](t, c, "/api/services/"+web.ID+"/lifecycle-status"); st.ActiveJob != nil {
+						t.Errorf("something still works on the service: %v", st.ActiveJob)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestContainersCancelAnUpdate cancels an update at each step: the former version runs afterwards.
+func TestContainersCancelAnUpdate(t *testing.T) {
+	bin := dockertest.Compose(t)[0]
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	_, first, _ := running(t, a.dir, "web")
+	c := startCore(t, containersHCL(slowCompose(t, bin), ""))
+	web := c.stackNamed(t, a.project).service(t, "web")
+	for _, step := range []string{"pull", "backup", "up", "healthcheck"} {
+		t.Run(step, func(t *testing.T) {
+			a.push(t, dockertest.Behaviour{
+				Version: "2", Healthcheck: true, SlowStart: 5 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20, Labels: map[string]string{"test": step},
+			})
+			web = c.check(t, web.ID)
+			id := c.beginJob(t, "/api/updates", updateBody(web, ""))
+			if !c.reaches(t, id, step) {
+				t.Fatalf("the job ended before %s", step)
+			}
+			c.api(t, http.MethodPost, "/api/jobs/"+id+"/cancel", "", http.StatusOK)
+			eventually(t, time.Minute, "the job ends", func() bool { return c.job(t, id).final() })
+			if j := c.job(t, id); j.Status != "canceled" && j.Status != "rolled_back" {
+				t.Errorf("ended %s: %+v %+v", j.Status, j.ResultReason, j.Logs)
+			}
+			oneHealthy(t, a, first)
+			c.api(t, http.MethodPost, "/api/jobs/"+id+"/cancel", "", http.StatusConflict)
+		})
+	}
+	c.api(t, http.MethodPost, "/api/jobs/job_none/cancel", "", http.StatusNotFound)
+}

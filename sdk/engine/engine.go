@@ -216,7 +216,7 @@ type Layer struct {
 // Actions of ComposeRequest.
 const (
 	// ActionRecreate makes the named services run the images that the engine has under their names now: up without
-	// dependencies, without pulling, and without touching other services.
+	// dependencies, without pulling, and without touching other services. They keep the number of their containers.
 	ActionRecreate = "recreate"
 	// ActionStart starts what is there and makes what is missing, without pulling, replacing or starting dependencies.
 	// Without PullPolicy it starts existing containers only.

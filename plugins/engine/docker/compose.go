@@ -2,8 +2,11 @@ package docker
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -18,7 +21,11 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	if err != nil {
 		return nil, err
 	}
-	args, err := arguments(p, &req)
+	scale, err := d.replicas(ctx, p, &req)
+	if err != nil {
+		return nil, err
+	}
+	args, err := arguments(p, &req, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +47,7 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 }
 
 // arguments are what follows the words of the command. Names are checked before: none can be taken for an option.
-func arguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
+func arguments(p *probe, req *engine.ComposeRequest, scale []string) ([]string, error) {
 	if !p.pullPolicy && len(req.EnvFiles) > 1 {
 		return nil, errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "this compose command (%s) takes one env file", p.version)
 	}
@@ -54,8 +61,39 @@ func arguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
 	for _, f := range req.Profiles {
 		out = append(out, "--profile", f)
 	}
-	out = append(out, verb(p, req)...)
+	out = append(append(out, verb(p, req)...), scale...)
 	return append(out, req.Services...), nil
+}
+
+// Labels that compose gives to containers.
+const (
+	labelProject = "com.docker.compose.project"
+	labelService = "com.docker.compose.service"
+	labelOneOff  = "com.docker.compose.oneoff"
+)
+
+// replicas are options that keep the number of containers of services that were scaled by hand: "up" would bring them back
+// to what the files say.
+func (d *docker) replicas(ctx context.Context, p *probe, req *engine.ComposeRequest) (out []string, err error) {
+	if verb(p, req)[0] != "up" {
+		return nil, nil
+	}
+	all, err := d.Containers(ctx, engine.Filter{Labels: []string{labelProject + "=" + req.Project, labelService}})
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for _, c := range all {
+		if service := c.Labels[labelService]; c.Labels[labelOneOff] != "True" && (len(req.Services) == 0 || slices.Contains(req.Services, service)) {
+			count[service]++
+		}
+	}
+	for _, service := range slices.Sorted(maps.Keys(count)) {
+		if count[service] > 1 {
+			out = append(out, "--scale", service+"="+strconv.Itoa(count[service]))
+		}
+	}
+	return out, nil
 }
 
 // verb is the compose command itself with its options.

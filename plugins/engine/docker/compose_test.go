@@ -277,3 +277,31 @@ func TestComposeOfSeveralWords(t *testing.T) {
 		t.Error("the container is not there")
 	}
 }
+
+// A service that was scaled by hand keeps its containers.
+func TestComposeKeepsReplicas(t *testing.T) {
+	c := open(t, "{}")
+	for _, bin := range dockertest.Compose(t) {
+		t.Run(bin.Name, func(t *testing.T) {
+			t.Parallel()
+			ref := dockertest.Name(t) + ":latest"
+			old, fresh := imageOf(t, dockertest.Behaviour{Version: "1"}), imageOf(t, dockertest.Behaviour{Version: "2"})
+			dockertest.Docker(t, "tag", old, ref)
+			dir, req := stack(t, bin, ref)
+			dockertest.Up(t, bin, dir, "up", "-d", "--scale", "web=2")
+			dockertest.Docker(t, "tag", fresh, ref)
+			well(t, do(t, c, req, engine.ActionRecreate))
+			images := map[string]int{}
+			list, err := c.Containers(t.Context(), engine.Filter{Labels: []string{"com.docker.compose.project=" + req.Project}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range list {
+				images[one.Labels["com.docker.compose.service"]+" "+one.ImageID]++
+			}
+			if diff := cmp.Diff(map[string]int{"web " + fresh: 2, "db " + old: 1}, images); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

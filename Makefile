@@ -8,11 +8,30 @@ LDFLAGS := -s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=$(VERSION)
 TESTFLAGS ?=
 TOOLS     := bin/tools
 
-.PHONY: build run test e2e check bench generate release-protos clean
+.PHONY: build run test e2e check bench generate release-protos image clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
+
+# A container image, FROM scratch. COMPOSE is the compose binary that goes into it, a static one of the second generation;
+# CA_BUNDLE the certificates.
+IMAGE     ?= patchbay:$(VERSION)
+COMPOSE   ?= /usr/libexec/docker/cli-plugins/docker-compose
+CA_BUNDLE ?= /etc/ssl/certs/ca-certificates.crt
+IMAGE_DIR := bin/image
+
+image:
+	@test -x "$(COMPOSE)" || { echo "there is no compose binary at $(COMPOSE): name one with COMPOSE=…"; exit 1; }
+	rm -rf $(IMAGE_DIR)
+	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/data
+	chmod 1777 $(IMAGE_DIR)/rootfs/tmp
+	$(GO) build -trimpath -tags netgo,osusergo,sqlite_omit_load_extension -ldflags '$(LDFLAGS) -linkmode external -extldflags -static' -o $(IMAGE_DIR)/rootfs/bin/patchbay ./core/cmd/patchbay
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(IMAGE_DIR)/rootfs/bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
+	cp "$(COMPOSE)" $(IMAGE_DIR)/rootfs/bin/docker-compose
+	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
+	cp examples/deploy/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
+	docker build -q -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
 
 run: build
 	bin/patchbay serve -config plugin.hcl

@@ -24,7 +24,7 @@ IMAGE_DIR := bin/image
 image:
 	@test -x "$(COMPOSE)" || { echo "there is no compose binary at $(COMPOSE): name one with COMPOSE=…"; exit 1; }
 	rm -rf $(IMAGE_DIR)
-	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/data
+	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/rootfs/data
 	chmod 1777 $(IMAGE_DIR)/rootfs/tmp
 	$(GO) build -trimpath -tags netgo,osusergo,sqlite_omit_load_extension -ldflags '$(LDFLAGS) -linkmode external -extldflags -static' -o $(IMAGE_DIR)/rootfs/bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(IMAGE_DIR)/rootfs/bin/patchbay-plugins ./plugins/cmd/patchbay-plugins

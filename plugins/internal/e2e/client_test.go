@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -39,8 +40,8 @@ func (c *core) build(r request) (*http.Request, error) {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
+	if token := cmp.Or(r.token, c.key); token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	for k, v := range r.header {
 		req.Header[k] = v

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,17 @@ func slowCompose(t testing.TB, bin dockertest.ComposeBin) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// withArgument are the processes whose command line has a text.
+func withArgument(text string) (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		if raw, err := os.ReadFile(f); err == nil && strings.Contains(string(raw), text) {
+			pids = append(pids, filepath.Base(filepath.Dir(f)))
+		}
+	}
+	return pids
 }
 
 // reaches waits until a job is at a step; false if it ended before.
@@ -64,7 +76,8 @@ func TestContainersKilledInAnUpdate(t *testing.T) {
 			_, first, _ := running(t, a.dir, "web")
 			good := dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: 2 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20}
 			bad := dockertest.Behaviour{Version: "1.2.0", Healthcheck: true, Unhealthy: true, PadBytes: 1 << 20}
-			c := startCore(t, containersHCL(slowCompose(t, bin), ""))
+			compose := slowCompose(t, bin)
+			c := startCore(t, containersHCL(compose, ""))
 			web := c.stackNamed(t, a.project).service(t, "web")
 			for _, tt := range []struct {
 				step string
@@ -84,7 +97,14 @@ func TestContainersKilledInAnUpdate(t *testing.T) {
 					if !c.reaches(t, id, tt.step) {
 						t.Fatalf("the job ended before %s: %+v", tt.step, c.job(t, id).Logs)
 					}
+					plugins := c.plugins()
 					c.kill9()
+					if len(plugins) == 0 {
+						t.Error("no plugin was running")
+					}
+					eventually(t, 10*time.Second, "nothing that the core has started is left", func() bool {
+						return !slices.ContainsFunc(plugins, alive) && len(withArgument(compose)) == 0
+					})
 					c.start()
 					c.finished(t, id, tt.want)
 					wanted := first

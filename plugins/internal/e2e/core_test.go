@@ -27,6 +27,8 @@ type core struct {
 	ended chan struct{}
 	err   error
 	base  string
+	// key, if set, is the API key of the calls that name no token.
+	key   string
 	admin string
 
 	mu  sync.Mutex

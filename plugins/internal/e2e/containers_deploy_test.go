@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+// TestDeployInAContainer builds the image, starts it as the example says, and has it look after a project of the host.
+func TestDeployInAContainer(t *testing.T) {
+	bins := dockertest.Compose(t)
+	newest := bins[len(bins)-1]
+	require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
+	image := "patchbay-test/" + dockertest.Name(t) + ":dev"
+	build := exec.Command("make", "image", "IMAGE="+image, "COMPOSE="+newest.Path, "IMAGE_DIR="+t.TempDir())
+	build.Dir = root()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("make image: %v\n%s", err, out)
+	}
+	t.Cleanup(func() { dockertest.Docker(t, "rmi", "-f", image) })
+
+	a := startApp(t, newest, dockertest.Behaviour{Version: "1", Healthcheck: true})
+	files := map[string]string{}
+	for _, name := range []string{"compose.yaml", "plugin.hcl"} {
+		raw, err := os.ReadFile(filepath.Join(root(), "examples/deploy", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(raw)
+	}
+	_, port, _ := strings.Cut(freeAddr(t), ":")
+	files[".env"] = fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\n", image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir))
+	dir := dockertest.Project(t, files)
+	dockertest.Up(t, newest, dir, "up", "-d")
+	container := dockertest.ContainerOf(t, dir, "patchbay")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(dockertest.Docker(t, "logs", "--tail", "60", container))
+		}
+	})
+	eventually(t, 90*time.Second, "the container is healthy", func() bool {
+		return strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.State.Health.Status}}", container)) == "healthy"
+	})
+
+	c := &core{t: t, base: "http://127.0.0.1:" + port}
+	for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401} {
+		if a := c.send(t, request{method: http.MethodGet, path: path}); a.status != want {
+			t.Errorf("%s without an identity: %d, want %d", path, a.status, want)
+		}
+	}
+	key := strings.TrimSpace(dockertest.Docker(t, "exec", container, "/bin/patchbay", "user", "create", "-email", "ops@example.org", "-name", "Ops", "-role", "admin"))
+	c.key = key
+	web := c.stackNamed(t, a.project).service(t, "web")
+	before := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web"))
+	c.finished(t, c.beginJob(t, "/api/services/"+web.ID+"/lifecycle", `{"action":"restart"}`), "success")
+	if after := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web")); after == before {
+		t.Error("the service was not restarted")
+	}
+}

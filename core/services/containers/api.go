@@ -143,7 +143,7 @@ func (s *Service) jobsAPI(a *api.API) {
 	s.stream(a, "job-events", "/api/jobs/events", tagJobs, "Events of all jobs", "Events job_event. Without a cursor the stream begins with what comes.", s.handleAllJobEvents)
 	api.Register(a, op("job", http.MethodGet, "/api/jobs/{job_id}", tagJobs, "One job with its log", notFound), s.getJob)
 	api.Register(a, withText(op("job-cancel", http.MethodPost, "/api/jobs/{job_id}/cancel", tagJobs, "Cancel a job", notFound, conflict), "An update that has begun to change a container brings the former image back first."), s.cancelJob)
-	s.stream(a, "one-job-events", "/api/jobs/{job_id}/events", tagJobs, "Events of one job", "Events job_log, job_progress, job_status and others of the job's type. Without a cursor the stream begins at the beginning; it ends with the job.", s.handleJobEvents)
+	s.stream(a, "one-job-events", "/api/jobs/:job_id/events", tagJobs, "Events of one job", "Events job_log, job_progress, job_status and others of the job's type. Without a cursor the stream begins at the beginning; it ends with the job.", s.handleJobEvents)
 }
 
 func (s *Service) settingsAPI(a *api.API) {
@@ -158,6 +158,6 @@ func (s *Service) settingsAPI(a *api.API) {
 
 func (s *Service) resourcesAPI(a *api.API) {
 	api.Register(a, op("resource-history", http.MethodGet, "/api/services/{service_id}/resource-usage/history", tagResources, "Use of resources in a window", notFound, conflict), s.getResourceHistory)
-	s.stream(a, "resource-events", "/api/services/{service_id}/resource-usage/events", tagResources, "Use of resources as it is sampled", "Events resource_usage_snapshot, then resource_usage_tick, about one a second.", s.handleResourceEvents)
+	s.stream(a, "resource-events", "/api/services/:service_id/resource-usage/events", tagResources, "Use of resources as it is sampled", "Events resource_usage_snapshot, then resource_usage_tick, about one a second.", s.handleResourceEvents)
 	api.Register(a, op("resource-overview", http.MethodGet, "/api/services/resource-usage/overview", tagResources, "Use of resources by all services"), s.getResourceOverview)
 }

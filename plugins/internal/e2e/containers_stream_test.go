@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+// curled is an event as curl shows it.
+type curled struct{ id, name, data string }
+
+// curl reads a stream for some seconds, or until it ends.
+func (c *core) curl(t testing.TB, path string, seconds string, headers ...string) (out []curled) {
+	t.Helper()
+	args := []string{"-sS", "-N", "-m", seconds}
+	for _, h := range headers {
+		args = append(args, "-H", h)
+	}
+	// The time limit is an error to curl, and what was asked for here.
+	raw, _ := exec.Command("curl", append(args, c.base+path)...).Output()
+	for block := range strings.SplitSeq(string(raw), "\n\n") {
+		var ev curled
+		for line := range strings.Lines(block) {
+			field, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			switch field {
+			case "id":
+				ev.id = value
+			case "event":
+				ev.name = value
+			case "data":
+				ev.data = value
+			}
+		}
+		if ev.name != "" {
+			out = append(out, ev)
+		}
+	}
+	return out
+}
+
+// TestContainersStreams reads each stream with curl, cuts it, and goes on with the id of the last event: nothing is missed and
+// nothing comes twice.
+func TestContainersStreams(t *testing.T) {
+	_, err := exec.LookPath("curl")
+	require(t, "curl", err == nil, "install curl")
+	bin := dockertest.Compose(t)[0]
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
+	c := startCore(t, containersHCL(bin.Path, ""))
+	web := c.stackNamed(t, a.project).service(t, "web")
+	for _, v := range []string{"1.0.1", "1.0.2"} {
+		dockertest.App(t, a.reg, a.repo, v, dockertest.Behaviour{Version: v})
+	}
+	a.push(t, dockertest.Behaviour{Version: "2", Healthcheck: true, PadBytes: 4 << 20})
+	web = c.check(t, web.ID)
+	job := c.beginJob(t, "/api/updates", updateBody(web, ""))
+	cut := c.curl(t, "/api/jobs/"+job+"/events", "1")
+	c.finished(t, job, "success")
+	eventually(t, startWithin, "versions are looked for", func() bool {
+		return ask[struct{ Worker struct{ InFlight int } }](t, c, "/api/version-inference/overview").Worker.InFlight == 0
+	})
+	for _, stream := range []struct {
+		path, event string
+		first       []curled
+	}{
+		{"/api/jobs/" + job + "/events", "", cut},
+		{"/api/jobs/events", "job_event", nil},
+		{"/api/version-inference/events", "version_inference_event", nil},
+	} {
+		all := c.curl(t, stream.path, "3", "Last-Event-ID: 0")
+		if len(all) < 4 {
+			t.Errorf("%s: %d events", stream.path, len(all))
+			continue
+		}
+		for i, ev := range all {
+			if stream.event != "" && ev.name != stream.event || ev.id == "" || !json.Valid([]byte(ev.data)) {
+				t.Errorf("%s: event %d is %+v", stream.path, i, ev)
+			}
+		}
+		first := stream.first
+		if len(first) == 0 {
+			first = all[:len(all)/2]
+		}
+		last := first[len(first)-1].id
+		for what, rest := range map[string][]curled{
+			"header":    c.curl(t, stream.path, "2", "Last-Event-ID: "+last),
+			"parameter": c.curl(t, stream.path+"?afterId="+last, "2"),
+			"larger":    c.curl(t, stream.path+"?afterId=1", "2", "Last-Event-ID: "+last),
+		} {
+			if got := append(slices.Clone(first), rest...); !slices.Equal(ids(got), ids(all)) {
+				t.Errorf("%s, resumed by the %s after %s: %v, want %v", stream.path, what, last, ids(got), ids(all))
+			}
+		}
+	}
+	if live := c.curl(t, "/api/jobs/events", "1"); len(live) != 0 {
+		t.Errorf("without a cursor the stream begins with what is past: %v", ids(live))
+	}
+	end := c.curl(t, "/api/jobs/"+job+"/events", "20")
+	if tail := end[len(end)-1]; tail.name != "job_status" || !strings.Contains(tail.data, `"status":"success"`) {
+		t.Errorf("the stream of a finished job ends with %+v", tail)
+	}
+}
+
+func ids(events []curled) (out []string) {
+	for _, ev := range events {
+		out = append(out, fmt.Sprint(ev.id, " ", ev.name))
+	}
+	return out
+}

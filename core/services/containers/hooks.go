@@ -2,25 +2,284 @@ package containers
 
 import (
 	"context"
+	"fmt"
 
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"gorm.io/gorm"
+
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
+// headerWebhookSecret carries the shared secret of the generic trigger.
 const headerWebhookSecret = "X-Svc-Webhook-Secret"
 
-const hookAuditAll = "audit_all"
+// hookTx runs f in a transaction that has the webhooks' tables for itself.
+func (s *Service) hookTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
+	return s.repo.tx(ctx, name, func(ctx context.Context, w *gorm.DB) error {
+		if err := s.repo.lockHooks(ctx); err != nil {
+			return fmt.Errorf("lock the webhooks: %w", err)
+		}
+		return f(ctx, w)
+	})
+}
 
-func (s *Service) runHook(context.Context, *queue.Job, jobSpec, *report) (any, error) {
-	return nil, nil
+// openHookJobs are the jobs about webhooks that have not ended, with their states.
+func (s *Service) openHookJobs(ctx context.Context) (map[string]string, error) {
+	out, cursor := map[string]string{}, ""
+	for {
+		jobs, next, err := s.queue.List(ctx, queue.Filter{Types: queueTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
+		if err != nil {
+			return nil, fmt.Errorf("read the jobs about webhooks: %w", err)
+		}
+		for _, j := range jobs {
+			out[j.ID] = string(j.State)
+		}
+		if cursor = next; next == "" {
+			return out, nil
+		}
+	}
 }
-func (s *Service) runHookSyncAll(context.Context, *queue.Job, jobSpec, *report) (any, error) {
-	return nil, nil
+
+func hookJobTypes() []string { return []string{JobHook, JobHookSyncAll, JobHookSyncRepo} }
+
+// RepoPage is a page of tracked repositories.
+type RepoPage struct {
+	Page     int           `json:"page"`
+	PerPage  int           `json:"perPage"`
+	Total    int64         `json:"total" doc:"All tracked repositories."`
+	Filtered int64         `json:"filteredTotal" doc:"Those that fit the filter."`
+	Selected int64         `json:"selectedTotal"`
+	Repos    []TrackedRepo `json:"repos"`
 }
-func (s *Service) runHookSyncRepo(context.Context, *queue.Job, jobSpec, *report) (any, error) {
-	return nil, nil
+
+// TrackedRepos reads a page of tracked repositories, by name. Pages count from 1.
+func (s *Service) TrackedRepos(ctx context.Context, f RepoFilter, page, perPage int) (RepoPage, error) {
+	out := RepoPage{Page: page, PerPage: perPage, Repos: []TrackedRepo{}}
+	var err error
+	if out.Total, out.Selected, err = s.repo.countRepos(ctx); err != nil {
+		return out, fmt.Errorf("count the repositories: %w", err)
+	}
+	rows, filtered, err := s.repo.pageRepos(ctx, f, (page-1)*perPage, perPage)
+	if err != nil {
+		return out, fmt.Errorf("read the repositories: %w", err)
+	}
+	open, err := s.openHookJobs(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Filtered = filtered
+	for i := range rows {
+		rows[i].settle(open)
+		out.Repos = append(out.Repos, rows[i].view())
+	}
+	return out, nil
 }
-func (s *Service) hooksAPI(*api.API) {}
-func (s *Service) checkHooks(context.Context) ReportCheck {
-	return na(naSwitch, "Package webhooks are switched off.")
+
+const notTracked = "The repository %s is not tracked."
+
+// SelectRepo says whether a repository's webhook is kept. While the integration is on, a job brings the code host in line;
+// its id is empty if nothing changes.
+func (s *Service) SelectRepo(ctx context.Context, full string, selected bool) (jobID string, err error) {
+	name, err := repoName(full)
+	if err != nil {
+		return "", err
+	}
+	stored, err := s.storedHooks(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = s.hookTx(ctx, "select a repository", func(ctx context.Context, w *gorm.DB) error {
+		row, err := s.repo.trackedRepo(ctx, name)
+		if err != nil {
+			return fmt.Errorf("read a repository: %w", err)
+		}
+		if row == nil {
+			return invalid("fullName", notTracked, name)
+		}
+		jobID, err = s.changeSelected(ctx, w, []repoRecord{*row}, selected, stored.Enabled)
+		return err
+	})
+	return jobID, err
+}
+
+// BulkSelect says so for all repositories that fit a filter, and returns how many it changed.
+func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected bool) (affected int, err error) {
+	stored, err := s.storedHooks(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = s.hookTx(ctx, "select repositories", func(ctx context.Context, w *gorm.DB) error {
+		var rows []repoRecord
+		if err := f.scope(s.repo.db(ctx)).Where("selected <> ? AND removing = ?", selected, false).Order("name").Find(&rows).Error; err != nil {
+			return fmt.Errorf("read the repositories: %w", err)
+		}
+		affected = len(rows)
+		_, err := s.changeSelected(ctx, w, rows, selected, stored.Enabled)
+		return err
+	})
+	return affected, err
+}
+
+// applySelections brings repositories to what a list says; those that are not tracked yet are from then on.
+func (s *Service) applySelections(ctx context.Context, w *gorm.DB, list []selection, enabled bool) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows, err := s.repo.trackedRepos(ctx)
+	if err != nil {
+		return fmt.Errorf("read the repositories: %w", err)
+	}
+	known := map[string]repoRecord{}
+	for _, r := range rows {
+		known[r.Name] = r
+	}
+	var fresh []repoRecord
+	byChoice := map[bool][]repoRecord{}
+	for _, sel := range list {
+		row, ok := known[sel.name]
+		if !ok {
+			row = repoRecord{Name: sel.name, FullName: sel.full, WebhookState: hookUnknown, CreatedAt: s.now()}
+			fresh = append(fresh, row)
+		}
+		byChoice[sel.selected] = append(byChoice[sel.selected], row)
+	}
+	if err := s.repo.addRepos(w, fresh); err != nil {
+		return fmt.Errorf("track repositories: %w", err)
+	}
+	for _, choice := range []bool{false, true} {
+		if _, err := s.changeSelected(ctx, w, byChoice[choice], choice, enabled); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeSelected selects repositories or not, and makes one job for those that it changes if the integration is on.
+func (s *Service) changeSelected(ctx context.Context, w *gorm.DB, rows []repoRecord, selected, enabled bool) (jobID string, err error) {
+	var names []string
+	for _, r := range rows {
+		if r.Selected != selected || r.Removing && selected {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	columns := map[string]any{"selected": selected}
+	if selected {
+		columns["removing"] = false
+	}
+	if err := s.repo.updateRepos(w, names, columns); err != nil {
+		return "", fmt.Errorf("select repositories: %w", err)
+	}
+	if !enabled {
+		return "", nil
+	}
+	op := hookUnregister
+	if selected {
+		op = hookRegister
+	}
+	return s.submitHook(ctx, w, op, names)
+}
+
+func unregisterLock(name string) string { return "containers/unregister/" + name }
+
+// submitHook makes the job that does something with the webhooks of repositories, and has the repositories wait for it.
+func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names []string) (jobID string, err error) {
+	sub := submission{kind: JobHook, spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: op}}
+	if len(names) == 1 {
+		sub.spec.Repo, sub.key = names[0], op+"/"+names[0]
+		if op == hookUnregister {
+			sub.locks = []string{unregisterLock(names[0])}
+		}
+	}
+	job, _, err := s.submit(ctx, sub)
+	if err != nil {
+		return "", err
+	}
+	err = s.repo.updateRepos(w, names, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": op, "last_error": ""})
+	if err != nil {
+		return "", fmt.Errorf("note the job of repositories: %w", err)
+	}
+	return job.ID, nil
+}
+
+// DeleteRepo ends the tracking of a repository: a job takes its webhook away, and then forgets it.
+func (s *Service) DeleteRepo(ctx context.Context, full string) (jobID string, err error) {
+	name, err := repoName(full)
+	if err != nil {
+		return "", err
+	}
+	err = s.hookTx(ctx, "delete a repository", func(ctx context.Context, w *gorm.DB) error {
+		row, err := s.repo.trackedRepo(ctx, name)
+		if err != nil {
+			return fmt.Errorf("read a repository: %w", err)
+		}
+		if row == nil {
+			return invalid("fullName", notTracked, name)
+		}
+		if err := s.repo.updateRepos(w, []string{name}, map[string]any{"selected": false, "removing": true}); err != nil {
+			return fmt.Errorf("mark a repository: %w", err)
+		}
+		jobID, err = s.submitHook(ctx, w, hookUnregister, []string{name})
+		return err
+	})
+	return jobID, err
+}
+
+// HookOverview sums the webhooks up.
+type HookOverview struct {
+	Summary      HookCounts `json:"summary"`
+	JobsQueued   int        `json:"jobsQueued"`
+	JobsRunning  int        `json:"jobsRunning"`
+	RunningJobID string     `json:"runningJobId,omitempty"`
+	LastAuditAt  string     `json:"lastAuditAt,omitempty" format:"date-time"`
+}
+
+// HookCounts are the tracked repositories by the states of their webhooks.
+type HookCounts struct {
+	Tracked  int `json:"tracked"`
+	OK       int `json:"ok"`
+	Missing  int `json:"missing"`
+	Error    int `json:"error"`
+	Conflict int `json:"conflict"`
+	Queued   int `json:"queued"`
+	Running  int `json:"running"`
+	Unknown  int `json:"unknown"`
+}
+
+func (c *HookCounts) add(state string) {
+	field := map[string]*int{hookOK: &c.OK, hookMissing: &c.Missing, hookError: &c.Error, hookConflict: &c.Conflict, hookQueued: &c.Queued, hookRunning: &c.Running}[state]
+	if field == nil {
+		field = &c.Unknown
+	}
+	*field++
+	c.Tracked++
+}
+
+// HookOverview counts the webhooks by their states.
+func (s *Service) HookOverview(ctx context.Context) (out HookOverview, err error) {
+	rows, err := s.repo.trackedRepos(ctx)
+	if err != nil {
+		return out, fmt.Errorf("read the repositories: %w", err)
+	}
+	open, err := s.openHookJobs(ctx)
+	if err != nil {
+		return out, err
+	}
+	for id, state := range open {
+		if state == string(queue.Queued) {
+			out.JobsQueued++
+			continue
+		}
+		out.JobsRunning++
+		out.RunningJobID = max(out.RunningJobID, id)
+	}
+	var audit int64
+	for i := range rows {
+		rows[i].settle(open)
+		audit = max(audit, rows[i].LastAuditAt)
+		out.Summary.add(rows[i].WebhookState)
+	}
+	out.LastAuditAt = stamp(audit)
+	return out, nil
 }

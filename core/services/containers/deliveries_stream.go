@@ -1,0 +1,85 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// The names of the events of the inbox.
+const (
+	eventDelivery       = "host_packages_delivery_event"
+	eventDeliveryFailed = "host_packages_delivery_events_error"
+)
+
+// handleDeliveryEvents sends what happens in the inbox: what is stored after the client's cursor, then what comes. Without
+// a cursor it begins with what comes.
+func (s *Service) handleDeliveryEvents(c *gin.Context) {
+	ctx := c.Request.Context()
+	sub := s.live.Subscribe(topicDeliveries)
+	defer sub.Close()
+	last, err := s.repo.lastDeliveryEvent(ctx)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	in := &inboxReader{s: s, sent: last}
+	if cursorGiven(c) {
+		in.sent = min(last, httpd.LastEventID(c))
+	}
+	source := make(chan event.Event)
+	go func() {
+		defer close(source)
+		if !forward(ctx.Done(), source, event.Event{Lagged: true}) {
+			return
+		}
+		for ev := range sub.Events() {
+			if !forward(ctx.Done(), source, ev) {
+				return
+			}
+		}
+	}()
+	follow(c, source, func(ev event.Event) []outEvent { return in.next(ctx, ev) })
+}
+
+// inboxReader knows how far a stream is.
+type inboxReader struct {
+	s    *Service
+	sent int64
+}
+
+// next is what a piece of news means for the stream. The news is sent as it is if it is the next in order; otherwise, also
+// if some was lost, the store is read.
+func (in *inboxReader) next(ctx context.Context, ev event.Event) (out []outEvent) {
+	stored, ok := ev.Data.(deliveryEvent)
+	switch {
+	case ok && stored.ID <= in.sent:
+		return nil
+	case ok && stored.ID == in.sent+1:
+		in.sent = stored.ID
+		return []outEvent{in.event(stored)}
+	}
+	for {
+		rows, err := in.s.repo.deliveryEvents(ctx, in.sent)
+		if err != nil {
+			in.s.log.Warn("the events of deliveries cannot be read", "error", err)
+			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}
+			return append(out, outEvent{name: eventDeliveryFailed, data: failed, last: true})
+		}
+		for _, row := range rows {
+			in.sent = row.ID
+			out = append(out, in.event(row))
+		}
+		if len(rows) < deliverySlice {
+			return out
+		}
+	}
+}
+
+func (in *inboxReader) event(ev deliveryEvent) outEvent {
+	return outEvent{id: ev.ID, name: eventDelivery, data: json.RawMessage(ev.Data)}
+}

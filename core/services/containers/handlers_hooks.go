@@ -1,0 +1,133 @@
+package containers
+
+import "context"
+
+func (s *Service) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body HookSettings }, error) {
+	out, err := s.HookSettings(ctx)
+	return &struct{ Body HookSettings }{out}, err
+}
+
+func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body HookChange }) (*okAnswer, error) {
+	return done(s.ChangeHookSettings(ctx, in.Body))
+}
+
+func (s *Service) listRepos(ctx context.Context, in *struct {
+	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
+	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
+	Selected string `query:"selectedFilter" enum:"all,selected,unselected" default:"all"`
+}) (*struct{ Body RepoPage }, error) {
+	out, err := s.TrackedRepos(ctx, RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
+	return &struct{ Body RepoPage }{out}, err
+}
+
+// HookJob is the answer of an endpoint that may make a job.
+type HookJob struct {
+	OK    bool   `json:"ok" example:"true"`
+	JobID string `json:"jobId,omitempty" doc:"Left out if there is nothing to do." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+func (s *Service) postRepoSelected(ctx context.Context, in *struct{ Body RepoSelected }) (*struct{ Body HookJob }, error) {
+	id, err := s.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
+	return &struct{ Body HookJob }{HookJob{true, id}}, err
+}
+
+// RepoNamed names a repository.
+type RepoNamed struct {
+	FullName string `json:"fullName" maxLength:"300" example:"ann/blog"`
+}
+
+func (s *Service) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
+	id, err := s.DeleteRepo(ctx, in.Body.FullName)
+	return &struct{ Body HookJob }{HookJob{true, id}}, err
+}
+
+// BulkSelection selects the repositories that fit a filter, or not.
+type BulkSelection struct {
+	Query    string `json:"q" required:"false" maxLength:"200" doc:"Looked for in names."`
+	Filter   string `json:"selectedFilter" required:"false" enum:"all,selected,unselected"`
+	Selected bool   `json:"selected" doc:"What they are to be."`
+}
+
+// Affected tells how many were changed.
+type Affected struct {
+	OK       bool `json:"ok" example:"true"`
+	Affected int  `json:"affected"`
+}
+
+func (s *Service) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
+	n, err := s.BulkSelect(ctx, RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected)
+	return &struct{ Body Affected }{Affected{true, n}}, err
+}
+
+// TargetAdded is a target that repositories are tracked by from now on.
+type TargetAdded struct {
+	OK         bool     `json:"ok" example:"true"`
+	Kind       string   `json:"kind" enum:"repo,owner"`
+	Owner      string   `json:"owner" example:"ann"`
+	ReposAdded int      `json:"reposAdded"`
+	Warnings   []string `json:"warnings"`
+}
+
+func (s *Service) postTarget(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body TargetAdded }, error) {
+	t, n, err := s.AddTarget(ctx, in.Body.Input)
+	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
+}
+
+func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body HookInput }) (*okAnswer, error) {
+	return done(s.RemoveTarget(ctx, in.Body.Input))
+}
+
+func (s *Service) postResolve(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body RepoCandidates }, error) {
+	out, err := s.ResolveInput(ctx, in.Body.Input)
+	return &struct{ Body RepoCandidates }{out}, err
+}
+
+func (s *Service) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body HookOverview }, error) {
+	out, err := s.HookOverview(ctx)
+	return &struct{ Body HookOverview }{out}, err
+}
+
+func (s *Service) listDeliveries(ctx context.Context, in *struct {
+	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
+	Decision string `query:"decision" enum:"processed,ignored,rejected"`
+	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
+}) (*struct{ Body DeliveryPage }, error) {
+	out, err := s.Deliveries(ctx, DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
+	return &struct{ Body DeliveryPage }{out}, err
+}
+
+func (s *Service) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body SyncJob }, error) {
+	out, err := s.SyncAllHooks(ctx)
+	return &struct{ Body SyncJob }{out}, err
+}
+
+func (s *Service) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body SyncJob }, error) {
+	out, err := s.SyncRepoHook(ctx, in.Body.FullName)
+	return &struct{ Body SyncJob }{out}, err
+}
+
+// SyncBody asks for a synchronisation that the caller waits for.
+type SyncBody struct {
+	DryRun    bool             `json:"dryRun" required:"false" doc:"Only tell what would be done."`
+	Repos     []string         `json:"repos" required:"false" maxItems:"2000" doc:"Selected repositories; all of them if it is left out." example:"[\"ann/blog\"]"`
+	Conflicts []ConflictChoice `json:"resolveConflicts" required:"false" maxItems:"200" doc:"Which of several webhooks with the callback URL stays."`
+}
+
+// SyncResults is what was done with the webhooks.
+type SyncResults struct {
+	OK      bool         `json:"ok" example:"true"`
+	Results []SyncResult `json:"results"`
+}
+
+func (s *Service) postSync(ctx context.Context, in *struct {
+	Body *SyncBody `required:"false"`
+}) (*struct{ Body SyncResults }, error) {
+	req := SyncRequest{}
+	if in.Body != nil {
+		req = SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
+	}
+	res, err := s.SyncHooks(ctx, req)
+	return &struct{ Body SyncResults }{SyncResults{true, append([]SyncResult{}, res...)}}, err
+}

@@ -1,0 +1,296 @@
+package containers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+const (
+	hookPAT      = "pat-planted-0123456789"
+	hookTrigger  = "trigger-planted-0123456789"
+	hookCallback = "https://patchbay.example/api/webhooks/host-packages"
+	hookImages   = "registry.example"
+)
+
+// hookLogs keeps what was logged.
+type hookLogs struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *hookLogs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *hookLogs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// hookEnv is a service with doubles of everything outside, and the real queue, which works once run is called.
+type hookEnv struct {
+	testing.TB
+	store *store.Store
+	queue *queue.Queue
+	host  *fake.CodeHost
+	svc   *Service
+	logs  *hookLogs
+	base  string
+	// answers are the bodies of all answers, for the search for secrets.
+	answers bytes.Buffer
+}
+
+func hookDialects(t *testing.T, test func(e *hookEnv)) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) { test(newHookEnv(t, cfg)) })
+}
+
+func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
+	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	ring, err := secret.NewKeyring(bytes.Repeat([]byte{7}, secret.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &hookEnv{TB: t, store: testkit.OpenStore(t, cfg, queue.Migrations(), Migrations()), host: fake.NewCodeHost(hookPAT), logs: &hookLogs{}}
+	log := hclog.New(&hclog.LoggerOptions{Output: e.logs, Level: hclog.Debug})
+	e.host.OnParse(hookParse)
+	e.svc, err = New(Config{
+		Store: e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
+		Settings: Settings{
+			BaseURL: "/", PackageHosts: []string{hookImages}, WebhookSecret: hookTrigger, Parallel: 2, PerHost: 2, RetryBaseMS: 1, RetryMaxMS: 1, ComposeBin: "compose",
+			Discovery: 60, RuntimeScan: 600, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
+		},
+		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.queue, err = queue.New(queue.Config{Store: e.store, Bus: event.NewBus(), Logger: log, Handlers: e.svc.Jobs(), Poll: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.svc.Use(e.queue)
+	t.Cleanup(e.svc.Close)
+	e.listen(log)
+	return e
+}
+
+// without takes the code host away.
+func (e *hookEnv) without() {
+	e.Helper()
+	p := e.svc.state.Load().providers
+	p.CodeHost = nil
+	if err := e.svc.Reload(e.svc.settings(), p); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// run has the queue work.
+func (e *hookEnv) run() {
+	e.Helper()
+	if err := e.queue.Start(context.Background()); err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := e.queue.Stop(ctx); err != nil {
+			e.Error(err)
+		}
+	})
+}
+
+func (e *hookEnv) listen(log hclog.Logger) {
+	e.Helper()
+	srv, err := httpd.Listen("127.0.0.1:0", "http_addr", log)
+	if err != nil {
+		e.Fatal(err)
+	}
+	mount, err := e.svc.Mount()
+	if err != nil {
+		e.Fatal(err)
+	}
+	guard := func(c *gin.Context, _ string, _ httpd.Policy) error {
+		if c.GetHeader("X-Test-User") == "" {
+			return fault.New("auth_required", "Sign in.").WithStatus(http.StatusUnauthorized)
+		}
+		who := &auth.Principal{User: auth.User{ID: "usr_1", Name: "ann", Role: "admin"}, Via: auth.ViaForward}
+		c.Request = c.Request.WithContext(auth.With(c.Request.Context(), who))
+		return nil
+	}
+	if err := srv.Mount([]httpd.Mount{mount}, httpd.Options{Logger: log, Guard: guard}); err != nil {
+		e.Fatal(err)
+	}
+	srv.Serve()
+	e.base = "http://" + srv.Addr()
+	e.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = srv.Shutdown(ctx)
+		http.DefaultClient.CloseIdleConnections()
+	})
+}
+
+// hookGot is an answer, read whole.
+type hookGot struct {
+	status int
+	body   string
+	json   map[string]any
+}
+
+func (g hookGot) text(key string) string { s, _ := g.json[key].(string); return s }
+
+func (g hookGot) list(key string) []any { l, _ := g.json[key].([]any); return l }
+
+func (e *hookEnv) send(method, path, body string, header ...string) hookGot {
+	e.Helper()
+	req, err := http.NewRequest(method, e.base+path, strings.NewReader(body))
+	if err != nil {
+		e.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.answers.Write(raw)
+	g := hookGot{status: resp.StatusCode, body: string(raw)}
+	_ = json.Unmarshal(raw, &g.json)
+	return g
+}
+
+// api calls an endpoint of the integration as a person, and wants a status.
+func (e *hookEnv) api(status int, method, path, body string) hookGot {
+	e.Helper()
+	g := e.send(method, "/api/host-packages"+path, body, "X-Test-User", "ann", "Content-Type", "application/json")
+	if g.status != status {
+		e.Fatalf("%s %s %s: %d %s, want %d", method, path, body, g.status, g.body, status)
+	}
+	return g
+}
+
+func (e *hookEnv) post(status int, path, body string) hookGot {
+	e.Helper()
+	return e.api(status, http.MethodPost, path, body)
+}
+
+// setUp switches the integration on and tracks repositories; those in selected are selected without a job.
+func (e *hookEnv) setUp(selected ...string) {
+	e.Helper()
+	e.api(200, http.MethodPut, "/settings", `{"enabled":true,"callbackUrl":"`+hookCallback+`","pat":"`+hookPAT+`"}`)
+	for _, full := range selected {
+		e.track(full, true)
+	}
+}
+
+// track puts a repository into the table and onto the code host.
+func (e *hookEnv) track(full string, selected bool) {
+	e.Helper()
+	owner, _, _ := strings.Cut(full, "/")
+	e.host.SetResolution(full, codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{{FullName: full}}})
+	err := e.store.Tx(context.Background(), "track", func(ctx context.Context) error {
+		row := repoRecord{Name: strings.ToLower(full), FullName: full, Selected: selected, WebhookState: hookUnknown, CreatedAt: 1}
+		return e.store.Writer(ctx).Create(&row).Error
+	})
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *hookEnv) repo(full string) *repoRecord {
+	e.Helper()
+	row, err := e.svc.repo.trackedRepo(context.Background(), strings.ToLower(full))
+	if err != nil {
+		e.Fatal(err)
+	}
+	return row
+}
+
+// manage puts services with images into the inventory and returns their ids.
+func (e *hookEnv) manage(images ...string) (ids []string) {
+	e.Helper()
+	err := e.store.Tx(context.Background(), "manage", func(ctx context.Context) error {
+		st := stackRecord{ID: store.NewID("stk"), Project: store.NewID("p"), CreatedAt: 1}
+		if err := e.store.Writer(ctx).Create(&st).Error; err != nil {
+			return err
+		}
+		for i, ref := range images {
+			svc := serviceRecord{ID: store.NewID("svc"), StackID: st.ID, Name: "s" + string(rune('a'+i)), Image: ref, State: StateRunning, MinAge: -1, CreatedAt: 1}
+			svc.Repo, svc.Tag = svc.ref().Repo(), svc.ref().Tag
+			if err := e.store.Writer(ctx).Create(&svc).Error; err != nil {
+				return err
+			}
+			ids = append(ids, svc.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return ids
+}
+
+// ended waits for a job and returns it.
+func (e *hookEnv) ended(id string) queue.Job {
+	e.Helper()
+	var job queue.Job
+	testkit.Eventually(e, 20*time.Second, func() bool {
+		var err error
+		if job, err = e.queue.Get(context.Background(), id); err != nil {
+			e.Fatal(err)
+		}
+		return job.State != queue.Queued && job.State != queue.Running
+	}, "the job "+id+" ends")
+	return job
+}
+
+func (e *hookEnv) jobs(kinds ...string) []queue.Job {
+	e.Helper()
+	jobs, _, err := e.queue.List(context.Background(), queue.Filter{Types: queueTypes(kinds)}, "", 200)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return jobs
+}
+
+// secret is the secret that deliveries are signed with.
+func (e *hookEnv) secret() string {
+	e.Helper()
+	cfg, err := e.svc.hookConfig(context.Background())
+	if err != nil {
+		e.Fatal(err)
+	}
+	return cfg.Secret.Reveal()
+}

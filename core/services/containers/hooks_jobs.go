@@ -1,0 +1,335 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// SyncJob names the job that synchronises webhooks.
+type SyncJob struct {
+	OK     bool   `json:"ok" example:"true"`
+	JobID  string `json:"jobId" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Status string `json:"status" enum:"queued,running"`
+	Reused bool   `json:"reused" doc:"The job was under way already."`
+}
+
+// SyncAllHooks has the webhooks of all selected repositories brought in line. A job that is under way is reused.
+func (s *Service) SyncAllHooks(ctx context.Context) (SyncJob, error) {
+	if _, err := s.hooking(ctx); err != nil {
+		return SyncJob{}, err
+	}
+	_, selected, err := s.repo.countRepos(ctx)
+	if err != nil {
+		return SyncJob{}, fmt.Errorf("count the repositories: %w", err)
+	}
+	if selected == 0 {
+		return SyncJob{}, noneSelected()
+	}
+	job, reused, err := s.submit(ctx, submission{kind: JobHookSyncAll, key: "all", spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync}})
+	return SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}, err
+}
+
+func noneSelected() error {
+	return fault.New(fault.InvalidArgument, "No repository is selected.").With("reason", "none_selected")
+}
+
+// SyncRepoHook has the webhook of one repository brought in line. A job for it that is under way is reused; while its
+// webhook is being taken away, this is a fault.Conflict.
+func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, err error) {
+	name, err := repoName(full)
+	if err != nil {
+		return out, err
+	}
+	if _, err := s.hooking(ctx); err != nil {
+		return out, err
+	}
+	open, err := s.openHookJobs(ctx)
+	if err != nil {
+		return out, err
+	}
+	holders, err := s.queue.Holders(ctx, []string{unregisterLock(name)})
+	if err != nil {
+		return out, fmt.Errorf("read the jobs of a repository: %w", err)
+	}
+	err = s.hookTx(ctx, "synchronise a repository", func(ctx context.Context, w *gorm.DB) error {
+		row, err := s.repo.trackedRepo(ctx, name)
+		if err != nil {
+			return fmt.Errorf("read a repository: %w", err)
+		}
+		if row == nil {
+			return fault.New(fault.NotFound, notTracked, name)
+		}
+		if job, held := holders[unregisterLock(name)]; held {
+			return beingRemoved(job.ID)
+		}
+		row.settle(open)
+		if row.Removing || row.LastOp == hookUnregister && (row.WebhookState == hookQueued || row.WebhookState == hookRunning) {
+			return beingRemoved(row.JobID)
+		}
+		if !row.Selected {
+			return invalid("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
+		}
+		job, reused, err := s.submit(ctx, submission{kind: JobHookSyncRepo, key: name, spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync, Repo: name}})
+		if err != nil {
+			return err
+		}
+		out = SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}
+		if reused {
+			return nil
+		}
+		return s.repo.updateRepos(w, []string{name}, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": hookSync, "last_error": ""})
+	})
+	return out, err
+}
+
+func beingRemoved(jobID string) error {
+	return fault.New(fault.Conflict, "The webhook of this repository is being taken away.").With("reason", "unregister_in_progress").With("existingJobId", jobID)
+}
+
+// SyncRequest asks for a synchronisation that the caller waits for.
+type SyncRequest struct {
+	// DryRun only tells what would be done.
+	DryRun bool
+	// Repos are the selected repositories to look at; none means all.
+	Repos []string
+	// Conflicts say which of several webhooks stay.
+	Conflicts []ConflictChoice
+}
+
+// SyncHooks brings webhooks in line and waits for that.
+func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult, error) {
+	choices := map[string]*ConflictChoice{}
+	for i, c := range req.Conflicts {
+		name, err := repoName(c.Repo)
+		if err != nil {
+			return nil, err
+		}
+		if c.Keep == "" || len(c.Delete) == 0 || slices.Contains(c.Delete, c.Keep) || choices[name] != nil {
+			return nil, invalid("resolveConflicts", "Name for %s, once, the webhook to keep and others to delete.", name)
+		}
+		choices[name] = &req.Conflicts[i]
+	}
+	h, err := s.hooking(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.selectedNames(ctx, req.Repos)
+	if err != nil {
+		return nil, err
+	}
+	for name := range choices {
+		if !slices.Contains(names, name) {
+			return nil, invalid("resolveConflicts", "The repository %s is not among those that are synchronised.", name)
+		}
+	}
+	return h.each(ctx, names, nil, func(ctx context.Context, name string) (SyncResult, error) {
+		return h.sync(ctx, name, hookSync, req.DryRun, choices[name])
+	})
+}
+
+// selectedNames are the selected repositories, or those that are asked for, if all of them are selected.
+func (s *Service) selectedNames(ctx context.Context, asked []string) ([]string, error) {
+	rows, err := s.repo.selectedRepos(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the repositories: %w", err)
+	}
+	var all, out []string
+	for _, r := range rows {
+		all = append(all, r.Name)
+	}
+	for _, full := range asked {
+		name, err := repoName(full)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, name) {
+			return nil, invalid("repos", "The repository %s is not selected.", name).With("reason", "not_selected")
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(asked) == 0 {
+		out = all
+	}
+	if len(out) == 0 {
+		return nil, noneSelected()
+	}
+	return out, nil
+}
+
+// each works on repositories, several at once, and returns the results in their order. An error ends the run.
+func (h *hooking) each(ctx context.Context, names []string, r *report, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
+	out := make([]SyncResult, len(names))
+	var mu sync.Mutex
+	done := 0
+	g, run := errgroup.WithContext(ctx)
+	g.SetLimit(hookParallel)
+	for i, name := range names {
+		g.Go(func() error {
+			res, err := do(run, name)
+			if err != nil {
+				return err
+			}
+			out[i] = res
+			if r == nil {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			told(ctx, r, &res)
+			r.progress(ctx, func(p *ProgressState) {
+				p.Phase, p.Message, p.CurrentTarget = "apply", res.Repo+": "+res.Action, res.Repo
+				p.Current, p.Total, p.Percent = done, len(names), done*99/len(names)
+			})
+			return nil
+		})
+	}
+	return out, g.Wait()
+}
+
+func told(ctx context.Context, r *report, res *SyncResult) {
+	switch res.Action {
+	case syncError:
+		r.fail(ctx, "%s: %s", res.Repo, res.Message)
+	case syncConflict:
+		r.warn(ctx, "%s: %s", res.Repo, res.Message)
+	default:
+		r.info(ctx, "%s: %s", res.Repo, res.Action)
+	}
+}
+
+// HookSummary is the summary of a job about webhooks.
+type HookSummary struct {
+	Op       string       `json:"op" enum:"register,unregister,audit_all,sync"`
+	Repo     string       `json:"repo,omitempty" doc:"The only repository, where there is one."`
+	Total    int          `json:"total"`
+	Created  int          `json:"created"`
+	Updated  int          `json:"updated"`
+	Noop     int          `json:"noop"`
+	Removed  int          `json:"removed"`
+	Conflict int          `json:"conflict"`
+	Error    int          `json:"error"`
+	Repos    []SyncResult `json:"repos"`
+	Skipped  string       `json:"skippedReason,omitempty" doc:"Why nothing was done."`
+}
+
+func summarise(op string, results []SyncResult) HookSummary {
+	out := HookSummary{Op: op, Total: len(results), Repos: append([]SyncResult{}, results...)}
+	for _, r := range results {
+		switch r.Action {
+		case syncCreated:
+			out.Created++
+		case syncUpdated:
+			out.Updated++
+		case syncNoop:
+			out.Noop++
+		case hookRemoved:
+			out.Removed++
+		case syncConflict:
+			out.Conflict++
+		case syncError:
+			out.Error++
+		}
+	}
+	if len(results) == 1 {
+		out.Repo = results[0].Repo
+	}
+	return out
+}
+
+// verdict fails a job of which everything failed.
+func (h HookSummary) verdict() (any, error) {
+	if h.Total == 0 || h.Error < h.Total {
+		return h, nil
+	}
+	return h, fault.New(fault.Conflict, "%s: %s", h.Repos[0].Repo, h.Repos[0].Message)
+}
+
+// runHookSyncAll brings the webhooks of all selected repositories in line.
+func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ jobSpec, r *report) (any, error) {
+	h, err := s.hooking(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.selectedNames(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.syncEach(ctx, names, hookSync, r)
+}
+
+// runHookSyncRepo brings the webhook of one repository in line.
+func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+	h, err := s.hooking(ctx)
+	if err != nil {
+		return nil, s.spoil(ctx, []string{spec.Repo}, err)
+	}
+	return h.syncEach(ctx, []string{spec.Repo}, hookSync, r)
+}
+
+func (h *hooking) syncEach(ctx context.Context, names []string, op string, r *report) (any, error) {
+	results, err := h.each(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) {
+		return h.sync(ctx, name, op, false, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return summarise(op, results).verdict()
+}
+
+// runHook does what the operation of a job says: register, unregister or audit_all.
+func (s *Service) runHook(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	if spec.Op == hookAuditAll {
+		return s.auditHooks(ctx, r)
+	}
+	names, err := s.namesOf(ctx, job, spec)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Op == hookUnregister {
+		return s.unregister(ctx, names, r)
+	}
+	h, err := s.hooking(ctx)
+	if err != nil {
+		return nil, s.spoil(ctx, names, err)
+	}
+	return h.syncEach(ctx, names, hookRegister, r)
+}
+
+// namesOf are the repositories of a job: the one that it names, or those that were told to wait for it.
+func (s *Service) namesOf(ctx context.Context, job *queue.Job, spec jobSpec) (out []string, err error) {
+	if spec.Repo != "" {
+		return []string{spec.Repo}, nil
+	}
+	rows, err := s.repo.reposOfJob(ctx, job.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the repositories of a job: %w", err)
+	}
+	for _, r := range rows {
+		out = append(out, r.Name)
+	}
+	return out, nil
+}
+
+// spoil notes an error that kept a job from its repositories, and returns it.
+func (s *Service) spoil(ctx context.Context, names []string, failed error) error {
+	var f *fault.Error
+	if !errors.As(failed, &f) {
+		return failed
+	}
+	err := s.repo.tx(ctx, "note a failure", func(_ context.Context, w *gorm.DB) error {
+		return s.repo.updateRepos(w, names, map[string]any{"webhook_state": hookError, "last_error": f.Message, "removing": false})
+	})
+	return errors.Join(failed, err)
+}

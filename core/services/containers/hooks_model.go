@@ -1,0 +1,184 @@
+package containers
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// The states of a repository's webhook.
+const (
+	hookUnknown  = "unknown"
+	hookOK       = "ok"
+	hookMissing  = "missing"
+	hookConflict = "conflict"
+	hookError    = "error"
+	hookQueued   = "queued"
+	hookRunning  = "running"
+)
+
+// What a job does with webhooks.
+const (
+	hookRegister   = "register"
+	hookUnregister = "unregister"
+	hookAuditAll   = "audit_all"
+	hookSync       = "sync"
+)
+
+// targetRecord is an input that people track repositories by.
+type targetRecord struct {
+	Input     string `gorm:"primaryKey"`
+	Kind      string
+	Owner     string
+	Warnings  []string `gorm:"serializer:json"`
+	CreatedAt int64    `gorm:"autoCreateTime:false"`
+}
+
+// TableName implements gorm's Tabler.
+func (targetRecord) TableName() string { return "containers_targets" }
+
+// repoRecord is a repository that is tracked.
+type repoRecord struct {
+	// Name is FullName in lower case.
+	Name         string `gorm:"primaryKey"`
+	FullName     string
+	Selected     bool
+	Visibility   string
+	LastActivity int64
+	WebhookState string
+	HookID       string
+	// JobID is the last job that was made for it, and the one that it waits for while its state is queued or running.
+	JobID string
+	// Removing: it is forgotten once its webhook is gone.
+	Removing    bool
+	LastOp      string
+	LastError   string
+	LastSyncAt  int64
+	LastAuditAt int64
+	CreatedAt   int64 `gorm:"autoCreateTime:false"`
+}
+
+// TableName implements gorm's Tabler.
+func (repoRecord) TableName() string { return "containers_repos" }
+
+// owner is the account that a repository belongs to, in lower case.
+func (r *repoRecord) owner() string {
+	owner, _, _ := strings.Cut(r.Name, "/")
+	return owner
+}
+
+// TrackedRepo is a repository that is tracked.
+type TrackedRepo struct {
+	FullName     string `json:"fullName" example:"ann/blog"`
+	Selected     bool   `json:"selected" doc:"Whether its packages' webhook is kept."`
+	Visibility   string `json:"visibility,omitempty" example:"public"`
+	WebhookState string `json:"webhookState" enum:"unknown,ok,missing,conflict,error,queued,running"`
+	WebhookJobID string `json:"webhookJobId,omitempty" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	HookID       string `json:"hookId,omitempty" example:"4711"`
+	Removing     bool   `json:"removing,omitempty" doc:"It is forgotten once its webhook is gone."`
+	LastActivity string `json:"lastActivityAt,omitempty" format:"date-time"`
+	LastSyncAt   string `json:"lastSyncAt,omitempty" format:"date-time"`
+	LastAuditAt  string `json:"lastAuditAt,omitempty" format:"date-time"`
+	LastOp       string `json:"lastOp,omitempty" enum:"register,unregister,sync,audit_all"`
+	LastError    string `json:"lastError,omitempty"`
+}
+
+// settle corrects a row whose job ended without a word, such as one that was cancelled while it waited. open are the jobs
+// that have not ended.
+func (r *repoRecord) settle(open map[string]string) {
+	waits := r.WebhookState == hookQueued || r.WebhookState == hookRunning
+	if (waits || r.Removing) && open[r.JobID] == "" {
+		r.Removing = false
+		if waits {
+			r.WebhookState = hookUnknown
+		}
+	}
+}
+
+func (r *repoRecord) view() TrackedRepo {
+	return TrackedRepo{
+		FullName: r.FullName, Selected: r.Selected, Visibility: r.Visibility, WebhookState: r.WebhookState, WebhookJobID: r.JobID, HookID: r.HookID,
+		Removing: r.Removing, LastActivity: stamp(r.LastActivity), LastSyncAt: stamp(r.LastSyncAt), LastAuditAt: stamp(r.LastAuditAt), LastOp: r.LastOp, LastError: r.LastError,
+	}
+}
+
+// HookTarget is an input that repositories are tracked by.
+type HookTarget struct {
+	Input    string   `json:"input" example:"ann/blog"`
+	Kind     string   `json:"kind" enum:"repo,owner"`
+	Owner    string   `json:"owner" example:"ann"`
+	Warnings []string `json:"warnings"`
+}
+
+func (t *targetRecord) view() HookTarget {
+	return HookTarget{Input: t.Input, Kind: t.Kind, Owner: t.Owner, Warnings: append([]string{}, t.Warnings...)}
+}
+
+// covers tells whether a target stands for a repository, named in lower case.
+func (t *targetRecord) covers(name string) bool {
+	if t.Kind == "owner" {
+		return strings.HasPrefix(name, strings.ToLower(t.Owner)+"/")
+	}
+	input := strings.TrimSuffix(strings.TrimRight(strings.ToLower(t.Input), "/"), ".git")
+	return strings.HasSuffix("/"+input, "/"+name)
+}
+
+// maxRepoName bounds owner/name, in bytes.
+const maxRepoName = 300
+
+// repoName checks owner/name and gives it in lower case, as the table has it.
+func repoName(full string) (string, error) {
+	name := strings.ToLower(strings.TrimSpace(full))
+	owner, repo, _ := strings.Cut(name, "/")
+	odd := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-'
+	}
+	if owner == "" || repo == "" || len(name) > maxRepoName || strings.ContainsFunc(owner+repo, odd) || slices.Contains([]string{".", ".."}, repo) {
+		return "", invalid("fullName", "A repository is named owner/name.")
+	}
+	return name, nil
+}
+
+// hookConfig is what people have set for the code host's webhooks.
+type hookConfig struct {
+	Enabled     bool
+	CallbackURL string
+	PAT, Secret schema.Secret
+}
+
+// clean takes secrets out of a text and bounds it, in case a code host repeats what it was sent.
+func (c *hookConfig) clean(text string) string {
+	for _, s := range []schema.Secret{c.PAT, c.Secret} {
+		if s != "" {
+			text = strings.ReplaceAll(text, s.Reveal(), "…")
+		}
+	}
+	return clip(text, 500)
+}
+
+// clip bounds a text to n bytes and takes out what a database does not store.
+func clip(text string, n int) string {
+	if len(text) > n {
+		text = text[:n]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+}
+
+// Why the integration cannot do what is asked for.
+const (
+	whyDisabled = "disabled"
+	whyNoHost   = "code_host_not_configured"
+	whyNoToken  = "token_missing"
+	whyToken    = "token_invalid_or_scope_insufficient"
+)
+
+func hookFault(why string) *fault.Error {
+	text := map[string]string{
+		whyDisabled: "The package webhooks are switched off.",
+		whyNoHost:   "No code host is configured: set code_host of the service in plugin.hcl.",
+		whyNoToken:  "The code host's access token is not set.",
+	}[why]
+	return fault.New(fault.InvalidArgument, "%s", text).With("reason", why)
+}

@@ -1,0 +1,210 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+// hookRemoved is the result of taking a webhook away.
+const hookRemoved = "removed"
+
+// unregister takes webhooks away, and forgets the repositories that are being removed. Where the code host cannot be asked
+// since the integration is incomplete, the webhooks stay there and nothing here answers them.
+func (s *Service) unregister(ctx context.Context, names []string, r *report) (any, error) {
+	cfg, err := s.hookConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &hooking{s: s, host: s.codeHost(), cfg: cfg}
+	results, err := h.each(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) { return h.remove(ctx, name, r) })
+	if err != nil {
+		return nil, err
+	}
+	return summarise(hookUnregister, results).verdict()
+}
+
+// remove takes the webhook of one repository away, unless it was selected again meanwhile.
+func (h *hooking) remove(ctx context.Context, name string, r *report) (SyncResult, error) {
+	res := SyncResult{Repo: name, Action: hookRemoved}
+	unlock, err := h.s.applying.lock(ctx, "/"+settingHooks+"/"+name)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	row, err := h.s.repo.trackedRepo(ctx, name)
+	if err != nil {
+		return res, fmt.Errorf("read a repository: %w", err)
+	}
+	if row == nil || row.Selected {
+		res.Action, res.Message = syncNoop, "The repository was selected again, or is gone."
+		return res, nil
+	}
+	res.Repo = row.FullName
+	if h.host == nil || h.cfg.PAT == "" {
+		r.warn(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
+		return res, h.removed(ctx, name)
+	}
+	if err := h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
+		return res, err
+	}
+	err = attempts(ctx, func() error { return h.takeAway(ctx, row) })
+	switch {
+	case ctx.Err() != nil:
+		err := h.s.repo.updateRepo(context.WithoutCancel(ctx), name, map[string]any{"webhook_state": row.WebhookState})
+		return res, errors.Join(context.Cause(ctx), err)
+	case err == nil || client.CauseOf(err) == client.CauseMissing:
+		return res, h.removed(ctx, name)
+	case !h.cfg.Enabled:
+		r.warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.clean(reason(err)))
+		return res, h.removed(ctx, name)
+	}
+	res.Action, res.Message = syncError, h.cfg.clean(reason(err))
+	return res, h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookError, "last_error": res.Message, "removing": false})
+}
+
+// takeAway deletes all webhooks of a repository that are ours.
+func (h *hooking) takeAway(ctx context.Context, row *repoRecord) error {
+	hooks, err := h.host.Hooks(ctx, h.cfg.PAT, row.FullName)
+	if err != nil {
+		return err
+	}
+	for _, k := range h.ours(row, hooks) {
+		if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, k.ID); err != nil && client.CauseOf(err) != client.CauseMissing {
+			return err
+		}
+	}
+	return nil
+}
+
+// removed notes that a webhook is gone, and forgets a repository that is being removed.
+func (h *hooking) removed(ctx context.Context, name string) error {
+	gone, err := h.s.repo.forgetRepo(ctx, name)
+	if err != nil || gone {
+		return err
+	}
+	return h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.s.now()})
+}
+
+// AuditSummary is the summary of an audit.
+type AuditSummary struct {
+	Op       string      `json:"op" enum:"audit_all"`
+	Total    int         `json:"total"`
+	OK       int         `json:"ok"`
+	Missing  int         `json:"missing"`
+	Conflict int         `json:"conflict"`
+	Error    int         `json:"error"`
+	Repos    []AuditRepo `json:"repos" doc:"The repositories that are not ok."`
+	Skipped  string      `json:"skippedReason,omitempty" doc:"Why nothing was looked at."`
+}
+
+// AuditRepo is what an audit found wrong with one repository.
+type AuditRepo struct {
+	Repo   string `json:"repo" example:"ann/blog"`
+	Status string `json:"status" enum:"missing,conflict,error"`
+	Error  string `json:"error,omitempty"`
+}
+
+// auditHooks looks at the webhooks of all selected repositories and notes what it finds. It repairs nothing.
+func (s *Service) auditHooks(ctx context.Context, r *report) (any, error) {
+	out := AuditSummary{Op: hookAuditAll, Repos: []AuditRepo{}}
+	h, err := s.hooking(ctx)
+	if why := skipped(err); why != "" {
+		out.Skipped = why
+		r.info(ctx, "nothing was looked at: %s", why)
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.repo.selectedRepos(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the repositories: %w", err)
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	results, err := h.each(ctx, names, r, h.audit)
+	if err != nil {
+		return nil, err
+	}
+	for _, res := range results {
+		out.add(res)
+	}
+	return out, nil
+}
+
+func (a *AuditSummary) add(res SyncResult) {
+	a.Total++
+	switch res.Action {
+	case hookMissing:
+		a.Missing++
+	case hookConflict:
+		a.Conflict++
+	case hookError:
+		a.Error++
+	default:
+		a.OK++
+		return
+	}
+	a.Repos = append(a.Repos, AuditRepo{Repo: res.Repo, Status: res.Action, Error: res.Message})
+}
+
+// audit looks at one repository. Its result has the state as the action.
+func (h *hooking) audit(ctx context.Context, name string) (res SyncResult, err error) {
+	res = SyncResult{Repo: name}
+	unlock, err := h.s.applying.lock(ctx, "/"+settingHooks+"/"+name)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+	row, err := h.s.repo.trackedRepo(ctx, name)
+	if err != nil {
+		return res, fmt.Errorf("read a repository: %w", err)
+	}
+	if row == nil || !row.Selected {
+		res.Action = hookOK
+		return res, nil
+	}
+	var found SyncResult
+	failed := attempts(ctx, func() (err error) { found, err = h.plan(ctx, row); return err })
+	if ctx.Err() != nil {
+		return res, context.Cause(ctx)
+	}
+	res.Repo = row.FullName
+	switch {
+	case failed != nil:
+		res.Action, res.Message = hookError, h.cfg.clean(reason(failed))
+	case found.Action == syncCreated:
+		res.Action, res.Message = hookMissing, "There is no webhook for "+codehost.EventPackage+" events."
+	case found.Action == syncConflict:
+		res.Action, res.Message = hookConflict, found.Message
+	case found.Action == syncUpdated:
+		res.Action, res.Message = hookError, "The webhook is not as it should be: its events, content type, address or state differ."
+	default:
+		res.Action = hookOK
+	}
+	columns := map[string]any{"webhook_state": res.Action, "last_error": res.Message, "last_op": hookAuditAll, "last_audit_at": h.s.now()}
+	if found.HookID != "" {
+		columns["hook_id"] = found.HookID
+	}
+	if err := h.s.repo.updateRepo(ctx, name, columns); err != nil {
+		return res, fmt.Errorf("note the webhook of %s: %w", name, err)
+	}
+	return res, nil
+}
+
+// skipped tells why an audit that nobody asked for has nothing to look at; empty for other errors.
+func skipped(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return ""
+	}
+	why, _ := f.Ext["reason"].(string)
+	return why
+}

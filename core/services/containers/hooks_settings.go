@@ -1,0 +1,250 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// settingHooks is the name of the integration's settings.
+const settingHooks = "host_packages"
+
+const (
+	// hookPath is what a callback URL ends in.
+	hookPath = "/api/webhooks/host-packages"
+	// hookSecretLength is that of the secret which deliveries are signed with.
+	hookSecretLength = 48
+	// masked stands for a secret that is set.
+	masked = "******"
+)
+
+// storedHooks are the settings as they are stored; PAT and Secret are sealed.
+type storedHooks struct {
+	Enabled     bool   `json:"enabled"`
+	CallbackURL string `json:"callbackUrl"`
+	PAT         string `json:"pat,omitempty"`
+	Secret      string `json:"secret,omitempty"`
+}
+
+// HookSettings are the integration's settings as the API shows them.
+type HookSettings struct {
+	Enabled       bool         `json:"enabled"`
+	CallbackURL   string       `json:"callbackUrl" example:"https://patchbay.example.com/api/webhooks/host-packages"`
+	Targets       []HookTarget `json:"targets"`
+	ReposTotal    int64        `json:"reposTotal"`
+	ReposSelected int64        `json:"reposSelectedTotal"`
+	PATMasked     string       `json:"patMasked,omitempty" doc:"Left out while no token is set." example:"******"`
+	SecretMasked  string       `json:"secretMasked,omitempty" doc:"Left out before the settings are first stored, which makes the secret." example:"******"`
+}
+
+// HookChange is a change of the settings. Members that are left out stay as they are.
+type HookChange struct {
+	Enabled     bool            `json:"enabled"`
+	CallbackURL string          `json:"callbackUrl" maxLength:"1000" doc:"https, ending in /api/webhooks/host-packages; http for this machine alone. May be empty while the integration is off." example:"https://patchbay.example.com/api/webhooks/host-packages"`
+	Targets     *[]HookInput    `json:"targets" required:"false" maxItems:"200" doc:"All inputs that are to be tracked."`
+	Repos       *[]RepoSelected `json:"repos" required:"false" maxItems:"2000" doc:"Repositories to select or not; others stay as they are."`
+	PAT         string          `json:"pat" required:"false" maxLength:"1000" doc:"The code host's access token. Empty or masked keeps the stored one."`
+}
+
+// HookInput names a repository or an owner.
+type HookInput struct {
+	Input string `json:"input" maxLength:"500" doc:"owner/repo, the address of a repository or of an owner, or an owner's name." example:"ann/blog"`
+}
+
+// RepoSelected says whether a repository's webhook is kept.
+type RepoSelected struct {
+	FullName string `json:"fullName" maxLength:"300" example:"ann/blog"`
+	Selected bool   `json:"selected"`
+}
+
+func (s *Service) storedHooks(ctx context.Context) (out storedHooks, err error) {
+	if _, err = s.repo.setting(ctx, settingHooks, &out); err != nil {
+		return out, fmt.Errorf("read the settings of webhooks: %w", err)
+	}
+	return out, nil
+}
+
+// hookConfig reads the settings with their secrets.
+func (s *Service) hookConfig(ctx context.Context) (hookConfig, error) {
+	stored, err := s.storedHooks(ctx)
+	if err != nil {
+		return hookConfig{}, err
+	}
+	out := hookConfig{Enabled: stored.Enabled, CallbackURL: stored.CallbackURL}
+	if out.PAT, err = s.openHook(stored.PAT, "pat"); err != nil {
+		return hookConfig{}, fmt.Errorf("open the code host's token: %w", err)
+	}
+	if out.Secret, err = s.openHook(stored.Secret, "secret"); err != nil {
+		return hookConfig{}, fmt.Errorf("open the webhooks' secret: %w", err)
+	}
+	return out, nil
+}
+
+func (s *Service) openHook(sealed, column string) (schema.Secret, error) {
+	if sealed == "" {
+		return "", nil
+	}
+	plain, err := s.cfg.Keyring.Open(sealed, "containers_settings", settingHooks, column)
+	return schema.Secret(plain), err
+}
+
+func (s *Service) sealHook(plain, column string) string {
+	return s.cfg.Keyring.Seal([]byte(plain), "containers_settings", settingHooks, column)
+}
+
+// HookSettings reads the settings of package webhooks. Secrets are masked.
+func (s *Service) HookSettings(ctx context.Context) (HookSettings, error) {
+	stored, err := s.storedHooks(ctx)
+	if err != nil {
+		return HookSettings{}, err
+	}
+	out := HookSettings{Enabled: stored.Enabled, CallbackURL: stored.CallbackURL, Targets: []HookTarget{}}
+	if stored.PAT != "" {
+		out.PATMasked = masked
+	}
+	if stored.Secret != "" {
+		out.SecretMasked = masked
+	}
+	targets, err := s.repo.targets(ctx)
+	if err != nil {
+		return out, fmt.Errorf("read the targets: %w", err)
+	}
+	for i := range targets {
+		out.Targets = append(out.Targets, targets[i].view())
+	}
+	if out.ReposTotal, out.ReposSelected, err = s.repo.countRepos(ctx); err != nil {
+		return out, fmt.Errorf("count the repositories: %w", err)
+	}
+	return out, nil
+}
+
+// ChangeHookSettings stores a change of the settings. The first one makes the secret that deliveries are signed with.
+func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
+	c.CallbackURL = strings.TrimSpace(c.CallbackURL)
+	if c.CallbackURL != "" || c.Enabled {
+		if err := checkCallback(c.CallbackURL); err != nil {
+			return err
+		}
+	}
+	if c.Enabled && s.codeHost() == nil {
+		return hookFault(whyNoHost)
+	}
+	pat := strings.TrimSpace(c.PAT)
+	if pat == masked || strings.Trim(pat, "•") == "" {
+		pat = ""
+	}
+	if strings.ContainsFunc(pat, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return invalid("pat", "The access token has characters that no token has.")
+	}
+	wanted, err := selections(c.Repos)
+	if err != nil {
+		return err
+	}
+	added, err := s.resolveNew(ctx, c.Targets, schema.Secret(pat))
+	if err != nil {
+		return err
+	}
+	return s.hookTx(ctx, "change the webhooks' settings", func(ctx context.Context, w *gorm.DB) error {
+		stored, err := s.storedHooks(ctx)
+		if err != nil {
+			return err
+		}
+		stored.Enabled, stored.CallbackURL = c.Enabled, c.CallbackURL
+		if pat != "" {
+			stored.PAT = s.sealHook(pat, "pat")
+		}
+		if stored.Secret == "" {
+			stored.Secret = s.sealHook(secret.RandomString(hookSecretLength, secret.Alphanumeric), "secret")
+		}
+		if c.Enabled && stored.PAT == "" {
+			return hookFault(whyNoToken).With("field", "pat")
+		}
+		if err := s.repo.putSetting(ctx, settingHooks, stored, s.now()); err != nil {
+			return fmt.Errorf("store the webhooks' settings: %w", err)
+		}
+		if err := s.replaceTargets(ctx, w, c.Targets, added); err != nil {
+			return err
+		}
+		return s.applySelections(ctx, w, wanted, stored.Enabled)
+	})
+}
+
+// checkCallback makes sure that a code host can reach an address, as far as its text tells.
+func checkCallback(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > 1000 {
+		return invalid("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
+	}
+	ip := net.ParseIP(u.Hostname())
+	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	if u.Scheme != "https" && (u.Scheme != "http" || !local) {
+		return invalid("callbackUrl", "The callback URL must begin with https://.")
+	}
+	if !strings.HasSuffix(u.Path, hookPath) {
+		return invalid("callbackUrl", "The callback URL must end in %s.", hookPath)
+	}
+	return nil
+}
+
+// checkHooks is the part of the deploy check about package webhooks.
+func (s *Service) checkHooks(ctx context.Context) ReportCheck {
+	const impact = "New images are seen by scheduled checks alone."
+	cfg, err := s.hookConfig(ctx)
+	if err != nil {
+		return failing("The settings of package webhooks cannot be read.", impact, "", "Set the access token again, or restore the key that it was sealed with.")
+	}
+	if !cfg.Enabled {
+		return na(naSwitch, "Package webhooks are switched off.")
+	}
+	_, selected, err := s.repo.countRepos(ctx)
+	if err != nil {
+		return failing("The tracked repositories could not be read.", impact, "", "Look at the log of the core.")
+	}
+	var lacks []string
+	for _, c := range []struct {
+		lacks bool
+		text  string
+	}{
+		{s.codeHost() == nil, "code_host in plugin.hcl"}, {cfg.PAT == "", "an access token"}, {checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
+		{cfg.Secret == "", "the secret, which storing the settings makes"}, {selected == 0, "a selected repository"},
+	} {
+		if c.lacks {
+			lacks = append(lacks, c.text)
+		}
+	}
+	if len(lacks) > 0 {
+		return failing("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(lacks, ", "), "Complete them in the settings.")
+	}
+	return pass("Package webhooks are complete.", fmt.Sprintf("%d repositories, %s", selected, cfg.CallbackURL))
+}
+
+// selection is a repository with what it is to be.
+type selection struct {
+	name, full string
+	selected   bool
+}
+
+// selections checks a list of repositories; a repository that stands in it twice counts as it stands last.
+func selections(list *[]RepoSelected) ([]selection, error) {
+	if list == nil {
+		return nil, nil
+	}
+	var out []selection
+	for _, r := range *list {
+		name, err := repoName(r.FullName)
+		if err != nil {
+			return nil, err
+		}
+		out = slices.DeleteFunc(out, func(s selection) bool { return s.name == name })
+		out = append(out, selection{name, strings.TrimSpace(r.FullName), r.Selected})
+	}
+	return out, nil
+}

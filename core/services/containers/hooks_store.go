@@ -1,0 +1,137 @@
+package containers
+
+import (
+	"context"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// hookLock is the number of the lock of the webhooks' tables on PostgreSQL.
+const hookLock int64 = 0x70625f686f6f6b73
+
+// lockHooks has the transactions that change webhooks' settings or take deliveries run one after the other, so that events
+// get their ids in the order of commits. It is the first thing that they do. SQLite has one writer anyway.
+func (r *repository) lockHooks(ctx context.Context) error {
+	if r.store.Dialect() != store.Postgres {
+		return nil
+	}
+	return r.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(?)", hookLock).Error
+}
+
+func (r *repository) targets(ctx context.Context) (out []targetRecord, err error) {
+	err = r.db(ctx).Order("created_at, input").Find(&out).Error
+	return out, err
+}
+
+func (r *repository) countRepos(ctx context.Context) (total, selected int64, err error) {
+	var n struct{ Total, Selected int64 }
+	err = r.db(ctx).Raw("SELECT count(*) AS total, COALESCE(sum(CASE WHEN selected THEN 1 ELSE 0 END), 0) AS selected FROM containers_repos").Scan(&n).Error
+	return n.Total, n.Selected, err
+}
+
+// trackedRepo reads a repository; nil without one.
+func (r *repository) trackedRepo(ctx context.Context, name string) (*repoRecord, error) {
+	var rows []repoRecord
+	err := r.db(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func (r *repository) trackedRepos(ctx context.Context) (out []repoRecord, err error) {
+	err = r.db(ctx).Order("name").Find(&out).Error
+	return out, err
+}
+
+func (r *repository) selectedRepos(ctx context.Context) (out []repoRecord, err error) {
+	err = r.db(ctx).Where("selected = ?", true).Order("name").Find(&out).Error
+	return out, err
+}
+
+// reposOfJob are the repositories that a job is to work on.
+func (r *repository) reposOfJob(ctx context.Context, jobID string) (out []repoRecord, err error) {
+	err = r.db(ctx).Where("job_id = ?", jobID).Order("name").Find(&out).Error
+	return out, err
+}
+
+// RepoFilter selects tracked repositories; zero members select all.
+type RepoFilter struct {
+	// Query is looked for in names.
+	Query string
+	// Selected is "all", "selected" or "unselected".
+	Selected string
+}
+
+func (f RepoFilter) scope(db *gorm.DB) *gorm.DB {
+	if q := strings.ToLower(strings.TrimSpace(f.Query)); q != "" {
+		db = db.Where(`name LIKE ? ESCAPE '\'`, "%"+escapeLike(q)+"%")
+	}
+	switch f.Selected {
+	case "selected":
+		db = db.Where("selected = ?", true)
+	case "unselected":
+		db = db.Where("selected = ?", false)
+	}
+	return db
+}
+
+func escapeLike(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(s)
+}
+
+// pageRepos reads a page, and how many there are in all of them.
+func (r *repository) pageRepos(ctx context.Context, f RepoFilter, offset, limit int) (out []repoRecord, filtered int64, err error) {
+	if err = f.scope(r.db(ctx).Model(&repoRecord{})).Count(&filtered).Error; err != nil {
+		return nil, 0, err
+	}
+	err = f.scope(r.db(ctx)).Order("name").Offset(offset).Limit(limit).Find(&out).Error
+	return out, filtered, err
+}
+
+// addRepos tracks repositories; of those that are tracked already it renews what the code host says of them.
+func (r *repository) addRepos(w *gorm.DB, rows []repoRecord) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return w.Clauses(clause.OnConflict{
+		Columns: []clause.Column{{Name: "name"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name", "visibility", "last_activity"}),
+	}).CreateInBatches(&rows, 500).Error
+}
+
+func (r *repository) addTarget(w *gorm.DB, t *targetRecord) error {
+	return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(t).Error
+}
+
+// updateRepo changes columns of a repository.
+func (r *repository) updateRepo(ctx context.Context, name string, columns map[string]any) error {
+	return r.tx(ctx, "change a tracked repository", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&repoRecord{}).Where("name = ?", name).Updates(columns).Error
+	})
+}
+
+// updateRepos changes columns of many.
+func (r *repository) updateRepos(w *gorm.DB, names []string, columns map[string]any) error {
+	for len(names) > 0 {
+		n := min(len(names), 500)
+		if err := w.Model(&repoRecord{}).Where("name IN ?", names[:n]).Updates(columns).Error; err != nil {
+			return err
+		}
+		names = names[n:]
+	}
+	return nil
+}
+
+// forgetRepo ends the tracking of a repository that is being removed; false if it is not.
+func (r *repository) forgetRepo(ctx context.Context, name string) (gone bool, err error) {
+	err = r.tx(ctx, "forget a repository", func(_ context.Context, w *gorm.DB) error {
+		done := w.Where("name = ? AND removing = ?", name, true).Delete(&repoRecord{})
+		gone = done.RowsAffected > 0
+		return done.Error
+	})
+	return gone, err
+}

@@ -1,0 +1,251 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+const (
+	// hookTries is how often a call to the code host is made that fails for a passing reason.
+	hookTries = 3
+	// hookPause is the first pause between two tries; it doubles. hookPatience is the longest that a code host may ask for.
+	hookPause    = 300 * time.Millisecond
+	hookPatience = time.Minute
+	// hookParallel is how many repositories are worked on at once.
+	hookParallel = 5
+)
+
+// attempts runs something that may be repeated, and again if it failed for a passing reason: after the pause that the code
+// host asks for, unless that is too long, or after one that doubles.
+func attempts(ctx context.Context, try func() error) error {
+	pause := hookPause
+	for n := 1; ; n++ {
+		err := try()
+		cause := client.CauseOf(err)
+		passes := cause == client.CauseLimited || cause == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable
+		if err == nil || n == hookTries || !passes {
+			return err
+		}
+		wait := pause + rand.N(pause/3)
+		if after := fault.As(err).RetryAfter; after > hookPatience {
+			return err
+		} else if after > 0 {
+			wait = after
+		}
+		if stop := sleep(ctx, wait); stop != nil {
+			return stop
+		}
+		pause *= 2
+	}
+}
+
+// hooking works on the webhooks of repositories with the settings of one moment.
+type hooking struct {
+	s    *Service
+	host client.CodeHost
+	cfg  hookConfig
+}
+
+// hooking gets ready; a part that is missing is a fault.InvalidArgument with a reason.
+func (s *Service) hooking(ctx context.Context) (*hooking, error) {
+	cfg, err := s.hookConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &hooking{s: s, host: s.codeHost(), cfg: cfg}
+	switch {
+	case !cfg.Enabled:
+		return nil, hookFault(whyDisabled)
+	case h.host == nil:
+		return nil, hookFault(whyNoHost)
+	case cfg.PAT == "":
+		return nil, hookFault(whyNoToken)
+	}
+	return h, checkCallback(cfg.CallbackURL)
+}
+
+// The results of a synchronisation.
+const (
+	syncNoop     = "noop"
+	syncCreated  = "created"
+	syncUpdated  = "updated"
+	syncConflict = "conflict"
+	syncError    = "error"
+)
+
+// SyncResult is what was done with the webhook of one repository.
+type SyncResult struct {
+	Repo          string         `json:"repo" example:"ann/blog"`
+	Action        string         `json:"action" enum:"noop,created,updated,conflict,error"`
+	HookID        string         `json:"hookId,omitempty" example:"4711"`
+	ConflictHooks []ConflictHook `json:"conflictHooks,omitempty" doc:"The webhooks that are there more than once."`
+	Message       string         `json:"message,omitempty"`
+}
+
+// ConflictHook is one of several webhooks with the same callback URL.
+type ConflictHook struct {
+	ID     string   `json:"id" example:"4711"`
+	URL    string   `json:"url"`
+	Events []string `json:"events"`
+	Active bool     `json:"active"`
+}
+
+// ConflictChoice says which of several webhooks of a repository stays.
+type ConflictChoice struct {
+	Repo   string   `json:"repo" maxLength:"300" example:"ann/blog"`
+	Keep   string   `json:"keepHookId" maxLength:"100" example:"4711"`
+	Delete []string `json:"deleteHookIds" minItems:"1" maxItems:"100" example:"[\"4712\"]"`
+}
+
+func (h *hooking) spec() codehost.HookSpec {
+	return codehost.HookSpec{URL: h.cfg.CallbackURL, Secret: h.cfg.Secret, Events: []string{codehost.EventPackage}, Active: true}
+}
+
+// fits tells whether a hook is as it should be, as far as the code host shows it.
+func (h *hooking) fits(k *codehost.Hook) bool {
+	return k.URL == h.cfg.CallbackURL && k.Active && k.ContentType == "json" && slices.Equal(k.Events, []string{codehost.EventPackage})
+}
+
+// ours are the hooks with our callback URL; if there is none, the one that was made here for another callback URL.
+func (h *hooking) ours(row *repoRecord, hooks []codehost.Hook) (out []codehost.Hook) {
+	for _, k := range hooks {
+		if k.URL == h.cfg.CallbackURL {
+			out = append(out, k)
+		}
+	}
+	if len(out) > 0 || row.HookID == "" {
+		return out
+	}
+	for _, k := range hooks {
+		if k.ID == row.HookID && strings.HasSuffix(k.URL, hookPath) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// plan looks at a repository's hooks and tells what there is to do.
+func (h *hooking) plan(ctx context.Context, row *repoRecord) (res SyncResult, err error) {
+	res = SyncResult{Repo: row.FullName}
+	hooks, err := h.host.Hooks(ctx, h.cfg.PAT, row.FullName)
+	if err != nil {
+		return res, err
+	}
+	ours := h.ours(row, hooks)
+	switch {
+	case len(ours) == 0:
+		res.Action = syncCreated
+	case len(ours) > 1:
+		res.Action, res.Message = syncConflict, fmt.Sprintf("%d webhooks have the callback URL.", len(ours))
+		for _, k := range ours {
+			res.ConflictHooks = append(res.ConflictHooks, ConflictHook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), Active: k.Active})
+		}
+	case h.fits(&ours[0]):
+		res.Action, res.HookID = syncNoop, ours[0].ID
+	default:
+		res.Action, res.HookID = syncUpdated, ours[0].ID
+	}
+	return res, nil
+}
+
+// bring has a repository's webhook made or corrected. It may be repeated: it looks first each time.
+func (h *hooking) bring(ctx context.Context, row *repoRecord, dry bool) (res SyncResult, err error) {
+	if res, err = h.plan(ctx, row); err != nil || dry {
+		return res, err
+	}
+	var hook *codehost.Hook
+	switch res.Action {
+	case syncCreated:
+		hook, err = h.host.CreateHook(ctx, h.cfg.PAT, row.FullName, h.spec())
+	case syncUpdated:
+		hook, err = h.host.UpdateHook(ctx, h.cfg.PAT, row.FullName, res.HookID, h.spec())
+	}
+	if hook != nil {
+		res.HookID = hook.ID
+	}
+	return res, err
+}
+
+// resolveConflict deletes the webhooks that a person chose to lose, if they are duplicates of ours.
+func (h *hooking) resolveConflict(ctx context.Context, row *repoRecord, choice ConflictChoice) error {
+	found, err := h.plan(ctx, row)
+	if err != nil {
+		return err
+	}
+	known := func(id string) bool {
+		return slices.ContainsFunc(found.ConflictHooks, func(k ConflictHook) bool { return k.ID == id })
+	}
+	for _, id := range append([]string{choice.Keep}, choice.Delete...) {
+		if !known(id) {
+			return invalid("resolveConflicts", "The webhook %s is none of the duplicates.", clip(id, 100))
+		}
+	}
+	for _, id := range choice.Delete {
+		if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, id); err != nil && client.CauseOf(err) != client.CauseMissing {
+			return err
+		}
+	}
+	return nil
+}
+
+// sync brings the webhook of a selected repository in line and notes the result, which also tells of an error. What is
+// returned as an error ends the whole run.
+func (h *hooking) sync(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
+	unlock, err := h.s.applying.lock(ctx, "/"+settingHooks+"/"+name)
+	if err != nil {
+		return SyncResult{Repo: name}, err
+	}
+	defer unlock()
+	row, err := h.s.repo.trackedRepo(ctx, name)
+	if err != nil {
+		return SyncResult{Repo: name}, fmt.Errorf("read a repository: %w", err)
+	}
+	if row == nil || !row.Selected {
+		return SyncResult{Repo: name, Action: syncNoop, Message: "The repository is not selected any more."}, nil
+	}
+	if !dry {
+		if err := h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
+			return SyncResult{Repo: name}, err
+		}
+	}
+	if choice != nil && !dry {
+		err = attempts(ctx, func() error { return h.resolveConflict(ctx, row, *choice) })
+	}
+	res := SyncResult{Repo: row.FullName}
+	if err == nil {
+		err = attempts(ctx, func() (err error) { res, err = h.bring(ctx, row, dry); return err })
+	}
+	return h.note(ctx, row, res, err, op, dry)
+}
+
+// note writes how a synchronisation ended.
+func (h *hooking) note(ctx context.Context, row *repoRecord, res SyncResult, failed error, op string, dry bool) (SyncResult, error) {
+	if failed != nil {
+		res.Action, res.Message = syncError, h.cfg.clean(reason(failed))
+	}
+	if dry {
+		return res, context.Cause(ctx)
+	}
+	columns := map[string]any{"last_op": op, "last_error": "", "last_sync_at": h.s.now(), "webhook_state": hookOK, "hook_id": res.HookID}
+	switch {
+	case ctx.Err() != nil:
+		columns = map[string]any{"webhook_state": row.WebhookState}
+	case res.Action == syncConflict:
+		columns["webhook_state"], columns["last_error"] = hookConflict, res.Message
+	case res.Action == syncError:
+		columns["webhook_state"], columns["last_error"] = hookError, res.Message
+		delete(columns, "hook_id")
+	}
+	if err := h.s.repo.updateRepo(context.WithoutCancel(ctx), row.Name, columns); err != nil {
+		return res, fmt.Errorf("note the webhook of %s: %w", row.Name, err)
+	}
+	return res, context.Cause(ctx)
+}

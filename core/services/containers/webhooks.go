@@ -1,0 +1,172 @@
+package containers
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// The headers of a package webhook; of the last two the code host's own spelling is taken as well.
+const (
+	headerSignature = "X-Hub-Signature-256"
+	headerEvent     = "X-Host-Event"
+	headerDelivery  = "X-Host-Delivery"
+	aliasEvent      = "X-GitHub-Event"
+	aliasDelivery   = "X-GitHub-Delivery"
+)
+
+const (
+	// webhookLimit is the largest body of a package webhook.
+	webhookLimit = 8 << 20
+	// maxDeliveryID bounds the id of a delivery, in bytes.
+	maxDeliveryID = 200
+)
+
+// codeSignature is the code of a webhook whose sender is not known.
+const codeSignature fault.Code = "invalid_signature"
+
+func badSignature(why, text string) *fault.Error {
+	return fault.New(codeSignature, "%s", text).WithStatus(http.StatusUnauthorized).With("reason", why)
+}
+
+// incoming is a package webhook as it came.
+type incoming struct {
+	signature, event, id string
+	body                 []byte
+	// hook is what it says; nil for a body that cannot be read.
+	hook *codehost.Webhook
+}
+
+// Why a webhook is not acted on.
+const (
+	ignoredDisabled    = "disabled"
+	ignoredEvent       = "not_package_event"
+	ignoredAction      = "not_published"
+	ignoredRepo        = "repo_not_selected"
+	ignoredDuplicate   = "duplicate_delivery"
+	rejectedJSON       = "invalid_json"
+	fallbackNoMatch    = "no_managed_service_match"
+	fallbackOwnerOnly  = "owner_only_payload"
+	deliveryReceived   = "delivery_received"
+	deliveryRepeated   = "delivery_repeated"
+	signatureWrong     = "signature_mismatch"
+	signatureNoSecret  = "webhook_secret_not_configured"
+	signatureTriggered = "webhook_secret_mismatch"
+)
+
+// handlePackageWebhook takes a package webhook of the code host.
+func (s *Service) handlePackageWebhook(c *gin.Context) {
+	in := incoming{signature: c.GetHeader(headerSignature), event: header(c, headerEvent, aliasEvent), id: header(c, headerDelivery, aliasDelivery)}
+	if err := in.check(); err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	var err error
+	if in.body, err = httpd.ReadBody(c); err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	cfg, err := s.authentic(c, &in)
+	switch {
+	case err != nil:
+		httpd.WriteError(c, err)
+		return
+	case !cfg.Enabled:
+		answerIgnored(c, ignoredDisabled, 0)
+		return
+	case in.event != codehost.EventPackage:
+		answerIgnored(c, ignoredEvent, 0)
+		return
+	}
+	out, err := s.take(c.Request.Context(), &in)
+	switch {
+	case err != nil:
+		httpd.WriteError(c, err)
+	case out.rejected:
+		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object of a delivery.").With("reason", out.reason))
+	case out.reason != "":
+		answerIgnored(c, out.reason, out.attempts)
+	default:
+		c.JSON(http.StatusAccepted, out.accepted())
+	}
+}
+
+func header(c *gin.Context, names ...string) string {
+	for _, name := range names {
+		if v := strings.TrimSpace(c.GetHeader(name)); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// check makes sure that the headers are there, and legible.
+func (in *incoming) check() error {
+	for _, h := range []struct{ name, value string }{{headerSignature, in.signature}, {headerEvent, in.event}, {headerDelivery, in.id}} {
+		odd := strings.ContainsFunc(h.value, func(r rune) bool { return r <= ' ' || r > '~' })
+		if h.value == "" || odd || len(h.value) > maxDeliveryID {
+			return fault.New(fault.InvalidArgument, "The header %s is missing or cannot be used.", h.name).With("field", h.name)
+		}
+	}
+	return nil
+}
+
+// authentic checks the signature before anything else is looked at, and has the body read.
+func (s *Service) authentic(c *gin.Context, in *incoming) (hookConfig, error) {
+	cfg, err := s.hookConfig(c.Request.Context())
+	if err != nil {
+		return cfg, err
+	}
+	host := s.codeHost()
+	switch {
+	case cfg.Secret == "":
+		return cfg, badSignature(signatureNoSecret, "No webhook secret is set.")
+	case host == nil:
+		return cfg, badSignature(whyNoHost, "No code host is configured.")
+	}
+	in.hook, err = host.ParseWebhook(c.Request.Context(), codehost.Delivery{Event: in.event, Signature: in.signature, Body: in.body, Secret: cfg.Secret})
+	if err == nil {
+		return cfg, nil
+	}
+	var e *errs.Error
+	if errors.As(err, &e) && e.Code == codes.Unauthenticated {
+		return cfg, badSignature(signatureWrong, "The signature does not belong to the body.")
+	}
+	if errors.As(err, &e) && e.Reason == codehost.ReasonInvalidPayload {
+		in.hook = nil
+		return cfg, nil
+	}
+	return cfg, err
+}
+
+// IgnoredWebhook is the answer to a webhook that nothing is done about.
+type IgnoredWebhook struct {
+	OK           bool   `json:"ok" example:"true"`
+	Ignored      bool   `json:"ignored" example:"true"`
+	Reason       string `json:"reason" enum:"disabled,not_package_event,not_published,repo_not_selected,duplicate_delivery"`
+	AttemptCount int    `json:"attemptCount,omitempty" doc:"How often this delivery came."`
+}
+
+func answerIgnored(c *gin.Context, why string, attempts int) {
+	c.JSON(http.StatusOK, IgnoredWebhook{OK: true, Ignored: true, Reason: why, AttemptCount: attempts})
+}
+
+// AcceptedWebhook is the answer to a webhook that started work, or that work under way is done for.
+type AcceptedWebhook struct {
+	OK                bool     `json:"ok" example:"true"`
+	AttemptCount      int      `json:"attemptCount" doc:"How often this delivery came."`
+	JobID             string   `json:"jobId,omitempty" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	JobIDs            []string `json:"jobIds"`
+	MatchedServiceIDs []string `json:"matchedServiceIds"`
+	ReusedJobIDs      []string `json:"reusedJobIds" doc:"Jobs that were under way already."`
+	FallbackUsed      bool     `json:"fallbackUsed" doc:"Whether a discovery was started since no service matches."`
+	FallbackReason    string   `json:"fallbackReason,omitempty" enum:"no_managed_service_match,owner_only_payload"`
+}

@@ -1,0 +1,203 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+// outcome is what became of a delivery.
+type outcome struct {
+	attempts int
+	// reason says why nothing was done; rejected, that the sender is at fault.
+	reason   string
+	rejected bool
+	// jobs were made or, if they stand in reused, were under way.
+	jobs, reused, services []string
+	fallback               string
+}
+
+func (o *outcome) accepted() AcceptedWebhook {
+	out := AcceptedWebhook{
+		OK: true, AttemptCount: o.attempts, JobIDs: append([]string{}, o.jobs...), MatchedServiceIDs: append([]string{}, o.services...),
+		ReusedJobIDs: append([]string{}, o.reused...), FallbackUsed: o.fallback != "", FallbackReason: o.fallback,
+	}
+	if len(o.jobs) > 0 {
+		out.JobID = o.jobs[0]
+	}
+	return out
+}
+
+// takeTries is how often a delivery is taken if the database ends it since two transactions waited for each other.
+const takeTries = 3
+
+// sqlDeadlock is what PostgreSQL says then.
+const sqlDeadlock = "40P01"
+
+// take records a delivery and makes the jobs that it calls for: all of that or, with an error, nothing, so that it may come
+// again.
+func (s *Service) take(ctx context.Context, in *incoming) (out outcome, err error) {
+	for range takeTries {
+		err = s.hookTx(ctx, "take a delivery", func(ctx context.Context, w *gorm.DB) (err error) {
+			out, err = s.takeOnce(ctx, w, in)
+			return err
+		})
+		var state interface{ SQLState() string }
+		if !errors.As(err, &state) || state.SQLState() != sqlDeadlock {
+			return out, err
+		}
+	}
+	return out, err
+}
+
+func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outcome, error) {
+	row, err := s.repo.receive(ctx, in.id, s.now())
+	if err != nil {
+		return outcome{}, fmt.Errorf("store a delivery: %w", err)
+	}
+	// One that was acted on is not acted on again. Others may have come too early, such as before a repository was selected.
+	if row.Attempts > 1 && row.Decision == deliveryProcessed {
+		return outcome{attempts: row.Attempts, reason: ignoredDuplicate}, s.tellDelivery(ctx, deliveryRepeated, row)
+	}
+	out, err := s.decide(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	out.attempts = row.Attempts
+	row.Event, row.Reason, row.JobIDs = clip(in.event, 100), out.reason, append([]string{}, out.jobs...)
+	if in.hook != nil {
+		row.Owner, row.FullName, row.Action = clip(in.hook.Owner, maxRepoName), clip(in.hook.FullName, maxRepoName), clip(in.hook.Action, 100)
+	}
+	row.Decision, row.Status = deliveryIgnored, http.StatusOK
+	switch {
+	case out.rejected:
+		row.Decision, row.Status = deliveryRejected, http.StatusBadRequest
+	case out.reason == "":
+		row.Decision, row.Status, row.Reason = deliveryProcessed, http.StatusAccepted, out.fallback
+	}
+	if err := w.Save(row).Error; err != nil {
+		return out, fmt.Errorf("store what became of a delivery: %w", err)
+	}
+	return out, s.tellDelivery(ctx, deliveryReceived, row)
+}
+
+// decide finds out what a delivery calls for, and makes the jobs.
+func (s *Service) decide(ctx context.Context, in *incoming) (outcome, error) {
+	if in.hook == nil {
+		return outcome{reason: rejectedJSON, rejected: true}, nil
+	}
+	if in.hook.Action != "published" {
+		return outcome{reason: ignoredAction}, nil
+	}
+	ok, err := s.followed(ctx, in.hook)
+	if err != nil {
+		return outcome{}, err
+	}
+	if !ok {
+		return outcome{reason: ignoredRepo}, nil
+	}
+	if in.hook.FullName == "" {
+		return s.discoverFor(ctx, in, fallbackOwnerOnly)
+	}
+	services, err := s.publishedBy(ctx, in.hook)
+	if err != nil {
+		return outcome{}, err
+	}
+	if len(services) == 0 {
+		return s.discoverFor(ctx, in, fallbackNoMatch)
+	}
+	return s.checkFor(ctx, in, services)
+}
+
+// followed tells whether a webhook is about a selected repository or, if it names an owner alone, about the owner of one.
+func (s *Service) followed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
+	rows, err := s.repo.selectedRepos(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read the repositories: %w", err)
+	}
+	full, owner := strings.ToLower(hook.FullName), strings.ToLower(hook.Owner)
+	return slices.ContainsFunc(rows, func(r repoRecord) bool {
+		if full != "" {
+			return r.Name == full
+		}
+		return owner != "" && r.owner() == owner
+	}), nil
+}
+
+// publishedBy are the managed services whose image is named like the repository or the package, on a registry host that the
+// code host's packages live on; by id.
+func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []serviceRecord, err error) {
+	full := strings.ToLower(hook.FullName)
+	owner, _, _ := strings.Cut(full, "/")
+	paths := []string{full}
+	if pkg := strings.ToLower(strings.Trim(hook.Package, "/")); pkg != "" && owner+"/"+pkg != full {
+		paths = append(paths, owner+"/"+pkg)
+	}
+	var seen []string
+	for _, host := range s.settings().PackageHosts {
+		for _, path := range paths {
+			repo := strings.ToLower(host) + "/" + clip(path, 2*maxRepoName)
+			if slices.Contains(seen, repo) {
+				continue
+			}
+			seen = append(seen, repo)
+			rows, err := s.repo.servicesOfRepo(ctx, repo)
+			if err != nil {
+				return nil, fmt.Errorf("read the services of a repository: %w", err)
+			}
+			out = append(out, rows...)
+		}
+	}
+	slices.SortFunc(out, func(a, b serviceRecord) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// source is what the jobs of a delivery keep of it.
+func (in *incoming) source() *deliverySource {
+	return &deliverySource{DeliveryID: in.id, Repo: clip(in.hook.FullName, maxRepoName)}
+}
+
+// checkFor makes a check of each service, or finds the one that is under way.
+func (s *Service) checkFor(ctx context.Context, in *incoming, services []serviceRecord) (out outcome, err error) {
+	for _, svc := range services {
+		out.services = append(out.services, svc.ID)
+	}
+	for _, svc := range services {
+		req := ScanRequest{Scope: ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: ReasonWebhook}
+		sub := req.submission(JobCheck)
+		sub.actor, sub.spec.Delivery = actorCodeHost, in.source()
+		sub.spec.Delivery.MatchedServiceIDs = out.services
+		if err := out.submit(ctx, s, sub); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// discoverFor makes a discovery, or finds the one that is under way.
+func (s *Service) discoverFor(ctx context.Context, in *incoming, why string) (out outcome, err error) {
+	sub := discoverySubmission()
+	sub.actor, sub.spec.Reason, sub.spec.Delivery = actorCodeHost, ReasonWebhook, in.source()
+	sub.spec.Delivery.FallbackReason = why
+	out.fallback = why
+	return out, out.submit(ctx, s, sub)
+}
+
+func (o *outcome) submit(ctx context.Context, s *Service, sub submission) error {
+	job, reused, err := s.submit(ctx, sub)
+	if err != nil {
+		return fmt.Errorf("queue the work of a delivery: %w", err)
+	}
+	o.jobs = append(o.jobs, job.ID)
+	if reused {
+		o.reused = append(o.reused, job.ID)
+	}
+	return nil
+}

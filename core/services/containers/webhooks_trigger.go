@@ -1,0 +1,87 @@
+package containers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/secret"
+)
+
+// TriggerBody asks for a check or an update from outside.
+type TriggerBody struct {
+	Action            string       `json:"action" enum:"check,update"`
+	Scope             string       `json:"scope" enum:"all,stack,service"`
+	StackID           string       `json:"stackId" required:"false" maxLength:"64" doc:"With scope=stack."`
+	ServiceID         string       `json:"serviceId" required:"false" maxLength:"64" doc:"With scope=service."`
+	Targets           []TargetBody `json:"targets" required:"false" maxItems:"2000" doc:"An update needs them, also with scope=service."`
+	AllowArchMismatch bool         `json:"allowArchMismatch" required:"false"`
+	BackupMode        string       `json:"backupMode" required:"false" enum:"inherit,skip,force"`
+}
+
+// handleTrigger takes the generic trigger.
+func (s *Service) handleTrigger(c *gin.Context) {
+	if err := s.triggerSecret(c.GetHeader(headerWebhookSecret)); err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	raw, err := httpd.ReadBody(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	var body *TriggerBody
+	if err := json.Unmarshal(bytes.TrimSpace(raw), &body); err != nil || body == nil {
+		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object with the members of a trigger."))
+		return
+	}
+	id, err := s.Trigger(c.Request.Context(), *body)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	c.JSON(http.StatusOK, JobID{id})
+}
+
+// triggerSecret compares what a caller shows with the secret of the settings, in constant time.
+func (s *Service) triggerSecret(shown string) error {
+	want := s.settings().WebhookSecret.Reveal()
+	switch {
+	case want == "":
+		return badSignature(signatureNoSecret, "No webhook secret is set.")
+	case !secret.Equal(shown, want):
+		return badSignature(signatureTriggered, "The webhook secret is wrong.")
+	}
+	return nil
+}
+
+// Trigger makes the job that a trigger asks for. A check that is under way is reused; an update that another job is in the
+// way of is a fault.Conflict with existingJobId.
+func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err error) {
+	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
+	switch b.Action {
+	case "check":
+		sub, err := s.checkSubmission(ctx, ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: ReasonWebhook})
+		if err != nil {
+			return "", err
+		}
+		sub.actor = actorWebhook
+		job, _, err := s.submit(ctx, sub)
+		return job.ID, err
+	case "update":
+		if len(b.Targets) == 0 {
+			return "", invalid("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
+		}
+		in := UpdateBody{
+			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: ReasonWebhook,
+		}
+		return s.update(ctx, in.request(), submission{actor: actorWebhook})
+	}
+	return "", invalid("action", "The action must be check or update.")
+}

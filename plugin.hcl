@@ -28,3 +28,11 @@ service "search" {
   base_url = "/search"
   backend  = search.docs
 }
+
+# Keep the compose projects of this host up to date: uncomment, and open http://localhost:50883/stacks
+# registry "oci" "default" {}
+# engine "docker" "local" {}
+# service "containers" {
+#   engine     = engine.local
+#   registries = registry.default
+# }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
+	stacks "github.com/patchbay-dev/patchbay/core/console/containers"
 	pages "github.com/patchbay-dev/patchbay/core/console/search"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -73,20 +75,38 @@ func (a *App) sections() ([]console.Section, error) {
 		}
 		out = append(out, section)
 	}
+	if a.containers != nil {
+		base, err := url.Parse(a.set.containers.BaseURL)
+		if err != nil {
+			return nil, err
+		}
+		section, err := stacks.Section(a.containers, a.bus, base.Path)
+		if err != nil {
+			return nil, fmt.Errorf("make the pages of the containers service: %w", err)
+		}
+		out = append(out, section)
+	}
 	return out, nil
 }
 
 // panelServices are the services with what they refer to.
 func (a *App) panelServices() (out []console.Service) {
 	if s := a.set.search; s != nil {
-		service := console.Service{Name: "search", BaseURL: s.BaseURL}
-		for _, refs := range [][]string{s.Backend, s.Notify} {
-			for _, ref := range refs {
-				kind, _, _ := strings.Cut(ref, ".")
-				service.Uses = append(service.Uses, console.Use{Kind: kind, Ref: ref})
-			}
+		out = append(out, panelService("search", s.BaseURL, s.Backend, s.Notify))
+	}
+	if s := a.set.containers; s != nil {
+		out = append(out, panelService("containers", s.BaseURL, []string{s.Engine, s.CodeHost}, s.Registries, s.Notify))
+	}
+	return out
+}
+
+// panelService is a service with the instances that its settings name; empty names are left out.
+func panelService(name, base string, refs ...[]string) console.Service {
+	out := console.Service{Name: name, BaseURL: base}
+	for _, ref := range slices.Concat(refs...) {
+		if kind, _, ok := strings.Cut(ref, "."); ok {
+			out.Uses = append(out.Uses, console.Use{Kind: kind, Ref: ref})
 		}
-		out = append(out, service)
 	}
 	return out
 }

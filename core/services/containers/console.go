@@ -1,0 +1,31 @@
+package containers
+
+import (
+	"time"
+)
+
+// SelfUpgradeURL is where this instance itself is upgraded: a path on this host, or an absolute URL.
+func (s *Service) SelfUpgradeURL() string { return s.settings().SelfUpgradeURL }
+
+// ComposeCommand is the compose command as the settings name it.
+func (s *Service) ComposeCommand() string { return s.settings().ComposeBin }
+
+// DiscoveryInterval is the pause between two automatic discoveries.
+func (s *Service) DiscoveryInterval() time.Duration {
+	return time.Duration(s.settings().Discovery) * time.Second
+}
+
+// Actionable tells whether an update of the whole stack, which is not archived, takes the service along.
+func (d *ServiceDetail) Actionable() bool {
+	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && d.State != StateStopped
+}
+
+// Updatable tells whether the service can be updated by itself, with leave for another architecture where that differs.
+func (d *ServiceDetail) Updatable() bool {
+	return d.Candidate != nil && !d.Archived && !d.Self && d.Candidate.ApplyAfter == ""
+}
+
+// Target is the candidate of the service as a target of an update; the service has a candidate.
+func (d *ServiceDetail) Target() Target {
+	return Target{ServiceID: d.ID, TargetTag: d.Candidate.Tag, TargetDigest: d.Candidate.Digest, PullTags: []string{}}
+}

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+// slowEnough is how long a new container takes to become healthy, so that its progress can be watched.
+const slowEnough = 4 * time.Second
+
+// mark leaves a sign in the page that a reload would wipe out, and marked tells whether it is still there.
+func (b *browser) mark() {
+	b.t.Helper()
+	if _, err := evaluate[bool](b, `window.untouched = true`); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *browser) marked(what string) {
+	b.t.Helper()
+	if is, err := evaluate[bool](b, `window.untouched === true`); err != nil || !is {
+		b.t.Errorf("%s: the page was loaded again, %v", what, err)
+	}
+}
+
+// followed waits on the page of a job for its end, which must show without a reload, and for words on it.
+func (b *browser) followed(what, status string, words ...string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS("#job")), chromedp.WaitReady(chromedp.CSS("html.js")))
+	b.mark()
+	b.do(chromedp.WaitVisible(chromedp.CSS("#job progress")), chromedp.WaitVisible(chromedp.CSS("#log .line")))
+	b.picture("containers-walk-" + what)
+	for _, w := range append([]string{status}, words...) {
+		b.shows(w)
+	}
+	b.marked(what)
+}
+
+// TestContainersWalk walks through an update, one that is rolled back by itself, and a rollback by hand, as a person does.
+func TestContainersWalk(t *testing.T) {
+	bins := dockertest.Compose(t)
+	a := startApp(t, bins[len(bins)-1], dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startCore(t, containersHCL(bins[len(bins)-1].Path, ""))
+	b := browse(t, c)
+	b.open("/stacks")
+	b.shows(a.project)
+	st := c.stackNamed(t, a.project)
+	web := st.service(t, "web")
+	page := "/services/" + st.ID + "/" + web.ID
+
+	second := a.push(t, dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: slowEnough, StartPeriod: slowEnough, PadBytes: 1 << 20})
+	b.open(page)
+	b.press("form[action='/stacks/check'] button", "#job")
+	b.shows("1 with a new version")
+	b.press("main table a.btn", "button[value='apply']")
+	b.shows(second)
+	b.shows("up -d --no-deps web")
+	b.press("button[value='dry-run']", "#job")
+	b.shows("nothing was changed")
+	b.press("main .actions a.btn.p", "button[value='apply']")
+	b.press("button[value='apply']", "#job")
+	b.followed("update", "success", "Runs now")
+	if _, _, digests := running(t, a.dir, "web"); !hasDigest(digests, second) {
+		t.Errorf("runs %v, want %s", digests, second)
+	}
+
+	crash := a.push(t, dockertest.Behaviour{Version: "1.2.0", Crash: true})
+	web = c.check(t, web.ID)
+	if web.Candidate == nil || web.Candidate.Digest != crash {
+		t.Fatalf("candidate %+v, want %s", web.Candidate, crash)
+	}
+	b.open(page)
+	b.press("#update", "button[value='apply']")
+	b.press("button[value='apply']", "#job")
+	b.followed("rolled-back", "rolled back", "The new container did not become healthy", "The former image runs again")
+	if _, _, digests := running(t, a.dir, "web"); !hasDigest(digests, second) {
+		t.Errorf("after the rollback runs %v, want %s", digests, second)
+	}
+
+	b.open(page)
+	b.press("form[action$='/rollback'] button", "#job")
+	b.followed("rollback", "success")
+	if _, _, digests := running(t, a.dir, "web"); !hasDigest(digests, st.service(t, "web").Image.Digest) {
+		t.Errorf("after the rollback by hand runs %v, want %s", digests, st.service(t, "web").Image.Digest)
+	}
+	b.open(page)
+	b.press("form[action$='/action'] button[class='btn']", "#job")
+	b.shows("success")
+}

@@ -11,18 +11,23 @@ func (a *App) openContainers() error {
 	if err != nil {
 		return err
 	}
-	c := a.set.core
 	a.containers, err = containers.New(containers.Config{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("containers"), Settings: *a.set.containers, Providers: p, DataDir: a.set.dataDir, Version: a.cfg.Version,
-		Access: containers.AccessInfo{
-			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, AnonymousInDev: c.Anonymous, TrustedProxies: c.TrustedProxies,
-		},
+		Access: a.set.containerAccess(),
 	})
 	if err != nil {
 		return err
 	}
 	a.closers = append(a.closers, a.containers.Close)
 	return nil
+}
+
+// containerAccess tells the service how people are let in at present.
+func (s *settings) containerAccess() containers.AccessInfo {
+	c := s.core
+	return containers.AccessInfo{
+		UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, AnonymousInDev: c.Anonymous, TrustedProxies: c.TrustedProxies,
+	}
 }
 
 // containerProviders finds the instances that the settings name. A registry that is not required and does not run is left

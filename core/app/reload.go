@@ -52,6 +52,7 @@ func (a *App) Reload(ctx context.Context) (config.Diagnostics, error) {
 		if err := a.containers.Reload(*set.containers, p); err != nil {
 			return diags, err
 		}
+		a.containers.SetAccess(set.containerAccess())
 	}
 	if err := a.mount(); err != nil {
 		return diags, err

@@ -101,7 +101,7 @@ func (c *change) backup(ctx context.Context) error {
 		c.r.info(ctx, "%s: there is no container yet, so nothing to back up", c.name())
 		return nil
 	}
-	if c.svc.State != StateStopped {
+	if c.rec.FromState != StateStopped {
 		c.at(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
 		if _, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStop, c.svc.Name); err != nil {
 			return err
@@ -223,7 +223,7 @@ func (s *Service) writeArchive(ctx context.Context, container string, p BackupPl
 
 // startAgain starts a service that was stopped for a backup or a restore. It is tried even if the job was cancelled.
 func (c *change) startAgain(ctx context.Context) {
-	if c.svc.State == StateStopped {
+	if c.rec.FromState == StateStopped {
 		return
 	}
 	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)

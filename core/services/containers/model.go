@@ -202,6 +202,7 @@ type changeRecord struct {
 	FromImage   string
 	FromDigest  string
 	FromVersion string
+	FromState   LifecycleState
 	ToImage     string
 	ToDigest    string
 	ToVersion   string

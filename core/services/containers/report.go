@@ -134,7 +134,7 @@ func (s *Service) makeReport(ctx context.Context) Report {
 }
 
 func (s *Service) checkAllowlist(context.Context) ReportCheck {
-	a := s.cfg.Access
+	a := s.access.Load()
 	if a.AllowedUser != "" || a.AllowedGroup != "" {
 		return pass("A forwarded user or group is allowed.", "user "+orElse(maskName(a.AllowedUser), "none")+", group "+orElse(maskName(a.AllowedGroup), "none"))
 	}
@@ -146,7 +146,7 @@ func (s *Service) checkAllowlist(context.Context) ReportCheck {
 }
 
 func (s *Service) checkProxies(context.Context) ReportCheck {
-	a := s.cfg.Access
+	a := s.access.Load()
 	if a.AllowedUser == "" && a.AllowedGroup == "" {
 		return na(naNone, "No proxy signs people in.")
 	}

@@ -74,7 +74,7 @@ func usage(rows []sampleRecord, now int64, stale int) ResourceUsage {
 func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 	set, err := s.systemSettings(ctx)
 	out := SystemSettings{Backup: set.Backup, Monitor: set.Monitor, Schedules: set.Schedules, Instance: set.Instance}
-	a := s.cfg.Access
+	a := s.access.Load()
 	out.Auth = AuthSettings{
 		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: orElse(a.AnonymousInDev, "auto"), AuthorizationMode: a.mode(),
 		AllowedUserMasked: maskName(a.AllowedUser), AllowedGroupMasked: maskName(a.AllowedGroup), CurrentGroups: []string{},

@@ -175,7 +175,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 	defer unlock()
 	rec, err := s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
-		Image: svc.Image, FromImage: svc.RuntimeImage, FromDigest: svc.RuntimeDigest, FromVersion: svc.RuntimeVersion,
+		Image: svc.Image, FromImage: svc.RuntimeImage, FromDigest: svc.RuntimeDigest, FromVersion: svc.RuntimeVersion, FromState: svc.State,
 		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(),
 	})
 	if err != nil {

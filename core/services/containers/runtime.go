@@ -185,7 +185,7 @@ func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, now runti
 	}
 	for name, v := range map[string][2]string{
 		"state": {string(svc.State), string(now.state)}, "runtime_digest": {svc.RuntimeDigest, now.digest}, "runtime_image": {svc.RuntimeImage, now.id},
-		"runtime_error": {svc.RuntimeError, now.problem}, "runtime_version": {svc.RuntimeVersion, orElse(now.version, keptVersion(svc, now))},
+		"runtime_error": {svc.RuntimeError, now.problem}, "runtime_version": {svc.RuntimeVersion, orElse(keptVersion(svc, now), now.version)},
 	} {
 		if v[0] != v[1] {
 			columns[name] = v[1]
@@ -200,7 +200,7 @@ func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, now runti
 	return true, cleared, nil
 }
 
-// keptVersion is the version that inference has found for a digest which still runs.
+// keptVersion is the version of a digest that still runs: what the tags say goes before what the image says of itself.
 func keptVersion(svc *serviceRecord, now runtimeState) string {
 	if now.digest != "" && now.digest == svc.RuntimeDigest {
 		return svc.RuntimeVersion
@@ -233,7 +233,10 @@ func (s *Service) refreshServices(ctx context.Context, ids []string) {
 }
 
 // runningImage is the image that a service runs at this moment.
-type runningImage struct{ id, digest string }
+type runningImage struct {
+	id, digest string
+	state      LifecycleState
+}
 
 func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *serviceRecord) (runningImage, error) {
 	o, _, err := s.observe(ctx, st.Project)
@@ -241,7 +244,7 @@ func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *servic
 		return runningImage{}, err
 	}
 	now := o.of(st.Project, svc)
-	return runningImage{id: now.id, digest: now.digest}, nil
+	return runningImage{id: now.id, digest: now.digest, state: now.state}, nil
 }
 
 // ScanRequest selects what a check or a runtime scan looks at.

@@ -62,11 +62,12 @@ type Config struct {
 
 // Service is the containers service.
 type Service struct {
-	cfg   Config
-	log   hclog.Logger
-	repo  *repository
-	state atomic.Pointer[state]
-	queue *queue.Queue
+	cfg    Config
+	log    hclog.Logger
+	repo   *repository
+	state  atomic.Pointer[state]
+	access atomic.Pointer[AccessInfo]
+	queue  *queue.Queue
 	// live carries news that the queue does not: deliveries, version inference, samples.
 	live      *event.Bus
 	registry  *registries
@@ -102,6 +103,7 @@ func New(cfg Config) (*Service, error) {
 		return nil, errors.New("the containers service needs a database and a keyring")
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1)}
+	s.SetAccess(cfg.Access)
 	s.registry = newRegistries(s)
 	s.inference = newInference(s)
 	s.sampler = newSampler(s)
@@ -124,6 +126,9 @@ func (s *Service) Reload(set Settings, p Providers) error {
 	s.registry.reset()
 	return nil
 }
+
+// SetAccess tells how people are let in from now on.
+func (s *Service) SetAccess(a AccessInfo) { s.access.Store(&a) }
 
 // Start begins the work in the background: schedules that people have set, version inference and samples.
 func (s *Service) Start(ctx context.Context) error {

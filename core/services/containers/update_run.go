@@ -211,7 +211,7 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	}
 	rec, err := s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
-		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion,
+		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
 		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(),
 	})
 	if err != nil {

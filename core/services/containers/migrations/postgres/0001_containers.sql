@@ -113,6 +113,7 @@ CREATE TABLE containers_changes (
     from_image   TEXT NOT NULL DEFAULT '',
     from_digest  TEXT NOT NULL DEFAULT '',
     from_version TEXT NOT NULL DEFAULT '',
+    from_state   TEXT NOT NULL DEFAULT '',
     to_image     TEXT NOT NULL DEFAULT '',
     to_digest    TEXT NOT NULL DEFAULT '',
     to_version   TEXT NOT NULL DEFAULT '',

@@ -108,6 +108,8 @@ type Operation struct {
 	Description  string
 	// Status is that of success: 0 means 200, or 204 where there is no body.
 	Status int
+	// Also are further statuses of success, each with a value of the type of its body; nil stands for the body of Status.
+	Also map[int]any
 	// BodyLimit is the largest request body in bytes; 0 means httpd.DefaultBodyLimit.
 	BodyLimit int64
 	// Errors are the statuses that the operation answers with besides those of its policy and of validation.
@@ -163,6 +165,21 @@ func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) 
 		if doc.RequestBody != nil {
 			doc.Responses[strconv.Itoa(http.StatusRequestEntityTooLarge)] = a.ErrorResponse("The body is too large")
 		}
+		a.also(doc, op)
+	}
+}
+
+// also puts further statuses of success into the document.
+func (a *API) also(doc *huma.Operation, op Operation) {
+	for status, v := range op.Also {
+		res := &huma.Response{Description: http.StatusText(status)}
+		if v != nil {
+			schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(v), true, "")
+			res.Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
+		} else if of := doc.Responses[strconv.Itoa(doc.DefaultStatus)]; of != nil {
+			res.Content = of.Content
+		}
+		doc.Responses[strconv.Itoa(status)] = res
 	}
 }
 

@@ -36,6 +36,13 @@ func (a *API) example(s *huma.Schema) any {
 		return s.Examples[0]
 	case len(s.Enum) > 0:
 		return s.Enum[0]
+	case s.Type == huma.TypeBoolean:
+		return true
+	case s.Type == huma.TypeArray:
+		if ex := a.example(s.Items); ex != nil {
+			return []any{ex}
+		}
+		return nil
 	case s.Type != huma.TypeObject:
 		return nil
 	}

@@ -66,6 +66,12 @@ func op(id, method, path, tag, summary string, errors ...int) api.Operation {
 
 func withText(o api.Operation, text string) api.Operation { o.Description = text; return o }
 
+// withAccepted adds 202, with the same type of body: what is asked for is being made.
+func withAccepted(o api.Operation) api.Operation {
+	o.Also = map[int]any{http.StatusAccepted: nil}
+	return o
+}
+
 func withPolicy(o api.Operation, p httpd.Policy) api.Operation { o.Policy = p; return o }
 
 const (
@@ -112,8 +118,8 @@ func (s *Service) stacksAPI(a *api.API) {
 	api.Register(a, op("service-settings", get, "/api/services/{service_id}/settings", tagSettings, "Settings of a service", notFound), s.getServiceSettings)
 	api.Register(a, withText(op("service-settings-change", http.MethodPut, "/api/services/{service_id}/settings", tagSettings, "Change the settings of a service", notFound),
 		"repoUrl stays as it is if it is left out; null clears it."), s.putServiceSettings)
-	api.Register(a, op("digest-tags", get, "/api/services/{service_id}/digest-tags", tagVersions, "Which tags stand for a digest of the service", http.StatusAccepted, notFound), s.getDigestTags)
-	api.Register(a, op("digest-tags-snapshot", get, "/api/services/{service_id}/digest-tags-snapshot", tagVersions, "The snapshot of tags for a digest", http.StatusAccepted, notFound), s.getDigestTags)
+	api.Register(a, withAccepted(op("digest-tags", get, "/api/services/{service_id}/digest-tags", tagVersions, "Which tags stand for a digest of the service", notFound)), s.getDigestTags)
+	api.Register(a, withAccepted(op("digest-tags-snapshot", get, "/api/services/{service_id}/digest-tags-snapshot", tagVersions, "The snapshot of tags for a digest", notFound)), s.getDigestTags)
 	refresh := op("inference-refresh", post, "/api/services/{service_id}/version-inference/refresh", tagVersions, "Look for the version behind a digest again", notFound)
 	refresh.Status = http.StatusAccepted
 	api.Register(a, refresh, s.refreshInference)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -30,6 +32,12 @@ type ServiceLifecycle struct {
 	State             LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
 	ActiveJob         *ActiveJob     `json:"activeJob"`
 	UnavailableReason *string        `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
+}
+
+// TransformSchema implements huma.SchemaTransformer: activeJob may be null.
+func (ServiceLifecycle) TransformSchema(_ huma.Registry, schema *huma.Schema) *huma.Schema {
+	schema.Properties["activeJob"] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties["activeJob"], {Type: "null"}}}
+	return schema
 }
 
 // StackLifecycle is whether a stack runs, and what works on its services.

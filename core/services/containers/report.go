@@ -160,7 +160,9 @@ func (s *Service) checkProxies(context.Context) ReportCheck {
 
 // reportAPI declares the endpoints of the deploy check.
 func (s *Service) reportAPI(a *api.API) {
-	api.Register(a, op("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check", http.StatusAccepted), s.getReport)
+	last := op("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check")
+	last.Also = map[int]any{http.StatusOK: Report{}, http.StatusAccepted: PendingReport{}}
+	api.Register(a, last, s.getReport)
 	refresh := op("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
 	refresh.Status = http.StatusAccepted
 	api.Register(a, refresh, s.postReport)

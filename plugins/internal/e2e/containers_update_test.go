@@ -60,7 +60,9 @@ func TestContainersUpdateAndRollBack(t *testing.T) {
 				t.Errorf("after the rollback runs %s, want %s", image, secondImage)
 			}
 			var sum struct {
-				Stacks []struct{ Update struct{ FailureStep, LastError string } }
+				Stacks []struct {
+					Update struct{ FailureStep, LastError string }
+				}
 			}
 			if err := json.Unmarshal(failed.Summary, &sum); err != nil || len(sum.Stacks) != 1 || sum.Stacks[0].Update.FailureStep != "healthcheck" {
 				t.Errorf("summary %s, %v", failed.Summary, err)
@@ -70,7 +72,7 @@ func TestContainersUpdateAndRollBack(t *testing.T) {
 			}
 
 			target := ask[struct {
-				Available                  bool
+				Available                   bool
 				TargetDigest, CurrentDigest string
 			}](t, c, "/api/services/"+web.ID+"/rollback-target")
 			if !target.Available || target.CurrentDigest != second {

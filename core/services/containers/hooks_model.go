@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -135,11 +134,13 @@ func repoName(full string) (string, error) {
 	odd := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-'
 	}
-	if owner == "" || repo == "" || len(name) > maxRepoName || strings.ContainsFunc(owner+repo, odd) || slices.Contains([]string{".", ".."}, repo) {
+	if owner == "" || repo == "" || len(name) > maxRepoName || strings.ContainsFunc(owner+repo, odd) || dots(owner) || dots(repo) {
 		return "", invalid("fullName", "A repository is named owner/name.")
 	}
 	return name, nil
 }
+
+func dots(part string) bool { return part == "." || part == ".." }
 
 // hookConfig is what people have set for the code host's webhooks.
 type hookConfig struct {

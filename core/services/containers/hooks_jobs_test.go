@@ -1,0 +1,206 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+func hookSpec(url string) codehost.HookSpec {
+	return codehost.HookSpec{URL: url, Secret: "s", Events: []string{codehost.EventPackage}, Active: true}
+}
+
+func (e *hookEnv) sync(body string) map[string]SyncResult {
+	e.Helper()
+	var got SyncResults
+	if err := json.Unmarshal([]byte(e.post(200, "/sync", body).body), &got); err != nil {
+		e.Fatal(err)
+	}
+	out := map[string]SyncResult{}
+	for _, r := range got.Results {
+		out[r.Repo] = r
+	}
+	return out
+}
+
+func TestSync(t *testing.T) {
+	hookDialects(t, func(e *hookEnv) {
+		e.post(400, "/sync", `{}`)
+		e.setUp()
+		e.post(400, "/sync", `{}`)
+		for _, name := range []string{"t/fresh", "t/same", "t/stale", "t/twice", "t/denied", "t/moved"} {
+			e.track(name, true)
+		}
+		e.track("t/idle", false)
+		same := e.host.AddHook("t/same", hookSpec(hookCallback))
+		off := hookSpec(hookCallback)
+		off.Active = false
+		stale := e.host.AddHook("t/stale", off)
+		one, two := e.host.AddHook("t/twice", hookSpec(hookCallback)), e.host.AddHook("t/twice", hookSpec(hookCallback))
+		other := e.host.AddHook("t/fresh", hookSpec("https://other.example/api/webhooks/host-packages"))
+		moved := e.host.AddHook("t/moved", hookSpec("https://former.example/api/webhooks/host-packages"))
+		if err := e.svc.repo.updateRepo(context.Background(), "t/moved", map[string]any{"hook_id": moved}); err != nil {
+			t.Fatal(err)
+		}
+		e.post(400, "/sync", `{"repos":["t/idle"]}`)
+		e.post(400, "/sync", `{"repos":["nonsense"]}`)
+		e.post(400, "/sync", `{"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["1"]}]}`)
+		e.post(400, "/sync", `{"repos":["t/fresh"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["2"]}]}`)
+		dry := e.sync(`{"dryRun":true,"repos":["t/fresh","T/FRESH"]}`)
+		if len(dry) != 1 || dry["t/fresh"].Action != syncCreated || len(e.host.HooksOf("t/fresh")) != 1 || e.repo("t/fresh").WebhookState != hookUnknown {
+			t.Errorf("%+v", dry)
+		}
+		e.host.Fail("t/denied", fake.CodeHostError(403, 0), fake.CodeHostError(403, 0))
+		got := e.sync("")
+		for name, want := range map[string][2]string{
+			"t/fresh": {syncCreated, hookOK}, "t/same": {syncNoop, hookOK}, "t/stale": {syncUpdated, hookOK}, "t/twice": {syncConflict, hookConflict}, "t/denied": {syncError, hookError}, "t/moved": {syncUpdated, hookOK},
+		} {
+			if r := e.repo(name); got[name].Action != want[0] || r.WebhookState != want[1] || r.LastSyncAt == 0 || r.LastOp != hookSync {
+				t.Errorf("%s: %+v %+v", name, got[name], r)
+			}
+		}
+		fresh := e.host.HooksOf("t/fresh")
+		if len(fresh) != 2 || fresh[0].ID != other || !slices.Equal(fresh[1].Events, []string{codehost.EventPackage}) || e.host.SecretOf(fresh[1].ID).Reveal() != e.secret() {
+			t.Errorf("%+v", fresh)
+		}
+		if got["t/same"].HookID != same || got["t/stale"].HookID != stale || !e.host.HooksOf("t/stale")[0].Active || e.host.HooksOf("t/moved")[0].URL != hookCallback {
+			t.Errorf("%+v", got)
+		}
+		if c := got["t/twice"]; len(c.ConflictHooks) != 2 || len(e.host.HooksOf("t/twice")) != 2 {
+			t.Errorf("%+v", c)
+		}
+		bad := e.sync(`{"repos":["t/twice"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"` + one + `","deleteHookIds":["1"]}]}`)
+		if bad["t/twice"].Action != syncError || len(e.host.HooksOf("t/twice")) != 2 {
+			t.Errorf("%+v", bad)
+		}
+		good := e.sync(`{"repos":["t/twice"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"` + two + `","deleteHookIds":["` + one + `"]}]}`)
+		if hooks := e.host.HooksOf("t/twice"); good["t/twice"].Action != syncNoop || len(hooks) != 1 || hooks[0].ID != two || e.repo("t/twice").WebhookState != hookOK {
+			t.Errorf("%+v %+v", good, hooks)
+		}
+		again := e.sync(`{"repos":["t/fresh","t/stale","t/moved"]}`)
+		for name, r := range again {
+			if r.Action != syncNoop {
+				t.Errorf("%s again: %+v", name, r)
+			}
+		}
+		e.nothingLeaks()
+	})
+}
+
+func TestSyncJobs(t *testing.T) {
+	hookDialects(t, func(e *hookEnv) {
+		e.post(400, "/webhook/sync-all", "")
+		e.setUp()
+		if g := e.post(400, "/webhook/sync-all", ""); g.text("reason") != "none_selected" {
+			t.Errorf("%s", g.body)
+		}
+		e.track("t/a", true)
+		e.track("t/b", true)
+		e.track("t/idle", false)
+		e.post(400, "/webhook/sync-repo", `{"fullName":"nonsense"}`)
+		e.post(400, "/webhook/sync-repo", `{"fullName":"t/idle"}`)
+		e.post(404, "/webhook/sync-repo", `{"fullName":"t/unknown"}`)
+		first := e.post(200, "/webhook/sync-all", "")
+		again := e.post(200, "/webhook/sync-all", "")
+		if first.json["reused"] != false || again.json["reused"] != true || again.text("jobId") != first.text("jobId") || first.text("status") != "queued" {
+			t.Errorf("%s %s", first.body, again.body)
+		}
+		one := e.post(200, "/webhook/sync-repo", `{"fullName":"T/A"}`)
+		if same := e.post(200, "/webhook/sync-repo", `{"fullName":"t/a"}`); one.json["reused"] != false || same.json["reused"] != true || same.text("jobId") != one.text("jobId") {
+			t.Errorf("%s %s", one.body, same.body)
+		}
+		if other := e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`); other.text("jobId") == one.text("jobId") {
+			t.Errorf("%s", other.body)
+		}
+		over := e.api(200, http.MethodGet, "/webhook/overview", "")
+		if sum := over.json["summary"].(map[string]any); over.json["jobsQueued"] != 3.0 || over.json["jobsRunning"] != 0.0 || sum["queued"] != 2.0 || sum["tracked"] != 3.0 || sum["unknown"] != 1.0 {
+			t.Errorf("%s", over.body)
+		}
+		// A limit and an outage that pass are waited for.
+		e.host.Fail("t/a", fake.CodeHostError(429, 10*time.Millisecond), fake.CodeHostError(503, 10*time.Millisecond))
+		e.run()
+		var sum HookSummary
+		job := e.ended(first.text("jobId"))
+		if err := json.Unmarshal(job.Result, &sum); err != nil || job.State != queue.Success || sum.Total != 2 || sum.Error != 0 || job.Actor != "ann" {
+			t.Errorf("%+v %v", job, err)
+		}
+		e.ended(one.text("jobId"))
+		if r := e.repo("t/a"); r.WebhookState != hookOK || r.HookID == "" || len(e.host.HooksOf("t/a")) != 1 || len(e.host.HooksOf("t/idle")) != 0 {
+			t.Errorf("%+v", r)
+		}
+		// One that stays fails the job, and tells no secret.
+		leak := errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "the token "+hookPAT+" may not do that")
+		e.host.Fail("t/b", fault.FromPlugin(leak))
+		bad := e.ended(e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`).text("jobId"))
+		if r := e.repo("t/b"); bad.State != queue.Failed || r.WebhookState != hookError || !strings.Contains(r.LastError, "may not do that") {
+			t.Errorf("%+v %+v", bad, r)
+		}
+		e.host.Fail("t/b", fake.CodeHostError(429, 2*hookPatience))
+		calls := len(e.host.Calls())
+		e.ended(e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`).text("jobId"))
+		if n := len(e.host.Calls()) - calls; n != 1 {
+			t.Errorf("%d calls although the code host asks for a long pause", n)
+		}
+		e.nothingLeaks()
+	})
+}
+
+func TestAudit(t *testing.T) {
+	hookDialects(t, func(e *hookEnv) {
+		e.run()
+		audit := func() (out AuditSummary) {
+			t.Helper()
+			job, _, err := e.svc.submit(context.Background(), submission{kind: JobHook, spec: jobSpec{Op: hookAuditAll, Reason: ReasonSchedule}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if job = e.ended(job.ID); job.State != queue.Success {
+				t.Fatalf("%+v", job)
+			}
+			if err := json.Unmarshal(job.Result, &out); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		if got := audit(); got.Skipped != whyDisabled || got.Total != 0 {
+			t.Errorf("%+v", got)
+		}
+		e.setUp("t/good", "t/none", "t/twice", "t/down", "t/off")
+		e.track("t/idle", false)
+		e.host.AddHook("t/good", hookSpec(hookCallback))
+		e.host.AddHook("t/twice", hookSpec(hookCallback))
+		e.host.AddHook("t/twice", hookSpec(hookCallback))
+		e.host.AddHook("t/off", codehost.HookSpec{URL: hookCallback, Events: []string{"push"}, Active: true})
+		e.host.Fail("t/down", fake.CodeHostError(404, 0))
+		got := audit()
+		if got.Total != 5 || got.OK != 1 || got.Missing != 1 || got.Conflict != 1 || got.Error != 2 || len(got.Repos) != 4 {
+			t.Errorf("%+v", got)
+		}
+		for name, want := range map[string]string{"t/good": hookOK, "t/none": hookMissing, "t/twice": hookConflict, "t/down": hookError, "t/off": hookError, "t/idle": hookUnknown} {
+			if r := e.repo(name); r.WebhookState != want || (r.LastAuditAt == 0) != (name == "t/idle") {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		for _, c := range e.host.Calls() {
+			if c.Method == "create" || c.Method == "update" || c.Method == "delete" {
+				t.Errorf("an audit repairs nothing: %+v", c)
+			}
+		}
+		over := e.api(200, http.MethodGet, "/webhook/overview", "")
+		if sum := over.json["summary"].(map[string]any); over.text("lastAuditAt") == "" || sum["missing"] != 1.0 || sum["error"] != 2.0 || sum["conflict"] != 1.0 {
+			t.Errorf("%s", over.body)
+		}
+	})
+}

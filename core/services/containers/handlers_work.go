@@ -37,7 +37,7 @@ type ScanBody struct {
 }
 
 func (b ScanBody) request() ScanRequest {
-	return ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: b.Reason}
+	return ScanRequest(b)
 }
 
 type scanInput struct{ Body ScanBody }

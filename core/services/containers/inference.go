@@ -82,8 +82,8 @@ type inference struct {
 }
 
 type knownTag struct {
-	digest, platform string
-	at               time.Time
+	digest string
+	at     time.Time
 }
 
 type inferTask struct {

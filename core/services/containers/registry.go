@@ -69,7 +69,7 @@ func (r *registries) host(name string) *registryHost {
 // errCooling tells that a host is left alone.
 var errCooling = errors.New("the registry limits requests and is left alone for a while")
 
-// Cooling are the hosts that are left alone, and until when.
+// cooling are the hosts that are left alone, and until when.
 func (r *registries) cooling() map[string]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -114,6 +114,7 @@ func (s *Service) makeReport(ctx context.Context) Report {
 		{"core.service_image_ref_valid", "Image references", "core", s.checkImages},
 		{"core.backup_dir", "Directory of backups", "core", s.checkBackupDir},
 		{"feature.registry_auth", "Registry credentials", "feature", s.checkRegistries},
+		{"feature.registry_limits", "Registries that limit requests", "feature", s.checkCooling},
 		{"feature.github_packages", "Package webhooks", "feature", s.checkHooks},
 		{"feature.public_base_url", "Links in notifications", "feature", s.checkBaseURL},
 	} {

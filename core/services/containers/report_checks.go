@@ -155,6 +155,20 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	return pass("No registry refused to answer.", evidence)
 }
 
+// checkCooling tells which registries are left alone because they limit requests.
+func (s *Service) checkCooling(context.Context) ReportCheck {
+	var resting []string
+	for host, until := range s.registry.cooling() {
+		resting = append(resting, host+" until "+formatTime(until))
+	}
+	if len(resting) == 0 {
+		return na(naNone, "No registry limits requests.")
+	}
+	slices.Sort(resting)
+	return failing("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", listed(resting, 5),
+		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
+}
+
 func refusedWords(text string) bool {
 	text = strings.ToLower(text)
 	for _, w := range []string{"unauthorized", "401", "403", "denied", "credential"} {

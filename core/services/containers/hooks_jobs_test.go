@@ -157,6 +157,35 @@ func TestSyncJobs(t *testing.T) {
 	})
 }
 
+func TestJobsWhoseIntegrationIsGone(t *testing.T) {
+	hookDialects(t, func(e *hookEnv) {
+		e.setUp("t/app")
+		e.track("t/b", false)
+		e.track("t/c", false)
+		jobs := []string{
+			e.post(200, "/webhook/sync-repo", `{"fullName":"t/app"}`).text("jobId"), e.post(200, "/repos/selected", `{"fullName":"t/b","selected":true}`).text("jobId"),
+			e.post(200, "/webhook/sync-all", "").text("jobId"),
+		}
+		e.api(200, http.MethodPut, "/settings", `{"enabled":false,"callbackUrl":"`+hookCallback+`"}`)
+		e.post(400, "/webhook/sync-repo", `{"fullName":"t/app"}`)
+		e.post(400, "/sync", `{}`)
+		e.run()
+		for _, id := range jobs {
+			if job := e.ended(id); job.State != queue.Failed || job.Failure.Message != "The package webhooks are switched off." {
+				t.Errorf("%+v %+v", job, job.Failure)
+			}
+		}
+		for _, name := range []string{"t/app", "t/b"} {
+			if r := e.repo(name); r.WebhookState != hookError || r.LastError == "" {
+				t.Errorf("%+v", r)
+			}
+		}
+		if calls := e.host.Calls(); len(calls) != 0 {
+			t.Errorf("%+v", calls)
+		}
+	})
+}
+
 func TestAudit(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.run()

@@ -69,11 +69,6 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	var err error
-	if in.body, err = httpd.ReadBody(c); err != nil {
-		httpd.WriteError(c, err)
-		return
-	}
 	cfg, err := s.authentic(c, &in)
 	switch {
 	case err != nil:
@@ -119,7 +114,7 @@ func (in *incoming) check() error {
 	return nil
 }
 
-// authentic checks the signature before anything else is looked at, and has the body read.
+// authentic reads the body, checks the signature before anything else is looked at, and has the plugin read what it says.
 func (s *Service) authentic(c *gin.Context, in *incoming) (hookConfig, error) {
 	cfg, err := s.hookConfig(c.Request.Context())
 	if err != nil {
@@ -131,6 +126,9 @@ func (s *Service) authentic(c *gin.Context, in *incoming) (hookConfig, error) {
 		return cfg, badSignature(signatureNoSecret, "No webhook secret is set.")
 	case host == nil:
 		return cfg, badSignature(whyNoHost, "No code host is configured.")
+	}
+	if in.body, err = httpd.ReadBody(c); err != nil {
+		return cfg, err
 	}
 	in.hook, err = host.ParseWebhook(c.Request.Context(), codehost.Delivery{Event: in.event, Signature: in.signature, Body: in.body, Secret: cfg.Secret})
 	if err == nil {

@@ -39,14 +39,14 @@ func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 // tone is the class of a state's pill.
 func tone(state string) string {
 	switch state {
-	case "healthy", "pass", "created", "processed", "arch.match", "project.active", "inference.ready":
+	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match", "project.active", "inference.ready":
 		return "ok"
-	case "updatable", "refreshing", "inference.queued", "inference.running", "updated":
+	case "updatable", "refreshing", "inference.queued", "inference.running", "updated", "hook.queued", "hook.running":
 		return "info"
-	case "partial", "archMismatch", "waiting", "missing", "hint", "conflict", "skipped_by_size", "marked_missing",
-		"arch.mismatch", "arch.unknown", "project.missing", "inference.stale":
+	case "up.partial", "archMismatch", "waiting", "missing", "hint", "conflict", "skipped_by_size", "marked_missing",
+		"arch.mismatch", "arch.unknown", "hook.missing", "hook.conflict", "project.missing", "inference.stale":
 		return "warn"
-	case "fail", "rejected", "project.invalid", "inference.all_failed":
+	case "fail", "rejected", "hook.error", "project.invalid", "inference.all_failed":
 		return "bad"
 	}
 	return ui.Tone(state)

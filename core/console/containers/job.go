@@ -103,6 +103,7 @@ type result struct {
 	Runtime   *service.RuntimeSummary
 	Lifecycle *service.LifecycleSummary
 	Restore   *service.RestoreSummary
+	Hooks     *hookResult
 	// Raw is the summary as it is, where there is nothing else to show of it.
 	Raw string
 }
@@ -133,6 +134,8 @@ func resultOf(j service.Job) (out result) {
 		out.Lifecycle, ok = read[service.LifecycleSummary](j)
 	case service.JobRestore:
 		out.Restore, ok = read[service.RestoreSummary](j)
+	case service.JobHook, service.JobHookSyncAll, service.JobHookSyncRepo:
+		out.Hooks, ok = read[hookResult](j)
 	}
 	if !ok {
 		out.Raw = pretty(j.Summary)
@@ -207,7 +210,9 @@ func shownActions(all []service.ScanAction) []service.ScanAction {
 }
 
 // phase is the part of a job that it is in, in words.
-func phase(v *ui.View, name string) string { return v.Word("containers.phase."+name, name) }
+func phase(v *ui.View, name string) string {
+	return v.Word("containers.phase."+name, v.Word("containers.step."+name, name))
+}
 
 // noteTone is the class of the note that says why a job did not succeed.
 func noteTone(status string) string {

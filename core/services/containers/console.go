@@ -2,6 +2,8 @@ package containers
 
 import (
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/event"
 )
 
 // SelfUpgradeURL is where this instance itself is upgraded: a path on this host, or an absolute URL.
@@ -29,3 +31,9 @@ func (d *ServiceDetail) Updatable() bool {
 func (d *ServiceDetail) Target() Target {
 	return Target{ServiceID: d.ID, TargetTag: d.Candidate.Tag, TargetDigest: d.Candidate.Digest, PullTags: []string{}}
 }
+
+// CodeHostConfigured tells whether there is a code host whose package webhooks can be used.
+func (s *Service) CodeHostConfigured() bool { return s.codeHost() != nil }
+
+// LiveDeliveries tells of every webhook that is received. Close it when it is no longer needed.
+func (s *Service) LiveDeliveries() *event.Subscription { return s.live.Subscribe(topicDeliveries) }

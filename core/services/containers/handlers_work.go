@@ -131,7 +131,7 @@ type JobList struct {
 }
 
 type jobQuery struct {
-	Cursor    string `query:"cursor" maxLength:"1000" doc:"nextCursor of the page before."`
+	Cursor    string `query:"cursor" doc:"nextCursor of the page before."`
 	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"100"`
 	Type      string `query:"type" maxLength:"500" doc:"Types, separated by commas." example:"check,update"`
 	Status    string `query:"status" maxLength:"200" doc:"States, separated by commas." example:"queued,running"`

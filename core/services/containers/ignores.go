@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -61,6 +62,11 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 	if r.Scope.Type != ScopeService {
 		return "", invalid("scope.type", "A rule is for a service: its scope has the type service.")
 	}
+	for field, text := range map[string]string{"scope.serviceId": r.Scope.ServiceID, "match.kind": r.Match.Kind, "match.value": r.Match.Value, "note": r.Note} {
+		if strings.IndexByte(text, 0) >= 0 {
+			return "", invalid(field, "A rule holds no NUL character.")
+		}
+	}
 	if len(r.Note) > maxRuleNote {
 		return "", invalid("note", "The note must be at most %d bytes long.", maxRuleNote)
 	}
@@ -85,8 +91,8 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 
 // DeleteIgnoreRule deletes a rule and tells whether there was one.
 func (s *Service) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool, err error) {
-	if id == "" {
-		return false, invalid("ruleId", "ruleId is missing.")
+	if id == "" || strings.IndexByte(id, 0) >= 0 {
+		return false, invalid("ruleId", "ruleId is missing, or holds a NUL character.")
 	}
 	err = s.repo.tx(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("id = ?", id).Delete(&ignoreRecord{})

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"time"
 )
 
 // discovered runs a discovery now.
@@ -44,14 +43,18 @@ func (e *env) serviceOf(project, name string) *serviceRecord {
 // ended waits for the end of a job.
 func (e *env) ended(id string) Job {
 	e.Helper()
-	var job Job
-	testkit.Eventually(e, patience, func() bool {
+	deadline := time.Now().Add(patience)
+	for {
 		j, err := e.queue.Get(context.Background(), id)
 		e.must(err)
-		job = jobView(&j)
-		return j.State.Final()
-	}, "the end of "+id)
-	return job
+		if j.State.Final() {
+			return jobView(&j)
+		}
+		if time.Now().After(deadline) {
+			e.Fatalf("it does not end: %+v\n%s", jobView(&j), e.logs(id))
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
 }
 
 // checked runs a check of everything to its end.

@@ -38,18 +38,26 @@ func startApp(t *testing.T, env map[string]string) *App {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
-	spec := testplugin.Spec(testplugin.Well)
 	path := filepath.Join(t.TempDir(), "plugin.hcl")
-	must(t, os.WriteFile(path, fmt.Appendf(nil, `
-plugin "testplugin" {
-  path = %q
-  args = [%q, %q]
-}
-search "testplugin" "main" {}
+	hcl := `
+search "testsearch" "main" {}
+engine "testengine" "main" {}
+registry "testupstream" "main" {}
+codehost "testupstream" "main" {}
 service "search" {
   backend = search.main
 }
-`, spec.Path, spec.Args[0], spec.Args[1]), 0o600))
+service "containers" {
+  engine     = engine.main
+  registries = registry.main
+  code_host  = codehost.main
+}
+`
+	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream} {
+		spec := testplugin.Spec(mode)
+		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
+	}
+	must(t, os.WriteFile(path, []byte(hcl), 0o600))
 	lookup := func(name string) (string, bool) {
 		v, ok := env[name]
 		switch name {
@@ -117,7 +125,7 @@ func callers(t *testing.T, a *App) []caller {
 		must(t, err)
 		return text
 	}
-	adminKey, searchKey, mailKey := key(), key("search"), key("mail")
+	adminKey, searchKey, mailKey, containersKey := key(), key("search"), key("mail"), key("containers")
 	exchanged, _, err := a.users.Exchange(ctx, adminKey, from)
 	must(t, err)
 	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, search.NewToken{Note: "test"})
@@ -166,6 +174,7 @@ func callers(t *testing.T, a *App) []caller {
 		{"API key of a member", proxyAddr, bearer(memberKey), byKey(asMember)},
 		{"API key with the scope search", proxyAddr, bearer(searchKey), scoped("search")},
 		{"API key with the scope mail", proxyAddr, bearer(mailKey), scoped("mail")},
+		{"API key with the scope containers", proxyAddr, bearer(containersKey), scoped("containers")},
 		{"session from an API key", proxyAddr, cookie(exchanged), byKey(all)},
 		{"access token", proxyAddr, bearer(accessToken), never("invalid_api_key")},
 		{"forward identity, allowed", proxyAddr, person("alice"), all},
@@ -319,6 +328,7 @@ func TestPublicRoutes(t *testing.T) {
 		"GET /system/sign-in", "POST /system/sign-in", "POST /system/sign-out", "GET /system/setup", "POST /system/setup", "POST /system/preferences",
 		"GET /system/openapi.json", "GET /system/docs", "GET /system/api/meta", "POST /system/api/auth/passkey/options", "POST /system/api/auth/passkey/verify",
 		"POST /system/api/auth/session", "DELETE /system/api/auth/session", "POST /system/api/setup", "POST /system/api/setup/check",
+		"GET /openapi.json", "GET /docs", "GET /api/health", "GET /api/version",
 		"GET /search/openapi.json", "GET /search/docs", "GET /search/health", "GET /search/api/summary",
 	}
 	for _, m := range mounts {

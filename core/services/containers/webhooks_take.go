@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -35,11 +38,12 @@ func (o *outcome) accepted() AcceptedWebhook {
 	return out
 }
 
-// takeTries is how often a delivery is taken if the database ends it since two transactions waited for each other.
-const takeTries = 3
-
-// sqlDeadlock is what PostgreSQL says then.
-const sqlDeadlock = "40P01"
+// takeTries is how often a delivery is taken whose transaction and another one waited for each other; takePause is the most
+// that lies between two tries.
+const (
+	takeTries = 10
+	takePause = 100 * time.Millisecond
+)
 
 // take records a delivery and makes the jobs that it calls for: all of that or, with an error, nothing, so that it may come
 // again.
@@ -49,12 +53,31 @@ func (s *Service) take(ctx context.Context, in *incoming) (out outcome, err erro
 			out, err = s.takeOnce(ctx, w, in)
 			return err
 		})
-		var state interface{ SQLState() string }
-		if !errors.As(err, &state) || state.SQLState() != sqlDeadlock {
+		if !entangled(err) {
 			return out, err
+		}
+		if stop := sleep(ctx, rand.N(takePause)); stop != nil {
+			return out, stop
 		}
 	}
 	return out, err
+}
+
+// entangled tells whether PostgreSQL ended a statement since transactions wait for each other: deadlock_detected or
+// lock_not_available.
+func entangled(err error) bool {
+	var state interface{ SQLState() string }
+	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "55P03")
+}
+
+// yielding has a transaction on PostgreSQL give up soon when another one is in its way. A delivery makes several jobs, and
+// the others make or end one; where they wait for each other this one gives way, well before the server would end the
+// other's.
+func (s *Service) yielding(w *gorm.DB) error {
+	if s.cfg.Store.Dialect() != store.Postgres {
+		return nil
+	}
+	return w.Exec("SET LOCAL lock_timeout = '300ms'").Error
 }
 
 func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outcome, error) {
@@ -65,6 +88,9 @@ func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outco
 	// One that was acted on is not acted on again. Others may have come too early, such as before a repository was selected.
 	if row.Attempts > 1 && row.Decision == deliveryProcessed {
 		return outcome{attempts: row.Attempts, reason: ignoredDuplicate}, s.tellDelivery(ctx, deliveryRepeated, row)
+	}
+	if err := s.yielding(w); err != nil {
+		return outcome{}, fmt.Errorf("bound the wait for locks: %w", err)
 	}
 	out, err := s.decide(ctx, in)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 )
 
@@ -33,9 +34,24 @@ func (s *Store) Tx(ctx context.Context, name string, fn func(ctx context.Context
 }
 
 // QueueTx is Tx on the connection that is kept for the queue's own bookkeeping, so that long application transactions
-// on SQLite hold up the queue as little as possible. It joins a running transaction just as Tx does.
+// on SQLite hold up the queue as little as possible. It joins a running transaction just as Tx does. One of its own that
+// PostgreSQL ends for a deadlock is run again: fn may be called several times.
 func (s *Store) QueueTx(ctx context.Context, name string, fn func(ctx context.Context) error) error {
-	return s.tx(ctx, s.queue, name, fn)
+	for attempt := 1; ; attempt++ {
+		err := s.tx(ctx, s.queue, name, fn)
+		if attempt == maxDeadlocks || s.InTx(ctx) || !deadlocked(err) {
+			return err
+		}
+	}
+}
+
+// maxDeadlocks is how often a transaction of the queue is tried when the database ends it for a deadlock.
+const maxDeadlocks = 4
+
+// deadlocked tells whether PostgreSQL has ended a transaction so that another one could go on.
+func deadlocked(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "40P01"
 }
 
 // DB is for reading: the transaction in ctx, else a read handle.

@@ -91,6 +91,7 @@ type lockModel struct {
 	stacks map[string][]string
 	names  map[string][2]string
 	jobs   map[string][]string
+	dry    []string
 }
 
 // TestExclusion: a random sequence of updates, rollbacks, lifecycle jobs, restores and cancels against the real queue. What
@@ -273,8 +274,9 @@ func (m *lockModel) dryRun(t *rapid.T) {
 	if err != nil {
 		t.Fatalf("a dry run: %v", err)
 	}
-	if job := m.ended(id); job.Status != "success" || m.locksHeld() != before {
-		t.Fatalf("a dry run: %+v, %d locks after %d", job, m.locksHeld(), before)
+	// It may have to wait for its turn behind updates.
+	if m.dry = append(m.dry, id); m.locksHeld() != before {
+		t.Fatalf("a dry run holds something: %d locks after %d", m.locksHeld(), before)
 	}
 }
 
@@ -311,7 +313,12 @@ func (m *lockModel) endAll() {
 	for id := range m.jobs {
 		m.ended(id)
 	}
-	m.jobs = map[string][]string{}
+	for _, id := range m.dry {
+		if job := m.ended(id); job.Status != "success" {
+			m.Fatalf("a dry run: %+v", job)
+		}
+	}
+	m.jobs, m.dry = map[string][]string{}, nil
 	m.round++
 	for _, name := range m.names {
 		m.publish(m.serviceOf(name[0], name[1]).Image, m.round)

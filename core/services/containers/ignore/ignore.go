@@ -4,6 +4,7 @@ package ignore
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -27,7 +28,7 @@ const (
 // maxValue is the longest value of a rule, in bytes.
 const maxValue = 500
 
-// Rule is what a rule matches.
+// Rule is what a rule matches: a tag, or a version behind it.
 type Rule struct {
 	// Kind is one of the constants.
 	Kind string
@@ -78,21 +79,19 @@ func bad(field, msg string) error {
 	return fault.New(fault.InvalidArgument, "%s", msg).With("field", field)
 }
 
-// Match tells whether the rule matches a tag. A range of versions looks at the version in the tag, and then at those in
-// versions: the tags that are known for the same image.
+// Match tells whether the rule matches a tag, or one of versions: the tags that are known for the same image.
 func (m Matcher) Match(tag string, versions ...string) bool {
+	return m.matches(tag) || slices.ContainsFunc(versions, m.matches)
+}
+
+func (m Matcher) matches(tag string) bool {
 	switch {
+	case tag == "":
+		return false
 	case m.matchTag != nil:
 		return m.matchTag(tag)
-	case m.matchVersion == nil:
-		return false
-	case m.inRange(tag):
-		return true
-	}
-	for _, v := range versions {
-		if m.inRange(v) {
-			return true
-		}
+	case m.matchVersion != nil:
+		return m.inRange(tag)
 	}
 	return false
 }

@@ -17,7 +17,7 @@ func TestMatch(t *testing.T) {
 	}{
 		{"exact", " 1.2 ", "1.2", nil, true},
 		{"exact", "1.2", "1.2.3", nil, false},
-		{"exact", "1.2", "latest", []string{"1.2"}, false},
+		{"exact", "1.2", "latest", []string{"1.2"}, true},
 		{"prefix", "1.", "1.2", nil, true},
 		{"prefix", "1.", "v1.2", nil, false},
 		{"regex", "^1\\.2[0-9]$", "1.25", nil, true},

@@ -95,7 +95,7 @@ func (a *App) panelServices() (out []console.Service) {
 		out = append(out, panelService("search", s.BaseURL, s.Backend, s.Notify))
 	}
 	if s := a.set.containers; s != nil {
-		out = append(out, panelService("containers", s.BaseURL, []string{s.Engine, s.CodeHost}, s.Registries, s.Notify))
+		out = append(out, panelService("containers", s.BaseURL, []string{s.Engine, s.CodeHost}, s.Registries))
 	}
 	return out
 }

@@ -91,9 +91,9 @@ func newEnv(t testing.TB, change ...func(*env)) *env {
 func testSettings() Settings {
 	return Settings{
 		BaseURL: "/", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{host}, ComposeBin: "docker-compose",
-		SelfUpgradeURL: "/supervisor/", ImageRepo: host + "/acme/patchbay", Discovery: 60, MaxActions: 200, RuntimeScan: 600, DeployTimeout: 5, Parallel: 8, PerHost: 5,
+		SelfUpgradeURL: "/supervisor/", ImageRepo: host + "/acme/patchbay", Discovery: 60, MaxActions: 200, DeployTimeout: 5, Parallel: 8, PerHost: 5,
 		RetryAttempts: 3, RetryBaseMS: 1, RetryMaxMS: 4, Cooldown: 21600, UpdateRetries: 2, UpdateBaseMS: 1, UpdateMaxMS: 2,
-		HealthTimeout: 1200 * time.Millisecond, SettleTime: 100 * time.Millisecond, Locale: "zh",
+		HealthTimeout: 1200 * time.Millisecond, SettleTime: 100 * time.Millisecond,
 	}
 }
 

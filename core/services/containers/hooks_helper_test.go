@@ -83,7 +83,7 @@ func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
 		Store: e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
 		Settings: Settings{
 			BaseURL: "/", PackageHosts: []string{hookImages}, WebhookSecret: hookTrigger, Parallel: 2, PerHost: 2, RetryBaseMS: 1, RetryMaxMS: 1, ComposeBin: "compose",
-			Discovery: 60, RuntimeScan: 600, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
+			Discovery: 60, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
 		},
 		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host},
 	})

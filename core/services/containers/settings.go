@@ -15,7 +15,6 @@ type Settings struct {
 	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host is asked. One may stand without brackets."`
 	CodeHost       string        `patchbay:"code_host,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
 	PackageHosts   []string      `patchbay:"package_hosts,default=ghcr.io" doc:"Registry hosts whose images the code host's package webhooks are about."`
-	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels that get the service's notifications, such as [notify.ops]."`
 	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
 	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for registries, also for compose."`
 	SelfUpgradeURL string        `patchbay:"self_upgrade_url,default=/supervisor/,env=SVC_SELF_UPGRADE_URL" doc:"Where the page links to for the upgrade of this instance itself."`
@@ -25,7 +24,6 @@ type Settings struct {
 	HostPlatform   string        `patchbay:"host_platform,default=,env=SVC_HOST_PLATFORM" doc:"Platform that images are compared with, such as linux/arm64. Unset: the engine's."`
 	Discovery      int64         `patchbay:"discovery_interval_seconds,default=60,env=SVC_DISCOVERY_INTERVAL_SECONDS" doc:"Pause between two automatic discoveries, in seconds, at least 10."`
 	MaxActions     int64         `patchbay:"discovery_max_actions,default=200,env=SVC_DISCOVERY_MAX_ACTIONS" doc:"The most actions that the result of a discovery lists."`
-	RuntimeScan    int64         `patchbay:"runtime_scan_interval_seconds,default=600,env=SVC_RUNTIME_SCAN_INTERVAL_SECONDS" doc:"Pause between two automatic scans of what runs, in seconds, at least 30."`
 	DeployTimeout  int64         `patchbay:"deploy_check_timeout_seconds,default=12,env=SVC_DEPLOY_CHECK_LOCAL_COMMAND_TIMEOUT_SECONDS" doc:"What each probe of the deploy check may take, in seconds."`
 	Parallel       int64         `patchbay:"check_parallel,default=8" doc:"How many services a check asks about at once, 1 to 64."`
 	PerHost        int64         `patchbay:"registry_parallel,default=5" doc:"How many requests to one registry host run at once, 1 to 64."`
@@ -39,7 +37,6 @@ type Settings struct {
 	HealthTimeout  time.Duration `patchbay:"health_timeout,default=90s" doc:"How long a new container may take to become healthy after its start period, unless its service says otherwise."`
 	SettleTime     time.Duration `patchbay:"settle_time,default=10s" doc:"How long a container without a health check must run without a restart to count as healthy."`
 	MinAge         time.Duration `patchbay:"minimum_age,default=0s" doc:"How long a new version must be known before it may be applied, unless its service says otherwise."`
-	Locale         string        `patchbay:"locale,default=zh,enum=zh|en" doc:"Language of the texts of notifications."`
 }
 
 // Check finds what the types of the settings cannot express.
@@ -50,7 +47,6 @@ func (s Settings) Check() schema.Diagnostics {
 		v, lo, hi int64
 	}{
 		{"discovery_interval_seconds", s.Discovery, 10, 86400}, {"discovery_max_actions", s.MaxActions, 1, 100000},
-		{"runtime_scan_interval_seconds", s.RuntimeScan, 30, 86400}, {"deploy_check_timeout_seconds", s.DeployTimeout, 1, 300},
 		{"check_parallel", s.Parallel, 1, 64}, {"registry_parallel", s.PerHost, 1, 64},
 		{"registry_retry_max_attempts", s.RetryAttempts, 0, 20}, {"registry_retry_base_ms", s.RetryBaseMS, 1, 600000},
 		{"registry_retry_max_ms", s.RetryMaxMS, 1, 600000}, {"registry_cooldown_seconds", s.Cooldown, 0, 7 * 86400},

@@ -327,3 +327,8 @@ func (p page) lacks(t testing.TB, what string, texts ...string) {
 		}
 	}
 }
+
+// hookSpec is a webhook as the service would make it, but another one.
+func hookSpec(callback string) codehost.HookSpec {
+	return codehost.HookSpec{URL: callback, Events: []string{"package"}, Active: true}
+}

@@ -18,7 +18,7 @@ func containersPages(st stack, web service, jobs map[string]string) [][2]string 
 		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
 		{"job-update", "/queue/" + jobs["update"]}, {"job-check", "/queue/" + jobs["check"]}, {"job-plan", "/queue/" + jobs["plan"]}, {"job-back", "/queue/" + jobs["back"]},
 		{"job-discovery", "/queue/" + jobs["discovery"]}, {"inference", "/queue/version-inference"}, {"discovery", "/discovery"}, {"deploy", "/deploy-check"},
-		{"settings", "/settings"},
+		{"settings", "/settings"}, {"hooks-off", "/host-packages"},
 	}
 }
 

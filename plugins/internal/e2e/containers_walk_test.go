@@ -1,12 +1,16 @@
 package e2e
 
 import (
+	"fmt"
+	"net/http"
+	"path"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
 )
 
 // slowEnough is how long a new container takes to become healthy, so that its progress can be watched.
@@ -90,4 +94,60 @@ func TestContainersWalk(t *testing.T) {
 	b.open(page)
 	b.press("form[action$='/action'] button[class='btn']", "#job")
 	b.shows("success")
+}
+
+// TestContainersHooksPage sets the package webhooks up in the browser, and sees a delivery and the check that it leads to
+// without a reload.
+func TestContainersHooksPage(t *testing.T) {
+	bin := dockertest.Compose(t)[0]
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
+	host := githubtest.New(t)
+	const pat = "planted-personal-access-token"
+	host.Token(pat, "ops")
+	host.AddOrg("demo")
+	host.AddRepo(githubtest.Repo{FullName: a.repo})
+	c := startCore(t, fmt.Sprintf(`codehost "github" "main" {
+  config { base_url = %q }
+}
+`, host.URL)+containersHCL(bin.Path, fmt.Sprintf("  code_host = codehost.main\n  package_hosts = [%q]\n", a.reg.Host)))
+	c.stackNamed(t, a.project)
+	b := browse(t, c)
+	source := axe(t)
+	b.open("/host-packages")
+	b.shows("No repository is tracked")
+	b.do(chromedp.Click(chromedp.CSS("[name=enabled]")), chromedp.SendKeys(chromedp.CSS("#callback"), "https://patchbay.example.org/api/webhooks/host-packages"), chromedp.SendKeys(chromedp.CSS("#pat"), pat))
+	b.press("#hook-settings .btn.p", ".toast.ok")
+	b.shows("A token is set.")
+	b.do(chromedp.SendKeys(chromedp.CSS("#input"), a.repo))
+	b.press("form[action$='/targets'] button", ".toast.ok")
+	b.do(chromedp.Click(chromedp.CSS("form[action$='/repos/select'] button")))
+	b.shows("The choice for " + a.repo)
+	b.mark()
+	b.do(chromedp.WaitVisible(chromedp.CSS("td .pill.ok")))
+	b.marked("the webhook that is made")
+	hooks := host.Hooks(a.repo)
+	if len(hooks) != 1 {
+		t.Fatalf("the code host has the hooks %+v", hooks)
+	}
+	digest := a.push(t, dockertest.Behaviour{Version: "2", Healthcheck: true})
+	body := githubtest.Published(a.repo, path.Base(a.repo), "1", digest, true)
+	for range 2 {
+		h := http.Header{"X-Github-Event": {"package"}, "X-Github-Delivery": {"delivery-of-the-test"}, "X-Hub-Signature-256": {githubtest.Sign(hooks[0].Secret, body)}}
+		c.send(t, request{path: "/api/webhooks/host-packages", body: string(body), header: h})
+		b.shows("delivery-of-the-test")
+		b.do(chromedp.WaitVisible(chromedp.CSS("a.sub[href^='/queue/']")))
+	}
+	b.marked("the inbox")
+	for _, l := range looks() {
+		b.as(l)
+		b.look(l, "containers-hooks", "/host-packages", source)
+	}
+	b.as(looks()[0])
+	b.open("/host-packages")
+	b.press("form[action$='/sync'] button", "#job")
+	b.shows("was in order")
+	b.open("/host-packages")
+	b.press("td form[action$='/repos/select'] button", ".toast.ok")
+	b.shows("not selected")
+	eventually(t, 20*time.Second, "the webhook is taken away", func() bool { return len(host.Hooks(a.repo)) == 0 })
 }

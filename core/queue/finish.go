@@ -81,16 +81,23 @@ func (q *Queue) decide(ctx context.Context, own *row, h *Handler, result any, er
 		return q.succeed(ctx, own, result)
 	case errors.As(err, &undone):
 		return q.end(ctx, own, failed(RolledBack, reasonOf(own, err, cause), err).with(result))
+	case errors.Is(cause, ErrStopping) && h.Safe && h.Settles:
+		return q.putBack(ctx, own)
 	case own.CancelRequested != 0 || errors.Is(cause, ErrCanceled):
 		return q.end(ctx, own, canceled().with(result))
 	case errors.Is(cause, ErrStopping) && h.Safe:
-		return q.requeue(ctx, own, q.now(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
+		return q.putBack(ctx, own)
 	case errors.Is(cause, ErrStopping):
 		return q.end(ctx, own, interrupted().with(result))
 	case isTemporary(err) && own.Attempt < h.MaxAttempts:
 		return q.retry(ctx, own, h, err)
 	}
 	return q.end(ctx, own, failed(Failed, reasonOf(own, err, cause), err).with(result))
+}
+
+// putBack queues a job again whose queue stops.
+func (q *Queue) putBack(ctx context.Context, own *row) error {
+	return q.requeue(ctx, own, q.now(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
 }
 
 func reasonOf(own *row, err, cause error) string {

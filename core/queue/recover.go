@@ -141,7 +141,7 @@ func (q *Queue) adopt(ctx context.Context, found *row) error {
 		r.Recoveries++
 		q.log.Warn("found a job without its owner", "job", r.ID, "type", r.Type, "owner", r.Owner, "time", r.Recoveries)
 		switch {
-		case r.CancelRequested != 0:
+		case r.CancelRequested != 0 && (h == nil || !h.Settles || r.Recoveries > maxRecoveries):
 			return q.end(ctx, r, canceled())
 		case h == nil || !h.Safe || r.Recoveries > maxRecoveries:
 			return q.end(ctx, r, interrupted())

@@ -9,7 +9,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -106,6 +105,11 @@ func (c *change) name() string { return c.stack.Project + " / " + c.svc.Name }
 // run brings the service to its target, from the step in the journal on. The error that it returns is only for what ends
 // the whole job; what becomes of the service is in the record.
 func (c *change) run(ctx context.Context) error {
+	unlock, err := c.imageLock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if stepOrder(c.rec.Step) < 0 {
 		return c.rollBack(ctx, c.rec.Error)
 	}
@@ -113,7 +117,7 @@ func (c *change) run(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{stepPull, c.pull}, {stepBackup, c.backup}, {stepTag, c.tag}, {stepUp, c.up}, {stepHealth, c.health}, {stepSync, c.sync}, {stepExtraTags, c.extraTags},
+		{stepPull, c.pullAllowed}, {stepBackup, c.backup}, {stepTag, c.tag}, {stepUp, c.up}, {stepHealth, c.health}, {stepSync, c.sync}, {stepExtraTags, c.extraTags},
 	}
 	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
 		if err := c.enter(ctx, step.name); err != nil {
@@ -142,11 +146,14 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 		// The service runs and is healthy: only names of images are behind.
 		return c.finish(ctx, changeFailed, err)
 	case step == stepBackup:
+		if err := c.s.repo.failOpenBackups(detached(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.name(), reason(err))
+		}
 		c.startAgain(ctx)
 		return c.finish(ctx, changeFailed, err)
 	case stepOrder(step) < stepOrder(stepTag):
 		return c.finish(ctx, changeFailed, err)
-	case step == stepTag:
+	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
 		c.retag(ctx)
 		return c.finish(ctx, changeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
@@ -154,6 +161,13 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 		return c.finish(ctx, changeFailed, err)
 	}
 	return c.rollBack(ctx, reason(err))
+}
+
+func (c *change) pullAllowed(ctx context.Context) error {
+	if err := c.allowed(ctx); err != nil {
+		return err
+	}
+	return c.pull(ctx)
 }
 
 // pull fetches the target by its digest.
@@ -315,22 +329,4 @@ func passing(err error) bool {
 		return false
 	}
 	return !denied(err)
-}
-
-// sameImage tells whether the project's files still give the service the image that was asked for.
-func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
-	p, err := s.load(ctx, st)
-	if err != nil {
-		return fault.Wrap(err, fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
-	}
-	for _, found := range p.Services {
-		if found.Name != svc.Name {
-			continue
-		}
-		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ref().String() {
-			return nil
-		}
-		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, found.Image)
-	}
-	return fault.New(fault.Conflict, "The compose files of %s no longer have the service %s.", st.Project, svc.Name)
 }

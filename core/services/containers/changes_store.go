@@ -54,10 +54,12 @@ func (r *repository) change(ctx context.Context, id string) (changeRecord, error
 	return take[changeRecord](r.db(ctx).Where("id = ?", id), "There is no such change.")
 }
 
-// lastChange is the newest change of a service that succeeded; nil without one.
-func (r *repository) lastChange(ctx context.Context, serviceID string) (*changeRecord, error) {
+// lastChange is the newest change of a service that is in force; nil without one. A change that failed is in force where
+// its image runs all the same, since nothing has brought the former one back.
+func (r *repository) lastChange(ctx context.Context, svc *serviceRecord) (*changeRecord, error) {
 	var rows []changeRecord
-	err := r.db(ctx).Where("service_id = ? AND status = ?", serviceID, changeSuccess).Order("started_at DESC, id DESC").Limit(1).Find(&rows).Error
+	err := r.db(ctx).Where("service_id = ? AND (status = ? OR status = ? AND to_image = ? AND to_image <> '' AND from_image <> '' AND from_image <> to_image)",
+		svc.ID, changeSuccess, changeFailed, svc.RuntimeImage).Order("started_at DESC, id DESC").Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

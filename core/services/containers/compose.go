@@ -2,6 +2,7 @@ package containers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -82,4 +83,25 @@ func digestsIn(repo string, repoDigests []string) []string {
 		}
 	}
 	return out
+}
+
+// errFiles tells that a project's files are not what they were when a change was asked for: compose is not run on them.
+var errFiles = errors.New("the compose files have changed")
+
+// sameImage tells whether the project's files still give the service the image that was asked for.
+func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
+	p, err := s.load(ctx, st)
+	if err != nil {
+		return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
+	}
+	for _, found := range p.Services {
+		if found.Name != svc.Name {
+			continue
+		}
+		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ref().String() {
+			return nil
+		}
+		return fault.Wrap(errFiles, fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, found.Image)
+	}
+	return fault.Wrap(errFiles, fault.Conflict, "The compose files of %s no longer have the service %s.", st.Project, svc.Name)
 }

@@ -76,12 +76,14 @@ const (
 
 // jobSpec is the payload of the service's jobs; each type uses what it needs.
 type jobSpec struct {
-	Scope             string            `json:"scope,omitempty"`
-	StackID           string            `json:"stackId,omitempty"`
-	ServiceID         string            `json:"serviceId,omitempty"`
-	Reason            string            `json:"reason,omitempty"`
-	Mode              string            `json:"mode,omitempty"`
-	Targets           []Target          `json:"targets,omitempty"`
+	Scope     string   `json:"scope,omitempty"`
+	StackID   string   `json:"stackId,omitempty"`
+	ServiceID string   `json:"serviceId,omitempty"`
+	Reason    string   `json:"reason,omitempty"`
+	Mode      string   `json:"mode,omitempty"`
+	Targets   []Target `json:"targets,omitempty"`
+	// Images go from service to the image that the project named when the job was made.
+	Images            map[string]string `json:"images,omitempty"`
 	AllowArchMismatch bool              `json:"allowArchMismatch,omitempty"`
 	BackupMode        string            `json:"backupMode,omitempty"`
 	Action            string            `json:"action,omitempty"`
@@ -178,21 +180,22 @@ func (s *Service) Jobs() []queue.Handler {
 					return nil, fmt.Errorf("read the job: %w", err)
 				}
 				r := newReport(s, job, p)
-				if job.Attempt > 1 {
-					r.warn(ctx, "The core ended while this job ran; it goes on from what is known.")
-				}
 				out, err := run(ctx, job, spec, r)
 				r.end(ctx, err)
 				return out, explain(err)
 			},
 		}
 	}
+	settles := func(h queue.Handler) queue.Handler {
+		h.Settles = true
+		return h
+	}
 	return []queue.Handler{
 		add(JobDiscovery, 1, 30*time.Minute, s.runDiscovery),
 		add(JobCheck, 2, 2*time.Hour, s.runCheck),
 		add(JobRuntimeScan, 1, 30*time.Minute, s.runRuntimeScan),
-		add(JobUpdate, 3, 12*time.Hour, s.runUpdate),
-		add(JobRollback, 3, 2*time.Hour, s.runRollback),
+		settles(add(JobUpdate, 3, 12*time.Hour, s.runUpdate)),
+		settles(add(JobRollback, 3, 2*time.Hour, s.runRollback)),
 		add(JobServiceLifecycle, 4, time.Hour, s.runLifecycle),
 		add(JobStackLifecycle, 2, time.Hour, s.runLifecycle),
 		add(JobRestore, 1, 12*time.Hour, s.runRestore),

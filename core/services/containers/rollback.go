@@ -33,10 +33,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			return c.s.again(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ref().String()) })
 		}},
 		{stepRollbackUp, c.recreateFormer},
-		{stepRollbackWait, func(ctx context.Context) error {
-			c.at(ctx, 0.95, "waiting until the former version is healthy", nil)
-			return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.FromImage, "")
-		}},
+		{stepRollbackWait, c.awaitFormer},
 	}
 	for _, step := range steps {
 		if err := c.enter(ctx, step.name); err != nil {
@@ -56,8 +53,17 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 
 func (c *change) recreateFormer(ctx context.Context) error {
 	c.at(ctx, 0.9, "recreating "+c.svc.Name+" as it was", nil)
-	_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionRecreate, c.svc.Name)
-	return err
+	return c.recreate(ctx)
+}
+
+// awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
+func (c *change) awaitFormer(ctx context.Context) error {
+	if c.rec.FromState == StateStopped {
+		_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStop, c.svc.Name)
+		return err
+	}
+	c.at(ctx, 0.95, "waiting until the former version is healthy", nil)
+	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.FromImage, "")
 }
 
 // RollbackTarget is what a rollback of a service would bring back.
@@ -76,7 +82,8 @@ type RollbackTarget struct {
 	change *changeRecord
 }
 
-// RollbackTarget tells what a rollback of a service would bring back: the image from before its last successful change.
+// RollbackTarget tells what a rollback of a service would bring back: the image from before its last change that is
+// in force.
 func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
 	inv, err := s.inventory(ctx)
 	if err != nil {
@@ -94,7 +101,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	if job, ok := holders[serviceLock(id)]; ok {
 		out.ActiveJobID, out.ActiveJobStatus = job.ID, string(job.State)
 	}
-	last, err := s.repo.lastChange(ctx, id)
+	last, err := s.repo.lastChange(ctx, svc)
 	if err != nil {
 		return out, err
 	}
@@ -105,7 +112,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 		out.UnavailableReason = "archived"
 	case last == nil || last.FromImage == "":
 		out.UnavailableReason = "no_update"
-	case svc.RuntimeImage != "" && last.ToImage != svc.RuntimeImage:
+	case svc.RuntimeImage != "" && last.ToImage != svc.RuntimeImage, last.Image != svc.Image:
 		out.UnavailableReason = "changed_since"
 	}
 	if last == nil || out.UnavailableReason == "no_update" {
@@ -156,6 +163,13 @@ func (s *Service) Rollback(ctx context.Context, id string) (string, error) {
 
 // runRollback brings the image from before a change back.
 func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	open, err := s.begun(ctx, job, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(open) > 0 && ctx.Err() != nil && !goesOn(ctx) {
+		return s.settle(ctx, spec, r, open)
+	}
 	source, err := s.repo.change(ctx, spec.ChangeID)
 	if err != nil {
 		return nil, err
@@ -173,15 +187,12 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 		return nil, err
 	}
 	defer unlock()
-	rec, err := s.repo.beginChange(ctx, &changeRecord{
-		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
-		Image: svc.Image, FromImage: svc.RuntimeImage, FromDigest: svc.RuntimeDigest, FromVersion: svc.RuntimeVersion, FromState: svc.State,
-		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(),
-	})
+	rec, err := s.beginRollback(ctx, job, &st, &svc, &source)
 	if err != nil {
 		return nil, err
 	}
-	c := &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, started: s.cfg.Now(), span: 100}
+	c := s.newChange(r, rec, svc, st, spec, Target{})
+	c.span = 100
 	if rec.Status == changeRunning {
 		if err := s.backTo(ctx, c); err != nil {
 			return nil, err
@@ -190,9 +201,37 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 	return c.summary(), c.jobError(ctx)
 }
 
+// beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
+func (s *Service) beginRollback(ctx context.Context, job *queue.Job, st *stackRecord, svc *serviceRecord, source *changeRecord) (*changeRecord, error) {
+	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	if rec != nil {
+		return rec, nil
+	}
+	running, err := s.runningImage(ctx, st, svc)
+	if err != nil {
+		return nil, err
+	}
+	if running.id != "" && running.id != source.ToImage {
+		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
+	}
+	return s.repo.beginChange(ctx, &changeRecord{
+		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
+		Image: source.Image, FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
+		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(),
+	})
+}
+
 // backTo is the way of a manual rollback: the image is there or fetched, named, run and watched; if it does not become
 // healthy, what ran before comes back.
 func (s *Service) backTo(ctx context.Context, c *change) error {
+	unlock, err := c.imageLock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if stepOrder(c.rec.Step) < 0 {
 		return c.rollBack(ctx, c.rec.Error)
 	}
@@ -215,6 +254,9 @@ func (s *Service) backTo(ctx context.Context, c *change) error {
 
 // ensureFormer makes sure that the engine has the image to go back to.
 func (c *change) ensureFormer(ctx context.Context) error {
+	if err := c.allowed(ctx); err != nil {
+		return err
+	}
 	found, err := c.s.engine().Images(ctx, []string{c.rec.ToImage})
 	if err != nil {
 		return err

@@ -68,10 +68,11 @@ func (s *Service) update(ctx context.Context, req UpdateRequest, from submission
 	}
 	sub := submission{kind: JobUpdate, actor: from.actor, spec: jobSpec{
 		Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason, Mode: req.Mode, Targets: req.Targets,
-		AllowArchMismatch: req.AllowArchMismatch, BackupMode: req.BackupMode,
+		AllowArchMismatch: req.AllowArchMismatch, BackupMode: req.BackupMode, Images: map[string]string{},
 	}}
 	for _, t := range req.Targets {
 		svc := inv.services[t.ServiceID]
+		sub.spec.Images[svc.ID] = svc.Image
 		sub.services, sub.stacks = append(sub.services, svc.ID), append(sub.stacks, svc.StackID)
 		if req.Mode == ModeApply {
 			sub.locks = append(sub.locks, serviceLock(svc.ID))

@@ -113,6 +113,13 @@ func jobEnd(ctx context.Context, done []*change) error {
 // runUpdate brings the targets of a job to their versions, one after the other in each stack. What fails ends its stack;
 // the other stacks go on.
 func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	open, err := s.begun(ctx, job, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(open) > 0 && ctx.Err() != nil && !goesOn(ctx) {
+		return s.settle(ctx, spec, r, open)
+	}
 	inv, err := s.inventory(ctx)
 	if err != nil {
 		return nil, err
@@ -205,11 +212,18 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
 func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report, st stackRecord, svc serviceRecord, t Target) (*change, error) {
+	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	if rec != nil {
+		return s.newChange(r, rec, svc, st, spec, t), nil
+	}
 	running, err := s.runningImage(ctx, &st, &svc)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := s.repo.beginChange(ctx, &changeRecord{
+	rec, err = s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
 		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(),
@@ -217,7 +231,7 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	if err != nil {
 		return nil, err
 	}
-	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now()}, nil
+	return s.newChange(r, rec, svc, st, spec, t), nil
 }
 
 // Plan is what a dry run finds.

@@ -1,0 +1,143 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+)
+
+const (
+	// engineWait is for how long a job that goes on waits for the engine, engineLook the pause between two looks.
+	engineWait = 5 * time.Minute
+	engineLook = time.Second
+)
+
+// begun are the changes of a job that an attempt before this one has begun and not ended. If there are any the engine is
+// waited for: after a boot it may come up later than the core.
+func (s *Service) begun(ctx context.Context, job *queue.Job, r *report) ([]changeRecord, error) {
+	open, err := s.repo.openChanges(detached(ctx), job.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	r.warn(ctx, "The core ended while this job ran; it goes on from its journal.")
+	wait, cancel := context.WithTimeout(detached(ctx), engineWait)
+	defer cancel()
+	for !goesOn(ctx) {
+		if _, err := s.engine().Info(wait, ""); err == nil {
+			break
+		}
+		if sleep(wait, engineLook) != nil {
+			break
+		}
+	}
+	return open, nil
+}
+
+// settle ends what an attempt before has left in the middle, for a job that is cancelled and must not begin anything new.
+func (s *Service) settle(ctx context.Context, spec jobSpec, r *report, open []changeRecord) (any, error) {
+	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
+	var done []*change
+	for i := range open {
+		c, err := s.settled(ctx, spec, r, &open[i])
+		if err != nil {
+			return out, err
+		}
+		sum := newStackSummary(&c.stack)
+		sum.add(c)
+		out.Stacks, done = append(out.Stacks, *sum), append(done, c)
+	}
+	if err := jobEnd(ctx, done); err != nil {
+		return out, err
+	}
+	return out, context.Cause(ctx)
+}
+
+func (s *Service) settled(ctx context.Context, spec jobSpec, r *report, rec *changeRecord) (*change, error) {
+	wait, cancel := context.WithTimeout(detached(ctx), rollbackTime)
+	defer cancel()
+	svc, err := s.repo.service(wait, rec.ServiceID)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.repo.stack(wait, svc.StackID)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.applying.lock(wait, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	c := s.newChange(r, rec, svc, st, spec, Target{ServiceID: svc.ID, TargetDigest: rec.ToDigest})
+	c.span = 100
+	if rec.Kind == changeRollback {
+		return c, s.backTo(ctx, c)
+	}
+	return c, c.run(ctx)
+}
+
+// newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
+// files may say something else by now.
+func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st stackRecord, spec jobSpec, t Target) *change {
+	if ref, err := image.Parse(rec.Image); err == nil {
+		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
+	}
+	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now()}
+}
+
+// allowed tells whether a change may still begin: a service may have been archived, or have got another image in the
+// project's files, since the change was asked for.
+func (c *change) allowed(ctx context.Context) error {
+	svc, err := c.s.repo.service(ctx, c.svc.ID)
+	if err != nil {
+		return err
+	}
+	st, err := c.s.repo.stack(ctx, svc.StackID)
+	if err != nil {
+		return err
+	}
+	want := orElse(c.spec.Images[svc.ID], c.rec.Image)
+	switch {
+	case svc.ArchivedAt != 0 || st.ArchivedAt != 0:
+		return errArchived(svc.Name)
+	case svc.Image != want || c.rec.Image != want:
+		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, svc.Image)
+	}
+	c.stack = st
+	return nil
+}
+
+// imageLock is held while a change moves the name of an image. Services of several stacks may share the name: without the
+// lock one change would recreate its service from what the other has just named.
+func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
+	key := "image/" + c.svc.ref().String()
+	if ctx.Err() == nil {
+		return c.s.applying.lock(ctx, key)
+	}
+	wait, cancel := context.WithTimeout(detached(ctx), rollbackTime)
+	defer cancel()
+	return c.s.applying.lock(wait, key)
+}
+
+// openChanges are the changes of a job that have not ended.
+func (r *repository) openChanges(ctx context.Context, jobID string) (out []changeRecord, err error) {
+	err = r.db(ctx).Where("job_id = ? AND status = ?", jobID, changeRunning).Order("started_at, id").Find(&out).Error
+	return out, err
+}
+
+// changeOf is the change of a service by a job, nil without one.
+func (r *repository) changeOf(ctx context.Context, jobID, serviceID string) (*changeRecord, error) {
+	var rows []changeRecord
+	err := r.db(ctx).Where("job_id = ? AND service_id = ?", jobID, serviceID).Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}

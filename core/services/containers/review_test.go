@@ -1,0 +1,190 @@
+package containers
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+)
+
+// heldBack begins an update of blog / web, and keeps it from changing anything until release is called.
+func (e *env) heldBack() (id string, release func()) {
+	e.Helper()
+	release, err := e.svc.applying.lock(context.Background(), e.stackOf("blog").ID)
+	e.must(err)
+	id, err = e.svc.Update(context.Background(), requestOf(e.serviceOf("blog", "web")))
+	e.must(err)
+	return id, release
+}
+
+// What an update was asked for is what it does: a service that got another image in its files, or was archived, while the
+// job waited stays as it is, and no name is moved.
+func TestChangedWhileQueued(t *testing.T) {
+	tests := map[string]func(*env){
+		"another tag": func(e *env) {
+			e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
+			e.discovered()
+		},
+		"another tag unseen": func(e *env) {
+			e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
+		},
+		"archived service": func(e *env) { e.must(e.svc.ArchiveService(context.Background(), e.serviceOf("blog", "web").ID)) },
+		"archived stack":   func(e *env) { e.must(e.svc.ArchiveStack(context.Background(), e.stackOf("blog").ID)) },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.blog()
+			id, release := e.heldBack()
+			change(e)
+			release()
+			if job := e.ended(id); job.Status != "failed" {
+				t.Errorf("%+v\n%s", job, e.logs(id))
+			}
+			if e.runs("blog", "web") != imageID(1) || e.engine.NameOf(webRepo+":1") != imageID(1) || e.engine.NameOf(webRepo+":2") != "" {
+				t.Errorf("it runs %s, :1 is %s, :2 is %q", e.runs("blog", "web"), e.engine.NameOf(webRepo+":1"), e.engine.NameOf(webRepo+":2"))
+			}
+			if n := len(e.engine.CallsOf("compose recreate", "compose stop")); n != 0 {
+				t.Errorf("compose ran %d times", n)
+			}
+		})
+	}
+}
+
+// Two stacks that use one name of an image take turns: the one that goes back does not have its container made from what
+// the other has just named.
+func TestSharedName(t *testing.T) {
+	e := newEnv(t)
+	e.project("other", 1, map[string]string{"web": webRepo + ":1"})
+	e.blog()
+	e.engine.ScriptImage(imageID(2), fake.Unhealthy())
+	entered, release := e.engine.Hold("compose recreate")
+	first, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("blog", "web")))
+	e.must(err)
+	<-entered
+	second, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("other", "web")))
+	e.must(err)
+	for deadline := time.Now().Add(patience); ; {
+		if list, err := e.svc.repo.openChanges(context.Background(), second); err == nil && len(list) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the second update does not begin")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if pulls := e.engine.CallsOf("pull"); len(pulls) != 1 {
+		t.Errorf("both work with the name at once: %v", pulls)
+	}
+	release()
+	for project, id := range map[string]string{"blog": first, "other": second} {
+		if job := e.ended(id); job.Status != "rolled_back" || e.runs(project, "web") != imageID(1) {
+			t.Errorf("%s: %+v\n%s", project, job, e.logs(id))
+		}
+	}
+	if e.engine.NameOf(webRepo+":1") != imageID(1) {
+		t.Error("the name stands for the new image")
+	}
+}
+
+// A job that was cancelled, and whose core ended before it had gone back, goes back after the next start.
+func TestCancelledThenEnded(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		e.blog()
+		e.engine.ScriptImage(imageID(2), fake.Starting())
+		entered, release := e.engine.Hold("inspect")
+		id, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("blog", "web")))
+		e.must(err)
+		<-entered
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		e.must(e.queue.Stop(ctx))
+		release()
+		if e.runs("blog", "web") != imageID(2) {
+			t.Fatal("it was stopped too early")
+		}
+		e.must(e.store.Tx(ctx, "cancel", func(ctx context.Context) error {
+			return e.store.Writer(ctx).Exec("UPDATE jobs SET cancel_requested = 1 WHERE id = ?", id).Error
+		}))
+		e.start()
+		if job := e.ended(id); job.Status != "rolled_back" || e.runs("blog", "web") != imageID(1) {
+			t.Errorf("%+v\n%s", job, e.logs(id))
+		}
+		if open, err := e.svc.repo.openChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
+			t.Errorf("%+v, %v, %d locks", open, err, e.locksHeld())
+		}
+	})
+}
+
+// A job that goes on after the core ended waits for an engine that comes up later.
+func TestEngineLateAfterCrash(t *testing.T) {
+	e := newEnv(t)
+	e.blog()
+	entered, release := e.engine.Hold("compose recreate")
+	id, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("blog", "web")))
+	e.must(err)
+	<-entered
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	e.must(e.queue.Stop(ctx))
+	release()
+	e.engine.Fail("info", fault.New(fault.PluginUnavailable, "The engine does not answer."))
+	e.start()
+	if job := e.ended(id); job.Status != "success" || e.runs("blog", "web") != imageID(2) {
+		t.Errorf("%+v\n%s", job, e.logs(id))
+	}
+}
+
+func (e *env) setService(project, name string, columns map[string]any) {
+	e.Helper()
+	e.must(e.svc.repo.updateService(context.Background(), e.serviceOf(project, name).ID, columns, e.svc.now()))
+}
+
+// Where the automatic rollback is switched off, a person can go back by hand.
+func TestRollbackAfterFailure(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		e.blog()
+		e.engine.ScriptImage(imageID(2), fake.Unhealthy())
+		e.setService("blog", "web", map[string]any{"auto_rollback": false})
+		if job, _ := e.updated("blog", "web"); job.Status != "failed" || e.runs("blog", "web") != imageID(2) {
+			t.Fatalf("%+v", job)
+		}
+		id, err := e.svc.Rollback(context.Background(), e.serviceOf("blog", "web").ID)
+		e.must(err)
+		if job := e.ended(id); job.Status != "success" || e.runs("blog", "web") != imageID(1) {
+			t.Errorf("%+v\n%s", job, e.logs(id))
+		}
+	})
+}
+
+// A service whose files name another tag by now is not rolled back under that tag.
+func TestRollbackOfAnotherTag(t *testing.T) {
+	e := newEnv(t)
+	e.blog()
+	if job, _ := e.updated("blog", "web"); job.Status != "success" {
+		t.Fatalf("%+v", job)
+	}
+	e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
+	e.discovered()
+	_, err := e.svc.Rollback(context.Background(), e.serviceOf("blog", "web").ID)
+	if err == nil || fault.As(err).Ext["reason"] != "changed_since" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A service that did not run is stopped again when its update fails.
+func TestStoppedBefore(t *testing.T) {
+	e := newEnv(t)
+	e.blog()
+	e.engine.ScriptImage(imageID(2), fake.Unhealthy())
+	action, err := e.svc.ServiceAction(context.Background(), e.serviceOf("blog", "web").ID, ActionStop)
+	e.must(err)
+	e.ended(action)
+	job, _ := e.updated("blog", "web")
+	list := e.engine.ContainersOf("blog", "web")
+	if job.Status != "rolled_back" || len(list) != 1 || list[0].ImageID != imageID(1) || list[0].State != "exited" {
+		t.Errorf("%+v, %+v\n%s", job, list, e.logs(job.ID))
+	}
+}

@@ -101,7 +101,7 @@ func TestExclusion(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		checks := 25
 		if testing.Short() || cfg.Dialect == store.Postgres {
-			checks = 8
+			checks = 5
 		}
 		setRapid(t, checks)
 		m := newLockModel(t, cfg)

@@ -906,15 +906,15 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Figure(word(v, "inference.ready"), v.Num(int64(i.Summary.Ready)), v.T("containers.inference.of", "All", v.Num(int64(i.Summary.SnapshotsTotal)))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Figure(v.T("containers.inference.known"), v.Num(int64(i.Summary.Ready)), v.T("containers.inference.of", "All", v.Num(int64(i.Summary.SnapshotsTotal)))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Figure(word(v, "inference.stale"), v.Num(int64(i.Summary.Stale)), v.T("containers.inference.stale.hint")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Figure(v.T("containers.inference.old"), v.Num(int64(i.Summary.Stale)), v.T("containers.inference.stale.hint")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Figure(word(v, "inference.all_failed"), v.Num(int64(i.Summary.AllFailed)), v.T("containers.inference.failed.hint")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Figure(v.T("containers.inference.failed"), v.Num(int64(i.Summary.AllFailed)), v.T("containers.inference.failed.hint")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

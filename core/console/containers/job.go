@@ -19,10 +19,15 @@ import (
 type jobView struct {
 	service.JobDetail
 	Names map[string]string
-	// services lead from the id of a service to that of its stack.
+	// stacks lead from the id of a service to that of its stack.
 	stacks map[string]string
 	Result result
+	// Before is how many lines of the log are left out while the job runs.
+	Before int
 }
+
+// liveLines is how many lines of its log the page of a running job shows, since each change sends all of them.
+const liveLines = 300
 
 func (p pages) jobView(ctx context.Context, id string) (out jobView, err error) {
 	if out.JobDetail, err = p.service.JobDetail(ctx, id); err != nil {
@@ -40,6 +45,9 @@ func (p pages) jobView(ctx context.Context, id string) (out jobView, err error) 
 		}
 	}
 	out.Result = resultOf(out.Job)
+	if over := len(out.Logs) - liveLines; over > 0 && !final(out.Status) {
+		out.Before, out.Logs = over, out.Logs[over:]
+	}
 	return out, nil
 }
 

@@ -135,7 +135,7 @@ func TestContainersHooksPage(t *testing.T) {
 		h := http.Header{"X-Github-Event": {"package"}, "X-Github-Delivery": {"delivery-of-the-test"}, "X-Hub-Signature-256": {githubtest.Sign(hooks[0].Secret, body)}}
 		c.send(t, request{path: "/api/webhooks/host-packages", body: string(body), header: h})
 		b.shows("delivery-of-the-test")
-		b.do(chromedp.WaitVisible(chromedp.CSS("a.sub[href^='/queue/']")))
+		b.do(chromedp.WaitVisible(chromedp.CSS(".sub a[href^='/queue/']")))
 	}
 	b.marked("the inbox")
 	for _, l := range looks() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,6 +157,10 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
 		c.retag(ctx)
 		return c.finish(ctx, changeFailed, err)
+	case !c.svc.AutoRollback && step == stepUp && !c.replaced(ctx):
+		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.name())
+		c.retag(ctx)
+		return c.finish(ctx, changeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
 		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.name())
 		return c.finish(ctx, changeFailed, err)
@@ -168,6 +173,12 @@ func (c *change) pullAllowed(ctx context.Context) error {
 		return err
 	}
 	return c.pull(ctx)
+}
+
+// replaced tells whether a container of the service has the new image already. If nobody can tell, it does.
+func (c *change) replaced(ctx context.Context) bool {
+	list, err := c.s.containersOf(detached(ctx), c.stack.Project, c.svc.Name)
+	return err != nil || slices.ContainsFunc(list, func(ct engine.Container) bool { return ct.ImageID == c.rec.ToImage })
 }
 
 // pull fetches the target by its digest.

@@ -122,9 +122,7 @@ func TestExclusion(t *testing.T) {
 // setRapid says how many sequences are tried, unless the command line does.
 func setRapid(t *testing.T, checks int) {
 	t.Helper()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if given {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() != f.DefValue {
 		return
 	}
 	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(checks), "rapid.steps": "25"} {

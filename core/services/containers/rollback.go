@@ -44,7 +44,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 				return context.Cause(outer)
 			}
 			c.r.fail(ctx, "%s: the rollback failed: %s", c.name(), reason(err))
-			return c.finish(ctx, changeFailed, fault.Wrap(err, fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, reason(err)).With("reason", "rollback_failed"))
+			return c.finish(ctx, changeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, reason(err)).With("reason", "rollback_failed"))
 		}
 	}
 	c.r.warn(ctx, "%s: rolled back, it runs the former image", c.name())

@@ -69,6 +69,9 @@ func (sum *StackSummary) add(c *change) {
 		return
 	}
 	u.FailureStep, u.FailedService, u.LastError = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error
+	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
+		u.FailureStep = c.rec.Step
+	}
 	if c.rec.Status == changeRolledBack {
 		u.FinalDigests[id] = u.OldDigests[id]
 		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}}

@@ -325,7 +325,7 @@ func (s *Service) archiveMissing(ctx context.Context, k *knownProject, p project
 		p.ArchivedAt, p.ArchivedReason = s.now(), archivedMissing
 	}
 	if k.stack != nil && k.stack.ArchivedAt == 0 {
-		if err := s.repo.updateStack(ctx, k.stack.ID, map[string]any{"archived_at": s.now(), "archived_reason": archivedMissing}, s.now()); err != nil {
+		if err := s.repo.archiveMissing(ctx, k.stack.ID, s.now()); err != nil {
 			return a, fmt.Errorf("archive the stack %s: %w", p.Project, err)
 		}
 	}

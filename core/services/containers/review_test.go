@@ -2,6 +2,8 @@ package containers
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -187,4 +189,43 @@ func TestStoppedBefore(t *testing.T) {
 	if job.Status != "rolled_back" || len(list) != 1 || list[0].ImageID != imageID(1) || list[0].State != "exited" {
 		t.Errorf("%+v, %+v\n%s", job, list, e.logs(job.ID))
 	}
+}
+
+// What people and jobs change while a discovery runs stands.
+func TestChangedWhileDiscovered(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		ctx := context.Background()
+		e.blog()
+		st, svc := e.stackOf("blog"), e.serviceOf("blog", "web")
+		known, err := e.svc.known(ctx)
+		e.must(err)
+		e.must(e.svc.ArchiveProject(ctx, "blog", true))
+		e.must(e.svc.ArchiveService(ctx, svc.ID))
+		k := known["blog"]
+		p := k.project
+		p.Status, p.LastScanAt = ProjectStopped, p.LastScanAt+quietScan
+		e.must(e.svc.saveProject(ctx, k, p))
+		next := *st
+		next.Files = append(next.Files, filepath.Join(e.dir, "more.yaml"))
+		change := serviceChange{old: *svc, next: *svc}
+		change.next.Image, change.next.CandidateDigest = webRepo+":2", ""
+		e.setService("blog", "web", map[string]any{"auto_rollback": false, "generation": svc.Generation + 1})
+		e.must(e.store.Tx(ctx, "sync", func(ctx context.Context) error {
+			w := e.store.Writer(ctx)
+			return errors.Join(writeStack(w, st, &next), change.write(w))
+		}))
+		project, err := e.svc.repo.project(ctx, "blog")
+		e.must(err)
+		gotStack, got := e.stackOf("blog"), e.serviceOf("blog", "web")
+		if project.ArchivedReason != archivedByUser || project.Status != ProjectStopped || gotStack.ArchivedReason != archivedByUser || len(gotStack.Files) != 2 {
+			t.Errorf("%+v %+v", project, gotStack)
+		}
+		if got.ArchivedReason != archivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" || got.CandidateDigest != "" {
+			t.Errorf("%+v", got)
+		}
+		e.must(e.svc.repo.archiveMissing(ctx, st.ID, 5))
+		if again := e.stackOf("blog"); again.ArchivedAt != gotStack.ArchivedAt || again.ArchivedReason != archivedByUser {
+			t.Errorf("%+v", again)
+		}
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
@@ -23,7 +22,7 @@ func (s *Service) saveProject(ctx context.Context, k *knownProject, p projectRec
 		return nil
 	}
 	return s.repo.tx(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
-		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&p).Error
+		return writeProject(w, &k.project, &p)
 	})
 }
 
@@ -59,11 +58,11 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 	}
 	err = s.repo.tx(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
 		next.UpdatedAt = s.now()
-		if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&next).Error; err != nil {
+		if err := writeStack(w, &st, &next); err != nil {
 			return err
 		}
 		for i := range rows {
-			if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&rows[i]).Error; err != nil {
+			if err := rows[i].write(w); err != nil {
 				return err
 			}
 		}
@@ -76,8 +75,8 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 }
 
 // serviceChanges are the rows that differ from what the files say: new services, changed ones, and those that are gone.
-func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, found *compose.Project) []serviceRecord {
-	var rows []serviceRecord
+func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, found *compose.Project) []serviceChange {
+	var rows []serviceChange
 	seen := map[string]bool{}
 	for _, f := range found.Services {
 		seen[f.Name] = true
@@ -91,13 +90,14 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 		next := described(old, f)
 		if i < 0 || !reflect.DeepEqual(old, next) {
 			next.UpdatedAt = s.now()
-			rows = append(rows, next)
+			rows = append(rows, serviceChange{fresh: i < 0, old: old, next: next})
 		}
 	}
 	for _, r := range services {
 		if !seen[r.Name] && r.ArchivedAt == 0 {
-			r.ArchivedAt, r.ArchivedReason, r.UpdatedAt = s.now(), archivedRemoved, s.now()
-			rows = append(rows, r)
+			next := r
+			next.ArchivedAt, next.ArchivedReason, next.UpdatedAt = s.now(), archivedRemoved, s.now()
+			rows = append(rows, serviceChange{old: r, next: next})
 		}
 	}
 	return rows

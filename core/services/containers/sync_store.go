@@ -1,0 +1,72 @@
+package containers
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// A discovery reads at its beginning and writes much later. What people and jobs have changed meanwhile must stand: only
+// the columns are written that a discovery knows about, and something is archived or shown again only if it is still as it
+// was when it was read.
+
+// setArchived archives a row or shows it again, unless somebody did something of that kind since it was read.
+func setArchived(rows *gorm.DB, reasonBefore string, at int64, reason string) error {
+	return rows.Where("archived_reason = ?", reasonBefore).Updates(map[string]any{"archived_at": at, "archived_reason": reason}).Error
+}
+
+func upsert(w *gorm.DB, key string, columns ...string) *gorm.DB {
+	return w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: key}}, DoUpdates: clause.AssignmentColumns(columns)})
+}
+
+func writeProject(w *gorm.DB, old, next *projectRecord) error {
+	row := *next
+	err := upsert(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details").Create(&row).Error
+	if err != nil || old.ArchivedAt == next.ArchivedAt {
+		return err
+	}
+	return setArchived(w.Model(&projectRecord{}).Where("project = ?", next.Project), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
+}
+
+func writeStack(w *gorm.DB, old, next *stackRecord) error {
+	row := *next
+	err := upsert(w, "id", "working_dir", "files", "env_files", "updated_at").Create(&row).Error
+	if err != nil || old.ArchivedAt == next.ArchivedAt {
+		return err
+	}
+	return setArchived(w.Model(&stackRecord{}).Where("id = ?", next.ID), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
+}
+
+// serviceChange is a service as it was read and as the files say.
+type serviceChange struct {
+	fresh     bool
+	old, next serviceRecord
+}
+
+func (c *serviceChange) write(w *gorm.DB) error {
+	if c.fresh {
+		return w.Create(&c.next).Error
+	}
+	own := func() *gorm.DB { return w.Model(&serviceRecord{}).Where("id = ?", c.next.ID) }
+	columns := []string{"mounts", "profiles", "updated_at"}
+	if c.old.Image != c.next.Image {
+		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch", "candidate_version",
+			"candidate_since", "newer_tags", "check_error", "checked_at", "runtime_digest", "runtime_version")
+		if err := own().Update("generation", gorm.Expr("generation + 1")).Error; err != nil {
+			return err
+		}
+	}
+	if err := own().Select(columns).Updates(&c.next).Error; err != nil || c.old.ArchivedAt == c.next.ArchivedAt {
+		return err
+	}
+	return setArchived(own(), c.old.ArchivedReason, c.next.ArchivedAt, c.next.ArchivedReason)
+}
+
+// archiveMissing archives a stack of which every file is gone, unless a person has archived it.
+func (r *repository) archiveMissing(ctx context.Context, id string, now int64) error {
+	return r.tx(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&stackRecord{}).Where("id = ? AND archived_at = 0", id).
+			Updates(map[string]any{"archived_at": now, "archived_reason": archivedMissing, "updated_at": now}).Error
+	})
+}

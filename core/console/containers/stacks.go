@@ -242,8 +242,6 @@ type updateRow struct {
 	Service service.ServiceDetail
 }
 
-func (u updateView) scope() string { return scope(u.ServiceID, u.StackID) }
-
 func (p pages) updateView(ctx context.Context, stackID, serviceID string) (out updateView, err error) {
 	out.StackID, out.ServiceID = stackID, serviceID
 	list, err := p.service.Overview(ctx, service.ArchivedExclude)

@@ -3,7 +3,6 @@ package containers
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"gorm.io/gorm"
@@ -133,56 +132,5 @@ func (r *repository) deleteSome(ctx context.Context, table, column string, befor
 		n = done.RowsAffected
 		return done.Error
 	})
-	return n, err
-}
-
-// removeBackups deletes the files of backups that are due, except the newest of each mount, and only while the whole stack
-// runs.
-func (s *Service) removeBackups(ctx context.Context) error {
-	due, err := s.repo.dueBackups(ctx, s.now())
-	if err != nil {
-		return fmt.Errorf("read the backups: %w", err)
-	}
-	inv, err := s.inventory(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range due {
-		b := &due[i]
-		states := map[string]LifecycleState{}
-		for _, svc := range inv.members(b.StackID) {
-			states[svc.ID] = svc.State
-		}
-		if len(states) > 0 && sumStates(states) != StateRunning {
-			continue
-		}
-		newer, err := s.repo.newerBackups(ctx, b)
-		if err != nil {
-			return fmt.Errorf("read the backups: %w", err)
-		}
-		if newer < backupKeepLast {
-			continue
-		}
-		if err := os.Remove(b.Path); err != nil && !os.IsNotExist(err) {
-			s.log.Warn("a backup could not be deleted", "backup", b.ID, "error", err)
-			continue
-		}
-		b.DeletedAt = s.now()
-		if err := s.repo.saveBackup(ctx, b); err != nil {
-			return fmt.Errorf("write a backup: %w", err)
-		}
-	}
-	return nil
-}
-
-func (r *repository) dueBackups(ctx context.Context, now int64) (out []backupRecord, err error) {
-	err = r.db(ctx).Where("deleted_at = 0 AND cleanup_after > 0 AND cleanup_after <= ? AND status = ?", now, backupSuccess).Order("cleanup_after").Limit(1000).Find(&out).Error
-	return out, err
-}
-
-func (r *repository) newerBackups(ctx context.Context, b *backupRecord) (n int64, err error) {
-	err = r.db(ctx).Model(&backupRecord{}).
-		Where("service_id = ? AND kind = ? AND target = ? AND status = ? AND deleted_at = 0 AND (created_at > ? OR created_at = ? AND id > ?)", b.ServiceID, b.Kind, b.Target, backupSuccess, b.CreatedAt, b.CreatedAt, b.ID).
-		Count(&n).Error
 	return n, err
 }

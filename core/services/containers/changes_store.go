@@ -30,7 +30,7 @@ func (r *repository) saveChange(ctx context.Context, rec *changeRecord) error {
 // finishChange ends a change. A success makes what was the candidate run: the candidate goes, unless a check has found a
 // newer one meanwhile.
 func (r *repository) finishChange(ctx context.Context, rec *changeRecord, serviceID string, now int64) error {
-	return r.tx(ctx, "end a change", func(_ context.Context, w *gorm.DB) error {
+	return r.tx(ctx, "end a change", func(ctx context.Context, w *gorm.DB) error {
 		if err := w.Save(rec).Error; err != nil {
 			return err
 		}
@@ -41,7 +41,14 @@ func (r *repository) finishChange(ctx context.Context, rec *changeRecord, servic
 		if rec.Status != changeSuccess {
 			return nil
 		}
-		return w.Model(&serviceRecord{}).Where("id = ? AND candidate_digest = ?", serviceID, rec.ToDigest).Updates(noCandidate()).Error
+		return r.dropCandidate(ctx, serviceID, rec.ToDigest)
+	})
+}
+
+// dropCandidate makes a service have no candidate, unless a check has found another one meanwhile.
+func (r *repository) dropCandidate(ctx context.Context, serviceID, digest string) error {
+	return r.tx(ctx, "drop a candidate", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&serviceRecord{}).Where("id = ? AND candidate_digest = ?", serviceID, digest).Updates(noCandidate()).Error
 	})
 }
 

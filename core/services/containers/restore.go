@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -19,11 +22,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// Backups are kept for as long as a stack needs to prove stable, and the newest of each mount for good.
-const (
-	backupKeep     = time.Hour
-	backupKeepLast = 1
-)
+// backupKeep is for how long backups are kept: as long as a stack needs to prove stable. The newest of each mount is kept
+// for good.
+const backupKeep = time.Hour
 
 // Backup is a copy of a mount.
 type Backup struct {
@@ -117,7 +118,12 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	}
 	defer unlock()
 	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
-	if err := checkArchive(&b); err != nil {
+	file, err := openArchive(&b)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	if err := s.elsewhere(ctx, &st, &b); err != nil {
 		return nil, err
 	}
 	users, err := s.usersOf(ctx, job, r, &st, &b)
@@ -132,13 +138,19 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	if len(list) == 0 {
 		return out, fault.New(fault.Conflict, "The service has no container through which its mount can be reached: start it once.")
 	}
+	if err := sameMount(&list[0], &b); err != nil {
+		return out, err
+	}
 	if len(users) > 0 {
 		if _, err := s.compose(ctx, r, &st, engine.ActionStop, users...); err != nil {
-			return out, err
+			return out, s.untouched(ctx, r, &st, users, err)
 		}
 	}
 	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
-	if err := s.readArchive(ctx, list[0].ID, &b); err != nil {
+	if err := s.readArchive(ctx, list[0].ID, &b, file); err != nil {
+		if ctx.Err() == nil && denied(err) {
+			return out, s.untouched(ctx, r, &st, users, err)
+		}
 		return out, fault.Wrap(err, fault.Conflict, "The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", b.Target, reason(err))
 	}
 	r.info(ctx, "restored %s from %s", b.Target, b.ID)
@@ -183,34 +195,87 @@ func (s *Service) usersOf(ctx context.Context, job *queue.Job, r *report, st *st
 	return users, r.p.Checkpoint(ctx, users)
 }
 
-// checkArchive makes sure, before anything is replaced, that the file is what was written.
-func checkArchive(b *backupRecord) error {
+// openArchive opens the file of a backup, and makes sure before anything is replaced that it is what was written. It stays
+// open from then on: nobody can put another one in its place.
+func openArchive(b *backupRecord) (*os.File, error) {
 	f, err := os.Open(b.Path)
 	if err != nil {
-		return fault.Wrap(err, fault.Conflict, "The file of the backup cannot be read: %s", b.Path)
+		return nil, fault.Wrap(err, fault.Conflict, "The file of the backup cannot be read: %s", b.Path)
 	}
-	defer func() { _ = f.Close() }()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return fmt.Errorf("read the backup: %w", err)
+	if _, err = io.Copy(sum, f); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
 	}
-	if hex.EncodeToString(sum.Sum(nil)) != b.Digest {
-		return fault.New(fault.Conflict, "The file of the backup was changed: its digest is another one. Nothing was restored.")
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read the backup: %w", err)
+	case hex.EncodeToString(sum.Sum(nil)) != b.Digest:
+		err = fault.New(fault.Conflict, "The file of the backup was changed: its digest is another one. Nothing was restored.")
+	default:
+		return f, nil
 	}
-	return nil
+	_ = f.Close()
+	return nil, err
 }
 
-func (s *Service) readArchive(ctx context.Context, container string, b *backupRecord) error {
-	f, err := os.Open(b.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
+func (s *Service) readArchive(ctx context.Context, container string, b *backupRecord, f io.Reader) error {
 	plain, err := gzip.NewReader(f)
 	if err != nil {
 		return fmt.Errorf("unpack the backup: %w", err)
 	}
 	return s.engine().Restore(ctx, container, b.Destination, plain)
+}
+
+// untouched starts what was stopped for a restore that has changed nothing. If the core ends the job goes on later, and
+// nothing is started now.
+func (s *Service) untouched(ctx context.Context, r *report, st *stackRecord, users []string, err error) error {
+	if goesOn(ctx) || len(users) == 0 {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
+	defer cancel()
+	if _, failed := s.compose(ctx, r, st, engine.ActionStart, users...); failed != nil {
+		r.fail(ctx, "%s could not be started again: %s", strings.Join(users, ", "), reason(failed))
+	}
+	return err
+}
+
+// elsewhere refuses a restore of a mount that a running service of another stack uses: it would not be stopped.
+func (s *Service) elsewhere(ctx context.Context, st *stackRecord, b *backupRecord) error {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return err
+	}
+	for _, svc := range inv.services {
+		other := inv.stacks[svc.StackID]
+		if other == nil || other.ID == st.ID || svc.State != StateRunning && svc.State != StatePartial {
+			continue
+		}
+		if slices.ContainsFunc(svc.Mounts, func(m Mount) bool { return m.Kind == b.Kind && m.Name == b.Target }) {
+			return fault.New(fault.Conflict, "%s is used by %s / %s too, which runs: stop that first.", b.Target, other.Project, svc.Name).With("reason", "mount_in_use")
+		}
+	}
+	return nil
+}
+
+// sameMount refuses a restore into something else than what was backed up: the project may mount another volume there now.
+func sameMount(c *engine.Container, b *backupRecord) error {
+	for _, m := range c.Mounts {
+		if path.Clean(m.Destination) != path.Clean(b.Destination) {
+			continue
+		}
+		now := b.Target
+		switch m.Type {
+		case "volume":
+			now = m.Name
+		case "bind":
+			now = filepath.Clean(m.Source)
+		}
+		if now != b.Target {
+			return fault.New(fault.Conflict, "At %s there is %s now, and the backup is of %s. Nothing was restored.", b.Destination, now, b.Target).With("reason", "other_mount")
+		}
+	}
+	return nil
 }
 
 func (r *repository) saveBackup(ctx context.Context, rec *backupRecord) error {

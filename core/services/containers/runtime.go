@@ -178,7 +178,9 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, now runtimeState) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	if cleared = svc.CandidateDigest != "" && s.runs(ctx, now.digests, svc.CandidateDigest); cleared {
-		columns = noCandidate()
+		if err := s.repo.dropCandidate(ctx, svc.ID, svc.CandidateDigest); err != nil {
+			return false, false, fmt.Errorf("drop the candidate of %s: %w", svc.Name, err)
+		}
 		if now.digest != svc.CandidateDigest && slices.Contains(now.digests, svc.CandidateDigest) {
 			now.digest = svc.CandidateDigest
 		}
@@ -192,7 +194,7 @@ func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, now runti
 		}
 	}
 	if len(columns) == 0 {
-		return false, false, nil
+		return cleared, cleared, nil
 	}
 	if err := s.repo.updateService(ctx, svc.ID, columns, s.now()); err != nil {
 		return false, false, fmt.Errorf("write what %s runs: %w", svc.Name, err)

@@ -1,0 +1,128 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// withVolume is a project that runs, whose only service has a named volume, as compose would have made it.
+func (e *env) withVolume(project, mounted string) (id string) {
+	e.Helper()
+	img := e.image(webRepo, 1)
+	img.RepoTags = []string{webRepo + ":1"}
+	e.engine.AddImage(img)
+	path := e.file(project+"/compose.yaml", "services:\n  web:\n    image: "+webRepo+":1\n    volumes: [\"data:/data\"]\nvolumes:\n  data:\n    name: shared-data\n")
+	return e.engine.AddContainer(engine.Container{
+		Name: project + "-web-1", Image: webRepo + ":1", Mounts: []engine.Mount{{Type: "volume", Name: mounted, Destination: "/data"}},
+		Labels: map[string]string{labelProject: project, labelService: "web", labelWorkingDir: filepath.Dir(path), labelFiles: path},
+	})
+}
+
+// backedUp makes a backup of the volume of blog / web, and returns its id.
+func (e *env) backedUp(container string) string {
+	e.Helper()
+	ctx := context.Background()
+	e.engine.SetContents(container, "/data", []byte("what was"))
+	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
+	c := &change{s: e.svc, r: newReport(e.svc, &queue.Job{}, silent{}), rec: &changeRecord{}, svc: *svc, stack: *st}
+	res, err := e.svc.backupMount(ctx, c, container, BackupPlan{Mount: svc.Mounts[0]})
+	e.must(err)
+	e.engine.SetContents(container, "/data", []byte("what is"))
+	return res.ID
+}
+
+func (e *env) restored(id string) Job {
+	e.Helper()
+	job, err := e.svc.Restore(context.Background(), id)
+	e.must(err)
+	return e.ended(job)
+}
+
+// A restore that has replaced nothing leaves nothing stopped, and never reaches for another volume or one in use elsewhere.
+func TestRestoreLeavesNothingStopped(t *testing.T) {
+	refused := fault.FromPlugin(errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "the mount is read-only"))
+	broken := fault.FromPlugin(errs.New(errs.Upstream, codes.DataLoss, "RESTORE_INCOMPLETE", "only partly filled"))
+	tests := []struct {
+		name, mounted string
+		prepare       func(e *env)
+		status, state string
+		content       string
+	}{
+		{"it works", "shared-data", func(*env) {}, "success", "running", "what was"},
+		{"the engine refuses", "shared-data", func(e *env) { e.engine.Fail("restore", refused) }, "failed", "running", "what is"},
+		{"the engine fails in the middle", "shared-data", func(e *env) { e.engine.Fail("restore", broken) }, "failed", "exited", "what is"},
+		{"stopping fails", "shared-data", func(e *env) { e.engine.FailCompose("stop", engine.ComposeResult{ExitCode: 1}) }, "failed", "running", "what is"},
+		{"another volume is mounted", "other-data", func(*env) {}, "failed", "running", "what is"},
+		{"another stack uses it", "shared-data", func(e *env) { e.withVolume("shop", "shared-data"); e.discovered() }, "failed", "running", "what is"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newEnv(t)
+			container := e.withVolume("blog", tt.mounted)
+			e.discovered()
+			id := e.backedUp(container)
+			tt.prepare(e)
+			job := e.restored(id)
+			list := e.engine.ContainersOf("blog", "web")
+			if job.Status != tt.status || len(list) != 1 || list[0].State != tt.state || string(e.engine.Contents(container, "/data")) != tt.content {
+				t.Errorf("%+v, %+v, %q\n%s", job, list, e.engine.Contents(container, "/data"), e.logs(job.ID))
+			}
+		})
+	}
+}
+
+// Backups that must stay, however many, do not keep others from being removed; those of a stack at work stay.
+func TestRemoveBackups(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		ctx := context.Background()
+		e.withVolume("blog", "shared-data")
+		e.discovered()
+		svc := e.serviceOf("blog", "web")
+		add := func(id, target string, at int64) string {
+			path := filepath.Join(e.dir, id)
+			e.must(os.WriteFile(path, nil, 0o600))
+			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: mountVolume, Target: target, Status: backupSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
+			return path
+		}
+		for i := range dueSlice + 1 {
+			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: mountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
+		}
+		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
+		job, err := e.svc.submitNew(ctx, submission{kind: "sleeping", locks: []string{serviceLock(svc.ID)}})
+		e.must(err)
+		e.must(e.svc.removeBackups(ctx))
+		if _, err := os.Stat(old); err != nil {
+			t.Errorf("it was removed while a job works on the service: %v", err)
+		}
+		_, err = e.queue.Cancel(ctx, job)
+		e.must(err)
+		e.must(e.svc.removeBackups(ctx))
+		if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("it is still there: %v", err)
+		}
+		if _, err := os.Stat(fresh); err != nil {
+			t.Errorf("the newest is gone: %v", err)
+		}
+	})
+}
+
+// silent is a queue.Progress that keeps nothing.
+type silent struct{}
+
+func (silent) Log(context.Context, string, ...any)         {}
+func (silent) Step(context.Context, string)                {}
+func (silent) Percent(context.Context, int)                {}
+func (silent) Emit(context.Context, string, any)           {}
+func (silent) Note(context.Context, any)                   {}
+func (silent) Checkpoint(context.Context, any) (err error) { return nil }

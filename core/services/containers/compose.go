@@ -35,12 +35,23 @@ func (s *Service) composeDry(ctx context.Context, st *stackRecord, action string
 	return s.engine().Compose(ctx, req, func(engine.Line) error { return nil })
 }
 
+// maxComposeLines is how many lines of one compose command the log of a job takes: each is a row.
+const maxComposeLines = 1000
+
 // compose runs one compose command on a stack, or on some of its services, and keeps its output in the log of the job. A
 // command that fails is an error with the last lines of its output.
 func (s *Service) compose(ctx context.Context, r *report, st *stackRecord, action string, services ...string) (*engine.ComposeResult, error) {
+	lines := 0
 	res, err := s.engine().Compose(ctx, s.composeRequest(st, action, services), func(l engine.Line) error {
-		if text := strings.TrimSpace(l.Text); text != "" {
+		text := strings.TrimSpace(l.Text)
+		if text == "" {
+			return ctx.Err()
+		}
+		switch lines++; {
+		case lines <= maxComposeLines:
 			r.info(ctx, "compose: %s", text)
+		case lines == maxComposeLines+1:
+			r.warn(ctx, "compose says more than %d lines; the rest is left out.", maxComposeLines)
 		}
 		return ctx.Err()
 	})

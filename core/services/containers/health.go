@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -60,11 +61,15 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 	seen := map[string]*watched{}
 	for {
 		state, wait, err := s.look(ctx, st, svc, imageID, seen)
+		if ctx.Err() == nil && (client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable) {
+			// An engine that is restarted says nothing about the service: it is asked again while there is time.
+			state, err = "the engine does not answer", nil
+		}
 		if err != nil {
 			return err
 		}
 		if state == "" {
-			return s.checkDigest(ctx, svc, imageID, digest)
+			return s.again(ctx, func() error { return s.checkDigest(ctx, svc, imageID, digest) })
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // heldBack begins an update of blog / web, and keeps it from changing anything until release is called.
@@ -228,4 +229,51 @@ func TestChangedWhileDiscovered(t *testing.T) {
 			t.Errorf("%+v", again)
 		}
 	})
+}
+
+// An engine that does not answer for a moment is no reason to go back.
+func TestEngineGoneWhileWaiting(t *testing.T) {
+	e := newEnv(t)
+	e.blog()
+	gone := fault.FromPlugin(broken())
+	e.engine.Fail("inspect", gone, gone)
+	if job, _ := e.updated("blog", "web"); job.Status != "success" || e.runs("blog", "web") != imageID(2) {
+		t.Errorf("%+v\n%s", job, e.logs(job.ID))
+	}
+	e.publish(webRepo+":1", 3)
+	e.checked()
+	e.engine.Fail("inspect", times(1000, gone)...)
+	if job, _ := e.updated("blog", "web"); job.Status != "failed" || e.engine.NameOf(webRepo+":1") != imageID(2) || e.locksHeld() != 0 {
+		t.Errorf("%+v\n%s", job, e.logs(job.ID))
+	}
+}
+
+// What compose says goes into the log of a job up to a limit.
+func TestChattyCompose(t *testing.T) {
+	e := newEnv(t, func(e *env) { e.asEngine = chatty{e.engine} })
+	e.blog()
+	job, _ := e.updated("blog", "web")
+	events := 0
+	for after := int64(0); ; {
+		list, err := e.queue.Events(context.Background(), job.ID, after, 0)
+		e.must(err)
+		if len(list) == 0 {
+			break
+		}
+		events, after = events+len(list), list[len(list)-1].Seq
+	}
+	if job.Status != "success" || events > maxComposeLines+100 || events < maxComposeLines {
+		t.Errorf("%s with %d events", job.Status, events)
+	}
+}
+
+type chatty struct{ *fake.Engine }
+
+func (c chatty) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+	for range 2 * maxComposeLines {
+		if err := send(engine.Line{Text: "and so on"}); err != nil {
+			return nil, err
+		}
+	}
+	return c.Engine.Compose(ctx, req, send)
 }

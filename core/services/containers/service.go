@@ -116,7 +116,8 @@ func New(cfg Config) (*Service, error) {
 // Use gives the service the queue, which runs the handlers of Jobs.
 func (s *Service) Use(q *queue.Queue) { s.queue = q }
 
-// Reload puts new settings and providers into use. Jobs that are under way keep the old ones.
+// Reload puts new settings and providers into use. Jobs that are under way go on
+// with the new ones: the former instances may be gone.
 func (s *Service) Reload(set Settings, p Providers) error {
 	if p.Engine == nil || len(p.Registries) == 0 {
 		return errors.New("the containers service needs an engine and a registry")

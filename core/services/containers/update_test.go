@@ -86,7 +86,6 @@ func updateFaults() []updateFault {
 		{"restarts", script(fake.Running(), fake.Restarted(1, 7)), stepHealth, "rolled_back", "failed", stays},
 		{"never healthy", script(fake.Starting()), stepHealth, "rolled_back", "failed", stays},
 		{"another image runs", script(func(d *engine.Detail) { d.ImageID = imageID(66) }), stepHealth, "rolled_back", "failed", [2]int{1, 66}},
-		{"inspect", fails("inspect", 1), stepHealth, "rolled_back", "failed", stays},
 		{"file without the service", file(composeText(map[string]string{"db": dbRepo + ":1"})), stepUp, "failed", "failed", both},
 		{"file with another image", file(composeText(map[string]string{"web": webRepo + ":7"})), stepUp, "failed", "failed", both},
 		{"no file", file(""), stepUp, "failed", "failed", both},

@@ -79,6 +79,8 @@ type inference struct {
 	gc    GCState
 	// known is what tags stood for when they were asked last.
 	known map[string]knownTag
+	// failed is when a search ended with an error. It is not repeated for a while, however often pages ask for the version.
+	failed map[inferKey]time.Time
 }
 
 type knownTag struct {
@@ -93,7 +95,7 @@ type inferTask struct {
 }
 
 func newInference(s *Service) *inference {
-	return &inference{s: s, tasks: map[inferKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}}
+	return &inference{s: s, tasks: map[inferKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}, failed: map[inferKey]time.Time{}}
 }
 
 // want queues a task unless there is one already, and tells its state: "running" or "force" after research, "queued" for a new one.
@@ -107,6 +109,10 @@ func (f *inference) want(ref image.Ref, digest string, platform Platform, reason
 		status = t.Status
 		f.mu.Unlock()
 		return status
+	}
+	if at, ok := f.failed[key]; ok && reason != "force" && f.s.cfg.Now().Sub(at) < failedFor {
+		f.mu.Unlock()
+		return "failed"
 	}
 	now := formatTime(f.s.cfg.Now())
 	t := &inferTask{ref: ref, done: make(chan struct{}), InferenceTask: InferenceTask{
@@ -215,8 +221,24 @@ func (f *inference) work(ctx context.Context, key inferKey, t *inferTask) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.remember(key, err != nil && ctx.Err() == nil)
 	delete(f.tasks, key)
 	t.UpdatedAt = formatTime(f.s.cfg.Now())
 	f.publish("task_finished", t, resolved, err)
 	close(t.done)
+}
+
+// maxFailed is how many searches that failed are remembered.
+const maxFailed = 10_000
+
+// remember keeps whether a search failed. It needs the mutex.
+func (f *inference) remember(key inferKey, failed bool) {
+	if !failed {
+		delete(f.failed, key)
+		return
+	}
+	if len(f.failed) >= maxFailed {
+		clear(f.failed)
+	}
+	f.failed[key] = f.s.cfg.Now()
 }

@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
 // heldBack begins an update of blog / web, and keeps it from changing anything until release is called.
@@ -276,4 +279,35 @@ func (c chatty) Compose(ctx context.Context, req engine.ComposeRequest, send fun
 		}
 	}
 	return c.Engine.Compose(ctx, req, send)
+}
+
+// A search for a version that failed is not repeated each time that somebody looks at the service, until some time has passed or a
+// person asks for it.
+func TestFailedSearchIsRemembered(t *testing.T) {
+	e := newEnv(t)
+	e.project("blog", 1, map[string]string{"web": webRepo + ":latest"})
+	e.publish(webRepo+":latest", 1)
+	e.publish(webRepo+":1.2.3", 1)
+	e.discovered()
+	e.inferring()
+	svc := e.serviceOf("blog", "web")
+	asked := func() int {
+		e.Helper()
+		_, _, err := e.svc.DigestTags(context.Background(), svc.ID, "")
+		e.must(err)
+		e.svc.inference.wait(context.Background(), []string{svc.RuntimeDigest}, patience)
+		return len(e.registry.Calls())
+	}
+	e.registry.Fail(host, errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "denied"))
+	first := asked()
+	if again := asked(); first == 0 || again != first {
+		t.Errorf("%d requests, then %d", first, again)
+	}
+	e.advance(failedFor)
+	if later := asked(); later == first {
+		t.Error("it is never tried again")
+	}
+	if _, snap, err := e.svc.DigestTags(context.Background(), svc.ID, ""); err != nil || snap == nil || snap.ResolvedTag != "1.2.3" {
+		t.Errorf("%+v %v", snap, err)
+	}
 }

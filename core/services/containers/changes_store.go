@@ -41,14 +41,14 @@ func (r *repository) finishChange(ctx context.Context, rec *changeRecord, servic
 		if rec.Status != changeSuccess {
 			return nil
 		}
-		return r.dropCandidate(ctx, serviceID, rec.ToDigest)
+		return w.Model(&serviceRecord{}).Where("id = ? AND candidate_digest = ?", serviceID, rec.ToDigest).Updates(noCandidate()).Error
 	})
 }
 
 // dropCandidate makes a service have no candidate, unless a check has found another one meanwhile.
-func (r *repository) dropCandidate(ctx context.Context, serviceID, digest string) error {
+func (r *repository) dropCandidate(ctx context.Context, svc *serviceRecord) error {
 	return r.tx(ctx, "drop a candidate", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&serviceRecord{}).Where("id = ? AND candidate_digest = ?", serviceID, digest).Updates(noCandidate()).Error
+		return w.Model(&serviceRecord{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest, svc.Generation).Updates(noCandidate()).Error
 	})
 }
 
@@ -76,5 +76,19 @@ func (r *repository) lastChange(ctx context.Context, svc *serviceRecord) (*chang
 // changesOf are the newest changes of a service.
 func (r *repository) changesOf(ctx context.Context, serviceID string, limit int) (out []changeRecord, err error) {
 	err = r.db(ctx).Where("service_id = ?", serviceID).Order("started_at DESC, id DESC").Limit(limit).Find(&out).Error
+	return out, err
+}
+
+// settledServices are the generations of the services that no change works on.
+func (r *repository) settledServices(ctx context.Context) (map[string]int64, error) {
+	var rows []struct {
+		ID         string
+		Generation int64
+	}
+	err := r.db(ctx).Raw("SELECT id, generation FROM containers_services WHERE id NOT IN (SELECT service_id FROM containers_changes WHERE status = 'running')").Scan(&rows).Error
+	out := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row.Generation
+	}
 	return out, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // Why it is not known what a service runs.
@@ -21,118 +20,6 @@ const (
 
 // labelVersion is the label in which an image names its version.
 const labelVersion = "org.opencontainers.image.version"
-
-// runtimeState is what was seen of a service on the engine.
-type runtimeState struct {
-	state LifecycleState
-	// id is the image of its containers, digest the one under which the service's repository has it; digests are all.
-	id, digest string
-	digests    []string
-	version    string
-	problem    string
-}
-
-// observed are the containers of all compose projects, with the images that they were made from.
-type observed struct {
-	byService map[[2]string][]engine.Container
-	images    map[string]*engine.Image
-}
-
-// observe asks the engine once for all containers of compose projects, and once for their images.
-func (s *Service) observe(ctx context.Context, project string) (*observed, []engine.Container, error) {
-	label := labelProject
-	if project != "" {
-		label += "=" + project
-	}
-	list, err := s.engine().Containers(ctx, engine.Filter{Labels: []string{label}})
-	if err != nil {
-		return nil, nil, fmt.Errorf("list the containers: %w", err)
-	}
-	list = slices.DeleteFunc(list, oneOff)
-	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}}
-	var ids []string
-	for _, c := range list {
-		key := [2]string{c.Labels[labelProject], c.Labels[labelService]}
-		o.byService[key] = append(o.byService[key], c)
-		if _, known := o.images[c.ImageID]; !known && c.ImageID != "" {
-			o.images[c.ImageID] = nil
-			ids = append(ids, c.ImageID)
-		}
-	}
-	if len(ids) == 0 {
-		return o, list, nil
-	}
-	found, err := s.engine().Images(ctx, ids)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the images: %w", err)
-	}
-	for i, img := range found {
-		if i < len(ids) {
-			o.images[ids[i]] = img
-		}
-	}
-	return o, list, nil
-}
-
-// of is what a service of a project runs.
-func (o *observed) of(project string, svc *serviceRecord) runtimeState {
-	list := o.byService[[2]string{project, svc.Name}]
-	out := runtimeState{state: stateOf(list), problem: runtimeNone}
-	if len(list) == 0 {
-		return out
-	}
-	// Containers that run count before those that do not.
-	slices.SortStableFunc(list, func(a, b engine.Container) int {
-		return boolOrder(b.State == "running") - boolOrder(a.State == "running")
-	})
-	out.id = list[0].ImageID
-	for _, c := range list {
-		if c.ImageID != out.id && (c.State == "running") == (list[0].State == "running") {
-			out.problem = runtimeAmbiguous
-			return out
-		}
-	}
-	img := o.images[out.id]
-	if img == nil {
-		out.problem = runtimeLocal
-		return out
-	}
-	out.version = img.Labels[labelVersion]
-	out.digests = digestsIn(svc.Repo, img.RepoDigests)
-	switch len(out.digests) {
-	case 0:
-		out.problem = runtimeLocal
-	default:
-		out.digest, out.problem = out.digests[0], ""
-		if slices.Contains(out.digests, svc.RuntimeDigest) {
-			out.digest = svc.RuntimeDigest
-		}
-	}
-	return out
-}
-
-func boolOrder(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func stateOf(list []engine.Container) LifecycleState {
-	running := 0
-	for _, c := range list {
-		if c.State == "running" || c.State == "restarting" {
-			running++
-		}
-	}
-	switch {
-	case running == 0:
-		return StateStopped
-	case running == len(list):
-		return StateRunning
-	}
-	return StatePartial
-}
 
 // RuntimeSummary is the summary of a runtime scan.
 type RuntimeSummary struct {
@@ -164,7 +51,7 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 			continue
 		}
 		sum.ServicesScanned++
-		changed, cleared, err := s.takeRuntime(ctx, svc, o.of(projects[svc.StackID], svc))
+		changed, cleared, err := s.takeRuntime(ctx, svc, o, o.of(projects[svc.StackID], svc))
 		if err != nil {
 			return sum, err
 		}
@@ -175,10 +62,11 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
-func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, now runtimeState) (changed, cleared bool, err error) {
+func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observed, now runtimeState) (changed, cleared bool, err error) {
 	columns := map[string]any{}
-	if cleared = svc.CandidateDigest != "" && s.runs(ctx, now.digests, svc.CandidateDigest); cleared {
-		if err := s.repo.dropCandidate(ctx, svc.ID, svc.CandidateDigest); err != nil {
+	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
+	if cleared = o.settled(svc) && svc.CandidateDigest != "" && s.runs(ctx, now.digests, svc.CandidateDigest); cleared {
+		if err := s.repo.dropCandidate(ctx, svc); err != nil {
 			return false, false, fmt.Errorf("drop the candidate of %s: %w", svc.Name, err)
 		}
 		if now.digest != svc.CandidateDigest && slices.Contains(now.digests, svc.CandidateDigest) {

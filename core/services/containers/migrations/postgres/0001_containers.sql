@@ -122,6 +122,7 @@ CREATE TABLE containers_changes (
     finished_at  BIGINT NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX containers_changes_job ON containers_changes (job_id, service_id);
+CREATE INDEX containers_changes_running ON containers_changes (service_id) WHERE status = 'running';
 CREATE INDEX containers_changes_service ON containers_changes (service_id, started_at, id);
 
 CREATE TABLE containers_backups (

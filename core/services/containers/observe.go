@@ -1,0 +1,133 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// runtimeState is what was seen of a service on the engine.
+type runtimeState struct {
+	state LifecycleState
+	// id is the image of its containers, digest the one under which the service's repository has it; digests are all.
+	id, digest string
+	digests    []string
+	version    string
+	problem    string
+}
+
+// observed are the containers of all compose projects, with the images that they were made from.
+type observed struct {
+	byService map[[2]string][]engine.Container
+	images    map[string]*engine.Image
+	// before are the generations of the services that no change worked on when the engine was asked.
+	before map[string]int64
+}
+
+// settled tells whether what was observed of a service is more than a moment of a change.
+func (o *observed) settled(svc *serviceRecord) bool {
+	generation, ok := o.before[svc.ID]
+	return ok && generation == svc.Generation
+}
+
+// observe asks the engine once for all containers of compose projects, and once for their images.
+func (s *Service) observe(ctx context.Context, project string) (*observed, []engine.Container, error) {
+	label := labelProject
+	if project != "" {
+		label += "=" + project
+	}
+	before, err := s.repo.settledServices(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the services: %w", err)
+	}
+	list, err := s.engine().Containers(ctx, engine.Filter{Labels: []string{label}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the containers: %w", err)
+	}
+	list = slices.DeleteFunc(list, oneOff)
+	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before}
+	var ids []string
+	for _, c := range list {
+		key := [2]string{c.Labels[labelProject], c.Labels[labelService]}
+		o.byService[key] = append(o.byService[key], c)
+		if _, known := o.images[c.ImageID]; !known && c.ImageID != "" {
+			o.images[c.ImageID] = nil
+			ids = append(ids, c.ImageID)
+		}
+	}
+	if len(ids) == 0 {
+		return o, list, nil
+	}
+	found, err := s.engine().Images(ctx, ids)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the images: %w", err)
+	}
+	for i, img := range found {
+		if i < len(ids) {
+			o.images[ids[i]] = img
+		}
+	}
+	return o, list, nil
+}
+
+// of is what a service of a project runs.
+func (o *observed) of(project string, svc *serviceRecord) runtimeState {
+	list := o.byService[[2]string{project, svc.Name}]
+	out := runtimeState{state: stateOf(list), problem: runtimeNone}
+	if len(list) == 0 {
+		return out
+	}
+	// Containers that run count before those that do not.
+	slices.SortStableFunc(list, func(a, b engine.Container) int {
+		return boolOrder(b.State == "running") - boolOrder(a.State == "running")
+	})
+	out.id = list[0].ImageID
+	for _, c := range list {
+		if c.ImageID != out.id && (c.State == "running") == (list[0].State == "running") {
+			out.problem = runtimeAmbiguous
+			return out
+		}
+	}
+	img := o.images[out.id]
+	if img == nil {
+		out.problem = runtimeLocal
+		return out
+	}
+	out.version = img.Labels[labelVersion]
+	out.digests = digestsIn(svc.Repo, img.RepoDigests)
+	switch len(out.digests) {
+	case 0:
+		out.problem = runtimeLocal
+	default:
+		out.digest, out.problem = out.digests[0], ""
+		if slices.Contains(out.digests, svc.RuntimeDigest) {
+			out.digest = svc.RuntimeDigest
+		}
+	}
+	return out
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func stateOf(list []engine.Container) LifecycleState {
+	running := 0
+	for _, c := range list {
+		if c.State == "running" || c.State == "restarting" {
+			running++
+		}
+	}
+	switch {
+	case running == 0:
+		return StateStopped
+	case running == len(list):
+		return StateRunning
+	}
+	return StatePartial
+}

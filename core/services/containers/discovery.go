@@ -183,8 +183,9 @@ func labelsOf(list []engine.Container) []compose.Observed {
 
 // knownProject is a project with its stack, as they were stored before a discovery.
 type knownProject struct {
-	project projectRecord
-	stack   *stackRecord
+	project  projectRecord
+	stack    *stackRecord
+	services []serviceRecord
 }
 
 func (s *Service) known(ctx context.Context) (map[string]*knownProject, error) {
@@ -196,13 +197,21 @@ func (s *Service) known(ctx context.Context) (map[string]*knownProject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
+	services, err := s.repo.services(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the services: %w", err)
+	}
+	byStack := map[string][]serviceRecord{}
+	for _, svc := range services {
+		byStack[svc.StackID] = append(byStack[svc.StackID], svc)
+	}
 	out := map[string]*knownProject{}
 	for _, p := range projects {
 		out[p.Project] = &knownProject{project: p}
 	}
 	for i := range stacks {
 		if k := out[stacks[i].Project]; k != nil {
-			k.stack = &stacks[i]
+			k.stack, k.services = &stacks[i], byStack[stacks[i].ID]
 		}
 	}
 	return out, nil

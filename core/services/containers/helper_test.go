@@ -59,10 +59,12 @@ type env struct {
 	ahead   atomic.Int64
 	dir     string
 	workers int
-	svc     *Service
-	queue   *queue.Queue
-	base    string
-	guard   guardFunc
+	// idle has the queue look around as seldom as in the product.
+	idle  bool
+	svc   *Service
+	queue *queue.Queue
+	base  string
+	guard guardFunc
 }
 
 func keyring(t testing.TB) *secret.Keyring {
@@ -126,10 +128,11 @@ func (e *env) start() {
 		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost},
 	})
 	e.must(err)
-	q, err := queue.New(queue.Config{
-		Store: e.store, Bus: event.NewBus(), Handlers: svc.Jobs(), Schedules: svc.Schedules(), Workers: e.workers,
-		Heartbeat: 100 * time.Millisecond, Poll: 50 * time.Millisecond, Grace: 50 * time.Millisecond,
-	})
+	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: svc.Jobs(), Schedules: svc.Schedules(), Workers: e.workers}
+	if !e.idle {
+		cfg.Heartbeat, cfg.Poll, cfg.Grace = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	}
+	q, err := queue.New(cfg)
 	e.must(err)
 	svc.Use(q)
 	e.must(q.Start(context.Background()))

@@ -44,17 +44,19 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 	if next.ArchivedReason == archivedMissing {
 		next.ArchivedAt, next.ArchivedReason = 0, ""
 	}
-	var services []serviceRecord
-	if k.stack != nil {
-		if services, err = s.repo.servicesOf(ctx, st.ID); err != nil {
-			return false, fmt.Errorf("read the services of %s: %w", p.Project, err)
-		}
-	}
-	rows := s.serviceChanges(&next, services, found)
+	rows := s.serviceChanges(&next, k.services, found)
 	p.StackID = next.ID
 	moved := k.stack == nil || st.WorkingDir != next.WorkingDir || !slices.Equal(st.Files, next.Files) || !slices.Equal(st.EnvFiles, next.EnvFiles) || st.ArchivedAt != next.ArchivedAt
 	if !moved && len(rows) == 0 {
 		return false, s.saveProject(ctx, k, *p)
+	}
+	if k.stack != nil {
+		// Whole rows are written: they are read again, since a check or an update may have changed them.
+		services, err := s.repo.servicesOf(ctx, st.ID)
+		if err != nil {
+			return false, fmt.Errorf("read the services of %s: %w", p.Project, err)
+		}
+		rows = s.serviceChanges(&next, services, found)
 	}
 	err = s.repo.tx(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
 		next.UpdatedAt = s.now()

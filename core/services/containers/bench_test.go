@@ -130,8 +130,10 @@ func BenchmarkJobPage(b *testing.B) {
 	const insert = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
 		INSERT INTO jobs (id, type, state, payload, result, run_at, created_at, started_at, finished_at)
 		SELECT 'job_' || substr('00000000' || i, -8), CASE i % 10 WHEN 0 THEN 'containers.update' WHEN 1 THEN 'other.work' ELSE 'containers.check' END, 'success',
-			'{"scope":"all","reason":"schedule"}', '{"servicesChecked":12}', i, i, i, i FROM n`
-	e.must(e.store.Tx(b.Context(), "fill", func(ctx context.Context) error { return e.store.Writer(ctx).Exec(insert).Error }))
+			'{"scope":"all","reason":"schedule"}', '{"servicesChecked":12}', t.at + i, t.at + i, t.at + i, t.at + i FROM n, (SELECT ? AS at) t`
+	e.must(e.store.Tx(b.Context(), "fill", func(ctx context.Context) error {
+		return e.store.Writer(ctx).Exec(insert, time.Now().Add(-time.Hour).UnixMilli()).Error
+	}))
 	dry := e.store.DB(b.Context()).Session(&gorm.Session{DryRun: true}).Raw("SELECT * FROM jobs WHERE type IN ? ORDER BY created_at DESC, id DESC LIMIT 101", queueTypes(JobTypes())).Scan(&[]map[string]any{})
 	var raw, page []time.Duration
 	for b.Loop() {

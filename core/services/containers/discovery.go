@@ -124,6 +124,10 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 	if err != nil {
 		return res, err
 	}
+	var services []serviceRecord
+	for _, k := range known {
+		services = append(services, k.services...)
+	}
 	groups := compose.Observe(labelsOf(list), compose.Options{ReadFile: s.readFile(), SupervisorOverride: s.overridePath()})
 	res.Summary.ProjectsSeen = len(groups)
 	running := map[string]bool{}
@@ -147,7 +151,10 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 			res.add(*a, set.MaxActions)
 		}
 	}
-	if _, err := s.scanRuntime(ctx, o, nil); err != nil {
+	if sum := res.Summary; sum.StacksCreated+sum.StacksUpdated+sum.StacksStopped+sum.StacksArchived > 0 {
+		services = nil
+	}
+	if _, err := s.takeRuntimes(ctx, o, services, nil); err != nil {
 		return res, err
 	}
 	res.DurationMS = s.cfg.Now().Sub(began).Milliseconds()

@@ -32,6 +32,11 @@ type RuntimeSummary struct {
 
 // scanRuntime reads what runs and writes what has changed. only, if not nil, selects services.
 func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*serviceRecord) bool) (RuntimeSummary, error) {
+	return s.takeRuntimes(ctx, o, nil, only)
+}
+
+// takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
+func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serviceRecord, only func(*serviceRecord) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary
 	stacks, err := s.repo.stacks(ctx)
 	if err != nil {
@@ -41,9 +46,11 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 	for _, st := range stacks {
 		projects[st.ID] = st.Project
 	}
-	services, err := s.repo.services(ctx)
-	if err != nil {
-		return sum, fmt.Errorf("read the services: %w", err)
+	earlier := services != nil
+	if !earlier {
+		if services, err = s.repo.services(ctx); err != nil {
+			return sum, fmt.Errorf("read the services: %w", err)
+		}
 	}
 	for i := range services {
 		svc := &services[i]
@@ -51,7 +58,18 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 			continue
 		}
 		sum.ServicesScanned++
-		changed, cleared, err := s.takeRuntime(ctx, svc, o, o.of(projects[svc.StackID], svc))
+		now := o.of(projects[svc.StackID], svc)
+		if earlier {
+			if !svc.differs(now) {
+				continue
+			}
+			fresh, err := s.repo.service(ctx, svc.ID)
+			if err != nil {
+				return sum, fmt.Errorf("read a service: %w", err)
+			}
+			svc, now = &fresh, o.of(projects[fresh.StackID], &fresh)
+		}
+		changed, cleared, err := s.takeRuntime(ctx, svc, o, now)
 		if err != nil {
 			return sum, err
 		}
@@ -59,6 +77,12 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 		sum.CandidatesCleared += boolOrder(cleared)
 	}
 	return sum, nil
+}
+
+// differs tells whether what runs may be news.
+func (svc *serviceRecord) differs(now runtimeState) bool {
+	return svc.CandidateDigest != "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
+		svc.RuntimeVersion != orElse(keptVersion(svc, now), now.version)
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.

@@ -152,6 +152,8 @@ func (s *Service) handleJobEvents(c *gin.Context) {
 
 // handleInferenceEvents sends what the search for versions does. A cursor that is too old gets resync_required.
 func (s *Service) handleInferenceEvents(c *gin.Context) {
+	// What gin hands in is used again for other requests; the goroutine below may outlive this one by a moment.
+	ctx := c.Request.Context()
 	sub := s.live.Subscribe(topicInference)
 	defer sub.Close()
 	after := s.inference.lastID()
@@ -178,7 +180,7 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 		defer close(wake)
 		for {
 			select {
-			case <-c.Request.Context().Done():
+			case <-ctx.Done():
 				return
 			case <-first:
 			case _, open := <-sub.Events():
@@ -188,7 +190,7 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 			}
 			select {
 			case wake <- struct{}{}:
-			case <-c.Request.Context().Done():
+			case <-ctx.Done():
 				return
 			}
 		}

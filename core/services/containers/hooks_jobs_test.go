@@ -121,7 +121,8 @@ func TestSyncJobs(t *testing.T) {
 		if same := e.post(200, "/webhook/sync-repo", `{"fullName":"t/a"}`); one.json["reused"] != false || same.json["reused"] != true || same.text("jobId") != one.text("jobId") {
 			t.Errorf("%s %s", one.body, same.body)
 		}
-		if other := e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`); other.text("jobId") == one.text("jobId") {
+		other := e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`)
+		if other.text("jobId") == one.text("jobId") {
 			t.Errorf("%s", other.body)
 		}
 		over := e.api(200, http.MethodGet, "/webhook/overview", "")
@@ -137,6 +138,7 @@ func TestSyncJobs(t *testing.T) {
 			t.Errorf("%+v %v", job, err)
 		}
 		e.ended(one.text("jobId"))
+		e.ended(other.text("jobId"))
 		if r := e.repo("t/a"); r.WebhookState != hookOK || r.HookID == "" || len(e.host.HooksOf("t/a")) != 1 || len(e.host.HooksOf("t/idle")) != 0 {
 			t.Errorf("%+v", r)
 		}

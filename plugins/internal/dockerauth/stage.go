@@ -1,11 +1,15 @@
 package dockerauth
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 )
 
 const (
@@ -17,7 +21,8 @@ const (
 // Stage makes a private directory that serves as DOCKER_CONFIG of a child process: config.json, and the contexts that
 // lie beside it. cleanup removes the directory; it may be called more than once.
 func (c *Config) Stage() (dir string, cleanup func(), err error) {
-	dir, err = os.MkdirTemp("", "docker-config-")
+	sweep()
+	dir, err = os.MkdirTemp("", fmt.Sprintf("%s%d-", stagePrefix, os.Getpid()))
 	if err != nil {
 		return "", nil, fmt.Errorf("make a directory for the Docker client: %w", err)
 	}
@@ -27,6 +32,27 @@ func (c *Config) Stage() (dir string, cleanup func(), err error) {
 		return "", nil, fmt.Errorf("copy the Docker client configuration: %w", err)
 	}
 	return dir, cleanup, nil
+}
+
+// stagePrefix begins the names of staged directories; the id of the process that made them follows.
+const stagePrefix = "patchbay-docker-config-"
+
+// sweep removes what processes have left that were ended without warning.
+func sweep() {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), stagePrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range left {
+		text, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), stagePrefix), "-")
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			continue
+		}
+		if p, err := os.FindProcess(pid); err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+			_ = os.RemoveAll(dir)
+		}
+	}
 }
 
 func (c *Config) fill(dir string) error {

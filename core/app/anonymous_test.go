@@ -43,6 +43,7 @@ func TestAnonymousDevelopment(t *testing.T) {
 					if users {
 						want = "unauthorized"
 					}
+					want = refusal(r.Policy, want)
 					if status, code := c.send(t, base, r.Method, concrete(m.BaseURL, r.Path)); code != want || (want == "") != (status == reached) {
 						t.Errorf("%s %s: %s gets %d %q, want %q", r.Method, r.Path, c.name, status, code, want)
 					}

@@ -71,6 +71,17 @@ func (a Access) SameSite(r *http.Request) error {
 	return nil
 }
 
+// codeNobody is what services behind a proxy that signs people in call a request without an identity.
+const codeNobody fault.Code = "auth_required"
+
+func errNobody(policy httpd.Policy) error {
+	const text = "Sign in, or send an API key: Authorization: Bearer svc_ak_…."
+	if policy == httpd.Forward {
+		return fault.New(codeNobody, text).WithStatus(http.StatusUnauthorized)
+	}
+	return fault.New(fault.Unauthorized, text)
+}
+
 func errCross() error { return fault.New(fault.Forbidden, "The request comes from another site.") }
 
 type guard struct {
@@ -85,7 +96,7 @@ func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error
 		return g.users.badKey(httpd.ClientAddr(c), err)
 	}
 	if p == nil {
-		return fault.New(fault.Unauthorized, "Sign in, or send an API key: Authorization: Bearer svc_ak_….")
+		return errNobody(policy)
 	}
 	if p.ambient() {
 		if err := g.cross.Check(c.Request); err != nil {

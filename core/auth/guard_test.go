@@ -214,14 +214,14 @@ func TestForwardedIdentity(t *testing.T) {
 	}{
 		{"allowed user", request(proxy, user("alice")), ""},
 		{"allowed group", request(proxy, user("bob"), header("Remote-Groups", "dev, ops")), ""},
-		{"neither", request(proxy, user("bob"), header("Remote-Groups", "dev,opsx")), "unauthorized"},
-		{"untrusted peer", request(from("192.0.2.1:1"), user("alice")), "unauthorized"},
-		{"empty", request(proxy, user("")), "unauthorized"},
-		{"twice", request(proxy, user("alice", "alice")), "unauthorized"},
-		{"a variable that the proxy did not fill in", request(proxy, user("{http.reverse_proxy.header.Remote-User}")), "unauthorized"},
-		{"another spelling beside it", request(proxy, user("alice"), header("X_Forwarded_User", "mallory")), "unauthorized"},
-		{"another spelling alone", request(proxy, header("X_Forwarded_User", "alice")), "unauthorized"},
-		{"nobody, although anonymous access is on", request(), "unauthorized"},
+		{"neither", request(proxy, user("bob"), header("Remote-Groups", "dev,opsx")), "auth_required"},
+		{"untrusted peer", request(from("192.0.2.1:1"), user("alice")), "auth_required"},
+		{"empty", request(proxy, user("")), "auth_required"},
+		{"twice", request(proxy, user("alice", "alice")), "auth_required"},
+		{"a variable that the proxy did not fill in", request(proxy, user("{http.reverse_proxy.header.Remote-User}")), "auth_required"},
+		{"another spelling beside it", request(proxy, user("alice"), header("X_Forwarded_User", "mallory")), "auth_required"},
+		{"another spelling alone", request(proxy, header("X_Forwarded_User", "alice")), "auth_required"},
+		{"nobody, although anonymous access is on", request(), "auth_required"},
 		{"from another site", request(proxy, user("alice"), header("Sec-Fetch-Site", "cross-site")), "forbidden"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

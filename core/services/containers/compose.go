@@ -88,14 +88,10 @@ func denied(err error) bool {
 // digestsIn are the digests that an image has in a repository.
 func digestsIn(repo string, repoDigests []string) []string {
 	var out []string
-	last := repo[strings.LastIndexByte(repo, '/')+1:]
 	for _, d := range repoDigests {
-		// Most of them are of other repositories, which the last part of the name tells without reading the rest.
-		if name, _, _ := strings.Cut(d, "@"); !strings.HasSuffix(name, last) {
-			continue
-		}
-		if r, err := image.Parse(d); err == nil && r.Repo() == repo && r.Digest != "" {
-			out = append(out, r.Digest)
+		name, digest, ok := strings.Cut(d, "@")
+		if ok && image.ValidDigest(digest) && image.SameRepo(repo, name) {
+			out = append(out, digest)
 		}
 	}
 	return out

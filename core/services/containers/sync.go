@@ -111,16 +111,16 @@ func described(r serviceRecord, f compose.Service) serviceRecord {
 		r.ArchivedAt, r.ArchivedReason = 0, ""
 	}
 	r.Profiles, r.Mounts = append([]string(nil), f.Profiles...), mountsOf(f)
-	ref, err := image.Parse(f.Image)
-	text := f.Image
-	if err == nil {
+	ref, text := f.Ref, f.Image
+	legible := ref != image.Ref{}
+	if legible {
 		text = ref.String()
 	}
 	if r.Image == text {
 		return r
 	}
 	r.Image, r.Repo, r.Tag, r.Pinned = text, "", "", ""
-	if err == nil {
+	if legible {
 		r.Repo, r.Tag, r.Pinned = ref.Repo(), ref.Tag, ref.Digest
 	}
 	r.CandidateDigest, r.CandidateTag, r.CandidateMatch, r.CandidateArch, r.CandidateVersion, r.CandidateSince = "", "", "", nil, "", 0

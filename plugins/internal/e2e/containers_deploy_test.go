@@ -50,7 +50,7 @@ func TestDeployInAContainer(t *testing.T) {
 	})
 
 	c := &core{t: t, base: "http://127.0.0.1:" + port}
-	for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401} {
+	for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401} {
 		if a := c.send(t, request{method: http.MethodGet, path: path}); a.status != want {
 			t.Errorf("%s without an identity: %d, want %d", path, a.status, want)
 		}

@@ -74,19 +74,12 @@ func ValidDigest(d string) bool {
 	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// DigestOf finds, among the references by digest that an engine keeps for an image, the digest in a repository. It is
-// empty if there is none, or more than one that differ.
-func DigestOf(repo string, repoDigests []string) string {
-	found := ""
-	for _, d := range repoDigests {
-		r, err := Parse(d)
-		if err != nil || r.Repo() != repo || r.Digest == "" || r.Digest == found {
-			continue
-		}
-		if found != "" {
-			return ""
-		}
-		found = r.Digest
+// SameRepo tells whether a name, as engines write it, is the repository: the full name, or the short one of the default
+// registry.
+func SameRepo(repo, name string) bool {
+	if name == repo {
+		return true
 	}
-	return found
+	short, ok := strings.CutPrefix(repo, "docker.io/")
+	return ok && (name == short || "library/"+name == short || name == "index.docker.io/"+short)
 }

@@ -31,22 +31,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestDigestOf(t *testing.T) {
-	other := "sha256:" + strings.Repeat("b", 64)
-	for name, tt := range map[string]struct {
-		in   []string
-		want string
+func TestSameRepo(t *testing.T) {
+	for _, tt := range []struct {
+		repo, name string
+		want       bool
 	}{
-		"none":          {nil, ""},
-		"the one":       {[]string{"nginx@" + digest}, digest},
-		"other repo":    {[]string{"other@" + other, "docker.io/library/nginx@" + digest}, digest},
-		"said twice":    {[]string{"nginx@" + digest, "library/nginx@" + digest}, digest},
-		"two of a repo": {[]string{"nginx@" + digest, "nginx@" + other}, ""},
+		{"docker.io/library/nginx", "nginx", true}, {"docker.io/library/nginx", "library/nginx", true}, {"docker.io/library/nginx", "docker.io/library/nginx", true},
+		{"docker.io/a/b", "a/b", true}, {"docker.io/a/b", "index.docker.io/a/b", true}, {"docker.io/a/b", "b", false}, {"docker.io/a/nginx", "nginx", false},
+		{"localhost:5000/a", "localhost:5000/a", true}, {"localhost:5000/a", "a", false}, {"ghcr.io/a/b", "a/b", false},
 	} {
-		if got := image.DigestOf("docker.io/library/nginx", tt.in); got != tt.want {
-			t.Errorf("%s: %q", name, got)
+		if got := image.SameRepo(tt.repo, tt.name); got != tt.want {
+			t.Errorf("%s and %s: %v", tt.repo, tt.name, got)
 		}
 	}
+}
+
+func TestTagsAndDigests(t *testing.T) {
 	if !image.ValidDigest(digest) || image.ValidDigest("sha256:xyz") || !image.ValidTag("1.2-alpine") || image.ValidTag("a b") || image.ValidTag("") {
 		t.Error("tags and digests are told apart wrongly")
 	}

@@ -3,9 +3,11 @@ package containers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
@@ -116,12 +118,17 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 	defer unlock()
 	began, set := s.cfg.Now(), s.settings()
 	res := ScanResult{StartedAt: formatTime(began), Actions: []ScanAction{}}
-	o, list, err := s.observe(ctx, "")
-	if err != nil {
-		return res, err
-	}
-	known, err := s.known(ctx)
-	if err != nil {
+	// The database is read while the engine answers: what changes meanwhile is noticed by whoever writes.
+	var known map[string]*knownProject
+	var o *observed
+	var list []engine.Container
+	var reading errgroup.Group
+	reading.Go(func() (err error) {
+		known, err = s.known(ctx)
+		return err
+	})
+	o, list, err = s.observe(ctx, "")
+	if err := errors.Join(reading.Wait(), err); err != nil {
 		return res, err
 	}
 	var services []serviceRecord
@@ -159,22 +166,6 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 	}
 	res.DurationMS = s.cfg.Now().Sub(began).Milliseconds()
 	return res, nil
-}
-
-func (s *Service) readFile() func(string) ([]byte, error) {
-	if s.cfg.ReadFile != nil {
-		return s.cfg.ReadFile
-	}
-	return compose.ReadFile
-}
-
-// overridePath is where the supervisor writes the file that names this instance's image.
-func (s *Service) overridePath() string {
-	path := s.settings().StatePath
-	if path == "" {
-		return ""
-	}
-	return filepath.Join(filepath.Dir(path), "self-upgrade.override.yml")
 }
 
 func labelsOf(list []engine.Container) []compose.Observed {

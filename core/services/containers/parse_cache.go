@@ -79,3 +79,19 @@ func signature(src compose.Source, parts []string) (sig string, settled bool) {
 	}
 	return b.String(), settled
 }
+
+func (s *Service) readFile() func(string) ([]byte, error) {
+	if s.cfg.ReadFile != nil {
+		return s.cfg.ReadFile
+	}
+	return compose.ReadFile
+}
+
+// overridePath is where the supervisor writes the file that names this instance's image.
+func (s *Service) overridePath() string {
+	path := s.settings().StatePath
+	if path == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), "self-upgrade.override.yml")
+}

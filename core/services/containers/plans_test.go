@@ -154,10 +154,13 @@ func TestNoQueryScans(t *testing.T) {
 		st := testkit.OpenStore(t, cfg, queue.Migrations(), Migrations())
 		now := time.Now().UnixMilli()
 		fill(t, st, now)
-		e := newEnvOn(t, st)
+		// Before anything else uses the handles: registering is not for handles in use.
 		var watched spy
 		watched.watch(t, st.DB(t.Context()))
-		e.must(st.Tx(t.Context(), "watch", func(ctx context.Context) error { watched.watch(t, st.Writer(ctx)); return nil }))
+		if err := st.Tx(t.Context(), "watch", func(ctx context.Context) error { watched.watch(t, st.Writer(ctx)); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		e := newEnvOn(t, st)
 		ctx, r := t.Context(), e.svc.repo
 		old := now - 24*3600*1000*8
 		for name, query := range map[string]func() error{

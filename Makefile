@@ -6,6 +6,8 @@ LDFLAGS := -s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=$(VERSION)
 
 # TESTFLAGS go to every test run; CI sets -race. PATCHBAY_REQUIRE=all turns a missing component into a failure.
 TESTFLAGS ?=
+# TIMEOUT bounds the tests of one package: those that run the product on a container engine take minutes.
+TIMEOUT   ?= 40m
 TOOLS     := bin/tools
 
 .PHONY: build run test e2e check bench generate release-protos image clean
@@ -40,16 +42,17 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/testsum ./testsum
 
 test: $(TOOLS)/testsum
-	{ $(GO) test -json -trimpath $(TESTFLAGS) ./...; cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...; } | $(TOOLS)/testsum
+	{ $(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) ./...; cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...; } | $(TOOLS)/testsum
 
 # The tests that run the product as processes, with its real clients.
 e2e: $(TOOLS)/testsum
-	$(GO) test -json -count=1 -trimpath ./plugins/internal/e2e | $(TOOLS)/testsum
+	$(GO) test -json -count=1 -trimpath -timeout $(TIMEOUT) ./plugins/internal/e2e | $(TOOLS)/testsum
 
 bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
 	bin/bench -bin bin
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/console/search
+	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker
 
 generate:
 	mkdir -p $(TOOLS)

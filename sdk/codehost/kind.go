@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -59,32 +58,7 @@ type server struct {
 
 // use finds the instance and makes one call.
 func (s *server) use(ctx context.Context, call func(CodeHost) error) error {
-	value, release, err := s.router.Instance(ctx, Kind)
-	if err != nil {
-		return err
-	}
-	defer release()
-	h, ok := value.(CodeHost)
-	if !ok {
-		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no code host")
-	}
-	return own(ctx, call(h))
-}
-
-// own makes an error of this package's contract of whatever a plugin returned.
-func own(ctx context.Context, err error) error {
-	var e *errs.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
-		return errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "the call ended before the answer came")
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return errs.New(errs.Caller, codes.Canceled, "CANCELED", "the call was cancelled")
-	}
-	return errs.New(errs.Plugin, codes.Unknown, "FAILED", "%v", err)
+	return framework.Use(ctx, s.router, Kind, "a code host", call)
 }
 
 // checkRepo refuses what cannot be owner/name.

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -58,32 +57,7 @@ type server struct {
 
 // use finds the instance and makes one call.
 func (s *server) use(ctx context.Context, call func(Registry) error) error {
-	value, release, err := s.router.Instance(ctx, Kind)
-	if err != nil {
-		return err
-	}
-	defer release()
-	r, ok := value.(Registry)
-	if !ok {
-		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no registry")
-	}
-	return own(ctx, call(r))
-}
-
-// own makes an error of this package's contract of whatever a plugin returned.
-func own(ctx context.Context, err error) error {
-	var e *errs.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
-		return errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "the call ended before the answer came")
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return errs.New(errs.Caller, codes.Canceled, "CANCELED", "the call was cancelled")
-	}
-	return errs.New(errs.Plugin, codes.Unknown, "FAILED", "%v", err)
+	return framework.Use(ctx, s.router, Kind, "a registry", call)
 }
 
 func (s *server) Hosts(ctx context.Context, _ *registryv1.HostsRequest) (out *registryv1.HostsResponse, err error) {

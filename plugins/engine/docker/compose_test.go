@@ -246,7 +246,7 @@ func TestComposeOfSeveralWords(t *testing.T) {
 		}
 	}
 	if second == "" {
-		t.Skip("compose v2 is missing")
+		t.Skip("compose v2 is missing: PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
 	}
 	home := t.TempDir()
 	t.Setenv("HOME", home)

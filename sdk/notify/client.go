@@ -22,6 +22,10 @@ import (
 type Descriptor struct {
 	// MaxTextBytes bounds title, summary and detail together; 0 means no bound of the channel's own.
 	MaxTextBytes int64
+	// MaxPayloadBytes bounds the payload; 0 means no bound of the channel's own.
+	MaxPayloadBytes int64
+	// Role is one of the roles, or empty.
+	Role string
 	// TargetSchema is a JSON Schema of Target.JSON, or empty.
 	TargetSchema string
 	Capabilities []string
@@ -36,7 +40,10 @@ func ParseDescriptor(k *pluginv1.Kind) (*Descriptor, error) {
 	if err := proto.Unmarshal(k.GetDescriptor_(), &p); err != nil {
 		return nil, err
 	}
-	return &Descriptor{MaxTextBytes: p.GetMaxTextBytes(), TargetSchema: p.GetTargetSchema(), Capabilities: k.GetCapabilities()}, nil
+	return &Descriptor{
+		MaxTextBytes: p.GetMaxTextBytes(), MaxPayloadBytes: p.GetMaxPayloadBytes(), Role: p.GetRole(), TargetSchema: p.GetTargetSchema(),
+		Capabilities: k.GetCapabilities(),
+	}, nil
 }
 
 // Client calls one instance over a connection to its plugin. OutcomeOf reads its errors.

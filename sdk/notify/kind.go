@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -36,12 +38,18 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	switch {
 	case k.def.Build == nil:
 		return nil, errors.New("a notify plugin needs Build")
-	case k.def.MaxTextBytes < 0:
-		return nil, errors.New("MaxTextBytes is negative")
+	case k.def.MaxTextBytes < 0 || k.def.MaxPayloadBytes < 0:
+		return nil, errors.New("MaxTextBytes or MaxPayloadBytes is negative")
+	case k.def.Role != "" && !slices.Contains(Roles(), k.def.Role):
+		return nil, fmt.Errorf("there is no role %q, only %q", k.def.Role, Roles())
+	case k.def.Role != "" && !k.def.PerUserTarget:
+		return nil, errors.New("Role says nothing without PerUserTarget")
 	case k.def.TargetSchema != "" && !k.def.PerUserTarget:
 		return nil, errors.New("TargetSchema says nothing without PerUserTarget")
 	}
-	raw, err := proto.Marshal(&notifyv1.Descriptor{MaxTextBytes: k.def.MaxTextBytes, TargetSchema: k.def.TargetSchema})
+	raw, err := proto.Marshal(&notifyv1.Descriptor{
+		MaxTextBytes: k.def.MaxTextBytes, MaxPayloadBytes: k.def.MaxPayloadBytes, Role: k.def.Role, TargetSchema: k.def.TargetSchema,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -145,8 +145,12 @@ type Definition[C any] struct {
 	Image, Markdown, HTML, PerUserTarget, Idempotent bool
 	// MaxTextBytes bounds title, summary and detail together; 0 means no bound of the channel's own.
 	MaxTextBytes int64
+	// MaxPayloadBytes bounds Notification.Payload; 0 means no bound of the channel's own. The host shortens the payload.
+	MaxPayloadBytes int64
 	// TargetSchema is a JSON Schema (2020-12) of Target.JSON; only with PerUserTarget.
 	TargetSchema string
+	// Role is the part that the channel can play for a host which keeps the recipient, or empty; only with PerUserTarget.
+	Role string
 	// Build checks a configuration and returns what makes the channel. It is pure: no network, no files written. Both
 	// Validate and Configure call it.
 	Build func(inst Instance, cfg C) (Open, schema.Diagnostics)

@@ -40,7 +40,7 @@ func Plugin() framework.Plugin {
 		Summary: "Posts notifications as JSON, signed by Standard Webhooks.",
 		Documentation: "A 2xx status counts as delivered; 408, 429, 5xx and no answer are tried again, all others are not. Redirects are not followed. " +
 			"A repetition has the same `webhook-id`. A recipient's own address and secret count where `url` and `secrets` are not set.",
-		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{PerUserTarget: true, Idempotent: true, TargetSchema: targetSchema, Build: build})},
+		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{Role: notify.RoleWebhook, PerUserTarget: true, Idempotent: true, TargetSchema: targetSchema, Build: build})},
 	}
 }
 
@@ -100,11 +100,6 @@ func (c *channel) setHeaders(cfg Config) (diags schema.Diagnostics) {
 	return diags
 }
 
-// target is a recipient's own form.
-type target struct {
-	URL string `json:"url"`
-}
-
 // ValidateTarget implements notify.TargetValidator.
 func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
 	_, _, diags := c.recipient(to)
@@ -113,7 +108,7 @@ func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
 
 // recipient is where a call goes and what signs it. What the configuration says goes before what the target says.
 func (c *channel) recipient(to notify.Target) (*url.URL, [][]byte, schema.Diagnostics) {
-	var in target
+	var in notify.WebhookTarget
 	var diags schema.Diagnostics
 	if len(to.JSON) > 0 {
 		dec := json.NewDecoder(strings.NewReader(string(to.JSON)))

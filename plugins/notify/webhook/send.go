@@ -106,7 +106,7 @@ func (c *channel) judge(host string, status int, header http.Header) error {
 	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= 500:
 		e = notify.Temporary(httpx.RetryAfter(header.Get("Retry-After"), c.now()), errs.ReasonStatus, "%s answered with status %d", host, status)
 	case status == http.StatusGone:
-		e = notify.Permanent("RECEIVER_GONE", "%s answered with status 410: it wants no more notifications", host)
+		e = notify.Permanent(notify.ReasonGone, "%s answered with status 410: it wants no more notifications", host)
 	default:
 		e = notify.Permanent(errs.ReasonStatus, "%s answered with status %d", host, status)
 	}

@@ -161,9 +161,23 @@ type Descriptor struct {
 	// bound of the channel's own.
 	MaxTextBytes int64 `protobuf:"varint,1,opt,name=max_text_bytes,json=maxTextBytes,proto3" json:"max_text_bytes,omitempty"`
 	// target_schema is a JSON Schema (2020-12) of Target.json; empty without PER_USER_TARGET.
-	TargetSchema  string `protobuf:"bytes,2,opt,name=target_schema,json=targetSchema,proto3" json:"target_schema,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	TargetSchema string `protobuf:"bytes,2,opt,name=target_schema,json=targetSchema,proto3" json:"target_schema,omitempty"`
+	// role is empty, or the part that the channel can play for a host which keeps the recipient itself: "chat", "email",
+	// "webhook" or "webPush". It needs PER_USER_TARGET, and fixes the form of the target:
+	//
+	//	chat: json {"chatId": "…"}, secret the bot's token.
+	//	email: no json, secret the SMTP URL: smtp[s]://user:password@host:port/?to=a@example.org,b@example.org&from=…
+	//	webhook: json {"url": "…"}, secret the signing secrets, separated by white space.
+	//	webPush: json {"endpoint": "…", "keys": {"p256dh": "…", "auth": "…"}, "vapidPublicKey": "…", "vapidSubject": "…"},
+	//	  secret the VAPID private key.
+	//
+	// Attributes of the configuration for the same things are called chat_id and bot_token, smtp_url, url and secrets,
+	// vapid_public_key, vapid_private_key and vapid_subject: a host shows those that are set as read-only.
+	Role string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
+	// max_payload_bytes bounds Notification.payload; 0 means no bound of the channel's own.
+	MaxPayloadBytes int64 `protobuf:"varint,4,opt,name=max_payload_bytes,json=maxPayloadBytes,proto3" json:"max_payload_bytes,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Descriptor) Reset() {
@@ -208,6 +222,20 @@ func (x *Descriptor) GetTargetSchema() string {
 		return x.TargetSchema
 	}
 	return ""
+}
+
+func (x *Descriptor) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Descriptor) GetMaxPayloadBytes() int64 {
+	if x != nil {
+		return x.MaxPayloadBytes
+	}
+	return 0
 }
 
 // Text is one block of text. plain is always there if any rendering is.
@@ -721,11 +749,13 @@ var File_patchbay_notify_v1_notify_proto protoreflect.FileDescriptor
 
 const file_patchbay_notify_v1_notify_proto_rawDesc = "" +
 	"\n" +
-	"\x1fpatchbay/notify/v1/notify.proto\x12\x12patchbay.notify.v1\x1a\x1fpatchbay/plugin/v1/plugin.proto\x1a\x1fpatchbay/shared/v1/shared.proto\"W\n" +
+	"\x1fpatchbay/notify/v1/notify.proto\x12\x12patchbay.notify.v1\x1a\x1fpatchbay/plugin/v1/plugin.proto\x1a\x1fpatchbay/shared/v1/shared.proto\"\x97\x01\n" +
 	"\n" +
 	"Descriptor\x12$\n" +
 	"\x0emax_text_bytes\x18\x01 \x01(\x03R\fmaxTextBytes\x12#\n" +
-	"\rtarget_schema\x18\x02 \x01(\tR\ftargetSchema\"L\n" +
+	"\rtarget_schema\x18\x02 \x01(\tR\ftargetSchema\x12\x12\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\x12*\n" +
+	"\x11max_payload_bytes\x18\x04 \x01(\x03R\x0fmaxPayloadBytes\"L\n" +
 	"\x04Text\x12\x14\n" +
 	"\x05plain\x18\x01 \x01(\tR\x05plain\x12\x1a\n" +
 	"\bmarkdown\x18\x02 \x01(\tR\bmarkdown\x12\x12\n" +

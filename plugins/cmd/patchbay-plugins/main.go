@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
+	"github.com/patchbay-dev/patchbay/plugins/notify/telegram"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/registry/oci"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
@@ -23,6 +24,7 @@ func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"codehost/github": github.Plugin,
 		"engine/docker":   docker.Plugin,
+		"notify/telegram": telegram.Plugin,
 		"notify/webhook":  webhook.Plugin,
 		"registry/oci":    oci.Plugin,
 		"search/local":    local.Plugin,

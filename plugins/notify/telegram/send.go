@@ -1,0 +1,141 @@
+package telegram
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+type channel struct {
+	cfg  Config
+	host string
+	http *httpx.Client
+	now  func() time.Time
+	log  hclog.Logger
+}
+
+// Send implements notify.Channel.
+func (c *channel) Send(ctx context.Context, n *notify.Notification, target notify.Target) (*notify.Receipt, error) {
+	to, diags := c.recipient(target)
+	if diags.HasErrors() {
+		return nil, errs.BadInput("INVALID_TARGET", "%v", diags.Err())
+	}
+	s := &sending{channel: c, n: n, to: to, receipt: &notify.Receipt{}}
+	if len(n.Image) == 0 {
+		return s.whole(ctx)
+	}
+	return s.illustrated(ctx)
+}
+
+// Close lets idle connections go.
+func (c *channel) Close() error { return c.http.Close() }
+
+// sending is one notification on its way.
+type sending struct {
+	*channel
+	n       *notify.Notification
+	to      recipient
+	receipt *notify.Receipt
+}
+
+func (s *sending) warn(what string, err error) {
+	s.receipt.Warnings = append(s.receipt.Warnings, what+": "+why(err))
+	s.log.Warn("part of a notification could not be sent", "id", s.n.ID, "part", what, "error", why(err))
+}
+
+func (s *sending) note(warning string) { s.receipt.Warnings = append(s.receipt.Warnings, warning) }
+
+// illustrated sends the photo and then the detail. If the photo cannot be sent, a text stands for both.
+func (s *sending) illustrated(ctx context.Context) (*notify.Receipt, error) {
+	caption := makeCaption(s.n)
+	id, fail := s.photo(ctx, s.to, s.n.Image, caption.html)
+	switch {
+	case fail != nil && fail.final:
+		return nil, fail.err
+	case fail != nil:
+		s.warn("photo", fail)
+		receipt, err := s.whole(ctx)
+		if err != nil && notify.OutcomeOf(fail.err) == notify.Uncertain && notify.OutcomeOf(err) == notify.Retryable {
+			return nil, notify.Unknown("%s; whether the photo arrived before is not known", why(err))
+		}
+		return receipt, err
+	}
+	s.receipt.MessageIDs = []string{id}
+	s.receipt.Delivered = append(caption.parts, notify.PartImage)
+	if caption.cut {
+		s.note("the caption was shortened")
+	}
+	s.detail(ctx, s.n.Links[caption.links:])
+	return s.receipt, nil
+}
+
+// detail sends what stands below a photo. The photo has arrived: a failure is a warning, for a repetition would send the
+// photo again.
+func (s *sending) detail(ctx context.Context, links []notify.Link) {
+	if s.n.Detail.Plain == "" && s.n.Detail.HTML == "" {
+		if len(links) > 0 {
+			s.note("there is no detail, and only the first link was sent")
+		}
+		return
+	}
+	id, fail := s.either(ctx, body{detail: s.n.Detail, links: links})
+	if fail != nil {
+		s.warn("detail", fail)
+		return
+	}
+	s.receipt.MessageIDs = append(s.receipt.MessageIDs, id)
+	s.receipt.Delivered = append(s.receipt.Delivered, notify.PartDetail)
+	if len(s.n.Links) > 0 && len(links) == len(s.n.Links) {
+		s.receipt.Delivered = append(s.receipt.Delivered, notify.PartLinks)
+	}
+}
+
+// whole sends everything as one text.
+func (s *sending) whole(ctx context.Context) (*notify.Receipt, error) {
+	id, fail := s.either(ctx, body{title: s.n.Title, summary: s.n.Summary, detail: s.n.Detail, links: s.n.Links})
+	if fail != nil {
+		return nil, fail.err
+	}
+	s.receipt.MessageIDs = []string{id}
+	s.receipt.Delivered = textParts(s.n)
+	return s.receipt, nil
+}
+
+// textParts are the parts of a notification that a text carries.
+func textParts(n *notify.Notification) []notify.Part {
+	out := []notify.Part{notify.PartTitle}
+	if n.Summary != (notify.Text{}) {
+		out = append(out, notify.PartSummary)
+	}
+	if n.Detail != (notify.Text{}) {
+		out = append(out, notify.PartDetail)
+	}
+	if len(n.Links) > 0 {
+		out = append(out, notify.PartLinks)
+	}
+	return out
+}
+
+// either sends HTML, or plain text where HTML is too long or not understood.
+func (s *sending) either(ctx context.Context, b body) (string, *failure) {
+	if markup := b.html(); visible(markup) <= maxText && len(markup) <= maxMarkup {
+		id, fail := s.message(ctx, s.to, markup, "HTML")
+		if fail == nil || !fail.markup {
+			return id, fail
+		}
+		s.note("the text was sent without formatting: " + why(fail))
+	} else {
+		s.note("the text is too long for formatting")
+	}
+	plain := b.plain()
+	if units(plain) > maxText-reserve {
+		plain = cut(plain, maxText-reserve, truncated)
+		s.note("the text was shortened")
+	}
+	return s.message(ctx, s.to, plain, "")
+}

@@ -1,0 +1,286 @@
+// Package mta runs a mail server for tests: Postfix on loopback ports with a configuration, a queue and a certificate
+// authority of its own, which delivers into a Maildir that the test reads.
+package mta
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// EnvRequire is the variable that turns skipped components into failures when it is "all".
+const EnvRequire = "PATCHBAY_REQUIRE"
+
+const (
+	daemons    = "/usr/lib/postfix/sbin"
+	startWait  = 30 * time.Second
+	settleWait = 30 * time.Second
+	pollEvery  = 10 * time.Millisecond
+)
+
+// Server is a running mail server. It takes mail for every address of Domain, besides Refused (550) and Deferred (450).
+type Server struct {
+	// Host is the name in its certificate; it leads to a loopback address.
+	Host string
+	// Submission wants STARTTLS and then AUTH (PLAIN or LOGIN); SMTPS is the same with TLS from the start; Plain has no
+	// TLS and wants no AUTH, but takes it.
+	Submission, SMTPS, Plain int
+	// User and Password are the one account. They hold characters that must be encoded in a URL.
+	User, Password string
+	// CAFile is the PEM file of the authority that signed the certificate.
+	CAFile string
+	// Domain is the one that is delivered; Refused and Deferred are addresses in it.
+	Domain, Refused, Deferred string
+
+	dir string
+	t   testing.TB
+	cmd *exec.Cmd
+}
+
+// Message is one copy that was delivered.
+type Message struct {
+	// To and From are those of the envelope.
+	To, From string
+	Header   mail.Header
+	Raw      []byte
+}
+
+// Start runs a server until the test ends. Where Postfix is missing or the test is not root's, the test is skipped, or fails
+// with PATCHBAY_REQUIRE=all.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	require(t)
+	dir, err := os.MkdirTemp("", "patchbay-mta-")
+	if err != nil {
+		t.Fatalf("make the mail server's directory: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	ports := freePorts(t, 3)
+	s := &Server{
+		Host: "localhost", Submission: ports[0], SMTPS: ports[1], Plain: ports[2], User: "patchbay@mail.test", Password: "p@ss:w/rd?%&-7391",
+		Domain: "patchbay.test", Refused: "refused@patchbay.test", Deferred: "deferred@patchbay.test",
+		dir: dir, t: t, CAFile: filepath.Join(dir, "ca.pem"),
+	}
+	s.prepare()
+	s.start()
+	return s
+}
+
+// require skips the test where the server cannot run.
+func require(t testing.TB) {
+	t.Helper()
+	missing := ""
+	for _, bin := range []string{filepath.Join(daemons, "master"), "/usr/sbin/postfix", "/usr/sbin/saslpasswd2"} {
+		if _, err := os.Stat(bin); err != nil {
+			missing = "install postfix, sasl2-bin, libsasl2-modules and libsasl2-modules-db"
+		}
+	}
+	if os.Getuid() != 0 {
+		missing = "its processes can only be started by root"
+	}
+	switch {
+	case missing == "":
+	case os.Getenv(EnvRequire) == "all":
+		t.Fatalf("postfix is required and missing: %s", missing)
+	default:
+		t.Skipf("postfix is missing: %s", missing)
+	}
+}
+
+func freePorts(t testing.TB, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+func (s *Server) path(name ...string) string {
+	return filepath.Join(append([]string{s.dir}, name...)...)
+}
+
+func (s *Server) write(name, content string, mode os.FileMode) {
+	s.t.Helper()
+	if err := os.WriteFile(s.path(name), []byte(content), mode); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *Server) run(in, name string, args ...string) {
+	s.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = strings.NewReader(in)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s%s", filepath.Base(name), err, out, s.Log())
+	}
+}
+
+// prepare writes what the server reads.
+func (s *Server) prepare() {
+	s.t.Helper()
+	if err := os.Chmod(s.dir, 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	for name, owner := range map[string]string{"conf/sasl": "", "queue": "", "data": "postfix", "mail": "nobody"} {
+		if err := os.MkdirAll(s.path(name), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		if owner != "" {
+			uid, gid := ids(s.t, owner)
+			if err := os.Chown(s.path(name), uid, gid); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	uid, gid := ids(s.t, "nobody")
+	s.certificates()
+	s.write("conf/main.cf", s.mainConfig(uid, gid), 0o644)
+	s.write("conf/master.cf", s.masterConfig(), 0o644)
+	// Debian's Postfix looks for the file in sasl, below its configuration.
+	s.write("conf/sasl/smtpd.conf", fmt.Sprintf("pwcheck_method: auxprop\nauxprop_plugin: sasldb\nmech_list: PLAIN LOGIN\nsasldb_path: %s\n", s.path("accounts")), 0o644)
+	s.write("conf/recipients", fmt.Sprintf("%s 550 5.1.1 There is no such mailbox here\n%s 450 4.2.1 The mailbox is busy\n", s.Refused, s.Deferred), 0o644)
+	name, realm, _ := strings.Cut(s.User, "@")
+	s.run(s.Password, "/usr/sbin/saslpasswd2", "-c", "-p", "-f", s.path("accounts"), "-u", realm, name)
+	puid, pgid := ids(s.t, "postfix")
+	if err := os.Chown(s.path("accounts"), puid, pgid); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func ids(t testing.TB, name string) (uid, gid int) {
+	t.Helper()
+	u, err := user.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ = strconv.Atoi(u.Uid)
+	gid, _ = strconv.Atoi(u.Gid)
+	return uid, gid
+}
+
+// start runs the server and waits until it answers.
+func (s *Server) start() {
+	s.t.Helper()
+	s.run("", "/usr/sbin/postfix", "-c", s.path("conf"), "check")
+	s.cmd = exec.Command(filepath.Join(daemons, "master"), "-c", s.path("conf"))
+	s.cmd.Env = append(os.Environ(), "MAIL_CONFIG="+s.path("conf"))
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatalf("start the mail server: %v", err)
+	}
+	s.t.Cleanup(s.stop)
+	for deadline := time.Now().Add(startWait); ; time.Sleep(pollEvery) {
+		if s.greets(s.Plain) && s.greets(s.Submission) {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("the mail server does not answer; its log:\n%s", s.Log())
+		}
+	}
+}
+
+func (s *Server) greets(port int) bool {
+	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), time.Second)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	_, _, err = textproto.NewReader(newReader(conn)).ReadResponse(220)
+	return err == nil
+}
+
+func (s *Server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+}
+
+// Log is what the server has logged so far.
+func (s *Server) Log() string {
+	raw, _ := os.ReadFile(s.path("log"))
+	return string(raw)
+}
+
+// URL is the address of a port with the account, for example URL("smtps", s.SMTPS, "to=a@patchbay.test").
+func (s *Server) URL(scheme string, port int, query string) string {
+	return s.URLWith(scheme, s.Password, port, query)
+}
+
+// URLWith is URL with another password.
+func (s *Server) URLWith(scheme, password string, port int, query string) string {
+	return fmt.Sprintf("%s://%s:%s@%s:%d/?%s", scheme, encode(s.User), encode(password), s.Host, port, query)
+}
+
+// Messages are the copies that were delivered, oldest first. It waits until the server's queue is empty.
+func (s *Server) Messages() []Message {
+	s.t.Helper()
+	for deadline := time.Now().Add(settleWait); !s.settled(); time.Sleep(pollEvery) {
+		if time.Now().After(deadline) {
+			s.t.Errorf("mail stays in the queue; the log:\n%s", s.Log())
+			return nil
+		}
+	}
+	entries, err := os.ReadDir(s.path("mail", "inbox", "new"))
+	if err != nil && !os.IsNotExist(err) {
+		s.t.Errorf("read the mailbox: %v", err)
+		return nil
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return modified(a).Compare(modified(b)) })
+	var out []Message
+	for _, e := range entries {
+		raw, err := os.ReadFile(s.path("mail", "inbox", "new", e.Name()))
+		if err != nil {
+			s.t.Errorf("read a message: %v", err)
+			continue
+		}
+		m, err := mail.ReadMessage(bytes.NewReader(raw))
+		if err != nil {
+			s.t.Errorf("read a message: %v", err)
+			continue
+		}
+		out = append(out, Message{To: m.Header.Get("Delivered-To"), From: strings.Trim(m.Header.Get("Return-Path"), "<>"), Header: m.Header, Raw: raw})
+	}
+	return out
+}
+
+func modified(e os.DirEntry) time.Time {
+	info, err := e.Info()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// settled tells whether nothing waits for delivery.
+func (s *Server) settled() bool {
+	for _, queue := range []string{"incoming", "active", "deferred", "maildrop"} {
+		empty := true
+		_ = filepath.WalkDir(s.path("queue", queue), func(_ string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				empty = false
+				return filepath.SkipAll
+			}
+			return nil
+		})
+		if !empty {
+			return false
+		}
+	}
+	return true
+}

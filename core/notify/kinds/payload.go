@@ -1,0 +1,161 @@
+package kinds
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// payload is the JSON object of all kinds; the schemas say which of them has what.
+type payload struct {
+	Schema  string `json:"schema"`
+	Kind    string `json:"kind"`
+	SentAt  string `json:"sentAt"`
+	Channel string `json:"channel,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Body    string `json:"body,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Human   human  `json:"human"`
+	// Job and Check are as the kind has them.
+	Job   json.RawMessage `json:"job,omitempty"`
+	Check json.RawMessage `json:"check,omitempty"`
+	Links *links          `json:"links,omitempty"`
+	Debug debugPart       `json:"debug"`
+}
+
+type human struct {
+	Title   string `json:"title"`
+	Summary string `json:"summary"`
+	Detail  string `json:"detail"`
+}
+
+type debugPart struct {
+	Version    string `json:"version"`
+	AppVersion string `json:"appVersion"`
+	Source     string `json:"source"`
+
+	RequestedChannel *string `json:"requestedChannel,omitempty"`
+	RawMessage       *string `json:"rawMessage,omitempty"`
+}
+
+type links struct {
+	PrimaryURL  string `json:"primaryUrl"`
+	JobURL      string `json:"jobUrl"`
+	SettingsURL string `json:"settingsUrl,omitempty"`
+	// ServiceURLs are serviceLinks and Repos are repoParts; at most one of both is there.
+	ServiceURLs []json.RawMessage `json:"serviceUrls,omitzero"`
+	Repos       []json.RawMessage `json:"repos,omitzero"`
+	Truncated   truncated         `json:"truncated"`
+}
+
+type truncated struct {
+	ServiceURLsOmitted *int `json:"serviceUrlsOmitted,omitempty"`
+	ReposOmitted       *int `json:"reposOmitted,omitempty"`
+}
+
+type serviceLink struct {
+	StackID     string `json:"stackId"`
+	StackName   string `json:"stackName"`
+	ServiceID   string `json:"serviceId"`
+	ServiceName string `json:"serviceName"`
+	URL         string `json:"url"`
+
+	*versionPart
+}
+
+// versionPart has the tags as they are, and as people read them.
+type versionPart struct {
+	CurrentTag          string `json:"currentTag"`
+	CandidateTag        string `json:"candidateTag"`
+	CurrentDisplayTag   string `json:"currentDisplayTag"`
+	CandidateDisplayTag string `json:"candidateDisplayTag"`
+}
+
+type repoPart struct {
+	Owner     string `json:"owner"`
+	Repo      string `json:"repo"`
+	FullName  string `json:"fullName"`
+	State     string `json:"state"`
+	Status    string `json:"status"`
+	LastError string `json:"lastError,omitempty"`
+}
+
+// message finishes a message whose texts are there.
+func (w Writer) message(m Message, p payload) (*Message, error) {
+	p.Schema, p.Kind, p.SentAt = m.Schema, m.Kind, store.FormatTime(w.Now)
+	p.Human = human{Title: m.Title.Plain, Summary: m.Summary.Plain, Detail: m.Detail.Plain}
+	p.Debug.Version, p.Debug.AppVersion, p.Debug.Source = field(w.Version), field(w.Version), field(w.Source)
+	raw, err := encode(p)
+	if err != nil {
+		return nil, err
+	}
+	m.Version, m.Payload = version, raw
+	return &m, nil
+}
+
+func (w Writer) serviceLink(s Service, v *versionPart) serviceLink {
+	return serviceLink{
+		StackID: field(s.StackID), StackName: field(s.StackName), ServiceID: field(s.ServiceID), ServiceName: field(s.ServiceName),
+		URL: w.serviceURL(s), versionPart: v,
+	}
+}
+
+// at is a time for machines, or empty.
+func at(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return store.FormatTime(t)
+}
+
+// encode writes v as people would, with "->" and not with an escape sequence.
+func encode(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode a payload: %w", err)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// encodeAll encodes each of all, of which there may be none.
+func encodeAll[T any](all []T) ([]json.RawMessage, error) {
+	out := make([]json.RawMessage, len(all))
+	for i, v := range all {
+		raw, err := encode(v)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = raw
+	}
+	return out, nil
+}
+
+func decode(raw json.RawMessage) (p payload, err error) {
+	if err = json.Unmarshal(raw, &p); err != nil {
+		return p, fmt.Errorf("decode a payload: %w", err)
+	}
+	return p, nil
+}
+
+// ForChannel is the payload for one channel: with the member channel, and for Web Push (push) with title, body and url at
+// the top level.
+func ForChannel(raw json.RawMessage, channel string, push bool) (json.RawMessage, error) {
+	p, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	p.Channel = field(channel)
+	if push || channel == notify.RoleWebPush {
+		p.Title, p.Body = p.Human.Title, p.Human.Summary
+		if p.Links != nil {
+			p.URL = p.Links.PrimaryURL
+		}
+	}
+	return encode(p)
+}

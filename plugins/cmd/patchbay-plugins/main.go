@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
+	"github.com/patchbay-dev/patchbay/plugins/notify/webpush"
 	"github.com/patchbay-dev/patchbay/plugins/registry/oci"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/plugins/search/searxng"
@@ -26,6 +27,7 @@ func builtin() map[string]func() framework.Plugin {
 		"engine/docker":   docker.Plugin,
 		"notify/telegram": telegram.Plugin,
 		"notify/webhook":  webhook.Plugin,
+		"notify/webpush":  webpush.Plugin,
 		"registry/oci":    oci.Plugin,
 		"search/local":    local.Plugin,
 		"search/searxng":  searxng.Plugin,

@@ -1,0 +1,141 @@
+package webpush
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// member is one of those that the service worker shows.
+type member struct {
+	name, value string
+	part        notify.Part
+}
+
+// members are what is shown of a notification. There is always a click target: the site itself, if nothing else.
+func members(n *notify.Notification) []member {
+	body, part := n.Summary.Plain, notify.PartSummary
+	if body == "" {
+		body, part = n.Detail.Plain, notify.PartDetail
+	}
+	out := []member{{"id", n.ID, 0}, {"title", n.Title.Plain, notify.PartTitle}, {"url", "/", 0}, {"body", body, part}}
+	if len(n.Links) > 0 {
+		out[2].value, out[2].part = n.Links[0].URL, notify.PartLinks
+	}
+	if body == "" {
+		out = out[:3]
+	}
+	return out
+}
+
+// content is the text of the message, and what of the notification is in it.
+func content(n *notify.Notification) ([]byte, *notify.Receipt, error) {
+	receipt := &notify.Receipt{}
+	payload := bytes.TrimSpace(n.Payload)
+	if len(payload) > 0 {
+		if text, ok := complete(payload, n, receipt); ok {
+			return text, receipt, nil
+		}
+		receipt.Warnings = append(receipt.Warnings, fmt.Sprintf("the payload is left out: it is no object of at most %d bytes", maxText))
+	}
+	text, err := compose(n, receipt)
+	return text, receipt, err
+}
+
+// complete adds the members that a payload lacks, as far as there is room. It leaves every byte of the payload as it is.
+func complete(payload []byte, n *notify.Notification, receipt *notify.Receipt) ([]byte, bool) {
+	var has map[string]json.RawMessage
+	if len(payload) > maxText || json.Unmarshal(payload, &has) != nil || has == nil {
+		return nil, false
+	}
+	receipt.Delivered = []notify.Part{notify.PartPayload}
+	var added []byte
+	for _, m := range members(n) {
+		if _, ok := has[m.name]; ok {
+			continue
+		}
+		field, err := encode(m)
+		if err != nil || len(payload)+len(added)+len(field)+1 > maxText {
+			receipt.Warnings = append(receipt.Warnings, fmt.Sprintf("there is no room for the member %s", m.name))
+			continue
+		}
+		added = append(append(added, field...), ',')
+		if m.part != 0 {
+			receipt.Delivered = append(receipt.Delivered, m.part)
+		}
+	}
+	if len(has) == 0 {
+		added = bytes.TrimSuffix(added, []byte(","))
+	}
+	out := append([]byte("{"), added...)
+	return append(out, payload[1:]...), true
+}
+
+func encode(m member) ([]byte, error) {
+	value, err := json.Marshal(m.value)
+	return fmt.Appendf(nil, "%q:%s", m.name, value), err
+}
+
+// compose makes a message of the texts, and shortens the longest where that is needed.
+func compose(n *notify.Notification, receipt *notify.Receipt) ([]byte, error) {
+	all := members(n)
+	for {
+		fields := map[string]string{}
+		for _, m := range all {
+			fields[m.name] = m.value
+		}
+		text, err := json.Marshal(fields)
+		if err != nil {
+			return nil, fmt.Errorf("write the message: %w", err)
+		}
+		if len(text) <= maxText {
+			receipt.Delivered = nil
+			for _, m := range all {
+				if m.part != 0 {
+					receipt.Delivered = append(receipt.Delivered, m.part)
+				}
+			}
+			return text, nil
+		}
+		shorten(all, len(text)-maxText, receipt)
+	}
+}
+
+// shorten takes off at least some of what is too much. An address is not cut but dropped.
+func shorten(all []member, over int, receipt *notify.Receipt) {
+	longest := 1
+	for i := range all {
+		if len(all[i].value) > len(all[longest].value) {
+			longest = i
+		}
+	}
+	m := &all[longest]
+	if m.name == "url" {
+		m.value, m.part = "/", 0
+		receipt.Warnings = append(receipt.Warnings, "the link is left out: it is too long")
+		return
+	}
+	const mark = "…"
+	keep := max(0, len(m.value)-over-len(mark))
+	// An escape may take six times its bytes: a little at a time never cuts too much.
+	keep = max(keep, len(m.value)*3/4-len(mark))
+	for keep > 0 && !utf8.RuneStart(m.value[keep]) {
+		keep--
+	}
+	if m.value[keep:] != mark {
+		receipt.Warnings = appendOnce(receipt.Warnings, fmt.Sprintf("the member %s is shortened", m.name))
+	}
+	m.value = m.value[:keep] + mark
+}
+
+func appendOnce(all []string, text string) []string {
+	for _, t := range all {
+		if t == text {
+			return all
+		}
+	}
+	return append(all, text)
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
+	"github.com/patchbay-dev/patchbay/plugins/notify/email"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webpush"
@@ -25,6 +26,7 @@ func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"codehost/github": github.Plugin,
 		"engine/docker":   docker.Plugin,
+		"notify/email":    email.Plugin,
 		"notify/telegram": telegram.Plugin,
 		"notify/webhook":  webhook.Plugin,
 		"notify/webpush":  webpush.Plugin,

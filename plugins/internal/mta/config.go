@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -95,7 +94,7 @@ func (s *Server) certificates() {
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: s.Host}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
-		DNSNames: []string{s.Host}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames: []string{s.Host},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	caKey, leafKey := s.key(), s.key()

@@ -32,7 +32,7 @@ const (
 
 // Server is a running mail server. It takes mail for every address of Domain, besides Refused (550) and Deferred (450).
 type Server struct {
-	// Host is the name in its certificate; it leads to a loopback address.
+	// Host is the name in its certificate, which names no address; it leads to 127.0.0.1.
 	Host string
 	// Submission wants STARTTLS and then AUTH (PLAIN or LOGIN); SMTPS is the same with TLS from the start; Plain has no
 	// TLS and wants no AUTH, but takes it.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ const EnvRequire = "PATCHBAY_REQUIRE"
 
 const (
 	daemons    = "/usr/lib/postfix/sbin"
+	attempts   = 3
 	startWait  = 30 * time.Second
 	settleWait = 30 * time.Second
 	pollEvery  = 10 * time.Millisecond
@@ -44,9 +46,10 @@ type Server struct {
 	// Domain is the one that is delivered; Refused and Deferred are addresses in it.
 	Domain, Refused, Deferred string
 
-	dir string
-	t   testing.TB
-	cmd *exec.Cmd
+	dir  string
+	t    testing.TB
+	cmd  *exec.Cmd
+	done chan struct{}
 }
 
 // Message is one copy that was delivered.
@@ -67,9 +70,8 @@ func Start(t testing.TB) *Server {
 		t.Fatalf("make the mail server's directory: %v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	ports := freePorts(t, 3)
 	s := &Server{
-		Host: "localhost", Submission: ports[0], SMTPS: ports[1], Plain: ports[2], User: "patchbay@mail.test", Password: "p@ss:w/rd?%&-7391",
+		Host: "localhost", User: "patchbay@mail.test", Password: "p@ss:w/rd?%&-7391",
 		Domain: "patchbay.test", Refused: "refused@patchbay.test", Deferred: "deferred@patchbay.test",
 		dir: dir, t: t, CAFile: filepath.Join(dir, "ca.pem"),
 	}
@@ -152,7 +154,6 @@ func (s *Server) prepare() {
 	uid, gid := ids(s.t, "nobody")
 	s.certificates()
 	s.write("conf/main.cf", s.mainConfig(uid, gid), 0o644)
-	s.write("conf/master.cf", s.masterConfig(), 0o644)
 	// Debian's Postfix looks for the file in sasl, below its configuration.
 	s.write("conf/sasl/smtpd.conf", fmt.Sprintf("pwcheck_method: auxprop\nauxprop_plugin: sasldb\nmech_list: PLAIN LOGIN\nsasldb_path: %s\n", s.path("accounts")), 0o644)
 	s.write("conf/recipients", fmt.Sprintf("%s 550 5.1.1 There is no such mailbox here\n%s 450 4.2.1 The mailbox is busy\n", s.Refused, s.Deferred), 0o644)
@@ -175,24 +176,61 @@ func ids(t testing.TB, name string) (uid, gid int) {
 	return uid, gid
 }
 
-// start runs the server and waits until it answers.
+// start runs the server and waits until it answers. Somebody else may have taken a port that was free a moment ago: then it
+// tries others.
 func (s *Server) start() {
 	s.t.Helper()
-	s.run("", "/usr/sbin/postfix", "-c", s.path("conf"), "check")
-	s.cmd = exec.Command(filepath.Join(daemons, "master"), "-c", s.path("conf"))
-	s.cmd.Env = append(os.Environ(), "MAIL_CONFIG="+s.path("conf"))
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatalf("start the mail server: %v", err)
-	}
 	s.t.Cleanup(s.stop)
-	for deadline := time.Now().Add(startWait); ; time.Sleep(pollEvery) {
-		if s.greets(s.Plain) && s.greets(s.Submission) {
+	for range attempts {
+		ports := freePorts(s.t, 3)
+		s.Submission, s.SMTPS, s.Plain = ports[0], ports[1], ports[2]
+		s.write("conf/master.cf", s.masterConfig(), 0o644)
+		s.run("", "/usr/sbin/postfix", "-c", s.path("conf"), "check")
+		s.launch()
+		if s.answers() {
 			return
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("the mail server does not answer; its log:\n%s", s.Log())
+		s.stop()
+	}
+	s.t.Fatalf("the mail server does not answer; its log:\n%s", s.Log())
+}
+
+// launch starts the first process. The kernel ends it when the test's process ends, whichever way that happens: that needs
+// the thread that started it to live as long as it does.
+func (s *Server) launch() {
+	s.t.Helper()
+	cmd, done := exec.Command(filepath.Join(daemons, "master"), "-c", s.path("conf")), make(chan struct{})
+	cmd.Env = append(os.Environ(), "MAIL_CONFIG="+s.path("conf"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	started := make(chan error)
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		s.t.Fatalf("start the mail server: %v", err)
+	}
+	s.cmd, s.done = cmd, done
+}
+
+// answers waits until all ports do, or the server has ended.
+func (s *Server) answers() bool {
+	for deadline := time.Now().Add(startWait); time.Now().Before(deadline); time.Sleep(pollEvery) {
+		select {
+		case <-s.done:
+			return false
+		default:
+		}
+		if s.greets(s.Plain) && s.greets(s.Submission) {
+			return true
 		}
 	}
+	return false
 }
 
 func (s *Server) greets(port int) bool {
@@ -207,8 +245,12 @@ func (s *Server) greets(port int) bool {
 }
 
 func (s *Server) stop() {
+	if s.cmd == nil {
+		return
+	}
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait()
+	<-s.done
+	s.cmd = nil
 }
 
 // Log is what the server has logged so far.

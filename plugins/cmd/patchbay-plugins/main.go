@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/email"
+	"github.com/patchbay-dev/patchbay/plugins/notify/shoutrrr"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webhook"
 	"github.com/patchbay-dev/patchbay/plugins/notify/webpush"
@@ -28,6 +29,7 @@ func builtin() map[string]func() framework.Plugin {
 		"engine/docker":   docker.Plugin,
 		"notify/email":    email.Plugin,
 		"notify/telegram": telegram.Plugin,
+		"notify/shoutrrr": shoutrrr.Plugin,
 		"notify/webhook":  webhook.Plugin,
 		"notify/webpush":  webpush.Plugin,
 		"registry/oci":    oci.Plugin,

@@ -1,0 +1,74 @@
+package shoutrrr
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// message is what one service gets.
+type message struct {
+	title, text string
+	parts       []notify.Part
+	cut         bool
+}
+
+// compose writes the text for a service: links are left out before the detail is shortened.
+func compose(n *notify.Notification, r *receiver) message {
+	m := message{title: n.Title.Plain, parts: []notify.Part{notify.PartTitle}}
+	var blocks []string
+	add := func(part notify.Part, text string) {
+		if text == "" {
+			return
+		}
+		blocks = append(blocks, text)
+		if part != notify.PartTitle {
+			m.parts = append(m.parts, part)
+		}
+	}
+	if !r.titled {
+		add(notify.PartTitle, n.Title.Plain)
+	}
+	add(notify.PartSummary, n.Summary.Plain)
+	add(notify.PartDetail, n.Detail.Plain)
+	room := r.limit
+	if r.titled {
+		room -= len(m.title)
+	}
+	m.text = strings.Join(blocks, "\n\n")
+	if links := linkText(n.Links); links != "" {
+		if len(m.text)+2+len(links) > room {
+			m.cut = true
+		} else {
+			add(notify.PartLinks, links)
+			m.text = strings.Join(blocks, "\n\n")
+		}
+	}
+	if m.text == "" {
+		// No service takes a message without a text.
+		m.text = m.title
+	}
+	if len(m.text) > room {
+		m.text, m.cut = shorten(m.text, room), true
+	}
+	return m
+}
+
+func linkText(links []notify.Link) string {
+	var lines []string
+	for _, l := range links {
+		lines = append(lines, strings.TrimPrefix(l.Label+": "+l.URL, ": "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shorten cuts between characters; a title that is longer than everything that is permitted leaves room for the mark.
+func shorten(text string, room int) string {
+	const mark = "…"
+	keep := min(len(text), max(0, room-len(mark)))
+	for keep > 0 && keep < len(text) && !utf8.RuneStart(text[keep]) {
+		keep--
+	}
+	return text[:keep] + mark
+}

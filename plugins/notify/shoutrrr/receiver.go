@@ -1,0 +1,153 @@
+package shoutrrr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/matrix"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+)
+
+// maxPending is how many sends to one address may be under way. The library ends a send by its own time limits only, so
+// that some may be left over from calls that have ended.
+const maxPending = 32
+
+// receiver is one address.
+type receiver struct {
+	raw    string
+	scheme string
+	// titled tells that the service shows a title of its own.
+	titled bool
+	// limit is the longest text, in bytes.
+	limit   int
+	pending chan struct{}
+}
+
+// titled are the services whose title, as the library hands it on, is seen by people.
+func titled(scheme string, u *url.URL) bool {
+	switch scheme {
+	case "bark", "discord", "gotify", "join", "lark", "ntfy", "opsgenie", "pushbullet", "pushover", "slack", "smtp", "teams", "telegram":
+		return true
+	case "generic":
+		return u.Query().Has("template")
+	}
+	return false
+}
+
+// maxMessage is the longest text for a service that is not named in limit.
+const maxMessage = 4000
+
+func limit(scheme string) int {
+	switch scheme {
+	case "pagerduty", "pushover":
+		return 1000
+	case "wecom":
+		return 2000
+	}
+	return maxMessage
+}
+
+// newReceiver checks an address. The error does not hold it: it has tokens in it.
+func newReceiver(raw string) (*receiver, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("address cannot be parsed")
+	}
+	scheme, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
+	if scheme == "" || scheme == "logger" {
+		return nil, errors.New("address must begin with the name of a service, such as ntfy://")
+	}
+	if _, err := new(router.ServiceRouter).NewService(scheme); err != nil {
+		return nil, fmt.Errorf("there is no service %.20q", scheme)
+	}
+	if err := check(raw, scheme, u); err != nil {
+		return nil, fmt.Errorf("the address is not one of the service %s", scheme)
+	}
+	return &receiver{raw: raw, scheme: scheme, titled: titled(scheme, u), limit: limit(scheme), pending: make(chan struct{}, maxPending)}, nil
+}
+
+// check makes the service without sending anything.
+func check(raw, scheme string, u *url.URL) (err error) {
+	defer recovered(&err)
+	if u.Host == "" && hosted(scheme) {
+		return errors.New("there is no host")
+	}
+	if scheme == matrix.Scheme {
+		// Making this one may log in.
+		return new(matrix.Config).SetURL(u)
+	}
+	_, err = new(router.ServiceRouter).Locate(raw)
+	return err
+}
+
+// hosted are the services that have a host, which the library does not always miss.
+func hosted(scheme string) bool {
+	switch scheme {
+	case "bark", "generic", "gotify", "matrix", "mattermost", "ntfy", "rocketchat", "smtp", "zulip":
+		return true
+	}
+	return false
+}
+
+var errPanicked = errors.New("the library panicked")
+
+func recovered(err *error) {
+	if recover() != nil {
+		*err = errPanicked
+	}
+}
+
+var errBusy = errors.New("earlier sends have not ended")
+
+// send delivers one text. A service is made anew each time: some keep what they were given last.
+func (r *receiver) send(ctx context.Context, title, text string) error {
+	select {
+	case r.pending <- struct{}{}:
+	default:
+		return errBusy
+	}
+	params := types.Params{}
+	if r.titled {
+		params.SetTitle(title)
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-r.pending }()
+		done <- deliver(r.raw, text, params)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// startError is a failure before anything was sent.
+type startError struct{ err error }
+
+func (e *startError) Error() string { return "start: " + e.err.Error() }
+func (e *startError) Unwrap() error { return e.err }
+
+func deliver(raw, text string, params types.Params) (err error) {
+	defer recovered(&err)
+	service, err := open(raw)
+	if err != nil {
+		return &startError{err}
+	}
+	return service.Send(text, &params)
+}
+
+// open makes a service. The library would hide why a login fails.
+func open(raw string) (types.Service, error) {
+	u, err := url.Parse(raw)
+	if err != nil || !strings.EqualFold(u.Scheme, matrix.Scheme) {
+		return new(router.ServiceRouter).Locate(raw)
+	}
+	service := new(matrix.Service)
+	return service, service.Initialize(u, nil)
+}

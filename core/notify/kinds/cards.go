@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/notify/card"
 )
@@ -13,18 +15,36 @@ const shownNames = 3
 
 var unfit = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S*|https?:\S*|@?sha\d+:\S*|\b[0-9a-f]{32,}\b`)
 
+// cardLabel is a stack and its service, neither so long that the other one does not show.
+func cardLabel(s Service) string {
+	stack, service := cut(fit(stackOf(s)), maxName/2-2), cut(fit(serviceOf(s)), maxName/2-2)
+	if stack == "" {
+		return service
+	}
+	return stack + " / " + service
+}
+
 // fit is a text for a card: without addresses and digests, and not longer than anybody would read.
 func fit(s string) string { return cut(unfit.ReplaceAllString(name(s), ellipsis), maxName) }
 
 func (w Writer) card(c card.Card, lines ...card.Line) *card.Card {
-	c.Kind, c.Status, c.Subject = fit(c.Kind), fit(c.Status), fit(c.Subject)
+	c.Kind, c.Status, c.Subject = fit(c.Kind), capital(fit(c.Status)), fit(c.Subject)
 	for _, l := range lines {
 		if l = (card.Line{Label: fit(l.Label), Value: fit(l.Value)}); l.Label != "" && l.Value != "" && len(c.Lines) < card.MaxLines {
 			c.Lines = append(c.Lines, l)
 		}
 	}
-	c.Footer = w.Now.UTC().Format("2006-01-02 15:04") + " UTC"
+	c.Footer = w.Now.UTC().Format("2006-01-02 15:04 UTC")
 	return &c
+}
+
+// capital writes the first letter big, where there is such a thing.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
@@ -35,7 +55,7 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 		shown := all[:min(len(all), shownNames)]
 		labels := make([]string, len(shown))
 		for i, s := range shown {
-			labels[i] = cut(label(s), maxName/shownNames-2)
+			labels[i] = cut(cardLabel(s), maxName/shownNames-2)
 		}
 		names = strings.Join(labels, w.word("enum"))
 		if rest := len(all) - len(shown); rest > 0 {
@@ -48,14 +68,13 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 	}
 	var ended string
 	if !e.FinishedAt.IsZero() {
-		ended = e.FinishedAt.UTC().Format("2006-01-02 15:04:05") + " UTC"
+		ended = e.FinishedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return w.card(c,
-		card.Line{Label: w.word("card.services"), Value: names},
 		card.Line{Label: w.word("card.type"), Value: w.jobType(e)},
-		card.Line{Label: w.word("card.result"), Value: w.jobStatus(e.Status)},
 		card.Line{Label: w.word("card.duration"), Value: took},
-		card.Line{Label: w.word("card.time"), Value: ended})
+		card.Line{Label: w.word("card.finished"), Value: ended},
+		card.Line{Label: w.word("card.services"), Value: names})
 }
 
 func (w Writer) jobCardSubject(e JobEvent) string {
@@ -67,7 +86,7 @@ func (w Writer) jobCardSubject(e JobEvent) string {
 	case 0:
 		return w.word("job.card.none")
 	case 1:
-		return label(all[0])
+		return cardLabel(all[0])
 	}
 	return w.count("services", len(all))
 }
@@ -78,7 +97,7 @@ func (w Writer) jobType(e JobEvent) string {
 	if kind == "" || scope == "" {
 		return kind + scope
 	}
-	return kind + " · " + scope
+	return w.word("card.scoped", "type", kind, "scope", scope)
 }
 
 func (w Writer) versionsCard(e NewVersionsEvent) *card.Card {
@@ -86,13 +105,13 @@ func (w Writer) versionsCard(e NewVersionsEvent) *card.Card {
 	checked := card.Line{Label: w.word("card.checked"), Value: w.count("services", max(e.ServicesChecked, len(e.Services)))}
 	if len(e.Services) == 1 {
 		v := e.Services[0]
-		c.Subject = label(v.Service)
-		return w.card(c, card.Line{Label: w.word("card.version"), Value: w.cardChange(v)}, checked, w.cardTime())
+		c.Subject = cardLabel(v.Service)
+		return w.card(c, card.Line{Label: w.word("card.version"), Value: w.cardChange(v)}, checked)
 	}
 	c.Subject = w.count("services", len(e.Services))
 	var lines []card.Line
 	for _, v := range e.Services[:min(len(e.Services), card.MaxLines)] {
-		lines = append(lines, card.Line{Label: label(v.Service), Value: firstOf(w.cardChange(v), w.word("version.card.status"))})
+		lines = append(lines, card.Line{Label: cardLabel(v.Service), Value: firstOf(w.cardChange(v), w.word("version.card.status"))})
 	}
 	if rest := len(e.Services) - len(lines); rest > 0 {
 		c.Omitted = w.count("card.more", rest)
@@ -128,10 +147,5 @@ func (w Writer) testCard(channel string) *card.Card {
 	return w.card(
 		card.Card{Kind: w.word("test.title"), Status: w.word("test.card.status"), Tone: card.Info, Subject: w.word("test.message")},
 		card.Line{Label: w.word("card.channel"), Value: firstOf(channel, w.word("test.all"))},
-		card.Line{Label: w.word("card.app"), Value: w.Version},
-		w.cardTime())
-}
-
-func (w Writer) cardTime() card.Line {
-	return card.Line{Label: w.word("card.time"), Value: w.Now.UTC().Format("2006-01-02 15:04:05") + " UTC"}
+		card.Line{Label: w.word("card.app"), Value: w.Version})
 }

@@ -100,11 +100,15 @@ func samples() map[string]any {
 		"version-one-candidate": NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "stable", "stable", "", "1.3.0"}}},
 		"version-one-current":   NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "stable", "edge", "1.2.0", ""}}},
 		"version-one-neither":   NewVersionsEvent{"job_02", "success", "service", 1, []VersionChange{{shopWeb, "stable", "stable", "", ""}}},
-		"version-three":         NewVersionsEvent{"job_02", "success", "all", 12, changes(3)},
-		"version-thirteen":      NewVersionsEvent{"job_02", "success", "all", 40, changes(13)},
-		"anomaly-two":           AnomalyEvent{"job_03", "success", 1, 1, 0, repos(2)},
-		"anomaly-twelve":        AnomalyEvent{"job_03", "success", 4, 4, 4, repos(12)},
-		"test":                  TestEvent{},
-		"test-chat":             TestEvent{Channel: "chat", Message: "你好，*world* <script>"},
+		"version-long-names": NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{
+			{longName, "latest", "latest", "2026.03.04-build.20260304.1+gabcdef", "2026.03.05-build.20260305.7+g123456"}, {shopWeb, "latest", "latest", "1.2.0", "1.3.0"},
+			{Service{"stk_03", "一个名字特别特别长的堆栈用来测试截断效果是否自然", "svc_04", "name-of-a-service-that-never-ends-and-goes-on-and-on"}, "1", "2", "", "2.0"},
+		}},
+		"version-three":    NewVersionsEvent{"job_02", "success", "all", 12, changes(3)},
+		"version-thirteen": NewVersionsEvent{"job_02", "success", "all", 40, changes(13)},
+		"anomaly-two":      AnomalyEvent{"job_03", "success", 1, 1, 0, repos(2)},
+		"anomaly-twelve":   AnomalyEvent{"job_03", "success", 4, 4, 4, repos(12)},
+		"test":             TestEvent{},
+		"test-chat":        TestEvent{Channel: "chat", Message: "你好，*world* <script>"},
 	}
 }

@@ -1,0 +1,185 @@
+package card
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Width and Height are the size of a picture in pixels, and MaxBytes is more than any has.
+const (
+	Width    = 1200
+	Height   = 630
+	MaxBytes = 100_000
+)
+
+// The places on the card, in pixels.
+const (
+	outer      = 36.0
+	railWidth  = 92.0
+	left       = outer + railWidth + 48
+	right      = Width - outer - 52
+	room       = right - left
+	headLine   = 104.0
+	kindLine   = 178.0
+	bottom     = Height - outer - 34
+	columnGap  = 36.0
+	labelShare = 0.45
+)
+
+// Draw makes the PNG of a card. It may be called concurrently.
+func Draw(c Card) ([]byte, error) {
+	f, err := loaded()
+	if err != nil {
+		return nil, err
+	}
+	p := painter{canvas: canvas{image.NewRGBA(image.Rect(0, 0, Width, Height))}, typist: typist{face: f}, card: c}
+	p.ground()
+	p.rail()
+	p.head()
+	p.lines(p.subject())
+	var out bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := enc.Encode(&out, reduced(p.RGBA, c.Tone)); err != nil {
+		return nil, fmt.Errorf("encode a card: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+type painter struct {
+	canvas
+	typist
+	card Card
+}
+
+func (p *painter) ground() {
+	p.box(0, 0, Width, Height, 0, background)
+	p.box(outer, outer, Width-2*outer, Height-2*outer, 26, hairline)
+	p.box(outer+1.5, outer+1.5, Width-2*outer-3, Height-2*outer-3, 24.5, panel)
+}
+
+// rail is a strip of a patch bay: sockets, and one cable in the colour of what happened.
+func (p *painter) rail() {
+	const sockets, radius, from, to = 7, 14.0, 1, 4
+	strong, _ := p.card.Tone.colours()
+	x, top := outer+28, outer+28
+	w, h := railWidth-20, Height-2*outer-56
+	p.box(x, top, w, h, 18, rail)
+	at := func(i int) float64 { return top + h*(float64(i)+0.5)/sockets }
+	middle := x + w/2
+	for i := range sockets {
+		p.disc(middle, at(i), radius, socket)
+		p.disc(middle, at(i), radius*0.55, hole)
+	}
+	p.cable(middle, at(from), middle, at(to), -w*0.95, 9, strong)
+	p.disc(middle, at(from), radius*0.8, strong)
+	p.disc(middle, at(to), radius*0.8, strong)
+}
+
+// head is the name of the product and the footer's text on top, then what happened, and how it went.
+func (p *painter) head() {
+	p.typist.draw(p.RGBA, p.glyphs("Patchbay"), left, headLine, 30, 1, accent)
+	p.footer()
+	strong, soft := p.card.Tone.colours()
+	const size, least, height = 32.0, 24.0, 54.0
+	kind, at := p.fit(p.glyphs(p.card.Kind), room*0.6, size, least)
+	p.typist.draw(p.RGBA, kind, left, kindLine, at, 0, muted)
+	status, at := p.fit(p.glyphs(p.card.Status), room-width(kind, size)-120, 28, 20)
+	if len(status) == 0 {
+		return
+	}
+	x := left + math.Ceil(width(kind, size)) + 24
+	if len(kind) == 0 {
+		x = left
+	}
+	p.box(x, kindLine-38, width(status, at)+68, height, height/2, soft)
+	p.disc(x+28, kindLine-11, 7, strong)
+	p.typist.draw(p.RGBA, status, x+46, kindLine-1, at, 0.6, strong)
+}
+
+func (p *painter) footer() {
+	text, at := p.fit(p.glyphs(p.card.Footer), room/2, 26, 20)
+	p.typist.draw(p.RGBA, text, right-width(text, at), headLine, at, 0, muted)
+}
+
+// subject is one line as big as fits, or two smaller ones. It returns where the rest begins.
+func (p *painter) subject() float64 {
+	const most, least, wrapped = 66.0, 50.0, 46.0
+	text := p.glyphs(p.card.Subject)
+	if width(text, least) <= room {
+		text, size := p.fit(text, room, most, least)
+		p.typist.draw(p.RGBA, text, left, 262, size, size/36, ink)
+		return 300
+	}
+	rows, size := p.rows(text, wrapped)
+	for i, row := range rows {
+		p.typist.draw(p.RGBA, row, left, 250+float64(i)*60, size, size/38, ink)
+	}
+	return 338
+}
+
+// rows are two lines of a subject: a stack and its service where it names them, so that both stay readable.
+func (p *painter) rows(text []glyph, most float64) ([][]glyph, float64) {
+	const least = 38.0
+	stack, service, ok := strings.Cut(p.card.Subject, separator)
+	if !ok {
+		return p.wrap(text, room, most), most
+	}
+	slash := p.spaced("/")
+	first, second := p.glyphs(stack), p.glyphs(service)
+	size := most
+	for _, row := range [][]glyph{slices.Concat(first, slash), second} {
+		size = math.Min(size, math.Max(least, math.Floor(most*room/math.Max(width(row, most), 1))))
+	}
+	first, second = p.shorten(first, room-width(slash, size), size), p.shorten(second, room, size)
+	return [][]glyph{slices.Concat(first, slash), second}, size
+}
+
+// lines are the facts in two columns of one size, and how much is left out.
+func (p *painter) lines(top float64) {
+	lines := p.card.Lines[:min(len(p.card.Lines), MaxLines)]
+	rows := len(lines)
+	if p.card.Omitted != "" {
+		rows++
+	}
+	if rows == 0 {
+		return
+	}
+	p.box(left, top, room, 1.5, 0, hairline)
+	pitch := math.Min(66, (bottom-top-10)/float64(rows))
+	label, value, size := p.columns(lines, math.Min(34, math.Floor(pitch*0.68)))
+	y := top + 10 + pitch*0.5 + size*0.36
+	for _, l := range lines {
+		p.cell(l.Label, left, y, label, size, muted)
+		p.cell(l.Value, left+label+columnGap, y, value, size, ink)
+		y += pitch
+	}
+	if p.card.Omitted != "" {
+		p.cell(p.card.Omitted, left, y, room, size, muted)
+	}
+}
+
+func (p *painter) cell(s string, x, y, max, size float64, c color.RGBA) {
+	p.typist.draw(p.RGBA, p.short(s, max, size), x, y, size, 0, c)
+}
+
+// columns are the widths of labels and values, and the size at which all fits. Where there is none, labels get their share,
+// and more if values need less.
+func (p *painter) columns(lines []Line, most float64) (label, value, size float64) {
+	const least = 24.0
+	for _, l := range lines {
+		label = math.Max(label, width(p.glyphs(l.Label), 1))
+		value = math.Max(value, width(p.glyphs(l.Value), 1))
+	}
+	size = math.Min(most, math.Max(least, math.Floor((room-columnGap)/math.Max(label+value, 1))))
+	label, value = label*size, value*size
+	if label+columnGap+value > room {
+		label = math.Min(label, math.Max(room*labelShare, room-columnGap-value))
+	}
+	return label, room - columnGap - label, size
+}

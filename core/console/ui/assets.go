@@ -23,13 +23,15 @@ var static embed.FS
 
 // bundle are the parts of the one script that every page has, in their order.
 func bundle() []string {
-	return []string{"vendor/htmx.org-4.0.1/htmx.min.js", "vendor/htmx.org-4.0.1/hx-sse.min.js", "app.js"}
+	return []string{"vendor/htmx.org-4.0.1/htmx.min.js", "vendor/htmx.org-4.0.1/hx-sse.min.js", "app.js", "push.js"}
 }
 
 // Assets are the static files, each at an address that names its content and can be kept for ever.
 type Assets struct {
 	urls  map[string]string
 	files map[string]asset
+	// manifest and worker have addresses that stay.
+	manifest, worker []byte
 }
 
 type asset struct {
@@ -37,10 +39,13 @@ type asset struct {
 	data []byte
 }
 
-// own are the files beside it: the style and the icon of every page, and what pages with charts name in View.Scripts and
+// own are the files beside it: the style and the icons of every page, and what pages with charts name in View.Scripts and
 // View.Styles.
 func own() []string {
-	return []string{"app.css", "icon.svg", "vendor/uplot-1.6.32/uPlot.iife.min.js", "vendor/uplot-1.6.32/uPlot.min.css"}
+	return []string{
+		"app.css", "icon.svg", "icons/icon-192.png", "icons/icon-512.png", "icons/icon-maskable-512.png", "icons/apple-touch-icon.png", "icons/badge-96.png",
+		"vendor/uplot-1.6.32/uPlot.iife.min.js", "vendor/uplot-1.6.32/uPlot.min.css",
+	}
 }
 
 // NewAssets takes the frame's own files and those of the sources, whose names must differ.
@@ -66,6 +71,9 @@ func NewAssets(sources ...fs.FS) (*Assets, error) {
 			return nil, fmt.Errorf("read the static files: %w", err)
 		}
 		a.add(path.Base(name), data)
+	}
+	if err := a.addInstallable(dir); err != nil {
+		return nil, err
 	}
 	for _, src := range sources {
 		if err := a.addAll(src); err != nil {

@@ -29,7 +29,7 @@ const (
 
 // Policy is the content security policy of every page.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	"font-src 'self'; worker-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // Config is what a Kit needs.
 type Config struct {

@@ -13,11 +13,12 @@ func (a *App) openContainers() error {
 	}
 	a.containers, err = containers.New(containers.Config{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("containers"), Settings: *a.set.containers, Providers: p, DataDir: a.set.dataDir, Version: a.cfg.Version,
-		Access: a.set.containerAccess(),
+		Access: a.set.containerAccess(), Sender: a.notify,
 	})
 	if err != nil {
 		return err
 	}
+	a.notify.Serve(containers.ServiceName, a.containers)
 	a.closers = append(a.closers, a.containers.Close)
 	return nil
 }
@@ -51,6 +52,13 @@ func (a *App) containerProviders(set containers.Settings) (containers.Providers,
 	}
 	if len(out.Registries) == 0 {
 		return out, missing
+	}
+	for _, ref := range set.Notify {
+		ch, err := a.channel(ref)
+		if err != nil {
+			return out, err
+		}
+		out.Notify = append(out.Notify, containers.Channel{Ref: ref, Notifier: ch})
 	}
 	if set.CodeHost == "" {
 		return out, nil

@@ -3,18 +3,14 @@ package notify
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/status"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -26,7 +22,7 @@ const (
 	longestPause = 24 * time.Hour
 	giveUp       = 25 * time.Hour
 	// workers are the sends at once; others of the queue's workers stay free for other work.
-	workers = 3
+	workers = 6
 	// busyPause is how soon a delivery looks again whose channel is sending another one, plus as much at random.
 	busyPause = 500 * time.Millisecond
 )
@@ -52,8 +48,8 @@ func (s *Sender) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobPurge, Cron: "41 3 * * *", Type: jobPurge}}
 }
 
-// gates let one delivery at a time through to each channel, and none to a channel that has asked for a pause: a dead
-// channel holds up no other, and costs one attempt at a time.
+// gates let one delivery at a time through to each recipient, and none where a pause was asked for: a dead channel holds
+// up no other, and costs one attempt at a time.
 type gates struct {
 	mu    sync.Mutex
 	byRef map[string]*gate
@@ -66,8 +62,8 @@ type gate struct {
 	failures int
 }
 
-// enter takes the gate of a channel, or tells how long to wait.
-func (g *gates) enter(ref string, now time.Time) (wait time.Duration) {
+// enter takes the gate of a recipient, or tells how long to wait. A pause holds up only those that have time.
+func (g *gates) enter(ref string, now time.Time, hasTime bool) (wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := g.byRef[ref]
@@ -78,7 +74,7 @@ func (g *gates) enter(ref string, now time.Time) (wait time.Duration) {
 	switch {
 	case at.busy:
 		return busyPause + rand.N(busyPause)
-	case now.Before(at.until):
+	case hasTime && now.Before(at.until):
 		return at.until.Sub(now)
 	}
 	at.busy = true
@@ -124,22 +120,29 @@ func (s *Sender) deliver(ctx context.Context, job *queue.Job, _ queue.Progress) 
 	case d.State.Final():
 		return map[string]any{"state": d.State}, nil
 	}
-	if wait := s.gates.enter(d.Channel, s.cfg.Now()); wait > 0 {
+	m, err := s.message(ctx, d.MessageID)
+	if err != nil {
+		return nil, again(time.Second, err)
+	}
+	if wait := s.gates.enter(d.place(), s.cfg.Now(), !d.Once); wait > 0 {
 		if s.late(d, wait) {
-			return nil, s.fail(ctx, d, Failed, "it could not be delivered within a day: "+d.Error)
+			return nil, s.fail(ctx, d, Failed, tooLate+d.Error)
 		}
 		return nil, again(wait, errWaits)
 	}
-	outcome, err := s.attempt(ctx, d)
+	outcome, warnings, err := s.attempt(ctx, d, m)
 	var asked time.Duration
 	if err != nil {
 		asked = min(fault.FromPlugin(err).RetryAfter, longestPause)
 	}
-	pause := s.gates.leave(d.Channel, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
+	pause := s.gates.leave(d.place(), s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
 		return max(s.cfg.Backoff(failures), asked)
 	})
-	return s.conclude(ctx, d, outcome, pause, err)
+	return s.conclude(ctx, d, outcome, pause, warnings, err)
 }
+
+// tooLate begins the reason of a delivery that was given up.
+const tooLate = "it could not be delivered within a day: "
 
 // late tells whether a delivery is past its time when it is tried after a pause.
 func (s *Sender) late(d *delivery, pause time.Duration) bool {
@@ -147,107 +150,54 @@ func (s *Sender) late(d *delivery, pause time.Duration) bool {
 }
 
 // conclude writes what became of an attempt.
-func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, err error) (any, error) {
+func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, warnings []string, err error) (any, error) {
 	// What is known now must be written also when the core is stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	switch outcome {
-	case sdk.Delivered:
-		if err := s.end(ctx, d.ID, Delivered, ""); err != nil {
-			return nil, again(time.Second, err)
-		}
-		return map[string]any{"state": Delivered}, nil
-	case sdk.Refused:
-		return nil, s.fail(ctx, d, Failed, message(err))
-	case sdk.Uncertain:
-		return nil, s.fail(ctx, d, Unknown, message(err))
-	}
-	if s.late(d, pause) {
-		return nil, s.fail(ctx, d, Failed, "it could not be delivered within a day: "+message(err))
+	switch {
+	case errors.Is(err, errUnwanted):
+		return s.settle(ctx, d, Superseded, nil)
+	case outcome == sdk.Delivered:
+		return s.settle(ctx, d, Delivered, warnings)
+	case outcome == sdk.Refused:
+		return nil, s.fail(ctx, d, Failed, words(err))
+	case outcome == sdk.Uncertain:
+		return nil, s.fail(ctx, d, Unknown, words(err))
+	case d.Once && !d.tried && d.State == Sending:
+		return nil, s.fail(ctx, d, Unknown, interrupted)
+	case d.Once:
+		return nil, s.fail(ctx, d, Failed, words(err))
+	case s.late(d, pause):
+		return nil, s.fail(ctx, d, Failed, tooLate+words(err))
 	}
 	state := Waiting
 	if !d.tried {
 		// What an earlier process was doing is still not known.
 		state = d.State
 	}
-	if err := s.change(ctx, d.ID, map[string]any{"state": state, "error": clean(message(err))}); err != nil {
+	if err := s.change(ctx, d.ID, map[string]any{"state": state, "error": clean(words(err))}); err != nil {
 		return nil, again(time.Second, err)
 	}
-	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", message(err))
+	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", words(err))
 	return nil, again(pause, err)
+}
+
+// settle ends a delivery as it should.
+func (s *Sender) settle(ctx context.Context, d *delivery, state State, warnings []string) (any, error) {
+	if err := s.end(ctx, d, state, "", warnings); err != nil {
+		return nil, again(time.Second, err)
+	}
+	s.cfg.Logger.Info("a notification has ended", "id", d.ID, "channel", d.Name, "outcome", state, "attempts", d.Attempts, "warnings", warnings)
+	return map[string]any{"state": state}, nil
 }
 
 // fail ends a delivery that did not arrive, or perhaps.
 func (s *Sender) fail(ctx context.Context, d *delivery, state State, reason string) error {
-	if err := s.end(ctx, d.ID, state, reason); err != nil {
+	if err := s.end(ctx, d, state, reason, nil); err != nil {
 		return again(time.Second, err)
 	}
-	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Channel, "kind", d.Kind, "outcome", state, "error", reason)
+	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Name, "instance", d.Channel, "outcome", state, "error", reason)
 	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(clean(reason), "."))
-}
-
-// attempt sends a delivery once, and tells what became of it. One that a crash interrupted is sent again only where the
-// receiver can tell.
-func (s *Sender) attempt(ctx context.Context, d *delivery) (sdk.Outcome, error) {
-	ch, err := s.cfg.Channel(d.Channel)
-	if err != nil {
-		return sdk.Retryable, err
-	}
-	about, err := ch.Describe()
-	if err != nil {
-		return sdk.Retryable, err
-	}
-	idempotent := about.Has(sdk.CapIdempotent)
-	if d.State == Sending && !idempotent {
-		return sdk.Uncertain, errors.New("the core ended while it was being sent")
-	}
-	d.Attempts++
-	err = s.change(ctx, d.ID, map[string]any{"state": Sending, "attempts": d.Attempts, "attempted_at": store.Millis(s.cfg.Now())})
-	if err != nil {
-		return sdk.Retryable, err
-	}
-	d.tried = true
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	_, err = ch.Send(ctx, d.notification(), sdk.Target{})
-	outcome := sdk.OutcomeOf(err)
-	if outcome == sdk.Uncertain && idempotent {
-		outcome = sdk.Retryable
-	}
-	return outcome, err
-}
-
-func (d *delivery) notification() *sdk.Notification {
-	return &sdk.Notification{
-		ID: d.ID, Kind: d.Kind, Version: payloadVersion, SentAt: store.FromMillis(d.CreatedAt), Severity: Severity(d.Severity),
-		Title: sdk.Text{Plain: d.Title}, Summary: sdk.Text{Plain: d.Text}, Payload: []byte(d.Payload),
-	}
-}
-
-// message is what an operator gets to read of an error: the channel's own words, which hold no secret, else the fault's.
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	var own *errs.Error
-	var wire interface{ GRPCStatus() *status.Status }
-	var known *fault.Error
-	switch {
-	case errors.As(err, &own):
-		return own.Message
-	case errors.As(err, &wire):
-		return wire.GRPCStatus().Message()
-	case errors.As(err, &known):
-		return known.Message
-	}
-	return err.Error()
-}
-
-func clean(s string) string {
-	if len(s) > maxError {
-		s = s[:maxError]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
 }
 
 // finished ends the delivery of a job that ended without having done so: cancelled, or interrupted too often.
@@ -270,8 +220,5 @@ func (s *Sender) finished(ctx context.Context, job queue.Job) error {
 	if d.State == Sending {
 		state = Unknown
 	}
-	if err := s.end(ctx, d.ID, state, reason); err != nil {
-		return fmt.Errorf("end the delivery: %w", err)
-	}
-	return nil
+	return s.end(ctx, d, state, reason, nil)
 }

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // State is where a delivery stands.
 type State string
 
-// The states. The last three are final.
+// The states. The last four are final.
 const (
 	// Waiting for its first or next attempt.
 	Waiting State = "waiting"
@@ -23,64 +26,67 @@ const (
 	Failed State = "failed"
 	// Unknown: it may have been delivered; it is not sent again, since the receiver could not tell.
 	Unknown State = "unknown"
+	// Superseded: it was not sent, since what it tells was no longer so.
+	Superseded State = "superseded"
 )
 
 // Final tells whether a delivery in this state will never change again.
 func (s State) Final() bool { return s != Waiting && s != Sending }
 
-// delivery is one alert on its way to one channel.
+// delivery is one message on its way to one recipient.
 type delivery struct {
-	ID       string `gorm:"primaryKey"`
-	Channel  string
-	Service  string
-	Kind     string
-	Severity int
-	Title    string
-	Text     string
-	Payload  string
-	State    State
-	Attempts int
+	ID        string `gorm:"primaryKey"`
+	MessageID string
+	Service   string
+	// Channel, Name and Recipient are what Recipient has.
+	Channel   string
+	Name      string
+	Recipient string
+	Once      bool
+	State     State
+	Attempts  int
 	// Error is what the last attempt that failed ended with.
 	Error       string
-	CreatedAt   int64 `gorm:"autoCreateTime:false"`
+	Warnings    []string `gorm:"serializer:json"`
+	CreatedAt   int64    `gorm:"autoCreateTime:false"`
 	AttemptedAt int64
 	EndedAt     int64
 	// tried says that this process has handed it to the channel.
 	tried bool
+	// gone says that the channel knows the recipient no more.
+	gone bool
 }
 
 // TableName implements gorm's Tabler.
 func (delivery) TableName() string { return "notify_deliveries" }
 
-// Delivery is a copy of a delivery as it was when it was read.
-type Delivery struct {
-	ID, Channel, Kind, Title string
-	State                    State
-	Attempts                 int
-	// Error is what the last attempt that failed ended with, without secrets.
-	Error     string
-	CreatedAt time.Time
-	// EndedAt is zero until the state is final.
-	EndedAt time.Time
+func (d *delivery) to() Recipient {
+	return Recipient{Channel: d.Channel, Name: d.Name, Key: d.Recipient}
 }
 
-// maxDeliveries bounds what Deliveries returns.
-const maxDeliveries = 500
+// place tells the gates of recipients apart.
+func (d *delivery) place() string { return d.Channel + " " + d.Recipient }
 
-// Deliveries are the newest deliveries, newest first, at most 500.
-func (s *Sender) Deliveries(ctx context.Context, limit int) ([]Delivery, error) {
-	var rows []delivery
-	if err := s.cfg.Store.DB(ctx).Order("id DESC").Limit(min(max(limit, 1), maxDeliveries)).Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read the deliveries: %w", err)
+// Delivery is a copy of a delivery as it was when it was read.
+type Delivery struct {
+	ID, MessageID string
+	Recipient
+	State    State
+	Attempts int
+	// Error is what the last attempt that failed ended with, without secrets.
+	Error string
+	// Warnings are what was shortened, left out or replaced in what was delivered.
+	Warnings  []string
+	CreatedAt time.Time
+	// AttemptedAt is zero before the first attempt, EndedAt until the state is final.
+	AttemptedAt, EndedAt time.Time
+}
+
+func (d *delivery) view() Delivery {
+	return Delivery{
+		ID: d.ID, MessageID: d.MessageID, Recipient: d.to(), State: d.State, Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
+		CreatedAt: store.FromMillis(d.CreatedAt), AttemptedAt: store.FromMillis(d.AttemptedAt), EndedAt: store.FromMillis(d.EndedAt),
 	}
-	out := make([]Delivery, 0, len(rows))
-	for _, r := range rows {
-		out = append(out, Delivery{
-			ID: r.ID, Channel: r.Channel, Kind: r.Kind, Title: r.Title, State: r.State, Attempts: r.Attempts, Error: r.Error,
-			CreatedAt: store.FromMillis(r.CreatedAt), EndedAt: store.FromMillis(r.EndedAt),
-		})
-	}
-	return out, nil
 }
 
 // delivery reads one; nil if it is not there.
@@ -109,9 +115,39 @@ func (s *Sender) change(ctx context.Context, id string, values map[string]any) e
 // maxError bounds what is kept of an error, in bytes.
 const maxError = 1000
 
-// end writes a final state.
-func (s *Sender) end(ctx context.Context, id string, state State, reason string) error {
-	return s.change(ctx, id, map[string]any{"state": state, "error": clean(reason), "ended_at": store.Millis(s.cfg.Now())})
+// end writes a final state, and tells the owner of the message.
+func (s *Sender) end(ctx context.Context, d *delivery, state State, reason string, warnings []string) error {
+	next := *d
+	next.State, next.Error, next.Warnings, next.EndedAt = state, clean(reason), warnings, store.Millis(s.cfg.Now())
+	err := s.cfg.Store.QueueTx(ctx, "end delivery", func(ctx context.Context) error {
+		if err := s.alone(ctx, d.MessageID); err != nil {
+			return err
+		}
+		done := s.cfg.Store.Writer(ctx).Where("id = ? AND state IN ?", d.ID, []State{Waiting, Sending}).
+			Select("state", "error", "warnings", "ended_at").Updates(&next)
+		if done.Error != nil || done.RowsAffected == 0 {
+			return done.Error
+		}
+		s.cfg.Store.AfterCommit(ctx, func() { s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID}) })
+		if o := s.owners[d.Service]; o != nil {
+			return o.Ended(ctx, next.view(), d.gone)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("end the delivery: %w", err)
+	}
+	return nil
+}
+
+// alone waits until no other delivery of a message is being ended, so that the owner sees how the others stand. The caller
+// has a transaction.
+func (s *Sender) alone(ctx context.Context, messageID string) error {
+	if s.cfg.Store.Dialect() != store.Postgres {
+		return nil
+	}
+	var m []message
+	return s.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Select("id").Where("id = ?", messageID).Find(&m).Error
 }
 
 // purge deletes what ended before the retention.
@@ -120,6 +156,10 @@ func (s *Sender) purge(ctx context.Context) error {
 	return s.cfg.Store.QueueTx(ctx, "delete old deliveries", func(ctx context.Context) error {
 		w := s.cfg.Store.Writer(ctx)
 		if err := w.Where("ended_at > 0 AND ended_at < ?", before).Delete(&delivery{}).Error; err != nil {
+			return err
+		}
+		err := w.Where("created_at < ? AND NOT EXISTS (SELECT 1 FROM notify_deliveries WHERE message_id = notify_messages.id)", before).Delete(&message{}).Error
+		if err != nil {
 			return err
 		}
 		return w.Where("active = ? AND told_at < ?", false, before).Delete(&alertRecord{}).Error

@@ -1,6 +1,7 @@
-// Package notify tells people and machines what services find worth telling. An alert becomes one delivery for each
-// channel, stored together with the job that sends it; the job tries until the channel has taken it, has refused it for
-// good, or a day has passed. What is delivered is never sent again.
+// Package notify tells people and machines what services find worth telling. A message becomes one delivery for each
+// recipient, stored together with the job that sends it; the job tries until the channel has taken it, has refused it for
+// good, or a day has passed. What is delivered is never sent again. How a message is rendered follows from what its
+// channel can do.
 package notify
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -93,6 +95,10 @@ type Sender struct {
 	ids   *store.IDs
 	queue Queue
 	gates gates
+	// owners are the services that keep recipients, by name.
+	owners map[string]Owner
+	// live tells of deliveries that have ended.
+	live *event.Bus
 }
 
 // New makes a sender. Before Use nothing can be sent.
@@ -115,7 +121,9 @@ func New(cfg Config) (*Sender, error) {
 	if cfg.Retention <= 0 {
 		cfg.Retention = 30 * 24 * time.Hour
 	}
-	return &Sender{cfg: cfg, ids: store.NewIDs(cfg.Now), gates: gates{byRef: map[string]*gate{}}}, nil
+	return &Sender{
+		cfg: cfg, ids: store.NewIDs(cfg.Now), gates: gates{byRef: map[string]*gate{}}, owners: map[string]Owner{}, live: event.NewBus(),
+	}, nil
 }
 
 // Use gives the sender the queue that runs its handlers. It is called once, before anything is sent.
@@ -167,50 +175,36 @@ func (s *Sender) send(ctx context.Context, a Alert, status string, channels []st
 	if a.Time.IsZero() {
 		a.Time = s.cfg.Now()
 	}
-	err := s.cfg.Store.Tx(ctx, "send alert", func(ctx context.Context) error {
-		for _, ref := range channels {
-			if err := s.submit(ctx, a, status, ref); err != nil {
-				return err
-			}
+	payload := payloadOf(a, status)
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("encode the payload of the alert %s.%s: %w", a.Service, a.Kind, err)
+	}
+	p := Post{Service: a.Service, Time: a.Time, Message: &kinds.Message{
+		Kind: payload.Kind, Version: payloadVersion, Severity: a.Severity, Title: sdk.Text{Plain: a.Title}, Summary: sdk.Text{Plain: a.Text}, Payload: raw,
+	}}
+	for _, ref := range channels {
+		p.To = append(p.To, Recipient{Channel: ref})
+	}
+	return s.cfg.Store.Tx(ctx, "send alert", func(ctx context.Context) error {
+		if _, _, err := s.Post(ctx, p); err != nil {
+			return err
 		}
 		if s.cfg.Bus != nil {
-			s.cfg.Store.AfterCommit(ctx, func() {
-				s.cfg.Bus.Publish(Topic, event.Event{Type: a.Service + "." + a.Kind, Data: s.payload("", a, status)})
-			})
+			s.cfg.Store.AfterCommit(ctx, func() { s.cfg.Bus.Publish(Topic, event.Event{Type: payload.Kind, Data: payload}) })
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("send the alert %s.%s: %w", a.Service, a.Kind, err)
-	}
-	return nil
 }
 
-func (s *Sender) payload(id string, a Alert, status string) Payload {
+// payloadOf is an alert's payload. The id is that of each delivery, and comes with it.
+func payloadOf(a Alert, status string) Payload {
 	p := Payload{
-		ID: id, Kind: a.Service + "." + a.Kind, SchemaVersion: payloadVersion, SentAt: store.FormatTime(a.Time), Service: a.Service,
+		Kind: a.Service + "." + a.Kind, SchemaVersion: payloadVersion, SentAt: store.FormatTime(a.Time), Service: a.Service,
 		Severity: a.Severity.String(), Status: status, Title: a.Title, Text: a.Text, Fields: a.Fields,
 	}
 	if p.Fields == nil {
 		p.Fields = map[string]any{}
 	}
 	return p
-}
-
-// submit stores one delivery and its job. The caller has a transaction.
-func (s *Sender) submit(ctx context.Context, a Alert, status, ref string) error {
-	id := s.ids.New("ntf")
-	raw, err := json.Marshal(s.payload(id, a, status))
-	if err != nil {
-		return fmt.Errorf("encode the payload: %w", err)
-	}
-	d := delivery{
-		ID: id, Channel: ref, Service: a.Service, Kind: a.Service + "." + a.Kind, Severity: int(a.Severity), Title: a.Title, Text: a.Text,
-		Payload: string(raw), State: Waiting, CreatedAt: store.Millis(a.Time),
-	}
-	if err := s.cfg.Store.Writer(ctx).Create(&d).Error; err != nil {
-		return fmt.Errorf("store the delivery: %w", err)
-	}
-	_, _, err = s.queue.Submit(ctx, queue.Submission{Type: jobDeliver, DedupKey: id, Payload: deliverPayload{ID: id}, Actor: a.Service})
-	return err
 }

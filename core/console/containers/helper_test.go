@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -58,7 +59,9 @@ type site struct {
 	engine   *fake.Engine
 	registry *fake.Registry
 	codeHost *fake.CodeHost
-	dir      string
+	// chat and push play roles, other has its recipient in the configuration.
+	chat, push, other *fake.Notifier
+	dir               string
 	// at is the base of the service without a slash at its end, url the address of the listener.
 	at, url       string
 	admin, member string
@@ -70,14 +73,17 @@ func newSite(t testing.TB, base string) *site {
 	s := &site{
 		TB: t, engine: fake.NewEngine(), registry: fake.NewRegistry(), codeHost: fake.NewCodeHost("planted-token"), dir: t.TempDir(), at: strings.TrimSuffix(base, "/"),
 	}
-	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), service.Migrations(), queue.Migrations(), auth.Migrations())
+	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), service.Migrations(), queue.Migrations(), notify.Migrations(), auth.Migrations())
 	ring, err := secret.NewKeyring(bytes.Repeat([]byte{3}, secret.KeySize))
 	must(t, err)
 	users, err := auth.New(auth.Config{Store: st, Keyring: ring})
 	must(t, err)
+	channels := s.channels()
+	sender, err := notify.New(notify.Config{Store: st, Channel: s.channel})
+	must(t, err)
 	s.service, err = service.New(service.Config{
-		Store: st, Keyring: ring, DataDir: filepath.Join(s.dir, "data"), Version: "1.2.3",
-		Providers: service.Providers{Engine: s.engine, Registries: []client.Registry{s.registry}, CodeHost: s.codeHost},
+		Sender: sender, Store: st, Keyring: ring, DataDir: filepath.Join(s.dir, "data"), Version: "1.2.3",
+		Providers: service.Providers{Engine: s.engine, Registries: []client.Registry{s.registry}, CodeHost: s.codeHost, Notify: channels},
 		Settings: service.Settings{
 			BaseURL: base, ComposeBin: "docker-compose", SelfUpgradeURL: "/supervisor/", ImageRepo: selfRepo, Discovery: 60, MaxActions: 200, DeployTimeout: 5,
 			Parallel: 4, PerHost: 4, RetryBaseMS: 1, RetryMaxMS: 2, UpdateRetries: 1, UpdateBaseMS: 1, UpdateMaxMS: 2,
@@ -86,9 +92,11 @@ func newSite(t testing.TB, base string) *site {
 	})
 	must(t, err)
 	bus := event.NewBus()
-	s.queue, err = queue.New(queue.Config{Store: st, Bus: bus, Handlers: s.service.Jobs(), Workers: 4, Poll: 20 * time.Millisecond, Grace: 50 * time.Millisecond})
+	s.queue, err = queue.New(queue.Config{Store: st, Bus: bus, Handlers: append(s.service.Jobs(), sender.Jobs()...), Workers: 4, Poll: 20 * time.Millisecond, Grace: 50 * time.Millisecond})
 	must(t, err)
 	s.service.Use(s.queue)
+	sender.Use(s.queue)
+	sender.Serve(service.ServiceName, s.service)
 	must(t, s.queue.Start(context.Background()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

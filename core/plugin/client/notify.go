@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -29,6 +30,9 @@ type Notifier interface {
 	Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error)
 	// ValidateTarget checks a recipient and sends nothing.
 	ValidateTarget(ctx context.Context, to notify.Target) (schema.Diagnostics, error)
+	// Configured are the attributes that the configuration sets to something, with their values where those are texts and
+	// no secrets.
+	Configured() (map[string]string, error)
 }
 
 type notifyFacade struct {
@@ -50,6 +54,38 @@ func (n *notifyFacade) Describe() (*notify.Descriptor, error) {
 		return nil, catalog.ErrRetired
 	}
 	return notify.ParseDescriptor(in.About)
+}
+
+func (n *notifyFacade) Configured() (map[string]string, error) {
+	in := n.handle.Current()
+	if in == nil {
+		return nil, catalog.ErrRetired
+	}
+	var set map[string]any
+	if len(in.JSON) > 0 {
+		if err := json.Unmarshal(in.JSON, &set); err != nil {
+			return nil, fault.Wrap(err, fault.Internal, "The configuration of the channel cannot be read.")
+		}
+	}
+	out := map[string]string{}
+	for _, a := range in.About.GetConfig().GetAttributes() {
+		switch v := set[a.GetName()].(type) {
+		case nil:
+		case string:
+			if v != "" && !a.GetSensitive() {
+				out[a.GetName()] = v
+			} else if v != "" {
+				out[a.GetName()] = ""
+			}
+		case []any:
+			if len(v) > 0 {
+				out[a.GetName()] = ""
+			}
+		default:
+			out[a.GetName()] = ""
+		}
+	}
+	return out, nil
 }
 
 // use makes one call: it finds the instance and its client, and bounds how many calls there are and how long they take.

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ type Notifier struct {
 	descriptor *notify.Descriptor
 	errors     []error
 	validate   func(notify.Target) schema.Diagnostics
+	configured map[string]string
 	sent       []Sent
 }
 
@@ -83,4 +85,18 @@ func (n *Notifier) ValidateTarget(_ context.Context, to notify.Target) (schema.D
 		return nil, nil
 	}
 	return f(to), nil
+}
+
+// Configure sets what Configured answers.
+func (n *Notifier) Configure(attributes map[string]string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.configured = attributes
+}
+
+// Configured implements client.Notifier.
+func (n *Notifier) Configured() (map[string]string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.configured), nil
 }

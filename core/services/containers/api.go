@@ -24,6 +24,7 @@ const (
 	tagHost      = "Code host packages"
 	tagWebhooks  = "Webhooks"
 	tagDeploy    = "Deploy check"
+	tagNotify    = "Notifications"
 )
 
 // newAPI declares all JSON endpoints of the service.
@@ -34,6 +35,7 @@ func (s *Service) newAPI(base string) *api.API {
 		Tags: []*huma.Tag{
 			{Name: tagCore}, {Name: tagStacks}, {Name: tagDiscovery}, {Name: tagWork}, {Name: tagJobs, Description: "Everything that takes long is a job."},
 			{Name: tagVersions}, {Name: tagSettings}, {Name: tagResources}, {Name: tagHost}, {Name: tagWebhooks}, {Name: tagDeploy},
+			{Name: tagNotify, Description: "What people and machines are told."},
 		},
 		Security: map[string]*huma.SecurityScheme{
 			"webhookSecret": {Type: "apiKey", In: "header", Name: headerWebhookSecret, Description: "The shared secret of the generic trigger."},
@@ -47,6 +49,7 @@ func (s *Service) newAPI(base string) *api.API {
 	s.resourcesAPI(a)
 	s.hooksAPI(a)
 	s.reportAPI(a)
+	s.notifyAPI(a)
 	return a
 }
 

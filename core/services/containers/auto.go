@@ -101,7 +101,7 @@ func tells(ev engine.Event) bool {
 const housekeepSlice = 10_000
 
 // housekeeping removes what is past its time: samples, backups of stacks that have proved stable, snapshots, events of
-// deliveries. It never compacts the database.
+// deliveries, news of versions. It never compacts the database.
 func (s *Service) housekeeping(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	now := s.cfg.Now()
 	for range 10 {
@@ -120,6 +120,9 @@ func (s *Service) housekeeping(ctx context.Context, _ *queue.Job, _ queue.Progre
 	}
 	if err := s.inference.collect(ctx); err != nil {
 		return nil, fmt.Errorf("delete old snapshots: %w", err)
+	}
+	if err := s.repo.purgeNotices(ctx, now.Add(-noticesKeep).UnixMilli()); err != nil {
+		return nil, fmt.Errorf("delete old notices: %w", err)
 	}
 	return nil, s.removeBackups(ctx)
 }

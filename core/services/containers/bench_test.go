@@ -69,7 +69,7 @@ func BenchmarkDiscovery(b *testing.B) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		b.Run(name, func(b *testing.B) {
 			var r *remote
-			e := newEnvOn(b, testkit.OpenStore(b, configs[name](b), queue.Migrations(), Migrations()), func(e *env) {
+			e := newEnvOn(b, testkit.OpenStore(b, configs[name](b), allMigrations()...), func(e *env) {
 				r = &remote{Engine: e.engine}
 				e.asEngine = r
 			})

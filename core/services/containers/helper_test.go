@@ -63,8 +63,10 @@ type env struct {
 	idle  bool
 	svc   *Service
 	queue *queue.Queue
-	base  string
-	guard guardFunc
+	// channels are those of notifications.
+	channels channelSet
+	base     string
+	guard    guardFunc
 }
 
 func keyring(t testing.TB) *secret.Keyring {
@@ -79,14 +81,14 @@ func keyring(t testing.TB) *secret.Keyring {
 // forEach runs a test with a service on each kind of database.
 func forEach(t *testing.T, test func(t *testing.T, e *env), change ...func(*env)) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		test(t, newEnvOn(t, testkit.OpenStore(t, cfg, queue.Migrations(), Migrations()), change...))
+		test(t, newEnvOn(t, testkit.OpenStore(t, cfg, allMigrations()...), change...))
 	})
 }
 
 // newEnv makes a service on SQLite; change may alter what it is made of.
 func newEnv(t testing.TB, change ...func(*env)) *env {
 	t.Helper()
-	return newEnvOn(t, testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), Migrations()), change...)
+	return newEnvOn(t, testkit.OpenStore(t, testkit.SQLiteConfig(t), allMigrations()...), change...)
 }
 
 // testSettings are short where waiting is concerned.
@@ -123,18 +125,21 @@ func (e *env) start() {
 	if eng == nil {
 		eng = e.engine
 	}
+	sender := e.channels.sender(e, e.store, e.now)
 	svc, err := New(Config{
-		Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now,
-		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost},
+		Sender: sender, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now,
+		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.channels.listed()},
 	})
 	e.must(err)
-	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: svc.Jobs(), Schedules: svc.Schedules(), Workers: e.workers}
+	sender.Serve(ServiceName, svc)
+	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(), Workers: e.workers}
 	if !e.idle {
 		cfg.Heartbeat, cfg.Poll, cfg.Grace = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	}
 	q, err := queue.New(cfg)
 	e.must(err)
 	svc.Use(q)
+	sender.Use(q)
 	e.must(q.Start(context.Background()))
 	e.svc, e.queue = svc, q
 	e.Cleanup(func() { e.stop(q, svc) })

@@ -61,6 +61,8 @@ type hookEnv struct {
 	svc   *Service
 	logs  *hookLogs
 	base  string
+	// channels are those of notifications.
+	channels channelSet
 	// answers are the bodies of all answers, for the search for secrets.
 	answers bytes.Buffer
 }
@@ -76,25 +78,29 @@ func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &hookEnv{TB: t, store: testkit.OpenStore(t, cfg, queue.Migrations(), Migrations()), host: fake.NewCodeHost(hookPAT), logs: &hookLogs{}}
+	e := &hookEnv{TB: t, store: testkit.OpenStore(t, cfg, allMigrations()...), host: fake.NewCodeHost(hookPAT), logs: &hookLogs{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: e.logs, Level: hclog.Debug})
 	e.host.OnParse(hookParse)
+	sender := e.channels.sender(t, e.store, nil)
 	e.svc, err = New(Config{
-		Store: e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
+		Sender: sender,
+		Store:  e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
 		Settings: Settings{
 			BaseURL: "/", PackageHosts: []string{hookImages}, WebhookSecret: hookTrigger, Parallel: 2, PerHost: 2, RetryBaseMS: 1, RetryMaxMS: 1, ComposeBin: "compose",
 			Discovery: 60, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
 		},
-		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host},
+		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host, Notify: e.channels.listed()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.queue, err = queue.New(queue.Config{Store: e.store, Bus: event.NewBus(), Logger: log, Handlers: e.svc.Jobs(), Poll: 50 * time.Millisecond})
+	e.queue, err = queue.New(queue.Config{Store: e.store, Bus: event.NewBus(), Logger: log, Handlers: append(e.svc.Jobs(), sender.Jobs()...), Poll: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.svc.Use(e.queue)
+	sender.Use(e.queue)
+	sender.Serve(ServiceName, e.svc)
 	t.Cleanup(e.svc.Close)
 	e.listen(log)
 	return e

@@ -183,15 +183,19 @@ func checkCallback(text string) error {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > 1000 {
 		return invalid("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
 	}
-	ip := net.ParseIP(u.Hostname())
-	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if u.Scheme != "https" && (u.Scheme != "http" || !local) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !localHost(u.Hostname())) {
 		return invalid("callbackUrl", "The callback URL must begin with https://.")
 	}
 	if !strings.HasSuffix(u.Path, hookPath) {
 		return invalid("callbackUrl", "The callback URL must end in %s.", hookPath)
 	}
 	return nil
+}
+
+// localHost tells whether a name or address means this machine.
+func localHost(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // checkHooks is the part of the deploy check about package webhooks.

@@ -184,6 +184,7 @@ func (s *Service) Jobs() []queue.Handler {
 				r.end(ctx, err)
 				return out, explain(err)
 			},
+			Finished: s.jobEnded,
 		}
 	}
 	settles := func(h queue.Handler) queue.Handler {
@@ -203,6 +204,10 @@ func (s *Service) Jobs() []queue.Handler {
 		add(JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
 		add(JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
 		{Type: jobHousekeeping, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.housekeeping},
+		{
+			// What cannot be announced within a few hours is no news any more.
+			Type: jobAnnounce, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.runAnnounce,
+		},
 		{Type: jobReport, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.runReport},
 	}
 }

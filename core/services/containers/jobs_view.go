@@ -112,7 +112,7 @@ func resultReason(j *queue.Job) *ResultReason {
 		out.Summary = orElse(stepFailure[step], "The job failed.")
 	}
 	if j.State == queue.RolledBack {
-		out.Summary += " The former version runs again."
+		out.Summary += " " + backAgain
 	}
 	return out
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -136,7 +135,7 @@ func setRapid(t *testing.T, checks int) {
 
 func newLockModel(t *testing.T, cfg store.Config) *lockModel {
 	m := &lockModel{round: 1, stacks: map[string][]string{}, names: map[string][2]string{}, jobs: map[string][]string{}}
-	st := testkit.OpenStore(t, cfg, queue.Migrations(), Migrations())
+	st := testkit.OpenStore(t, cfg, allMigrations()...)
 	m.env = newEnvOn(t, st, func(e *env) {
 		m.gate = newGated(e.engine)
 		e.asEngine, e.workers = m.gate, 64

@@ -11,7 +11,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/testkit"
 )
@@ -151,7 +150,7 @@ func scanned(t testing.TB, st *store.Store, s statement) (tables []string, text 
 // TestNoQueryScans: with many rows the lookups of the service find theirs by an index.
 func TestNoQueryScans(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		st := testkit.OpenStore(t, cfg, queue.Migrations(), Migrations())
+		st := testkit.OpenStore(t, cfg, allMigrations()...)
 		now := time.Now().UnixMilli()
 		fill(t, st, now)
 		// Before anything else uses the handles: registering is not for handles in use.

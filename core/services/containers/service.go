@@ -40,6 +40,8 @@ type Providers struct {
 	Registries []client.Registry
 	// CodeHost is nil where none is configured.
 	CodeHost client.CodeHost
+	// Notify are the channels of notifications, in the order of the settings.
+	Notify []Channel
 }
 
 // Config is what the service needs.
@@ -53,6 +55,8 @@ type Config struct {
 	DataDir string
 	// Version is the core's own.
 	Version string
+	// Sender sends notifications; the service must be made the owner of its messages.
+	Sender Sender
 	// Access tells how people are let in, for the settings page and the deploy check.
 	Access AccessInfo
 	// ReadFile and Now replace the file system and the clock in tests; nil means the real ones.
@@ -99,8 +103,8 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	if cfg.Store == nil || cfg.Keyring == nil {
-		return nil, errors.New("the containers service needs a database and a keyring")
+	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil {
+		return nil, errors.New("the containers service needs a database, a keyring and a sender of notifications")
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1)}
 	s.SetAccess(cfg.Access)

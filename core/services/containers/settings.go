@@ -15,6 +15,8 @@ type Settings struct {
 	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host is asked. One may stand without brackets."`
 	CodeHost       string        `patchbay:"code_host,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
 	PackageHosts   []string      `patchbay:"package_hosts,default=ghcr.io" doc:"Registry hosts whose images the code host's package webhooks are about."`
+	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels of notifications, such as [notify.chat, notify.mail]. The first that fits plays chat, email, webhook and webPush, which are set in the console; others have their recipient in their own block."`
+	Locale         string        `patchbay:"locale,default=zh,enum=zh|en" doc:"The language of the texts in notifications."`
 	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
 	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for registries, also for compose."`
 	SelfUpgradeURL string        `patchbay:"self_upgrade_url,default=/supervisor/,env=SVC_SELF_UPGRADE_URL" doc:"Where the page links to for the upgrade of this instance itself."`

@@ -1,0 +1,89 @@
+package notify
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/core/notify/card"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// fit leaves of a notification what a channel can carry, and draws the card for one that shows images. The warnings tell
+// what was shortened or left out.
+func fit(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (warnings []string) {
+	if about.Has(sdk.CapImage) && c != nil {
+		png, err := card.Draw(*c)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("the card could not be drawn: %v", err))
+		}
+		n.Image = png
+	}
+	for _, t := range []*sdk.Text{&n.Title, &n.Summary, &n.Detail} {
+		if !about.Has(sdk.CapMarkdown) {
+			t.Markdown = ""
+		}
+		if !about.Has(sdk.CapHTML) {
+			t.HTML = ""
+		}
+	}
+	if most := about.MaxTextBytes; most > 0 && textBytes(n) > int(most) {
+		shorten(n, int(most))
+		warnings = append(warnings, fmt.Sprintf("the text was shortened to the channel's %d bytes", most))
+	}
+	if most := about.MaxPayloadBytes; most > 0 && len(n.Payload) > int(most) {
+		short, err := kinds.Shorten(n.Payload, most)
+		if err != nil {
+			short, warnings = nil, append(warnings, "the payload was left out: it is too long for the channel")
+		}
+		n.Payload = short
+	}
+	return warnings
+}
+
+// textBytes is the length of the longest rendering.
+func textBytes(n *sdk.Notification) int {
+	sum := func(of func(sdk.Text) string) (total int) {
+		for _, t := range []sdk.Text{n.Title, n.Summary, n.Detail} {
+			if text := of(t); text != "" {
+				total += len(text)
+			} else {
+				total += len(t.Plain)
+			}
+		}
+		return total
+	}
+	return max(sum(func(t sdk.Text) string { return t.Plain }), sum(func(t sdk.Text) string { return t.Markdown }), sum(func(t sdk.Text) string { return t.HTML }))
+}
+
+// shorten gives up the other renderings, since markup cannot be cut anywhere, and then the end of the plain texts: the
+// detail first, the title last.
+func shorten(n *sdk.Notification, most int) {
+	for _, t := range []*sdk.Text{&n.Title, &n.Summary, &n.Detail} {
+		*t = sdk.Text{Plain: t.Plain}
+	}
+	for _, t := range []*sdk.Text{&n.Detail, &n.Summary, &n.Title} {
+		if over := textBytes(n) - most; over > 0 {
+			t.Plain = cut(t.Plain, len(t.Plain)-over)
+		}
+	}
+	if n.Title.Plain == "" { // never empty, however little a channel takes
+		n.Title.Plain = ellipsis
+	}
+}
+
+const ellipsis = "…"
+
+// cut is the beginning of s, at most n bytes with the mark that something is missing.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if n -= len(ellipsis); n <= 0 {
+		return ""
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + ellipsis
+}

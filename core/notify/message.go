@@ -1,0 +1,203 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/notify/card"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// message is what is told, once for all channels.
+type message struct {
+	ID      string `gorm:"primaryKey"`
+	Service string
+	// Key is the ID, or what makes the message the same as another of the service.
+	Key      string
+	Kind     string
+	Schema   string
+	Version  int
+	Severity int
+	Title    string
+	Summary  string
+	Detail   string
+	Rich     rich `gorm:"serializer:json"`
+	Payload  string
+	// CreatedAt is what receivers get to know as the time of the news.
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+}
+
+// TableName implements gorm's Tabler.
+func (message) TableName() string { return "notify_messages" }
+
+// rich is what is beside the plain texts.
+type rich struct {
+	Markdown texts      `json:"markdown,omitzero"`
+	HTML     texts      `json:"html,omitzero"`
+	Links    []sdk.Link `json:"links,omitempty"`
+	Card     *card.Card `json:"card,omitempty"`
+}
+
+type texts struct {
+	Title   string `json:"title,omitempty"`
+	Summary string `json:"summary,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Recipient is where a message goes.
+type Recipient struct {
+	// Channel is the reference of an instance, such as notify.ops.
+	Channel string
+	// Name is what payloads call the channel; empty means the instance's name.
+	Name string
+	// Key tells several recipients of one channel apart; empty where there is one.
+	Key string
+}
+
+func (r Recipient) name() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	_, name, _ := strings.Cut(r.Channel, ".")
+	return name
+}
+
+// Owner is a service that keeps recipients and wants to know what became of its messages.
+type Owner interface {
+	// Target is where a recipient is reached, with its secrets. It is asked for each attempt. An error of NoRecipient ends
+	// the delivery; after any other it is tried again.
+	Target(ctx context.Context, r Recipient) (sdk.Target, error)
+	// Wanted tells whether a message is still worth sending. It is asked before each attempt.
+	Wanted(ctx context.Context, messageID string) (bool, error)
+	// Ended runs in the transaction in which a delivery reaches its final state. gone says that the recipient is there no
+	// more. Its error undoes the state, and both are tried again.
+	Ended(ctx context.Context, d Delivery, gone bool) error
+}
+
+// Serve makes o the owner of a service's messages. It is called before the queue starts.
+func (s *Sender) Serve(service string, o Owner) { s.owners[service] = o }
+
+// noRecipient says why nobody can be reached.
+type noRecipient struct{ why string }
+
+func (e *noRecipient) Error() string { return e.why }
+
+// NoRecipient is the error of Owner.Target for a recipient that cannot be reached, and will not be by waiting.
+func NoRecipient(why string) error { return &noRecipient{why} }
+
+// Post is a message for some recipients.
+type Post struct {
+	Service string
+	// Key makes a message the same as another of the service, which is stored once. Empty means it is like no other.
+	Key     string
+	Message *kinds.Message
+	To      []Recipient
+	// Once allows one attempt for each recipient, now.
+	Once bool
+	// Time is when it was found; the zero time is now.
+	Time time.Time
+}
+
+// Post stores a message with a delivery and its job for each recipient, in the transaction of ctx if there is one. fresh
+// is false if the message was stored before: then nothing is added.
+func (s *Sender) Post(ctx context.Context, p Post) (id string, fresh bool, err error) {
+	if p.Time.IsZero() {
+		p.Time = s.cfg.Now()
+	}
+	err = s.cfg.Store.Tx(ctx, "post message", func(ctx context.Context) error {
+		id, fresh, err = s.keep(ctx, p)
+		if err != nil || !fresh {
+			return err
+		}
+		for _, to := range p.To {
+			if err := s.submit(ctx, id, p, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("post the message %s: %w", p.Message.Kind, err)
+	}
+	return id, fresh, nil
+}
+
+// keep stores the message unless there is one with its key.
+func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err error) {
+	m := p.Message
+	if p.Message == nil || p.Service == "" {
+		return "", false, errors.New("a post needs a service and a message")
+	}
+	w := s.cfg.Store.Writer(ctx)
+	if p.Key != "" {
+		var found []message
+		if err := w.Where("service = ? AND key = ?", p.Service, p.Key).Find(&found).Error; err != nil {
+			return "", false, err
+		}
+		if len(found) > 0 {
+			return found[0].ID, false, nil
+		}
+	}
+	id = s.ids.New("ntm")
+	row := message{
+		ID: id, Service: p.Service, Key: p.Key, Kind: m.Kind, Schema: m.Schema, Version: m.Version, Severity: int(m.Severity),
+		Title: m.Title.Plain, Summary: m.Summary.Plain, Detail: m.Detail.Plain, Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
+		Rich: rich{
+			Markdown: texts{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown}, HTML: texts{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
+			Links: m.Links, Card: m.Card,
+		},
+	}
+	if row.Key == "" {
+		row.Key = id
+	}
+	if err := w.Create(&row).Error; err != nil {
+		return "", false, fmt.Errorf("store the message: %w", err)
+	}
+	return id, true, nil
+}
+
+// submit stores one delivery and its job. The caller has a transaction.
+func (s *Sender) submit(ctx context.Context, messageID string, p Post, to Recipient) error {
+	d := delivery{
+		ID: s.ids.New("ntf"), MessageID: messageID, Service: p.Service, Channel: to.Channel, Name: to.name(), Recipient: to.Key, Once: p.Once,
+		State: Waiting, CreatedAt: store.Millis(p.Time),
+	}
+	if err := s.cfg.Store.Writer(ctx).Create(&d).Error; err != nil {
+		return fmt.Errorf("store the delivery: %w", err)
+	}
+	_, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobDeliver, DedupKey: d.ID, Payload: deliverPayload{ID: d.ID}, Actor: p.Service})
+	return err
+}
+
+// payload is the message's, for one delivery.
+func (m *message) payload(d *delivery) (json.RawMessage, error) {
+	if m.Schema == "" {
+		return json.RawMessage(strings.Replace(m.Payload, `{"id":""`, `{"id":"`+d.ID+`"`, 1)), nil
+	}
+	return kinds.ForChannel(json.RawMessage(m.Payload), d.Name, d.Name == sdk.RoleWebPush)
+}
+
+// notification is the message for one delivery, with all that any channel could use but the image.
+func (m *message) notification(d *delivery) (*sdk.Notification, error) {
+	payload, err := m.payload(d)
+	if err != nil {
+		return nil, fmt.Errorf("write the payload: %w", err)
+	}
+	text := func(plain string, of func(texts) string) sdk.Text {
+		return sdk.Text{Plain: plain, Markdown: of(m.Rich.Markdown), HTML: of(m.Rich.HTML)}
+	}
+	return &sdk.Notification{
+		ID: d.ID, Kind: m.Kind, Version: m.Version, SentAt: store.FromMillis(m.CreatedAt), Severity: Severity(m.Severity),
+		Title:   text(m.Title, func(t texts) string { return t.Title }),
+		Summary: text(m.Summary, func(t texts) string { return t.Summary }),
+		Detail:  text(m.Detail, func(t texts) string { return t.Detail }),
+		Links:   m.Rich.Links, Payload: payload,
+	}, nil
+}

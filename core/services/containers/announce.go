@@ -1,0 +1,325 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/version"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	// jobAnnounce tells the channels what a job has found or done.
+	jobAnnounce = jobPrefix + "announce"
+	// displayWait is how long it waits for the versions behind floating tags.
+	displayWait = 10 * time.Second
+	// noticesKeep is for how long it is remembered which new versions were told.
+	noticesKeep = 180 * 24 * time.Hour
+)
+
+// announcement is the payload of jobAnnounce.
+type announcement struct {
+	JobID string `json:"jobId"`
+}
+
+// jobEnded runs in the transaction in which a job ends: news whose version is no candidate any more is ended, and a job
+// is made that tells people.
+func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
+	if slices.Contains([]string{JobCheck, JobUpdate, JobRollback, JobDiscovery, JobRuntimeScan}, publicType(job.Type)) {
+		if err := s.repo.supersede(ctx, s.now()); err != nil {
+			return fmt.Errorf("end old notices: %w", err)
+		}
+	}
+	if s.event(&job) == "" {
+		return nil
+	}
+	_, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobAnnounce, DedupKey: "announce/" + job.ID, Payload: announcement{JobID: job.ID}, Actor: job.Actor})
+	return err
+}
+
+// event is the kind of notification that the end of a job makes; empty for none.
+func (s *Service) event(job *queue.Job) string {
+	var spec jobSpec
+	if job.Decode(&spec) != nil || job.StartedAt.IsZero() {
+		return ""
+	}
+	switch publicType(job.Type) {
+	case JobUpdate:
+		if spec.Mode != ModeDryRun {
+			return kinds.JobFinished
+		}
+	case JobCheck:
+		if job.State == queue.Success && (spec.Reason == ReasonSchedule || spec.Reason == ReasonWebhook) {
+			return kinds.NewVersionDiscovered
+		}
+	case JobHook:
+		if job.State == queue.Success && spec.Op == hookAuditAll && spec.Reason == ReasonSchedule {
+			return kinds.WebhookAnomaly
+		}
+	}
+	return ""
+}
+
+// runAnnounce tells the channels of a job that has ended.
+func (s *Service) runAnnounce(ctx context.Context, own *queue.Job, _ queue.Progress) (any, error) {
+	var in announcement
+	if err := own.Decode(&in); err != nil {
+		return nil, err
+	}
+	job, err := s.queue.Get(ctx, in.JobID)
+	var gone *fault.Error
+	if errors.As(err, &gone) && gone.Code == fault.NotFound {
+		return map[string]any{"skipped": "the job is not kept any more"}, nil
+	}
+	if err != nil {
+		return nil, queue.Temporary(fmt.Errorf("read the job: %w", err))
+	}
+	why := ""
+	switch s.event(&job) {
+	case kinds.JobFinished:
+		why, err = s.announceUpdate(ctx, &job)
+	case kinds.NewVersionDiscovered:
+		why, err = s.announceVersions(ctx, &job)
+	case kinds.WebhookAnomaly:
+		why, err = s.announceAnomaly(ctx, &job)
+	}
+	if err != nil {
+		return nil, queue.Temporary(err)
+	}
+	if why != "" {
+		s.log.Info("no notification was sent", "job", job.ID, "type", publicType(job.Type), "reason", why)
+	}
+	return map[string]any{"skipped": why}, nil
+}
+
+// to are the recipients of an event, or why there are none.
+func (s *Service) to(ctx context.Context, event func(EventSwitches) bool) (to []notify.Recipient, why string, err error) {
+	set, err := s.storedNotifications(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !event(set.Events) {
+		return nil, "the event is switched off", nil
+	}
+	if to, err = s.recipients(ctx, set); err != nil {
+		return nil, "", err
+	}
+	if len(to) == 0 {
+		return nil, "no channel is switched on", nil
+	}
+	return to, "", nil
+}
+
+// writer writes events out in the service's language.
+func (s *Service) writer(ctx context.Context) kinds.Writer {
+	return kinds.Writer{
+		Locale: s.settings().Locale, BaseURL: s.PublicBaseURL(ctx), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
+	}
+}
+
+// sitePath is the path of a base URL, with a slash at the end.
+func sitePath(base string) string {
+	if u, err := url.Parse(base); err == nil {
+		base = u.Path
+	}
+	return strings.TrimSuffix(base, "/") + "/"
+}
+
+// post stores a message once for each job.
+func (s *Service) post(ctx context.Context, job *queue.Job, m *kinds.Message, to []notify.Recipient) (id string, err error) {
+	id, _, err = s.cfg.Sender.Post(ctx, notify.Post{Service: ServiceName, Key: m.Kind + "/" + job.ID, Message: m, To: to})
+	return id, err
+}
+
+func (s *Service) announceUpdate(ctx context.Context, job *queue.Job) (why string, err error) {
+	to, why, err := s.to(ctx, func(e EventSwitches) bool { return e.Update })
+	if err != nil || why != "" {
+		return why, err
+	}
+	ev, err := s.updateEvent(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	m, err := s.writer(ctx).JobFinished(ev)
+	if err != nil {
+		return "", fmt.Errorf("write the notification: %w", err)
+	}
+	_, err = s.post(ctx, job, m, to)
+	return "", err
+}
+
+func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEvent, error) {
+	view := jobView(job)
+	out := kinds.JobEvent{
+		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
+		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return out, err
+	}
+	var spec jobSpec
+	var sum UpdateSummary
+	_ = job.Decode(&spec)
+	_ = json.Unmarshal(job.Result, &sum)
+	for _, t := range spec.Targets {
+		out.Affected = inv.named(out.Affected, t.ServiceID)
+	}
+	for _, st := range sum.Stacks {
+		for _, id := range st.Update.ChangedServices {
+			out.Changed = inv.named(out.Changed, id)
+		}
+		out.Excerpt = orElse(out.Excerpt, st.Update.LastError)
+	}
+	if why := view.ResultReason; why != nil {
+		out.Failure = reasonIn(s.settings().Locale, why.Summary)
+		out.Excerpt = orElse(out.Excerpt, why.Detail)
+	}
+	return out, nil
+}
+
+// named adds a service to a list.
+func (inv *inventory) named(to []kinds.Service, id string) []kinds.Service {
+	svc := inv.services[id]
+	if svc == nil {
+		return to
+	}
+	out := kinds.Service{StackID: svc.StackID, ServiceID: svc.ID, ServiceName: svc.Name}
+	if st := inv.stacks[svc.StackID]; st != nil {
+		out.StackName = st.Project
+	}
+	return append(to, out)
+}
+
+func (s *Service) announceAnomaly(ctx context.Context, job *queue.Job) (why string, err error) {
+	var sum AuditSummary
+	if err := json.Unmarshal(job.Result, &sum); err != nil {
+		return "", fmt.Errorf("read what the audit found: %w", err)
+	}
+	if sum.Missing+sum.Conflict+sum.Error == 0 {
+		return "all webhooks are in order", nil
+	}
+	to, why, err := s.to(ctx, func(e EventSwitches) bool { return e.WebhookAnomaly })
+	if err != nil || why != "" {
+		return why, err
+	}
+	ev := kinds.AnomalyEvent{JobID: job.ID, Status: string(job.State), Missing: sum.Missing, Conflict: sum.Conflict, Error: sum.Error}
+	for _, r := range sum.Repos {
+		ev.Repos = append(ev.Repos, kinds.AnomalyRepo{FullName: r.Repo, State: r.Status, LastError: r.Error})
+	}
+	m, err := s.writer(ctx).WebhookAnomaly(ev)
+	if err != nil {
+		return "", fmt.Errorf("write the notification: %w", err)
+	}
+	_, err = s.post(ctx, job, m, to)
+	return "", err
+}
+
+// announceVersions tells what a check has found and nobody was told of, all in one message.
+func (s *Service) announceVersions(ctx context.Context, job *queue.Job) (why string, err error) {
+	var sum CheckSummary
+	if err := json.Unmarshal(job.Result, &sum); err != nil {
+		return "", fmt.Errorf("read what the check found: %w", err)
+	}
+	if len(sum.NewVersions.Services) == 0 {
+		return "there is no new version", nil
+	}
+	to, why, err := s.to(ctx, func(e EventSwitches) bool { return e.NewVersion })
+	if err != nil || why != "" {
+		return why, err
+	}
+	s.awaitVersions(ctx, sum.NewVersions.Services)
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = s.cfg.Store.Tx(ctx, "announce versions", func(ctx context.Context) error {
+		if err := s.repo.supersede(ctx, s.now()); err != nil {
+			return err
+		}
+		fresh, err := s.repo.reserve(ctx, s.notices(inv, job, sum.NewVersions.Services))
+		if err != nil || len(fresh) == 0 {
+			why = "people were told of these versions before"
+			return err
+		}
+		return s.postVersions(ctx, job, &sum, inv, fresh, to)
+	})
+	return why, err
+}
+
+// awaitVersions waits for the search for the versions behind floating tags, for a while.
+func (s *Service) awaitVersions(ctx context.Context, found []NewVersion) {
+	var digests []string
+	for _, v := range found {
+		if !version.Strict(v.CandidateTag) {
+			digests = append(digests, v.CurrentDigest, v.CandidateDigest)
+		}
+	}
+	if len(digests) > 0 {
+		s.inference.wait(ctx, digests, displayWait)
+	}
+}
+
+// notices are the news in what a check found, for services that still have that candidate.
+func (s *Service) notices(inv *inventory, job *queue.Job, found []NewVersion) (rows []noticeRecord) {
+	var spec jobSpec
+	_ = job.Decode(&spec)
+	for _, v := range found {
+		svc := inv.services[v.ServiceID]
+		if svc == nil || svc.CandidateDigest != v.CandidateDigest || inv.archived(svc) || inv.ignored(svc) != nil {
+			continue
+		}
+		rows = append(rows, noticeRecord{
+			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: spec.Reason, ImageRef: svc.ref().String(), ImageTag: svc.Tag,
+			CurrentTag: svc.Tag, CurrentDisplayTag: readable(svc.RuntimeVersion, svc.Tag), CandidateTag: svc.CandidateTag,
+			CandidateDisplayTag: readable(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest, Status: noticePending,
+			SentChannels: []string{}, CreatedAt: s.now(),
+		})
+	}
+	return rows
+}
+
+// readable is the version that a person can tell: what was found behind a digest, else a tag that is a version; empty if
+// there is neither.
+func readable(found, tag string) string {
+	if found == "" && version.Strict(tag) {
+		return tag
+	}
+	return found
+}
+
+// postVersions sends the message for some news. The caller has a transaction.
+func (s *Service) postVersions(ctx context.Context, job *queue.Job, sum *CheckSummary, inv *inventory, rows []noticeRecord, to []notify.Recipient) error {
+	ev := kinds.NewVersionsEvent{JobID: job.ID, JobStatus: string(job.State), Scope: sum.Scope, ServicesChecked: sum.ServicesChecked}
+	ids := make([]string, len(rows))
+	for i, n := range rows {
+		ids[i] = n.ID
+		change := kinds.VersionChange{
+			Service: inv.named(nil, n.ServiceID)[0], CurrentTag: n.CurrentTag, CandidateTag: n.CandidateTag, CurrentDisplay: n.CurrentDisplayTag, CandidateDisplay: n.CandidateDisplayTag,
+		}
+		if change.CurrentDisplay == change.CandidateDisplay {
+			// A new build of the same version: that it is the same tells nothing.
+			change.CurrentDisplay, change.CandidateDisplay = "", ""
+		}
+		ev.Services = append(ev.Services, change)
+	}
+	m, err := s.writer(ctx).NewVersions(ev)
+	if err != nil {
+		return fmt.Errorf("write the notification: %w", err)
+	}
+	id, err := s.post(ctx, job, m, to)
+	if err != nil {
+		return err
+	}
+	return s.cfg.Store.Writer(ctx).Model(&noticeRecord{}).Where("id IN ?", ids).Update("message_id", id).Error
+}

@@ -1,0 +1,49 @@
+package containers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// allMigrations are those of all that the service stands on.
+func allMigrations() []store.Migrations {
+	return []store.Migrations{queue.Migrations(), notify.Migrations(), Migrations()}
+}
+
+// channelSet are doubles of channels by their references.
+type channelSet map[string]*fake.Notifier
+
+// listed are the channels in the order of their references.
+func (c channelSet) listed() (out []Channel) {
+	for _, ref := range slices.Sorted(maps.Keys(c)) {
+		out = append(out, Channel{Ref: ref, Notifier: c[ref]})
+	}
+	return out
+}
+
+// sender makes a sender to the channels, quick to try again.
+func (c channelSet) sender(t testing.TB, st *store.Store, now func() time.Time) *notify.Sender {
+	t.Helper()
+	s, err := notify.New(notify.Config{
+		Store: st, Now: now, Backoff: func(int) time.Duration { return 20 * time.Millisecond },
+		Channel: func(ref string) (client.Notifier, error) {
+			if ch := c[ref]; ch != nil {
+				return ch, nil
+			}
+			return nil, fmt.Errorf("there is no instance %s", ref)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,110 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/notify/card"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Preview is what a notification of a kind looks like, written about this instance's own services.
+type Preview struct {
+	Kind, Title, Summary, Detail string
+	// HTML is a fragment of the whole text, for channels that show HTML.
+	HTML    string
+	Payload json.RawMessage
+}
+
+// PreviewKinds are the kinds that there is a preview of.
+func PreviewKinds() []string { return kinds.Kinds() }
+
+// Preview writes a notification of a kind, and sends nothing.
+func (s *Service) Preview(ctx context.Context, kind string) (Preview, error) {
+	m, err := s.sample(ctx, kind)
+	if err != nil {
+		return Preview{}, err
+	}
+	out := Preview{Kind: kind, Title: m.Title.Plain, Summary: m.Summary.Plain, Detail: m.Detail.Plain, Payload: m.Payload}
+	var b strings.Builder
+	fmt.Fprintf(&b, "<h1>%s</h1>", html.EscapeString(m.Title.Plain))
+	for _, part := range []string{m.Summary.HTML, m.Detail.HTML} {
+		b.WriteString(part)
+	}
+	for _, l := range m.Links {
+		fmt.Fprintf(&b, `<p><a href="%s">%s</a></p>`, html.EscapeString(l.URL), html.EscapeString(l.Label))
+	}
+	out.HTML = b.String()
+	return out, nil
+}
+
+// PreviewCard draws the card of a notification of a kind, a PNG.
+func (s *Service) PreviewCard(ctx context.Context, kind string) ([]byte, error) {
+	m, err := s.sample(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	return card.Draw(*m.Card)
+}
+
+// sample is a notification of a kind, with services of this instance where there are any.
+func (s *Service) sample(ctx context.Context, kind string) (*kinds.Message, error) {
+	w := s.writer(ctx)
+	some, err := s.someServices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	job := store.NewID("job")
+	switch kind {
+	case kinds.JobFinished:
+		end := s.cfg.Now()
+		return w.JobFinished(kinds.JobEvent{
+			ID: job, Type: JobUpdate, Scope: ScopeService, Status: "success", Reason: ReasonUI, CreatedBy: actor(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
+			StackID: some[0].StackID, ServiceID: some[0].ServiceID, Changed: some[:1], Affected: some[:1],
+		})
+	case kinds.NewVersionDiscovered:
+		ev := kinds.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: ScopeAll, ServicesChecked: len(some)}
+		for _, svc := range some {
+			ev.Services = append(ev.Services, kinds.VersionChange{Service: svc, CurrentTag: "latest", CandidateTag: "latest", CurrentDisplay: "1.4.2", CandidateDisplay: "1.5.0"})
+		}
+		return w.NewVersions(ev)
+	case kinds.WebhookAnomaly:
+		return w.WebhookAnomaly(kinds.AnomalyEvent{JobID: job, Status: "success", Missing: 1, Repos: []kinds.AnomalyRepo{{FullName: "owner/repo", State: "missing"}}})
+	case kinds.NotificationTest:
+		return w.Test(kinds.TestEvent{})
+	}
+	return nil, fault.New(fault.NotFound, "There is no kind of notification %q.", kind)
+}
+
+// someServices are at most three services, or one that stands for any.
+func (s *Service) someServices(ctx context.Context) (out []kinds.Service, err error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range sortedIDs(inv) {
+		if len(out) < 3 {
+			out = inv.named(out, id)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, kinds.Service{StackID: "stk_0", StackName: "stack", ServiceID: "svc_0", ServiceName: "service"})
+	}
+	return out, nil
+}
+
+func sortedIDs(inv *inventory) (ids []string) {
+	for id, svc := range inv.services {
+		if !inv.archived(svc) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

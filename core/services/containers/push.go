@@ -1,0 +1,242 @@
+package containers
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	// maxEndpoint bounds the endpoint of a subscription, in bytes, maxSubscriptions how many there are.
+	maxEndpoint      = 2048
+	maxSubscriptions = 200
+	maxLabel         = 200
+)
+
+// subscriptionRecord is a browser that has subscribed. P256dh and Auth are sealed.
+type subscriptionRecord struct {
+	ID        string `gorm:"primaryKey"`
+	Endpoint  string
+	P256dh    string `gorm:"column:p256dh"`
+	Auth      string
+	Label     string
+	CreatedBy string
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
+}
+
+// TableName implements gorm's Tabler.
+func (subscriptionRecord) TableName() string { return "containers_push_subscriptions" }
+
+func (r *repository) subscriptions(ctx context.Context) (out []subscriptionRecord, err error) {
+	err = r.db(ctx).Order("id").Find(&out).Error
+	return out, err
+}
+
+// subscription is one of them; nil if it is not there.
+func (r *repository) subscription(ctx context.Context, id string) (*subscriptionRecord, error) {
+	var rows []subscriptionRecord
+	err := r.db(ctx).Where("id = ?", id).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func (r *repository) deleteSubscription(ctx context.Context, id string) error {
+	return r.tx(ctx, "delete a subscription", func(_ context.Context, w *gorm.DB) error {
+		return w.Where("id = ?", id).Delete(&subscriptionRecord{}).Error
+	})
+}
+
+func (r *repository) clearSubscriptions(ctx context.Context) error {
+	return r.tx(ctx, "delete all subscriptions", func(_ context.Context, w *gorm.DB) error {
+		return w.Where("1 = 1").Delete(&subscriptionRecord{}).Error
+	})
+}
+
+// Subscription is a browser's subscription as the Push API tells it.
+type Subscription struct {
+	Endpoint string           `json:"endpoint" maxLength:"2048" example:"https://push.example.net/send/abc"`
+	Keys     SubscriptionKeys `json:"keys"`
+}
+
+// SubscriptionKeys are what payloads are encrypted with.
+type SubscriptionKeys struct {
+	P256dh string `json:"p256dh" maxLength:"200" doc:"A point on P-256, 65 bytes in base64url." example:"BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM"`
+	Auth   string `json:"auth" maxLength:"100" doc:"16 bytes in base64url." example:"tBHItJI5svbpez7KI4CCXg"`
+}
+
+// Subscriber is a subscription as the settings show it. Whoever knows an endpoint may send to it, so that it is not shown.
+type Subscriber struct {
+	ID        string `json:"id" example:"psh_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Host      string `json:"host" example:"push.example.net"`
+	Label     string `json:"label" doc:"What the browser said of itself when it subscribed."`
+	CreatedBy string `json:"createdBy"`
+	CreatedAt string `json:"createdAt" format:"date-time"`
+}
+
+// Subscribers lists the subscriptions.
+func (s *Service) Subscribers(ctx context.Context) ([]Subscriber, error) {
+	rows, err := s.repo.subscriptions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the push subscriptions: %w", err)
+	}
+	out := make([]Subscriber, 0, len(rows))
+	for _, r := range rows {
+		one := Subscriber{ID: r.ID, Label: r.Label, CreatedBy: r.CreatedBy, CreatedAt: stamp(r.CreatedAt)}
+		if u, err := url.Parse(r.Endpoint); err == nil {
+			one.Host = u.Host
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// Subscribe keeps a subscription, in place of one with the same endpoint.
+func (s *Service) Subscribe(ctx context.Context, sub Subscription, label string) error {
+	if err := checkSubscription(sub); err != nil {
+		return err
+	}
+	label = strings.ToValidUTF8(label, "")
+	row := subscriptionRecord{ID: store.NewID("psh"), Endpoint: sub.Endpoint, Label: label[:min(len(label), maxLabel)], CreatedBy: actor(ctx), CreatedAt: s.now(), UpdatedAt: s.now()}
+	row.Label = strings.ToValidUTF8(row.Label, "")
+	return s.repo.tx(ctx, "subscribe", func(ctx context.Context, w *gorm.DB) error {
+		var kept []subscriptionRecord
+		if err := w.Where("endpoint = ?", sub.Endpoint).Find(&kept).Error; err != nil {
+			return err
+		}
+		var n int64
+		if err := w.Model(&subscriptionRecord{}).Count(&n).Error; err != nil {
+			return err
+		}
+		switch {
+		case len(kept) > 0:
+			row.ID, row.CreatedAt = kept[0].ID, kept[0].CreatedAt
+		case n >= maxSubscriptions:
+			return fault.New(fault.InvalidArgument, "There are %d subscriptions already, and no more are kept.", maxSubscriptions)
+		}
+		seal := func(plain, column string) string {
+			return s.cfg.Keyring.Seal([]byte(plain), "containers_push_subscriptions", row.ID, column)
+		}
+		row.P256dh, row.Auth = seal(sub.Keys.P256dh, "p256dh"), seal(sub.Keys.Auth, "auth")
+		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+}
+
+func checkSubscription(sub Subscription) error {
+	u, err := url.Parse(sub.Endpoint)
+	switch {
+	case len(sub.Endpoint) > maxEndpoint:
+		return invalid("endpoint", "The endpoint must have at most %d bytes.", maxEndpoint)
+	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && localHost(u.Hostname())):
+		return invalid("endpoint", "The endpoint must be an absolute https:// URL.")
+	}
+	point, err := decodeKey(sub.Keys.P256dh)
+	if err == nil {
+		_, err = ecdh.P256().NewPublicKey(point)
+	}
+	if err != nil {
+		return invalid("keys.p256dh", "The key p256dh must be a point on P-256, 65 bytes in base64url.")
+	}
+	if secret, err := decodeKey(sub.Keys.Auth); err != nil || len(secret) != 16 {
+		return invalid("keys.auth", "The key auth must be 16 bytes in base64url.")
+	}
+	return nil
+}
+
+// decodeKey reads base64url, with or without padding.
+func decodeKey(text string) ([]byte, error) {
+	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+}
+
+// Unsubscribe forgets a subscription by its endpoint, or by the id that the settings show. deleted is false if there is none.
+func (s *Service) Unsubscribe(ctx context.Context, endpoint, id string) (deleted bool, err error) {
+	if endpoint == "" && id == "" {
+		return false, invalid("endpoint", "The endpoint must not be empty.")
+	}
+	err = s.repo.tx(ctx, "unsubscribe", func(_ context.Context, w *gorm.DB) error {
+		done := w.Where("endpoint = ? AND endpoint <> '' OR id = ?", endpoint, id).Delete(&subscriptionRecord{})
+		deleted = done.RowsAffected > 0
+		return done.Error
+	})
+	return deleted, err
+}
+
+// MakeVAPIDKeys makes a key pair and stores it, and returns the public key. All subscriptions end: they are bound to the
+// former one.
+func (s *Service) MakeVAPIDKeys(ctx context.Context) (publicKey string, err error) {
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return "", fmt.Errorf("make a key pair: %w", err)
+	}
+	publicKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
+	private := base64.RawURLEncoding.EncodeToString(key.Bytes())
+	return publicKey, s.ChangeNotifications(ctx, NotificationChange{WebPush: &PushChange{PublicKey: &publicKey, PrivateKey: &private}})
+}
+
+// completePush checks the keys and the subject.
+func (s *Service) completePush(c *channel, set *storedNotifications) error {
+	has, err := c.Configured()
+	if err != nil {
+		return err
+	}
+	_, public := has["vapid_public_key"]
+	_, private := has["vapid_private_key"]
+	if public && private {
+		return nil
+	}
+	if set.WebPush.PublicKey == "" {
+		return invalid("webPush.vapidPublicKey", "Web Push needs a pair of VAPID keys: make one first.")
+	}
+	secret, err := s.openNotify(set.WebPush.PrivateKey, "vapidPrivateKey")
+	if err != nil {
+		return err
+	}
+	if secret == "" {
+		return invalid("webPush.vapidPrivateKey", "The private VAPID key is missing.")
+	}
+	raw, err := decodeKey(secret.Reveal())
+	if err != nil {
+		return invalid("webPush.vapidPrivateKey", "The private VAPID key must be 32 bytes in base64url.")
+	}
+	key, err := ecdh.P256().NewPrivateKey(raw)
+	if err != nil {
+		return invalid("webPush.vapidPrivateKey", "The private VAPID key must be 32 bytes in base64url.")
+	}
+	point, err := decodeKey(set.WebPush.PublicKey)
+	if err != nil || string(point) != string(key.PublicKey().Bytes()) {
+		return invalid("webPush.vapidPublicKey", "The public VAPID key does not belong to the private one.")
+	}
+	return checkSubject(set.WebPush.Subject)
+}
+
+func checkSubject(subject string) error {
+	u, err := url.Parse(subject)
+	if subject == "" || err == nil && (u.Scheme == "mailto" && strings.Contains(u.Opaque, "@") || u.Scheme == "https" && u.Host != "") {
+		return nil
+	}
+	return invalid("webPush.vapidSubject", "The subject must be mailto: and an address, or an https:// URL.")
+}
+
+// vapidSubject is how a push service reaches the sender: what is set, else the public base URL. Some push services refuse
+// addresses that do not resolve.
+func (s *Service) vapidSubject(ctx context.Context, set storedNotifications) string {
+	if set.WebPush.Subject != "" {
+		return set.WebPush.Subject
+	}
+	if base := s.PublicBaseURL(ctx); strings.HasPrefix(base, "https://") {
+		return base
+	}
+	return "mailto:patchbay@localhost"
+}

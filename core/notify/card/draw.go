@@ -44,7 +44,7 @@ func Draw(c Card) ([]byte, error) {
 	p.head()
 	p.lines(p.subject())
 	var out bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	enc := png.Encoder{}
 	if err := enc.Encode(&out, reduced(p.RGBA, c.Tone)); err != nil {
 		return nil, fmt.Errorf("encode a card: %w", err)
 	}
@@ -89,11 +89,12 @@ func (p *painter) head() {
 	const size, least, height = 32.0, 24.0, 54.0
 	kind, at := p.fit(p.glyphs(p.card.Kind), room*0.6, size, least)
 	p.typist.draw(p.RGBA, kind, left, kindLine, at, 0, muted)
-	status, at := p.fit(p.glyphs(p.card.Status), room-width(kind, size)-120, 28, 20)
+	kindWidth := width(kind, at)
+	status, at := p.fit(p.glyphs(p.card.Status), room-kindWidth-120, 28, 20)
 	if len(status) == 0 {
 		return
 	}
-	x := left + math.Ceil(width(kind, size)) + 24
+	x := left + math.Ceil(kindWidth) + 24
 	if len(kind) == 0 {
 		x = left
 	}

@@ -47,3 +47,11 @@ func (c channelSet) sender(t testing.TB, st *store.Store, now func() time.Time) 
 	}
 	return s
 }
+
+// recipient is that of a role.
+func (e *env) recipient(role string) notify.Recipient {
+	e.Helper()
+	all, err := e.svc.channels()
+	e.must(err)
+	return notify.Recipient{Channel: find(all, role).Ref, Name: role}
+}

@@ -94,7 +94,7 @@ func newEnv(t testing.TB, change ...func(*env)) *env {
 // testSettings are short where waiting is concerned.
 func testSettings() Settings {
 	return Settings{
-		BaseURL: "/", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{host}, ComposeBin: "docker-compose",
+		BaseURL: "/", Locale: "zh", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{host}, ComposeBin: "docker-compose",
 		SelfUpgradeURL: "/supervisor/", ImageRepo: host + "/acme/patchbay", Discovery: 60, MaxActions: 200, DeployTimeout: 5, Parallel: 8, PerHost: 5,
 		RetryAttempts: 3, RetryBaseMS: 1, RetryMaxMS: 4, Cooldown: 21600, UpdateRetries: 2, UpdateBaseMS: 1, UpdateMaxMS: 2,
 		HealthTimeout: 1200 * time.Millisecond, SettleTime: 100 * time.Millisecond,

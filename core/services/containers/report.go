@@ -99,13 +99,16 @@ func (s *Service) runReport(ctx context.Context, _ *queue.Job, _ queue.Progress)
 	return rep.Overall, s.repo.putSetting(ctx, settingReport, rep, s.now())
 }
 
+// reportCheck is one of the checks of the report.
+type reportCheck struct {
+	id, title, group string
+	run              func(context.Context) ReportCheck
+}
+
 // makeReport runs all checks, each within the time that the settings give it.
 func (s *Service) makeReport(ctx context.Context) Report {
 	rep := Report{GeneratedAt: formatTime(s.cfg.Now()), Overall: ReportOverall{Result: "pass", Blocking: []string{}}}
-	for _, c := range []struct {
-		id, title, group string
-		run              func(context.Context) ReportCheck
-	}{
+	checks := []reportCheck{
 		{"core.forward_auth_authorization_config", "Who is let in", "core", s.checkAllowlist},
 		{"core.trusted_proxies", "Who may name people", "core", s.checkProxies},
 		{"core.docker_engine", "Container engine", "core", s.checkEngine},
@@ -117,7 +120,11 @@ func (s *Service) makeReport(ctx context.Context) Report {
 		{"feature.registry_limits", "Registries that limit requests", "feature", s.checkCooling},
 		{"feature.github_packages", "Package webhooks", "feature", s.checkHooks},
 		{"feature.public_base_url", "Links in notifications", "feature", s.checkBaseURL},
-	} {
+	}
+	for _, c := range channelChecks {
+		checks = append(checks, reportCheck{c.id, c.title, "feature", func(ctx context.Context) ReportCheck { return s.checkChannel(ctx, c.role) }})
+	}
+	for _, c := range checks {
 		run, cancel := context.WithTimeout(ctx, time.Duration(s.settings().DeployTimeout)*time.Second)
 		check := c.run(run)
 		cancel()

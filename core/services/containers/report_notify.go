@@ -1,0 +1,54 @@
+package containers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/notify"
+
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// channelChecks are the parts of the deploy check about the channels that have settings.
+var channelChecks = []struct{ id, role, title string }{
+	{"feature.notifications.chat", sdk.RoleChat, "Notifications by chat"},
+	{"feature.notifications.email", sdk.RoleEmail, "Notifications by mail"},
+	{"feature.notifications.webhook", sdk.RoleWebhook, "Notifications by webhook"},
+	{"feature.notifications.web_push", sdk.RoleWebPush, "Notifications by Web Push"},
+}
+
+// checkChannel looks whether a channel that is switched on has what it needs, and what became of its last delivery.
+func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
+	const impact = "Nobody hears of updates and new versions by this channel."
+	set, err := s.storedNotifications(ctx)
+	if err != nil {
+		return failing("The settings of notifications cannot be read.", impact, "", "Look at the log of the core.")
+	}
+	if !set.on(role) {
+		return na(naSwitch, "The channel is switched off.")
+	}
+	all, err := s.channels()
+	if err == nil {
+		err = s.complete(ctx, &set, all, role)
+	}
+	if err != nil {
+		why := "The channel cannot be asked."
+		if f := (*fault.Error)(nil); errors.As(err, &f) {
+			why = f.Message
+		}
+		return failing("The channel is switched on and cannot send.", impact, why, "Complete its settings on the page of notifications, or switch it off.")
+	}
+	last, err := s.cfg.Sender.Latest(ctx, ServiceName)
+	if err != nil {
+		return failing("The last deliveries cannot be read.", impact, "", "Look at the log of the core.")
+	}
+	d, sent := last[role]
+	switch {
+	case sent && d.State == notify.Failed:
+		return failing("The last notification was not delivered.", impact, d.Error, "Send a test on the page of notifications.")
+	case sent:
+		return pass("The channel is complete.", "last delivery: "+string(d.State))
+	}
+	return pass("The channel is complete.", "nothing was sent yet")
+}

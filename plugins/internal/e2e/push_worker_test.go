@@ -1,0 +1,231 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/serviceworker"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// worker is the service worker of a core, in a browser.
+type worker struct {
+	b            *browser
+	registration serviceworker.RegistrationID
+	// ctx is the worker's own side.
+	ctx context.Context
+}
+
+// permit answers the browser's question about notifications for good.
+func (b *browser) permit(setting cdpbrowser.PermissionSetting) {
+	b.t.Helper()
+	_, err := chromedp.CallBrowser(b.ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+		Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"}, Setting: setting, Origin: b.base,
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// startWorker registers the service worker from a page, as the button does.
+func (b *browser) startWorker() *worker {
+	b.t.Helper()
+	var mu sync.Mutex
+	var versions []*serviceworker.Version
+	err := chromedp.Listen(b.ctx, func(ev any) {
+		if ev, ok := ev.(*serviceworker.EventWorkerVersionUpdated); ok {
+			mu.Lock()
+			versions = append(versions, ev.Versions...)
+			mu.Unlock()
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, serviceworker.Enable, cdp.Empty{}); err != nil {
+		b.t.Fatal(err)
+	}
+	script := `navigator.serviceWorker.register("/sw.js?subscriptions=/api/web-push/subscriptions", {scope: "/"}).then(() => navigator.serviceWorker.ready).then((r) => r.scope)`
+	if scope, err := evaluate[string](b, script); err != nil || scope != b.base+"/" {
+		b.t.Fatalf("the worker is registered for %q: %v", scope, err)
+	}
+	w := &worker{b: b}
+	var id target.ID
+	eventually(b.t, 20*time.Second, "the service worker runs", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, v := range versions {
+			if v.Status == serviceworker.VersionStatusActivated && v.TargetID != "" {
+				w.registration, id = v.RegistrationID, v.TargetID
+			}
+		}
+		return id != ""
+	})
+	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))
+	b.t.Cleanup(stop)
+	w.ctx = ctx
+	// The first call decides how long the connection to the worker lasts.
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](`self.registration.scope`)); err != nil {
+		b.t.Fatal(err)
+	}
+	return w
+}
+
+// deliver hands the worker a message, as the push service does.
+func (w *worker) deliver(data string) {
+	w.b.t.Helper()
+	_, err := chromedp.Call(w.b.ctx, serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.b.base, RegistrationID: w.registration, Data: data})
+	if err != nil {
+		w.b.t.Fatal(err)
+	}
+}
+
+// shownNotification is what stands on the screen.
+type shownNotification struct{ Title, Body, Tag, URL, Icon, Badge string }
+
+func (w *worker) shown() []shownNotification {
+	w.b.t.Helper()
+	got, err := evaluate[[]shownNotification](w.b, `navigator.serviceWorker.ready.then((r) => r.getNotifications()).then((all) => all.map(
+		(n) => ({Title: n.title, Body: n.body, Tag: n.tag, URL: n.data.url, Icon: n.icon, Badge: n.badge})))`)
+	if err != nil {
+		w.b.t.Fatal(err)
+	}
+	return got
+}
+
+func (w *worker) clear() {
+	w.b.t.Helper()
+	if _, err := evaluate[bool](w.b, `navigator.serviceWorker.ready.then((r) => r.getNotifications()).then((all) => { all.forEach((n) => n.close()); return true })`); err != nil {
+		w.b.t.Fatal(err)
+	}
+	eventually(w.b.t, 10*time.Second, "no notification is left", func() bool { return len(w.shown()) == 0 })
+}
+
+// click does in the worker what a click on the only notification does. Windows are counted in place of being opened,
+// because a click that nobody made opens none.
+func (w *worker) click() (did []string) {
+	w.b.t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	defer cancel()
+	did, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`(async () => {
+		const did = [];
+		self.clients.openWindow = async (url) => { did.push("opened " + url); };
+		WindowClient.prototype.focus = async function () { did.push("focused " + this.url); };
+		const [notification] = await self.registration.getNotifications();
+		const event = new NotificationEvent("notificationclick", { notification });
+		let work;
+		event.waitUntil = (p) => { work = p; };
+		self.dispatchEvent(event);
+		await work;
+		did.push((await self.registration.getNotifications()).length + " left");
+		return did;
+	})()`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		w.b.t.Fatal(err)
+	}
+	return did
+}
+
+// TestPushWorker feeds a real browser's service worker with what the channel sends.
+func TestPushWorker(t *testing.T) {
+	t.Parallel()
+	c := localCore(t, localHCL)
+	c.start()
+	t.Cleanup(c.stop)
+	b := browse(t, c)
+	b.permit(cdpbrowser.PermissionSettingGranted)
+	b.open("/system/sign-in")
+	w := b.startWorker()
+	home := b.base + "/"
+
+	for _, tt := range []struct {
+		name, data string
+		want       shownNotification
+	}{
+		{"whole", `{"id":"n-1","title":"网关","body":"1.2 → 1.3","url":"/services/a/b","kind":"new_version"}`, shownNotification{"网关", "1.2 → 1.3", "n-1", home + "services/a/b", "", ""}},
+		{"without id", `{"title":"T","body":"B","url":"https://example.com/x","kind":"k","sentAt":"2026-01-01T00:00:00Z"}`,
+			shownNotification{"T", "B", "2026-01-01T00:00:00Z k", "https://example.com/x", "", ""}},
+		{"script", `{"id":"n","title":"T","url":"javascript:alert(1)"}`, shownNotification{"T", "", "n", home, "", ""}},
+		{"other site", `{"id":"n","title":"T","url":"http://example.com/"}`, shownNotification{"T", "", "n", home, "", ""}},
+		{"odd types", `{"id":7,"title":{"a":1},"body":[1],"url":5}`, shownNotification{"Patchbay", "There is news.", "", home, "", ""}},
+		{"array", `[1]`, shownNotification{"Patchbay", "There is news.", "", home, "", ""}},
+		{"null", `null`, shownNotification{"Patchbay", "There is news.", "", home, "", ""}},
+		{"no JSON", `hello`, shownNotification{"Patchbay", "There is news.", "", home, "", ""}},
+		{"nothing", ``, shownNotification{"Patchbay", "There is news.", "", home, "", ""}},
+	} {
+		w.deliver(tt.data)
+		eventually(t, 20*time.Second, "the notification is shown: "+tt.name, func() bool { return len(w.shown()) == 1 })
+		got := w.shown()[0]
+		if !strings.HasPrefix(got.Icon, home+"assets/icon-192.") || !strings.HasPrefix(got.Badge, home+"assets/badge-96.") {
+			t.Errorf("%s: pictures %q, %q", tt.name, got.Icon, got.Badge)
+		}
+		got.Icon, got.Badge = "", ""
+		if got != tt.want {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+		w.clear()
+	}
+
+	// A repetition replaces, another notification does not.
+	for _, body := range []string{"first", "second"} {
+		w.deliver(fmt.Sprintf(`{"id":"n-1","title":"T","body":%q,"url":"/queue/1"}`, body))
+		eventually(t, 20*time.Second, "the notification says "+body, func() bool {
+			got := w.shown()
+			return len(got) == 1 && got[0].Body == body
+		})
+	}
+	w.deliver(`{"id":"n-2","title":"T","body":"third","url":"/queue/1"}`)
+	eventually(t, 20*time.Second, "both notifications are shown", func() bool { return len(w.shown()) == 2 })
+	w.clear()
+
+	w.deliver(`{"id":"n-3","title":"T","url":"/services/a/b"}`)
+	eventually(t, 20*time.Second, "the notification is shown", func() bool { return len(w.shown()) == 1 })
+	if got := w.click(); len(got) != 2 || got[0] != "opened "+home+"services/a/b" || got[1] != "0 left" {
+		t.Errorf("a click: %q", got)
+	}
+	w.deliver(`{"id":"n-4","title":"T","url":"/system/sign-in"}`)
+	eventually(t, 20*time.Second, "the notification is shown", func() bool { return len(w.shown()) == 1 })
+	if got := w.click(); len(got) != 2 || got[0] != "focused "+home+"system/sign-in" {
+		t.Errorf("a click where the page is open: %q", got)
+	}
+}
+
+// TestConsoleIsInstallable asks the browser.
+func TestConsoleIsInstallable(t *testing.T) {
+	t.Parallel()
+	c := localCore(t, localHCL)
+	c.start()
+	t.Cleanup(c.stop)
+	b := browse(t, c)
+	b.open("/system/sign-in")
+	got, err := chromedp.Call(b.ctx, page.GetAppManifest, page.GetAppManifestParams{})
+	if err != nil || len(got.Errors) > 0 || got.URL != b.base+"/manifest.webmanifest" {
+		t.Fatalf("manifest %+v, %v", got, err)
+	}
+	var m struct {
+		Name  string
+		Icons []struct{ Src string }
+	}
+	if err := json.Unmarshal([]byte(got.Data), &m); err != nil || m.Name != "Patchbay" || len(m.Icons) < 3 {
+		t.Errorf("manifest %+v, %v", m, err)
+	}
+	bad, err := chromedp.Call(b.ctx, page.GetInstallabilityErrors, cdp.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range bad.InstallabilityErrors {
+		// A private window installs nothing, whatever the site.
+		if e.ErrorID != "in-incognito" {
+			t.Errorf("the console cannot be installed: %s %v", e.ErrorID, e.ErrorArguments)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (w Writer) anomalyDetail(e AnomalyEvent) document {
 		}
 		d = append(d, b)
 	}
-	return append(d,
+	return w.places(d,
 		block{head: w.linked(w.word("open.job"), w.jobURL(e.JobID))},
 		block{head: w.linked(w.word("open.settings"), w.settingsURL())})
 }

@@ -154,7 +154,7 @@ func (w Writer) jobDetail(e JobEvent) document {
 	if text := excerpt(e.Excerpt); text != "" && text != excerpt(e.Failure) {
 		d = append(d, block{head: words(w.word("job.excerpt")), code: text})
 	}
-	return append(d, block{head: w.linked(w.word("open.job"), w.jobURL(e.ID))})
+	return w.places(d, block{head: w.linked(w.word("open.job"), w.jobURL(e.ID))})
 }
 
 func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {

@@ -85,14 +85,27 @@ func TestSummariesOfNewVersions(t *testing.T) {
 		"version-three":         "发现 3 个服务有新版本:\n- shop / part-0\n- shop / part-1(1.1.0 -> 1.2.0)\n- shop / part-2(1.2.0 -> 1.3.0)",
 	} {
 		m := must(t, writer("", ""), samples()[event])
-		if m.Summary.Plain != want {
-			t.Errorf("%s: %q, want %q", event, m.Summary.Plain, want)
+		if got := summaryOf(t, m); got != want {
+			t.Errorf("%s: %q, want %q", event, got, want)
+		}
+		if first, _, _ := strings.Cut(want, "\n"); m.Summary.Plain != first {
+			t.Errorf("%s for people: %q, want %q", event, m.Summary.Plain, first)
 		}
 	}
 	m := must(t, writer("", ""), samples()["version-thirteen"])
-	if lines := strings.Split(m.Summary.Plain, "\n"); len(lines) != 12 || lines[11] != "... 以及其他 3 个服务（已省略）" {
+	if lines := strings.Split(summaryOf(t, m), "\n"); len(lines) != 12 || lines[11] != "... 以及其他 3 个服务（已省略）" {
 		t.Errorf("thirteen services: %q", lines)
 	}
+}
+
+// summaryOf is the summary in a payload.
+func summaryOf(t *testing.T, m *Message) string {
+	t.Helper()
+	p, err := decode(m.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Human.Summary
 }
 
 func TestPrimaryURL(t *testing.T) {
@@ -155,11 +168,14 @@ func TestForChannel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got struct{ Channel, Title, Body, URL string }
+			var got struct {
+				Channel, Title, Body, URL string
+				Human                     struct{ Summary string }
+			}
 			if err := json.Unmarshal(raw, &got); err != nil {
 				t.Fatal(err)
 			}
-			if got.Channel != channel || push && (got.Title != m.Title.Plain || got.Body != m.Summary.Plain || got.URL == "") {
+			if got.Channel != channel || push && (got.Title != m.Title.Plain || got.Body != got.Human.Summary || !strings.HasPrefix(got.Body, m.Summary.Plain) || got.URL == "") {
 				t.Errorf("%s for %s: %+v", event, channel, got)
 			}
 			if !push && got.Title+got.Body != "" {

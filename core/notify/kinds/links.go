@@ -71,3 +71,11 @@ func (w Writer) hint() document {
 	}
 	return document{{head: words(w.word("hint"))}}
 }
+
+// places adds to a text where there is more, unless Message.Links tells it: that is so with a public base URL.
+func (w Writer) places(d document, blocks ...block) document {
+	if _, absolute := w.base(); absolute {
+		return d
+	}
+	return append(d, blocks...)
+}

@@ -18,6 +18,10 @@ func TestShorten(t *testing.T) {
 			}
 		}
 	})
+	whole, err := decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Run("links first", func(t *testing.T) {
 		got, err := Shorten(raw, int64(len(raw))-1)
 		if err != nil {
@@ -27,7 +31,7 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Links.ServiceURLs) != 9 || *p.Links.Truncated.ServiceURLsOmitted != 4 || p.Human.Detail != m.Detail.Plain || p.Body != m.Summary.Plain {
+		if len(p.Links.ServiceURLs) != 9 || *p.Links.Truncated.ServiceURLsOmitted != 4 || p.Human.Detail != m.Detail.Plain || p.Body != whole.Human.Summary {
 			t.Errorf("shortened to %s", got)
 		}
 	})
@@ -40,7 +44,7 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Links.ServiceURLs) != 0 || p.Links.ServiceURLs == nil || p.Body != m.Summary.Plain || !strings.HasSuffix(p.Human.Detail, ellipsis) {
+		if len(p.Links.ServiceURLs) != 0 || p.Links.ServiceURLs == nil || p.Body != whole.Human.Summary || !strings.HasSuffix(p.Human.Detail, ellipsis) {
 			t.Errorf("shortened to %s", got)
 		}
 		if got, err = Shorten(raw, 1000); err != nil {

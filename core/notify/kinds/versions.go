@@ -54,7 +54,12 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*Message, error) {
 		w.manyVersions(&m, e)
 	}
 	m.Links = w.links(notify.Link{Label: w.word(open), URL: l.PrimaryURL})
-	return w.message(m, p)
+	out, err := w.message(m, p)
+	if err == nil && len(e.Services) > 1 {
+		// The payload's summary lists them, for readers that show nothing else; for people the detail does, with links.
+		out.Summary = document{{head: words(w.count("version.many.summary", len(e.Services)))}}.text()
+	}
+	return out, err
 }
 
 // oneVersion has one sentence; what can be done about it is the link.
@@ -87,7 +92,7 @@ func (w Writer) manyVersions(m *Message, e NewVersionsEvent) {
 	}
 	m.Title, m.Summary = inline(w.count("version.many", len(e.Services))), document{summary}.text()
 	d := append(w.hint(), detail)
-	m.Detail = append(d, block{head: w.linked(w.word("open.check"), w.jobURL(e.JobID))}).text()
+	m.Detail = w.places(d, block{head: w.linked(w.word("open.check"), w.jobURL(e.JobID))}).text()
 }
 
 func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err error) {

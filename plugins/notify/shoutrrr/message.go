@@ -7,6 +7,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
+// maxTitle is the longest title of its own, in bytes: Pushover takes 250 characters, Discord 256.
+const maxTitle = 250
+
 // message is what one service gets.
 type message struct {
 	title, text string
@@ -17,6 +20,9 @@ type message struct {
 // compose writes the text for a service: links are left out before the detail is shortened.
 func compose(n *notify.Notification, r *receiver) message {
 	m := message{title: n.Title.Plain, parts: []notify.Part{notify.PartTitle}}
+	if r.titled && len(m.title) > maxTitle {
+		m.title, m.cut = shorten(m.title, maxTitle), true
+	}
 	var blocks []string
 	add := func(part notify.Part, text string) {
 		if text == "" {
@@ -63,7 +69,7 @@ func linkText(links []notify.Link) string {
 	return strings.Join(lines, "\n")
 }
 
-// shorten cuts between characters; a title that is longer than everything that is permitted leaves room for the mark.
+// shorten cuts between characters, and marks that.
 func shorten(text string, room int) string {
 	const mark = "…"
 	keep := min(len(text), max(0, room-len(mark)))

@@ -177,6 +177,23 @@ func TestShortening(t *testing.T) {
 	})
 }
 
+// TestColumnsHoldWhatTheyWereMadeFor: a label for which there is room is not shortened.
+func TestColumnsHoldWhatTheyWereMadeFor(t *testing.T) {
+	f, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := painter{typist: typist{face: f}}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[a-z0-9 /.-]{1,25}`)
+		l := Line{Label: word.Draw(t, "label"), Value: word.Draw(t, "value")}
+		label, value, size := p.columns([]Line{l}, 30)
+		if !slices.Equal(p.short(l.Label, label, size), p.glyphs(l.Label)) || !slices.Equal(p.short(l.Value, value, size), p.glyphs(l.Value)) {
+			t.Errorf("%q and %q are shortened at %f", l.Label, l.Value, size)
+		}
+	})
+}
+
 func TestBothSidesStay(t *testing.T) {
 	f, err := loaded()
 	if err != nil {

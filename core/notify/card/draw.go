@@ -178,7 +178,8 @@ func (p *painter) columns(lines []Line, most float64) (label, value, size float6
 		value = math.Max(value, width(p.glyphs(l.Value), 1))
 	}
 	size = math.Min(most, math.Max(least, math.Floor((room-columnGap)/math.Max(label+value, 1))))
-	label, value = label*size, value*size
+	// Whole pixels, so that what was just measured is not found too wide by the last bit.
+	label, value = math.Ceil(label*size), math.Ceil(value*size)
 	if label+columnGap+value > room {
 		label = math.Min(label, math.Max(room*labelShare, room-columnGap-value))
 	}

@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+const publicBase = "https://patchbay.example.org/below"
+
+// publicURL sets the public base URL.
+func (c *core) publicURL(t testing.TB, url string) {
+	t.Helper()
+	now := ask[struct{ Backup json.RawMessage }](t, c, "/api/settings")
+	c.api(t, http.MethodPut, "/api/settings", jsonOf(t, map[string]any{"backup": now.Backup, "instance": map[string]any{"publicBaseUrl": url}}), http.StatusOK)
+}
+
+// shown writes a file into bin/screenshots, for people to look at.
+func shown(t testing.TB, name string, raw []byte) {
+	t.Helper()
+	dir := filepath.Join(root(), "bin", "screenshots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counts are how many messages each counterpart has.
+func (o *outlets) counts(t testing.TB) map[string]int {
+	t.Helper()
+	return map[string]int{
+		"chat": len(o.bot.Messages()), "email": len(o.mail.Messages()), "webhook": len(o.hook.all()), "webPush": len(o.sub.Received(t)),
+		"gotify": len(o.gotify.all()), "node": len(o.node.received()),
+	}
+}
+
+// TestNotifyEveryChannel has an update end on the engine, without and with a public base URL: all six channels deliver it.
+func TestNotifyEveryChannel(t *testing.T) {
+	bin := dockertest.Compose(t)[0]
+	o := outletsFor(t, "chat", "email", "webhook", "webPush", "gotify", "node")
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startNotify(t, o, bin.Path)
+	web := c.stackNamed(t, a.project).service(t, "web")
+	update := func(version string) (told, string) {
+		t.Helper()
+		before := len(c.history(t))
+		a.push(t, dockertest.Behaviour{Version: version, Healthcheck: true})
+		web = c.check(t, web.ID)
+		id := c.beginJob(t, "/api/updates", updateBody(web, ""))
+		c.finished(t, id, "success")
+		c.announced(t, id)
+		all := c.history(t)
+		if len(all) != before+1 {
+			t.Fatalf("%d messages, want one more than %d: %+v", len(all), before, all)
+		}
+		return c.becomes(t, all[0].ID, o.every("delivered", nil)), id
+	}
+
+	m, id := update("1.1.0")
+	if m.Kind != "job_finished" || m.Severity != "success" || m.Title != "更新完成（成功）" {
+		t.Errorf("the message is %+v", m)
+	}
+	page := "/services/" + web.StackID + "/" + web.ID
+	o.tell(t, c, a.project, id, page, false)
+	want := map[string]int{"chat": 2, "email": 2, "webhook": 1, "webPush": 1, "gotify": 1, "node": 1}
+	if got := o.counts(t); !maps.Equal(got, want) {
+		t.Errorf("arrived %v, want %v", got, want)
+	}
+
+	c.publicURL(t, publicBase)
+	_, id = update("1.2.0")
+	o.tell(t, c, a.project, id, publicBase+page, true)
+	for name := range want {
+		want[name] *= 2
+	}
+	if got := o.counts(t); !maps.Equal(got, want) {
+		t.Errorf("arrived %v, want %v", got, want)
+	}
+	c.mailLooksWell(t, o)
+}
+
+// tell looks at what the newest message is at each counterpart. absolute says that links can be.
+func (o *outlets) tell(t *testing.T, c *core, project, jobID, page string, absolute bool) {
+	t.Helper()
+	name := project + " / web"
+	o.tellChat(t, name, page, absolute)
+	o.tellMail(t, name, page, absolute)
+	o.tellMachines(t, c, jobID, page)
+	all := o.gotify.all()
+	note := decode[struct{ Title, Message string }](t, all[len(all)-1].body)
+	contains(t, note.Title+"\n"+note.Message, "更新完成（成功）", name, page)
+	contains(t, o.node.texts[len(o.node.texts)-1], "Patchbay: 更新完成（成功）\n\n", name, page)
+}
+
+func (o *outlets) tellChat(t *testing.T, name, page string, absolute bool) {
+	t.Helper()
+	all := o.bot.Messages()
+	photo, detail := all[len(all)-2], all[len(all)-1]
+	if photo.Method != "sendPhoto" || detail.Method != "sendMessage" || !detail.PreviewDisabled {
+		t.Fatalf("the chat got %s and %s", photo.Method, detail.Method)
+	}
+	contains(t, photo.Text, "更新完成（成功）", name)
+	contains(t, detail.Text, name)
+	card, err := png.DecodeConfig(bytes.NewReader(photo.Photo))
+	if err != nil || card.Width != 1200 || card.Height != 630 || len(photo.Photo) >= 100_000 {
+		t.Errorf("the picture has %d x %d points and %d bytes: %v", card.Width, card.Height, len(photo.Photo), err)
+	}
+	shown(t, "notify-update.png", photo.Photo)
+	links := 0
+	for _, m := range []string{photo.Markup, detail.Markup} {
+		links += strings.Count(m, "<a href=")
+	}
+	if absolute {
+		contains(t, photo.Markup, fmt.Sprintf("<a href=%q", page))
+		return
+	}
+	if links > 0 {
+		t.Errorf("there are links without a public base URL: %s", detail.Markup)
+	}
+	contains(t, detail.Markup, "<code>"+page+"</code>")
+}
+
+func (o *outlets) tellMail(t *testing.T, name, page string, absolute bool) {
+	t.Helper()
+	all := o.mail.Messages()
+	for i, to := range []string{"a@patchbay.test", "b@patchbay.test"} {
+		found := false
+		for _, m := range all[len(all)-2:] {
+			found = found || m.To == to && m.From == mailSender
+		}
+		if !found {
+			t.Errorf("the %d. recipient has no mail: %+v", i+1, all)
+		}
+	}
+	got := openLetter(t, all[len(all)-1].Raw)
+	if got.subject != "[Patchbay] 更新完成（成功）" {
+		t.Errorf("the subject is %q", got.subject)
+	}
+	contains(t, got.plain, name, page)
+	contains(t, got.html, name, page)
+	if has := strings.Contains(got.html, fmt.Sprintf("<a href=%q", page)); has != absolute {
+		t.Errorf("a link to the page: %v, want %v:\n%s", has, absolute, got.html)
+	}
+	if !absolute {
+		contains(t, got.html, "<code>"+page+"</code>")
+	}
+}
+
+// tellMachines looks at the payloads that the webhook and the browser got.
+func (o *outlets) tellMachines(t *testing.T, c *core, jobID, page string) {
+	t.Helper()
+	type payload struct {
+		Schema, Kind, Channel, Title, Body, URL string
+		Job                                     struct{ ID, Status string }
+		Human                                   struct{ Title, Summary string }
+		Links                                   struct{ PrimaryURL string }
+	}
+	post := o.hook.last(t)
+	if err := verify(post.header, []byte(post.body)); err != nil {
+		t.Errorf("the signature: %v", err)
+	}
+	c.served(t, []byte(post.body))
+	if p := decode[payload](t, post.body); p.Schema != "svc.notification.job.v2" || p.Channel != "webhook" || p.Job.ID != jobID || p.Job.Status != "success" || p.Links.PrimaryURL != page || p.Title != "" {
+		t.Errorf("the webhook got %+v", p)
+	}
+	all := o.sub.Received(t)
+	raw := all[len(all)-1]
+	c.served(t, []byte(raw))
+	if p := decode[payload](t, raw); p.Channel != "webPush" || p.Title != "更新完成（成功）" || p.Body == "" || p.Body != p.Human.Summary || p.URL != page || p.Job.ID != jobID {
+		t.Errorf("the browser got %+v", p)
+	}
+}
+
+// mailLooksWell opens the newest mail in a browser, at the width of a telephone and of a desk.
+func (c *core) mailLooksWell(t *testing.T, o *outlets) {
+	t.Helper()
+	all := o.mail.Messages()
+	html := openLetter(t, all[len(all)-1].Raw).html
+	b := browse(t, c)
+	for name, width := range map[string]int{"phone": 390, "desktop": 1280} {
+		b.letter(html, width)
+		wide, err := evaluate[int](b, "document.documentElement.scrollWidth")
+		if err != nil || wide > width {
+			t.Errorf("at %d the mail is %d wide: %v", width, wide, err)
+		}
+		b.picture("notify-mail-" + name)
+	}
+}

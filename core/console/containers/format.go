@@ -39,14 +39,17 @@ func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 // tone is the class of a state's pill.
 func tone(state string) string {
 	switch state {
-	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match", "project.active", "inference.ready":
+	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match", "project.active", "inference.ready",
+		"channel.on", "delivery.delivered", "severity.success":
 		return "ok"
-	case "updatable", "refreshing", "inference.queued", "inference.running", "updated", "hook.queued", "hook.running":
+	case "updatable", "refreshing", "inference.queued", "inference.running", "updated", "hook.queued", "hook.running",
+		"delivery.waiting", "delivery.sending", "severity.info":
 		return "info"
 	case "up.partial", "archMismatch", "waiting", "missing", "hint", "conflict", "skipped_by_size", "marked_missing",
-		"arch.mismatch", "arch.unknown", "hook.missing", "hook.conflict", "project.missing", "inference.stale":
+		"arch.mismatch", "arch.unknown", "hook.missing", "hook.conflict", "project.missing", "inference.stale",
+		"channel.incomplete", "channel.unreachable", "delivery.unknown", "severity.warning":
 		return "warn"
-	case "fail", "rejected", "hook.error", "project.invalid", "inference.all_failed":
+	case "fail", "rejected", "hook.error", "project.invalid", "inference.all_failed", "channel.failed", "delivery.failed", "severity.error":
 		return "bad"
 	}
 	return ui.Tone(state)

@@ -85,7 +85,7 @@ func newSite(t testing.TB, base string) *site {
 		Sender: sender, Store: st, Keyring: ring, DataDir: filepath.Join(s.dir, "data"), Version: "1.2.3",
 		Providers: service.Providers{Engine: s.engine, Registries: []client.Registry{s.registry}, CodeHost: s.codeHost, Notify: channels},
 		Settings: service.Settings{
-			BaseURL: base, ComposeBin: "docker-compose", SelfUpgradeURL: "/supervisor/", ImageRepo: selfRepo, Discovery: 60, MaxActions: 200, DeployTimeout: 5,
+			BaseURL: base, Locale: "zh", ComposeBin: "docker-compose", SelfUpgradeURL: "/supervisor/", ImageRepo: selfRepo, Discovery: 60, MaxActions: 200, DeployTimeout: 5,
 			Parallel: 4, PerHost: 4, RetryBaseMS: 1, RetryMaxMS: 2, UpdateRetries: 1, UpdateBaseMS: 1, UpdateMaxMS: 2,
 			HealthTimeout: time.Second, SettleTime: 50 * time.Millisecond, PackageHosts: []string{"registry.example"},
 		},
@@ -244,6 +244,8 @@ type visitor struct {
 	lang string
 	// from says where the browser stands that sends a request.
 	from string
+	// script makes the requests those of the pages' script.
+	script bool
 }
 
 // as is a visitor who has signed in with an API key.
@@ -285,6 +287,9 @@ func (v *visitor) request(ctx context.Context, method, path string, form url.Val
 	req, err := http.NewRequestWithContext(ctx, method, v.url+path, strings.NewReader(form.Encode()))
 	must(v, err)
 	req.Header = http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {v.from}, "Accept-Language": {v.lang}}
+	if v.script {
+		req.Header.Set("HX-Request", "true")
+	}
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

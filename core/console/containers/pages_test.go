@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
@@ -39,6 +40,7 @@ func addresses(s *site, web service.ServiceDetail) []string {
 		"/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID, svc, svc + "?window=7d", "/queue", "/queue?type=check&status=open&stackId=" + web.StackID,
 		"/queue?serviceId=" + web.ID, "/queue/version-inference", "/queue/version-inference?q=web&status=missing", "/discovery", "/discovery?archived=include",
 		"/deploy-check", "/settings", "/host-packages", "/host-packages?q=x&selected=selected&decision=ignored",
+		"/notifications", "/notifications?before=ntm_0", "/notifications/preview/job_finished", "/notifications/preview/new_version_discovered",
 	}
 	jobs, _, err := s.service.ListJobs(context.Background(), service.JobFilter{})
 	must(s, err)
@@ -65,7 +67,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("%s holds %q", path, at)
 				}
 				for _, m := range href.FindAllStringSubmatch(p.body, -1) {
-					if link := m[1]; !strings.HasPrefix(link, s.at+"/") && !strings.HasPrefix(link, "/system") && !strings.HasPrefix(link, "/assets") && link != "/supervisor/" {
+					if link := m[1]; !strings.HasPrefix(link, s.at+"/") && !strings.HasPrefix(link, "/system") && !strings.HasPrefix(link, "/assets") && link != "/supervisor/" && link != ui.ManifestPath {
 						t.Errorf("%s leads to %s", path, link)
 					}
 				}

@@ -1,5 +1,5 @@
 // Package containers holds the pages of the containers service: stacks and their services, the queue of jobs, discovery,
-// package webhooks, the deploy check and the settings.
+// package webhooks, notifications, the deploy check and the settings.
 package containers
 
 import (
@@ -59,6 +59,7 @@ func Section(s *service.Service, bus *event.Bus, base string) (console.Section, 
 			{TextID: "containers.nav.queue", Href: p.base + "/queue", Key: "q", Admin: true, Prefix: true},
 			{TextID: "containers.nav.discovery", Href: p.base + "/discovery", Key: "d", Admin: true},
 			{TextID: "containers.nav.webhooks", Href: p.base + "/host-packages", Key: "w", Admin: true, Prefix: true},
+			{TextID: "containers.nav.notifications", Href: p.base + notifyPath, Key: "n", Admin: true, Prefix: true},
 			{TextID: "containers.nav.deploy", Href: p.base + "/deploy-check", Key: "c", Admin: true},
 			{TextID: "containers.nav.settings", Href: p.base + "/settings", Key: "e", Admin: true},
 		},
@@ -84,7 +85,7 @@ func (p pages) routes() []httpd.Route {
 		// At the root the core leads to the home page.
 		out = append(out, get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+"/stacks") }))
 	}
-	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes()} {
+	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
 		out = append(out, part...)
 	}
 	return out

@@ -32,7 +32,11 @@ service "search" {
 # Keep the compose projects of this host up to date: uncomment, and open http://localhost:50883/stacks
 # registry "oci" "default" {}
 # engine "docker" "local" {}
+# notify "telegram" "chat" {} # recipients are set on the page /notifications
+# notify "email" "mail" {}
+# notify "webpush" "push" {}
 # service "containers" {
 #   engine     = engine.local
 #   registries = registry.default
+#   notify     = [notify.chat, notify.mail, notify.push]
 # }

@@ -23,7 +23,7 @@ type Config struct {
 	SMTPURL       schema.Secret `patchbay:"smtp_url" doc:"The server and the recipients: smtp://user:password@host:587/?to=a@example.com,b@example.com&from=Name <x@example.com>, or smtps:// for TLS from the start; empty leaves it to each recipient. User and password are percent-encoded. tls=required, opportunistic or none says how smtp:// is encrypted."`
 	CAFile        string        `patchbay:"ca_file" doc:"PEM file of a certificate authority that is trusted besides the system's; relative to the configuration file."`
 	SubjectPrefix string        `patchbay:"subject_prefix,default=[Patchbay] " doc:"Stands before each subject."`
-	Timeout       time.Duration `patchbay:"timeout,default=30s" doc:"How long one mail may take, from connecting to the server's last word."`
+	Timeout       time.Duration `patchbay:"timeout,default=25s" doc:"How long one mail may take, from connecting to the server's last word."`
 }
 
 const targetSchema = `{"type":"object","additionalProperties":false}`

@@ -100,6 +100,8 @@ func (o *outlets) tell(t *testing.T, c *core, project, jobID, page string, absol
 	all := o.gotify.all()
 	note := decode[struct{ Title, Message string }](t, all[len(all)-1].body)
 	contains(t, note.Title+"\n"+note.Message, "更新完成（成功）", name, page)
+	o.node.mu.Lock()
+	defer o.node.mu.Unlock()
 	contains(t, o.node.texts[len(o.node.texts)-1], "Patchbay: 更新完成（成功）\n\n", name, page)
 }
 

@@ -25,6 +25,8 @@ type arrival struct {
 	path, body string
 	header     http.Header
 	at         time.Time
+	// code is what it is answered with.
+	code int
 }
 
 // receiver takes posts, keeps them and answers as it is told.
@@ -58,8 +60,8 @@ func (r *receiver) serve(w http.ResponseWriter, q *http.Request) {
 	if err != nil {
 		return
 	}
-	one := arrival{q.URL.Path, string(body), q.Header.Clone(), time.Now()}
 	r.mu.Lock()
+	one := arrival{q.URL.Path, string(body), q.Header.Clone(), time.Now(), r.code}
 	r.got = append(r.got, one)
 	code, says, hold := r.code, r.says, r.hold
 	r.mu.Unlock()

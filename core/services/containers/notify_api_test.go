@@ -211,6 +211,23 @@ func TestWhatTheConfigurationSets(t *testing.T) {
 	}
 	on := true
 	e.must(e.svc.ChangeNotifications(t.Context(), NotificationChange{Chat: &ChatChange{Enabled: &on}, WebPush: &PushChange{Enabled: &on}}))
+	// What was shown may come back, and nothing is lost by it; another value is refused.
+	e.must(e.svc.Subscribe(t.Context(), browser(1), ""))
+	key, private, chat, other := set.WebPush.PublicKey, set.WebPush.PrivateKey, set.Chat.ChatID, "another"
+	e.must(e.svc.ChangeNotifications(t.Context(), NotificationChange{Chat: &ChatChange{ChatID: &chat}, WebPush: &PushChange{PublicKey: &key, PrivateKey: &private}}))
+	if subs, err := e.svc.Subscribers(t.Context()); err != nil || len(subs) != 1 {
+		t.Errorf("%d subscriptions, %v", len(subs), err)
+	}
+	for name, c := range map[string]NotificationChange{
+		"chat.chatId": {Chat: &ChatChange{ChatID: &other}}, "chat.botToken": {Chat: &ChatChange{BotToken: &other}}, "webPush.vapidPublicKey": {WebPush: &PushChange{PublicKey: &other}},
+	} {
+		if err := e.svc.ChangeNotifications(t.Context(), c); err == nil || !strings.Contains(err.Error(), "configuration") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := e.svc.MakeVAPIDKeys(t.Context()); err == nil {
+		t.Error("keys were made beside those of the configuration")
+	}
 }
 
 // TestSecondInstanceOfARole is a channel of its own.

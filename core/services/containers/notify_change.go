@@ -83,8 +83,12 @@ func (s *Service) ChangeNotifications(ctx context.Context, c NotificationChange)
 	if err != nil {
 		return err
 	}
+	fixed, err := fixedFields(all)
+	if err != nil {
+		return err
+	}
 	set := before
-	if err := s.merge(&set, c, all); err != nil {
+	if err := s.merge(&set, c, all, fixed); err != nil {
 		return err
 	}
 	for _, role := range sdk.Roles() {
@@ -124,7 +128,7 @@ func put[T any](to *T, from *T) {
 }
 
 // merge takes a change in, and seals its secrets.
-func (s *Service) merge(set *storedNotifications, c NotificationChange, all []channel) error {
+func (s *Service) merge(set *storedNotifications, c NotificationChange, all []channel, fixed map[string]string) error {
 	if e := c.Events; e != nil {
 		put(&set.Events.Update, e.Update)
 		put(&set.Events.NewVersion, e.NewVersion)
@@ -157,6 +161,12 @@ func (s *Service) merge(set *storedNotifications, c NotificationChange, all []ch
 			field{"webPush.vapidPrivateKey", in.PrivateKey, &set.WebPush.PrivateKey, "vapidPrivateKey"}, field{"webPush.vapidSubject", in.Subject, &set.WebPush.Subject, ""})
 	}
 	for _, f := range fields {
+		if value, ok := fixed[f.name]; ok {
+			if err := f.same(value); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := s.takeField(f); err != nil {
 			return err
 		}
@@ -170,6 +180,34 @@ type field struct {
 	given  *string
 	to     *string
 	column string
+}
+
+// same refuses another value for what the configuration sets. What was shown may come back.
+func (f field) same(value string) error {
+	if f.given == nil || keeps(*f.given) || f.column == "" && strings.TrimSpace(*f.given) == value || f.column != "" && value != "" && *f.given == value {
+		return nil
+	}
+	return invalid(f.name, "The value is set in the configuration and cannot be changed here.")
+}
+
+// fixedFields are the members that the configuration sets, with their values where those are no secrets.
+func fixedFields(all []channel) (map[string]string, error) {
+	out := map[string]string{}
+	for _, c := range all {
+		if c.role == "" {
+			continue
+		}
+		has, err := c.Configured()
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration of %s: %w", c.Ref, err)
+		}
+		for _, a := range attributes[c.role] {
+			if value, ok := has[a.attribute]; ok {
+				out[c.role+"."+a.member] = value
+			}
+		}
+	}
+	return out, nil
 }
 
 func (s *Service) takeField(f field) error {

@@ -14,9 +14,10 @@ func (s *site) channels() []service.Channel {
 	if s.chat == nil {
 		s.chat = fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleChat, Capabilities: []string{sdk.CapImage, sdk.CapHTML}})
 		s.push = fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleWebPush, Capabilities: []string{sdk.CapIdempotent}})
+		s.mail = fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleEmail, Capabilities: []string{sdk.CapHTML}})
 		s.other = fake.NewNotifier(sdk.Descriptor{})
 	}
-	return []service.Channel{{Ref: "notify.chat", Notifier: s.chat}, {Ref: "notify.push", Notifier: s.push}, {Ref: "notify.pager", Notifier: s.other}}
+	return []service.Channel{{Ref: "notify.chat", Notifier: s.chat}, {Ref: "notify.mail", Notifier: s.mail}, {Ref: "notify.push", Notifier: s.push}, {Ref: "notify.pager", Notifier: s.other}}
 }
 
 func (s *site) channel(ref string) (client.Notifier, error) {

@@ -59,9 +59,9 @@ type site struct {
 	engine   *fake.Engine
 	registry *fake.Registry
 	codeHost *fake.CodeHost
-	// chat and push play roles, other has its recipient in the configuration.
-	chat, push, other *fake.Notifier
-	dir               string
+	// chat, mail and push play roles, other has its recipient in the configuration.
+	chat, mail, push, other *fake.Notifier
+	dir                     string
 	// at is the base of the service without a slash at its end, url the address of the listener.
 	at, url       string
 	admin, member string

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
@@ -101,4 +102,30 @@ func mark(known [][2]string, label string) string {
 		}
 	}
 	return ""
+}
+
+// words are an error in the language of the page where it is known, else in the words of whoever found it, which are
+// English. The name of the setting that stands before it in the words of the API is left out.
+func words(v *ui.View, e *fault.Error) (text, lang string) {
+	field, _ := e.Ext["field"].(string)
+	reason, _ := e.Ext["reason"].(string)
+	own := strings.TrimPrefix(e.Message, field+": ")
+	if v.Lang == ui.English {
+		return own, v.HTMLLang()
+	}
+	for _, id := range []string{reason, field} {
+		if known := v.Word("fault."+string(e.Code)+"."+id, ""); id != "" && known != "" {
+			return known, v.HTMLLang()
+		}
+	}
+	if e.Code != fault.InvalidArgument {
+		return v.Fault(e), v.HTMLLang()
+	}
+	return own, ui.English
+}
+
+// fieldName is the name that a setting has in the page, which an error is about; empty if it is about none.
+func fieldName(v *ui.View, e *fault.Error) string {
+	field, _ := e.Ext["field"].(string)
+	return v.Word("containers.notify.field."+field, "")
 }

@@ -2,10 +2,8 @@ package containers
 
 import (
 	"context"
-	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
@@ -80,23 +78,4 @@ func olderURL(p pages, h historyView) string {
 		return ""
 	}
 	return ui.Address(p.base+notifyPath, "before", h.Next) + "#history"
-}
-
-// wordsOf are an error in the language of the page, without the name of the setting that stands before it in the words of
-// the API.
-func wordsOf(v *ui.View, e *fault.Error) string {
-	plain := *e
-	if field, ok := e.Ext["field"].(string); ok {
-		plain.Message = strings.TrimPrefix(e.Message, field+": ")
-	}
-	return v.Fault(&plain)
-}
-
-// namedWords are such words behind the name of the setting in the page.
-func namedWords(v *ui.View, e *fault.Error) string {
-	field, _ := e.Ext["field"].(string)
-	if label := v.Word("containers.notify.field."+field, ""); label != "" {
-		return v.T("containers.notify.named", "Field", label, "Text", wordsOf(v, e))
-	}
-	return wordsOf(v, e)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -48,13 +49,13 @@ func TestNotificationsPage(t *testing.T) {
 	s.needsToken()
 	v := s.as(s.admin, "en")
 	p := v.get("/notifications")
-	p.is(t, "the page", http.StatusOK, "needs settings", "Bot token: the token of the bot is missing", "notify.chat", "notify.push", "pager", "notify.pager",
-		"Web Push needs a pair of VAPID keys", "Nothing was told yet", `notify &#34;&lt;plugin&gt;&#34; &#34;mail&#34; {}`,
-		"notify = [notify.chat, notify.push, notify.pager, notify.mail]", `hx-post="/containers/notifications/test"`, `action="/containers/notifications/test"`, "Sending…")
-	p.lacks(t, "the page", "data-push-key", `id="set-email"`, `id="set-webhook"`)
+	p.is(t, "the page", http.StatusOK, "needs settings", "<span>Bot token: </span>", "the token of the bot is missing", "notify.chat", "notify.push", "pager", "notify.pager",
+		"Web Push needs a pair of VAPID keys", "Nothing was told yet", `notify &#34;&lt;plugin&gt;&#34; &#34;webhook&#34; {}`,
+		"notify = [notify.chat, notify.mail, notify.push, notify.pager, notify.webhook]", `hx-post="/containers/notifications/test"`, `action="/containers/notifications/test"`, "Sending…")
+	p.lacks(t, "the page", "data-push-key", `id="set-webhook"`)
 
 	v.lang = "zh"
-	v.get("/notifications").is(t, "in Chinese", http.StatusOK, "通知", "需要设置", "尚无通知", "如何添加邮件")
+	v.get("/notifications").is(t, "in Chinese", http.StatusOK, "通知", "需要设置", "尚无通知", "如何添加Webhook", `<span>机器人令牌： </span><span lang="en">the token of the bot is missing`)
 	v.lang = "en"
 
 	v.post("/notifications/events", "version", "yes").is(t, "the events", http.StatusSeeOther)
@@ -74,7 +75,7 @@ func TestNotificationsChat(t *testing.T) {
 	s.needsToken()
 	v := s.as(s.admin, "en")
 	p := v.post("/notifications/switch", "channel", "chat", "on", "yes")
-	p.is(t, "without a token", http.StatusBadRequest, "Not done.", `<details class="fold" open>`, `<p class="hint error">the token of the bot is missing`)
+	p.is(t, "without a token", http.StatusBadRequest, "Not done.", `<details class="fold" open>`, `<p class="hint error"><span lang="en">the token of the bot is missing`)
 	p = v.post("/notifications/channel", "channel", "chat", "botToken", plantedBot, "chatId", "bad", "on", "yes")
 	p.is(t, "a wrong chat", http.StatusBadRequest, "there is no chat &lt;script&gt;", `value="bad"`)
 	p.lacks(t, "a wrong chat", hostile, plantedBot)
@@ -109,6 +110,53 @@ func TestNotificationsChat(t *testing.T) {
 	v.post("/notifications/channel", "channel", "pager").is(t, "no settings", http.StatusBadRequest)
 }
 
+// TestNotificationsMail: the password of the address is masked, kept when the field stays empty, and never half kept.
+func TestNotificationsMail(t *testing.T) {
+	const password = "planted-mail-password"
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:"+password+"@mail.example/?to=a@example.com", "on", "yes").is(t, "the address", http.StatusSeeOther)
+	p := v.get("/notifications")
+	p.is(t, "the page", http.StatusOK, "smtps://ops:******@mail.example/?to=a@example.com", "Leave it empty to keep what is set.")
+	if f := p.field(t, "email-smtpUrl"); !strings.Contains(f, `value=""`) {
+		t.Errorf("the field is %s", f)
+	}
+	for _, lang := range []string{"en", "zh"} {
+		v.lang = lang
+		p = v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:******@mail.example/?to=b@example.com")
+		p.is(t, "with a mask", http.StatusBadRequest, map[string]string{"en": "The password in it is masked", "zh": "其中的密码已被隐藏"}[lang])
+	}
+	v.lang = "en"
+	v.post("/notifications/channel", "channel", "email", "smtpUrl", "").is(t, "left empty", http.StatusSeeOther)
+	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusOK, "The channel has taken the test.")
+	if sent := s.mail.Sent(); len(sent) != 1 || !strings.Contains(sent[0].Target.Secret.Reveal(), password) {
+		t.Errorf("sent %+v", sent)
+	}
+	p = v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:"+password+"\x00@mail.example/")
+	p.is(t, "a wrong character", http.StatusBadRequest, "characters that cannot stand there")
+	for what, p := range map[string]page{"the refusal": p, "the page": v.get("/notifications"), "the preview": v.get("/notifications/preview/notification_test")} {
+		p.lacks(t, what, password)
+	}
+}
+
+// TestChannelStates: what a person wants to know first comes first.
+func TestChannelStates(t *testing.T) {
+	on := service.ChannelState{Enabled: true, Available: true}
+	failed, unknown := &service.MessageDelivery{State: "failed"}, &service.MessageDelivery{State: "unknown"}
+	for want, ch := range map[string]channelView{
+		"absent":      {ChannelState: service.ChannelState{Enabled: true}, Last: failed},
+		"unreachable": {ChannelState: on, Gap: fault.New(fault.PluginUnavailable, "It is away."), Last: failed},
+		"incomplete":  {ChannelState: on, Gap: fault.New(fault.InvalidArgument, "It lacks something."), Last: failed},
+		"off":         {ChannelState: service.ChannelState{Available: true}, Last: failed},
+		"failed":      {ChannelState: on, Last: failed},
+		"on":          {ChannelState: on, Last: unknown},
+	} {
+		if got := ch.state(); got != want {
+			t.Errorf("%s is %s", want, got)
+		}
+	}
+}
+
 // htmx sends a form as the pages' script does.
 func (v *visitor) htmx(path string, form ...string) page {
 	v.Helper()
@@ -139,7 +187,7 @@ func TestNotificationsTest(t *testing.T) {
 	s.needsToken()
 	v.htmx("/notifications/test", "channel", "chat").is(t, "without a token", http.StatusOK, "Not done.", "the token of the bot is missing", `href="#set-chat"`)
 	v.post("/notifications/test", "channel", "chat").is(t, "without a token and script", http.StatusOK, "<h1>", "Not done.", "the token of the bot is missing")
-	v.htmx("/notifications/test", "channel", "email").is(t, "no instance", http.StatusOK, "Not done.")
+	v.htmx("/notifications/test", "channel", "webhook").is(t, "no instance", http.StatusOK, "Not done.")
 	v.post("/notifications/test", "channel", "nothing").is(t, "no such channel", http.StatusBadRequest)
 	v.post("/notifications/test").is(t, "no channel", http.StatusBadRequest)
 }

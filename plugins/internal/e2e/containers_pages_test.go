@@ -58,3 +58,81 @@ func TestContainersPages(t *testing.T) {
 		}
 	}
 }
+
+// notificationPages are the pages of notifications, by the name of their picture.
+func notificationPages() [][2]string {
+	return [][2]string{
+		{"notifications", "/notifications"}, {"notifications-older", "/notifications?before=ntm_0"}, {"notifications-job", "/notifications/preview/job_finished"},
+		{"notifications-version", "/notifications/preview/new_version_discovered"}, {"notifications-anomaly", "/notifications/preview/ghcr_webhook_anomaly"},
+		{"notifications-test", "/notifications/preview/notification_test"},
+	}
+}
+
+// TestNotificationsPages: channels in every state, a test whose answer comes into the page, and all of it in every look.
+func TestNotificationsPages(t *testing.T) {
+	bin := dockertest.Compose(t)[0]
+	hook := newReceiver(t)
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startCore(t, fmt.Sprintf(`
+notify "telegram" "bot" {}
+notify "webpush" "push" {}
+notify "webhook" "hook" {
+  config {
+    allow_hosts = [%q]
+  }
+}
+notify "shoutrrr" "pager" {
+  config { urls = ["gotify://127.0.0.1:1/AbCdEfGhIjKlMnO?disabletls=yes"] }
+}
+`, hook.host)+containersHCL(bin.Path, "  notify = [notify.bot, notify.push, notify.hook, notify.pager]"))
+	b := browse(t, c)
+	source := axe(t)
+	web := c.stackNamed(t, a.project).service(t, "web")
+
+	b.open("/notifications")
+	b.shows("Nothing was told yet")
+	b.do(chromedp.Evaluate[chromedp.Void](`void (location.hash = "set-webhook")`))
+	b.do(chromedp.SetValue(chromedp.CSS("#webhook-url"), hook.URL+"/hook"))
+	b.press(`#set-webhook button[name="on"]`, ".toast.ok")
+	hook.holds()
+	b.do(chromedp.Click(chromedp.CSS("#ch-webhook form button")))
+	b.shows("Sending…")
+	b.picture("containers-notifications-sending")
+	hook.release()
+	b.shows("The channel has taken the test.")
+	b.press("#ch-pager form button", "#ch-pager .note.bad")
+	b.press("#ch-chat form button", "#ch-chat .note.bad")
+	b.accessible(source, "the answers")
+	b.picture("containers-notifications-answers")
+
+	c.api(t, http.MethodPost, "/api/web-push/keys", "", http.StatusOK)
+	c.api(t, http.MethodPost, "/api/web-push/subscriptions", `{"endpoint":"https://push.example.invalid/send/1","keys":{"p256dh":"BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM","auth":"tBHItJI5svbpez7KI4CCXg"}}`, http.StatusOK)
+	b.open("/notifications")
+	b.do(chromedp.Evaluate[chromedp.Void](`void (location.hash = "set-webPush")`))
+	b.shows("This browser has not subscribed.")
+	a.push(t, dockertest.Behaviour{Version: "1.1.0", Healthcheck: true})
+	web = c.check(t, web.ID)
+	update := c.beginJob(t, "/api/updates", updateBody(web, ""))
+	c.finished(t, update, "success")
+	b.shows("更新完成")
+
+	for _, l := range looks() {
+		b.as(l)
+		for _, page := range notificationPages() {
+			b.look(l, "containers-"+page[0], page[1], source)
+		}
+		b.open("/notifications")
+		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main details").forEach((d) => { d.open = true })`))
+		b.accessible(source, l.name("the folds"))
+		b.picture(l.name("containers-notifications-open"))
+	}
+	b.open("/notifications/preview/job_finished")
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("iframe.mail")))
+	b.picture("containers-notifications-mail")
+	b.as(looks()[0])
+	b.expect("400")
+	b.open("/notifications")
+	b.do(chromedp.Evaluate[chromedp.Void](`void (location.hash = "set-chat")`), chromedp.SetValue(chromedp.CSS("#chat-chatId"), "not a chat"))
+	b.press(`#set-chat button[name="on"]`, "#set-chat .error")
+	b.picture("containers-notifications-refused")
+}

@@ -37,6 +37,8 @@ type outlets struct {
 	program, dir string
 	// sub is the browser that has subscribed.
 	sub *pushtest.Subscription
+	// storage is the storage block of the core; empty for the default.
+	storage string
 }
 
 // outletsFor starts counterparts: chat, email, webhook, webPush, gotify and node.
@@ -55,9 +57,7 @@ func outletsFor(t *testing.T, names ...string) *outlets {
 			o.push = pushtest.Start(t)
 		case "gotify":
 			o.gotify = newReceiver(t)
-			o.gotify.answers(http.StatusOK, func(arrival) string {
-				return `{"id":1,"appid":2,"message":"m","title":"t","priority":0,"date":"2026-01-01T00:00:00Z"}`
-			})
+			o.gotify.answers(http.StatusOK, gotifySays)
 		case "node":
 			o.program, o.dir = nodeExample(t)
 			o.node = newInbox(t)
@@ -66,6 +66,14 @@ func outletsFor(t *testing.T, names ...string) *outlets {
 		}
 	}
 	return o
+}
+
+// gotifySays is what the stand-in answers.
+func gotifySays(p arrival) string {
+	if p.code != http.StatusOK {
+		return fmt.Sprintf(`{"error":%q,"errorCode":%d,"errorDescription":"the stand-in says so"}`, http.StatusText(p.code), p.code)
+	}
+	return `{"id":1,"appid":2,"message":"m","title":"t","priority":0,"date":"2026-01-01T00:00:00Z"}`
 }
 
 // hcl is the configuration of a core with all of the channels.
@@ -95,7 +103,7 @@ func (o *outlets) hcl(compose string) string {
 		fmt.Fprintf(&out, "plugin \"notify-node\" {\n  path = %q\n  args = [\"notify-node/plugin.mjs\", \"notify-node/serve.mjs\"]\n}\n", o.program)
 		block("notify-node", "node", `url = env("NODE_URL")`)
 	}
-	return out.String() + containersHCL(compose, "  notify = ["+strings.Join(refs, ", ")+"]")
+	return o.storage + out.String() + containersHCL(compose, "  notify = ["+strings.Join(refs, ", ")+"]")
 }
 
 // startNotify runs a core with the channels, each of them set and switched on through the API.
@@ -253,8 +261,14 @@ func (c *core) trigger(t testing.TB, stackID string) job {
 // news gives a service a new version, has it found and returns the id of the message that tells it.
 func (c *core) news(t testing.TB, a *app, stackID, version string) string {
 	t.Helper()
+	return c.newsOf(t, a, a.repo, stackID, version)
+}
+
+// newsOf is news about a service of another image of the project.
+func (c *core) newsOf(t testing.TB, a *app, repo, stackID, version string) string {
+	t.Helper()
 	before := len(c.history(t))
-	a.push(t, dockertest.Behaviour{Version: version, Healthcheck: true})
+	dockertest.App(t, a.reg, repo, "1", dockertest.Behaviour{Version: version, Healthcheck: true})
 	c.trigger(t, stackID)
 	var all []told
 	eventually(t, 30*time.Second, "a message is made", func() bool { all = c.history(t); return len(all) > before })

@@ -51,7 +51,7 @@ e2e: $(TOOLS)/testsum
 bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
 	bin/bench -bin bin
-	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/console/search
+	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/console/search ./core/notify/card
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker
 
 generate:

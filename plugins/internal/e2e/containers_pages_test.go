@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -115,6 +116,22 @@ notify "shoutrrr" "pager" {
 	update := c.beginJob(t, "/api/updates", updateBody(web, ""))
 	c.finished(t, update, "success")
 	b.shows("更新完成")
+
+	// A fold that a person has opened stays open while the list around it goes on.
+	const count = `document.querySelectorAll(".messages > li").length`
+	before, err := evaluate[int](b, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Click(chromedp.CSS(".messages > li:last-child summary")))
+	b.do(chromedp.Click(chromedp.CSS("#ch-webhook form button")))
+	eventually(t, 20*time.Second, "the history goes on", func() bool {
+		now, err := evaluate[int](b, count)
+		return err == nil && now > before
+	})
+	if open, err := evaluate[bool](b, `document.querySelector(".messages > li:last-child details").open`); err != nil || !open {
+		t.Errorf("the fold is closed, %v", err)
+	}
 
 	for _, l := range looks() {
 		b.as(l)

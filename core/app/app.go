@@ -40,6 +40,10 @@ type Config struct {
 	Logger hclog.Logger
 }
 
+// workers are how many jobs run at once: most wait for others, and those that send notifications to channels that hang must
+// leave some to the rest.
+const workers = 16
+
 // App is a running core.
 type App struct {
 	cfg        Config
@@ -222,7 +226,9 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if err != nil {
 		return err
 	}
-	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Handlers: handlers, Schedules: schedules})
+	a.queue, err = queue.New(queue.Config{
+		Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Handlers: handlers, Schedules: schedules, Workers: workers,
+	})
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,11 @@ func (s *Sender) find(ctx context.Context, service, key string) (*alertRecord, e
 func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, channels []string) (told bool, err error) {
 	now := s.cfg.Now()
 	err = s.cfg.Store.Tx(ctx, "raise alert", func(ctx context.Context) error {
+		// The row is there before it is locked, so that of several that find the same at once one tells.
+		none := alertRecord{Service: a.Service, DedupKey: a.key(), Kind: a.Kind}
+		if err := s.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(&none).Error; err != nil {
+			return err
+		}
 		r, err := s.find(ctx, a.Service, a.key())
 		if err != nil {
 			return err

@@ -86,12 +86,14 @@ func (s *Sender) target(ctx context.Context, d *delivery) (sdk.Target, error) {
 	if o == nil {
 		return sdk.Target{}, nil
 	}
-	wanted, err := o.Wanted(ctx, d.MessageID)
-	if err != nil {
-		return sdk.Target{}, err
-	}
-	if !wanted && d.State == Waiting {
-		return sdk.Target{}, errUnwanted
+	if !d.Once {
+		wanted, err := o.Wanted(ctx, d.MessageID, d.to())
+		if err != nil {
+			return sdk.Target{}, err
+		}
+		if !wanted && d.State == Waiting {
+			return sdk.Target{}, errUnwanted
+		}
 	}
 	return o.Target(ctx, d.to())
 }

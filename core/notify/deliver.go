@@ -3,9 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -21,10 +19,9 @@ const (
 	// more attempt after such a pause.
 	longestPause = 24 * time.Hour
 	giveUp       = 25 * time.Hour
-	// workers are the sends at once; others of the queue's workers stay free for other work.
-	workers = 6
-	// busyPause is how soon a delivery looks again whose channel is sending another one, plus as much at random.
-	busyPause = 500 * time.Millisecond
+	// workers are the sends at once; others of the queue's workers stay free for other work. They are more than there are
+	// channels, as a rule: those that hang must leave some to the others.
+	workers = 12
 )
 
 type deliverPayload struct {
@@ -46,56 +43,6 @@ func (s *Sender) Jobs() []queue.Handler {
 // Schedules say when that work is due.
 func (s *Sender) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobPurge, Cron: "41 3 * * *", Type: jobPurge}}
-}
-
-// gates let one delivery at a time through to each recipient, and none where a pause was asked for: a dead channel holds
-// up no other, and costs one attempt at a time.
-type gates struct {
-	mu    sync.Mutex
-	byRef map[string]*gate
-}
-
-type gate struct {
-	busy  bool
-	until time.Time
-	// failures in a row.
-	failures int
-}
-
-// enter takes the gate of a recipient, or tells how long to wait. A pause holds up only those that have time.
-func (g *gates) enter(ref string, now time.Time, hasTime bool) (wait time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := g.byRef[ref]
-	if at == nil {
-		at = &gate{}
-		g.byRef[ref] = at
-	}
-	switch {
-	case at.busy:
-		return busyPause + rand.N(busyPause)
-	case hasTime && now.Before(at.until):
-		return at.until.Sub(now)
-	}
-	at.busy = true
-	return 0
-}
-
-// leave gives the gate back. A channel that failed for a passing reason is left alone for the pause that f tells from the
-// failures in a row.
-func (g *gates) leave(ref string, now time.Time, failed bool, f func(failures int) time.Duration) (pause time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := g.byRef[ref]
-	at.busy = false
-	if !failed {
-		at.failures, at.until = 0, time.Time{}
-		return 0
-	}
-	at.failures++
-	pause = f(at.failures)
-	at.until = now.Add(pause)
-	return pause
 }
 
 // again is the error of an attempt after which the job shall run once more.
@@ -120,25 +67,40 @@ func (s *Sender) deliver(ctx context.Context, job *queue.Job, _ queue.Progress) 
 	case d.State.Final():
 		return map[string]any{"state": d.State}, nil
 	}
-	m, err := s.message(ctx, d.MessageID)
-	if err != nil {
-		return nil, again(time.Second, err)
+	if e, ok := s.owed(d.ID); ok {
+		return s.pay(ctx, d, e)
 	}
-	if wait := s.gates.enter(d.place(), s.cfg.Now(), !d.Once); wait > 0 {
+	m, err := s.message(ctx, d.MessageID)
+	switch {
+	case err != nil:
+		return nil, again(time.Second, err)
+	case m == nil:
+		return nil, s.giveUp(ctx, d, "its message is not kept any more")
+	}
+	if wait := s.gates.enter(d.Channel, d.Recipient, s.cfg.Now(), !d.Once); wait > 0 {
 		if s.late(d, wait) {
-			return nil, s.fail(ctx, d, Failed, tooLate+d.Error)
+			return nil, s.giveUp(ctx, d, tooLate+d.Error)
 		}
 		return nil, again(wait, errWaits)
 	}
-	outcome, warnings, err := s.attempt(ctx, d, m)
-	var asked time.Duration
-	if err != nil {
-		asked = min(fault.FromPlugin(err).RetryAfter, longestPause)
-	}
-	pause := s.gates.leave(d.place(), s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
-		return max(s.cfg.Backoff(failures), asked)
-	})
+	outcome, pause, warnings, err := s.pass(ctx, d, m)
 	return s.conclude(ctx, d, outcome, pause, warnings, err)
+}
+
+// pass makes an attempt with the gate taken, and gives the gate back, whatever the channel does.
+func (s *Sender) pass(ctx context.Context, d *delivery, m *message) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
+	outcome = sdk.Uncertain
+	defer func() {
+		asked := time.Duration(0)
+		if err != nil {
+			asked = min(fault.FromPlugin(err).RetryAfter, longestPause)
+		}
+		pause = s.gates.leave(d.Channel, d.Recipient, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
+			return max(s.cfg.Backoff(failures), asked)
+		})
+	}()
+	outcome, warnings, err = s.attempt(ctx, d, m)
+	return outcome, pause, warnings, err
 }
 
 // tooLate begins the reason of a delivery that was given up.
@@ -159,16 +121,12 @@ func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome,
 		return s.settle(ctx, d, Superseded, nil)
 	case outcome == sdk.Delivered:
 		return s.settle(ctx, d, Delivered, warnings)
-	case outcome == sdk.Refused:
-		return nil, s.fail(ctx, d, Failed, words(err))
 	case outcome == sdk.Uncertain:
 		return nil, s.fail(ctx, d, Unknown, words(err))
-	case d.Once && !d.tried && d.State == Sending:
-		return nil, s.fail(ctx, d, Unknown, interrupted)
-	case d.Once:
-		return nil, s.fail(ctx, d, Failed, words(err))
+	case outcome == sdk.Refused || d.Once:
+		return nil, s.giveUp(ctx, d, words(err))
 	case s.late(d, pause):
-		return nil, s.fail(ctx, d, Failed, tooLate+words(err))
+		return nil, s.giveUp(ctx, d, tooLate+words(err))
 	}
 	state := Waiting
 	if !d.tried {
@@ -176,6 +134,9 @@ func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome,
 		state = d.State
 	}
 	if err := s.change(ctx, d.ID, map[string]any{"state": state, "error": clean(words(err))}); err != nil {
+		if d.tried {
+			s.owe(d.ID, ending{state: Waiting})
+		}
 		return nil, again(time.Second, err)
 	}
 	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", words(err))
@@ -200,6 +161,15 @@ func (s *Sender) fail(ctx context.Context, d *delivery, state State, reason stri
 	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(clean(reason), "."))
 }
 
+// giveUp ends a delivery that is not tried again. What an earlier process was doing with it is not known.
+func (s *Sender) giveUp(ctx context.Context, d *delivery, reason string) error {
+	state := d.lost()
+	if state == Unknown {
+		reason = interrupted + ", and it was not sent again: " + reason
+	}
+	return s.fail(ctx, d, state, reason)
+}
+
 // finished ends the delivery of a job that ended without having done so: cancelled, or interrupted too often.
 func (s *Sender) finished(ctx context.Context, job queue.Job) error {
 	if job.State == queue.Success {
@@ -213,12 +183,9 @@ func (s *Sender) finished(ctx context.Context, job queue.Job) error {
 	if err != nil || d == nil || d.State.Final() {
 		return err
 	}
-	state, reason := Failed, "the job was ended"
+	reason := "the job was ended"
 	if job.Failure != nil {
 		reason = job.Failure.Message
 	}
-	if d.State == Sending {
-		state = Unknown
-	}
-	return s.end(ctx, d, state, reason, nil)
+	return s.end(ctx, d, d.lost(), reason, nil)
 }

@@ -64,8 +64,13 @@ func (d *delivery) to() Recipient {
 	return Recipient{Channel: d.Channel, Name: d.Name, Key: d.Recipient}
 }
 
-// place tells the gates of recipients apart.
-func (d *delivery) place() string { return d.Channel + " " + d.Recipient }
+// lost is the state of a delivery that is given up: what an earlier process was doing with it is not known.
+func (d *delivery) lost() State {
+	if d.State == Sending && !d.tried {
+		return Unknown
+	}
+	return Failed
+}
 
 // Delivery is a copy of a delivery as it was when it was read.
 type Delivery struct {
@@ -135,8 +140,10 @@ func (s *Sender) end(ctx context.Context, d *delivery, state State, reason strin
 		return nil
 	})
 	if err != nil {
+		s.owe(d.ID, ending{state: state, reason: reason, warnings: warnings, gone: d.gone})
 		return fmt.Errorf("end the delivery: %w", err)
 	}
+	s.forgive(d.ID)
 	return nil
 }
 
@@ -152,6 +159,7 @@ func (s *Sender) alone(ctx context.Context, messageID string) error {
 
 // purge deletes what ended before the retention.
 func (s *Sender) purge(ctx context.Context) error {
+	s.gates.sweep(s.cfg.Now())
 	before := store.Millis(s.cfg.Now().Add(-s.cfg.Retention))
 	return s.cfg.Store.QueueTx(ctx, "delete old deliveries", func(ctx context.Context) error {
 		w := s.cfg.Store.Writer(ctx)

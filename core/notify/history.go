@@ -148,11 +148,14 @@ func allFinal(all []Delivery) bool {
 	return !slices.ContainsFunc(all, func(d Delivery) bool { return !d.State.Final() })
 }
 
-// message reads one.
+// message reads one; nil if it is not there.
 func (s *Sender) message(ctx context.Context, id string) (*message, error) {
-	var m message
-	if err := s.cfg.Store.DB(ctx).Where("id = ?", id).Take(&m).Error; err != nil {
+	var found []message
+	if err := s.cfg.Store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("read the message: %w", err)
 	}
-	return &m, nil
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"gorm.io/gorm/clause"
+
 	"github.com/patchbay-dev/patchbay/core/notify/card"
 	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -74,8 +76,9 @@ type Owner interface {
 	// Target is where a recipient is reached, with its secrets. It is asked for each attempt. An error of NoRecipient ends
 	// the delivery; after any other it is tried again.
 	Target(ctx context.Context, r Recipient) (sdk.Target, error)
-	// Wanted tells whether a message is still worth sending. It is asked before each attempt.
-	Wanted(ctx context.Context, messageID string) (bool, error)
+	// Wanted tells whether a message is still worth sending to a recipient. It is asked before each attempt, but not for a
+	// message that is sent once. An error is treated as one of Target.
+	Wanted(ctx context.Context, messageID string, r Recipient) (bool, error)
 	// Ended runs in the transaction in which a delivery reaches its final state. gone says that the recipient is there no
 	// more. Its error undoes the state, and both are tried again.
 	Ended(ctx context.Context, d Delivery, gone bool) error
@@ -108,6 +111,9 @@ type Post struct {
 // Post stores a message with a delivery and its job for each recipient, in the transaction of ctx if there is one. fresh
 // is false if the message was stored before: then nothing is added.
 func (s *Sender) Post(ctx context.Context, p Post) (id string, fresh bool, err error) {
+	if p.Message == nil || p.Service == "" {
+		return "", false, errors.New("post a message: it needs a service and a content")
+	}
 	if p.Time.IsZero() {
 		p.Time = s.cfg.Now()
 	}
@@ -132,19 +138,6 @@ func (s *Sender) Post(ctx context.Context, p Post) (id string, fresh bool, err e
 // keep stores the message unless there is one with its key.
 func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err error) {
 	m := p.Message
-	if p.Message == nil || p.Service == "" {
-		return "", false, errors.New("a post needs a service and a message")
-	}
-	w := s.cfg.Store.Writer(ctx)
-	if p.Key != "" {
-		var found []message
-		if err := w.Where("service = ? AND key = ?", p.Service, p.Key).Find(&found).Error; err != nil {
-			return "", false, err
-		}
-		if len(found) > 0 {
-			return found[0].ID, false, nil
-		}
-	}
 	id = s.ids.New("ntm")
 	row := message{
 		ID: id, Service: p.Service, Key: p.Key, Kind: m.Kind, Schema: m.Schema, Version: m.Version, Severity: int(m.Severity),
@@ -157,10 +150,19 @@ func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err e
 	if row.Key == "" {
 		row.Key = id
 	}
-	if err := w.Create(&row).Error; err != nil {
-		return "", false, fmt.Errorf("store the message: %w", err)
+	// On PostgreSQL this waits for another transaction that stores the same.
+	done := s.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	if done.Error != nil {
+		return "", false, fmt.Errorf("store the message: %w", done.Error)
 	}
-	return id, true, nil
+	if done.RowsAffected > 0 {
+		return id, true, nil
+	}
+	var found message
+	if err := s.cfg.Store.Writer(ctx).Select("id").Where("service = ? AND key = ?", row.Service, row.Key).Take(&found).Error; err != nil {
+		return "", false, fmt.Errorf("find the message that is stored: %w", err)
+	}
+	return found.ID, false, nil
 }
 
 // submit stores one delivery and its job. The caller has a transaction.

@@ -95,6 +95,7 @@ type Sender struct {
 	ids   *store.IDs
 	queue Queue
 	gates gates
+	debts debts
 	// owners are the services that keep recipients, by name.
 	owners map[string]Owner
 	// live tells of deliveries that have ended.
@@ -122,7 +123,7 @@ func New(cfg Config) (*Sender, error) {
 		cfg.Retention = 30 * 24 * time.Hour
 	}
 	return &Sender{
-		cfg: cfg, ids: store.NewIDs(cfg.Now), gates: gates{byRef: map[string]*gate{}}, owners: map[string]Owner{}, live: event.NewBus(),
+		cfg: cfg, ids: store.NewIDs(cfg.Now), owners: map[string]Owner{}, live: event.NewBus(),
 	}, nil
 }
 

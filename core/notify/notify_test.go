@@ -38,6 +38,7 @@ type env struct {
 	ops, log *fake.Notifier
 	// ahead is what the sender's clock is ahead of the real one.
 	ahead atomic.Int64
+	owner *owner
 	stop  func()
 }
 
@@ -71,12 +72,15 @@ func (e *env) start() {
 		e.Fatal(err)
 	}
 	e.queue, err = queue.New(queue.Config{
-		Store: e.store, Bus: e.bus, Handlers: e.sender.Jobs(), Schedules: e.sender.Schedules(), Poll: 20 * time.Millisecond, Grace: 100 * time.Millisecond,
+		Store: e.store, Bus: e.bus, Handlers: e.sender.Jobs(), Schedules: e.sender.Schedules(), Poll: 20 * time.Millisecond, Grace: 100 * time.Millisecond, Workers: 16,
 	})
 	if err != nil {
 		e.Fatal(err)
 	}
 	e.sender.Use(e.queue)
+	if e.owner != nil {
+		e.sender.Serve("shop", e.owner)
+	}
 	if err := e.queue.Start(context.Background()); err != nil {
 		e.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -10,14 +11,18 @@ import (
 
 // Shorten makes a payload at most max bytes long, if that is more than 0 and the payload is longer. It stays valid: links
 // go first, the last one before the others, and are counted in truncated; then human.detail is cut, then the other texts.
-// Ids and addresses are never cut: a payload that is too long because of them is an error.
+// Ids and addresses are never cut: a payload that is too long because of them is an error, and so is one that is not of this
+// package.
 func Shorten(raw json.RawMessage, max int64) (json.RawMessage, error) {
 	if max <= 0 || int64(len(raw)) <= max {
 		return raw, nil
 	}
 	p, err := decode(raw)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case p.Schema == "":
+		return nil, errors.New("shorten a payload: it names no schema")
 	}
 	s := shortener{payload: &p, max: max}
 	for _, step := range []func() error{s.dropLinks, s.cutDetail, s.cutSummary, s.cutTitle, s.cutDebug, s.cutJob} {

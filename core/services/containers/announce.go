@@ -36,8 +36,9 @@ type announcement struct {
 // is made that tells people.
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	if slices.Contains([]string{JobCheck, JobUpdate, JobRollback, JobDiscovery, JobRuntimeScan}, publicType(job.Type)) {
+		// It is done again before anything is sent, and must not keep the announcement from being made.
 		if err := s.repo.supersede(ctx, s.now()); err != nil {
-			return fmt.Errorf("end old notices: %w", err)
+			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)
 		}
 	}
 	if s.event(&job) == "" {

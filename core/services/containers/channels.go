@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -29,9 +30,11 @@ type channel struct {
 	role string
 }
 
-// attributes are the settings of a role, with the names that they have in the configuration of an instance. The first of
-// each is the secret.
-var attributes = map[string][]struct{ member, attribute string }{
+// attribute is a setting of a role, and the name that it has in the configuration of an instance.
+type attribute struct{ member, attribute string }
+
+// attributes are the settings of the roles. The first of each is the secret.
+var attributes = map[string][]attribute{
 	sdk.RoleChat:    {{"botToken", "bot_token"}, {"chatId", "chat_id"}},
 	sdk.RoleEmail:   {{"smtpUrl", "smtp_url"}},
 	sdk.RoleWebhook: {{"secret", "secrets"}, {"url", "url"}},
@@ -167,7 +170,7 @@ func (s *Service) pushTarget(ctx context.Context, set storedNotifications, id st
 	}{{sub.P256dh, "p256dh", &out.Keys.P256dh}, {sub.Auth, "auth", &out.Keys.Auth}} {
 		plain, err := s.cfg.Keyring.Open(f.from, "containers_push_subscriptions", sub.ID, f.column)
 		if err != nil {
-			return sdk.Target{}, fmt.Errorf("open the push subscription: %w", err)
+			return sdk.Target{}, fault.Wrap(err, fault.Unprocessable, "The browser's subscription cannot be opened with the present master key: it must subscribe again.")
 		}
 		*f.to = string(plain)
 	}
@@ -175,16 +178,24 @@ func (s *Service) pushTarget(ctx context.Context, set storedNotifications, id st
 	return target(out, secret, err)
 }
 
-// Wanted implements notify.Owner. News of new versions are wanted as long as one of the versions is still a candidate.
-func (s *Service) Wanted(ctx context.Context, messageID string) (bool, error) {
+// Wanted implements notify.Owner. Nothing more goes to a channel that was switched off meanwhile. News of new versions are
+// wanted as long as one of the versions is still a candidate.
+func (s *Service) Wanted(ctx context.Context, messageID string, r notify.Recipient) (bool, error) {
+	set, err := s.storedNotifications(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !set.on(r.Name) {
+		return false, notify.NoRecipient("the channel was switched off before it was sent")
+	}
 	if err := s.repo.supersede(ctx, s.now()); err != nil {
 		return false, fmt.Errorf("end old notices: %w", err)
 	}
-	rows, err := s.repo.noticesOf(ctx, messageID)
+	wanted, err := s.repo.current(ctx, messageID)
 	if err != nil {
 		return false, fmt.Errorf("read the notices: %w", err)
 	}
-	return len(rows) == 0 || slices.ContainsFunc(rows, func(n noticeRecord) bool { return n.Status != noticeSuperseded }), nil
+	return wanted, nil
 }
 
 // Ended implements notify.Owner.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -160,7 +161,7 @@ func (s *Service) NotificationHistory(ctx context.Context, before string, limit 
 
 // LastDeliveries are the newest deliveries by channel.
 func (s *Service) LastDeliveries(ctx context.Context) (map[string]MessageDelivery, error) {
-	last, err := s.cfg.Sender.Latest(ctx, ServiceName)
+	last, err := s.latest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,4 +170,25 @@ func (s *Service) LastDeliveries(ctx context.Context) (map[string]MessageDeliver
 		out[name] = deliveryView(d)
 	}
 	return out, nil
+}
+
+// latest are the newest deliveries by channel. Of a channel with several recipients it is the best one of the newest message.
+func (s *Service) latest(ctx context.Context) (map[string]notify.Delivery, error) {
+	last, err := s.cfg.Sender.Latest(ctx, ServiceName)
+	if err != nil {
+		return nil, err
+	}
+	for name, d := range last {
+		if d.Recipient.Key == "" || d.State == notify.Delivered {
+			continue
+		}
+		all, err := s.cfg.Sender.DeliveriesOf(ctx, d.MessageID)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(all, func(o notify.Delivery) bool { return o.Recipient.Name == name && o.State == notify.Delivered }); i >= 0 {
+			last[name] = all[i]
+		}
+	}
+	return last, nil
 }

@@ -77,6 +77,14 @@ func (r *repository) noticesOf(ctx context.Context, messageID string) (rows []no
 	return rows, err
 }
 
+// current tells whether a message has no news, or one whose version is still the candidate of its service.
+func (r *repository) current(ctx context.Context, messageID string) (bool, error) {
+	var found struct{ News, Current int64 }
+	err := r.db(ctx).Raw(`SELECT COUNT(*) AS news, COUNT(s.id) AS current FROM containers_new_versions n LEFT JOIN containers_services s
+		ON s.id = n.service_id AND s.candidate_digest = n.candidate_digest AND n.status <> ? WHERE n.message_id = ?`, noticeSuperseded, messageID).Scan(&found).Error
+	return found.News == 0 || found.Current > 0, err
+}
+
 // noticeEnded writes into the news of a message what became of one delivery, and of all once they have ended.
 func (r *repository) noticeEnded(ctx context.Context, d notify.Delivery, all []notify.Delivery, now int64) error {
 	return r.tx(ctx, "end notices", func(ctx context.Context, w *gorm.DB) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -91,9 +93,26 @@ func (s *Service) openNotify(sealed, column string) (schema.Secret, error) {
 	}
 	plain, err := s.cfg.Keyring.Open(sealed, "containers_settings", settingNotify, column)
 	if err != nil {
-		return "", fmt.Errorf("open the stored %s of notifications: %w", column, err)
+		field := column
+		for role, all := range attributes {
+			if slices.ContainsFunc(all, func(a attribute) bool { return a.member == column }) {
+				field = role + "." + column
+			}
+		}
+		return "", fault.Wrap(err, fault.InvalidArgument,
+			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.", field).With("field", field)
 	}
 	return schema.Secret(plain), nil
+}
+
+// shown opens a stored text to show it. What cannot be opened is shown masked: it can be entered again.
+func (s *Service) shown(sealed, column string) string {
+	plain, err := s.openNotify(sealed, column)
+	if err != nil {
+		s.log.Warn("a setting of notifications cannot be opened", "setting", column, "error", err)
+		return masked
+	}
+	return plain.Reveal()
 }
 
 func (s *Service) sealNotify(plain, column string) string {
@@ -172,19 +191,11 @@ func (s *Service) NotificationSettings(ctx context.Context) (NotificationSetting
 	if err != nil {
 		return out, fmt.Errorf("read the push subscriptions: %w", err)
 	}
-	smtp, err := s.openNotify(set.Email.SMTPURL, "smtpUrl")
-	if err != nil {
-		return out, err
-	}
-	hook, err := s.openNotify(set.Webhook.URL, "url")
-	if err != nil {
-		return out, err
-	}
 	out = NotificationSettings{
 		Events: set.Events, Locale: s.settings().Locale, Channels: map[string]OtherSettings{},
 		Chat:    ChatSettings{BotTokenConfigured: set.Chat.BotToken != "", ChatID: set.Chat.ChatID},
-		Email:   EmailSettings{SMTPURL: maskURL(smtp.Reveal()), SMTPURLConfigured: smtp != ""},
-		Webhook: WebhookSettings{URL: hook.Reveal(), SecretConfigured: set.Webhook.Secret != ""},
+		Email:   EmailSettings{SMTPURL: maskURL(s.shown(set.Email.SMTPURL, "smtpUrl")), SMTPURLConfigured: set.Email.SMTPURL != ""},
+		Webhook: WebhookSettings{URL: s.shown(set.Webhook.URL, "url"), SecretConfigured: set.Webhook.Secret != ""},
 		WebPush: PushSettings{PublicKey: set.WebPush.PublicKey, Subject: set.WebPush.Subject, Subscriptions: len(subs)},
 	}
 	if set.WebPush.PrivateKey != "" {

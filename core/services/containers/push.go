@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"net/mail"
 	"net/url"
 	"strings"
 
@@ -222,8 +223,14 @@ func (s *Service) completePush(c *channel, set *storedNotifications) error {
 }
 
 func checkSubject(subject string) error {
-	u, err := url.Parse(subject)
-	if subject == "" || err == nil && (u.Scheme == "mailto" && strings.Contains(u.Opaque, "@") || u.Scheme == "https" && u.Host != "") {
+	if subject == "" {
+		return nil
+	}
+	if address, ok := strings.CutPrefix(subject, "mailto:"); ok {
+		if a, err := mail.ParseAddress(address); err == nil && a.Address == address {
+			return nil
+		}
+	} else if u, err := url.Parse(subject); err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil {
 		return nil
 	}
 	return invalid("webPush.vapidSubject", "The subject must be mailto: and an address, or an https:// URL.")

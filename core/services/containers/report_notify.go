@@ -39,7 +39,7 @@ func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
 		}
 		return failing("The channel is switched on and cannot send.", impact, why, "Complete its settings on the page of notifications, or switch it off.")
 	}
-	last, err := s.cfg.Sender.Latest(ctx, ServiceName)
+	last, err := s.latest(ctx)
 	if err != nil {
 		return failing("The last deliveries cannot be read.", impact, "", "Look at the log of the core.")
 	}

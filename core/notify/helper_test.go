@@ -1,0 +1,128 @@
+package notify_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/testkit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// owner is a notify.Owner that does as it is told and remembers what it hears.
+type owner struct {
+	mu sync.Mutex
+	// targets are errors of Target, ends of Ended: one for each call, then none.
+	targets, ends []error
+	unwanted      error
+	refuse        bool
+	// calls are all calls of Ended, ended those that were committed.
+	calls int
+	ended []notify.Delivery
+	gone  []bool
+	asked int
+	store *store.Store
+}
+
+func (o *owner) Target(_ context.Context, r notify.Recipient) (sdk.Target, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.targets) > 0 {
+		err := o.targets[0]
+		o.targets = o.targets[1:]
+		if err != nil {
+			return sdk.Target{}, err
+		}
+	}
+	return sdk.NewTarget(sdk.ChatTarget{ChatID: "to " + r.Key}, "secret")
+}
+
+func (o *owner) Wanted(context.Context, string, notify.Recipient) (bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.asked++
+	return !o.refuse, o.unwanted
+}
+
+func (o *owner) Ended(ctx context.Context, d notify.Delivery, gone bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls++
+	if !o.store.InTx(ctx) {
+		return errors.New("there is no transaction")
+	}
+	if len(o.ends) > 0 {
+		err := o.ends[0]
+		o.ends = o.ends[1:]
+		if err != nil {
+			return err
+		}
+	}
+	o.store.AfterCommit(ctx, func() { o.ended, o.gone = append(o.ended, d), append(o.gone, gone) })
+	return nil
+}
+
+// heard are the ends that were committed.
+func (o *owner) heard() (ended []notify.Delivery, gone []bool, calls int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.ended), slices.Clone(o.gone), o.calls
+}
+
+// owned starts the sender anew with an owner of the messages of the service "shop".
+func (e *env) owned(o *owner) *owner {
+	e.Helper()
+	o.store = e.store
+	e.owner = o
+	e.start()
+	return o
+}
+
+func note(title string) *kinds.Message {
+	return &kinds.Message{Kind: "sold_out", Version: 1, Severity: sdk.Info, Title: sdk.Text{Plain: title}, Payload: []byte(`{"id":"","kind":"sold_out"}`)}
+}
+
+// post sends a message of the service "shop" to channels.
+func (e *env) post(p notify.Post, channels ...string) string {
+	e.Helper()
+	p.Service = "shop"
+	if p.Message == nil {
+		p.Message = note("Sold out")
+	}
+	for _, ref := range channels {
+		p.To = append(p.To, notify.Recipient{Channel: ref})
+	}
+	id, _, err := e.sender.Post(context.Background(), p)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return id
+}
+
+// one waits until the only delivery there is has ended.
+func (e *env) one(channel string) notify.Delivery {
+	e.Helper()
+	return e.settle(1)[channel][0]
+}
+
+// with starts the sender anew with other channels.
+func (e *env) with(channels map[string]client.Notifier) {
+	e.Helper()
+	e.stop()
+	for ref, ch := range channels {
+		e.channels[ref] = ch
+	}
+	e.start()
+}
+
+func sqlite(t *testing.T) *store.Store {
+	t.Helper()
+	return testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), notify.Migrations())
+}

@@ -106,17 +106,18 @@ func (o *outlets) hcl(compose string) string {
 	return o.storage + out.String() + containersHCL(compose, "  notify = ["+strings.Join(refs, ", ")+"]")
 }
 
-// startNotify runs a core with the channels, each of them set and switched on through the API.
-func startNotify(t *testing.T, o *outlets, compose string, env ...string) *core {
+// startNotify runs a core with the channels, each of them set and switched on through the API. Settings in env override
+// its own.
+func startNotify(t *testing.T, o *outlets, compose string, more ...string) *core {
 	t.Helper()
-	env = append(env, "SVC_WEBHOOK_SECRET="+triggerSecret)
+	env := []string{"SVC_WEBHOOK_SECRET=" + triggerSecret}
 	if o.gotify != nil {
 		env = append(env, "GOTIFY_URL=gotify://"+o.gotify.host+"/"+gotifyKey+"?disabletls=yes")
 	}
 	if o.node != nil {
 		env = append(env, "NODE_URL="+o.node.URL+"/ok")
 	}
-	c := newCore(t, o.hcl(compose), env...)
+	c := newCore(t, o.hcl(compose), append(env, more...)...)
 	if o.node != nil {
 		if err := os.Symlink(o.dir, filepath.Join(c.dir, "notify-node")); err != nil {
 			t.Fatal(err)

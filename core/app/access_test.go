@@ -44,6 +44,10 @@ search "testsearch" "main" {}
 engine "testengine" "main" {}
 registry "testupstream" "main" {}
 codehost "testupstream" "main" {}
+notify "testchannel" "main" {}
+notify "testgone" "gone" {
+  required = false
+}
 service "search" {
   backend = search.main
 }
@@ -51,9 +55,10 @@ service "containers" {
   engine     = engine.main
   registries = registry.main
   code_host  = codehost.main
+  notify     = [notify.gone, notify.main]
 }
 `
-	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream} {
+	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
 		spec := testplugin.Spec(mode)
 		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
 	}

@@ -32,7 +32,7 @@ func (s *settings) containerAccess() containers.AccessInfo {
 }
 
 // containerProviders finds the instances that the settings name. A registry that is not required and does not run is left
-// out, as long as there is another one.
+// out, as long as there is another one, and so is a channel of notifications.
 func (a *App) containerProviders(set containers.Settings) (containers.Providers, error) {
 	var out containers.Providers
 	h, err := a.catalog.Handle(set.Engine)
@@ -56,7 +56,8 @@ func (a *App) containerProviders(set containers.Settings) (containers.Providers,
 	for _, ref := range set.Notify {
 		ch, err := a.channel(ref)
 		if err != nil {
-			return out, err
+			a.log.Warn("a channel of notifications is left out", "channel", ref, "error", err)
+			continue
 		}
 		out.Notify = append(out.Notify, containers.Channel{Ref: ref, Notifier: ch})
 	}

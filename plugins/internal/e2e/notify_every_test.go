@@ -87,7 +87,7 @@ func TestNotifyEveryChannel(t *testing.T) {
 	if got := o.counts(t); !maps.Equal(got, want) {
 		t.Errorf("arrived %v, want %v", got, want)
 	}
-	c.mailLooksWell(t, o)
+	c.mailLooksWell(t, o, "notify-mail")
 }
 
 // tell looks at what the newest message is at each counterpart. absolute says that links can be.
@@ -185,7 +185,7 @@ func (o *outlets) tellMachines(t *testing.T, c *core, jobID, page string) {
 }
 
 // mailLooksWell opens the newest mail in a browser, at the width of a telephone and of a desk.
-func (c *core) mailLooksWell(t *testing.T, o *outlets) {
+func (c *core) mailLooksWell(t *testing.T, o *outlets, picture string) {
 	t.Helper()
 	all := o.mail.Messages()
 	html := openLetter(t, all[len(all)-1].Raw).html
@@ -196,6 +196,6 @@ func (c *core) mailLooksWell(t *testing.T, o *outlets) {
 		if err != nil || wide > width {
 			t.Errorf("at %d the mail is %d wide: %v", width, wide, err)
 		}
-		b.picture("notify-mail-" + name)
+		b.picture(picture + "-" + name)
 	}
 }

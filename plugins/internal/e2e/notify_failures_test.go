@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,45 @@ import (
 	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram/telegramtest"
 )
+
+// TestNotifyDeadChannelDelaysNoOther has more browsers subscribed at a push service that answers nothing than there are
+// sends at once.
+func TestNotifyDeadChannelDelaysNoOther(t *testing.T) {
+	bin := dockertest.Compose(t)[0]
+	o := outletsFor(t, "chat", "webhook", "webPush")
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startNotify(t, o, bin.Path)
+	st := c.stackNamed(t, a.project).ID
+	key := ask[struct {
+		WebPush struct{ VAPIDPublicKey string }
+	}](t, c, "/api/notifications").WebPush.VAPIDPublicKey
+	for range 24 {
+		o.subscribe(t, c, key)
+	}
+	o.push.Answer(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	for i := range 3 {
+		began := time.Now()
+		id := c.news(t, a, st, fmt.Sprintf("1.%d.0", i+1))
+		var others []string
+		eventually(t, startWithin, "the others deliver", func() bool {
+			others = nil
+			for _, m := range c.history(t) {
+				for _, d := range m.Deliveries {
+					if m.ID == id && d.Channel != "webPush" && d.State == "delivered" {
+						others = append(others, d.Channel)
+					}
+				}
+			}
+			return len(others) == 2
+		})
+		if took := time.Since(began); took > 8*time.Second {
+			t.Errorf("the others took %s", took)
+		}
+	}
+	if n := len(o.push.Posts()); n == 0 {
+		t.Error("nothing was pushed")
+	}
+}
 
 // failing is a core with five channels, of which one after the other fails.
 type failing struct {

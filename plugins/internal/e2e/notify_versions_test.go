@@ -80,15 +80,16 @@ func versions(t testing.TB, m told) map[string]string {
 
 func TestNotifyNewVersions(t *testing.T) {
 	bin := dockertest.Compose(t)[0]
-	o := outletsFor(t, "chat", "webhook", "gotify")
+	o := outletsFor(t, "chat", "email", "webhook", "gotify")
 	f := startFleet(t)
 	c := startNotify(t, o, bin.Path)
 	st := c.stackNamed(t, f.name)
 	arrived := func(want int) {
 		t.Helper()
-		got := []int{len(o.bot.Messages()), 2 * len(o.hook.all()), 2 * len(o.gotify.all())}
-		if all := c.history(t); len(all) != want || got[0] != 2*want || got[1] != 2*want || got[2] != 2*want {
-			t.Fatalf("%d messages, arrived %v (photo and detail), want %d everywhere", len(all), got, want)
+		// The chat gets a photo and a detail, and the mail goes to two.
+		got := []int{len(o.bot.Messages()) / 2, len(o.mail.Messages()) / 2, len(o.hook.all()), len(o.gotify.all())}
+		if all := c.history(t); len(all) != want || fmt.Sprint(got) != fmt.Sprint([]int{want, want, want, want}) {
+			t.Fatalf("%d messages, arrived %v, want %d everywhere", len(all), got, want)
 		}
 	}
 
@@ -110,6 +111,7 @@ func TestNotifyNewVersions(t *testing.T) {
 	photo, detail := o.bot.Messages()[0], o.bot.Messages()[1]
 	shown(t, "notify-versions.png", photo.Photo)
 	contains(t, detail.Text, f.name+" / web", f.name+" / api", f.name+" / worker")
+	c.mailLooksWell(t, o, "notify-versions-mail")
 	if strings.Count(detail.Text, f.name) != 3 {
 		t.Errorf("the detail tells of something twice:\n%s", detail.Text)
 	}
@@ -142,7 +144,7 @@ func TestNotifyNewVersions(t *testing.T) {
 // replaced has a version replaced by a newer one while the only channel fails: the news of the former are never told.
 func (c *core) replaced(t *testing.T, o *outlets, f *fleet, stackID string) {
 	t.Helper()
-	c.setNotify(t, map[string]any{"chat": map[string]any{"enabled": false}, "channels": map[string]any{"gotify": map[string]any{"enabled": false}}})
+	c.setNotify(t, map[string]any{"chat": map[string]any{"enabled": false}, "email": map[string]any{"enabled": false}, "channels": map[string]any{"gotify": map[string]any{"enabled": false}}})
 	o.hook.answers(http.StatusServiceUnavailable, nil)
 	news := func(version string) string {
 		t.Helper()

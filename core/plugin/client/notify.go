@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -120,7 +121,7 @@ func unsent(ctx context.Context, err error) error {
 	if err = callFault(ctx, err); errors.As(err, &f) {
 		out = f
 	}
-	cause := errors.Join(notify.Temporary(out.RetryAfter, "NOT_SENT", "nothing was sent"), err)
+	cause := errors.Join(notify.Temporary(out.RetryAfter, "NOT_SENT", "nothing was sent: %s", strings.TrimSuffix(out.Message, ".")), err)
 	return fault.Wrap(cause, out.Code, "%s", out.Message).WithRetryAfter(out.RetryAfter)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
 	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -116,6 +118,11 @@ func TestNotifierSendsAndTellsTheOutcome(t *testing.T) {
 	_, err = n.Send(ctx, alert(), testplugin.SendBy("deliver"))
 	if !errors.Is(err, catalog.ErrRetired) || notify.OutcomeOf(err) != notify.Retryable {
 		t.Errorf("after a reload took it away: %v", err)
+	}
+	if words := errs.From(err).Message; !strings.HasPrefix(words, "nothing was sent: ") {
+		t.Errorf("an operator reads %q", words)
+	} else {
+		t.Log(words)
 	}
 	wantCode(t, err, fault.PluginUnavailable)
 	if _, err := n.Describe(); !errors.Is(err, catalog.ErrRetired) {

@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -211,10 +212,16 @@ func fixedFields(all []channel) (map[string]string, error) {
 }
 
 func (s *Service) takeField(f field) error {
-	if f.given == nil || f.column != "" && keeps(*f.given) {
+	if f.given == nil || f.column != "" && f.column != "smtpUrl" && keeps(*f.given) {
 		return nil
 	}
 	text := strings.TrimSpace(*f.given)
+	if f.column == "smtpUrl" && keeps(text) {
+		var err error
+		if text, err = s.unmask(f, text); err != nil || text == "" {
+			return err
+		}
+	}
 	switch {
 	case len(text) > maxNotifyText:
 		return invalid(f.name, "The value must have at most %d bytes.", maxNotifyText)
@@ -226,6 +233,25 @@ func (s *Service) takeField(f field) error {
 	}
 	*f.to = text
 	return nil
+}
+
+// unmask is an address with the password that is stored, for one in which that is masked; empty if nothing else differs. The
+// password goes to no other server, and stands for no other user.
+func (s *Service) unmask(f field, text string) (string, error) {
+	stored, err := s.openNotify(*f.to, f.column)
+	if !strings.Contains(text, "://") || err == nil && text == maskURL(stored.Reveal()) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	was, err := url.Parse(stored.Reveal())
+	next, err2 := url.Parse(text)
+	if err != nil || err2 != nil || next.Scheme != was.Scheme || next.Host != was.Host || was.User == nil || next.User.String() != url.UserPassword(was.User.Username(), masked).String() {
+		return "", invalid(f.name, "The password is not shown, and only kept for the same server and user: enter it again.")
+	}
+	next.User = was.User
+	return next.String(), nil
 }
 
 func with(m map[string]bool, name string, on bool) map[string]bool {

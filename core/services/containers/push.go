@@ -5,6 +5,7 @@ import (
 	"crypto/ecdh"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/mail"
 	"net/url"
@@ -112,9 +113,19 @@ func (s *Service) Subscribe(ctx context.Context, sub Subscription, label string)
 	label = strings.ToValidUTF8(label, "")
 	row := subscriptionRecord{ID: store.NewID("psh"), Endpoint: sub.Endpoint, Label: label[:min(len(label), maxLabel)], CreatedBy: actor(ctx), CreatedAt: s.now(), UpdatedAt: s.now()}
 	row.Label = strings.ToValidUTF8(row.Label, "")
+	err := s.keep(ctx, row, sub.Keys)
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		// The same browser was quicker, and is found now.
+		err = s.keep(ctx, row, sub.Keys)
+	}
+	return err
+}
+
+// keep stores a subscription, in place of one with the same endpoint.
+func (s *Service) keep(ctx context.Context, row subscriptionRecord, keys SubscriptionKeys) error {
 	return s.repo.tx(ctx, "subscribe", func(ctx context.Context, w *gorm.DB) error {
 		var kept []subscriptionRecord
-		if err := w.Where("endpoint = ?", sub.Endpoint).Find(&kept).Error; err != nil {
+		if err := w.Where("endpoint = ?", row.Endpoint).Find(&kept).Error; err != nil {
 			return err
 		}
 		var n int64
@@ -130,7 +141,7 @@ func (s *Service) Subscribe(ctx context.Context, sub Subscription, label string)
 		seal := func(plain, column string) string {
 			return s.cfg.Keyring.Seal([]byte(plain), "containers_push_subscriptions", row.ID, column)
 		}
-		row.P256dh, row.Auth = seal(sub.Keys.P256dh, "p256dh"), seal(sub.Keys.Auth, "auth")
+		row.P256dh, row.Auth = seal(keys.P256dh, "p256dh"), seal(keys.Auth, "auth")
 		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }

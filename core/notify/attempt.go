@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -31,7 +32,7 @@ func (s *Sender) attempt(ctx context.Context, d *delivery, m *message) (sdk.Outc
 		return sdk.Retryable, nil, err
 	}
 	idempotent := about.Has(sdk.CapIdempotent)
-	if d.State == Sending && !idempotent {
+	if d.State == Sending && (d.Once || !idempotent) {
 		return sdk.Uncertain, nil, errors.New(interrupted)
 	}
 	to, err := s.target(ctx, d)
@@ -110,16 +111,28 @@ func words(err error) string {
 	case errors.As(err, &own):
 		return own.Message
 	case errors.As(err, &wire):
-		return wire.GRPCStatus().Message()
+		return wireWords(wire.GRPCStatus())
 	case errors.As(err, &known):
 		return known.Message
 	}
 	return err.Error()
 }
 
+// wireWords are those of a status. Without details it was made on the way, where the words tell of connections only.
+func wireWords(st *status.Status) string {
+	switch {
+	case len(st.Details()) > 0:
+	case st.Code() == codes.Unavailable:
+		return "the channel's plugin ended, or cannot be reached: " + st.Message()
+	case st.Code() == codes.DeadlineExceeded:
+		return "the channel's plugin did not answer in time"
+	}
+	return st.Message()
+}
+
 func clean(s string) string {
 	if len(s) > maxError {
 		s = s[:maxError]
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
+	return sound(s)
 }

@@ -132,7 +132,7 @@ func wireWords(st *status.Status) string {
 
 func clean(s string) string {
 	if len(s) > maxError {
-		s = s[:maxError]
+		s = strings.ToValidUTF8(s[:maxError], "")
 	}
 	return sound(s)
 }

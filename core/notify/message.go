@@ -141,7 +141,7 @@ func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err e
 	id = s.ids.New("ntm")
 	row := message{
 		ID: id, Service: p.Service, Key: p.Key, Kind: m.Kind, Schema: m.Schema, Version: m.Version, Severity: int(m.Severity),
-		Title: m.Title.Plain, Summary: m.Summary.Plain, Detail: m.Detail.Plain, Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
+		Title: sound(m.Title.Plain), Summary: sound(m.Summary.Plain), Detail: sound(m.Detail.Plain), Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
 		Rich: rich{
 			Markdown: texts{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown}, HTML: texts{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
 			Links: m.Links, Card: m.Card,
@@ -149,6 +149,9 @@ func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err e
 	}
 	if row.Key == "" {
 		row.Key = id
+	}
+	if row.Title == "" { // no channel takes one without
+		row.Title = m.Kind
 	}
 	// On PostgreSQL this waits for another transaction that stores the same.
 	done := s.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
@@ -163,6 +166,11 @@ func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err e
 		return "", false, fmt.Errorf("find the message that is stored: %w", err)
 	}
 	return found.ID, false, nil
+}
+
+// sound is a text without what a database or a channel cannot carry.
+func sound(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "")
 }
 
 // submit stores one delivery and its job. The caller has a transaction.

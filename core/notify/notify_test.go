@@ -39,6 +39,8 @@ type env struct {
 	// ahead is what the sender's clock is ahead of the real one.
 	ahead atomic.Int64
 	owner *owner
+	// serve, if set, is served in place of owner.
+	serve notify.Owner
 	stop  func()
 }
 
@@ -78,7 +80,10 @@ func (e *env) start() {
 		e.Fatal(err)
 	}
 	e.sender.Use(e.queue)
-	if e.owner != nil {
+	switch {
+	case e.serve != nil:
+		e.sender.Serve("shop", e.serve)
+	case e.owner != nil:
 		e.sender.Serve("shop", e.owner)
 	}
 	if err := e.queue.Start(context.Background()); err != nil {

@@ -65,15 +65,24 @@ func (o *owner) Ended(ctx context.Context, d notify.Delivery, gone bool) error {
 			return err
 		}
 	}
-	o.store.AfterCommit(ctx, func() { o.ended, o.gone = append(o.ended, d), append(o.gone, gone) })
+	o.store.AfterCommit(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.ended, o.gone = append(o.ended, d), append(o.gone, gone)
+	})
 	return nil
 }
 
-// heard are the ends that were committed.
-func (o *owner) heard() (ended []notify.Delivery, gone []bool, calls int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.ended), slices.Clone(o.gone), o.calls
+// heard waits for n ends that were committed, and returns all.
+func (o *owner) heard(t *testing.T, n int) (ended []notify.Delivery, gone []bool, calls int) {
+	t.Helper()
+	testkit.Eventually(t, patience, func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		ended, gone, calls = slices.Clone(o.ended), slices.Clone(o.gone), o.calls
+		return len(ended) >= n
+	}, "the owner hears of the ends")
+	return ended, gone, calls
 }
 
 // owned starts the sender anew with an owner of the messages of the service "shop".

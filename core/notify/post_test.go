@@ -94,7 +94,7 @@ func TestOwnerSaysWhereItGoes(t *testing.T) {
 				if len(sent) != tt.sent || tt.sent > 0 && (string(sent[0].Target.JSON) != `{"chatId":"to 7"}` || sent[0].Target.Secret != "secret") {
 					t.Errorf("sent %+v", sent)
 				}
-				if ended, _, _ := own.heard(); len(ended) != 1 || ended[0].MessageID != id || ended[0].State != tt.state {
+				if ended, _, _ := own.heard(t, 1); len(ended) != 1 || ended[0].MessageID != id || ended[0].State != tt.state {
 					t.Errorf("heard %+v", ended)
 				}
 			})
@@ -133,7 +133,7 @@ func TestEndIsToldInItsTransaction(t *testing.T) {
 				e.ops.Fail(tt.err)
 				e.post(notify.Post{}, "notify.ops")
 				d := e.one("notify.ops")
-				ended, gone, calls := own.heard()
+				ended, gone, calls := own.heard(t, 1)
 				if d.State != tt.state || len(e.ops.Sent()) != 1 || calls != 2 || len(ended) != 1 || ended[0].State != tt.state || gone[0] != (name == "gone") {
 					t.Errorf("%+v, sent %d, called %d times, heard %+v %v", d, len(e.ops.Sent()), calls, ended, gone)
 				}

@@ -88,6 +88,7 @@ func TestLastEndIsSeenOnce(t *testing.T) {
 		}
 		e.start()
 		e.settle(messages * each)
+		own.heard(t, messages*each)
 		own.mu.Lock()
 		defer own.mu.Unlock()
 		if own.last != messages || len(own.ended) != messages*each {

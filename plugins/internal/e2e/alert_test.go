@@ -189,7 +189,7 @@ func TestAlertReachesAWebhook(t *testing.T) {
 			t.Errorf("notice %+v", n)
 		}
 		eventually(t, 10*time.Second, "the delivery is recorded", func() bool {
-			return db.number("SELECT COUNT(*) FROM notify_deliveries WHERE state = 'delivered' AND kind = 'search.key_invalid'") == 1
+			return db.number("SELECT COUNT(*) FROM notify_deliveries d JOIN notify_messages m ON m.id = d.message_id WHERE d.state = 'delivered' AND m.kind = 'search.key_invalid'") == 1
 		})
 		if strings.Contains(c.logs(), "key-one") || strings.Contains(c.logs(), "key-two") || strings.Contains(c.logs(), signingSecret) {
 			t.Error("a secret is in the log")

@@ -112,11 +112,17 @@ func words(err error) string {
 		return own.Message
 	case errors.As(err, &wire):
 		return wireWords(wire.GRPCStatus())
+	case errors.Is(err, context.Canceled):
+		return "it was interrupted while it was being sent"
+	case errors.Is(err, context.DeadlineExceeded):
+		return slowPlugin
 	case errors.As(err, &known):
 		return known.Message
 	}
 	return err.Error()
 }
+
+const slowPlugin = "the channel's plugin did not answer in time"
 
 // wireWords are those of a status. Without details it was made on the way, where the words tell of connections only.
 func wireWords(st *status.Status) string {
@@ -125,7 +131,7 @@ func wireWords(st *status.Status) string {
 	case st.Code() == codes.Unavailable:
 		return "the channel's plugin ended, or cannot be reached: " + st.Message()
 	case st.Code() == codes.DeadlineExceeded:
-		return "the channel's plugin did not answer in time"
+		return slowPlugin
 	}
 	return st.Message()
 }

@@ -37,8 +37,8 @@ type outlets struct {
 	program, dir string
 	// sub is the browser that has subscribed.
 	sub *pushtest.Subscription
-	// storage is the storage block of the core; empty for the default.
-	storage string
+	// storage is more of the configuration, such as a storage block, and more is put into the service's block.
+	storage, more string
 }
 
 // outletsFor starts counterparts: chat, email, webhook, webPush, gotify and node.
@@ -103,7 +103,7 @@ func (o *outlets) hcl(compose string) string {
 		fmt.Fprintf(&out, "plugin \"notify-node\" {\n  path = %q\n  args = [\"notify-node/plugin.mjs\", \"notify-node/serve.mjs\"]\n}\n", o.program)
 		block("notify-node", "node", `url = env("NODE_URL")`)
 	}
-	return o.storage + out.String() + containersHCL(compose, "  notify = ["+strings.Join(refs, ", ")+"]")
+	return o.storage + out.String() + containersHCL(compose, "  notify = ["+strings.Join(refs, ", ")+"]\n"+o.more)
 }
 
 // startNotify runs a core with the channels, each of them set and switched on through the API. Settings in env override

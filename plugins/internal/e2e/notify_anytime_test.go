@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+// TestNotifyKilledAnyTime ends the core without warning at many moments after a check has begun. Whatever it was doing, the
+// new version is told in one message, and no channel gets it twice that could not tell.
+func TestNotifyKilledAnyTime(t *testing.T) {
+	bin := dockertest.Compose(t)[0]
+	o := outletsFor(t, "chat", "email", "webhook")
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startNotify(t, o, bin.Path)
+	st := c.stackNamed(t, a.project).ID
+	// The receiver takes a moment, as they do.
+	o.hook.answers(http.StatusOK, func(arrival) string { time.Sleep(30 * time.Millisecond); return "{}" })
+	unknown := 0
+	for i, after := range []time.Duration{0, 15, 30, 40, 50, 60, 75, 90, 120, 160, 250} {
+		chat, mail, posts := len(o.bot.Messages()), len(o.mail.Messages()), len(o.hook.all())
+		a.push(t, dockertest.Behaviour{Version: fmt.Sprintf("1.%d.0", i+1), Healthcheck: true})
+		header := http.Header{"X-Svc-Webhook-Secret": {triggerSecret}}
+		answer := c.send(t, request{path: "/api/webhooks/trigger", body: fmt.Sprintf(`{"action":"check","scope":"stack","stackId":%q}`, st), header: header})
+		time.Sleep(after * time.Millisecond)
+		plugins := c.plugins()
+		c.kill9()
+		eventually(t, startWithin, "no plugin outlives the core", func() bool { return !slices.ContainsFunc(plugins, alive) })
+		c.start()
+		id := decode[struct{ JobID string }](t, answer.body).JobID
+		c.finished(t, id, "success")
+		if why := c.announced(t, id); why != "" {
+			t.Fatalf("after %d ms nothing is told: %s", after, why)
+		}
+		all := c.history(t)
+		if len(all) != i+1 {
+			t.Fatalf("after %d ms there are %d messages, want %d", after, len(all), i+1)
+		}
+		m := c.finals(t, all[0].ID)
+		states := m.states()
+		if states["webhook"] != "delivered" {
+			t.Errorf("after %d ms the webhook is %+v", after, m.to(t, "webhook"))
+		}
+		for _, p := range o.hook.all()[posts:] {
+			if webhookID(p) != m.to(t, "webhook").ID {
+				t.Errorf("after %d ms the webhook got %s, not %s alone", after, webhookID(p), m.to(t, "webhook").ID)
+			}
+		}
+		for channel, arrived := range map[string]int{"chat": len(o.bot.Messages()) - chat, "email": len(o.mail.Messages()) - mail} {
+			switch state := states[channel]; {
+			case state == "delivered" && arrived != 2, state == "unknown" && arrived > 2, state != "delivered" && state != "unknown":
+				t.Errorf("after %d ms %s is %s, and got %d", after, channel, state, arrived)
+			case state == "unknown":
+				unknown++
+			}
+		}
+	}
+	t.Logf("%d deliveries were uncertain", unknown)
+}
+
+// finals waits until every delivery of a message has ended.
+func (c *core) finals(t testing.TB, id string) (m told) {
+	t.Helper()
+	eventually(t, time.Minute, "the deliveries of "+id+" end", func() bool {
+		for _, m = range c.history(t) {
+			if m.ID == id {
+				return !slices.ContainsFunc(m.Deliveries, func(d delivery) bool { return d.State == "waiting" || d.State == "sending" })
+			}
+		}
+		return false
+	})
+	return m
+}

@@ -124,7 +124,7 @@ func (s *Service) to(ctx context.Context, event func(EventSwitches) bool) (to []
 // writer writes events out in the service's language.
 func (s *Service) writer(ctx context.Context) kinds.Writer {
 	return kinds.Writer{
-		Locale: s.settings().Locale, BaseURL: s.PublicBaseURL(ctx), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
+		Locale: s.settings().Locale, BaseURL: publicPages(s.PublicBaseURL(ctx), sitePath(s.settings().BaseURL)), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
 	}
 }
 
@@ -134,6 +134,15 @@ func sitePath(base string) string {
 		base = u.Path
 	}
 	return strings.TrimSuffix(base, "/") + "/"
+}
+
+// publicPages is the public address of the pages: the public base URL, and their path where that does not end with it.
+func publicPages(public, site string) string {
+	u, err := url.Parse(public)
+	if public == "" || err != nil || strings.HasSuffix("/"+strings.Trim(u.EscapedPath(), "/")+"/", site) {
+		return public
+	}
+	return u.JoinPath(site).String()
 }
 
 // post stores a message once for each job.

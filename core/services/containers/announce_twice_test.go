@@ -1,0 +1,91 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// announce tells of a job that has ended, as its own job does, until that works.
+func (e *env) announce(id string) error {
+	raw, err := json.Marshal(announcement{JobID: id})
+	for range 5 {
+		if err != nil {
+			return err
+		}
+		if _, err = e.svc.runAnnounce(context.Background(), &queue.Job{ID: "job_own", Type: jobAnnounce, Payload: raw}, nil); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// silent runs a scheduled check that is told nobody.
+func (e *env) silent() string {
+	e.Helper()
+	off, on := false, true
+	e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Events: &EventChange{NewVersion: &off}}))
+	job, _, err := e.svc.submit(context.Background(), submission{kind: JobCheck, spec: jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, actor: actorSchedule})
+	e.must(err)
+	e.ended(job.ID)
+	e.announced()
+	e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Events: &EventChange{NewVersion: &on}}))
+	return job.ID
+}
+
+// TestAnnouncedTwice has announcements that a crash repeats, and two checks that find the same at once.
+func TestAnnouncedTwice(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		e.switched()
+		e.inferring()
+		e.threeNew()
+		first, second := e.silent(), e.silent()
+		var all sync.WaitGroup
+		errs := make([]error, 6)
+		for i := range errs {
+			all.Go(func() { errs[i] = e.announce([]string{first, second}[i%2]) })
+		}
+		all.Wait()
+		e.must(errors.Join(errs...))
+		told := e.told(1)
+		if len(told[0].Deliveries) != 5 {
+			t.Errorf("%+v", told)
+		}
+		for _, name := range []string{"web", "db"} {
+			if got := fmt.Sprint(e.notices(e.serviceOf("blog", name).ID)); got != "[sent]" {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		job, _ := e.updated("blog", "web")
+		e.announced()
+		e.told(2)
+		e.must(e.announce(job.ID))
+		e.told(2)
+	}, withChannels)
+}
+
+// TestLinksLeadToThePages: links work, whether or not the public base URL names the path of the pages.
+func TestLinksLeadToThePages(t *testing.T) {
+	for _, tt := range []struct{ public, base, want string }{
+		{"", "/containers", ""},
+		{"https://a.example", "/", "https://a.example"},
+		{"https://a.example/", "/", "https://a.example/"},
+		{"https://a.example/x/", "/", "https://a.example/x/"},
+		{"https://a.example", "/containers", "https://a.example/containers/"},
+		{"https://a.example/containers", "/containers", "https://a.example/containers"},
+		{"https://a.example/containers/", "/containers/", "https://a.example/containers/"},
+		{"https://a.example/my-containers", "/containers", "https://a.example/my-containers/containers/"},
+		{"https://a.example/ops/containers", "/containers", "https://a.example/ops/containers"},
+		{"https://a.example", "https://c.example/containers", "https://a.example/containers/"},
+		{"https://a.example", "https://c.example", "https://a.example"},
+	} {
+		if got := publicPages(tt.public, sitePath(tt.base)); got != tt.want {
+			t.Errorf("%q with %q: %s, want %s", tt.public, tt.base, got, tt.want)
+		}
+	}
+}

@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/oneway"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
@@ -74,27 +73,11 @@ func (c *channel) Send(ctx context.Context, n *notify.Notification, to notify.Ta
 func (c *channel) post(ctx context.Context, req *httpx.Request) (int, http.Header, error) {
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	st, err := c.http.Stream(limited, req, 0)
+	status, header, err := oneway.Do(limited, c.http, req)
 	if err != nil {
-		return 0, nil, outcome(ctx, req.URL, err)
+		return 0, nil, oneway.Unanswered(ctx, req.URL, err)
 	}
-	defer st.Close()
-	_, _ = io.CopyN(io.Discard, st, 64<<10)
-	return st.Status, st.Header, nil
-}
-
-// outcome is what became of a post without an answer. A receiver knows a repetition by its id, so that one may be made
-// although the first post may have arrived. Messages name no path: it may be a secret.
-func outcome(ctx context.Context, u *url.URL, err error) error {
-	if ctx.Err() != nil {
-		return notify.Unknown("%s: the call ended before the answer came", u.Host)
-	}
-	e := errs.From(err)
-	if e.Source != errs.Upstream {
-		return e
-	}
-	message := strings.Replace(e.Message, u.Host+u.EscapedPath(), u.Host, 1)
-	return notify.Temporary(0, e.Reason, "%s", message)
+	return status, header, nil
 }
 
 // judge turns a status into an outcome.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/oneway"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
@@ -85,29 +86,20 @@ func (p poster) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := p.client.Stream(req.Context(), &httpx.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body}, 0)
+	status, header, err := oneway.Do(req.Context(), p.client, &httpx.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body})
 	if err != nil {
 		return nil, err
 	}
-	defer st.Close()
-	_, _ = io.CopyN(io.Discard, st, 64<<10)
-	return &http.Response{StatusCode: st.Status, Header: st.Header, Body: http.NoBody}, nil
+	return &http.Response{StatusCode: status, Header: header, Body: http.NoBody}, nil
 }
 
 // outcome is what became of a push without an answer. A repetition replaces the first one, so that it may be made
-// although the first one may have arrived. Messages name no path: who knows it may push.
+// although the first one may have arrived.
 func outcome(ctx context.Context, u *url.URL, err error) error {
-	var e *errs.Error
-	switch {
-	case ctx.Err() != nil:
-		return notify.Unknown("%s: the call ended before the answer came", u.Host)
-	case !errors.As(err, &e):
+	if e := (*errs.Error)(nil); ctx.Err() == nil && !errors.As(err, &e) {
 		return errs.New(errs.Plugin, codes.InvalidArgument, "NOT_ENCRYPTED", "the message could not be encrypted and signed for %s", u.Host)
-	case e.Source != errs.Upstream:
-		return e
 	}
-	message := strings.Replace(e.Message, u.Host+u.EscapedPath(), u.Host, 1)
-	return notify.Temporary(0, e.Reason, "%s", message)
+	return oneway.Unanswered(ctx, u, err)
 }
 
 // judge turns a status into an outcome.

@@ -35,7 +35,7 @@ func (s *Sender) attempt(ctx context.Context, d *delivery, m *message) (sdk.Outc
 	if d.State == Sending && (d.Once || !idempotent) {
 		return sdk.Uncertain, nil, errors.New(interrupted)
 	}
-	to, err := s.target(ctx, d)
+	to, err := s.target(ctx, d, m)
 	var nobody *noRecipient
 	switch {
 	case errors.As(err, &nobody), errors.Is(err, errUnwanted):
@@ -82,13 +82,13 @@ func (s *Sender) hand(ctx context.Context, ch client.Notifier, d *delivery, n *s
 const maxWarnings = 20
 
 // target asks the owner of the message, if it has one, whether it is still wanted and where it goes.
-func (s *Sender) target(ctx context.Context, d *delivery) (sdk.Target, error) {
+func (s *Sender) target(ctx context.Context, d *delivery, m *message) (sdk.Target, error) {
 	o := s.owners[d.Service]
 	if o == nil {
 		return sdk.Target{}, nil
 	}
 	if !d.Once {
-		wanted, err := o.Wanted(ctx, d.MessageID, d.to())
+		wanted, err := o.Wanted(ctx, d.MessageID, m.Kind, d.to())
 		if err != nil {
 			return sdk.Target{}, err
 		}

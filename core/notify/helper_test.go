@@ -44,7 +44,7 @@ func (o *owner) Target(_ context.Context, r notify.Recipient) (sdk.Target, error
 	return sdk.NewTarget(sdk.ChatTarget{ChatID: "to " + r.Key}, "secret")
 }
 
-func (o *owner) Wanted(context.Context, string, notify.Recipient) (bool, error) {
+func (o *owner) Wanted(context.Context, string, string, notify.Recipient) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.asked++

@@ -76,9 +76,9 @@ type Owner interface {
 	// Target is where a recipient is reached, with its secrets. It is asked for each attempt. An error of NoRecipient ends
 	// the delivery; after any other it is tried again.
 	Target(ctx context.Context, r Recipient) (sdk.Target, error)
-	// Wanted tells whether a message is still worth sending to a recipient. It is asked before each attempt, but not for a
-	// message that is sent once. An error is treated as one of Target.
-	Wanted(ctx context.Context, messageID string, r Recipient) (bool, error)
+	// Wanted tells whether a message of a kind is still worth sending to a recipient. It is asked before each attempt, but not
+	// for a message that is sent once. An error is treated as one of Target.
+	Wanted(ctx context.Context, messageID, kind string, r Recipient) (bool, error)
 	// Ended runs in the transaction in which a delivery reaches its final state. gone says that the recipient is there no
 	// more. Its error undoes the state, and both are tried again.
 	Ended(ctx context.Context, d Delivery, gone bool) error

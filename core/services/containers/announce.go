@@ -104,12 +104,12 @@ func (s *Service) runAnnounce(ctx context.Context, own *queue.Job, _ queue.Progr
 }
 
 // to are the recipients of an event, or why there are none.
-func (s *Service) to(ctx context.Context, event func(EventSwitches) bool) (to []notify.Recipient, why string, err error) {
+func (s *Service) to(ctx context.Context, kind string) (to []notify.Recipient, why string, err error) {
 	set, err := s.storedNotifications(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if !event(set.Events) {
+	if !set.Events.on(kind) {
 		return nil, "the event is switched off", nil
 	}
 	if to, err = s.recipients(ctx, set); err != nil {
@@ -152,7 +152,7 @@ func (s *Service) post(ctx context.Context, job *queue.Job, m *kinds.Message, to
 }
 
 func (s *Service) announceUpdate(ctx context.Context, job *queue.Job) (why string, err error) {
-	to, why, err := s.to(ctx, func(e EventSwitches) bool { return e.Update })
+	to, why, err := s.to(ctx, kinds.JobFinished)
 	if err != nil || why != "" {
 		return why, err
 	}
@@ -219,7 +219,7 @@ func (s *Service) announceAnomaly(ctx context.Context, job *queue.Job) (why stri
 	if sum.Missing+sum.Conflict+sum.Error == 0 {
 		return "all webhooks are in order", nil
 	}
-	to, why, err := s.to(ctx, func(e EventSwitches) bool { return e.WebhookAnomaly })
+	to, why, err := s.to(ctx, kinds.WebhookAnomaly)
 	if err != nil || why != "" {
 		return why, err
 	}
@@ -244,7 +244,7 @@ func (s *Service) announceVersions(ctx context.Context, job *queue.Job) (why str
 	if len(sum.NewVersions.Services) == 0 {
 		return "there is no new version", nil
 	}
-	to, why, err := s.to(ctx, func(e EventSwitches) bool { return e.NewVersion })
+	to, why, err := s.to(ctx, kinds.NewVersionDiscovered)
 	if err != nil || why != "" {
 		return why, err
 	}

@@ -178,15 +178,18 @@ func (s *Service) pushTarget(ctx context.Context, set storedNotifications, id st
 	return target(out, secret, err)
 }
 
-// Wanted implements notify.Owner. Nothing more goes to a channel that was switched off meanwhile. News of new versions are
-// wanted as long as one of the versions is still a candidate.
-func (s *Service) Wanted(ctx context.Context, messageID string, r notify.Recipient) (bool, error) {
+// Wanted implements notify.Owner. Nothing more goes to a channel that was switched off meanwhile, or of such an event. News of
+// new versions are wanted as long as one of the versions is still a candidate.
+func (s *Service) Wanted(ctx context.Context, messageID, kind string, r notify.Recipient) (bool, error) {
 	set, err := s.storedNotifications(ctx)
 	if err != nil {
 		return false, err
 	}
-	if !set.on(r.Name) {
+	switch {
+	case !set.on(r.Name):
 		return false, notify.NoRecipient("the channel was switched off before it was sent")
+	case !set.Events.on(kind):
+		return false, notify.NoRecipient("the event was switched off before it was sent")
 	}
 	if err := s.repo.supersede(ctx, s.now()); err != nil {
 		return false, fmt.Errorf("end old notices: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -25,6 +26,19 @@ type EventSwitches struct {
 	Update         bool `json:"update" doc:"An update has ended."`
 	NewVersion     bool `json:"newVersion" doc:"A check that nobody asked for by hand has found new versions."`
 	WebhookAnomaly bool `json:"ghcrWebhookAnomaly" doc:"The scheduled audit has found package webhooks that are not in order."`
+}
+
+// on tells whether a kind of event is told. Tests always are.
+func (e EventSwitches) on(kind string) bool {
+	switch kind {
+	case kinds.JobFinished:
+		return e.Update
+	case kinds.NewVersionDiscovered:
+		return e.NewVersion
+	case kinds.WebhookAnomaly:
+		return e.WebhookAnomaly
+	}
+	return true
 }
 
 // storedNotifications are the settings as they are stored; secrets are sealed.

@@ -50,8 +50,19 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "switched off") {
 			t.Errorf("%+v", d)
 		}
+		on := true
+		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Email: &EmailChange{Enabled: &on}}))
+		e.publish(webRepo+":1", 3)
+		e.checked()
+		e.updated("blog", "web")
+		e.announced()
+		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Events: &EventChange{Update: &off}, Email: &EmailChange{Enabled: &on}}))
+		e.told(2)
+		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "the event was switched off") {
+			t.Errorf("%+v", d)
+		}
+		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Email: &EmailChange{Enabled: &off}}))
 		// A test goes to a channel that is switched off all the same.
-		e.channels["notify.mail"].Fail()
 		got, err := e.svc.TestNotification(context.Background(), "email", "")
 		if e.must(err); len(got) != 1 || got["email"].Error == "the channel was switched off before it was sent" {
 			t.Errorf("%+v", got)

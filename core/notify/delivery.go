@@ -157,8 +157,29 @@ func (s *Sender) alone(ctx context.Context, messageID string) error {
 	return s.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Select("id").Where("id = ?", messageID).Find(&m).Error
 }
 
+// orphanAge is how old an open delivery is before it is made sure that it has a job.
+const orphanAge = time.Hour
+
+// adopt gives open deliveries a job that have none: theirs has ended, and that could not be written. Others keep theirs.
+func (s *Sender) adopt(ctx context.Context) error {
+	var open []delivery
+	err := s.cfg.Store.DB(ctx).Where("ended_at = 0 AND created_at < ?", store.Millis(s.cfg.Now().Add(-orphanAge))).Order("id").Limit(maxRead).Find(&open).Error
+	if err != nil {
+		return fmt.Errorf("read the open deliveries: %w", err)
+	}
+	for i := range open {
+		if err := s.job(ctx, &open[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // purge deletes what ended before the retention.
 func (s *Sender) purge(ctx context.Context) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
 	s.gates.sweep(s.cfg.Now())
 	before := store.Millis(s.cfg.Now().Add(-s.cfg.Retention))
 	return s.cfg.Store.QueueTx(ctx, "delete old deliveries", func(ctx context.Context) error {

@@ -182,7 +182,12 @@ func (s *Sender) submit(ctx context.Context, messageID string, p Post, to Recipi
 	if err := s.cfg.Store.Writer(ctx).Create(&d).Error; err != nil {
 		return fmt.Errorf("store the delivery: %w", err)
 	}
-	_, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobDeliver, DedupKey: d.ID, Payload: deliverPayload{ID: d.ID}, Actor: p.Service})
+	return s.job(ctx, &d)
+}
+
+// job makes the job of a delivery, unless it has one.
+func (s *Sender) job(ctx context.Context, d *delivery) error {
+	_, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobDeliver, DedupKey: d.ID, Payload: deliverPayload{ID: d.ID}, Actor: d.Service})
 	return err
 }
 

@@ -185,6 +185,34 @@ func TestPurgeKeepsWhatIsOpen(t *testing.T) {
 	})
 }
 
+// TestDeliveryWithoutAJob has one whose job ended while that could not be written.
+func TestDeliveryWithoutAJob(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, st *store.Store) {
+		e := newEnv(t, st)
+		e.stop()
+		e.post(notify.Post{}, "notify.ops", "notify.log")
+		err := st.Tx(context.Background(), "lose a job", func(ctx context.Context) error {
+			return st.Writer(ctx).Exec("UPDATE jobs SET state = 'failed', finished_at = 1 WHERE dedup_key = (SELECT id FROM notify_deliveries WHERE channel = 'notify.ops')").Error
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.start()
+		testkit.Eventually(t, patience, func() bool { return len(e.log.Sent()) == 1 }, "the other one is sent")
+		e.purge()
+		if n := len(e.ops.Sent()); n != 0 {
+			t.Fatalf("%d were sent too early", n)
+		}
+		e.ahead.Store(int64(2 * time.Hour))
+		e.purge()
+		e.settle(2)
+		e.purge()
+		if len(e.ops.Sent()) != 1 || len(e.log.Sent()) != 1 {
+			t.Errorf("%d and %d were sent", len(e.ops.Sent()), len(e.log.Sent()))
+		}
+	})
+}
+
 // TestAlertIsRaisedOnce has several that find the same at once.
 func TestAlertIsRaisedOnce(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {

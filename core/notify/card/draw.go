@@ -178,8 +178,10 @@ func (p *painter) columns(lines []Line, most float64) (label, value, size float6
 		value = math.Max(value, width(p.glyphs(l.Value), 1))
 	}
 	size = math.Min(most, math.Max(least, math.Floor((room-columnGap)/math.Max(label+value, 1))))
-	// Whole pixels, so that what was just measured is not found too wide by the last bit.
-	label, value = math.Ceil(label*size), math.Ceil(value*size)
+	// Whole pixels, and a trifle for those that are whole already, so that what was just measured is not found too wide by the
+	// last bit.
+	const trifle = 1e-6
+	label, value = math.Ceil(label*size+trifle), math.Ceil(value*size+trifle)
 	if label+columnGap+value > room {
 		label = math.Min(label, math.Max(room*labelShare, room-columnGap-value))
 	}

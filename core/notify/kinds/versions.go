@@ -56,8 +56,9 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*Message, error) {
 	m.Links = w.links(notify.Link{Label: w.word(open), URL: l.PrimaryURL})
 	out, err := w.message(m, p)
 	if err == nil && len(e.Services) > 1 {
-		// The payload's summary lists them, for readers that show nothing else; for people the detail does, with links.
-		out.Summary = document{{head: words(w.count("version.many.summary", len(e.Services)))}}.text()
+		// The payload's summary lists them, for readers that show nothing else; for people the title counts them and the
+		// detail lists them, with links.
+		out.Summary = notify.Text{}
 	}
 	return out, err
 }

@@ -158,7 +158,7 @@ func TestNewVersionsAreToldOnce(t *testing.T) {
 		}
 		e.scheduled()
 		all := e.told(1)
-		if len(all[0].Deliveries) != 5 || all[0].Kind != kinds.NewVersionDiscovered || !strings.Contains(all[0].Summary, "发现 3 个服务有新版本") {
+		if len(all[0].Deliveries) != 5 || all[0].Kind != kinds.NewVersionDiscovered || !strings.Contains(all[0].Title, "发现 3 个服务有新版本") {
 			t.Fatalf("%+v", all[0])
 		}
 		for ref, name := range map[string]string{"notify.bot": "chat", "notify.mail": "email", "notify.hook": "webhook", "notify.push": "webPush", "notify.pager": "pager"} {

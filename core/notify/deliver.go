@@ -50,7 +50,8 @@ func again(wait time.Duration, err error) error {
 	return fault.Wrap(queue.Temporary(err), fault.UpstreamUnavailable, "The notification could not be delivered yet.").WithRetryAfter(max(wait, time.Millisecond))
 }
 
-var errWaits = errors.New("the channel is busy or rests")
+// errWaits is no failure: nothing was tried.
+var errWaits = queue.Postponed(errors.New("the channel is busy or rests"))
 
 // deliver makes one attempt.
 func (s *Sender) deliver(ctx context.Context, job *queue.Job, _ queue.Progress) (any, error) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -38,7 +40,11 @@ func failed(state State, reason string, err error) outcome {
 // found by recovery later.
 func (q *Queue) conclude(r *run, result any, err, cause error) {
 	if err != nil {
-		q.log.Warn("a job's attempt failed", "job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)
+		level := hclog.Warn
+		if isPostponed(err) {
+			level = hclog.Debug
+		}
+		q.log.Log(level, "a job's attempt failed", "job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)
 	}
 	for try := 1; ; try++ {
 		writeErr := q.concludeOnce(r, result, err, cause)

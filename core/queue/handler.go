@@ -85,7 +85,11 @@ func EndRolledBack(err error) error {
 }
 
 // temporary marks an error that may pass.
-type temporary struct{ err error }
+type temporary struct {
+	err error
+	// quiet says that nothing went wrong.
+	quiet bool
+}
 
 func (e *temporary) Error() string { return e.err.Error() }
 func (e *temporary) Unwrap() error { return e.err }
@@ -98,6 +102,24 @@ func Temporary(err error) error {
 		return nil
 	}
 	return &temporary{err: err}
+}
+
+// Postponed is Temporary for an attempt that found nothing to do yet: it is logged for debugging alone. nil stays nil.
+func Postponed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &temporary{err: err, quiet: true}
+}
+
+func isPostponed(err error) bool {
+	for {
+		var marked *temporary
+		if !errors.As(err, &marked) || marked.quiet {
+			return marked != nil
+		}
+		err = marked.err
+	}
 }
 
 func isTemporary(err error) bool {

@@ -28,6 +28,8 @@ var (
 	connectText = regexp.MustCompile(`\bdial (tcp|udp)\b|no such host|connection refused|network is unreachable|\bx509: |\btls: |server gave HTTP response to HTTPS client`)
 	limitedText = regexp.MustCompile(`(?i)rate.?limit|too many requests|limit_exceeded`)
 	timeoutText = regexp.MustCompile(`(?i)deadline exceeded|timeout`)
+	// uncodedText is an answer that was no error of the service's own: a proxy's, say.
+	uncodedText = regexp.MustCompile(`server responded with .*\(0\)`)
 	refusedText = regexp.MustCompile(`(?i)server response: |server responded with |response failure|\b(bad request|forbidden|unauthorized|not found): `)
 )
 
@@ -51,6 +53,8 @@ func judge(who string, err error) *errs.Error {
 		return notify.Unknown("%s: the call ended before the answer came", who)
 	case limitedText.MatchString(text):
 		return notify.Temporary(0, errs.ReasonStatus, "%s: the service wants fewer messages", who)
+	case uncodedText.MatchString(text):
+		return notify.Unknown("%s: what answered does not say whether the message was taken", who)
 	case refusedText.MatchString(text):
 		return notify.Permanent("SERVICE_REFUSED", "%s: the service refuses the message", who)
 	case !begun && timeoutText.MatchString(text):

@@ -126,6 +126,11 @@ func TestOutcomes(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	closed := strings.TrimPrefix(gone.URL, "http://")
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = w.Write([]byte(`{"message":"no upstream"}`))
+	}))
+	defer proxy.Close()
 	for _, tt := range []struct {
 		name, url string
 		want      notify.Outcome
@@ -144,6 +149,7 @@ func TestOutcomes(t *testing.T) {
 		{"no TLS", "ntfy://" + s.host() + "/tok-0451", notify.Retryable, errs.ReasonConnect},
 		{"ntfy refuses", "ntfy://" + s.host() + "/forbidden?scheme=http", notify.Refused, errs.ReasonStatus},
 		{"ntfy is limited", "ntfy://" + s.host() + "/limited?scheme=http", notify.Retryable, errs.ReasonStatus},
+		{"gotify behind a proxy that fails", "gotify://" + strings.TrimPrefix(proxy.URL, "http://") + "/" + gotifyKey + "?disabletls=yes", notify.Uncertain, notify.ReasonOutcomeUnknown},
 		{"matrix refuses the login", "matrix://user:tok-0451@" + s.host() + matrixMore, notify.Refused, "LOGIN_REFUSED"},
 		{"the library panics", "zulip://bot%40example.com:tok-0451@127.0.0.1:1/?stream=a", notify.Uncertain, notify.ReasonOutcomeUnknown},
 	} {

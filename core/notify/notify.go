@@ -83,7 +83,7 @@ type Config struct {
 	// Backoff is the pause after the given failed attempt (1, 2, …); nil means 5 s, doubled each time up to an hour, give
 	// or take a fifth.
 	Backoff func(attempt int) time.Duration
-	// Timeout bounds one attempt (30 s).
+	// Timeout bounds one attempt (100 s): more than any channel of ours may be told to take.
 	Timeout time.Duration
 	// Retention is how long deliveries that have ended are kept (30 days).
 	Retention time.Duration
@@ -117,7 +117,7 @@ func New(cfg Config) (*Sender, error) {
 		cfg.Backoff = backoff
 	}
 	if cfg.Timeout <= 0 {
-		cfg.Timeout = 30 * time.Second
+		cfg.Timeout = 100 * time.Second
 	}
 	if cfg.Retention <= 0 {
 		cfg.Retention = 30 * 24 * time.Hour

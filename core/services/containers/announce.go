@@ -124,7 +124,7 @@ func (s *Service) to(ctx context.Context, kind string) (to []notify.Recipient, w
 // writer writes events out in the service's language.
 func (s *Service) writer(ctx context.Context) kinds.Writer {
 	return kinds.Writer{
-		Locale: s.settings().Locale, BaseURL: publicPages(s.PublicBaseURL(ctx), sitePath(s.settings().BaseURL)), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
+		Locale: s.settings().Locale, BaseURL: s.PublicPages(ctx), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
 	}
 }
 
@@ -134,6 +134,11 @@ func sitePath(base string) string {
 		base = u.Path
 	}
 	return strings.TrimSuffix(base, "/") + "/"
+}
+
+// PublicPages is the public address of the service's pages, which ends with a slash; empty without a public base URL.
+func (s *Service) PublicPages(ctx context.Context) string {
+	return publicPages(s.PublicBaseURL(ctx), sitePath(s.settings().BaseURL))
 }
 
 // publicPages is the public address of the pages: the public base URL, and their path where that does not end with it.

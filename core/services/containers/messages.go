@@ -24,7 +24,7 @@ type Sender interface {
 const (
 	// maxTestText bounds the text of a test, in characters.
 	maxTestText = 500
-	// testWait is how long a test is waited for: an attempt takes at most 30 s.
+	// testWait is how long a test is waited for: with the channels' own limits as they are by default an attempt takes less.
 	testWait = 35 * time.Second
 )
 

@@ -114,7 +114,7 @@ func (s *Service) openNotify(sealed, column string) (schema.Secret, error) {
 			}
 		}
 		return "", fault.Wrap(err, fault.InvalidArgument,
-			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.", field).With("field", field)
+			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.", field).With("field", field).With("reason", "key_gone")
 	}
 	return schema.Secret(plain), nil
 }

@@ -248,7 +248,7 @@ func (s *Service) unmask(f field, text string) (string, error) {
 	was, err := url.Parse(stored.Reveal())
 	next, err2 := url.Parse(text)
 	if err != nil || err2 != nil || next.Scheme != was.Scheme || next.Host != was.Host || was.User == nil || next.User.String() != url.UserPassword(was.User.Username(), masked).String() {
-		return "", invalid(f.name, "The password is not shown, and only kept for the same server and user: enter it again.")
+		return "", invalid(f.name, "The password is not shown, and only kept for the same server and user: enter it again.").With("reason", "password_masked")
 	}
 	next.User = was.User
 	return next.String(), nil

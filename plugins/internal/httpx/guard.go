@@ -22,6 +22,8 @@ type GuardConfig struct {
 	Allow []string
 	// Ports are those that may be reached; empty means 80 and 443.
 	Ports []uint16
+	// Hint says to an operator how an address or port can be permitted. It stands behind the reason of such a refusal.
+	Hint string
 }
 
 // Guard keeps requests out of inner networks: it refuses loopback, private, link-local and all other addresses that
@@ -31,6 +33,7 @@ type Guard struct {
 	ports []uint16
 	names map[string][]uint16
 	check *ssrf.Guardian
+	hint  string
 	pairs map[netip.AddrPort]bool
 }
 
@@ -42,9 +45,17 @@ func refused(format string, args ...any) error {
 	return &refusedError{msg: fmt.Sprintf(format, args...)}
 }
 
+// how is the hint, where there is one.
+func (g *Guard) how() string {
+	if g.hint == "" {
+		return ""
+	}
+	return ": " + g.hint
+}
+
 // NewGuard checks cfg and makes a Guard.
 func NewGuard(cfg GuardConfig) (*Guard, error) {
-	g := &Guard{ports: cfg.Ports, names: map[string][]uint16{}, pairs: map[netip.AddrPort]bool{}}
+	g := &Guard{hint: cfg.Hint, ports: cfg.Ports, names: map[string][]uint16{}, pairs: map[netip.AddrPort]bool{}}
 	if len(g.ports) == 0 {
 		g.ports = []uint16{80, 443}
 	}
@@ -126,7 +137,7 @@ func (g *Guard) checkHost(host string, port uint16) error {
 	if slices.Contains(g.names[canonicalHost(host)], port) || g.portUsed(port) {
 		return nil
 	}
-	return refused("port %d is not permitted", port)
+	return refused("port %d is not permitted%s", port, g.how())
 }
 
 // portUsed tells whether some address may be reached on that port, so that a name may lead to it.
@@ -147,10 +158,10 @@ func (g *Guard) checkAddr(pair netip.AddrPort) error {
 		return nil
 	}
 	if !slices.Contains(g.ports, pair.Port()) {
-		return refused("port %d is not permitted", pair.Port())
+		return refused("port %d is not permitted%s", pair.Port(), g.how())
 	}
 	if err := g.check.SafeAddr(pair.Addr()); err != nil {
-		return refused("address is not on the public internet")
+		return refused("address is not on the public internet%s", g.how())
 	}
 	return nil
 }
@@ -178,7 +189,7 @@ func (g *Guard) dialer(base *net.Dialer) dialFunc {
 // control runs for each address that a name resolved to, right before the connection is made.
 func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
-		return refused("address is not on the public internet")
+		return refused("address is not on the public internet%s", g.how())
 	}
 	pair, err := netip.ParseAddrPort(address)
 	if err != nil {

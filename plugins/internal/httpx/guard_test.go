@@ -110,3 +110,20 @@ func TestGuardAllows(t *testing.T) {
 		t.Error("a guard with a proxy was accepted")
 	}
 }
+
+// TestGuardTellsHowToPermit: a refusal that an operator can lift says how.
+func TestGuardTellsHowToPermit(t *testing.T) {
+	g, err := httpx.NewGuard(httpx.GuardConfig{Hint: "ask for it"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for raw, hinted := range map[string]bool{"http://10.0.0.1/": true, "https://example.com:8443/": true, "ftp://example.com/": false, "http://u:p@example.com/": false} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = g.CheckURL(u); err == nil || strings.HasSuffix(err.Error(), ": ask for it") != hinted {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}

@@ -43,7 +43,7 @@ func Plugin() framework.Plugin {
 }
 
 const (
-	maxTimeout = 5 * time.Minute
+	maxTimeout = 90 * time.Second
 	maxPrefix  = 100
 )
 

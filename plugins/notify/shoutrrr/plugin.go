@@ -22,7 +22,7 @@ type Config struct {
 
 const (
 	maxURLs    = 20
-	maxTimeout = 5 * time.Minute
+	maxTimeout = 90 * time.Second
 	// maxHuman leaves a fourth of maxMessage to links.
 	maxHuman = 3000
 )

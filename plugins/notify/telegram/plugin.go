@@ -44,7 +44,7 @@ func Plugin() framework.Plugin {
 	}
 }
 
-const maxTimeout = 2 * time.Minute
+const maxTimeout = 30 * time.Second
 
 var (
 	tokenForm = regexp.MustCompile(`^[0-9]{5,20}:[A-Za-z0-9_-]{30,64}$`)
@@ -58,7 +58,7 @@ const (
 )
 
 func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
-	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts})
+	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		return nil, schema.Errorf(schema.At("allow_hosts"), "%v", err)
 	}

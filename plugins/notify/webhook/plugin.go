@@ -44,10 +44,10 @@ func Plugin() framework.Plugin {
 	}
 }
 
-const maxTimeout = 5 * time.Minute
+const maxTimeout = 90 * time.Second
 
 func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
-	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts})
+	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		return nil, schema.Errorf(schema.At("allow_hosts"), "%v", err)
 	}

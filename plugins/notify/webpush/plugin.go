@@ -49,7 +49,7 @@ const (
 )
 
 const (
-	maxTimeout = 5 * time.Minute
+	maxTimeout = 90 * time.Second
 	maxTTL     = 28 * 24 * time.Hour
 )
 
@@ -70,7 +70,7 @@ func Plugin() framework.Plugin {
 }
 
 func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
-	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts})
+	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		return nil, schema.Errorf(schema.At("allow_hosts"), "%v", err)
 	}

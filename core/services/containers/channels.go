@@ -120,6 +120,10 @@ func (s *Service) Target(ctx context.Context, r notify.Recipient) (sdk.Target, e
 	if err != nil {
 		return sdk.Target{}, err
 	}
+	// A second instance does not get the secrets of the first because that did not start.
+	if made := set.Instances[r.Name]; made != "" && made != r.Channel && slices.Contains(s.settings().Notify, made) {
+		return sdk.Target{}, notify.NoRecipient(fmt.Sprintf("the settings of the channel %s were made for %s, which is not the one that plays it now: save them again for %s", r.Name, made, r.Channel))
+	}
 	return s.targetOf(ctx, set, r)
 }
 

@@ -48,6 +48,8 @@ type storedNotifications struct {
 	Email   storedEmail   `json:"email"`
 	Webhook storedWebhook `json:"webhook"`
 	WebPush storedPush    `json:"webPush"`
+	// Instances are those that the settings of each role were made for.
+	Instances map[string]string `json:"instances,omitempty"`
 	// Channels are the switches of other channels, by name.
 	Channels map[string]bool `json:"channels,omitempty"`
 }

@@ -93,6 +93,9 @@ func (s *Service) ChangeNotifications(ctx context.Context, c NotificationChange)
 		return err
 	}
 	for _, role := range sdk.Roles() {
+		if ch := find(all, role); ch != nil && c.names(role) {
+			set.Instances = with(set.Instances, role, ch.Ref)
+		}
 		if set.on(role) && (!before.on(role) || c.names(role)) {
 			if err := s.complete(ctx, &set, all, role); err != nil {
 				return err
@@ -254,8 +257,9 @@ func (s *Service) unmask(f field, text string) (string, error) {
 	return next.String(), nil
 }
 
-func with(m map[string]bool, name string, on bool) map[string]bool {
-	out := map[string]bool{name: on}
+// with is a copy of m with one more member.
+func with[T any](m map[string]T, name string, v T) map[string]T {
+	out := map[string]T{name: v}
 	for k, v := range m {
 		if k != name {
 			out[k] = v

@@ -43,7 +43,7 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	case k.def.Role != "" && !slices.Contains(Roles(), k.def.Role):
 		return nil, fmt.Errorf("there is no role %q, only %q", k.def.Role, Roles())
 	case k.def.Role != "" && !k.def.PerUserTarget:
-		return nil, errors.New("Role says nothing without PerUserTarget")
+		return nil, errors.New("a Role says nothing without PerUserTarget")
 	case k.def.TargetSchema != "" && !k.def.PerUserTarget:
 		return nil, errors.New("TargetSchema says nothing without PerUserTarget")
 	}

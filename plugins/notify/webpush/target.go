@@ -60,12 +60,12 @@ func checkSubject(subject string) error {
 		if a, err := mail.ParseAddress(address); err == nil && a.Address == address {
 			return nil
 		}
-		return errors.New("there is no address behind mailto:")
+		return errors.New("no address stands behind mailto")
 	}
 	if u, err := url.Parse(subject); err == nil && strings.HasPrefix(subject, "https:") && u.Hostname() != "" && u.User == nil {
 		return nil
 	}
-	return errors.New("must be mailto: and an address, or an address with https:")
+	return errors.New("must begin with mailto: or https: and hold an address")
 }
 
 // ValidateTarget implements notify.TargetValidator.

@@ -20,6 +20,7 @@ CREATE TABLE containers_new_versions (
     last_error            TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX containers_new_versions_active ON containers_new_versions (service_id, candidate_digest) WHERE status IN ('pending', 'sent');
+CREATE INDEX containers_new_versions_status ON containers_new_versions (status);
 CREATE INDEX containers_new_versions_message ON containers_new_versions (message_id);
 CREATE INDEX containers_new_versions_created ON containers_new_versions (created_at);
 

@@ -86,7 +86,7 @@ func serverHolder(ctx context.Context, conn *pgx.Conn) string {
 }
 
 func (l *serverLock) watch(ctx context.Context) {
-	defer func() { closeConn(l.conn) }()
+	defer func() { giveUp(l.conn) }()
 	tick := time.NewTicker(l.each)
 	defer tick.Stop()
 	for {
@@ -105,7 +105,7 @@ func (l *serverLock) watch(ctx context.Context) {
 func (l *serverLock) keep(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	if l.conn != nil && l.conn.Ping(ctx) == nil {
+	if l.conn != nil && alive(l.conn) {
 		return true
 	}
 	if ctx.Err() == context.Canceled {
@@ -127,6 +127,25 @@ func (l *serverLock) keep(ctx context.Context) bool {
 		l.log.Warn("the connection that holds the database lock is broken", "error", err)
 	}
 	return true
+}
+
+// alive asks the server. A stop does not interrupt it: that would break the connection which is about to give the lock up.
+func alive(conn *pgx.Conn) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
+	defer cancel()
+	return conn.Ping(ctx) == nil
+}
+
+// giveUp gives the lock up before it closes the connection: the server notices the end of a connection some time after it,
+// and the next core may come sooner.
+func giveUp(conn *pgx.Conn) {
+	if conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", advisoryKey)
+	closeConn(conn)
 }
 
 func closeConn(conn *pgx.Conn) {

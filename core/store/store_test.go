@@ -162,12 +162,15 @@ func TestExclusive(t *testing.T) {
 		if err := errors.Join(second.Close(), first.Close()); err != nil {
 			t.Fatal(err)
 		}
-		third, err := store.Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatalf("after the first ended: %v", err)
-		}
-		if err := errors.Join(third.Ping(t.Context()), third.Close()); err != nil {
-			t.Fatal(err)
+		// Each next one comes at once.
+		for i := range 20 {
+			next, err := store.Open(t.Context(), cfg)
+			if err != nil {
+				t.Fatalf("%d after the first ended: %v", i, err)
+			}
+			if err := errors.Join(next.Ping(t.Context()), next.Close()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -138,6 +138,21 @@ type Receipt struct {
 	Warnings []string
 }
 
+// TextParts are the parts that a text of title, summary, detail and links carries: those of them that n has.
+func (n *Notification) TextParts() []Part {
+	out := []Part{PartTitle}
+	if n.Summary != (Text{}) {
+		out = append(out, PartSummary)
+	}
+	if n.Detail != (Text{}) {
+		out = append(out, PartDetail)
+	}
+	if len(n.Links) > 0 {
+		out = append(out, PartLinks)
+	}
+	return out
+}
+
 // Definition declares a notify plugin whose config block is a C.
 type Definition[C any] struct {
 	// Image, Markdown, HTML, PerUserTarget and Idempotent are the capabilities of the same names. What New returns

@@ -197,3 +197,16 @@ func TestDeclaration(t *testing.T) {
 		t.Errorf("descriptor %+v, %v", d, err)
 	}
 }
+
+func TestTextParts(t *testing.T) {
+	text := notify.Text{Plain: "x"}
+	whole := notify.Notification{Title: text, Summary: text, Detail: text, Links: []notify.Link{{URL: "https://example.com"}}}
+	for want, n := range map[string]notify.Notification{
+		fmt.Sprint([]notify.Part{notify.PartTitle}): {Title: text}, fmt.Sprint([]notify.Part{notify.PartTitle, notify.PartDetail}): {Title: text, Detail: text},
+		fmt.Sprint([]notify.Part{notify.PartTitle, notify.PartSummary, notify.PartDetail, notify.PartLinks}): whole,
+	} {
+		if got := fmt.Sprint(n.TextParts()); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

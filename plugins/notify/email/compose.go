@@ -55,7 +55,7 @@ func (c *channel) compose(n *notify.Notification, s *server) (*written, error) {
 	if _, err := m.WriteTo(&raw); err != nil {
 		return nil, err
 	}
-	return &written{raw: raw.Bytes(), id: "<" + id + ">", parts: parts(n)}, nil
+	return &written{raw: raw.Bytes(), id: "<" + id + ">", parts: n.TextParts()}, nil
 }
 
 // encoding keeps what is mostly ASCII readable in the source.
@@ -70,21 +70,6 @@ func encoding(s string) gomail.Encoding {
 		return gomail.EncodingB64
 	}
 	return gomail.EncodingQP
-}
-
-// parts are those of a notification that a mail carries.
-func parts(n *notify.Notification) []notify.Part {
-	out := []notify.Part{notify.PartTitle}
-	if n.Summary != (notify.Text{}) {
-		out = append(out, notify.PartSummary)
-	}
-	if n.Detail != (notify.Text{}) {
-		out = append(out, notify.PartDetail)
-	}
-	if len(n.Links) > 0 {
-		out = append(out, notify.PartLinks)
-	}
-	return out
 }
 
 // plainText is the plain part.

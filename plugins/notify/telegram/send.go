@@ -102,23 +102,8 @@ func (s *sending) whole(ctx context.Context) (*notify.Receipt, error) {
 		return nil, fail.err
 	}
 	s.receipt.MessageIDs = []string{id}
-	s.receipt.Delivered = textParts(s.n)
+	s.receipt.Delivered = s.n.TextParts()
 	return s.receipt, nil
-}
-
-// textParts are the parts of a notification that a text carries.
-func textParts(n *notify.Notification) []notify.Part {
-	out := []notify.Part{notify.PartTitle}
-	if n.Summary != (notify.Text{}) {
-		out = append(out, notify.PartSummary)
-	}
-	if n.Detail != (notify.Text{}) {
-		out = append(out, notify.PartDetail)
-	}
-	if len(n.Links) > 0 {
-		out = append(out, notify.PartLinks)
-	}
-	return out
 }
 
 // either sends HTML, or plain text where HTML is too long or not understood.

@@ -183,5 +183,5 @@ func makeCaption(n *notify.Notification) caption {
 
 func finish(b body, links int, shortened bool) caption {
 	n := &notify.Notification{Summary: b.summary, Links: b.links}
-	return caption{html: b.html(), parts: textParts(n), links: links, cut: shortened}
+	return caption{html: b.html(), parts: n.TextParts(), links: links, cut: shortened}
 }

@@ -38,7 +38,7 @@ func ListPlugins(ctx context.Context, path string, env config.Env) ([]PluginInfo
 	if diags = set.file.CheckLock(res.lock, Platform()); diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir})
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir, DataDir: set.dataDir})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type CoreSettings struct {
 	PublicURL      string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"Absolute URL under which browsers see the core."`
 	DataDir        string        `patchbay:"data_dir,default=data,env=SVC_DATA_DIR" doc:"Directory of the database, the master key and the instances' own data."`
 	SecretKey      schema.Secret `patchbay:"secret_key,default=,env=SVC_SECRET_KEY" doc:"Master key: 32 bytes in base64. Unset: a file in the data directory, made at the first start."`
-	SocketDir      string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory below which plugin sockets live."`
+	SocketDir      string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory below which plugin sockets live. One that another user could change, or that is too long, is not used, and the log says so."`
 	PluginBinary   string        `patchbay:"plugin_binary,default=,env=SVC_PLUGIN_BINARY" doc:"The binary of the built-in plugins. Unset: patchbay-plugins beside the core's own binary."`
 	TrustedProxies []string      `patchbay:"trusted_proxies,default=127.0.0.0/8|::1/128,env=SVC_AUTH_TRUSTED_PROXIES" doc:"Addresses whose forwarding headers are believed."`
 	UserHeader     string        `patchbay:"forward_header,default=X-Forwarded-User,env=SVC_AUTH_FORWARD_HEADER_NAME" doc:"Header in which a trusted proxy names the person that it has signed in."`

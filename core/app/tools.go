@@ -30,7 +30,7 @@ func ShowConfig(ctx context.Context, path string, env config.Env, version string
 	if err != nil || set == nil {
 		return nil, diags, err
 	}
-	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir})
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir, DataDir: set.dataDir})
 	if err != nil {
 		return nil, diags, err
 	}

@@ -1,4 +1,4 @@
 package host
 
 // SocketDir is the host's private directory, for the tests.
-func (h *Host) SocketDir() string { return h.sockets }
+func (h *Host) SocketDir() string { return h.sockets.path }

@@ -6,7 +6,6 @@ package host
 
 import (
 	"context"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,8 +18,12 @@ type Config struct {
 	Logger hclog.Logger
 	// PluginLogLevel is the level of the plugins' own logs ("info").
 	PluginLogLevel string
-	// SocketDir is the directory below which sockets live ($XDG_RUNTIME_DIR, else the temporary directory).
+	// SocketDir is the preferred directory below which sockets live. One that somebody else could tamper with, or whose
+	// path is too long, is not used: then it is as without one (/run/patchbay for root, $XDG_RUNTIME_DIR, DataDir, a
+	// shared temporary directory).
 	SocketDir string
+	// DataDir is the core's data directory, if it has one.
+	DataDir string
 	// StartTimeout bounds a start until the plugin has described itself (10 s).
 	StartTimeout time.Duration
 	// PingInterval and PingTimeout pace the liveness check (5 s and 3 s); PingFailures in a row end the process (3).
@@ -67,7 +70,7 @@ func (c Config) withDefaults() Config {
 // Host owns the plugin processes of a core.
 type Host struct {
 	cfg      Config
-	sockets  string
+	sockets  *socketDirectory
 	launches atomic.Int64
 
 	mu        sync.Mutex
@@ -77,7 +80,7 @@ type Host struct {
 // New makes a host and its private directory for sockets, and sweeps what dead cores have left.
 func New(cfg Config) (*Host, error) {
 	cfg = cfg.withDefaults()
-	dir, err := socketDir(cfg.SocketDir)
+	dir, err := newSocketDirectory(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -139,5 +142,5 @@ func (h *Host) Close() {
 		wg.Go(p.stop)
 	}
 	wg.Wait()
-	_ = os.RemoveAll(h.sockets)
+	h.sockets.remove()
 }

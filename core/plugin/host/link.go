@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -30,9 +32,9 @@ type Link struct {
 	// PID is the process id.
 	PID int
 
-	client *plugin.Client
-	dir    string
-	exited chan struct{}
+	client  *plugin.Client
+	command *command
+	exited  chan struct{}
 }
 
 // Exited is closed when the process is gone.
@@ -46,7 +48,7 @@ func (p *Process) launch(ctx context.Context) (*Link, error) {
 	if err := p.spec.Verify(); err != nil {
 		return nil, errors.Join(errPermanent, err)
 	}
-	dir := filepath.Join(p.host.sockets, strconv.FormatInt(p.host.launches.Add(1), 10))
+	dir := filepath.Join(p.host.sockets.path, strconv.FormatInt(p.host.launches.Add(1), 10))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the socket directory: %w", err)
 	}
@@ -56,7 +58,7 @@ func (p *Process) launch(ctx context.Context) (*Link, error) {
 		return nil, err
 	}
 	if err := p.connect(ctx, l); err != nil {
-		l.kill(time.Second)
+		p.kill(l, time.Second)
 		return nil, err
 	}
 	return l, nil
@@ -68,14 +70,18 @@ func (p *Process) start(dir string) (*Link, error) {
 	settled := context.AfterFunc(p.ctx, cancel)
 	cmd := exec.CommandContext(ctx, p.spec.Path, p.spec.Args...)
 	cmd.Dir = "/"
-	cmd.Env = p.environment(dir)
+	cmd.Env = p.environment()
 	prepare(cmd)
 	p.output.reset()
-	l := &Link{dir: dir, exited: make(chan struct{})}
+	l := &Link{command: newCommand(cmd, dir, p.spec.MTLS), exited: make(chan struct{})}
 	l.client = plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig:  framework.Handshake(),
-		Plugins:          plugin.PluginSet{},
-		Cmd:              cmd,
+		HandshakeConfig: framework.Handshake(),
+		Plugins:         plugin.PluginSet{},
+		RunnerFunc: func(_ hclog.Logger, asked *exec.Cmd, _ string) (runner.Runner, error) {
+			cmd.Env = append(append(cmd.Env, asked.Env...), plugin.EnvUnixSocketDir+"="+dir)
+			return l.command, nil
+		},
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		SkipHostEnv:      true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		AutoMTLS:         p.spec.MTLS,
@@ -85,6 +91,7 @@ func (p *Process) start(dir string) (*Link, error) {
 		SyncStdout:       p.output,
 		SyncStderr:       p.output,
 		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithContextDialer(l.command.dial),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(framework.MaxMessage), grpc.MaxCallSendMsgSize(framework.MaxMessage)),
 			grpc.WithInitialWindowSize(1 << 20), grpc.WithInitialConnWindowSize(16 << 20),
 			grpc.WithDisableServiceConfig(),
@@ -93,7 +100,7 @@ func (p *Process) start(dir string) (*Link, error) {
 	started := make(chan error, 1)
 	go func() {
 		defer cancel()
-		p.tend(l, cmd, started)
+		l.tend(started)
 	}()
 	err := <-started
 	settled()
@@ -106,20 +113,21 @@ func (p *Process) start(dir string) (*Link, error) {
 
 // tend starts the process and stays with it until it ends. The goroutine keeps its thread: the kernel ends the process
 // when the thread that started it ends, so that no plugin outlives the core, however the core goes.
-func (p *Process) tend(l *Link, cmd *exec.Cmd, started chan<- error) {
+func (l *Link) tend(started chan<- error) {
 	runtime.LockOSThread()
 	defer close(l.exited)
 	_, err := l.client.Start()
 	if err == nil {
-		l.PID = cmd.Process.Pid
+		l.PID = l.command.pid()
 	}
 	started <- err
-	if cmd.Process != nil {
-		if err == nil {
-			waitExit(cmd.Process.Pid)
-		}
-		killGroup(cmd.Process.Pid)
+	if !l.command.started() {
+		return
 	}
+	if err != nil {
+		l.command.killGroup()
+	}
+	<-l.command.exited
 }
 
 func (p *Process) connect(ctx context.Context, l *Link) error {
@@ -137,16 +145,16 @@ func (p *Process) connect(ctx context.Context, l *Link) error {
 	return nil
 }
 
-// environment is all that a plugin sees: a few harmless variables, its own directory for sockets, and what the spec
-// adds.
-func (p *Process) environment(dir string) []string {
+// environment returns what a plugin sees besides go-plugin's own variables: a few harmless ones, the level of its log and
+// what the spec adds.
+func (p *Process) environment() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
-	env = append(env, plugin.EnvUnixSocketDir+"="+dir, framework.EnvLogLevel+"="+p.host.cfg.PluginLogLevel)
+	env = append(env, framework.EnvLogLevel+"="+p.host.cfg.PluginLogLevel)
 	return append(env, p.spec.Env...)
 }
 
@@ -154,6 +162,8 @@ func (p *Process) environment(dir string) []string {
 func (p *Process) explain(err error) error {
 	text := err.Error()
 	switch {
+	case errors.Is(err, errAddress):
+		return errors.Join(errPermanent, fmt.Errorf("plugin %q: %w", p.spec.Name, err))
 	case strings.Contains(text, "incompatible API version"), strings.Contains(text, "incompatible core API version"), strings.Contains(text, "unsupported plugin protocol"):
 		return errors.Join(errPermanent, fmt.Errorf("plugin %q speaks another protocol version: %s", p.spec.Name, firstLine(text)))
 	case strings.Contains(text, "timeout while waiting"):
@@ -178,20 +188,36 @@ func (p *Process) lastWords() string {
 	return ""
 }
 
-// kill ends the process: politely first, by force after grace. It returns when everything of it is gone.
-func (l *Link) kill(grace time.Duration) {
+// killPatience is how long a killed process may take to disappear before it is given up. The kernel may hold one that waits
+// for a device.
+const killPatience = 5 * time.Second
+
+// kill ends a life of the process: politely first, by force after grace. It returns when everything of it is gone, or when
+// the kernel does not let go of it.
+func (p *Process) kill(l *Link, grace time.Duration) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		l.client.Kill()
+		<-l.exited
 	}()
+	if !endsWithin(done, grace) {
+		l.command.killGroup()
+		if !endsWithin(done, killPatience) {
+			p.log().Error("the process does not end although it was killed; it is given up", "pid", l.PID)
+		}
+	}
+	_ = os.RemoveAll(l.command.dir)
+}
+
+// endsWithin reports whether done is closed in time.
+func endsWithin(done <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
 	select {
 	case <-done:
-	case <-time.After(grace):
-		killGroup(l.PID)
-		<-done
+		return true
+	case <-timer.C:
+		return false
 	}
-	killGroup(l.PID)
-	<-l.exited
-	_ = os.RemoveAll(l.dir)
 }

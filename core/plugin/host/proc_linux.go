@@ -12,14 +12,17 @@ func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// waitExit blocks until the process has ended, without reaping it.
-func waitExit(pid int) {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return
-		}
+// reapGroup waits for the end of the process, kills what is left of its group while the process still holds the group's id,
+// and reaps it.
+func (c *command) reapGroup() error {
+	for unix.Waitid(unix.P_PID, c.pid(), nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+		continue
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	killGroup(c.pid())
+	c.reaped = true
+	return c.cmd.Wait()
 }
 
 // killGroup ends the plugin and whatever it has started.
@@ -28,5 +31,3 @@ func killGroup(pid int) {
 		_ = unix.Kill(-pid, unix.SIGKILL)
 	}
 }
-
-func alive(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH }

@@ -5,29 +5,21 @@ package host
 import (
 	"os"
 	"os/exec"
-	"time"
 )
 
 func prepare(*exec.Cmd) {}
 
-// waitExit blocks until the process has ended.
-func waitExit(pid int) {
-	for alive(pid) {
-		time.Sleep(50 * time.Millisecond)
-	}
+// reapGroup waits for the end of the process.
+func (c *command) reapGroup() error {
+	err := c.cmd.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reaped = true
+	return err
 }
 
 func killGroup(pid int) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill()
 	}
-}
-
-func alive(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer p.Release()
-	return true
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -102,6 +103,43 @@ func TestCrashLoop(t *testing.T) {
 	p.Restart()
 	eventually(t, func() bool { return p.Status().State == host.Ready }, "it comes back")
 	mustAnswer(t, p, "a", "ok")
+}
+
+// A process that a plugin has left behind keeps the pipes of its output open. Nothing waits for it.
+func TestDaemonOfAPluginHoldsNothingUp(t *testing.T) {
+	h := newHost(t)
+	p := start(t, h, testplugin.Spec(testplugin.Well))
+	out, err := try(p, "a", testplugin.OpDaemon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	daemon, err := strconv.Atoi(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kill(t, daemon, syscall.SIGKILL)
+	pid := pidOf(t, p)
+	kill(t, pid, syscall.SIGKILL)
+	eventually(t, func() bool { st := p.Status(); return st.State == host.Ready && st.PID != pid }, "the plugin is replaced")
+	mustAnswer(t, p, "a", "ok")
+	if out, err = try(p, "a", testplugin.OpDaemon); err != nil {
+		t.Fatal(err)
+	}
+	second, err := strconv.Atoi(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kill(t, second, syscall.SIGKILL)
+	closed := make(chan struct{})
+	go func() { h.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(within):
+		t.Fatal("the host waits for a process that the plugin left behind")
+	}
+	if gone(daemon) || gone(second) {
+		t.Error("the daemons should still hold the pipes")
+	}
 }
 
 func TestRestartOnRequest(t *testing.T) {
@@ -213,6 +251,12 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 func (l *lockedBuffer) has(level, message string) bool {

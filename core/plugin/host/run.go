@@ -32,7 +32,7 @@ func (p *Process) run() {
 		if err == nil {
 			err = p.watch(link)
 			p.away(err)
-			link.kill(stopGrace)
+			p.kill(link, stopGrace)
 		}
 		if p.ctx.Err() != nil {
 			break
@@ -68,7 +68,7 @@ func (p *Process) bringUp() (*Link, error) {
 	p.mu.Unlock()
 	p.setState(Configuring, "")
 	if err := p.restore(link, configs); err != nil {
-		link.kill(stopGrace)
+		p.kill(link, stopGrace)
 		return nil, err
 	}
 	p.link.Store(link)
@@ -160,7 +160,7 @@ func (p *Process) watch(link *Link) error {
 		failures++
 		p.setState(Degraded, err.Error())
 		if failures >= p.host.cfg.PingFailures {
-			killGroup(link.PID)
+			link.command.killGroup()
 			return fmt.Errorf("no answer to %d health checks: %w", failures, err)
 		}
 	}

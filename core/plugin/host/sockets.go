@@ -1,56 +1,168 @@
 package host
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"regexp"
+	"slices"
+	"strings"
 )
 
-// maxSocketPath is the kernel's limit for the address of a Unix socket; randomName is what makes the directory of a host
-// unique, and socketName is what a plugin adds.
+// A socket's path is the base, the host's own directory, the number of the start and what the plugin adds. The kernel
+// takes paths of at most maxSocketPath bytes.
 const (
-	maxSocketPath = 107
-	randomName    = "-0123456789"
-	socketName    = "/999999/plugin0123456789"
+	maxSocketPath  = 107
+	socketPrefix   = "/patchbay-"
+	randomLength   = 12
+	socketSuffix   = "/999999/plugin0123456789"
+	systemRunDir   = "/run/patchbay"
+	lastResort     = "/tmp"
+	makeDirRetries = 3
 )
 
-// socketDir makes the private directory of this process below base and sweeps what cores that are gone have left there.
-func socketDir(base string) (string, error) {
-	if base == "" {
-		base = os.Getenv("XDG_RUNTIME_DIR")
-	}
-	if base == "" {
-		base = os.TempDir()
-	}
-	parent := filepath.Join(base, fmt.Sprintf("patchbay-%d", os.Getuid()))
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", fmt.Errorf("make the socket directory: %w", err)
-	}
-	if err := os.Chmod(parent, 0o700); err != nil {
-		return "", fmt.Errorf("protect the socket directory: %w", err)
-	}
-	sweep(parent)
-	dir := filepath.Join(parent, strconv.Itoa(os.Getpid()))
-	if n := len(dir) + len(randomName) + len(socketName); n > maxSocketPath {
-		return "", fmt.Errorf("socket directory %s is too long for Unix sockets by %d bytes: set socket_dir in the core block to a shorter one", parent, n-maxSocketPath)
-	}
-	dir, err := os.MkdirTemp(parent, strconv.Itoa(os.Getpid())+"-")
-	if err != nil {
-		return "", fmt.Errorf("make the socket directory: %w", err)
-	}
-	return dir, nil
+// socketBase is a directory below which the host may make its own.
+type socketBase struct {
+	path string
+	// create allows to make the directory if it is missing.
+	create bool
 }
 
-func sweep(parent string) {
-	entries, err := os.ReadDir(parent)
+// socketDirectory is the host's own directory. The lock marks it as used for as long as the process lives.
+type socketDirectory struct {
+	path string
+	lock *os.File
+}
+
+// socketBases returns the bases in the order of preference: the configured one, those that belong to this user alone, and
+// shared ones last.
+func socketBases(cfg Config) []socketBase {
+	var out []socketBase
+	if cfg.SocketDir != "" {
+		out = append(out, socketBase{cfg.SocketDir, true})
+	}
+	if os.Geteuid() == 0 {
+		out = append(out, socketBase{systemRunDir, true})
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		out = append(out, socketBase{dir, false})
+	}
+	if cfg.DataDir != "" {
+		out = append(out, socketBase{filepath.Join(cfg.DataDir, "run"), true})
+	}
+	return append(out, socketBase{os.TempDir(), false}, socketBase{lastResort, false})
+}
+
+// newSocketDirectory makes a directory of an unguessable name below the first base that is safe and short enough, and
+// sweeps what dead cores left in that base. It logs why a configured base is not used.
+func newSocketDirectory(cfg Config) (*socketDirectory, error) {
+	var problems []error
+	for _, base := range socketBases(cfg) {
+		dir, err := base.makeDirectory()
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", base.path, err))
+			continue
+		}
+		if cfg.SocketDir != "" && base.path != cfg.SocketDir {
+			cfg.Logger.Warn("the configured socket_dir is not used", "reason", problems[0], "instead", dir.path)
+		} else if len(problems) > 0 {
+			cfg.Logger.Debug("places for sockets that are not used", "reason", errors.Join(problems...), "instead", dir.path)
+		}
+		return dir, nil
+	}
+	return nil, fmt.Errorf("no directory can hold the sockets of plugins; set socket_dir in the core block to a short path that nobody else can write to: %w", errors.Join(problems...))
+}
+
+func (b socketBase) makeDirectory() (*socketDirectory, error) {
+	base, err := resolveBase(b.path, b.create)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(base) + len(socketPrefix) + randomLength + len(socketSuffix); n > maxSocketPath {
+		return nil, fmt.Errorf("the path is too long for Unix sockets by %d bytes", n-maxSocketPath)
+	}
+	sweep(base)
+	for range makeDirRetries {
+		dir := &socketDirectory{path: base + socketPrefix + strings.ToLower(rand.Text()[:randomLength])}
+		if err := os.Mkdir(dir.path, 0o700); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		// A core that sweeps at this moment may have taken the directory for one of a dead core.
+		if dir.lock, err = lockDirectory(dir.path); err != nil {
+			continue
+		}
+		if err := checkPrivate(dir.path); err != nil {
+			_ = dir.lock.Close()
+			return nil, err
+		}
+		return dir, nil
+	}
+	return nil, errors.New("no directory could be made and locked")
+}
+
+// resolveBase returns path without links, after checkParents has accepted it.
+func resolveBase(path string, create bool) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && create && filepath.Dir(path) != path:
+		parent, err := resolveBase(filepath.Dir(path), create)
+		if err != nil {
+			return "", err
+		}
+		resolved = filepath.Join(parent, filepath.Base(path))
+		if err := os.Mkdir(resolved, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	case err != nil:
+		return "", err
+	}
+	return resolved, checkParents(resolved)
+}
+
+// parents returns the directories from the root down to path.
+func parents(path string) []string {
+	var out []string
+	for p := path; ; p = filepath.Dir(p) {
+		out = append(out, p)
+		if p == filepath.Dir(p) {
+			break
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// remove ends the use of the directory.
+func (d *socketDirectory) remove() {
+	_ = os.RemoveAll(d.path)
+	_ = d.lock.Close()
+}
+
+var socketDirName = regexp.MustCompile(`^patchbay-[a-z2-7]{12}$`)
+
+// sweep removes the directories of this user's cores that are gone: nobody holds their lock.
+func sweep(base string) {
+	entries, err := os.ReadDir(base)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		var pid int
-		if _, err := fmt.Sscanf(e.Name(), "%d-", &pid); err == nil && pid != os.Getpid() && !alive(pid) {
-			_ = os.RemoveAll(filepath.Join(parent, e.Name()))
+		path := filepath.Join(base, e.Name())
+		if !socketDirName.MatchString(e.Name()) || checkPrivate(path) != nil {
+			continue
+		}
+		if lock, err := lockDirectory(path); err == nil {
+			_ = os.RemoveAll(path)
+			_ = lock.Close()
 		}
 	}
 }

@@ -3,24 +3,21 @@ package host_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
 	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
-func parentOf(base string) string {
-	return filepath.Join(base, fmt.Sprintf("patchbay-%d", os.Getuid()))
-}
-
 // socketDirs are the directories of all cores below base.
 func socketDirs(t testing.TB, base string) []string {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(parentOf(base), "*"))
+	dirs, err := filepath.Glob(filepath.Join(base, "patchbay-*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,34 +36,29 @@ func linkDirs(t testing.TB, h *host.Host) []string {
 
 func TestSocketDirectory(t *testing.T) {
 	base := shortDir(t)
-	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
-	left := filepath.Join(parentOf(base), fmt.Sprintf("%d-123", dead.Process.Pid))
-	alive := filepath.Join(parentOf(base), fmt.Sprintf("%d-123", os.Getppid()))
-	foreign := filepath.Join(parentOf(base), "notes")
-	for _, dir := range []string{left, alive, foreign} {
-		if err := os.MkdirAll(filepath.Join(dir, "1"), 0o755); err != nil {
+	left := filepath.Join(base, "patchbay-abcdefgh2345")
+	foreign := filepath.Join(base, "patchbay-notes")
+	for _, dir := range []string{left, foreign} {
+		if err := os.MkdirAll(filepath.Join(dir, "1"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(parentOf(base), 0o755); err != nil {
+	link := filepath.Join(base, "patchbay-linklinkline")
+	if err := os.Symlink(t.TempDir(), link); err != nil {
 		t.Fatal(err)
 	}
+	alive := newHost(t, func(c *host.Config) { c.SocketDir = base })
 	h := newHost(t, func(c *host.Config) { c.SocketDir = base })
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Error("what a dead core left is still there")
 	}
-	for _, dir := range []string{alive, foreign} {
-		if _, err := os.Stat(dir); err != nil {
+	for _, dir := range []string{alive.SocketDir(), foreign, link} {
+		if _, err := os.Lstat(dir); err != nil {
 			t.Errorf("%s was swept: %v", dir, err)
 		}
 	}
-	for _, dir := range []string{parentOf(base), h.SocketDir()} {
-		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%s: %v, %v", dir, info.Mode(), err)
-		}
+	if info, err := os.Lstat(h.SocketDir()); err != nil || info.Mode() != os.ModeDir|0o700 || filepath.Dir(h.SocketDir()) != base {
+		t.Errorf("%s: %v, %v", h.SocketDir(), info.Mode(), err)
 	}
 	p := start(t, h, testplugin.Spec(testplugin.Well))
 	if dirs := linkDirs(t, h); len(dirs) != 1 {
@@ -82,25 +74,103 @@ func TestSocketDirectory(t *testing.T) {
 	}
 }
 
-// The longest directory that New accepts has room for a real socket.
-func TestSocketDirectoryTooLong(t *testing.T) {
+// A directory that somebody else could change, or that is too long, is not used, and does not keep the core from starting.
+func TestUnsafeSocketDirectories(t *testing.T) {
+	base := shortDir(t)
+	mkdir := func(name string, mode os.FileMode) string {
+		dir := filepath.Join(base, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	open := mkdir("open", 0o777)
+	// The owner of a directory could put a link to a safe one there, and another one later.
+	if err := os.Symlink(shortDir(t), filepath.Join(open, "link")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(base, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, dir, reason string }{
+		{"writable for all", open, "others may write"},
+		{"below one that is writable for all", filepath.Join(open, "below"), "others may write"},
+		{"no directory", file, "no directory"},
+		{"too long", filepath.Join(base, strings.Repeat("d", 60)), "too long for Unix sockets"},
+	}
+	if os.Getuid() == 0 {
+		other := mkdir("other", 0o700)
+		if err := os.Chown(other, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		tests = append(tests, struct{ name, dir, reason string }{"another user's", other, "another user (uid 65534)"})
+	}
+	t.Setenv("XDG_RUNTIME_DIR", open)
+	data := shortDir(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var log lockedBuffer
+			h := newHost(t, func(c *host.Config) {
+				c.SocketDir, c.DataDir = tt.dir, data
+				c.Logger = hclog.New(&hclog.LoggerOptions{Output: &log})
+			})
+			if dir := h.SocketDir(); strings.HasPrefix(dir, base) {
+				t.Errorf("uses %s", dir)
+			}
+			if text := log.String(); !strings.Contains(text, tt.reason) || !strings.Contains(text, "socket_dir is not used") {
+				t.Errorf("log: %s", text)
+			}
+			p := start(t, h, testplugin.Spec(testplugin.Well))
+			defer p.Release()
+			mustAnswer(t, p, "a", "ok")
+		})
+	}
+	if left := socketDirs(t, open); len(left) != 0 {
+		t.Errorf("left in a directory that is not used: %v", left)
+	}
+}
+
+// The longest directory that is used has room for a real socket.
+func TestLongestSocketDirectory(t *testing.T) {
 	base := shortDir(t)
 	longest := ""
 	for n := 1; n < 108; n++ {
 		dir := filepath.Join(base, strings.Repeat("d", n))
-		h, err := host.New(host.Config{SocketDir: dir})
-		if err != nil {
-			if !strings.Contains(err.Error(), "too long for Unix sockets") || !strings.Contains(err.Error(), "socket_dir") {
-				t.Fatalf("unclear error: %v", err)
-			}
+		h := newHost(t, func(c *host.Config) { c.SocketDir = dir })
+		h.Close()
+		if !strings.HasPrefix(h.SocketDir(), dir+"/") {
 			break
 		}
-		h.Close()
 		longest = dir
 	}
 	testkit.Require(t, "a short temporary directory", longest != "", "set TMPDIR to a shorter one")
 	h := newHost(t, func(c *host.Config) { c.SocketDir = longest })
 	p := start(t, h, testplugin.Spec(testplugin.Well))
+	defer p.Release()
+	mustAnswer(t, p, "a", "ok")
+}
+
+func TestAddressesElsewhereAreRefused(t *testing.T) {
+	for _, mode := range []string{testplugin.OverTCP, testplugin.Elsewhere} {
+		_, err := newHost(t).Open(t.Context(), testplugin.Spec(mode))
+		if err == nil || !strings.Contains(err.Error(), "must listen on a Unix socket in the directory") {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
+
+// A wrapper that stays the parent of the plugin is part of what was started.
+func TestPluginBehindAWrapper(t *testing.T) {
+	self := testplugin.Spec(testplugin.Well)
+	script := filepath.Join(t.TempDir(), "wrapper.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n'"+self.Path+"' \"$@\"\nexit $?\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, newHost(t), host.Spec{Name: "wrapped", Path: script, Args: self.Args, Env: self.Env})
 	defer p.Release()
 	mustAnswer(t, p, "a", "ok")
 }

@@ -48,6 +48,8 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 		return answer(raw), err
 	case OpGrandchild:
 		return grandchild(string(req.Body) == BindToParent)
+	case OpDaemon:
+		return daemon()
 	case OpFail:
 		return nil, fail()
 	case OpPID:
@@ -91,6 +93,18 @@ func fail() error {
 	e := errs.Unavailable(errs.ReasonConnect, "no route to the upstream")
 	e.Code, e.RetryAfter = codes.Unavailable, 7*time.Second
 	return e
+}
+
+// daemon starts a process in a session of its own with the plugin's standard output and error.
+func daemon() (*search.Response, error) {
+	cmd := exec.Command("sleep", "60")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { _ = cmd.Wait() }()
+	return answer(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
 }
 
 // grandchild starts a process. A process that is bound dies with the thread that started it, so that thread is kept.

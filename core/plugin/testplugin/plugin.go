@@ -32,7 +32,7 @@ func declare(def search.Definition[Config]) framework.Plugin {
 func definition() search.Definition[Config] {
 	def := search.Definition[Config]{Stream: true, KeyStatus: true, Build: build}
 	for _, op := range []string{
-		OpEcho, OpPanic, OpHang, OpHanging, OpBig, OpCrash, OpEnv, OpGrandchild, OpFail, OpSlow, OpPID, OpLog,
+		OpEcho, OpPanic, OpHang, OpHanging, OpBig, OpCrash, OpEnv, OpGrandchild, OpDaemon, OpFail, OpSlow, OpPID, OpLog,
 	} {
 		def.Operations = append(def.Operations, search.Operation{Name: op, InputSchema: `{"type":"object"}`, Stream: op == OpEcho})
 	}

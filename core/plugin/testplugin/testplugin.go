@@ -24,6 +24,9 @@ const (
 	WrongVersion = "wrong-version"
 	WrongCookie  = "wrong-cookie"
 	Noisy        = "noisy"
+	// OverTCP and Elsewhere shake hands with an address that is no socket in the directory of the plugin.
+	OverTCP   = "over-tcp"
+	Elsewhere = "elsewhere"
 	// Exclusive is a plugin whose instances lock their data directory.
 	Exclusive = "exclusive"
 	// OtherService offers the kind by a service that this core does not know.
@@ -45,7 +48,10 @@ const (
 	OpCrash      = "crash"
 	OpEnv        = "env"
 	OpGrandchild = "grandchild"
-	OpFail       = "fail"
+	// OpDaemon starts a process that leaves the plugin's process group and keeps its standard output and error. It answers
+	// with the process id.
+	OpDaemon = "daemon"
+	OpFail   = "fail"
 	// OpHanging answers with the number of OpHang and OpSlow calls that are being served.
 	OpHanging = "hanging"
 	// OpSlow answers after the time that the body names, as a Go duration in a JSON string.
@@ -95,6 +101,10 @@ func Main() {
 		h := framework.Handshake()
 		h.MagicCookieValue = "something else"
 		plugin.Serve(&plugin.ServeConfig{HandshakeConfig: h, Plugins: plugin.PluginSet{}, GRPCServer: plugin.DefaultGRPCServer})
+	case OverTCP:
+		shakeHands("tcp", "127.0.0.1:9")
+	case Elsewhere:
+		shakeHands("unix", "/tmp/patchbay-elsewhere.sock")
 	case Noisy:
 		fmt.Println("a print before the plugin serves")
 	case Exclusive:
@@ -115,6 +125,12 @@ func Main() {
 	}
 	framework.Serve(Plugin())
 	os.Exit(0)
+}
+
+// shakeHands writes the handshake of a plugin that listens at an address, and waits.
+func shakeHands(network, addr string) {
+	syscallWrite(fmt.Sprintf("1|1|%s|%s|grpc|\n", network, addr))
+	time.Sleep(time.Minute)
 }
 
 // syscallWrite writes past the guard of stdout, as a broken plugin without the SDK would.

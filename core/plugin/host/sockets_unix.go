@@ -1,0 +1,93 @@
+//go:build unix
+
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// checkParents reports whether somebody else could replace path or a directory above it: each must be a directory, no
+// link, that belongs to root or to this user and that others may not write to, unless its sticky bit keeps them from
+// renaming what is not theirs.
+func checkParents(path string) error {
+	for _, p := range parents(path) {
+		info, err := os.Lstat(p)
+		if err != nil {
+			return err
+		}
+		uid := ownerOf(info)
+		switch {
+		case !info.IsDir():
+			return fmt.Errorf("%s is no directory", p)
+		case uid != 0 && uid != os.Geteuid():
+			return fmt.Errorf("%s belongs to another user (uid %d)", p, uid)
+		case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
+			return fmt.Errorf("others may write to %s (mode %s)", p, info.Mode())
+		}
+	}
+	return nil
+}
+
+// checkPrivate reports an error unless path is a directory of this user alone.
+func checkPrivate(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() || ownerOf(info) != os.Geteuid() || info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s is not a directory of this user alone (%s, uid %d)", path, info.Mode(), ownerOf(info))
+	}
+	return nil
+}
+
+// checkSocket reports an error unless path is a socket of this user.
+func checkSocket(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s is no socket", path)
+	case ownerOf(info) != os.Geteuid():
+		return fmt.Errorf("%s belongs to another user (uid %d)", path, ownerOf(info))
+	}
+	return nil
+}
+
+func ownerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
+// lockDirectory takes the lock of a directory without waiting. The kernel releases it when the process ends, however that
+// happens. It fails if another process holds the lock or if the directory was removed meanwhile.
+func lockDirectory(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	opened, err := f.Stat()
+	if err == nil {
+		var now fs.FileInfo
+		if now, err = os.Lstat(path); err == nil && !os.SameFile(opened, now) {
+			err = errors.New("the directory was replaced")
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return f, nil
+}

@@ -16,7 +16,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
 	stacks "github.com/patchbay-dev/patchbay/core/console/containers"
 	pages "github.com/patchbay-dev/patchbay/core/console/search"
@@ -54,7 +53,7 @@ func (a *App) warnings() (ids []string) {
 // openToAll tells whether callers without an identity may administer from anywhere.
 func (a *App) openToAll() bool {
 	c := a.set.core
-	return auth.Anonymous(c.Anonymous) == auth.AnonymousTrue && c.AllowedUser == "" && c.AllowedGroup == ""
+	return c.Anonymous && c.AllowedUser == "" && c.AllowedGroup == ""
 }
 
 // sections are the pages of the services that are switched on.

@@ -130,7 +130,7 @@ func (a *App) access() auth.Access {
 	c := a.set.core
 	return auth.Access{
 		Forward:   auth.Forward{UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup},
-		Anonymous: auth.Anonymous(c.Anonymous), Trusted: a.clients, PublicURL: c.PublicURL,
+		Anonymous: c.Anonymous, Trusted: a.clients, PublicURL: c.PublicURL,
 	}
 }
 

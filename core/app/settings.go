@@ -30,7 +30,7 @@ type CoreSettings struct {
 	GroupHeader    string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header in which it names that person's groups, separated by commas."`
 	AllowedUser    string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who is let in."`
 	AllowedGroup   string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members are let in. User or group is enough."`
-	Anonymous      string        `patchbay:"allow_anonymous_in_dev,default=auto,enum=auto|true|false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer. auto: from this machine alone, until there is a user or an allowlist."`
+	Anonymous      bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer, from anywhere, until there is an allowlist. For development only."`
 	LogLevel       string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
 	LogFormat      string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
 	Drain          time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`

@@ -18,7 +18,7 @@ import (
 // BeginRegistration asks a browser to make a passkey for the principal's user. The options are for
 // navigator.credentials.create; the answer is due within five minutes, in the same session.
 func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capability, name string) (*protocol.PublicKeyCredentialCreationOptions, error) {
-	if p.Via == ViaAnonymous {
+	if !p.HasAccount() {
 		return nil, errNoAccount()
 	}
 	if name = strings.TrimSpace(name); name == "" {

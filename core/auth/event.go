@@ -168,6 +168,9 @@ func (u *Users) Purge(ctx context.Context) error {
 		if err := w.Where("expires_at <= ?", now.UnixMilli()).Delete(&challenge{}).Error; err != nil {
 			return err
 		}
+		if err := w.Where("expires_at <= ?", now.UnixMilli()).Delete(&developerSession{}).Error; err != nil {
+			return err
+		}
 		return w.Where("expires_at <= ?", now.UnixMilli()).Delete(&setupLink{}).Error
 	})
 	for more := err == nil; more; {

@@ -137,7 +137,7 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 	forEach(t, func(t *testing.T, u *auth.Users, _ *store.Store) {
 		_, key, err := u.Create(t.Context(), "a@example.com", "A", auth.Admin)
 		must(t, err)
-		g := u.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+		g := u.Guard(auth.Access{})
 		wrong := "svc_ak_" + strings.Repeat("A", 43)
 		codes := map[string]int{}
 		for range 40 {
@@ -162,7 +162,7 @@ func TestScopedKeysAndTheCore(t *testing.T) {
 		_, p := enter(t, u)
 		_, scoped, err := u.CreateKey(t.Context(), p, auth.NewKey{Scopes: []string{"search"}})
 		must(t, err)
-		g := u.Guard(auth.Access{Anonymous: auth.AnonymousFalse, PublicURL: publicURL})
+		g := u.Guard(auth.Access{PublicURL: publicURL})
 		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "", httpd.Admin: "forbidden", httpd.Session: "forbidden", httpd.Forward: "forbidden"} {
 			if code := decideFor(t, g, httpd.CoreService, policy, request(bearer(scoped))); code != want {
 				t.Errorf("%s: got %q, want %q", policy, code, want)

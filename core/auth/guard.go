@@ -4,23 +4,12 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-)
-
-// Anonymous tells whether callers without an identity are let in while the product is developed or tried out.
-type Anonymous string
-
-// The settings. AnonymousAuto lets in only from this machine, only before the first user, and only without an allowlist.
-const (
-	AnonymousAuto  Anonymous = "auto"
-	AnonymousTrue  Anonymous = "true"
-	AnonymousFalse Anonymous = "false"
 )
 
 // Forward says which identities are taken from a reverse proxy that signs people in.
@@ -35,8 +24,10 @@ func (f Forward) listed() bool { return f.AllowedUser != "" || f.AllowedGroup !=
 
 // Access is what the guard decides by.
 type Access struct {
-	Forward   Forward
-	Anonymous Anonymous
+	Forward Forward
+	// Anonymous lets callers without an identity in as administrators, from anywhere, until there is an allowlist. It is for
+	// development only.
+	Anonymous bool
 	// Trusted tells which peers may name identities and clients.
 	Trusted *httpd.Clients
 	// PublicURL is where browsers see the core; "" if that is not known.
@@ -165,11 +156,14 @@ func (g *guard) recognise(r *http.Request) (*Principal, error) {
 		if p, err := g.users.bySession(ctx, cookies[0].Value); p != nil || err != nil {
 			return p, err
 		}
+		if p, err := g.developer(ctx, cookies[0].Value); p != nil || err != nil {
+			return p, err
+		}
 	}
 	if name := g.access.identity(r); name != "" {
 		return g.users.forwarded(ctx, name)
 	}
-	return g.anonymous(ctx, r)
+	return g.anonymous(), nil
 }
 
 // identity is the name of a person whom a trusted proxy has signed in and whom the allowlist lets in.
@@ -219,40 +213,21 @@ func one(h http.Header, name string) (string, bool) {
 	return v, true
 }
 
-// anonymous is the built-in developer, where the setting lets callers without an identity in.
-func (g *guard) anonymous(ctx context.Context, r *http.Request) (*Principal, error) {
-	if g.access.Anonymous == AnonymousFalse || g.access.Forward.listed() {
+// developer returns the built-in developer if the cookie is that of a developer session, which counts for nothing once an
+// allowlist says who is let in.
+func (g *guard) developer(ctx context.Context, cookie string) (*Principal, error) {
+	if g.access.Forward.listed() {
 		return nil, nil
 	}
-	developer := &Principal{Via: ViaAnonymous, User: User{ID: "developer", Name: "developer", Role: Admin}}
-	if g.access.Anonymous == AnonymousTrue {
-		return developer, nil
-	}
-	if !local(r) {
-		return nil, nil
-	}
-	n, err := g.users.Count(ctx)
-	if err != nil || n > 0 {
-		return nil, err
-	}
-	return developer, nil
+	return g.users.byDeveloperSession(ctx, cookie)
 }
 
-// local tells whether a request comes from this machine, past no proxy, and asks for this machine by name: a page of
-// another site that has its own name point here does not.
-func local(r *http.Request) bool {
-	ip, err := netip.ParseAddr(peer(r))
-	if err != nil || !ip.Unmap().IsLoopback() {
-		return false
+// anonymous returns the built-in developer where the setting lets everybody in, else nil.
+func (g *guard) anonymous() *Principal {
+	if !g.access.Anonymous || g.access.Forward.listed() {
+		return nil
 	}
-	if proxied(r) {
-		return false
-	}
-	switch hostOf(r.Host) {
-	case "localhost", "127.0.0.1", "::1":
-		return true
-	}
-	return false
+	return &Principal{Via: ViaAnonymous, User: developer()}
 }
 
 func peer(r *http.Request) string {

@@ -102,7 +102,7 @@ func TestGuard(t *testing.T) {
 		must(t, err)
 		must(t, users.Disable(ctx, "gone@example.com"))
 
-		g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+		g := users.Guard(auth.Access{})
 		for _, tc := range []struct {
 			name   string
 			policy httpd.Policy
@@ -161,7 +161,7 @@ func TestSessionExpires(t *testing.T) {
 	must(t, err)
 	text, _, err := users.Exchange(t.Context(), key, auth.Origin{})
 	must(t, err)
-	g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+	g := users.Guard(auth.Access{})
 	for range 3 {
 		// Each use moves the end.
 		now = now.Add(29 * 24 * time.Hour)
@@ -184,7 +184,7 @@ func TestCookieIsRenewed(t *testing.T) {
 	must(t, err)
 	text, _, err := users.Exchange(t.Context(), key, auth.Origin{})
 	must(t, err)
-	g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+	g := users.Guard(auth.Access{})
 	for _, step := range []struct {
 		after time.Duration
 		sent  bool
@@ -204,7 +204,7 @@ func TestCookieIsRenewed(t *testing.T) {
 func TestForwardedIdentity(t *testing.T) {
 	users := open(t, nil)
 	f := auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedUser: "alice", AllowedGroup: "ops"}
-	g := users.Guard(auth.Access{Forward: f, Anonymous: auth.AnonymousTrue, Trusted: clients(t, "10.0.0.0/8")})
+	g := users.Guard(auth.Access{Forward: f, Anonymous: true, Trusted: clients(t, "10.0.0.0/8")})
 	proxy := from("10.1.2.3:1")
 	user := func(v ...string) func(*http.Request) { return header("X-Forwarded-User", v...) }
 	for _, tc := range []struct {
@@ -241,23 +241,24 @@ func TestForwardedIdentity(t *testing.T) {
 	}
 }
 
+// TestAnonymousDevelopment: unless it is asked for, nobody is let in for the address that a request comes from.
 func TestAnonymousDevelopment(t *testing.T) {
 	users := open(t, nil)
-	auto := users.Guard(auth.Access{Anonymous: auth.AnonymousAuto})
-	always := users.Guard(auth.Access{Anonymous: auth.AnonymousTrue})
+	unset := users.Guard(auth.Access{})
+	always := users.Guard(auth.Access{Anonymous: true})
+	listed := users.Guard(auth.Access{Anonymous: true, Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "alice"}})
 	for _, tc := range []struct {
 		name string
 		g    httpd.Guard
 		req  *http.Request
 		code string
 	}{
-		{"this machine", auto, request(), ""},
-		{"this machine by IPv6", auto, request(from("[::1]:5"), host("[::1]:50883")), ""},
-		{"another machine", auto, request(from("192.0.2.1:1")), "unauthorized"},
-		{"through a proxy", auto, request(header("X-Forwarded-For", "192.0.2.1")), "unauthorized"},
-		{"a foreign name that points here", auto, request(host("rebind.example:50883")), "unauthorized"},
-		{"another site in this browser", auto, request(header("Sec-Fetch-Site", "cross-site")), "forbidden"},
+		{"this machine", unset, request(), "unauthorized"},
+		{"this machine by IPv6", unset, request(from("[::1]:5"), host("[::1]:50883")), "unauthorized"},
+		{"another machine", unset, request(from("192.0.2.1:1")), "unauthorized"},
 		{"set to true, from anywhere", always, request(from("192.0.2.1:1"), host("patchbay.example")), ""},
+		{"set to true, another site", always, request(header("Sec-Fetch-Site", "cross-site")), "forbidden"},
+		{"set to true, with an allowlist", listed, request(), "unauthorized"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if code, _ := decide(t, tc.g, httpd.Admin, tc.req); code != tc.code {
@@ -265,9 +266,40 @@ func TestAnonymousDevelopment(t *testing.T) {
 			}
 		})
 	}
-	_, _, err := users.Create(t.Context(), "a@example.com", "A", auth.Member)
-	must(t, err)
-	if code, _ := decide(t, auto, httpd.Admin, request()); code != "unauthorized" {
-		t.Fatalf("with a user: got %q", code)
-	}
+}
+
+// TestDeveloperSessionEnds: with the first user, after a day, and where an allowlist says who is let in.
+func TestDeveloperSessionEnds(t *testing.T) {
+	each(t, func(t *testing.T, u *auth.Users, now *clock) {
+		link, err := u.FirstLink(t.Context())
+		must(t, err)
+		text, p, err := u.LookAround(t.Context(), link, client)
+		must(t, err)
+		if !p.Admin() || p.HasAccount() || p.Strong() {
+			t.Fatalf("got %+v", p)
+		}
+		plain := u.Guard(auth.Access{})
+		listed := u.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "alice"}})
+		with := func() *http.Request { return request(cookie(text)) }
+		if code, p := decide(t, plain, httpd.Admin, with()); code != "" || p.User.Name != "developer" {
+			t.Fatalf("got %q", code)
+		}
+		if code, _ := decide(t, listed, httpd.Admin, with()); code != "unauthorized" {
+			t.Fatalf("with an allowlist: got %q", code)
+		}
+		now.add(24 * time.Hour)
+		if code, _ := decide(t, plain, httpd.Admin, with()); code != "unauthorized" {
+			t.Fatalf("after a day: got %q", code)
+		}
+		must(t, u.Purge(t.Context()))
+		link, err = u.FirstLink(t.Context())
+		must(t, err)
+		text, _, err = u.LookAround(t.Context(), link, client)
+		must(t, err)
+		_, _, err = u.Create(t.Context(), "a@example.com", "A", auth.Member)
+		must(t, err)
+		if code, _ := decide(t, plain, httpd.Admin, with()); code != "unauthorized" {
+			t.Fatalf("with a user: got %q", code)
+		}
+	})
 }

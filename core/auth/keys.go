@@ -66,7 +66,7 @@ func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, str
 
 // newKey checks what is asked for.
 func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
-	if p.Via == ViaAnonymous {
+	if !p.HasAccount() {
 		return nil, errNoAccount()
 	}
 	name := strings.TrimSpace(k.Name)

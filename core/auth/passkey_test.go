@@ -117,7 +117,7 @@ func TestPasskey(t *testing.T) {
 		if who.User.Email != "ann@example.com" || !who.Strong() || cookieText == setup {
 			t.Fatalf("got %+v", who)
 		}
-		g := u.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+		g := u.Guard(auth.Access{})
 		if code, got := decide(t, g, httpd.Session, request(cookie(cookieText))); code != "" || got.SessionID != who.SessionID {
 			t.Fatalf("the session is refused: %q", code)
 		}

@@ -15,6 +15,8 @@ const (
 	ViaKey       Via = "api_key"
 	ViaForward   Via = "forward"
 	ViaAnonymous Via = "anonymous"
+	// ViaDeveloper is a session of the built-in developer, who looks around before there is a user.
+	ViaDeveloper Via = "developer_session"
 )
 
 // Principal is who makes a request.
@@ -43,6 +45,9 @@ func (p *Principal) Still() bool { return p.still == nil || p.still() }
 
 // Strong tells whether the session began with a passkey or a set-up link, so that secrets may be shown again.
 func (p *Principal) Strong() bool { return p.Via == ViaSession }
+
+// HasAccount reports whether the principal is a user. The built-in developer is none and can own nothing.
+func (p *Principal) HasAccount() bool { return p.Via != ViaAnonymous && p.Via != ViaDeveloper }
 
 // Admin tells whether the principal may administer.
 func (p *Principal) Admin() bool { return p.User.Role == Admin }

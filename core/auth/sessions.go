@@ -67,6 +67,9 @@ func (u *Users) SignOut(ctx context.Context, cookie string) error {
 	if len(cookie) != sessionChars {
 		return nil
 	}
+	if err := u.endDeveloperSession(ctx, cookie); err != nil {
+		return err
+	}
 	return u.end(ctx, "hash = ?", secret.HashToken(cookie))
 }
 

@@ -84,14 +84,10 @@ func errLink() error {
 }
 
 // SetupFirst tells whether a token makes the first administrator, so that email and name are needed; an error if it is no
-// good. It uses nothing up.
-func (u *Users) SetupFirst(ctx context.Context, token string, from Origin) (bool, error) {
-	if err := u.attempt(from); err != nil {
-		return false, err
-	}
+// good. It uses nothing up, and a wrong token is no failed sign-in: a page of another site can make a browser ask.
+func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
 	row, err := u.liveLink(ctx, token)
 	if err != nil {
-		u.failed(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
 		return false, err
 	}
 	return row.UserID == "", nil
@@ -105,16 +101,9 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "use set-up link", func(ctx context.Context) error {
-		row, err := u.liveLink(ctx, token)
+		row, err := u.useLink(ctx, token)
 		if err != nil {
 			return err
-		}
-		done := u.cfg.Store.Writer(ctx).Where("hash = ?", row.Hash).Delete(&setupLink{})
-		if done.Error != nil {
-			return done.Error
-		}
-		if done.RowsAffected == 0 {
-			return errLink()
 		}
 		ctx = Acting(ctx, Actor{Address: from.Address, Via: ViaSession})
 		if p.User, err = u.setupUser(ctx, row.UserID, email, name); err != nil {
@@ -129,12 +118,30 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 		return err
 	})
 	if err != nil {
-		if fault.CodeOf(err) == fault.CodeOf(errLink()) {
-			u.failed(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
-		}
+		u.failedLink(ctx, from, err)
 		return "", nil, wrap("use set-up link", err)
 	}
 	return cookie, p, nil
+}
+
+// useLink finds the link of a token and uses it up in the running transaction.
+func (u *Users) useLink(ctx context.Context, token string) (setupLink, error) {
+	row, err := u.liveLink(ctx, token)
+	if err != nil {
+		return row, err
+	}
+	done := u.cfg.Store.Writer(ctx).Where("hash = ?", row.Hash).Delete(&setupLink{})
+	if done.Error == nil && done.RowsAffected == 0 {
+		return row, errLink()
+	}
+	return row, done.Error
+}
+
+// failedLink counts and notes an attempt with a set-up link that is no good. Other errors are not the link's.
+func (u *Users) failedLink(ctx context.Context, from Origin, err error) {
+	if fault.CodeOf(err) == fault.CodeOf(errLink()) {
+		u.failed(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
+	}
 }
 
 // setupUser is the user whom a link is for, or the first administrator.

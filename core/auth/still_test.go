@@ -12,7 +12,7 @@ import (
 func TestStill(t *testing.T) {
 	forEach(t, func(t *testing.T, users *auth.Users, _ *store.Store) {
 		ctx := t.Context()
-		g := users.Guard(auth.Access{Anonymous: auth.AnonymousFalse})
+		g := users.Guard(auth.Access{})
 		_, _, err := users.Create(ctx, "other@example.com", "Other", auth.Admin)
 		must(t, err)
 		user, key, err := users.Create(ctx, "a@example.com", "A", auth.Admin)

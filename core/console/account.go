@@ -24,6 +24,7 @@ func (c *Console) accountRoutes() []httpd.Route {
 	}
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.account},
+		post("/first-administrator", httpd.Admin, c.firstAdministrator),
 		post("/passkeys/:id/rename", httpd.Session, c.renamePasskey),
 		post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey),
 		post("/keys", httpd.APIKey, c.createKey),
@@ -64,7 +65,7 @@ func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
 func (c *Console) fillAccount(ctx context.Context, gc *gin.Context, a *accountView) (err error) {
 	p := auth.From(ctx)
 	a.User, a.Strong, a.Capability = p.User, p.Strong(), c.cfg.Access.Passkeys(gc.Request)
-	if p.Via == auth.ViaAnonymous {
+	if !p.HasAccount() {
 		return nil
 	}
 	if a.Passkeys, err = c.cfg.Users.Passkeys(ctx, p.User.ID); err != nil {

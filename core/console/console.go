@@ -102,6 +102,7 @@ func (c *Console) Routes() []httpd.Route {
 		{Method: http.MethodPost, Path: "/system/sign-out", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signOut},
 		{Method: http.MethodGet, Path: "/system/setup", Policy: httpd.Public, Handler: c.setup},
 		{Method: http.MethodPost, Path: "/system/setup", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.useSetup},
+		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.lookAround},
 		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.preferences},
 	}
 	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.jobRoutes(), c.accountRoutes(), c.userRoutes())

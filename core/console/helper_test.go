@@ -119,7 +119,7 @@ func newSite(t *testing.T) *site {
 func (s *site) serve(bus *event.Bus) {
 	clients, err := httpd.NewClients(nil)
 	must(s.t, err)
-	access := auth.Access{Trusted: clients, Anonymous: auth.AnonymousFalse}
+	access := auth.Access{Trusted: clients}
 	c, err := console.New(console.Config{
 		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Version: "1.2.3",
 		Services: []console.Service{{Name: "search", BaseURL: "/search", Uses: []console.Use{{Kind: "search", Ref: "search.docs"}, {Kind: "notify", Ref: "notify.ops"}, {Kind: "search", Ref: "search.unknown"}}}},

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/gin-gonic/gin"
 
@@ -24,7 +25,7 @@ type setupView struct {
 func (c *Console) setup(gc *gin.Context) {
 	v := c.kit.View(gc, "setup.title")
 	page, status := setupView{Token: gc.Query("token")}, http.StatusOK
-	first, err := c.cfg.Users.SetupFirst(gc.Request.Context(), page.Token, origin(gc))
+	first, err := c.cfg.Users.SetupFirst(gc.Request.Context(), page.Token)
 	if err != nil {
 		e := fault.As(err)
 		page.Dead, page.Failure, status = true, v.Fault(e), fault.StatusOf(e)
@@ -50,5 +51,35 @@ func (c *Console) useSetup(gc *gin.Context) {
 		return
 	}
 	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
-	c.kit.Done(gc, "/system/account", ui.Toast{Kind: "ok", TextID: "setup.done"})
+	c.kit.Done(gc, accountPath, ui.Toast{Kind: "ok", TextID: "setup.done"})
+}
+
+// lookAround begins a session of the built-in developer with the set-up link.
+func (c *Console) lookAround(gc *gin.Context) {
+	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	cookie, _, err := c.cfg.Users.LookAround(gc.Request.Context(), gc.PostForm("token"), origin(gc))
+	if err != nil {
+		e := fault.As(err)
+		v := c.kit.View(gc, "setup.title")
+		c.kit.Render(gc, v, fault.StatusOf(e), setupPage(v, setupView{Dead: true, Failure: v.Fault(e)}))
+		return
+	}
+	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
+	c.kit.Redirect(gc, ui.Home)
+}
+
+// firstAdministrator leads somebody who is here without an account to the page that makes the first administrator.
+func (c *Console) firstAdministrator(gc *gin.Context) {
+	token, err := c.cfg.Users.FirstLink(gc.Request.Context())
+	if err == nil && token == "" {
+		err = fault.New(fault.Conflict, "There is a user already: sign in.")
+	}
+	if err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	c.kit.Redirect(gc, "/system/setup?token="+url.QueryEscape(token))
 }

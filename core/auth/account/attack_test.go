@@ -153,25 +153,57 @@ func TestHeadersAreNotWritten(t *testing.T) {
 	})
 }
 
-// TestAnonymousDeveloper: without a user this machine is let in, may see what there is, and makes the first user.
-func TestAnonymousDeveloper(t *testing.T) {
-	each(t, auth.Access{Anonymous: auth.AnonymousAuto}, func(t *testing.T, s *server) {
+// TestDeveloperSession: the first set-up link lets a browser look around without an account. The session makes the first
+// user, and is over then.
+func TestDeveloperSession(t *testing.T) {
+	each(t, auth.Access{}, func(t *testing.T, s *server) {
+		s.browser().want(401, "unauthorized", "GET", "/users", nil)
+		link, err := s.users.FirstLink(t.Context())
+		must(t, err)
 		b := s.browser()
+		s.browser("Sec-Fetch-Site", "cross-site").want(403, "forbidden", "POST", "/setup/look-around", dict{"token": link})
+		got := b.want(200, "", "POST", "/setup/look-around", dict{"token": link})
+		if got["user"].(dict)["name"] != "developer" || got["via"] != "developer_session" || got["canReveal"] != false {
+			t.Fatalf("got %v", got)
+		}
+		s.browser().want(401, "invalid_setup_link", "POST", "/setup/look-around", dict{"token": link})
 		if meta := b.want(200, "", "GET", "/meta", nil); meta["anonymous"] != true {
 			t.Fatalf("got %v", meta)
 		}
-		if got := b.want(200, "", "GET", "/auth/session", nil); got["user"].(dict)["name"] != "developer" || got["sessionId"] != nil {
-			t.Fatalf("got %v", got)
-		}
 		b.want(409, "conflict", "POST", "/api-keys", dict{})
 		b.want(409, "conflict", "POST", "/passkeys/registration/options", nil)
-		b.want(200, "", "GET", "/passkeys", nil)
-		s.browser("X-Forwarded-For", "192.0.2.1").want(401, "unauthorized", "GET", "/users", nil)
-		s.browser("Host", "rebind.example").want(401, "unauthorized", "GET", "/users", nil)
+		b.want(200, "", "GET", "/users", nil)
+		other := &browser{server: s, cookie: b.cookie, header: http.Header{"Sec-Fetch-Site": {"cross-site"}}}
+		other.want(403, "forbidden", "POST", "/users", dict{"email": "eve@example.com", "name": "Eve"})
 		b.want(201, "", "POST", "/users", dict{"email": "ann@example.com", "name": "Ann", "role": "admin"})
 		b.want(401, "unauthorized", "GET", "/users", nil)
 		if meta := b.want(200, "", "GET", "/meta", nil); meta["anonymous"] != false || meta["setupNeeded"] != false {
 			t.Fatalf("got %v", meta)
 		}
+	})
+}
+
+// TestDeveloperSessionIsSignedOut: it ends where other sessions end.
+func TestDeveloperSessionIsSignedOut(t *testing.T) {
+	each(t, auth.Access{}, func(t *testing.T, s *server) {
+		link, err := s.users.FirstLink(t.Context())
+		must(t, err)
+		b := s.browser()
+		b.want(200, "", "POST", "/setup/look-around", dict{"token": link})
+		kept := &browser{server: s, cookie: b.cookie, header: http.Header{}}
+		b.want(204, "", "DELETE", "/auth/session", nil)
+		kept.want(401, "unauthorized", "GET", "/users", nil)
+	})
+}
+
+// TestLookAroundIsForTheFirstLink: a link for a user lets that user in, and nobody else.
+func TestLookAroundIsForTheFirstLink(t *testing.T) {
+	each(t, auth.Access{}, func(t *testing.T, s *server) {
+		user, _, err := s.users.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
+		must(t, err)
+		link, err := s.users.UserLink(t.Context(), user.ID)
+		must(t, err)
+		s.browser().want(409, "conflict", "POST", "/setup/look-around", dict{"token": link})
+		s.browser().want(200, "", "POST", "/setup", dict{"token": link})
 	})
 }

@@ -24,7 +24,7 @@ type SessionUser struct {
 type Session struct {
 	User            SessionUser `json:"user"`
 	AuthenticatedAt string      `json:"authenticatedAt" format:"date-time" doc:"When the session began; now for an identity that is shown with each request."`
-	Via             auth.Via    `json:"via" enum:"session,exchanged_session,api_key,forward,anonymous" doc:"session: passkey or set-up link. exchanged_session: an API key, at sign-in."`
+	Via             auth.Via    `json:"via" enum:"session,exchanged_session,api_key,forward,anonymous,developer_session" doc:"session: passkey or set-up link. exchanged_session: an API key, at sign-in."`
 	SessionID       *string     `json:"sessionId" doc:"Null without a session."`
 	Scopes          []string    `json:"scopes" nullable:"false" doc:"Services that the caller is confined to; none means all."`
 	CanReveal       bool        `json:"canReveal" doc:"Whether full API keys are shown again, which needs a sign-in with a passkey."`
@@ -190,7 +190,7 @@ func (s *Sets) Setup(a *api.API, base string) {
 		}
 		out := &setupState{}
 		var err error
-		out.Body.First, err = s.cfg.Users.SetupFirst(ctx, in.Body.Token, in.origin())
+		out.Body.First, err = s.cfg.Users.SetupFirst(ctx, in.Body.Token)
 		return out, err
 	})
 	api.Register(a, api.Operation{
@@ -203,13 +203,24 @@ func (s *Sets) Setup(a *api.API, base string) {
 		cookie, p, err := s.cfg.Users.UseSetup(ctx, in.Body.Token, in.Body.Email, in.Body.Name, in.origin())
 		return s.welcome(&in.Request, cookie, p, err)
 	})
+	api.Register(a, api.Operation{
+		ID: "look-around", Method: http.MethodPost, Path: base + "/setup/look-around", Policy: httpd.Public, Tag: tagSignIn, Summary: "Use the first set-up link to look around",
+		Description: "Begins a session of the built-in administrator developer instead of making the first administrator. It ends when there is a user, after a day at the latest.",
+		Errors:      []int{401, 403, 409, 429},
+	}, func(ctx context.Context, in *setupCheck) (*signedIn, error) {
+		if err := s.cfg.Access.SameSite(in.http()); err != nil {
+			return nil, err
+		}
+		cookie, p, err := s.cfg.Users.LookAround(ctx, in.Body.Token, in.origin())
+		return s.welcome(&in.Request, cookie, p, err)
+	})
 }
 
 // Meta is what a sign-in page needs to know before anybody is signed in.
 type Meta struct {
 	Version     string      `json:"version"`
 	SetupNeeded bool        `json:"setupNeeded" doc:"There is no user yet: the log of the server shows a set-up link."`
-	Anonymous   bool        `json:"anonymous" doc:"This caller is let in without an account, as an administrator."`
+	Anonymous   bool        `json:"anonymous" doc:"This caller is let in without an account, as an administrator, and may make the first user."`
 	ForwardAuth bool        `json:"forwardAuth" doc:"A reverse proxy signs people in."`
 	Passkeys    PasskeyMeta `json:"passkeys"`
 }
@@ -239,7 +250,7 @@ func (s *Sets) Meta(a *api.API, base string) {
 		}
 		c, f := s.cfg.Access.Passkeys(in.http()), s.cfg.Access.Forward
 		return &metaOutput{Meta{
-			Version: s.cfg.Version, SetupNeeded: n == 0, Anonymous: p != nil && p.Via == auth.ViaAnonymous,
+			Version: s.cfg.Version, SetupNeeded: n == 0, Anonymous: p != nil && !p.HasAccount(),
 			ForwardAuth: f.AllowedUser != "" || f.AllowedGroup != "",
 			Passkeys:    PasskeyMeta{c.Available, some(c.Reason), some(c.Message), some(c.URL)},
 		}}, nil

@@ -160,7 +160,7 @@ type Event struct {
 	Result     string   `json:"result" enum:"ok,refused"`
 	ActorID    *string  `json:"actorId" doc:"Null for one who is not, or not known to be, a user."`
 	ActorName  string   `json:"actorName"`
-	Via        auth.Via `json:"via" doc:"session, exchanged_session, api_key, forward, anonymous or command_line."`
+	Via        auth.Via `json:"via" doc:"session, exchanged_session, api_key, forward, anonymous, developer_session or command_line."`
 	Address    string   `json:"address"`
 	TargetID   *string  `json:"targetId"`
 	TargetName string   `json:"targetName"`

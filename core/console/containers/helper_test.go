@@ -119,7 +119,7 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	s.Helper()
 	clients, err := httpd.NewClients(nil)
 	must(s, err)
-	access := auth.Access{Trusted: clients, Anonymous: auth.AnonymousFalse}
+	access := auth.Access{Trusted: clients}
 	section, err := Section(s.service, bus, base)
 	must(s, err)
 	c, err := console.New(console.Config{Users: users, Access: access, Queue: s.queue, Bus: bus, Providers: noProviders{}, Sections: []console.Section{section}})

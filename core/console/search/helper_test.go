@@ -122,7 +122,7 @@ func (s *site) serve(st *store.Store) {
 	must(s, err)
 	clients, err := httpd.NewClients(nil)
 	must(s, err)
-	access := auth.Access{Trusted: clients, Anonymous: auth.AnonymousFalse}
+	access := auth.Access{Trusted: clients}
 	section, err := Section(s.service, "/search", "/search")
 	must(s, err)
 	c, err := console.New(console.Config{Users: s.users, Access: access, Queue: q, Bus: bus, Providers: noProviders{}, Sections: []console.Section{section}})

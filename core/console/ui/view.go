@@ -143,7 +143,7 @@ func (v *View) Who() string {
 	switch {
 	case v.Principal == nil:
 		return ""
-	case v.Principal.Via == auth.ViaAnonymous:
+	case !v.Principal.HasAccount():
 		return v.T("user.developer")
 	case v.Principal.User.Name != "":
 		return v.Principal.User.Name

@@ -146,7 +146,7 @@ func (s *Service) checkAllowlist(context.Context) ReportCheck {
 	if a.AllowedUser != "" || a.AllowedGroup != "" {
 		return pass("A forwarded user or group is allowed.", "user "+orElse(maskName(a.AllowedUser), "none")+", group "+orElse(maskName(a.AllowedGroup), "none"))
 	}
-	if a.AnonymousInDev == "true" {
+	if a.AnonymousInDev {
 		return failing("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.", "allow_anonymous_in_dev is true, and there is no allowlist",
 			"Set allowed_user or allowed_group in the core block, or allow_anonymous_in_dev = false.")
 	}

@@ -76,7 +76,7 @@ func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 	out := SystemSettings{Backup: set.Backup, Monitor: set.Monitor, Schedules: set.Schedules, Instance: set.Instance}
 	a := s.access.Load()
 	out.Auth = AuthSettings{
-		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: orElse(a.AnonymousInDev, "auto"), AuthorizationMode: a.mode(),
+		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: a.AnonymousInDev, AuthorizationMode: a.mode(),
 		AllowedUserMasked: maskName(a.AllowedUser), AllowedGroupMasked: maskName(a.AllowedGroup), CurrentGroups: []string{},
 	}
 	if p := auth.From(ctx); p != nil {
@@ -95,7 +95,7 @@ func (a AccessInfo) mode() string {
 		return "user"
 	case a.AllowedGroup != "":
 		return "group"
-	case a.AnonymousInDev == "true" || a.AnonymousInDev == "auto":
+	case a.AnonymousInDev:
 		return "anonymous_dev"
 	}
 	return "none"
@@ -105,7 +105,7 @@ func matchedBy(p *auth.Principal) string {
 	switch {
 	case p.Via == auth.ViaForward:
 		return "user"
-	case p.Via == auth.ViaAnonymous:
+	case !p.HasAccount():
 		return "anonymous_dev"
 	}
 	return "session"

@@ -293,7 +293,7 @@ func TestRevokedReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newEnvOn(t, st, func(e *env) { e.guard = users.Guard(auth.Access{Anonymous: auth.AnonymousFalse}) })
+		e := newEnvOn(t, st, func(e *env) { e.guard = users.Guard(auth.Access{}) })
 		_, key, err := users.Create(t.Context(), "a@example.com", "A", auth.Admin)
 		e.must(err)
 		_, _, err = users.Create(t.Context(), "b@example.com", "B", auth.Admin)

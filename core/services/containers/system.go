@@ -22,8 +22,8 @@ const (
 type AccessInfo struct {
 	UserHeader, GroupHeader   string
 	AllowedUser, AllowedGroup string
-	// AnonymousInDev is auto, true or false.
-	AnonymousInDev string
+	// AnonymousInDev lets callers without an identity in while there is no allowlist.
+	AnonymousInDev bool
 	// TrustedProxies is whether any address but this machine's may name people.
 	TrustedProxies []string
 }
@@ -81,7 +81,7 @@ type SystemSettings struct {
 type AuthSettings struct {
 	ForwardHeaderName   string   `json:"forwardHeaderName" example:"X-Forwarded-User"`
 	GroupHeaderName     string   `json:"groupHeaderName" example:"Remote-Groups"`
-	AllowAnonymousInDev string   `json:"allowAnonymousInDev" enum:"auto,true,false"`
+	AllowAnonymousInDev bool     `json:"allowAnonymousInDev"`
 	AuthorizationMode   string   `json:"authorizationMode" enum:"user,group,user_or_group,anonymous_dev,none"`
 	AllowedUserMasked   string   `json:"allowedUserMasked,omitempty" example:"a***"`
 	AllowedGroupMasked  string   `json:"allowedGroupMasked,omitempty" example:"a***"`

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,7 +24,7 @@ func newcomer(t *testing.T, s storage) *core {
 	if s.hcl != "" {
 		hcl = regexp.MustCompile(`(?s)storage "sqlite" \{.*?\n\}`).ReplaceAllLiteralString(hcl, s.hcl)
 	}
-	c := newCore(t, hcl)
+	c := newCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	for _, name := range []string{"README.md", "core/docs", "sdk/docs"} {
 		copyAll(t, filepath.Join(root(), name), filepath.Join(c.dir, name))
 	}
@@ -100,6 +102,41 @@ func TestFirstRunAnswersFromRealDocuments(t *testing.T) {
 			t.Errorf("usage after the restart %+v", used)
 		}
 	})
+}
+
+// TestFirstRunLinkLooksAround: nobody is let in on a fresh installation but the browser that opens the printed link.
+func TestFirstRunLinkLooksAround(t *testing.T) {
+	t.Parallel()
+	c := newcomer(t, storage{})
+	_, token, _ := strings.Cut(c.setupPath(), "?token=")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	status := func(resp *http.Response, err error) int {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := status(browser.Get(c.base + "/system")); got != http.StatusUnauthorized {
+		t.Errorf("without the link: status %d", got)
+	}
+	if got := status(browser.PostForm(c.base+"/system/setup/look-around", url.Values{"token": {token}})); got != http.StatusOK {
+		t.Errorf("looking around: status %d", got)
+	}
+	for _, path := range []string{"/system", "/system/plugins", "/search/tokens", "/system/account"} {
+		if got := status(browser.Get(c.base + path)); got != http.StatusOK {
+			t.Errorf("%s: status %d", path, got)
+		}
+	}
+	c.cli("user", "create", "-email", "ann@example.com", "-name", "Ann", "-role", "admin")
+	if got := status(browser.Get(c.base + "/system")); got != http.StatusUnauthorized {
+		t.Errorf("after the first user was made: status %d", got)
+	}
 }
 
 func TestTokenDisabledByTheCommandLineStopsWithinASecond(t *testing.T) {

@@ -69,7 +69,9 @@ service "containers" {
 		case "SVC_PLUGIN_BINARY":
 			v, ok = self, true
 		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
-			v, ok = "127.0.0.1:0", true
+			if !ok {
+				v, ok = "127.0.0.1:0", true
+			}
 		}
 		return v, ok
 	}

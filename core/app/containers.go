@@ -1,6 +1,7 @@
 package app
 
 import (
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 )
@@ -25,9 +26,14 @@ func (a *App) openContainers() error {
 
 // containerAccess tells the service how people are let in at present.
 func (s *settings) containerAccess() containers.AccessInfo {
-	c := s.core
+	c, open := s.core, false
+	// What is no list of addresses is refused before anything listens.
+	if clients, err := httpd.NewClients(c.TrustedProxies); err == nil {
+		open = s.access(clients).TrustsOpenLoopback(c.HTTPAddr)
+	}
 	return containers.AccessInfo{
-		UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, AnonymousInDev: c.Anonymous, TrustedProxies: c.TrustedProxies,
+		OpenLoopback: open,
+		UserHeader:   c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, AnonymousInDev: c.Anonymous, TrustedProxies: c.TrustedProxies,
 	}
 }
 

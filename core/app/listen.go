@@ -48,6 +48,9 @@ func (a *App) listen(context.Context) (err error) {
 	if a.openToAll() {
 		a.log.Warn("allow_anonymous_in_dev is true: everybody who reaches this server may administer it; never use this in production")
 	}
+	if a.access().TrustsOpenLoopback(a.set.core.HTTPAddr) {
+		a.log.Warn("identity headers are believed from this machine while the listener is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or have http_addr listen on 127.0.0.1")
+	}
 	a.http.Serve()
 	a.admin.Serve()
 	return nil
@@ -126,11 +129,16 @@ func (a *App) mount() error {
 }
 
 // access is what the guard of all routes decides by.
-func (a *App) access() auth.Access {
-	c := a.set.core
+func (a *App) access() auth.Access { return a.set.access(a.clients) }
+
+// access is what the settings say of who is let in; clients are the trusted proxies in use.
+func (s *settings) access(clients *httpd.Clients) auth.Access {
+	c := s.core
 	return auth.Access{
-		Forward:   auth.Forward{UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup},
-		Anonymous: c.Anonymous, Trusted: a.clients, PublicURL: c.PublicURL,
+		Forward: auth.Forward{
+			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, Secret: c.ProxySecret.Reveal(),
+		},
+		Anonymous: c.Anonymous, Trusted: clients, PublicURL: c.PublicURL,
 	}
 }
 

@@ -30,6 +30,7 @@ type CoreSettings struct {
 	GroupHeader    string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header in which it names that person's groups, separated by commas."`
 	AllowedUser    string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who is let in."`
 	AllowedGroup   string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members are let in. User or group is enough."`
+	ProxySecret    schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"What the proxy that signs people in must send in X-Patchbay-Proxy-Secret, at least 16 characters, or its identity headers do not count. Unset: none."`
 	Anonymous      bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer, from anywhere, until there is an allowlist. For development only."`
 	LogLevel       string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
 	LogFormat      string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
@@ -143,12 +144,18 @@ func (s *settings) decodeStorage() config.Diagnostics {
 	return diags
 }
 
+// minProxySecret is the shortest proxy_secret, in bytes.
+const minProxySecret = 16
+
 func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
 	var found schema.Diagnostics
 	if c.PublicURL != "" {
 		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
 			found = append(found, schema.Errorf(schema.At("public_url"), "must be an absolute http(s) URL, such as https://patchbay.example.com")...)
 		}
+	}
+	if n := len(c.ProxySecret.Reveal()); n > 0 && n < minProxySecret {
+		found = append(found, schema.Errorf(schema.At("proxy_secret"), "must have at least %d characters", minProxySecret)...)
 	}
 	if c.Drain < 0 {
 		found = append(found, schema.Errorf(schema.At("drain"), "must not be negative")...)

@@ -15,12 +15,18 @@ import (
 // forwardedDomain makes an address of the name of a person whom a proxy has signed in. No mail goes there.
 const forwardedDomain = "@forwarded.invalid"
 
-// forwarded is the user of a forwarded identity, an administrator, made at the first visit.
-func (u *Users) forwarded(ctx context.Context, name string) (*Principal, error) {
+// forwardedEmail returns the email address of the user of a forwarded identity.
+func forwardedEmail(name string) string {
 	email := strings.ToLower(name)
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
 		email += forwardedDomain
 	}
+	return clip(email, maxEmail)
+}
+
+// forwarded is the user of a forwarded identity, an administrator, made at the first visit. One who lost the role gets it back.
+func (u *Users) forwarded(ctx context.Context, name string) (*Principal, error) {
+	email := forwardedEmail(name)
 	user, err := u.byEmail(ctx, email)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		user, err = u.addForwarded(ctx, name, email)
@@ -31,7 +37,13 @@ func (u *Users) forwarded(ctx context.Context, name string) (*Principal, error) 
 	if user, err = u.user(ctx, user.ID); err != nil {
 		return nil, err
 	}
-	// Whom the allowlist names may administer, whatever the user was made for.
+	if user.Forwarded && user.Role != Admin {
+		if err := u.setForwardedRole(ctx, user, Admin); err != nil {
+			return nil, err
+		}
+	}
+	// Whom the allowlist names may administer, whatever the user was made for. What users who were not made by a visit own,
+	// such as API keys, keeps to their own role.
 	user.Role = Admin
 	return &Principal{User: user, Via: ViaForward}, nil
 }
@@ -43,7 +55,7 @@ func (u *Users) byEmail(ctx context.Context, email string) (user User, err error
 
 func (u *Users) addForwarded(ctx context.Context, name, email string) (User, error) {
 	now := u.cfg.Now().UnixMilli()
-	user := User{ID: store.NewID("usr"), Email: clip(email, maxEmail), Name: clip(name, maxName), Role: Admin, CreatedAt: now, UpdatedAt: now}
+	user := User{ID: store.NewID("usr"), Email: email, Name: clip(name, maxName), Role: Admin, Forwarded: true, CreatedAt: now, UpdatedAt: now}
 	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
 		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
 		if made.Error != nil || made.RowsAffected == 0 {
@@ -55,4 +67,28 @@ func (u *Users) addForwarded(ctx context.Context, name, email string) (User, err
 		return user, err
 	}
 	return u.byEmail(ctx, user.Email)
+}
+
+// demoteForwarded takes the role of an administrator from the user of an identity that the proxy forwards and the allowlist no
+// longer lets in. The user's API keys and sessions lose it at once.
+func (u *Users) demoteForwarded(ctx context.Context, name string) error {
+	user, err := u.byEmail(ctx, forwardedEmail(name))
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil
+	}
+	if err != nil {
+		return wrap("read the user of a forwarded identity", err)
+	}
+	if !user.Forwarded || user.Role != Admin {
+		return nil
+	}
+	return u.setForwardedRole(ctx, user, Member)
+}
+
+func (u *Users) setForwardedRole(ctx context.Context, user User, role Role) error {
+	ctx = Acting(ctx, Actor{Name: "forwarded identity", Via: ViaForward})
+	return wrap("change the role of a forwarded identity", u.cfg.Store.Tx(ctx, "change role", func(ctx context.Context) error {
+		_, err := u.apply(ctx, user, UserChange{Role: &role})
+		return err
+	}))
 }

@@ -12,16 +12,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
-// Forward says which identities are taken from a reverse proxy that signs people in.
-type Forward struct {
-	// UserHeader and GroupHeader carry the identity; they count from trusted proxies alone.
-	UserHeader, GroupHeader string
-	// AllowedUser and AllowedGroup are the allowlist: either is enough. Without one nobody is let in.
-	AllowedUser, AllowedGroup string
-}
-
-func (f Forward) listed() bool { return f.AllowedUser != "" || f.AllowedGroup != "" }
-
 // Access is what the guard decides by.
 type Access struct {
 	Forward Forward
@@ -142,6 +132,27 @@ func allowed(p *Principal, service string, policy httpd.Policy) error {
 // recognise finds out who makes a request; nil if nobody that it knows. An API key that is shown must be right: a wrong one
 // is not made up for by a cookie.
 func (g *guard) recognise(r *http.Request) (*Principal, error) {
+	name, allowed := g.access.identity(r)
+	if name != "" && !allowed {
+		if err := g.users.demoteForwarded(r.Context(), name); err != nil {
+			return nil, err
+		}
+	}
+	p, err := g.credential(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil:
+		p.User.Role = g.access.roleOf(p.User)
+		return p, nil
+	case allowed:
+		return g.users.forwarded(r.Context(), name)
+	}
+	return g.anonymous(), nil
+}
+
+// credential recognises the API key or the session that a request shows; nil without one.
+func (g *guard) credential(r *http.Request) (*Principal, error) {
 	ctx := r.Context()
 	if values := r.Header["Authorization"]; len(values) > 0 {
 		scheme, text, _ := strings.Cut(values[0], " ")
@@ -152,65 +163,14 @@ func (g *guard) recognise(r *http.Request) (*Principal, error) {
 			return g.users.byKey(ctx, strings.TrimSpace(text))
 		}
 	}
-	if cookies := r.CookiesNamed(SessionCookie); len(cookies) == 1 {
-		if p, err := g.users.bySession(ctx, cookies[0].Value); p != nil || err != nil {
-			return p, err
-		}
-		if p, err := g.developer(ctx, cookies[0].Value); p != nil || err != nil {
-			return p, err
-		}
+	cookies := r.CookiesNamed(SessionCookie)
+	if len(cookies) != 1 {
+		return nil, nil
 	}
-	if name := g.access.identity(r); name != "" {
-		return g.users.forwarded(ctx, name)
+	if p, err := g.users.bySession(ctx, cookies[0].Value); p != nil || err != nil {
+		return p, err
 	}
-	return g.anonymous(), nil
-}
-
-// identity is the name of a person whom a trusted proxy has signed in and whom the allowlist lets in.
-func (a Access) identity(r *http.Request) string {
-	f := a.Forward
-	if !f.listed() || a.Trusted == nil || !a.Trusted.Trusted(peer(r)) {
-		return ""
-	}
-	name, ok := one(r.Header, f.UserHeader)
-	if !ok {
-		return ""
-	}
-	if f.AllowedUser != "" && name == f.AllowedUser {
-		return name
-	}
-	if f.AllowedGroup == "" {
-		return ""
-	}
-	groups, ok := one(r.Header, f.GroupHeader)
-	if !ok {
-		return ""
-	}
-	for g := range strings.SplitSeq(groups, ",") {
-		if strings.TrimSpace(g) == f.AllowedGroup {
-			return name
-		}
-	}
-	return ""
-}
-
-// one is the value of a header that stands there once, under its own spelling, and that the proxy has filled in.
-func one(h http.Header, name string) (string, bool) {
-	values := h.Values(name)
-	if len(values) != 1 {
-		return "", false
-	}
-	// Some servers take X_Forwarded_User for the same header: a client could set that one.
-	for spelled := range h {
-		if strings.Contains(spelled, "_") && strings.EqualFold(strings.ReplaceAll(spelled, "_", "-"), name) {
-			return "", false
-		}
-	}
-	v := strings.TrimSpace(values[0])
-	if v == "" || strings.Contains(v, "{http.") {
-		return "", false
-	}
-	return v, true
+	return g.developer(ctx, cookies[0].Value)
 }
 
 // developer returns the built-in developer if the cookie is that of a developer session, which counts for nothing once an

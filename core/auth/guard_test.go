@@ -201,46 +201,6 @@ func TestCookieIsRenewed(t *testing.T) {
 	}
 }
 
-func TestForwardedIdentity(t *testing.T) {
-	users := open(t, nil)
-	f := auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedUser: "alice", AllowedGroup: "ops"}
-	g := users.Guard(auth.Access{Forward: f, Anonymous: true, Trusted: clients(t, "10.0.0.0/8")})
-	proxy := from("10.1.2.3:1")
-	user := func(v ...string) func(*http.Request) { return header("X-Forwarded-User", v...) }
-	for _, tc := range []struct {
-		name string
-		req  *http.Request
-		code string
-	}{
-		{"allowed user", request(proxy, user("alice")), ""},
-		{"allowed group", request(proxy, user("bob"), header("Remote-Groups", "dev, ops")), ""},
-		{"neither", request(proxy, user("bob"), header("Remote-Groups", "dev,opsx")), "auth_required"},
-		{"untrusted peer", request(from("192.0.2.1:1"), user("alice")), "auth_required"},
-		{"empty", request(proxy, user("")), "auth_required"},
-		{"twice", request(proxy, user("alice", "alice")), "auth_required"},
-		{"a variable that the proxy did not fill in", request(proxy, user("{http.reverse_proxy.header.Remote-User}")), "auth_required"},
-		{"another spelling beside it", request(proxy, user("alice"), header("X_Forwarded_User", "mallory")), "auth_required"},
-		{"another spelling alone", request(proxy, header("X_Forwarded_User", "alice")), "auth_required"},
-		{"nobody, although anonymous access is on", request(), "auth_required"},
-		{"from another site", request(proxy, user("alice"), header("Sec-Fetch-Site", "cross-site")), "forbidden"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			code, p := decide(t, g, httpd.Forward, tc.req)
-			if code != tc.code {
-				t.Fatalf("got %q, want %q", code, tc.code)
-			}
-			if code == "" && (!p.Admin() || p.User.ID == "") {
-				t.Fatalf("got %+v", p)
-			}
-		})
-	}
-	all, err := users.List(t.Context())
-	must(t, err)
-	if len(all) != 2 {
-		t.Fatalf("each identity is one user: got %+v", all)
-	}
-}
-
 // TestAnonymousDevelopment: unless it is asked for, nobody is let in for the address that a request comes from.
 func TestAnonymousDevelopment(t *testing.T) {
 	users := open(t, nil)

@@ -54,11 +54,13 @@ const (
 
 // User is a person. Times are Unix milliseconds.
 type User struct {
-	ID        string `gorm:"primaryKey"`
-	Email     string
-	Name      string
-	Role      Role
-	Disabled  bool
+	ID       string `gorm:"primaryKey"`
+	Email    string
+	Name     string
+	Role     Role
+	Disabled bool
+	// Forwarded is set for a user whom a proxy's header made: the role follows the header.
+	Forwarded bool
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
 }

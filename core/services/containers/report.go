@@ -158,6 +158,12 @@ func (s *Service) checkProxies(context.Context) ReportCheck {
 	if a.AllowedUser == "" && a.AllowedGroup == "" {
 		return na(naNone, "No proxy signs people in.")
 	}
+	if a.OpenLoopback {
+		c := failing("Names are believed from this machine, and the listener is open to others.", "A proxy on this machine that passes on headers of its clients lets them name themselves.",
+			"trusted_proxies has loopback, http_addr is open, proxy_secret is not set", "Set proxy_secret in the core block and have the proxy send it in X-Patchbay-Proxy-Secret, or have http_addr listen on 127.0.0.1.")
+		c.Required = false
+		return c
+	}
 	if slices.ContainsFunc(a.TrustedProxies, func(p string) bool { return p != "127.0.0.0/8" && p != "::1/128" }) {
 		return pass("The proxies that may name people are declared.", strings.Join(a.TrustedProxies, ", "))
 	}

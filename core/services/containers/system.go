@@ -26,6 +26,8 @@ type AccessInfo struct {
 	AnonymousInDev bool
 	// TrustedProxies is whether any address but this machine's may name people.
 	TrustedProxies []string
+	// OpenLoopback tells that names are believed from this machine without a secret although others reach the listener.
+	OpenLoopback bool
 }
 
 // BackupSettings say what is copied before an update.

@@ -10,7 +10,7 @@ TESTFLAGS ?=
 TIMEOUT   ?= 40m
 TOOLS     := bin/tools
 
-.PHONY: build run test e2e check bench generate release-protos image clean
+.PHONY: build run test e2e interruptions check bench generate release-protos image clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -47,6 +47,11 @@ test: $(TOOLS)/testsum
 # The tests that run the product as processes, with its real clients.
 e2e: $(TOOLS)/testsum
 	$(GO) test -json -count=1 -trimpath -timeout $(TIMEOUT) ./plugins/internal/e2e | $(TOOLS)/testsum
+
+# A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
+# test prints PATCHBAY_TEST_SEED, which repeats a run.
+interruptions:
+	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted$$' ./plugins/internal/e2e
 
 bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench

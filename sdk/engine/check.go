@@ -17,6 +17,9 @@ const (
 	ReasonBadID      = "INVALID_ID"
 )
 
+// maxScale is the largest number of containers of one service.
+const maxScale = 10_000
+
 var (
 	projectPattern  = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$`)
 	platformPattern = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$`)
@@ -46,6 +49,11 @@ func (r *ComposeRequest) Check() error {
 	for _, n := range slices.Concat(r.Services, r.Profiles) {
 		if !projectPattern.MatchString(n) {
 			return bad("%q is no name of a service or profile", n)
+		}
+	}
+	for name, n := range r.Scale {
+		if !projectPattern.MatchString(name) || n < 0 || n > maxScale {
+			return bad("the scale of %q must be between 0 and %d", name, maxScale)
 		}
 	}
 	return nil

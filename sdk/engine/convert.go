@@ -58,7 +58,7 @@ func (d *Detail) proto() *enginev1.InspectResponse {
 		Container: d.Container.proto(), Health: d.Health, HealthLog: d.HealthLog,
 		StartPeriodMs: d.StartPeriodMS, IntervalMs: d.IntervalMS, TimeoutMs: d.TimeoutMS, Retries: int32(d.Retries),
 		RestartCount: int32(d.RestartCount), ExitCode: int32(d.ExitCode), OomKilled: d.OOMKilled, Error: d.Error,
-		StartedAtUnixMs: d.StartedAt, RestartPolicy: d.RestartPolicy,
+		StartedAtUnixMs: d.StartedAt, RestartPolicy: d.RestartPolicy, Config: d.Config.proto(),
 	}
 }
 
@@ -67,7 +67,7 @@ func detailFrom(p *enginev1.InspectResponse) *Detail {
 		Container: containerFrom(p.GetContainer()), Health: p.GetHealth(), HealthLog: p.GetHealthLog(),
 		StartPeriodMS: p.GetStartPeriodMs(), IntervalMS: p.GetIntervalMs(), TimeoutMS: p.GetTimeoutMs(), Retries: int(p.GetRetries()),
 		RestartCount: int(p.GetRestartCount()), ExitCode: int(p.GetExitCode()), OOMKilled: p.GetOomKilled(), Error: p.GetError(),
-		StartedAt: p.GetStartedAtUnixMs(), RestartPolicy: p.GetRestartPolicy(),
+		StartedAt: p.GetStartedAtUnixMs(), RestartPolicy: p.GetRestartPolicy(), Config: containerConfigFrom(p.GetConfig()),
 	}
 }
 
@@ -88,6 +88,7 @@ func imageFrom(p *enginev1.Image) *Image {
 	return &Image{
 		ID: p.GetId(), RepoTags: p.GetRepoTags(), RepoDigests: p.GetRepoDigests(), OS: p.GetOs(), Arch: p.GetArch(),
 		Variant: p.GetVariant(), Labels: p.GetLabels(), SizeBytes: p.GetSizeBytes(), CreatedAt: p.GetCreatedAt(),
+		Config: imageConfigFrom(p.GetConfig()),
 	}
 }
 
@@ -155,6 +156,7 @@ func (r *ComposeRequest) proto() *enginev1.ComposeRequest {
 	return &enginev1.ComposeRequest{
 		Bin: r.Bin, Action: r.Action, Project: r.Project, WorkingDir: r.WorkingDir, Files: r.Files, EnvFiles: r.EnvFiles,
 		Profiles: r.Profiles, Services: r.Services, DockerConfig: r.DockerConfig, DryRun: r.DryRun,
+		Scale: mapValues[int32](r.Scale), Force: r.Force,
 	}
 }
 
@@ -162,7 +164,20 @@ func composeFrom(p *enginev1.ComposeRequest) ComposeRequest {
 	return ComposeRequest{
 		Bin: p.GetBin(), Action: p.GetAction(), Project: p.GetProject(), WorkingDir: p.GetWorkingDir(), Files: p.GetFiles(),
 		EnvFiles: p.GetEnvFiles(), Profiles: p.GetProfiles(), Services: p.GetServices(), DockerConfig: p.GetDockerConfig(), DryRun: p.GetDryRun(),
+		Scale: mapValues[int](p.GetScale()), Force: p.GetForce(),
 	}
+}
+
+// mapValues returns a copy of m with its numbers as another type; nil for an empty one.
+func mapValues[B, A ~int | ~int32](m map[string]A) map[string]B {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]B, len(m))
+	for name, n := range m {
+		out[name] = B(n)
+	}
+	return out
 }
 
 func (r *ComposeResult) proto() *enginev1.ComposeResult {

@@ -57,7 +57,9 @@ type Runner interface {
 	Pull(ctx context.Context, req PullRequest, send func(PullProgress) error) (*Image, error)
 	// Tag gives an image another name, and moves the name if another image had it.
 	Tag(ctx context.Context, image, ref string) error
-	// Compose runs one compose command. A command that ran and failed is no error: the result has its exit code.
+	// Compose runs one compose command. A command that ran and failed is no error: the result has its exit code. One that
+	// was interrupted before may still be ending, and may have left containers behind: Compose waits for its end, and does
+	// what Repair says before every action but ActionStop.
 	Compose(ctx context.Context, req ComposeRequest, send func(Line) error) (*ComposeResult, error)
 }
 
@@ -143,6 +145,34 @@ type Detail struct {
 	StartedAt int64
 	// RestartPolicy is no, always, unless-stopped or on-failure.
 	RestartPolicy string
+	// Config is nil where the engine does not tell.
+	Config *ContainerConfig
+}
+
+// ImageConfig are the defaults that an image gives to its containers.
+type ImageConfig struct {
+	// Env are NAME=value.
+	Env                 []string
+	Command, Entrypoint []string
+	User, WorkingDir    string
+}
+
+// ContainerConfig is what a container was created with, the defaults of its image included. Environment values are
+// secrets: they are for comparing, not for showing.
+type ContainerConfig struct {
+	ImageConfig
+	// NetworkMode, PIDMode and IPCMode are in the words of the engine; "container:ID" is another container's namespace.
+	NetworkMode, PIDMode, IPCMode string
+	// VolumesFrom are ids or names of containers, with or without ":ro" behind.
+	VolumesFrom []string
+	// Networks are the names of those that the container is connected to.
+	Networks []string
+	// Ports are published ones: "host address:host port:port/protocol"; parts that were left open are empty.
+	Ports []string
+	// MemoryBytes, NanoCPUs and PIDsLimit are 0 without a limit.
+	MemoryBytes, NanoCPUs, PIDsLimit int64
+	Privileged                       bool
+	CapAdd, CapDrop                  []string
 }
 
 // Image is an image that the engine has.
@@ -154,6 +184,8 @@ type Image struct {
 	SizeBytes             int64
 	// CreatedAt is in seconds since 1970; 0 if the image does not say.
 	CreatedAt int64
+	// Config is nil where the engine does not tell.
+	Config *ImageConfig
 }
 
 // Sample is one measurement of a container.
@@ -216,7 +248,7 @@ type Layer struct {
 // Actions of ComposeRequest.
 const (
 	// ActionRecreate makes the named services run the images that the engine has under their names now: up without
-	// dependencies, without pulling, and without touching other services. They keep the number of their containers.
+	// dependencies, without pulling, and without touching other services.
 	ActionRecreate = "recreate"
 	// ActionStart starts what is there and makes what is missing, without pulling, replacing or starting dependencies.
 	// Without PullPolicy it starts existing containers only.
@@ -243,6 +275,10 @@ type ComposeRequest struct {
 	DockerConfig string
 	// DryRun only tells what would run.
 	DryRun bool
+	// Scale is the number of containers of services, by name. A service that is not in it gets as many as the files say.
+	Scale map[string]int
+	// Force makes ActionRecreate replace containers that are up to date, too.
+	Force bool
 }
 
 // Line is a line of output.

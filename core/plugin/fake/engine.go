@@ -17,8 +17,8 @@ import (
 
 // Labels by which the double knows to which project and service a container belongs, as with a real engine.
 const (
-	LabelProject = "com.docker.compose.project"
-	LabelService = "com.docker.compose.service"
+	LabelProject = engine.LabelProject
+	LabelService = engine.LabelService
 )
 
 // Engine is a double of client.Engine: an engine in memory with containers, images, names and the contents of mounts. It
@@ -39,12 +39,14 @@ type Engine struct {
 	scripts    map[string][]Step
 	errors     map[string][]error
 	exits      map[string][]engine.ComposeResult
-	holds      map[string]*hold
-	contents   map[string][]byte
-	samples    map[string]engine.Sample
-	listeners  map[int]chan engine.Event
-	calls      []Call
-	next       int
+	// interruptions are what the next commands of an action leave instead of doing their work.
+	interruptions map[string][]Leftover
+	holds         map[string]*hold
+	contents      map[string][]byte
+	samples       map[string]engine.Sample
+	listeners     map[int]chan engine.Event
+	calls         []Call
+	next          int
 }
 
 // held is a container, with what Inspect is to say of it in turn.
@@ -73,7 +75,7 @@ func NewEngine() *Engine {
 		info:    engine.Info{Version: "28.0.0", APIVersion: "1.48", OS: "linux", Arch: "amd64"},
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
-		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, holds: map[string]*hold{},
+		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, holds: map[string]*hold{},
 		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{},
 	}
 }

@@ -48,7 +48,7 @@ func (e *Engine) Pull(ctx context.Context, req engine.PullRequest, send func(eng
 }
 
 // Compose implements client.Engine. Services are known by the labels of their containers, and the image that one is to run
-// by the container's reference.
+// by the container's reference. Every action but stop begins with what engine.Repair says.
 func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
 	text := strings.Join(append([]string{req.Action, req.Project}, req.Services...), " ")
 	if err := e.enter(ctx, Call{Op: "compose", Text: text, Compose: &req}); err != nil {
@@ -62,6 +62,15 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		return res, nil
 	}
 	e.mu.Lock()
+	if req.Action != engine.ActionStop {
+		e.repair(req.Project)
+	}
+	if leave := e.interruptions[req.Action]; len(leave) > 0 {
+		e.interruptions[req.Action] = leave[1:]
+		e.leave(&req, leave[0])
+		e.mu.Unlock()
+		return nil, fault.New(fault.PluginUnavailable, "The provider that answers this is not available.")
+	}
 	if queue := e.exits[req.Action]; len(queue) > 0 {
 		out := queue[0]
 		e.exits[req.Action] = queue[1:]
@@ -94,7 +103,7 @@ func (e *Engine) act(req *engine.ComposeRequest, res *engine.ComposeResult) (lin
 	for _, h := range all {
 		switch req.Action {
 		case engine.ActionRecreate:
-			h = e.recreate(h)
+			h = e.recreate(h, req.Force)
 			lines = append(lines, fmt.Sprintf("Recreated %s", h.Name))
 		case engine.ActionStop:
 			e.change(h, "exited", "die")
@@ -102,6 +111,11 @@ func (e *Engine) act(req *engine.ComposeRequest, res *engine.ComposeResult) (lin
 		default:
 			e.change(h, "running", "start")
 			lines = append(lines, "Started "+h.Name)
+		}
+	}
+	if req.Action != engine.ActionStop && req.Action != engine.ActionRestart {
+		for service, n := range req.Scale {
+			e.rescale(req.Project, service, n)
 		}
 	}
 	return lines
@@ -117,9 +131,12 @@ func (e *Engine) change(h *held, state, action string) {
 
 // recreate swaps a container's image for what its reference names now; the container gets a new id. One that has that image
 // already is only started.
-func (e *Engine) recreate(h *held) *held {
+func (e *Engine) recreate(h *held, force bool) *held {
 	id := e.names[h.Image]
-	if id == "" || id == h.ImageID {
+	if id == "" {
+		id = h.ImageID
+	}
+	if id == h.ImageID && !force {
 		if h.State != "running" {
 			e.change(h, "running", "start")
 		}

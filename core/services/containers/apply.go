@@ -101,6 +101,20 @@ func (c *change) at(ctx context.Context, fraction float64, message string, more 
 	})
 }
 
+// composeCall is a compose command on the service that keeps the number of its containers.
+func (c *change) composeCall(action string) composeCall {
+	call := composeCall{action: action, services: []string{c.svc.Name}}
+	if c.rec.Replicas > 0 {
+		call.scale = map[string]int{c.svc.Name: c.rec.Replicas}
+	}
+	return call
+}
+
+// wanted is what must run at the end of the change.
+func (c *change) wanted(imageID, digest string) wantedContainers {
+	return wantedContainers{imageID: imageID, digest: digest, replicas: c.rec.Replicas}
+}
+
 func (c *change) name() string { return c.stack.Project + " / " + c.svc.Name }
 
 // run brings the service to its target, from the step in the journal on. The error that it returns is only for what ends
@@ -246,13 +260,16 @@ func (c *change) recreate(ctx context.Context) error {
 	if err := c.s.sameImage(ctx, &c.stack, &c.svc); err != nil {
 		return err
 	}
-	_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionRecreate, c.svc.Name)
+	if c.rec.Replicas == 0 {
+		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
+	}
+	_, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate))
 	return err
 }
 
 func (c *change) health(ctx context.Context) error {
 	c.at(ctx, 0.8, "waiting until it is healthy", nil)
-	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.ToImage, c.rec.ToDigest)
+	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.wanted(c.rec.ToImage, c.rec.ToDigest))
 }
 
 // sync makes sure that the name in the project still stands for what runs.
@@ -316,28 +333,4 @@ func (c *change) finish(ctx context.Context, status string, cause error) error {
 func short(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(12, len(digest))]
-}
-
-// again repeats a step that is safe to repeat, with growing pauses. A mistake of ours is not repeated.
-func (s *Service) again(ctx context.Context, do func() error) error {
-	set := s.settings()
-	pause, longest := time.Duration(set.UpdateBaseMS)*time.Millisecond, time.Duration(max(set.UpdateBaseMS, set.UpdateMaxMS))*time.Millisecond
-	for attempt := int64(1); ; attempt++ {
-		err := do()
-		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !passing(err) {
-			return err
-		}
-		if err := sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
-			return err
-		}
-	}
-}
-
-// passing tells whether an error may be gone at the next try.
-func passing(err error) bool {
-	switch fault.CodeOf(err) {
-	case fault.InvalidRequest, fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.Unauthorized, fault.Forbidden:
-		return false
-	}
-	return !denied(err)
 }

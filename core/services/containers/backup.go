@@ -103,7 +103,7 @@ func (c *change) backup(ctx context.Context) error {
 	}
 	if c.rec.FromState != StateStopped {
 		c.at(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
-		if _, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStop, c.svc.Name); err != nil {
+		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}}); err != nil {
 			return err
 		}
 	}
@@ -228,7 +228,7 @@ func (c *change) startAgain(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
 	defer cancel()
-	if _, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStart, c.svc.Name); err != nil {
+	if _, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
 		c.r.fail(ctx, "%s: it could not be started again: %s", c.name(), reason(err))
 	}
 }

@@ -20,17 +20,25 @@ func (s *Service) load(ctx context.Context, st *stackRecord) (*compose.Project, 
 	return compose.Load(ctx, compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles})
 }
 
-func (s *Service) composeRequest(st *stackRecord, action string, services []string) engine.ComposeRequest {
+// composeCall is one compose command on a stack, or on some of its services.
+type composeCall struct {
+	action   string
+	services []string
+	// scale is the number of containers of services, where it is not what the files say.
+	scale map[string]int
+}
+
+func (s *Service) composeRequest(st *stackRecord, call composeCall) engine.ComposeRequest {
 	set := s.settings()
 	return engine.ComposeRequest{
-		Bin: set.ComposeBin, Action: action, Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles,
-		Services: services, DockerConfig: set.DockerConfig,
+		Bin: set.ComposeBin, Action: call.action, Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles,
+		Services: call.services, Scale: call.scale, DockerConfig: set.DockerConfig,
 	}
 }
 
 // composeDry tells what compose would be run with.
-func (s *Service) composeDry(ctx context.Context, st *stackRecord, action string, services ...string) (*engine.ComposeResult, error) {
-	req := s.composeRequest(st, action, services)
+func (s *Service) composeDry(ctx context.Context, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
+	req := s.composeRequest(st, call)
 	req.DryRun = true
 	return s.engine().Compose(ctx, req, func(engine.Line) error { return nil })
 }
@@ -38,11 +46,19 @@ func (s *Service) composeDry(ctx context.Context, st *stackRecord, action string
 // maxComposeLines is how many lines of one compose command the log of a job takes: each is a row.
 const maxComposeLines = 1000
 
-// compose runs one compose command on a stack, or on some of its services, and keeps its output in the log of the job. A
-// command that fails is an error with the last lines of its output.
-func (s *Service) compose(ctx context.Context, r *report, st *stackRecord, action string, services ...string) (*engine.ComposeResult, error) {
+// compose runs one compose command and keeps its output in the log of the job. A command that fails is an error with the
+// last lines of its output. One that ends with its plugin is run again: it finds what the first one has left.
+func (s *Service) compose(ctx context.Context, r *report, st *stackRecord, call composeCall) (res *engine.ComposeResult, err error) {
+	err = s.throughOutage(ctx, func() error {
+		res, err = s.composeOnce(ctx, r, st, call)
+		return err
+	})
+	return res, err
+}
+
+func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
 	lines := 0
-	res, err := s.engine().Compose(ctx, s.composeRequest(st, action, services), func(l engine.Line) error {
+	res, err := s.engine().Compose(ctx, s.composeRequest(st, call), func(l engine.Line) error {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
 			return ctx.Err()

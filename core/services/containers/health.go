@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -21,8 +20,15 @@ const (
 	labelOneOff     = "com.docker.compose.oneoff"
 )
 
-// containersOf are the containers of a project, or of one service of it; those of "compose run" are left out.
+// containersOf are the containers of a project, or of one service of it. Those of "compose run" are left out, and what
+// interrupted commands have left beside them.
 func (s *Service) containersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
+	list, err := s.allContainersOf(ctx, project, service)
+	return engine.Repair(list).Keep, err
+}
+
+// allContainersOf is containersOf with the leftovers of interrupted commands.
+func (s *Service) allContainersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
 	labels := []string{labelProject + "=" + project}
 	if service != "" {
 		labels = append(labels, labelService+"="+service)
@@ -48,10 +54,10 @@ type watched struct {
 	since    time.Time
 }
 
-// waitHealthy waits until all containers of a service run the image and are healthy: by their health check, or, without
-// one, by running for the settling time without a restart. The containers are looked up each time: compose may replace
-// them. digest, if given, must be among the image's own.
-func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, svc *serviceRecord, imageID, digest string) error {
+// waitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
+// without one, by running for the settling time without a restart. The containers are looked up each time: compose may
+// replace them.
+func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, svc *serviceRecord, want wantedContainers) error {
 	set := s.settings()
 	limit := set.HealthTimeout
 	if svc.HealthTimeout > 0 {
@@ -60,8 +66,8 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 	begin, grace := time.Now(), time.Duration(0)
 	seen := map[string]*watched{}
 	for {
-		state, wait, err := s.look(ctx, st, svc, imageID, seen)
-		if ctx.Err() == nil && (client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable) {
+		state, wait, err := s.look(ctx, st, svc, want, seen)
+		if ctx.Err() == nil && engineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
 			state, err = "the engine does not answer", nil
 		}
@@ -69,7 +75,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 			return err
 		}
 		if state == "" {
-			return s.again(ctx, func() error { return s.checkDigest(ctx, svc, imageID, digest) })
+			return s.again(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace {
@@ -84,13 +90,13 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 
 // look inspects the containers once. state is empty when all are well, and says what is awaited otherwise; grace is the
 // longest start period among them.
-func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord, imageID string, seen map[string]*watched) (state string, grace time.Duration, err error) {
-	list, err := s.containersOf(ctx, st.Project, svc.Name)
+func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
+	list, err := s.allContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
 	}
-	if len(list) == 0 {
-		return "no container yet", 0, nil
+	if missing := want.missing(list); missing != "" {
+		return missing, 0, nil
 	}
 	for _, c := range list {
 		d, err := s.engine().Inspect(ctx, c.ID)
@@ -100,8 +106,8 @@ func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord,
 		if err != nil {
 			return "", 0, fmt.Errorf("inspect %s: %w", c.Name, err)
 		}
-		if d.ImageID != imageID {
-			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, short(d.ImageID), short(imageID))
+		if d.ImageID != want.imageID {
+			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, short(d.ImageID), short(want.imageID))
 		}
 		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
 		waits, err := s.judge(d, seen)
@@ -159,16 +165,16 @@ func detail(d *engine.Detail) string {
 }
 
 // checkDigest makes sure that the image is the one that was asked for.
-func (s *Service) checkDigest(ctx context.Context, svc *serviceRecord, imageID, digest string) error {
-	if digest == "" {
+func (s *Service) checkDigest(ctx context.Context, svc *serviceRecord, want wantedContainers) error {
+	if want.digest == "" {
 		return nil
 	}
-	found, err := s.engine().Images(ctx, []string{imageID})
+	found, err := s.engine().Images(ctx, []string{want.imageID})
 	if err != nil {
 		return err
 	}
-	if len(found) == 1 && found[0] != nil && slices.Contains(digestsIn(svc.Repo, found[0].RepoDigests), digest) {
+	if len(found) == 1 && found[0] != nil && slices.Contains(digestsIn(svc.Repo, found[0].RepoDigests), want.digest) {
 		return nil
 	}
-	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", digest)
+	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", want.digest)
 }

@@ -209,6 +209,9 @@ type changeRecord struct {
 	Error       string
 	StartedAt   int64
 	FinishedAt  int64
+	// Replicas is the number of containers that the service had when the change began, or that its files give it if it had
+	// none; 0 in records of older versions.
+	Replicas int
 }
 
 // TableName implements gorm's Tabler.

@@ -46,7 +46,7 @@ func (s *Service) observe(ctx context.Context, project string) (*observed, []eng
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the containers: %w", err)
 	}
-	list = slices.DeleteFunc(list, oneOff)
+	list = engine.Repair(slices.DeleteFunc(list, oneOff)).Keep
 	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before}
 	var ids []string
 	for _, c := range list {

@@ -141,21 +141,26 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	if err := sameMount(&list[0], &b); err != nil {
 		return out, err
 	}
+	scale, err := s.scaleOf(ctx, &st, users...)
+	if err != nil {
+		return out, err
+	}
+	start := composeCall{action: engine.ActionStart, services: users, scale: scale}
 	if len(users) > 0 {
-		if _, err := s.compose(ctx, r, &st, engine.ActionStop, users...); err != nil {
-			return out, s.untouched(ctx, r, &st, users, err)
+		if _, err := s.compose(ctx, r, &st, composeCall{action: engine.ActionStop, services: users}); err != nil {
+			return out, s.untouched(ctx, r, &st, start, err)
 		}
 	}
 	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
 	if err := s.readArchive(ctx, list[0].ID, &b, file); err != nil {
 		if ctx.Err() == nil && denied(err) {
-			return out, s.untouched(ctx, r, &st, users, err)
+			return out, s.untouched(ctx, r, &st, start, err)
 		}
 		return out, fault.Wrap(err, fault.Conflict, "The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", b.Target, reason(err))
 	}
 	r.info(ctx, "restored %s from %s", b.Target, b.ID)
 	if len(users) > 0 {
-		if _, err := s.compose(ctx, r, &st, engine.ActionStart, users...); err != nil {
+		if _, err := s.compose(ctx, r, &st, start); err != nil {
 			return out, err
 		}
 	}
@@ -228,14 +233,14 @@ func (s *Service) readArchive(ctx context.Context, container string, b *backupRe
 
 // untouched starts what was stopped for a restore that has changed nothing. If the core ends the job goes on later, and
 // nothing is started now.
-func (s *Service) untouched(ctx context.Context, r *report, st *stackRecord, users []string, err error) error {
-	if goesOn(ctx) || len(users) == 0 {
+func (s *Service) untouched(ctx context.Context, r *report, st *stackRecord, start composeCall, err error) error {
+	if goesOn(ctx) || len(start.services) == 0 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
 	defer cancel()
-	if _, failed := s.compose(ctx, r, st, engine.ActionStart, users...); failed != nil {
-		r.fail(ctx, "%s could not be started again: %s", strings.Join(users, ", "), reason(failed))
+	if _, failed := s.compose(ctx, r, st, start); failed != nil {
+		r.fail(ctx, "%s could not be started again: %s", strings.Join(start.services, ", "), reason(failed))
 	}
 	return err
 }

@@ -10,11 +10,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
-const (
-	// engineWait is for how long a job that goes on waits for the engine, engineLook the pause between two looks.
-	engineWait = 5 * time.Minute
-	engineLook = time.Second
-)
+// engineWait is for how long a job that goes on waits for the engine.
+const engineWait = 5 * time.Minute
 
 // begun are the changes of a job that an attempt before this one has begun and not ended. If there are any the engine is
 // waited for: after a boot it may come up later than the core.
@@ -27,14 +24,11 @@ func (s *Service) begun(ctx context.Context, job *queue.Job, r *report) ([]chang
 		return nil, nil
 	}
 	r.warn(ctx, "The core ended while this job ran; it goes on from its journal.")
-	wait, cancel := context.WithTimeout(detached(ctx), engineWait)
-	defer cancel()
-	for !goesOn(ctx) {
-		if _, err := s.engine().Info(wait, ""); err == nil {
-			break
-		}
-		if sleep(wait, engineLook) != nil {
-			break
+	// An engine that does not come is the error of the step that needs it.
+	_ = s.awaitEngine(ctx, engineWait)
+	for i := range open {
+		if err := s.completeRecord(ctx, &open[i]); err != nil {
+			return nil, err
 		}
 	}
 	return open, nil

@@ -59,11 +59,13 @@ func (c *change) recreateFormer(ctx context.Context) error {
 // awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
 func (c *change) awaitFormer(ctx context.Context) error {
 	if c.rec.FromState == StateStopped {
-		_, err := c.s.compose(ctx, c.r, &c.stack, engine.ActionStop, c.svc.Name)
-		return err
+		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}}); err != nil {
+			return err
+		}
+		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wanted(c.rec.FromImage, ""))
 	}
 	c.at(ctx, 0.95, "waiting until the former version is healthy", nil)
-	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.rec.FromImage, "")
+	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.wanted(c.rec.FromImage, ""))
 }
 
 // RollbackTarget is what a rollback of a service would bring back.
@@ -220,7 +222,7 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, st *stackRe
 	return s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
 		Image: source.Image, FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(),
+		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.replicas,
 	})
 }
 

@@ -150,6 +150,8 @@ func (s *Service) refreshServices(ctx context.Context, ids []string) {
 type runningImage struct {
 	id, digest string
 	state      LifecycleState
+	// replicas is the number of its containers, or what the files say if there is none.
+	replicas int
 }
 
 func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *serviceRecord) (runningImage, error) {
@@ -158,7 +160,11 @@ func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *servic
 		return runningImage{}, err
 	}
 	now := o.of(st.Project, svc)
-	return runningImage{id: now.id, digest: now.digest, state: now.state}, nil
+	out := runningImage{id: now.id, digest: now.digest, state: now.state, replicas: len(o.byService[[2]string{st.Project, svc.Name}])}
+	if out.replicas == 0 {
+		out.replicas = s.replicasInFiles(ctx, st, svc.Name)
+	}
+	return out, nil
 }
 
 // ScanRequest selects what a check or a runtime scan looks at.

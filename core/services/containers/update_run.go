@@ -229,7 +229,7 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	rec, err = s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(),
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas,
 	})
 	if err != nil {
 		return nil, err
@@ -268,7 +268,11 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 			if err := s.sameImage(ctx, &g.stack, &svc); err != nil {
 				return out, err
 			}
-			res, err := s.composeDry(ctx, &g.stack, engine.ActionRecreate, svc.Name)
+			scale, err := s.scaleOf(ctx, &g.stack, svc.Name)
+			if err != nil {
+				return out, err
+			}
+			res, err := s.composeDry(ctx, &g.stack, composeCall{action: engine.ActionRecreate, services: []string{svc.Name}, scale: scale})
 			if err != nil {
 				return out, err
 			}

@@ -21,11 +21,7 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	if err != nil {
 		return nil, err
 	}
-	scale, err := d.replicas(ctx, p, &req)
-	if err != nil {
-		return nil, err
-	}
-	args, err := arguments(p, &req, scale)
+	args, err := arguments(p, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +34,17 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		return nil, err
 	}
 	defer cleanup()
-	res, err := d.run(ctx, append([]string{p.path}, command[1:]...), req.WorkingDir, env, send)
+	lock, err := lockProject(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Close() }()
+	if req.Action != engine.ActionStop {
+		if err := d.repair(ctx, &req, send); err != nil {
+			return nil, err
+		}
+	}
+	res, err := d.run(ctx, append([]string{p.path}, command[1:]...), req.WorkingDir, env, lock, send)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +53,7 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 }
 
 // arguments are what follows the words of the command. Names are checked before: none can be taken for an option.
-func arguments(p *probe, req *engine.ComposeRequest, scale []string) ([]string, error) {
+func arguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
 	if !p.pullPolicy && len(req.EnvFiles) > 1 {
 		return nil, errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "this compose command (%s) takes one env file", p.version)
 	}
@@ -61,49 +67,33 @@ func arguments(p *probe, req *engine.ComposeRequest, scale []string) ([]string, 
 	for _, f := range req.Profiles {
 		out = append(out, "--profile", f)
 	}
-	out = append(append(out, verb(p, req)...), scale...)
-	return append(out, req.Services...), nil
+	return slices.Concat(out, verb(p, req), scaleOptions(p, req), req.Services), nil
 }
 
-// Labels that compose gives to containers.
-const (
-	labelProject = "com.docker.compose.project"
-	labelService = "com.docker.compose.service"
-	labelOneOff  = "com.docker.compose.oneoff"
-)
-
-// replicas are options that keep the number of containers of services that were scaled by hand: "up" would bring them back
-// to what the files say.
-func (d *docker) replicas(ctx context.Context, p *probe, req *engine.ComposeRequest) (out []string, err error) {
+// scaleOptions keep the number of containers of services, where "up" would bring it to what the files say.
+func scaleOptions(p *probe, req *engine.ComposeRequest) (out []string) {
 	if verb(p, req)[0] != "up" {
-		return nil, nil
+		return nil
 	}
-	all, err := d.Containers(ctx, engine.Filter{Labels: []string{labelProject + "=" + req.Project, labelService}})
-	if err != nil {
-		return nil, err
+	for _, service := range slices.Sorted(maps.Keys(req.Scale)) {
+		out = append(out, "--scale", service+"="+strconv.Itoa(req.Scale[service]))
 	}
-	count := map[string]int{}
-	for _, c := range all {
-		if service := c.Labels[labelService]; c.Labels[labelOneOff] != "True" && (len(req.Services) == 0 || slices.Contains(req.Services, service)) {
-			count[service]++
-		}
-	}
-	for _, service := range slices.Sorted(maps.Keys(count)) {
-		if count[service] > 1 {
-			out = append(out, "--scale", service+"="+strconv.Itoa(count[service]))
-		}
-	}
-	return out, nil
+	return out
 }
 
 // verb is the compose command itself with its options.
 func verb(p *probe, req *engine.ComposeRequest) []string {
 	switch {
-	case req.Action == engine.ActionRecreate && p.pullPolicy:
-		return []string{"up", "-d", "--pull", "never", "--no-deps"}
 	case req.Action == engine.ActionRecreate:
-		// The first generation pulls only what is missing, and what it is to run is here.
-		return []string{"up", "-d", "--no-deps"}
+		out := []string{"up", "-d"}
+		if p.pullPolicy {
+			// The first generation pulls only what is missing, and what it is to run is here.
+			out = append(out, "--pull", "never")
+		}
+		if out = append(out, "--no-deps"); req.Force {
+			out = append(out, "--force-recreate")
+		}
+		return out
 	case req.Action == engine.ActionStart && !p.pullPolicy:
 		return []string{"start"}
 	case req.Action == engine.ActionStart && len(req.Services) > 0:

@@ -22,7 +22,7 @@ func silent(engine.Line) error { return nil }
 func stack(t *testing.T, bin dockertest.ComposeBin, image string) (string, engine.ComposeRequest) {
 	t.Helper()
 	dir := dockertest.Project(t, map[string]string{"compose.yaml": fmt.Sprintf(
-		"services:\n  web:\n    image: %[1]s\n    depends_on: [db]\n  db:\n    image: %[1]s\n", image)})
+		"services:\n  web:\n    image: %[1]s\n    stop_grace_period: 1s\n    depends_on: [db]\n  db:\n    image: %[1]s\n    stop_grace_period: 1s\n", image)})
 	return dir, engine.ComposeRequest{
 		Bin: bin.Path, Project: filepath.Base(dir), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")}, Services: []string{"web"},
 	}
@@ -164,9 +164,15 @@ func TestComposeCommands(t *testing.T) {
 		{second, engine.ActionStop, []string{"web"}, "stop web"},
 		{first, engine.ActionRestart, []string{"web"}, "restart web"},
 		{second + " one  two", engine.ActionRestart, nil, "restart"},
+		{first, engine.ActionRecreate, []string{"scaled"}, "up -d --no-deps --force-recreate --scale db=1 --scale scaled=3 scaled"},
+		{second, engine.ActionRecreate, []string{"scaled"}, "up -d --pull never --no-deps --force-recreate --scale db=1 --scale scaled=3 scaled"},
+		{first, engine.ActionStart, []string{"scaled"}, "start scaled"},
 	} {
 		r := req
 		r.Bin, r.Action, r.Services = tt.bin, tt.action, tt.services
+		if slices.Contains(tt.services, "scaled") {
+			r.Scale, r.Force = map[string]int{"scaled": 3, "db": 1}, true
+		}
 		res, err := c.Compose(t.Context(), r, silent)
 		if err != nil {
 			t.Errorf("%s: %v", tt.action, err)
@@ -275,33 +281,5 @@ func TestComposeOfSeveralWords(t *testing.T) {
 	}
 	if id := dockertest.ContainerOf(t, dir, "web"); id == "" {
 		t.Error("the container is not there")
-	}
-}
-
-// A service that was scaled by hand keeps its containers.
-func TestComposeKeepsReplicas(t *testing.T) {
-	c := open(t, "{}")
-	for _, bin := range dockertest.Compose(t) {
-		t.Run(bin.Name, func(t *testing.T) {
-			t.Parallel()
-			ref := dockertest.Name(t) + ":latest"
-			old, fresh := imageOf(t, dockertest.Behaviour{Version: "1"}), imageOf(t, dockertest.Behaviour{Version: "2"})
-			dockertest.Docker(t, "tag", old, ref)
-			dir, req := stack(t, bin, ref)
-			dockertest.Up(t, bin, dir, "up", "-d", "--scale", "web=2")
-			dockertest.Docker(t, "tag", fresh, ref)
-			well(t, do(t, c, req, engine.ActionRecreate))
-			images := map[string]int{}
-			list, err := c.Containers(t.Context(), engine.Filter{Labels: []string{"com.docker.compose.project=" + req.Project}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, one := range list {
-				images[one.Labels["com.docker.compose.service"]+" "+one.ImageID]++
-			}
-			if diff := cmp.Diff(map[string]int{"web " + fresh: 2, "db " + old: 1}, images); diff != "" {
-				t.Error(diff)
-			}
-		})
 	}
 }

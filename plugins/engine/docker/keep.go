@@ -39,6 +39,8 @@ const (
 	grace = 3 * time.Second
 	// notStarted is the status of a keeper whose command did not start, as shells have it.
 	notStarted = 127
+	// lockFD is the keeper's descriptor of the project's lock, which its command inherits.
+	lockFD = 3
 )
 
 // keep runs a command until it ends or the standard input does. In the second case, which also is the death of the
@@ -51,6 +53,7 @@ func keep(command []string) int {
 	signal.Notify(over, syscall.SIGTERM)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = framework.Stdout(), os.Stderr
+	cmd.ExtraFiles = []*os.File{os.NewFile(lockFD, "lock")}
 	isolate(cmd, syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -103,7 +103,7 @@ func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &engine.Detail{RestartCount: c.RestartCount, Container: engine.Container{
+	out := &engine.Detail{RestartCount: c.RestartCount, Config: containerConfig(&c), Container: engine.Container{
 		ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), ImageID: c.Image, Mounts: mounts(c.Mounts), CreatedAt: unixTime(c.Created),
 	}}
 	if c.Config != nil {
@@ -211,6 +211,9 @@ func (d *docker) image(ctx context.Context, ref string) (*engine.Image, error) {
 	}
 	if in.Config != nil {
 		out.Labels = in.Config.Labels
+		out.Config = &engine.ImageConfig{
+			Env: in.Config.Env, Command: in.Config.Cmd, Entrypoint: in.Config.Entrypoint, User: in.Config.User, WorkingDir: in.Config.WorkingDir,
+		}
 	}
 	return out, nil
 }

@@ -28,8 +28,8 @@ const (
 )
 
 // run runs a command below a keeper (see keep.go), hands on its lines, and returns when it has ended. When ctx ends, or
-// send fails, the command and all that it started are ended.
-func (d *docker) run(ctx context.Context, command []string, dir string, env []string, send func(engine.Line) error) (*engine.ComposeResult, error) {
+// send fails, the command and all that it started are ended. They have lock open until then.
+func (d *docker) run(ctx context.Context, command []string, dir string, env []string, lock *os.File, send func(engine.Line) error) (*engine.ComposeResult, error) {
 	self, err := d.executable()
 	if err != nil {
 		return nil, errs.New(errs.Plugin, codes.Internal, "INTERNAL", "find the plugin's own executable: %v", err)
@@ -38,7 +38,7 @@ func (d *docker) run(ctx context.Context, command []string, dir string, env []st
 	defer cancel(nil)
 	out := &output{send: send, stop: cancel}
 	cmd := exec.CommandContext(ctx, self, append([]string{helperWord, keepWord, "--"}, command...)...)
-	cmd.Env, cmd.Dir = env, existing(dir)
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = env, existing(dir), []*os.File{lock}
 	cmd.Stdout, cmd.Stderr = &lines{out: out}, &lines{out: out, stderr: true}
 	// The keeper ends the command when this end of the pipe closes: here, or with the plugin.
 	hold, err := cmd.StdinPipe()

@@ -76,6 +76,8 @@ type Service struct {
 	HasBuild bool
 	// Labels are those in the compose files.
 	Labels map[string]string
+	// Replicas is the number of containers.
+	Replicas int
 }
 
 // Kinds of mounts.

@@ -121,7 +121,7 @@ func servicesOf(model *types.Project) []Service {
 		s := model.Services[name]
 		service := Service{
 			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)),
-			HasBuild: s.Build != nil, Labels: s.Labels,
+			HasBuild: s.Build != nil, Labels: s.Labels, Replicas: s.GetScale(),
 		}
 		if ref, err := image.Parse(service.Image); err == nil {
 			service.Ref = ref

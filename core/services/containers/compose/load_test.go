@@ -73,7 +73,7 @@ services:
   db: {image: "localhost:5055/demo/db@sha256:` + strings.Repeat("a", 64) + `"}
   cache: {image: cache, profiles: [extra]}
   tool: {build: ./tool, profiles: [dev, extra]}
-  odd: {image: "UPPER:${NONE}"}
+  odd: {image: "UPPER:${NONE}", scale: 3}
 volumes: {data: {}, outside: {external: true, name: shared}}
 `,
 		"override.yaml": "services: {cache: {image: 'cache:2'}}",
@@ -107,6 +107,10 @@ volumes: {data: {}, outside: {external: true, name: shared}}
 			},
 		},
 	}
+	for i := range want.Services {
+		want.Services[i].Replicas = 1
+	}
+	want.Service("odd").Replicas = 3
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}

@@ -568,8 +568,10 @@ type InspectResponse struct {
 	Error           string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
 	StartedAtUnixMs int64  `protobuf:"varint,12,opt,name=started_at_unix_ms,json=startedAtUnixMs,proto3" json:"started_at_unix_ms,omitempty"`
 	RestartPolicy   string `protobuf:"bytes,13,opt,name=restart_policy,json=restartPolicy,proto3" json:"restart_policy,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// config is missing where the engine does not tell.
+	Config        *ContainerConfig `protobuf:"bytes,14,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InspectResponse) Reset() {
@@ -693,6 +695,192 @@ func (x *InspectResponse) GetRestartPolicy() string {
 	return ""
 }
 
+func (x *InspectResponse) GetConfig() *ContainerConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+// ContainerConfig is what a container was created with, the defaults of its image included.
+type ContainerConfig struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// env are NAME=value.
+	Env        []string `protobuf:"bytes,1,rep,name=env,proto3" json:"env,omitempty"`
+	Command    []string `protobuf:"bytes,2,rep,name=command,proto3" json:"command,omitempty"`
+	Entrypoint []string `protobuf:"bytes,3,rep,name=entrypoint,proto3" json:"entrypoint,omitempty"`
+	User       string   `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
+	WorkingDir string   `protobuf:"bytes,5,opt,name=working_dir,json=workingDir,proto3" json:"working_dir,omitempty"`
+	// network_mode, pid_mode and ipc_mode are in the words of the engine; "container:ID" is another container's namespace.
+	NetworkMode string `protobuf:"bytes,6,opt,name=network_mode,json=networkMode,proto3" json:"network_mode,omitempty"`
+	PidMode     string `protobuf:"bytes,7,opt,name=pid_mode,json=pidMode,proto3" json:"pid_mode,omitempty"`
+	IpcMode     string `protobuf:"bytes,8,opt,name=ipc_mode,json=ipcMode,proto3" json:"ipc_mode,omitempty"`
+	// volumes_from are ids or names of containers, with or without ":ro" behind.
+	VolumesFrom []string `protobuf:"bytes,9,rep,name=volumes_from,json=volumesFrom,proto3" json:"volumes_from,omitempty"`
+	// networks are the names of those that the container is connected to.
+	Networks []string `protobuf:"bytes,10,rep,name=networks,proto3" json:"networks,omitempty"`
+	// ports are published ones: "host address:host port:port/protocol"; parts that were left open are empty.
+	Ports []string `protobuf:"bytes,11,rep,name=ports,proto3" json:"ports,omitempty"`
+	// memory_bytes, nano_cpus and pids_limit are 0 without a limit.
+	MemoryBytes   int64    `protobuf:"varint,12,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	NanoCpus      int64    `protobuf:"varint,13,opt,name=nano_cpus,json=nanoCpus,proto3" json:"nano_cpus,omitempty"`
+	PidsLimit     int64    `protobuf:"varint,14,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
+	Privileged    bool     `protobuf:"varint,15,opt,name=privileged,proto3" json:"privileged,omitempty"`
+	CapAdd        []string `protobuf:"bytes,16,rep,name=cap_add,json=capAdd,proto3" json:"cap_add,omitempty"`
+	CapDrop       []string `protobuf:"bytes,17,rep,name=cap_drop,json=capDrop,proto3" json:"cap_drop,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContainerConfig) Reset() {
+	*x = ContainerConfig{}
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContainerConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContainerConfig) ProtoMessage() {}
+
+func (x *ContainerConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContainerConfig.ProtoReflect.Descriptor instead.
+func (*ContainerConfig) Descriptor() ([]byte, []int) {
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ContainerConfig) GetEnv() []string {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetCommand() []string {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetEntrypoint() []string {
+	if x != nil {
+		return x.Entrypoint
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *ContainerConfig) GetWorkingDir() string {
+	if x != nil {
+		return x.WorkingDir
+	}
+	return ""
+}
+
+func (x *ContainerConfig) GetNetworkMode() string {
+	if x != nil {
+		return x.NetworkMode
+	}
+	return ""
+}
+
+func (x *ContainerConfig) GetPidMode() string {
+	if x != nil {
+		return x.PidMode
+	}
+	return ""
+}
+
+func (x *ContainerConfig) GetIpcMode() string {
+	if x != nil {
+		return x.IpcMode
+	}
+	return ""
+}
+
+func (x *ContainerConfig) GetVolumesFrom() []string {
+	if x != nil {
+		return x.VolumesFrom
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetNetworks() []string {
+	if x != nil {
+		return x.Networks
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetPorts() []string {
+	if x != nil {
+		return x.Ports
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetMemoryBytes() int64 {
+	if x != nil {
+		return x.MemoryBytes
+	}
+	return 0
+}
+
+func (x *ContainerConfig) GetNanoCpus() int64 {
+	if x != nil {
+		return x.NanoCpus
+	}
+	return 0
+}
+
+func (x *ContainerConfig) GetPidsLimit() int64 {
+	if x != nil {
+		return x.PidsLimit
+	}
+	return 0
+}
+
+func (x *ContainerConfig) GetPrivileged() bool {
+	if x != nil {
+		return x.Privileged
+	}
+	return false
+}
+
+func (x *ContainerConfig) GetCapAdd() []string {
+	if x != nil {
+		return x.CapAdd
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetCapDrop() []string {
+	if x != nil {
+		return x.CapDrop
+	}
+	return nil
+}
+
 type ImagesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Refs          []string               `protobuf:"bytes,1,rep,name=refs,proto3" json:"refs,omitempty"`
@@ -702,7 +890,7 @@ type ImagesRequest struct {
 
 func (x *ImagesRequest) Reset() {
 	*x = ImagesRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[9]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +902,7 @@ func (x *ImagesRequest) String() string {
 func (*ImagesRequest) ProtoMessage() {}
 
 func (x *ImagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[9]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +915,7 @@ func (x *ImagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImagesRequest.ProtoReflect.Descriptor instead.
 func (*ImagesRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{9}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ImagesRequest) GetRefs() []string {
@@ -747,7 +935,7 @@ type ImagesResponse struct {
 
 func (x *ImagesResponse) Reset() {
 	*x = ImagesResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[10]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +947,7 @@ func (x *ImagesResponse) String() string {
 func (*ImagesResponse) ProtoMessage() {}
 
 func (x *ImagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[10]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +960,7 @@ func (x *ImagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImagesResponse.ProtoReflect.Descriptor instead.
 func (*ImagesResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{10}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ImagesResponse) GetImages() []*ImageResult {
@@ -792,7 +980,7 @@ type ImageResult struct {
 
 func (x *ImageResult) Reset() {
 	*x = ImageResult{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[11]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +992,7 @@ func (x *ImageResult) String() string {
 func (*ImageResult) ProtoMessage() {}
 
 func (x *ImageResult) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[11]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +1005,7 @@ func (x *ImageResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageResult.ProtoReflect.Descriptor instead.
 func (*ImageResult) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{11}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ImageResult) GetImage() *Image {
@@ -838,14 +1026,16 @@ type Image struct {
 	Labels      map[string]string      `protobuf:"bytes,7,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	SizeBytes   int64                  `protobuf:"varint,8,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// created_at is in seconds since 1970.
-	CreatedAt     int64 `protobuf:"varint,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	CreatedAt int64 `protobuf:"varint,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// config is missing where the engine does not tell.
+	Config        *ImageConfig `protobuf:"bytes,10,opt,name=config,proto3" json:"config,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Image) Reset() {
 	*x = Image{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[12]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -857,7 +1047,7 @@ func (x *Image) String() string {
 func (*Image) ProtoMessage() {}
 
 func (x *Image) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[12]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -870,7 +1060,7 @@ func (x *Image) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Image.ProtoReflect.Descriptor instead.
 func (*Image) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{12}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Image) GetId() string {
@@ -936,6 +1126,91 @@ func (x *Image) GetCreatedAt() int64 {
 	return 0
 }
 
+func (x *Image) GetConfig() *ImageConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+// ImageConfig are the defaults that an image gives to its containers.
+type ImageConfig struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// env are NAME=value.
+	Env           []string `protobuf:"bytes,1,rep,name=env,proto3" json:"env,omitempty"`
+	Command       []string `protobuf:"bytes,2,rep,name=command,proto3" json:"command,omitempty"`
+	Entrypoint    []string `protobuf:"bytes,3,rep,name=entrypoint,proto3" json:"entrypoint,omitempty"`
+	User          string   `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
+	WorkingDir    string   `protobuf:"bytes,5,opt,name=working_dir,json=workingDir,proto3" json:"working_dir,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageConfig) Reset() {
+	*x = ImageConfig{}
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageConfig) ProtoMessage() {}
+
+func (x *ImageConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
+func (*ImageConfig) Descriptor() ([]byte, []int) {
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ImageConfig) GetEnv() []string {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetCommand() []string {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetEntrypoint() []string {
+	if x != nil {
+		return x.Entrypoint
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *ImageConfig) GetWorkingDir() string {
+	if x != nil {
+		return x.WorkingDir
+	}
+	return ""
+}
+
 type StatsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []string               `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
@@ -945,7 +1220,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[13]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1232,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[13]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1245,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{13}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StatsRequest) GetIds() []string {
@@ -989,7 +1264,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[14]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1276,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[14]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1289,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{14}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StatsResponse) GetSamples() []*Sample {
@@ -1043,7 +1318,7 @@ type Sample struct {
 
 func (x *Sample) Reset() {
 	*x = Sample{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[15]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1330,7 @@ func (x *Sample) String() string {
 func (*Sample) ProtoMessage() {}
 
 func (x *Sample) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[15]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1343,7 @@ func (x *Sample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sample.ProtoReflect.Descriptor instead.
 func (*Sample) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{15}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Sample) GetContainerId() string {
@@ -1144,7 +1419,7 @@ type BlockCounters struct {
 
 func (x *BlockCounters) Reset() {
 	*x = BlockCounters{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[16]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1431,7 @@ func (x *BlockCounters) String() string {
 func (*BlockCounters) ProtoMessage() {}
 
 func (x *BlockCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[16]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1444,7 @@ func (x *BlockCounters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockCounters.ProtoReflect.Descriptor instead.
 func (*BlockCounters) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{16}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BlockCounters) GetRead() int64 {
@@ -1194,7 +1469,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[17]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1481,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[17]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1494,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{17}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{19}
 }
 
 type EventsResponse struct {
@@ -1236,7 +1511,7 @@ type EventsResponse struct {
 
 func (x *EventsResponse) Reset() {
 	*x = EventsResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[18]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1523,7 @@ func (x *EventsResponse) String() string {
 func (*EventsResponse) ProtoMessage() {}
 
 func (x *EventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[18]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1536,7 @@ func (x *EventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsResponse.ProtoReflect.Descriptor instead.
 func (*EventsResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{18}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *EventsResponse) GetType() string {
@@ -1312,7 +1587,7 @@ type PullRequest struct {
 
 func (x *PullRequest) Reset() {
 	*x = PullRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[19]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1324,7 +1599,7 @@ func (x *PullRequest) String() string {
 func (*PullRequest) ProtoMessage() {}
 
 func (x *PullRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[19]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1337,7 +1612,7 @@ func (x *PullRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PullRequest.ProtoReflect.Descriptor instead.
 func (*PullRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{19}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PullRequest) GetRef() string {
@@ -1374,7 +1649,7 @@ type PullResponse struct {
 
 func (x *PullResponse) Reset() {
 	*x = PullResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[20]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1661,7 @@ func (x *PullResponse) String() string {
 func (*PullResponse) ProtoMessage() {}
 
 func (x *PullResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[20]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1674,7 @@ func (x *PullResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PullResponse.ProtoReflect.Descriptor instead.
 func (*PullResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{20}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PullResponse) GetMessage() isPullResponse_Message {
@@ -1457,7 +1732,7 @@ type PullProgress struct {
 
 func (x *PullProgress) Reset() {
 	*x = PullProgress{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[21]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1744,7 @@ func (x *PullProgress) String() string {
 func (*PullProgress) ProtoMessage() {}
 
 func (x *PullProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[21]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1757,7 @@ func (x *PullProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PullProgress.ProtoReflect.Descriptor instead.
 func (*PullProgress) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{21}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PullProgress) GetCurrentBytes() int64 {
@@ -1539,7 +1814,7 @@ type Layer struct {
 
 func (x *Layer) Reset() {
 	*x = Layer{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[22]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1826,7 @@ func (x *Layer) String() string {
 func (*Layer) ProtoMessage() {}
 
 func (x *Layer) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[22]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1839,7 @@ func (x *Layer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Layer.ProtoReflect.Descriptor instead.
 func (*Layer) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{22}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Layer) GetId() string {
@@ -1605,7 +1880,7 @@ type TagRequest struct {
 
 func (x *TagRequest) Reset() {
 	*x = TagRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[23]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1892,7 @@ func (x *TagRequest) String() string {
 func (*TagRequest) ProtoMessage() {}
 
 func (x *TagRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[23]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1905,7 @@ func (x *TagRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagRequest.ProtoReflect.Descriptor instead.
 func (*TagRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{23}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TagRequest) GetImage() string {
@@ -1655,7 +1930,7 @@ type TagResponse struct {
 
 func (x *TagResponse) Reset() {
 	*x = TagResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[24]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1942,7 @@ func (x *TagResponse) String() string {
 func (*TagResponse) ProtoMessage() {}
 
 func (x *TagResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[24]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1955,7 @@ func (x *TagResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagResponse.ProtoReflect.Descriptor instead.
 func (*TagResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{24}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{26}
 }
 
 type ComposeRequest struct {
@@ -1699,14 +1974,18 @@ type ComposeRequest struct {
 	Services     []string `protobuf:"bytes,8,rep,name=services,proto3" json:"services,omitempty"`
 	DockerConfig string   `protobuf:"bytes,9,opt,name=docker_config,json=dockerConfig,proto3" json:"docker_config,omitempty"`
 	// dry_run only tells what would run.
-	DryRun        bool `protobuf:"varint,10,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,10,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// scale goes from service to the number of its containers; a service that is not in it has as many as the files say.
+	Scale map[string]int32 `protobuf:"bytes,11,rep,name=scale,proto3" json:"scale,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// force makes recreate replace containers that are up to date, too.
+	Force         bool `protobuf:"varint,12,opt,name=force,proto3" json:"force,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ComposeRequest) Reset() {
 	*x = ComposeRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[25]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1997,7 @@ func (x *ComposeRequest) String() string {
 func (*ComposeRequest) ProtoMessage() {}
 
 func (x *ComposeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[25]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +2010,7 @@ func (x *ComposeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeRequest.ProtoReflect.Descriptor instead.
 func (*ComposeRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{25}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ComposeRequest) GetBin() string {
@@ -1804,6 +2083,20 @@ func (x *ComposeRequest) GetDryRun() bool {
 	return false
 }
 
+func (x *ComposeRequest) GetScale() map[string]int32 {
+	if x != nil {
+		return x.Scale
+	}
+	return nil
+}
+
+func (x *ComposeRequest) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
 type ComposeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -1817,7 +2110,7 @@ type ComposeResponse struct {
 
 func (x *ComposeResponse) Reset() {
 	*x = ComposeResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[26]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +2122,7 @@ func (x *ComposeResponse) String() string {
 func (*ComposeResponse) ProtoMessage() {}
 
 func (x *ComposeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[26]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +2135,7 @@ func (x *ComposeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeResponse.ProtoReflect.Descriptor instead.
 func (*ComposeResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{26}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ComposeResponse) GetMessage() isComposeResponse_Message {
@@ -1896,7 +2189,7 @@ type Line struct {
 
 func (x *Line) Reset() {
 	*x = Line{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[27]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1908,7 +2201,7 @@ func (x *Line) String() string {
 func (*Line) ProtoMessage() {}
 
 func (x *Line) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[27]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1921,7 +2214,7 @@ func (x *Line) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Line.ProtoReflect.Descriptor instead.
 func (*Line) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{27}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Line) GetStderr() bool {
@@ -1950,7 +2243,7 @@ type ComposeResult struct {
 
 func (x *ComposeResult) Reset() {
 	*x = ComposeResult{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[28]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1962,7 +2255,7 @@ func (x *ComposeResult) String() string {
 func (*ComposeResult) ProtoMessage() {}
 
 func (x *ComposeResult) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[28]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2268,7 @@ func (x *ComposeResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeResult.ProtoReflect.Descriptor instead.
 func (*ComposeResult) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{28}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ComposeResult) GetCommand() []string {
@@ -2009,7 +2302,7 @@ type ArchiveRequest struct {
 
 func (x *ArchiveRequest) Reset() {
 	*x = ArchiveRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[29]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2314,7 @@ func (x *ArchiveRequest) String() string {
 func (*ArchiveRequest) ProtoMessage() {}
 
 func (x *ArchiveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[29]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2327,7 @@ func (x *ArchiveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArchiveRequest.ProtoReflect.Descriptor instead.
 func (*ArchiveRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{29}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ArchiveRequest) GetContainer() string {
@@ -2060,7 +2353,7 @@ type ArchiveResponse struct {
 
 func (x *ArchiveResponse) Reset() {
 	*x = ArchiveResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[30]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2365,7 @@ func (x *ArchiveResponse) String() string {
 func (*ArchiveResponse) ProtoMessage() {}
 
 func (x *ArchiveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[30]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2378,7 @@ func (x *ArchiveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArchiveResponse.ProtoReflect.Descriptor instead.
 func (*ArchiveResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{30}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ArchiveResponse) GetData() []byte {
@@ -2106,7 +2399,7 @@ type RestoreTarget struct {
 
 func (x *RestoreTarget) Reset() {
 	*x = RestoreTarget{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[31]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +2411,7 @@ func (x *RestoreTarget) String() string {
 func (*RestoreTarget) ProtoMessage() {}
 
 func (x *RestoreTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[31]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +2424,7 @@ func (x *RestoreTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreTarget.ProtoReflect.Descriptor instead.
 func (*RestoreTarget) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{31}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RestoreTarget) GetContainer() string {
@@ -2161,7 +2454,7 @@ type RestoreRequest struct {
 
 func (x *RestoreRequest) Reset() {
 	*x = RestoreRequest{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[32]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +2466,7 @@ func (x *RestoreRequest) String() string {
 func (*RestoreRequest) ProtoMessage() {}
 
 func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[32]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +2479,7 @@ func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreRequest.ProtoReflect.Descriptor instead.
 func (*RestoreRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{32}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RestoreRequest) GetMessage() isRestoreRequest_Message {
@@ -2238,7 +2531,7 @@ type RestoreResponse struct {
 
 func (x *RestoreResponse) Reset() {
 	*x = RestoreResponse{}
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[33]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2543,7 @@ func (x *RestoreResponse) String() string {
 func (*RestoreResponse) ProtoMessage() {}
 
 func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[33]
+	mi := &file_patchbay_engine_v1_engine_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2556,7 @@ func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreResponse.ProtoReflect.Descriptor instead.
 func (*RestoreResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{33}
+	return file_patchbay_engine_v1_engine_proto_rawDescGZIP(), []int{35}
 }
 
 var File_patchbay_engine_v1_engine_proto protoreflect.FileDescriptor
@@ -2315,7 +2608,7 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\" \n" +
 	"\x0eInspectRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xd2\x03\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x8f\x04\n" +
 	"\x0fInspectResponse\x12;\n" +
 	"\tcontainer\x18\x01 \x01(\v2\x1d.patchbay.engine.v1.ContainerR\tcontainer\x12\x16\n" +
 	"\x06health\x18\x02 \x01(\tR\x06health\x12\x1d\n" +
@@ -2334,13 +2627,39 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	" \x01(\bR\toomKilled\x12\x14\n" +
 	"\x05error\x18\v \x01(\tR\x05error\x12+\n" +
 	"\x12started_at_unix_ms\x18\f \x01(\x03R\x0fstartedAtUnixMs\x12%\n" +
-	"\x0erestart_policy\x18\r \x01(\tR\rrestartPolicy\"#\n" +
+	"\x0erestart_policy\x18\r \x01(\tR\rrestartPolicy\x12;\n" +
+	"\x06config\x18\x0e \x01(\v2#.patchbay.engine.v1.ContainerConfigR\x06config\"\xf3\x03\n" +
+	"\x0fContainerConfig\x12\x10\n" +
+	"\x03env\x18\x01 \x03(\tR\x03env\x12\x18\n" +
+	"\acommand\x18\x02 \x03(\tR\acommand\x12\x1e\n" +
+	"\n" +
+	"entrypoint\x18\x03 \x03(\tR\n" +
+	"entrypoint\x12\x12\n" +
+	"\x04user\x18\x04 \x01(\tR\x04user\x12\x1f\n" +
+	"\vworking_dir\x18\x05 \x01(\tR\n" +
+	"workingDir\x12!\n" +
+	"\fnetwork_mode\x18\x06 \x01(\tR\vnetworkMode\x12\x19\n" +
+	"\bpid_mode\x18\a \x01(\tR\apidMode\x12\x19\n" +
+	"\bipc_mode\x18\b \x01(\tR\aipcMode\x12!\n" +
+	"\fvolumes_from\x18\t \x03(\tR\vvolumesFrom\x12\x1a\n" +
+	"\bnetworks\x18\n" +
+	" \x03(\tR\bnetworks\x12\x14\n" +
+	"\x05ports\x18\v \x03(\tR\x05ports\x12!\n" +
+	"\fmemory_bytes\x18\f \x01(\x03R\vmemoryBytes\x12\x1b\n" +
+	"\tnano_cpus\x18\r \x01(\x03R\bnanoCpus\x12\x1d\n" +
+	"\n" +
+	"pids_limit\x18\x0e \x01(\x03R\tpidsLimit\x12\x1e\n" +
+	"\n" +
+	"privileged\x18\x0f \x01(\bR\n" +
+	"privileged\x12\x17\n" +
+	"\acap_add\x18\x10 \x03(\tR\x06capAdd\x12\x19\n" +
+	"\bcap_drop\x18\x11 \x03(\tR\acapDrop\"#\n" +
 	"\rImagesRequest\x12\x12\n" +
 	"\x04refs\x18\x01 \x03(\tR\x04refs\"I\n" +
 	"\x0eImagesResponse\x127\n" +
 	"\x06images\x18\x01 \x03(\v2\x1f.patchbay.engine.v1.ImageResultR\x06images\">\n" +
 	"\vImageResult\x12/\n" +
-	"\x05image\x18\x01 \x01(\v2\x19.patchbay.engine.v1.ImageR\x05image\"\xcd\x02\n" +
+	"\x05image\x18\x01 \x01(\v2\x19.patchbay.engine.v1.ImageR\x05image\"\x86\x03\n" +
 	"\x05Image\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\trepo_tags\x18\x02 \x03(\tR\brepoTags\x12!\n" +
@@ -2352,10 +2671,21 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\n" +
 	"size_bytes\x18\b \x01(\x03R\tsizeBytes\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\t \x01(\x03R\tcreatedAt\x1a9\n" +
+	"created_at\x18\t \x01(\x03R\tcreatedAt\x127\n" +
+	"\x06config\x18\n" +
+	" \x01(\v2\x1f.patchbay.engine.v1.ImageConfigR\x06config\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\" \n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8e\x01\n" +
+	"\vImageConfig\x12\x10\n" +
+	"\x03env\x18\x01 \x03(\tR\x03env\x12\x18\n" +
+	"\acommand\x18\x02 \x03(\tR\acommand\x12\x1e\n" +
+	"\n" +
+	"entrypoint\x18\x03 \x03(\tR\n" +
+	"entrypoint\x12\x12\n" +
+	"\x04user\x18\x04 \x01(\tR\x04user\x12\x1f\n" +
+	"\vworking_dir\x18\x05 \x01(\tR\n" +
+	"workingDir\" \n" +
 	"\fStatsRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\"E\n" +
 	"\rStatsResponse\x124\n" +
@@ -2412,7 +2742,7 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"TagRequest\x12\x14\n" +
 	"\x05image\x18\x01 \x01(\tR\x05image\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\"\r\n" +
-	"\vTagResponse\"\x9e\x02\n" +
+	"\vTagResponse\"\xb3\x03\n" +
 	"\x0eComposeRequest\x12\x10\n" +
 	"\x03bin\x18\x01 \x01(\tR\x03bin\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12\x18\n" +
@@ -2425,7 +2755,13 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\bservices\x18\b \x03(\tR\bservices\x12#\n" +
 	"\rdocker_config\x18\t \x01(\tR\fdockerConfig\x12\x17\n" +
 	"\adry_run\x18\n" +
-	" \x01(\bR\x06dryRun\"\x89\x01\n" +
+	" \x01(\bR\x06dryRun\x12C\n" +
+	"\x05scale\x18\v \x03(\v2-.patchbay.engine.v1.ComposeRequest.ScaleEntryR\x05scale\x12\x14\n" +
+	"\x05force\x18\f \x01(\bR\x05force\x1a8\n" +
+	"\n" +
+	"ScaleEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\x89\x01\n" +
 	"\x0fComposeResponse\x12.\n" +
 	"\x04line\x18\x01 \x01(\v2\x18.patchbay.engine.v1.LineH\x00R\x04line\x12;\n" +
 	"\x06result\x18\x02 \x01(\v2!.patchbay.engine.v1.ComposeResultH\x00R\x06resultB\t\n" +
@@ -2476,7 +2812,7 @@ func file_patchbay_engine_v1_engine_proto_rawDescGZIP() []byte {
 	return file_patchbay_engine_v1_engine_proto_rawDescData
 }
 
-var file_patchbay_engine_v1_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_patchbay_engine_v1_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_patchbay_engine_v1_engine_proto_goTypes = []any{
 	(*InfoRequest)(nil),        // 0: patchbay.engine.v1.InfoRequest
 	(*InfoResponse)(nil),       // 1: patchbay.engine.v1.InfoResponse
@@ -2487,80 +2823,86 @@ var file_patchbay_engine_v1_engine_proto_goTypes = []any{
 	(*Container)(nil),          // 6: patchbay.engine.v1.Container
 	(*InspectRequest)(nil),     // 7: patchbay.engine.v1.InspectRequest
 	(*InspectResponse)(nil),    // 8: patchbay.engine.v1.InspectResponse
-	(*ImagesRequest)(nil),      // 9: patchbay.engine.v1.ImagesRequest
-	(*ImagesResponse)(nil),     // 10: patchbay.engine.v1.ImagesResponse
-	(*ImageResult)(nil),        // 11: patchbay.engine.v1.ImageResult
-	(*Image)(nil),              // 12: patchbay.engine.v1.Image
-	(*StatsRequest)(nil),       // 13: patchbay.engine.v1.StatsRequest
-	(*StatsResponse)(nil),      // 14: patchbay.engine.v1.StatsResponse
-	(*Sample)(nil),             // 15: patchbay.engine.v1.Sample
-	(*BlockCounters)(nil),      // 16: patchbay.engine.v1.BlockCounters
-	(*EventsRequest)(nil),      // 17: patchbay.engine.v1.EventsRequest
-	(*EventsResponse)(nil),     // 18: patchbay.engine.v1.EventsResponse
-	(*PullRequest)(nil),        // 19: patchbay.engine.v1.PullRequest
-	(*PullResponse)(nil),       // 20: patchbay.engine.v1.PullResponse
-	(*PullProgress)(nil),       // 21: patchbay.engine.v1.PullProgress
-	(*Layer)(nil),              // 22: patchbay.engine.v1.Layer
-	(*TagRequest)(nil),         // 23: patchbay.engine.v1.TagRequest
-	(*TagResponse)(nil),        // 24: patchbay.engine.v1.TagResponse
-	(*ComposeRequest)(nil),     // 25: patchbay.engine.v1.ComposeRequest
-	(*ComposeResponse)(nil),    // 26: patchbay.engine.v1.ComposeResponse
-	(*Line)(nil),               // 27: patchbay.engine.v1.Line
-	(*ComposeResult)(nil),      // 28: patchbay.engine.v1.ComposeResult
-	(*ArchiveRequest)(nil),     // 29: patchbay.engine.v1.ArchiveRequest
-	(*ArchiveResponse)(nil),    // 30: patchbay.engine.v1.ArchiveResponse
-	(*RestoreTarget)(nil),      // 31: patchbay.engine.v1.RestoreTarget
-	(*RestoreRequest)(nil),     // 32: patchbay.engine.v1.RestoreRequest
-	(*RestoreResponse)(nil),    // 33: patchbay.engine.v1.RestoreResponse
-	nil,                        // 34: patchbay.engine.v1.Container.LabelsEntry
-	nil,                        // 35: patchbay.engine.v1.Image.LabelsEntry
-	nil,                        // 36: patchbay.engine.v1.EventsResponse.LabelsEntry
+	(*ContainerConfig)(nil),    // 9: patchbay.engine.v1.ContainerConfig
+	(*ImagesRequest)(nil),      // 10: patchbay.engine.v1.ImagesRequest
+	(*ImagesResponse)(nil),     // 11: patchbay.engine.v1.ImagesResponse
+	(*ImageResult)(nil),        // 12: patchbay.engine.v1.ImageResult
+	(*Image)(nil),              // 13: patchbay.engine.v1.Image
+	(*ImageConfig)(nil),        // 14: patchbay.engine.v1.ImageConfig
+	(*StatsRequest)(nil),       // 15: patchbay.engine.v1.StatsRequest
+	(*StatsResponse)(nil),      // 16: patchbay.engine.v1.StatsResponse
+	(*Sample)(nil),             // 17: patchbay.engine.v1.Sample
+	(*BlockCounters)(nil),      // 18: patchbay.engine.v1.BlockCounters
+	(*EventsRequest)(nil),      // 19: patchbay.engine.v1.EventsRequest
+	(*EventsResponse)(nil),     // 20: patchbay.engine.v1.EventsResponse
+	(*PullRequest)(nil),        // 21: patchbay.engine.v1.PullRequest
+	(*PullResponse)(nil),       // 22: patchbay.engine.v1.PullResponse
+	(*PullProgress)(nil),       // 23: patchbay.engine.v1.PullProgress
+	(*Layer)(nil),              // 24: patchbay.engine.v1.Layer
+	(*TagRequest)(nil),         // 25: patchbay.engine.v1.TagRequest
+	(*TagResponse)(nil),        // 26: patchbay.engine.v1.TagResponse
+	(*ComposeRequest)(nil),     // 27: patchbay.engine.v1.ComposeRequest
+	(*ComposeResponse)(nil),    // 28: patchbay.engine.v1.ComposeResponse
+	(*Line)(nil),               // 29: patchbay.engine.v1.Line
+	(*ComposeResult)(nil),      // 30: patchbay.engine.v1.ComposeResult
+	(*ArchiveRequest)(nil),     // 31: patchbay.engine.v1.ArchiveRequest
+	(*ArchiveResponse)(nil),    // 32: patchbay.engine.v1.ArchiveResponse
+	(*RestoreTarget)(nil),      // 33: patchbay.engine.v1.RestoreTarget
+	(*RestoreRequest)(nil),     // 34: patchbay.engine.v1.RestoreRequest
+	(*RestoreResponse)(nil),    // 35: patchbay.engine.v1.RestoreResponse
+	nil,                        // 36: patchbay.engine.v1.Container.LabelsEntry
+	nil,                        // 37: patchbay.engine.v1.Image.LabelsEntry
+	nil,                        // 38: patchbay.engine.v1.EventsResponse.LabelsEntry
+	nil,                        // 39: patchbay.engine.v1.ComposeRequest.ScaleEntry
 }
 var file_patchbay_engine_v1_engine_proto_depIdxs = []int32{
 	2,  // 0: patchbay.engine.v1.InfoResponse.compose:type_name -> patchbay.engine.v1.ComposeInfo
 	6,  // 1: patchbay.engine.v1.ContainersResponse.containers:type_name -> patchbay.engine.v1.Container
-	34, // 2: patchbay.engine.v1.Container.labels:type_name -> patchbay.engine.v1.Container.LabelsEntry
+	36, // 2: patchbay.engine.v1.Container.labels:type_name -> patchbay.engine.v1.Container.LabelsEntry
 	5,  // 3: patchbay.engine.v1.Container.mounts:type_name -> patchbay.engine.v1.Mount
 	6,  // 4: patchbay.engine.v1.InspectResponse.container:type_name -> patchbay.engine.v1.Container
-	11, // 5: patchbay.engine.v1.ImagesResponse.images:type_name -> patchbay.engine.v1.ImageResult
-	12, // 6: patchbay.engine.v1.ImageResult.image:type_name -> patchbay.engine.v1.Image
-	35, // 7: patchbay.engine.v1.Image.labels:type_name -> patchbay.engine.v1.Image.LabelsEntry
-	15, // 8: patchbay.engine.v1.StatsResponse.samples:type_name -> patchbay.engine.v1.Sample
-	16, // 9: patchbay.engine.v1.Sample.block:type_name -> patchbay.engine.v1.BlockCounters
-	36, // 10: patchbay.engine.v1.EventsResponse.labels:type_name -> patchbay.engine.v1.EventsResponse.LabelsEntry
-	21, // 11: patchbay.engine.v1.PullResponse.progress:type_name -> patchbay.engine.v1.PullProgress
-	12, // 12: patchbay.engine.v1.PullResponse.image:type_name -> patchbay.engine.v1.Image
-	22, // 13: patchbay.engine.v1.PullProgress.active:type_name -> patchbay.engine.v1.Layer
-	27, // 14: patchbay.engine.v1.ComposeResponse.line:type_name -> patchbay.engine.v1.Line
-	28, // 15: patchbay.engine.v1.ComposeResponse.result:type_name -> patchbay.engine.v1.ComposeResult
-	31, // 16: patchbay.engine.v1.RestoreRequest.target:type_name -> patchbay.engine.v1.RestoreTarget
-	0,  // 17: patchbay.engine.v1.Engine.Info:input_type -> patchbay.engine.v1.InfoRequest
-	3,  // 18: patchbay.engine.v1.Engine.Containers:input_type -> patchbay.engine.v1.ContainersRequest
-	7,  // 19: patchbay.engine.v1.Engine.Inspect:input_type -> patchbay.engine.v1.InspectRequest
-	9,  // 20: patchbay.engine.v1.Engine.Images:input_type -> patchbay.engine.v1.ImagesRequest
-	13, // 21: patchbay.engine.v1.Engine.Stats:input_type -> patchbay.engine.v1.StatsRequest
-	17, // 22: patchbay.engine.v1.Engine.Events:input_type -> patchbay.engine.v1.EventsRequest
-	19, // 23: patchbay.engine.v1.Engine.Pull:input_type -> patchbay.engine.v1.PullRequest
-	23, // 24: patchbay.engine.v1.Engine.Tag:input_type -> patchbay.engine.v1.TagRequest
-	25, // 25: patchbay.engine.v1.Engine.Compose:input_type -> patchbay.engine.v1.ComposeRequest
-	29, // 26: patchbay.engine.v1.Engine.Archive:input_type -> patchbay.engine.v1.ArchiveRequest
-	32, // 27: patchbay.engine.v1.Engine.Restore:input_type -> patchbay.engine.v1.RestoreRequest
-	1,  // 28: patchbay.engine.v1.Engine.Info:output_type -> patchbay.engine.v1.InfoResponse
-	4,  // 29: patchbay.engine.v1.Engine.Containers:output_type -> patchbay.engine.v1.ContainersResponse
-	8,  // 30: patchbay.engine.v1.Engine.Inspect:output_type -> patchbay.engine.v1.InspectResponse
-	10, // 31: patchbay.engine.v1.Engine.Images:output_type -> patchbay.engine.v1.ImagesResponse
-	14, // 32: patchbay.engine.v1.Engine.Stats:output_type -> patchbay.engine.v1.StatsResponse
-	18, // 33: patchbay.engine.v1.Engine.Events:output_type -> patchbay.engine.v1.EventsResponse
-	20, // 34: patchbay.engine.v1.Engine.Pull:output_type -> patchbay.engine.v1.PullResponse
-	24, // 35: patchbay.engine.v1.Engine.Tag:output_type -> patchbay.engine.v1.TagResponse
-	26, // 36: patchbay.engine.v1.Engine.Compose:output_type -> patchbay.engine.v1.ComposeResponse
-	30, // 37: patchbay.engine.v1.Engine.Archive:output_type -> patchbay.engine.v1.ArchiveResponse
-	33, // 38: patchbay.engine.v1.Engine.Restore:output_type -> patchbay.engine.v1.RestoreResponse
-	28, // [28:39] is the sub-list for method output_type
-	17, // [17:28] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	9,  // 5: patchbay.engine.v1.InspectResponse.config:type_name -> patchbay.engine.v1.ContainerConfig
+	12, // 6: patchbay.engine.v1.ImagesResponse.images:type_name -> patchbay.engine.v1.ImageResult
+	13, // 7: patchbay.engine.v1.ImageResult.image:type_name -> patchbay.engine.v1.Image
+	37, // 8: patchbay.engine.v1.Image.labels:type_name -> patchbay.engine.v1.Image.LabelsEntry
+	14, // 9: patchbay.engine.v1.Image.config:type_name -> patchbay.engine.v1.ImageConfig
+	17, // 10: patchbay.engine.v1.StatsResponse.samples:type_name -> patchbay.engine.v1.Sample
+	18, // 11: patchbay.engine.v1.Sample.block:type_name -> patchbay.engine.v1.BlockCounters
+	38, // 12: patchbay.engine.v1.EventsResponse.labels:type_name -> patchbay.engine.v1.EventsResponse.LabelsEntry
+	23, // 13: patchbay.engine.v1.PullResponse.progress:type_name -> patchbay.engine.v1.PullProgress
+	13, // 14: patchbay.engine.v1.PullResponse.image:type_name -> patchbay.engine.v1.Image
+	24, // 15: patchbay.engine.v1.PullProgress.active:type_name -> patchbay.engine.v1.Layer
+	39, // 16: patchbay.engine.v1.ComposeRequest.scale:type_name -> patchbay.engine.v1.ComposeRequest.ScaleEntry
+	29, // 17: patchbay.engine.v1.ComposeResponse.line:type_name -> patchbay.engine.v1.Line
+	30, // 18: patchbay.engine.v1.ComposeResponse.result:type_name -> patchbay.engine.v1.ComposeResult
+	33, // 19: patchbay.engine.v1.RestoreRequest.target:type_name -> patchbay.engine.v1.RestoreTarget
+	0,  // 20: patchbay.engine.v1.Engine.Info:input_type -> patchbay.engine.v1.InfoRequest
+	3,  // 21: patchbay.engine.v1.Engine.Containers:input_type -> patchbay.engine.v1.ContainersRequest
+	7,  // 22: patchbay.engine.v1.Engine.Inspect:input_type -> patchbay.engine.v1.InspectRequest
+	10, // 23: patchbay.engine.v1.Engine.Images:input_type -> patchbay.engine.v1.ImagesRequest
+	15, // 24: patchbay.engine.v1.Engine.Stats:input_type -> patchbay.engine.v1.StatsRequest
+	19, // 25: patchbay.engine.v1.Engine.Events:input_type -> patchbay.engine.v1.EventsRequest
+	21, // 26: patchbay.engine.v1.Engine.Pull:input_type -> patchbay.engine.v1.PullRequest
+	25, // 27: patchbay.engine.v1.Engine.Tag:input_type -> patchbay.engine.v1.TagRequest
+	27, // 28: patchbay.engine.v1.Engine.Compose:input_type -> patchbay.engine.v1.ComposeRequest
+	31, // 29: patchbay.engine.v1.Engine.Archive:input_type -> patchbay.engine.v1.ArchiveRequest
+	34, // 30: patchbay.engine.v1.Engine.Restore:input_type -> patchbay.engine.v1.RestoreRequest
+	1,  // 31: patchbay.engine.v1.Engine.Info:output_type -> patchbay.engine.v1.InfoResponse
+	4,  // 32: patchbay.engine.v1.Engine.Containers:output_type -> patchbay.engine.v1.ContainersResponse
+	8,  // 33: patchbay.engine.v1.Engine.Inspect:output_type -> patchbay.engine.v1.InspectResponse
+	11, // 34: patchbay.engine.v1.Engine.Images:output_type -> patchbay.engine.v1.ImagesResponse
+	16, // 35: patchbay.engine.v1.Engine.Stats:output_type -> patchbay.engine.v1.StatsResponse
+	20, // 36: patchbay.engine.v1.Engine.Events:output_type -> patchbay.engine.v1.EventsResponse
+	22, // 37: patchbay.engine.v1.Engine.Pull:output_type -> patchbay.engine.v1.PullResponse
+	26, // 38: patchbay.engine.v1.Engine.Tag:output_type -> patchbay.engine.v1.TagResponse
+	28, // 39: patchbay.engine.v1.Engine.Compose:output_type -> patchbay.engine.v1.ComposeResponse
+	32, // 40: patchbay.engine.v1.Engine.Archive:output_type -> patchbay.engine.v1.ArchiveResponse
+	35, // 41: patchbay.engine.v1.Engine.Restore:output_type -> patchbay.engine.v1.RestoreResponse
+	31, // [31:42] is the sub-list for method output_type
+	20, // [20:31] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_patchbay_engine_v1_engine_proto_init() }
@@ -2568,16 +2910,16 @@ func file_patchbay_engine_v1_engine_proto_init() {
 	if File_patchbay_engine_v1_engine_proto != nil {
 		return
 	}
-	file_patchbay_engine_v1_engine_proto_msgTypes[15].OneofWrappers = []any{}
-	file_patchbay_engine_v1_engine_proto_msgTypes[20].OneofWrappers = []any{
+	file_patchbay_engine_v1_engine_proto_msgTypes[17].OneofWrappers = []any{}
+	file_patchbay_engine_v1_engine_proto_msgTypes[22].OneofWrappers = []any{
 		(*PullResponse_Progress)(nil),
 		(*PullResponse_Image)(nil),
 	}
-	file_patchbay_engine_v1_engine_proto_msgTypes[26].OneofWrappers = []any{
+	file_patchbay_engine_v1_engine_proto_msgTypes[28].OneofWrappers = []any{
 		(*ComposeResponse_Line)(nil),
 		(*ComposeResponse_Result)(nil),
 	}
-	file_patchbay_engine_v1_engine_proto_msgTypes[32].OneofWrappers = []any{
+	file_patchbay_engine_v1_engine_proto_msgTypes[34].OneofWrappers = []any{
 		(*RestoreRequest_Target)(nil),
 		(*RestoreRequest_Data)(nil),
 	}
@@ -2587,7 +2929,7 @@ func file_patchbay_engine_v1_engine_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_patchbay_engine_v1_engine_proto_rawDesc), len(file_patchbay_engine_v1_engine_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

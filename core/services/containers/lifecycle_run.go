@@ -1,0 +1,107 @@
+package containers
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// LifecycleSummary is the summary of a lifecycle job.
+type LifecycleSummary struct {
+	Action  string         `json:"action"`
+	Command []string       `json:"command"`
+	State   LifecycleState `json:"state"`
+}
+
+// runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
+func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	st, err := s.repo.stack(ctx, spec.StackID)
+	if err != nil {
+		return nil, err
+	}
+	services, err := s.repo.servicesOf(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	services = slices.DeleteFunc(services, func(svc serviceRecord) bool { return svc.ArchivedAt != 0 || !spec.selects(&svc) })
+	var names, ids []string
+	for _, svc := range services {
+		ids = append(ids, svc.ID)
+		if spec.Scope == ScopeService {
+			names = append(names, svc.Name)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fault.New(fault.Conflict, "There is no service left to act on.")
+	}
+	unlock, err := s.applying.lock(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.CurrentTarget = "apply", spec.Action, st.Project })
+	scale, err := s.lifecycleScale(ctx, job, r, &st, services)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.compose(ctx, r, &st, composeCall{action: spec.Action, services: names, scale: scale})
+	if err == nil && spec.Action != ActionStop {
+		err = s.checkScale(ctx, &st, scale)
+	}
+	s.refreshServices(detached(ctx), ids)
+	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: StateUnknown}
+	if res != nil {
+		out.Command = res.Command
+	}
+	if err != nil {
+		return out, err
+	}
+	states := map[string]LifecycleState{}
+	if services, err = s.repo.servicesOf(ctx, st.ID); err != nil {
+		return out, err
+	}
+	for _, svc := range services {
+		if slices.Contains(ids, svc.ID) {
+			states[svc.ID] = svc.State
+		}
+	}
+	out.State = sumStates(states)
+	return out, nil
+}
+
+// lifecycleScale is the number of containers that the services had when the job began, also in a later attempt.
+func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report, st *stackRecord, services []serviceRecord) (map[string]int, error) {
+	scale := map[string]int{}
+	if len(job.Checkpoint) > 0 {
+		return scale, decodeInto(job.Checkpoint, &scale)
+	}
+	names := make([]string, len(services))
+	for i := range services {
+		names[i] = services[i].Name
+	}
+	scale, err := s.scaleOf(ctx, st, names...)
+	if err != nil {
+		return nil, err
+	}
+	return scale, r.p.Checkpoint(ctx, scale)
+}
+
+// checkScale makes sure that services have the containers that they had, under their names, and nothing beside them.
+func (s *Service) checkScale(ctx context.Context, st *stackRecord, scale map[string]int) error {
+	all, err := s.allContainersOf(ctx, st.Project, "")
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(scale)) {
+		list := slices.DeleteFunc(slices.Clone(all), func(c engine.Container) bool { return c.Labels[labelService] != name })
+		want := wantedContainers{replicas: scale[name]}
+		if missing := want.missing(list); missing != "" {
+			return fault.New(fault.Conflict, "%s is not as it was: %s.", name, missing)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+const (
+	// lockPause is the pause between two tries to acquire a project's lock.
+	lockPause = 50 * time.Millisecond
+	// removalLimit bounds the wait for a container whose removal has begun already, removalPause the pause between two looks.
+	removalLimit, removalPause = time.Minute, 100 * time.Millisecond
+)
+
+// lockProject waits until no compose command of any process works on the project, and keeps others from it until the
+// file is closed here and in the command that inherits it. The lock is on the directory of the first compose file, so
+// that nothing has to be made for it. Where the directory cannot be locked there is no lock.
+func lockProject(ctx context.Context, req *engine.ComposeRequest) (*os.File, error) {
+	f, err := os.Open(filepath.Dir(req.Files[0]))
+	if err != nil {
+		f, err = os.Open(os.DevNull)
+		if err != nil {
+			err = errs.New(errs.Plugin, codes.Internal, "INTERNAL", "open %s: %v", os.DevNull, err)
+		}
+		return f, err
+	}
+	for {
+		if acquired, err := tryLock(f); acquired || err != nil {
+			return f, nil
+		}
+		select {
+		case <-ctx.Done():
+			_ = f.Close()
+			return nil, context.Cause(ctx)
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// repair removes and renames what interrupted compose commands have left of a project. Volumes stay.
+func (d *docker) repair(ctx context.Context, req *engine.ComposeRequest, send func(engine.Line) error) error {
+	all, err := d.Containers(ctx, engine.Filter{Labels: []string{engine.LabelProject + "=" + req.Project, engine.LabelService}})
+	if err != nil {
+		return err
+	}
+	repairs := engine.Repair(all)
+	for i := range repairs.Remove {
+		c := &repairs.Remove[i]
+		if err := send(engine.Line{Text: "removing " + c.Name + ", which an interrupted command has left"}); err != nil {
+			return err
+		}
+		if err := d.removeContainer(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	for id, name := range repairs.Rename {
+		if err := send(engine.Line{Text: "giving its name " + name + " back to a container that an interrupted command has renamed"}); err != nil {
+			return err
+		}
+		err := d.do(ctx, "rename a container to "+name, func(api *client.Client) error { return api.ContainerRename(ctx, id, name) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeContainer stops and removes a container and waits until it is gone. Its volumes stay.
+func (d *docker) removeContainer(ctx context.Context, id string) error {
+	return d.do(ctx, "remove a container", func(api *client.Client) error {
+		// One that does not stop by itself is ended by the removal.
+		_ = api.ContainerStop(ctx, id, container.StopOptions{})
+		err := api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
+		if cerrdefs.IsConflict(err) {
+			// Its removal has begun before.
+			err = waitRemoved(ctx, api, id)
+		}
+		if cerrdefs.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+func waitRemoved(ctx context.Context, api *client.Client, id string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, removalLimit, errors.New("the removal of the container does not end"))
+	defer cancel()
+	for {
+		if _, err := api.ContainerInspect(ctx, id); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(removalPause):
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+)
+
+// Variables that steer TestContainersInterrupted: how often each generation of compose is interrupted, and the seed of
+// the moments, which the test prints.
+const (
+	envInterruptions = "PATCHBAY_TEST_INTERRUPTIONS"
+	envSeed          = "PATCHBAY_TEST_SEED"
+)
+
+// usualInterruptions is how often each generation is interrupted where nothing else is asked for.
+const usualInterruptions = 10
+
+// interruptedApp is a project with a service on a named and an anonymous volume, scaled to two containers.
+type interruptedApp struct {
+	*app
+	bin dockertest.ComposeBin
+	// volumes are the anonymous volumes by the containers' numbers.
+	volumes map[string]string
+}
+
+const interruptedReplicas = 2
+
+func startInterruptedApp(t testing.TB, bin dockertest.ComposeBin) *interruptedApp {
+	t.Helper()
+	a := &app{reg: dockertest.Registry(t, dockertest.RegistryOptions{}), repo: "demo/" + dockertest.Name(t)}
+	dockertest.App(t, a.reg, a.repo, "1", dockertest.Behaviour{Version: "1"})
+	a.dir = dockertest.Project(t, map[string]string{"compose.yaml": fmt.Sprintf(`services:
+  web:
+    image: "%s/%s:1"
+    volumes: ["data:/data", "/scratch"]
+    stop_grace_period: 1s
+volumes:
+  data: {}
+`, a.reg.Host, a.repo)})
+	a.project = filepath.Base(a.dir)
+	dockertest.Up(t, bin, a.dir, "up", "-d", "--scale", "web="+strconv.Itoa(interruptedReplicas))
+	out := &interruptedApp{app: a, bin: bin, volumes: map[string]string{}}
+	for _, c := range out.containers(t) {
+		out.volumes[c.Config.Labels["com.docker.compose.container-number"]] = c.volume("/scratch")
+	}
+	return out
+}
+
+// inspected is what the test reads of a container.
+type inspected struct {
+	Name, Image string
+	State       struct{ Status string }
+	Config      struct{ Labels map[string]string }
+	Mounts      []struct{ Name, Destination string }
+}
+
+func (c inspected) volume(path string) string {
+	for _, m := range c.Mounts {
+		if m.Destination == path {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+func (a *interruptedApp) containers(t testing.TB) (out []inspected) {
+	t.Helper()
+	ids := strings.Fields(dockertest.Docker(t, "ps", "-aq", "--filter", "label=com.docker.compose.project="+a.project))
+	if len(ids) == 0 {
+		t.Fatal("the project has no container")
+	}
+	if err := json.Unmarshal([]byte(dockertest.Docker(t, append([]string{"inspect"}, ids...)...)), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// expectWhole makes sure that exactly the containers that there were run one of the images, all the same one, under their
+// names and on their volumes. It returns the image.
+func (a *interruptedApp) expectWhole(t testing.TB) string {
+	t.Helper()
+	list := a.containers(t)
+	if len(list) != interruptedReplicas {
+		t.Errorf("there are %d containers, want %d", len(list), interruptedReplicas)
+	}
+	separator := "_"
+	if a.bin.PullPolicy {
+		separator = "-"
+	}
+	for _, c := range list {
+		number := c.Config.Labels["com.docker.compose.container-number"]
+		if want := "/" + strings.Join([]string{a.project, "web", number}, separator); c.Name != want {
+			t.Errorf("a container is named %s, want %s", c.Name, want)
+		}
+		if c.State.Status != "running" || c.Image != list[0].Image {
+			t.Errorf("%s is %s on %s, another runs %s", c.Name, c.State.Status, c.Image, list[0].Image)
+		}
+		if c.volume("/scratch") != a.volumes[number] || c.volume("/data") != a.project+"_data" {
+			t.Errorf("%s has the volumes %+v, want %s", c.Name, c.Mounts, a.volumes[number])
+		}
+	}
+	return list[0].Image
+}
+
+func numberFrom(t testing.TB, name string, usual uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestContainersInterrupted interrupts updates and rollbacks at random moments after compose has begun: the job is
+// cancelled, or its engine plugin or the core is killed. Afterwards there are as many containers as before. It does so ten
+// times for each generation of compose; PATCHBAY_TEST_INTERRUPTIONS asks for another number, PATCHBAY_TEST_SEED for the
+// moments of an earlier run.
+func TestContainersInterrupted(t *testing.T) {
+	seed := numberFrom(t, envSeed, uint64(time.Now().UnixNano()))
+	times := int(numberFrom(t, envInterruptions, usualInterruptions))
+	for _, bin := range dockertest.Compose(t) {
+		t.Run(bin.Name, func(t *testing.T) {
+			t.Parallel()
+			t.Logf("%s=%d %s=%d", envSeed, seed, envInterruptions, times)
+			random := rand.New(rand.NewPCG(seed, uint64(len(bin.Name)+len(bin.Path))))
+			a := startInterruptedApp(t, bin)
+			c := startCore(t, containersHCL(bin.Path, ""))
+			web := c.stackNamed(t, a.project).service(t, "web")
+			ends := map[string]int{}
+			for i := range times {
+				kind := []string{"cancel", "plugin", "core"}[i%3]
+				wait := time.Duration(random.IntN(1500)) * time.Millisecond
+				id, wanted := a.begin(t, c, web.ID, i)
+				if !c.reaches(t, id, "up") {
+					t.Fatalf("the job ended before: %+v", c.job(t, id))
+				}
+				time.Sleep(wait) // the random moment is what is tested
+				a.interrupt(t, c, id, kind)
+				eventually(t, 3*time.Minute, "the job ends", func() bool { return c.job(t, id).final() })
+				j := c.job(t, id)
+				ends[kind+" "+j.Status]++
+				if image := a.expectWhole(t); j.Status == "success" && !slices.Contains(wanted, image) {
+					t.Errorf("the job says success and %s runs, want %v", image, wanted)
+				}
+				if j.Status != "success" && j.Status != "rolled_back" {
+					t.Errorf("the job ended %s: %+v", j.Status, j.ResultReason)
+				}
+				if t.Failed() {
+					t.Fatalf("after %s %s into up, number %d: %+v", kind, wait, i, j.Logs)
+				}
+			}
+			t.Logf("how they ended: %v", ends)
+		})
+	}
+}
+
+// begin begins an update to a new version, or each fourth time a rollback where there is something to go back to, and
+// returns the images of which one runs after a success.
+func (a *interruptedApp) begin(t testing.TB, c *core, id string, i int) (job string, wanted []string) {
+	t.Helper()
+	if i%4 == 3 {
+		target := ask[struct {
+			Available    bool
+			TargetDigest string
+		}](t, c, "/api/services/"+id+"/rollback-target")
+		if target.Available {
+			return c.beginJob(t, "/api/services/"+id+"/rollback", ""), []string{a.imageOf(t, target.TargetDigest)}
+		}
+	}
+	digest := a.push(t, dockertest.Behaviour{Version: "2", Labels: map[string]string{"number": strconv.Itoa(i)}})
+	dockertest.Docker(t, "pull", "-q", a.reg.Host+"/"+a.repo+"@"+digest)
+	image := a.imageOf(t, digest)
+	return c.beginJob(t, "/api/updates", updateBody(c.check(t, id), "")), []string{image}
+}
+
+func (a *interruptedApp) imageOf(t testing.TB, digest string) string {
+	t.Helper()
+	return strings.TrimSpace(dockertest.Docker(t, "image", "inspect", "-f", "{{.Id}}", a.reg.Host+"/"+a.repo+"@"+digest))
+}
+
+// interrupt cancels the job, or kills the plugin that drives the engine, or the core, which it starts again at once.
+func (a *interruptedApp) interrupt(t testing.TB, c *core, id, kind string) {
+	t.Helper()
+	switch kind {
+	case "cancel":
+		// The job may have ended by itself: then there is nothing to cancel.
+		if got := c.send(t, request{method: http.MethodPost, path: "/api/jobs/" + id + "/cancel"}); got.status != http.StatusOK && got.status != http.StatusConflict {
+			t.Fatalf("cancel: %d %s", got.status, got.body)
+		}
+	case "plugin":
+		for _, pid := range c.plugins() {
+			if slices.Contains(withArgument("engine/docker"), strconv.Itoa(pid)) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	case "core":
+		c.kill9()
+		c.start()
+	}
+}

@@ -98,13 +98,13 @@ func TestAnonymousDevelopment(t *testing.T) {
 	guardedRoutes(mounts, func(m httpd.Mount, r httpd.Route) {
 		path := concrete(m.BaseURL, r.Path)
 		nobody := caller{from: strangerAddr, header: http.Header{}}
-		if status, code := nobody.send(t, base, r.Method, path); status != reached {
+		if status, code := nobody.send(t, base, r.Method, path); (status == reached) == r.Confirm {
 			t.Errorf("%s %s: got %d %q", r.Method, r.Path, status, code)
 		}
 		for _, c := range foreign {
 			c.from = proxyAddr
 			want := "forbidden"
-			if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			if !r.Confirm && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 				want = ""
 			}
 			if status, code := c.send(t, base, r.Method, path); code != want || (want == "") != (status == reached) {

@@ -35,6 +35,12 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err != nil {
 		return nil, err
 	}
+	if len(who.credentials) > 0 {
+		// Whoever has taken a session over must not make a passkey to confirm with.
+		if err := u.RequireConfirmed(p); err != nil {
+			return nil, err
+		}
+	}
 	if len(who.credentials) >= maxPasskeys {
 		return nil, fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", len(who.credentials))
 	}
@@ -81,6 +87,11 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 		}
 		if made.RowsAffected == 0 {
 			return fault.New(fault.Conflict, "This passkey is registered already.")
+		}
+		if p.Via == ViaSession {
+			if err := u.noteCheck(ctx, p); err != nil {
+				return err
+			}
 		}
 		return u.record(ctx, Event{Action: EventPasskeyAdded, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	})
@@ -145,7 +156,7 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 		}
 		var s session
 		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: row.UserID, PasskeyID: row.ID, BeganWith: beganWithPasskey}, ViaSession, from)
-		p.SessionID, p.Since = s.ID, s.CreatedAt
+		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
 	})
 	if err != nil {

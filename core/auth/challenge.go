@@ -17,6 +17,7 @@ const (
 	challengeFor = 5 * time.Minute
 	kindLogin    = "login"
 	kindRegister = "register"
+	kindCheck    = "check"
 )
 
 // challenge is what a browser has been asked to sign, until it answers or the time is over.

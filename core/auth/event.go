@@ -24,6 +24,7 @@ const (
 	EventKeyRevoked      = "api_key.revoke"
 	EventPasskeyAdded    = "passkey.register"
 	EventPasskeyRenamed  = "passkey.rename"
+	EventPasskeyChecked  = "passkey.check"
 	EventPasskeyRevoked  = "passkey.revoke"
 	EventSessionBegan    = "session.begin"
 	EventSessionEnded    = "session.end"

@@ -26,6 +26,7 @@ func TestGarbledAnswers(t *testing.T) {
 		making := rapid.Bool().Draw(r, "making")
 		var raw []byte
 		if making {
+			p.CheckedAt = now.UnixMilli()
 			options, err := u.BeginRegistration(t.Context(), p, c, "")
 			must(t, err)
 			raw = passkeytest.New(t, "patchbay.example.com", publicURL).Create(t, options)

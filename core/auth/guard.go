@@ -71,13 +71,13 @@ type guard struct {
 	cross  *http.CrossOriginProtection
 }
 
-func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error {
+func (g *guard) check(c *gin.Context, service string, r httpd.Route) error {
 	p, err := g.recognise(c.Request)
 	if err != nil {
 		return g.users.badKey(httpd.ClientAddr(c), err)
 	}
 	if p == nil {
-		return errNobody(policy)
+		return errNobody(r.Policy)
 	}
 	if p.ambient() {
 		if err := g.cross.Check(c.Request); err != nil {
@@ -86,8 +86,13 @@ func (g *guard) check(c *gin.Context, service string, policy httpd.Policy) error
 	}
 	p.Address = httpd.ClientAddr(c)
 	p.still = g.again(c.Request, p.User.ID, p.User.Role)
-	if err := allowed(p, service, policy); err != nil {
+	if err := allowed(p, service, r.Policy); err != nil {
 		return err
+	}
+	if r.Confirm {
+		if err := g.users.RequireConfirmed(p); err != nil {
+			return err
+		}
 	}
 	if p.renewed != "" {
 		http.SetCookie(c.Writer, Cookie(p.renewed, g.access.Secure(c.Request)))

@@ -55,9 +55,14 @@ func decideFor(t *testing.T, g httpd.Guard, service string, p httpd.Policy, r *h
 
 func ask(t *testing.T, g httpd.Guard, service string, p httpd.Policy, r *http.Request) (string, *auth.Principal) {
 	t.Helper()
+	return askRoute(t, g, service, httpd.Route{Policy: p}, r)
+}
+
+func askRoute(t *testing.T, g httpd.Guard, service string, route httpd.Route, r *http.Request) (string, *auth.Principal) {
+	t.Helper()
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = r
-	if err := g(c, service, p); err != nil {
+	if err := g(c, service, route); err != nil {
 		return string(fault.CodeOf(err)), nil
 	}
 	return "", auth.From(c.Request.Context())
@@ -193,7 +198,7 @@ func TestCookieIsRenewed(t *testing.T) {
 		w := httptest.NewRecorder()
 		c, _ := gin.CreateTestContext(w)
 		c.Request = request(cookie(text))
-		must(t, g(c, "search", httpd.Admin))
+		must(t, g(c, "search", httpd.Route{Policy: httpd.Admin}))
 		cookies := w.Result().Cookies()
 		if step.sent != (len(cookies) == 1) || step.sent && (cookies[0].Value != text || cookies[0].MaxAge != 30*24*3600 || !cookies[0].HttpOnly) {
 			t.Fatalf("after %v: got %v", step.after, cookies)

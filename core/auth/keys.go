@@ -44,7 +44,8 @@ type NewKey struct {
 	ExpiresAt time.Time
 }
 
-// CreateKey makes an API key for the principal's user. A key can make none that may do more, or lasts longer, than itself.
+// CreateKey makes an API key for the principal's user. API keys, and sessions that were exchanged from them, make none: what a
+// key has made would outlive it.
 func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, string, error) {
 	row, err := u.newKey(p, k)
 	if err != nil {
@@ -52,7 +53,7 @@ func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, str
 	}
 	var text string
 	err = u.cfg.Store.Tx(ctx, "create API key", func(ctx context.Context) error {
-		if err := u.bound(ctx, p, row); err != nil {
+		if err := u.checkKeyCount(ctx, row.UserID); err != nil {
 			return err
 		}
 		text, err = u.insertKey(ctx, row)
@@ -69,6 +70,9 @@ func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
 	if !p.HasAccount() {
 		return nil, errNoAccount()
 	}
+	if p.Via == ViaKey || p.Via == ViaExchanged {
+		return nil, fault.New(fault.Forbidden, "An API key cannot make API keys: sign in with a passkey, or use the command line.")
+	}
 	name := strings.TrimSpace(k.Name)
 	if name == "" {
 		name = defaultKeyName
@@ -84,34 +88,16 @@ func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
 			return nil, fault.New(fault.InvalidArgument, "A scope must be one of %s.", strings.Join(Scopes(), ", ")).With("field", "scopes")
 		}
 	}
-	if len(scopes) == 0 {
-		scopes = p.Scopes
-	}
-	if !within(p.Scopes, scopes) {
-		return nil, fault.New(fault.Forbidden, "This API key cannot make one for other services than its own.").With("field", "scopes")
-	}
 	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(u.cfg.Now()) {
 		return nil, fault.New(fault.InvalidArgument, "The key would have expired already.").With("field", "expiresAt")
 	}
 	return &apiKey{UserID: p.User.ID, Name: name, Scopes: strings.Join(scopes, ","), ExpiresAt: store.Millis(k.ExpiresAt)}, nil
 }
 
-// bound keeps a new key within the life of the key that makes it, and the number of keys within its limit.
-func (u *Users) bound(ctx context.Context, p *Principal, row *apiKey) error {
-	if p.KeyID != "" {
-		parent, err := u.liveKey(ctx, "id = ?", p.KeyID)
-		if err != nil {
-			return err
-		}
-		if parent == nil {
-			return errKey()
-		}
-		if parent.ExpiresAt != 0 && (row.ExpiresAt == 0 || row.ExpiresAt > parent.ExpiresAt) {
-			return fault.New(fault.Forbidden, "This API key expires, and cannot make one that lasts longer.").With("field", "expiresAt")
-		}
-	}
+// checkKeyCount refuses one more key for a user who has as many as may be.
+func (u *Users) checkKeyCount(ctx context.Context, userID string) error {
 	var n int64
-	err := u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", row.UserID).Count(&n).Error
+	err := u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
 	if err == nil && n >= maxKeys {
 		return fault.New(fault.Conflict, "There are %d API keys already: revoke some first.", n)
 	}
@@ -176,10 +162,10 @@ func (u *Users) unseal(row apiKey) (string, error) {
 	return string(text), err
 }
 
-// RevealKey is the full text of an own key. It needs a session that began with a passkey or a set-up link.
+// RevealKey is the full text of an own key. It needs a passkey check of the last minutes.
 func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text string, err error) {
-	if !p.Strong() {
-		return "", fault.New(fault.Forbidden, "A full API key is shown only after a sign-in with a passkey.")
+	if err := u.RequireConfirmed(p); err != nil {
+		return "", err
 	}
 	err = u.cfg.Store.Tx(ctx, "reveal API key", func(ctx context.Context) error {
 		row, err := u.keyOf(ctx, id)
@@ -203,8 +189,8 @@ func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text st
 	return text, nil
 }
 
-// OpenKeys are the own keys that are not revoked, the newest first, with their texts by id. The texts are there only in a
-// session that began with a passkey or a set-up link.
+// OpenKeys are the own keys that are not revoked, the newest first, with their texts by id. The texts are there only after
+// a passkey check of the last minutes.
 func (u *Users) OpenKeys(ctx context.Context, p *Principal) (out []Key, texts map[string]string, err error) {
 	texts = map[string]string{}
 	err = u.cfg.Store.Tx(ctx, "reveal API keys", func(ctx context.Context) error {
@@ -215,7 +201,7 @@ func (u *Users) OpenKeys(ctx context.Context, p *Principal) (out []Key, texts ma
 		}
 		for _, row := range rows {
 			out = append(out, u.show(row))
-			if !p.Strong() {
+			if u.RequireConfirmed(p) != nil {
 				continue
 			}
 			if texts[row.ID], err = u.unseal(row); err != nil {

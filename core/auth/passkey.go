@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -97,14 +99,20 @@ func (u *Users) RenamePasskey(ctx context.Context, p *Principal, id, name string
 	return out, wrap("rename passkey", err)
 }
 
-// RevokePasskey ends an own passkey and the sessions that began with it, save the one of this request. It may be called
-// again.
+// RevokePasskey ends an own passkey and the sessions that began with it, save the one of this request. It needs a passkey check
+// of the last minutes, and refuses to end the last one. It may be called again.
 func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) error {
+	if err := u.RequireConfirmed(p); err != nil {
+		return err
+	}
 	return wrap("revoke passkey", u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
 		if row.RevokedAt != 0 {
 			return nil
 		}
 		w := u.cfg.Store.Writer(ctx)
+		if err := u.notTheLastPasskey(ctx, row); err != nil {
+			return err
+		}
 		if err := w.Model(&passkey{}).Where("id = ?", id).Update("revoked_at", u.cfg.Now().UnixMilli()).Error; err != nil {
 			return err
 		}
@@ -113,6 +121,17 @@ func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) erro
 		}
 		return u.record(ctx, Event{Action: EventPasskeyRevoked, TargetID: id, TargetName: row.Name, UserID: row.UserID})
 	}))
+}
+
+// notTheLastPasskey refuses when the user has no other passkey. The rows are locked, so that two that are revoked at once do
+// not both go.
+func (u *Users) notTheLastPasskey(ctx context.Context, row *passkey) error {
+	var live []passkey
+	err := u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Order("id").Where("user_id = ? AND revoked_at = 0", row.UserID).Find(&live).Error
+	if err == nil && len(live) < 2 {
+		err = fault.New("last_way_in", "This is your last passkey: register another one first.").WithStatus(http.StatusConflict)
+	}
+	return err
 }
 
 func (u *Users) ownPasskey(ctx context.Context, p *Principal, id string, f func(context.Context, *passkey) error) error {

@@ -151,7 +151,12 @@ func TestPasskey(t *testing.T) {
 		must(t, err)
 		_, bob, err := u.Exchange(t.Context(), other, client)
 		must(t, err)
+		wantCode(t, u.RevokePasskey(t.Context(), bob, made.ID), "forbidden")
+		bob.Via, bob.CheckedAt = auth.ViaSession, now.now.UnixMilli()
 		wantCode(t, u.RevokePasskey(t.Context(), bob, made.ID), "not_found")
+		wantCode(t, u.RevokePasskey(t.Context(), who, made.ID), "last_way_in")
+		_, err = register(t, u, who, c, passkeytest.New(t, a.RPID, a.Origin), "Spare")
+		must(t, err)
 
 		// Its own session outlives the revocation, others that began with it do not.
 		must(t, u.RevokePasskey(t.Context(), who, made.ID))
@@ -212,6 +217,7 @@ func TestPasskeyRefusals(t *testing.T) {
 			wantCode(t, err, "challenge_expired")
 		})
 		t.Run("ErrChallengeOfRegistration", func(t *testing.T) {
+			p.CheckedAt = now.now.UnixMilli()
 			options, err := u.BeginRegistration(t.Context(), p, c, "")
 			must(t, err)
 			_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)

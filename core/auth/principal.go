@@ -31,6 +31,9 @@ type Principal struct {
 	Scopes []string
 	// Since is when the session began, in Unix milliseconds; 0 without one.
 	Since int64
+	// CheckedAt is when the session's person last showed a passkey, or opened the set-up link that began it, in Unix
+	// milliseconds; 0 for never.
+	CheckedAt int64
 	// Address is that of the client.
 	Address string
 	// renewed is the value of the cookie whose end has moved, so that the browser keeps it as long.

@@ -17,6 +17,8 @@ const (
 	SessionCookie = "patchbay_session"
 	// sessionFor is how long a session lasts without a request.
 	sessionFor = 30 * 24 * time.Hour
+	// sessionMax is how long a session lasts at most, however often it is used.
+	sessionMax = 90 * 24 * time.Hour
 	// touchAfter is how old "last seen" may be before it is written again.
 	touchAfter = time.Minute
 	// sessionChars of 62 make more than 256 bits.
@@ -37,6 +39,8 @@ type session struct {
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	SeenAt    int64
 	ExpiresAt int64
+	// CheckedAt is when the person last showed a passkey, or opened the link that began the session.
+	CheckedAt int64
 }
 
 // TableName implements gorm's Tabler.
@@ -75,14 +79,14 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 	}
 	var s session
 	now := u.cfg.Now()
-	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ?", secret.HashToken(text), now.UnixMilli()).Take(&s).Error
+	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ? AND created_at > ?", secret.HashToken(text), now.UnixMilli(), now.Add(-sessionMax).UnixMilli()).Take(&s).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, wrap("read session", err)
 	}
-	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID, Since: s.CreatedAt}
+	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID, Since: s.CreatedAt, CheckedAt: s.CheckedAt}
 	if s.BeganWith == beganWithKey {
 		p.Via = ViaExchanged
 	}
@@ -98,9 +102,14 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 	}
 	if now.UnixMilli()-s.SeenAt > touchAfter.Milliseconds() {
 		p.renewed = text
-		u.touch(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": now.Add(sessionFor).UnixMilli()})
+		u.touch(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": s.endAfter(now)})
 	}
 	return p, nil
+}
+
+// endAfter is when a session that is used now ends, in Unix milliseconds.
+func (s *session) endAfter(now time.Time) int64 {
+	return min(now.Add(sessionFor).UnixMilli(), time.UnixMilli(s.CreatedAt).Add(sessionMax).UnixMilli())
 }
 
 // touch notes that something was used. That it cannot be noted is no reason to refuse the request.
@@ -116,7 +125,7 @@ func (u *Users) touch(ctx context.Context, model any, column string, id any, val
 // PurgeSessions deletes those whose time is over.
 func (u *Users) PurgeSessions(ctx context.Context) error {
 	return wrap("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Where("expires_at <= ?", u.cfg.Now().UnixMilli()).Delete(&session{}).Error
+		return u.cfg.Store.Writer(ctx).Where("expires_at <= ? OR created_at <= ?", u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli()).Delete(&session{}).Error
 	}))
 }
 

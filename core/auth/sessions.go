@@ -27,7 +27,7 @@ type SessionInfo struct {
 // Sessions are those of a user that have not ended, the one that was used last first.
 func (u *Users) Sessions(ctx context.Context, userID string) ([]SessionInfo, error) {
 	var rows []session
-	err := u.cfg.Store.DB(ctx).Where("user_id = ? AND expires_at > ?", userID, u.cfg.Now().UnixMilli()).Order("seen_at DESC, id DESC").Find(&rows).Error
+	err := u.cfg.Store.DB(ctx).Where("user_id = ? AND expires_at > ? AND created_at > ?", userID, u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli()).Order("seen_at DESC, id DESC").Find(&rows).Error
 	out := make([]SessionInfo, len(rows))
 	for i, s := range rows {
 		out[i] = SessionInfo{s.ID, s.BeganWith, s.UserAgent, s.Address, s.CreatedAt, s.SeenAt, s.ExpiresAt}
@@ -102,6 +102,9 @@ func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (st
 	s.Hash, s.ID = secret.HashToken(text), store.NewID("ses")
 	s.UserAgent, s.Address = clip(from.UserAgent, maxAgent), clip(from.Address, maxAgent)
 	s.CreatedAt, s.SeenAt, s.ExpiresAt = now.UnixMilli(), now.UnixMilli(), now.Add(sessionFor).UnixMilli()
+	if s.BeganWith != beganWithKey {
+		s.CheckedAt = s.CreatedAt
+	}
 	if err := w.Create(&s).Error; err != nil {
 		return "", s, err
 	}

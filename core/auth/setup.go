@@ -114,7 +114,7 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 		}
 		var s session
 		cookie, s, err = u.signIn(ctx, session{UserID: p.User.ID, BeganWith: beganWithSetup}, ViaSession, from)
-		p.SessionID, p.Since = s.ID, s.CreatedAt
+		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
 	})
 	if err != nil {

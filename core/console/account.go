@@ -26,14 +26,17 @@ func (c *Console) accountRoutes() []httpd.Route {
 		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.account},
 		post("/first-administrator", httpd.Admin, c.firstAdministrator),
 		post("/passkeys/:id/rename", httpd.Session, c.renamePasskey),
-		post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey),
-		post("/keys", httpd.APIKey, c.createKey),
-		post("/keys/:id/reveal", httpd.Session, c.revealKey),
+		confirmed(post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey)),
+		post("/keys", httpd.Session, c.createKey),
+		confirmed(post("/keys/:id/reveal", httpd.Session, c.revealKey)),
 		post("/keys/:id/revoke", httpd.APIKey, c.revokeKey),
 		post("/sessions/:id/end", httpd.APIKey, c.endSession),
 		post("/sessions/end-others", httpd.APIKey, c.endOtherSessions),
 	}
 }
+
+// confirmed returns a route that asks for a passkey check of the last minutes.
+func confirmed(r httpd.Route) httpd.Route { r.Confirm = true; return r }
 
 // accountView is what the account page shows.
 type accountView struct {

@@ -24,9 +24,9 @@ func (c *Console) userRoutes() []httpd.Route {
 	}
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.users},
-		post("", c.createUser),
-		post("/:id/change", c.changeUser),
-		post("/:id/link", c.linkUser),
+		confirmed(post("", c.createUser)),
+		confirmed(post("/:id/change", c.changeUser)),
+		confirmed(post("/:id/link", c.linkUser)),
 		{Method: http.MethodGet, Path: auditPath, Policy: httpd.Admin, Handler: c.audit},
 	}
 }

@@ -85,11 +85,11 @@ func TestMountRefusals(t *testing.T) {
 }
 
 func TestGuardDecides(t *testing.T) {
-	guard := func(c *gin.Context, service string, p httpd.Policy) error {
+	guard := func(c *gin.Context, service string, r httpd.Route) error {
 		if service != "s" {
 			t.Errorf("asked about the service %q", service)
 		}
-		if p == httpd.Admin && c.GetHeader("X-Test") != "admin" {
+		if r.Policy == httpd.Admin && c.GetHeader("X-Test") != "admin" {
 			return fault.New(fault.Forbidden, "Not for you.")
 		}
 		return nil

@@ -53,7 +53,9 @@ type Route struct {
 	Policy Policy
 	// BodyLimit is the largest request body in bytes; 0 means DefaultBodyLimit.
 	BodyLimit int64
-	Handler   gin.HandlerFunc
+	// Confirm asks for a session with a passkey check of the last minutes, besides what the policy asks for.
+	Confirm bool
+	Handler gin.HandlerFunc
 }
 
 // ErrorWriter answers with an error. WriteError is the common one; a service may add members to it.
@@ -69,12 +71,15 @@ type Mount struct {
 	Errors ErrorWriter
 }
 
-// Guard decides on a request to a service for a policy that is not checked by the handler; its error is a fault.
-type Guard func(c *gin.Context, service string, p Policy) error
+// Guard decides on a request to a route of a service whose policy is not checked by the handler; its error is a fault.
+type Guard func(c *gin.Context, service string, r Route) error
 
 func (r Route) validate(service string) error {
 	if !r.Policy.known() {
 		return fmt.Errorf("service %s: the route %s %s has no policy", service, r.Method, r.Path)
+	}
+	if r.Confirm && r.Policy.byHandler() {
+		return fmt.Errorf("service %s: the route %s %s asks for a passkey check and has no guard", service, r.Method, r.Path)
 	}
 	if r.Handler == nil || r.Method == "" || len(r.Path) == 0 || r.Path[0] != '/' {
 		return fmt.Errorf("service %s: the route %q %q is incomplete", service, r.Method, r.Path)

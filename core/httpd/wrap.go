@@ -57,7 +57,7 @@ func (w *wrapper) route(r Route) gin.HandlerFunc {
 			r.Handler(c)
 			return
 		}
-		err := w.opts.Guard(c, w.service, r.Policy)
+		err := w.opts.Guard(c, w.service, r)
 		if err == nil {
 			err = exists(c.Request.URL)
 		}

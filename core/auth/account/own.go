@@ -93,8 +93,8 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		return &passkeyOutput{passkeyOf(p)}, err
 	})
 	api.Register(a, api.Operation{
-		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Tag: tagAccount, Summary: "Revoke an own passkey",
-		Description: "Other sessions that began with it end.", Status: http.StatusNoContent, Errors: []int{404},
+		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Confirm: true, Tag: tagAccount, Summary: "Revoke an own passkey",
+		Description: "Other sessions that began with it end. The last one cannot be revoked.", Status: http.StatusNoContent, Errors: []int{404, 409},
 	}, func(ctx context.Context, in *ID) (*none, error) {
 		return done(s.cfg.Users.RevokePasskey(ctx, who(ctx), in.ID))
 	})
@@ -136,7 +136,7 @@ type (
 	keyInput  struct {
 		Body struct {
 			Name      string     `json:"name,omitempty" maxLength:"80" doc:"Default: API key."`
-			Scopes    []string   `json:"scopes,omitempty" maxItems:"4" nullable:"false" doc:"mail, releases, containers, search; none means all that the caller may use."`
+			Scopes    []string   `json:"scopes,omitempty" maxItems:"4" nullable:"false" doc:"mail, releases, containers, search; none means all."`
 			ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"Absent: it does not expire."`
 		}
 	}
@@ -147,8 +147,7 @@ type (
 	}
 )
 
-// Keys are the routes of the caller's API keys: api-keys, api-keys/{id}/revoke and reveal. A key can make none that may do
-// more, or lasts longer, than itself.
+// Keys are the routes of the caller's API keys: api-keys, api-keys/{id}/revoke and reveal. A key can make none.
 func (s *Sets) Keys(a *api.API, base string) {
 	at := base + "/api-keys"
 	api.Register(a, api.Operation{
@@ -163,7 +162,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		return out, err
 	})
 	api.Register(a, api.Operation{
-		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "Make an API key", Status: http.StatusCreated, Errors: []int{409},
+		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "Make an API key", Status: http.StatusCreated, Errors: []int{409},
 	}, s.createKey)
 	api.Register(a, api.Operation{
 		ID: "revoke-api-key", Method: http.MethodPost, Path: at + "/{id}/revoke", Policy: httpd.APIKey, Tag: tagAccount, Summary: "Revoke an API key",
@@ -172,8 +171,8 @@ func (s *Sets) Keys(a *api.API, base string) {
 		return done(s.cfg.Users.RevokeKey(ctx, who(ctx), in.ID))
 	})
 	api.Register(a, api.Operation{
-		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Tag: tagAccount, Summary: "Show an own API key in full",
-		Description: "Only in a session that began with a passkey or a set-up link.", Errors: []int{404, 409},
+		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Confirm: true, Tag: tagAccount, Summary: "Show an own API key in full",
+		Description: "Needs a passkey check of the last ten minutes.", Errors: []int{404, 409},
 	}, func(ctx context.Context, in *ID) (*keyText, error) {
 		out := &keyText{}
 		var err error

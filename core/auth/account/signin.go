@@ -90,6 +90,20 @@ func (s *Sets) Auth(a *api.API, base string) {
 		BodyLimit: answerLimit, Errors: []int{401, 403, 409, 429},
 	}, s.loginVerify)
 	api.Register(a, api.Operation{
+		ID: "begin-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/options", Policy: httpd.Session, Tag: tagSignIn, Summary: "Ask for a passkey to confirm something with",
+		Description: "What deletes passkeys, shows secrets or changes users needs a check of the last ten minutes. Null: there is one already. Else as for a sign-in.",
+		Errors:      []int{409},
+	}, func(ctx context.Context, in *requestInput) (*optionsOutput, error) {
+		options, err := s.cfg.Users.BeginCheck(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()))
+		return written(options, err)
+	})
+	api.Register(a, api.Operation{
+		ID: "finish-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/verify", Policy: httpd.Session, Tag: tagSignIn, Summary: "Confirm with a passkey",
+		BodyLimit: answerLimit, Status: http.StatusNoContent, Errors: []int{409},
+	}, func(ctx context.Context, in *passkeyInput) (*none, error) {
+		return done(s.cfg.Users.FinishCheck(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()), in.Body.Response))
+	})
+	api.Register(a, api.Operation{
 		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Tag: tagSignIn, Summary: "Who is signed in",
 	}, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
 		return &sessionOutput{sessionOf(who(ctx))}, nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
@@ -83,7 +82,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		return out, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
+		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Confirm: true, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
 		Status: http.StatusCreated, Errors: []int{409},
 	}, wholly(s.createUser))
 	api.Register(a, api.Operation{
@@ -93,15 +92,15 @@ func (s *Sets) Users(a *api.API, base string) {
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
+		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Confirm: true, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
 	}, wholly(func(ctx context.Context, in *userChange) (*userOutput, error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
-		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end. An API key is not enough to make one.", Status: http.StatusCreated, Errors: []int{404, 409},
+		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
+		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end.", Status: http.StatusCreated, Errors: []int{404, 409},
 	}, wholly(s.createLink))
 }
 
@@ -123,9 +122,6 @@ func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error)
 }
 
 func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, error) {
-	if p := who(ctx); p.Via == auth.ViaKey || p.Via == auth.ViaExchanged {
-		return nil, fault.New(fault.Forbidden, "This needs a sign-in with a passkey; an API key is not enough.")
-	}
 	token, err := s.cfg.Users.UserLink(ctx, in.ID.ID)
 	if err != nil {
 		return nil, err

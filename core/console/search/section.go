@@ -86,7 +86,7 @@ func (p pages) routes() []httpd.Route {
 		post("/tokens/:id/enable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, true) }, "search.token.enabled")),
 		post("/tokens/:id/disable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, false) }, "search.token.disabled")),
 		post("/tokens/:id/delete", httpd.Admin, p.deleteToken),
-		post("/tokens/:id/reveal", httpd.APIKey, p.revealToken),
+		{Method: http.MethodPost, Path: "/tokens/:id/reveal", Policy: httpd.APIKey, Confirm: true, BodyLimit: formLimit, Handler: p.revealToken},
 		post("/tokens/:id/rotate", httpd.APIKey, p.rotateToken),
 		get("/keys", httpd.Admin, p.keys),
 		post("/keys", httpd.Admin, p.addKeys),

@@ -103,9 +103,11 @@ type Operation struct {
 	// Method and Path are those of the route; parameters of the path stand in braces.
 	Method, Path string
 	Policy       httpd.Policy
-	Tag          string
-	Summary      string
-	Description  string
+	// Confirm asks for a passkey check of the last minutes, as on a route.
+	Confirm     bool
+	Tag         string
+	Summary     string
+	Description string
 	// Status is that of success: 0 means 200, or 204 where there is no body.
 	Status int
 	// Also are further statuses of success, each with a value of the type of its body; nil stands for the body of Status.
@@ -119,7 +121,7 @@ type Operation struct {
 func (o Operation) huma() huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: security(o.Policy), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit},
+		Security: security(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
@@ -135,8 +137,11 @@ func (o Operation) huma() huma.Operation {
 	return op
 }
 
-// security is what a policy asks of the caller. Several entries are alternatives.
-func security(p httpd.Policy) []map[string][]string {
+// security is what a route asks of the caller. Several entries are alternatives.
+func security(p httpd.Policy, confirm bool) []map[string][]string {
+	if confirm {
+		p = httpd.Session
+	}
 	switch p {
 	case httpd.Admin, httpd.APIKey, httpd.Forward:
 		return []map[string][]string{{"apiKey": {}}, {"session": {}}}
@@ -211,7 +216,7 @@ func (a *API) operation(method, path string) *huma.Operation {
 func (a *API) Document(r httpd.Route, op huma.Operation) {
 	op.Method, op.Path = r.Method, braces(r.Path)
 	if op.Security == nil {
-		op.Security = security(r.Policy)
+		op.Security = security(r.Policy, r.Confirm)
 	}
 	a.huma.OpenAPI().AddOperation(&op)
 	a.routes = append(a.routes, r)
@@ -254,8 +259,9 @@ type adapter struct{ api *API }
 func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	policy, _ := op.Metadata["policy"].(httpd.Policy)
 	limit, _ := op.Metadata["limit"].(int64)
+	confirm, _ := op.Metadata["confirm"].(bool)
 	ad.api.routes = append(ad.api.routes, httpd.Route{
-		Method: op.Method, Path: colons(op.Path), Policy: policy, BodyLimit: limit,
+		Method: op.Method, Path: colons(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm,
 		Handler: func(c *gin.Context) {
 			c.Set(keyAPI, ad.api)
 			c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), ginKey{}, c))

@@ -141,7 +141,7 @@ func (e *hookEnv) listen(log hclog.Logger) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	guard := func(c *gin.Context, _ string, _ httpd.Policy) error {
+	guard := func(c *gin.Context, _ string, _ httpd.Route) error {
 		if c.GetHeader("X-Test-User") == "" {
 			return fault.New("auth_required", "Sign in.").WithStatus(http.StatusUnauthorized)
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
-type guardFunc = func(c *gin.Context, service string, p httpd.Policy) error
+type guardFunc = func(c *gin.Context, service string, r httpd.Route) error
 
 // testGuard lets in whoever names a user in a header, and lets webhooks check for themselves. What real guards check has its tests in auth.
-func testGuard(c *gin.Context, _ string, p httpd.Policy) error {
-	if p != httpd.Forward {
+func testGuard(c *gin.Context, _ string, r httpd.Route) error {
+	if r.Policy != httpd.Forward {
 		return nil
 	}
 	name := c.GetHeader("X-Test-User")

@@ -65,6 +65,12 @@ func withStatus(o api.Operation, code int) api.Operation { o.Status = code; retu
 
 func withPolicy(o api.Operation, p httpd.Policy) api.Operation { o.Policy = p; return o }
 
+// confirmed is an operation that needs a passkey check of the last minutes.
+func confirmed(o api.Operation) api.Operation {
+	o.Confirm, o.Description = true, "Needs a sign-in with a passkey, and a passkey check of the last ten minutes."
+	return o
+}
+
 const notFound = http.StatusNotFound
 
 func (s *Service) userAPI(a *api.API) {
@@ -77,7 +83,7 @@ func (s *Service) userAPI(a *api.API) {
 	api.Register(a, withText(withStatus(user("user-logout", http.MethodPost, "/api/user/logout", "Sign out"), http.StatusNoContent), "Ends the session and takes its cookie away. Without a session it does nothing."), s.logout)
 	api.Register(a, user("user-tokens", http.MethodGet, "/api/user/tokens", "The caller's access tokens"), s.userTokens)
 	api.Register(a, user("user-token-get", http.MethodGet, "/api/user/tokens/{id}", "One of them", notFound), s.userGet)
-	api.Register(a, user("user-token-secret", http.MethodGet, "/api/user/tokens/{id}/secret", "Show the token again", notFound), s.userShow)
+	api.Register(a, confirmed(user("user-token-secret", http.MethodGet, "/api/user/tokens/{id}/secret", "Show the token again", notFound)), s.userShow)
 	api.Register(a, user("user-token-rotate", http.MethodPost, "/api/user/tokens/{id}/secret/rotate", "Give the token a new secret", notFound), s.userRotate)
 	api.Register(a, user("user-token-metrics", http.MethodGet, "/api/user/tokens/{id}/metrics", "Chart of the token's requests", notFound), s.userChart)
 	api.Register(a, withText(user("user-logs", http.MethodGet, "/api/user/logs", "Requests of the caller's tokens", notFound), "The same parameters as the log of administrators."), s.userLogs)
@@ -111,7 +117,7 @@ func (s *Service) tokenAPI(a *api.API) {
 	api.Register(a, add("token-note", http.MethodPatch, one+"/note", "Change the note of a token", notFound), func(ctx context.Context, in *tokenNote) (*struct{}, error) {
 		return nil, s.ChangeToken(ctx, in.ID, TokenChange{Note: &in.Body.Note})
 	})
-	api.Register(a, add("token-secret", http.MethodGet, one+"/secret", "Show a token again", notFound), s.showToken)
+	api.Register(a, confirmed(add("token-secret", http.MethodGet, one+"/secret", "Show a token again", notFound)), s.showToken)
 	api.Register(a, withText(add("token-rotate", http.MethodPost, one+"/secret/rotate", "Give a token a new secret", notFound), "The old one is refused at once."), s.rotateToken)
 	api.Register(a, add("token-metrics", http.MethodGet, one+"/metrics", "Chart of a token's requests", notFound), s.tokenChart)
 }

@@ -31,8 +31,15 @@
 
 	// Forms that change something ask first where they say so, and are sent once.
 	document.addEventListener('submit', (e) => {
-		const ask = e.target.dataset.confirm;
-		if (ask && !confirm(ask)) return e.preventDefault();
+		const form = e.target;
+		if (!form.dataset.checked) {
+			if (form.dataset.confirm && !confirm(form.dataset.confirm)) return e.preventDefault();
+			if ('passkeyCheck' in form.dataset && can()) {
+				e.preventDefault();
+				return checkPasskey(form, e.submitter);
+			}
+		}
+		delete form.dataset.checked;
 		if (e.target.method === 'post' && !e.target.dataset.passkey) {
 			const button = e.submitter;
 			if (button) setTimeout(() => { button.disabled = true; });
@@ -108,6 +115,21 @@
 		return answer;
 	}
 	const can = () => window.isSecureContext && window.PublicKeyCredential?.parseRequestOptionsFromJSON;
+	// checkPasskey asks for a passkey unless that was done of late, and then sends the form.
+	async function checkPasskey(form, submitter) {
+		try {
+			const options = await call('auth/passkey/check/options');
+			if (options) {
+				const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+				const credential = await navigator.credentials.get({ publicKey });
+				await call('auth/passkey/check/verify', { response: credential.toJSON() });
+			}
+		} catch (err) {
+			return toast(err.name === 'NotAllowedError' ? box.dataset.canceled : err.message, 'bad');
+		}
+		form.dataset.checked = 'yes';
+		form.requestSubmit(submitter);
+	}
 	const ceremonies = {
 		async signin() {
 			const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await call('auth/passkey/options'));

@@ -1,0 +1,109 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// confirmFor is how long a passkey check counts for what is asked to be confirmed.
+const confirmFor = 10 * time.Minute
+
+// codeConfirm is the code of a request that needs a newer passkey check.
+const codeConfirm fault.Code = "passkey_check_required"
+
+// RequireConfirmed refuses a principal without a passkey check of the last ten minutes. A sign-in with a passkey is one, and
+// so is a set-up link for the session that it began. Nothing else, such as an API key or a forwarded identity, can be confirmed.
+func (u *Users) RequireConfirmed(p *Principal) error {
+	if p.Via != ViaSession {
+		return fault.New(fault.Forbidden, "This needs a sign-in with a passkey.")
+	}
+	if u.confirmed(p) {
+		return nil
+	}
+	return fault.New(codeConfirm, "Confirm with your passkey that it is you: the last check is more than ten minutes old.").WithStatus(http.StatusForbidden)
+}
+
+func (u *Users) confirmed(p *Principal) bool {
+	return p.Via == ViaSession && u.cfg.Now().Sub(time.UnixMilli(p.CheckedAt)) < confirmFor
+}
+
+// BeginCheck asks a browser for a passkey of the principal's user; nil if the last check is new enough. The options are for
+// navigator.credentials.get; the answer is due within five minutes, in the same session.
+func (u *Users) BeginCheck(ctx context.Context, p *Principal, c Capability) (*protocol.PublicKeyCredentialRequestOptions, error) {
+	if u.confirmed(p) {
+		return nil, nil
+	}
+	if p.Via != ViaSession {
+		return nil, u.RequireConfirmed(p)
+	}
+	lib, err := relying(c)
+	if err != nil {
+		return nil, err
+	}
+	who, err := u.holder(u.cfg.Store.DB(ctx), p.User)
+	if err != nil {
+		return nil, err
+	}
+	if len(who.credentials) == 0 {
+		return nil, fault.New(fault.Conflict, "You have no passkey to confirm with: register one on the account page first.")
+	}
+	options, data, err := lib.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return nil, wrap("begin passkey check", err)
+	}
+	options.Response.AllowedCredentials = webauthn.Credentials(who.credentials).CredentialDescriptors()
+	return &options.Response, u.pose(ctx, challenge{Kind: kindCheck, UserID: p.User.ID, SessionID: p.SessionID}, data, p.Address)
+}
+
+// FinishCheck verifies the answer and notes the check in the principal's session. A wrong answer counts as a failed sign-in.
+func (u *Users) FinishCheck(ctx context.Context, p *Principal, c Capability, answer []byte) (err error) {
+	from := Origin{Address: p.Address}
+	lib, err := relying(c)
+	if err != nil {
+		return err
+	}
+	if err := u.attempt(from); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			u.failed(ctx, from, p.Via, EventPasskeyChecked, p.User.ID, err)
+		}
+	}()
+	asked, data, err := u.take(ctx, kindCheck, answer)
+	if err != nil {
+		return err
+	}
+	if asked.UserID != p.User.ID || asked.SessionID != p.SessionID {
+		return errChallenge()
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	if err != nil {
+		return errPasskey(err)
+	}
+	return wrap("check passkey", u.cfg.Store.Tx(ctx, "check passkey", func(ctx context.Context) error {
+		row, err := u.verify(ctx, lib, data, parsed)
+		if err != nil {
+			return err
+		}
+		if row.UserID != p.User.ID {
+			return errPasskey(fault.New(fault.Forbidden, "The passkey is another user's."))
+		}
+		if err := u.noteCheck(ctx, p); err != nil {
+			return err
+		}
+		return u.record(ctx, Event{Action: EventPasskeyChecked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+	}))
+}
+
+// noteCheck notes in the running transaction that the person of a session has shown a passkey now.
+func (u *Users) noteCheck(ctx context.Context, p *Principal) error {
+	p.CheckedAt = u.cfg.Now().UnixMilli()
+	return u.cfg.Store.Writer(ctx).Model(&session{}).Where("id = ? AND user_id = ?", p.SessionID, p.User.ID).Update("checked_at", p.CheckedAt).Error
+}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,6 +22,8 @@ type options struct {
 	duration time.Duration
 	starts   int
 	only     string
+	// connections are the numbers of connections that the path is measured with.
+	connections []int
 }
 
 func main() {
@@ -30,12 +34,23 @@ func main() {
 		}
 		return
 	}
-	var o options
+	o := options{connections: []int{1, 16, 64}}
 	flag.StringVar(&o.bin, "bin", "bin", "directory of the binaries")
-	flag.IntVar(&o.rounds, "rounds", 7, "rounds of each cell")
-	flag.DurationVar(&o.duration, "duration", time.Second, "length of one round of one target")
+	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each cell")
+	flag.DurationVar(&o.duration, "duration", 2*time.Second, "length of one round of one target")
 	flag.IntVar(&o.starts, "starts", 15, "plugin starts and kills that are timed")
 	flag.StringVar(&o.only, "only", "", "measure only: path, audit, plugin")
+	flag.Func("connections", "numbers of connections, separated by commas (default 1,16,64)", func(text string) error {
+		o.connections = nil
+		for part := range strings.SplitSeq(text, ",") {
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q is no positive number", part)
+			}
+			o.connections = append(o.connections, n)
+		}
+		return nil
+	})
 	flag.Parse()
 	bin, err := filepath.Abs(o.bin)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	smallQuery = `{"query":"what is new","max_results":5,"search_depth":"basic","topic":"general"}`
+	smallQuery = `{"query":"which of the two protocols needs fewer round trips before the first byte of an answer arrives, and what does that cost on a slow line","max_results":5,"search_depth":"basic","topic":"general","include_answer":false,"include_raw_content":false,"include_images":false}`
 	largeQuery = `{"query":"50k of what is new","max_results":5,"search_depth":"basic","topic":"general"}`
 )
 
@@ -25,12 +25,16 @@ func (b *bench) path() error {
 		return err
 	}
 	fmt.Printf("One round trip over a pooled stream to a plugin process (1 KB answer, no upstream): p50 %s.\n\n", round(hop))
-	fmt.Println("| answer | connections | gin + ReverseProxy | whole path | ratio | p50 bare | p50 whole | added, in stream round trips |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
+	pids, err := b.chain(c)
+	if err != nil {
+		return err
+	}
+	fmt.Println("| answer | connections | gin + ReverseProxy | whole path | ratio | p50 bare | p50 whole | added, in stream round trips | CPU a request, bare | CPU a request, whole |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	for _, size := range []struct{ name, query string }{{"1 KB", smallQuery}, {"50 KB", largeQuery}} {
-		bare := newTarget(b.baseline, "/search", "", size.query)
-		whole := newTarget(c.base, "/search/api/proxy/search", c.token, size.query)
-		for _, conns := range []int{1, 16, 64} {
+		bare := newTarget(b.baseline.addr, "/search", "", size.query, b.baseline.process, b.upstream.process)
+		whole := newTarget(c.base, "/search/api/proxy/search", c.token, size.query, pids...)
+		for _, conns := range b.connections {
 			x, y, ratio, err := b.compare(bare, whole, conns)
 			if err != nil {
 				return err
@@ -39,7 +43,8 @@ func (b *bench) path() error {
 			if conns == 1 {
 				added = fmt.Sprintf("%s = %.1f", round(y.p50-x.p50), float64(y.p50-x.p50)/float64(hop))
 			}
-			fmt.Printf("| %s | %d | %.0f/s | %.0f/s | %.2f | %s | %s | %s |\n", size.name, conns, x.rate, y.rate, ratio, round(x.p50), round(y.p50), added)
+			fmt.Printf("| %s | %d | %.0f/s | %.0f/s | %.2f | %s | %s | %s | %s | %s |\n",
+				size.name, conns, x.rate, y.rate, ratio, round(x.p50), round(y.p50), added, bare.describeCPU(x.cpu), whole.describeCPU(y.cpu))
 		}
 	}
 	fmt.Println()
@@ -70,26 +75,65 @@ func (b *bench) auditCost() error {
 func (b *bench) compare(a, z target, conns int) (x, y sample, ratio float64, err error) {
 	var rates [2][]float64
 	var p50 [2][]time.Duration
+	var cpu [2][][]time.Duration
 	var ratios []float64
 	for round := range b.rounds + 1 {
 		var rate [2]float64
 		for i := range 2 {
 			// The order changes from round to round, so that neither is always the second.
 			who := (i + round) % 2
-			s, err := load([]target{a, z}[who], conns, b.duration)
+			s, err := measureRound([]target{a, z}[who], conns, b.duration)
 			if err != nil {
 				return x, y, 0, fmt.Errorf("%s with %d connections: %w", []target{a, z}[who].addr, conns, err)
 			}
 			if rate[who] = s.rate; round > 0 {
 				rates[who] = append(rates[who], s.rate)
 				p50[who] = append(p50[who], s.p50)
+				cpu[who] = append(cpu[who], s.cpu)
 			}
 		}
 		if round > 0 {
 			ratios = append(ratios, rate[1]/rate[0])
 		}
 	}
-	return sample{rate: median(rates[0]), p50: median(p50[0])}, sample{rate: median(rates[1]), p50: median(p50[1])}, median(ratios), nil
+	sampleOf := func(i int) sample {
+		return sample{rate: median(rates[i]), p50: median(p50[i]), cpu: columnMedians(cpu[i])}
+	}
+	return sampleOf(0), sampleOf(1), median(ratios), nil
+}
+
+// columnMedians returns the median of each column of rows of the same length.
+func columnMedians(rows [][]time.Duration) []time.Duration {
+	if len(rows) == 0 {
+		return nil
+	}
+	out := make([]time.Duration, len(rows[0]))
+	for i := range out {
+		var column []time.Duration
+		for _, row := range rows {
+			column = append(column, row[i])
+		}
+		out[i] = median(column)
+	}
+	return out
+}
+
+// chain returns the processes that serve a request to c.
+func (b *bench) chain(c *core) ([]process, error) {
+	plugin := childOf(c.cmd.Process.Pid)
+	if plugin == 0 {
+		return nil, fmt.Errorf("no plugin process was found")
+	}
+	return []process{{"core", c.cmd.Process.Pid}, {"plugin", plugin}, b.upstream.process}, nil
+}
+
+// describeCPU writes the processor time of each of the target's processes for one request.
+func (t target) describeCPU(cpu []time.Duration) string {
+	var text []string
+	for i, d := range cpu {
+		text = append(text, fmt.Sprintf("%s %d µs", t.pids[i].name, d.Microseconds()))
+	}
+	return strings.Join(text, ", ")
 }
 
 func round(d time.Duration) time.Duration { return d.Round(time.Microsecond) }

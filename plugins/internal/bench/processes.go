@@ -17,9 +17,15 @@ import (
 type bench struct {
 	options
 	dir      string
-	upstream string
-	baseline string
+	upstream helper
+	baseline helper
 	children []*exec.Cmd
+}
+
+// helper is a process of this program in a role, with the address that it listens on.
+type helper struct {
+	process
+	addr string
 }
 
 func newBench(o options) (*bench, error) {
@@ -29,7 +35,7 @@ func newBench(o options) (*bench, error) {
 	}
 	b := &bench{options: o, dir: dir}
 	if b.upstream, err = b.child("upstream"); err == nil {
-		b.baseline, err = b.child("baseline", b.upstream)
+		b.baseline, err = b.child("baseline", b.upstream.addr)
 	}
 	if err != nil {
 		b.close()
@@ -46,24 +52,24 @@ func (b *bench) close() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// child starts this program in a role and returns its address.
-func (b *bench) child(args ...string) (string, error) {
+// child starts this program in a role.
+func (b *bench) child(args ...string) (helper, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return helper{}, err
 	}
 	cmd := exec.Command(self, append([]string{"role"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return helper{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return helper{}, err
 	}
 	b.children = append(b.children, cmd)
 	line, err := bufio.NewReader(out).ReadString('\n')
-	return strings.TrimSpace(line), err
+	return helper{process: process{args[0], cmd.Process.Pid}, addr: strings.TrimSpace(line)}, err
 }
 
 // core is a running core with a token and a key.
@@ -100,7 +106,7 @@ func (b *bench) startCore(name string, audit bool) (*core, error) {
 		return nil, err
 	}
 	config := filepath.Join(dir, "plugin.hcl")
-	if err := os.WriteFile(config, fmt.Appendf(nil, configuration, b.upstream, !audit), 0o644); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, configuration, b.upstream.addr, !audit), 0o644); err != nil {
 		return nil, err
 	}
 	addr, admin := freeAddr(), freeAddr()

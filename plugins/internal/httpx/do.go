@@ -20,7 +20,8 @@ type Request struct {
 	URL *url.URL
 	// Header is sent as it is and not changed; its keys are in canonical form.
 	Header http.Header
-	// Body is not touched any more once Do has returned or the Stream is closed, also if the call failed half-way.
+	// Body is sent as it is. It must not be changed afterwards: net/http may still be sending it when the answer is there
+	// or the call was given up.
 	Body []byte
 }
 
@@ -45,9 +46,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 		defer cancel()
 	}
 	start := time.Now()
-	loan := &loan{data: req.Body}
-	defer loan.end()
-	res, err := c.send(ctx, req, loan)
+	res, err := c.send(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +70,13 @@ func (c *Client) Check(u *url.URL) error {
 	return nil
 }
 
-func (c *Client) send(ctx context.Context, req *Request, body *loan) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, req *Request) (*http.Response, error) {
 	if c.cfg.Guard != nil {
 		if err := c.cfg.Guard.CheckURL(req.URL); err != nil {
 			return nil, c.classify(ctx, req, err)
 		}
 	}
-	res, err := c.roundTrip(c.outgoing(ctx, req, body))
+	res, err := c.roundTrip(c.outgoing(ctx, req))
 	if err != nil {
 		return nil, c.classify(ctx, req, err)
 	}
@@ -101,7 +100,7 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func (c *Client) outgoing(ctx context.Context, req *Request, body *loan) *http.Request {
+func (c *Client) outgoing(ctx context.Context, req *Request) *http.Request {
 	header := make(http.Header, len(req.Header)+1)
 	for k, v := range req.Header {
 		header[k] = v
@@ -115,7 +114,8 @@ func (c *Client) outgoing(ctx context.Context, req *Request, body *loan) *http.R
 	}
 	if len(req.Body) > 0 {
 		out.ContentLength = int64(len(req.Body))
-		out.GetBody = func() (io.ReadCloser, error) { return &loanReader{loan: body}, nil }
+		// net/http sends header and body in one write if it knows that the body is in memory, by the type of its reader.
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
 		out.Body, _ = out.GetBody()
 	}
 	return out.WithContext(ctx)
@@ -167,7 +167,6 @@ type Stream struct {
 	cancel context.CancelCauseFunc
 	req    *Request
 	body   io.ReadCloser
-	loan   *loan
 	idle   time.Duration
 	timer  *time.Timer
 	closed atomic.Bool
@@ -180,12 +179,12 @@ var errIdle = errors.New("no data within the idle limit")
 // also from Read.
 func (c *Client) Stream(ctx context.Context, req *Request, idle time.Duration) (*Stream, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &Stream{client: c, ctx: ctx, cancel: cancel, req: req, idle: idle, loan: &loan{data: req.Body}}
+	s := &Stream{client: c, ctx: ctx, cancel: cancel, req: req, idle: idle}
 	if idle > 0 {
 		s.timer = time.AfterFunc(idle, func() { cancel(errIdle) })
 	}
 	start := time.Now()
-	res, err := c.send(ctx, req, s.loan)
+	res, err := c.send(ctx, req)
 	if err != nil {
 		s.stop()
 		return nil, err
@@ -229,7 +228,6 @@ func (s *Stream) Close() error {
 }
 
 func (s *Stream) stop() {
-	s.loan.end()
 	if s.timer != nil {
 		s.timer.Stop()
 	}

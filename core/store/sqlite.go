@@ -19,6 +19,10 @@ import (
 // sqliteReaders is the size of the pool of read connections.
 const sqliteReaders = 4
 
+// sqliteStatements is how many prepared statements each connection keeps. The statements that run for every request or
+// every group commit are parsed once.
+const sqliteStatements = 64
+
 // busyPoll is the pause between two attempts to connect to a busy file.
 const busyPoll = 20 * time.Millisecond
 
@@ -94,7 +98,7 @@ func (s *Store) firstLook(ctx context.Context, db *sql.DB) error {
 func (s *Store) dsn(params string) string {
 	path := (&url.URL{Path: filepath.ToSlash(s.cfg.Path)}).EscapedPath()
 	wait := strconv.FormatInt(s.cfg.WriteWait.Milliseconds(), 10)
-	return "file:" + path + "?_busy_timeout=" + wait + "&_synchronous=NORMAL&_foreign_keys=on&" + params
+	return "file:" + path + "?_busy_timeout=" + wait + "&_synchronous=NORMAL&_foreign_keys=on&_stmt_cache_size=" + strconv.Itoa(sqliteStatements) + "&" + params
 }
 
 // prepareFile makes the directory and the file, and finds out early and in plain words what stands in the way.

@@ -89,16 +89,21 @@ func (b *batch) use(token string, minute int64) *usageRecord {
 const (
 	insertInto  = "INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached) VALUES "
 	rowColumns  = 20
-	maxRows     = 100
+	maxRows     = 64
 	updateRow   = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=?,cached=? WHERE id=?"
 	upsertUsage = "INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,?,?,?,?,?) ON CONFLICT (token_id,minute) DO UPDATE SET " +
 		"requests=quota_usage.requests+excluded.requests,credits=quota_usage.credits+excluded.credits,successes=quota_usage.successes+excluded.successes,errors=quota_usage.errors+excluded.errors,refused=quota_usage.refused+excluded.refused"
 )
 
+// insertSizes are the numbers of rows that one INSERT takes, largest first. They are few, so that the connection keeps
+// all of them prepared.
+var insertSizes = [...]int{maxRows, 16, 4, 1}
+
 // statements are the texts of the hot statements in one dialect. They go past gorm, whose building of statements would
 // cost more than the rest of a write.
 type statements struct {
-	insert [maxRows + 1]string
+	// insert are the statements for insertSizes.
+	insert [len(insertSizes)]string
 	update string
 	upsert string
 }
@@ -106,8 +111,8 @@ type statements struct {
 func newStatements(d store.Dialect) *statements {
 	s := &statements{update: placed(d, updateRow), upsert: placed(d, upsertUsage)}
 	row := "(" + strings.TrimSuffix(strings.Repeat("?,", rowColumns), ",") + ")"
-	for n := 1; n <= maxRows; n++ {
-		s.insert[n] = placed(d, insertInto+strings.TrimSuffix(strings.Repeat(row+",", n), ","))
+	for i, n := range insertSizes {
+		s.insert[i] = placed(d, insertInto+strings.TrimSuffix(strings.Repeat(row+",", n), ","))
 	}
 	return s
 }
@@ -141,12 +146,13 @@ func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, aga
 			}
 		}
 		conn := w.Statement.ConnPool
-		for rows := b.inserts; len(rows) > 0; {
-			n := min(len(rows), maxRows)
-			if _, err := conn.ExecContext(ctx, sql.insert[n], insertArgs(rows[:n])...); err != nil {
-				return err
+		rows := b.inserts
+		for i, n := range insertSizes {
+			for ; len(rows) >= n; rows = rows[n:] {
+				if _, err := conn.ExecContext(ctx, sql.insert[i], insertArgs(rows[:n])...); err != nil {
+					return err
+				}
 			}
-			rows = rows[n:]
 		}
 		for i := range b.updates {
 			e := &b.updates[i]

@@ -36,8 +36,11 @@ const (
 	ReasonConnect = "UPSTREAM_CONNECT"
 	// ReasonTimeout: no answer within the deadline.
 	ReasonTimeout = "UPSTREAM_TIMEOUT"
-	// ReasonProtocol: the answer was cut short, too large, or not what the protocol promises.
+	// ReasonProtocol: the answer was too large, or not what the protocol promises.
 	ReasonProtocol = "UPSTREAM_PROTOCOL"
+	// ReasonLost: the connection ended after the request was sent and before the whole answer was there. What the upstream
+	// did is not known.
+	ReasonLost = "UPSTREAM_LOST"
 	// ReasonStatus: the upstream answered with an error status.
 	ReasonStatus = "UPSTREAM_STATUS"
 	// ReasonUnknownInstance: the instance id is not configured in this process.

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -20,7 +21,10 @@ import (
 const DefaultStreams = 128
 
 // ErrClosed is returned by a pool that was closed.
-var ErrClosed = errors.New("exchange: pool is closed")
+var ErrClosed = fmt.Errorf("exchange: pool is closed: %w", ErrUnsent)
+
+// ErrUnsent is in the chain of an error of Call that says for certain that nothing of the request reached the plugin.
+var ErrUnsent = errors.New("the request was not sent")
 
 // Pool keeps the streams of one instance and method. It is safe for concurrent use.
 type Pool struct {
@@ -61,25 +65,28 @@ func (p *Pool) Call(ctx context.Context, requestID string, head, body []byte) (*
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, markUnsent(status.FromContextError(ctx.Err()).Err())
 	}
 	defer func() { <-p.slots }()
 	s, reused, err := p.take(ctx)
 	if err != nil {
-		return nil, err
+		return nil, markUnsent(err)
 	}
 	msg, err := s.call(ctx, p, requestID, head, body)
 	if err != nil && reused && errors.Is(err, errStale) {
 		if s, err = p.open(ctx); err != nil {
-			return nil, err
+			return nil, markUnsent(err)
 		}
 		msg, err = s.call(ctx, p, requestID, head, body)
 	}
 	return msg, err
 }
 
+// markUnsent puts ErrUnsent into the chain of an error; its gRPC status stays what it is.
+func markUnsent(err error) error { return fmt.Errorf("%w (%w)", err, ErrUnsent) }
+
 // errStale marks a stream that had ended before the request went out: nothing reached the plugin.
-var errStale = errors.New("stream ended before the call")
+var errStale = fmt.Errorf("stream ended before the call: %w", ErrUnsent)
 
 func (s *stream) call(ctx context.Context, p *Pool, requestID string, head, body []byte) (*Message, error) {
 	var timeout time.Duration

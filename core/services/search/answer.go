@@ -72,26 +72,31 @@ func (a *attempt) withoutKey(body []byte) []byte {
 	return bytes.ReplaceAll(body, []byte(a.key.Reveal()), []byte(secret.Redacted))
 }
 
-// copyStream passes a streamed answer on, chunk by chunk.
+// copyStream passes a streamed answer on, chunk by chunk. When the client has gone the rest is read all the same, so that
+// the cost of the answer is known.
 func copyStream(st client.SearchStream, write func([]byte) error) (written int, err error) {
+	var gone error
 	for {
 		p, err := st.Next()
 		if err == io.EOF {
-			return written, nil
+			return written, gone
 		}
 		if err != nil {
 			return written, err
 		}
+		if gone != nil {
+			continue
+		}
 		written += len(p)
 		if err := write(p); err != nil {
-			return written, fault.Wrap(err, fault.ClientClosedRequest, "The client closed the connection.")
+			gone = fault.Wrap(err, fault.ClientClosedRequest, "The client closed the connection.")
 		}
 	}
 }
 
-// charged are the credits of an answer: what the upstream says, else the price of a success. An answer that broke off
-// costs nothing, unless it was the client who left.
-func charged(ans *answer, cost int64, err error) int64 {
+// charged returns the credits of an answer: what the upstream says, else the price of a success. An answer that broke
+// off costs its price too, since the upstream has worked for it.
+func charged(ans *answer, price int64) int64 {
 	usage := ans.head.Usage
 	if ans.stream != nil {
 		usage = ans.stream.Usage()
@@ -99,10 +104,8 @@ func charged(ans *answer, cost int64, err error) int64 {
 	switch {
 	case usage != nil:
 		return min(max(usage.Credits, 0), maxCount)
-	case err != nil && fault.CodeOf(err) != fault.ClientClosedRequest:
-		return 0
 	case ans.head.Status < 300:
-		return cost
+		return price
 	}
 	return 0
 }

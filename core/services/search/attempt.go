@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -20,8 +21,12 @@ type attempt struct {
 	call    *call
 
 	started time.Time
-	// reserved are the credits that the token holds for the call. unmetered is a call that reserves none.
+	// client is the context of the client's request. It decides whether anything more is begun, nothing else.
+	client context.Context
+	// reserved are the credits that the token holds for the call; spent are those of them that belong to calls of backends
+	// that were given up and whose end nobody saw. unmetered is a call that reserves none.
 	reserved  int64
+	spent     int64
 	unmetered bool
 	caching   caching
 	link      *link
@@ -45,15 +50,19 @@ func (a *attempt) price(l *link) int64 {
 	return price(l.operations[a.call.op.Name].Price, a.call.in.fields)
 }
 
-func (a *attempt) do(ctx context.Context) (ans *answer, err error) {
+// run performs the call. client is the context of the client's request: once it has ended no further backend or key is
+// tried, but a call that is under way goes on to its end, so that its cost is known.
+func (a *attempt) run(client context.Context) (ans *answer, err error) {
 	defer func() {
 		// A reservation must never outlive its request, whatever went wrong.
 		if v := recover(); v != nil {
 			ans, err = nil, fault.Wrap(fmt.Errorf("panic: %v\n%s", v, debug.Stack()), fault.Internal, "Something went wrong on our side.")
 		}
 	}()
+	a.client = client
+	ctx := context.WithoutCancel(client)
 	for range maxReloads {
-		ans, err := a.along(ctx)
+		ans, err := a.tryBackends(ctx)
 		if !errors.Is(err, catalog.ErrRetired) {
 			if err != nil {
 				err = asProxyFault(err)
@@ -74,28 +83,30 @@ func asProxyFault(err error) error {
 	return err
 }
 
-// along tries the backends of the chain, one after the other, until one answers.
-func (a *attempt) along(ctx context.Context) (*answer, error) {
+// tryBackends calls the backends of the chain, one after the other, until one answers.
+func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 	if a.call.op.Name == sdk.OpResearchResult {
-		return a.researchResult(ctx)
+		return a.fetchResearch(ctx)
 	}
 	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.op.Name))
 	for _, l := range a.state.candidates(a.call) {
 		if k := a.kept(l); k != nil {
-			return a.give(l, k), nil
+			return a.answerFromCache(l, k), nil
 		}
 		if x := a.reserve(l); x != nil {
 			err = x
 			continue
 		}
 		var ans *answer
-		if ans, err = a.at(ctx, l); err == nil {
+		if ans, err = a.callBackend(ctx, l); err == nil {
 			a.keep(ans)
 			return ans, nil
 		}
-		if ctx.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
+		if a.client.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
 			return nil, err
 		}
+		// The next backend reserves its own price: what this one may have charged is settled here.
+		a.chargeUnknown(err)
 		a.service.cfg.Logger.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
 	}
 	return nil, err
@@ -103,7 +114,7 @@ func (a *attempt) along(ctx context.Context) (*answer, error) {
 
 // reserve holds the credits that a backend asks, in place of those that another one did.
 func (a *attempt) reserve(l *link) error {
-	next := a.price(l)
+	next := a.price(l) + a.spent
 	if a.unmetered || next == a.reserved {
 		return nil
 	}
@@ -115,25 +126,39 @@ func (a *attempt) reserve(l *link) error {
 	return nil
 }
 
-// give answers with what was kept of a backend.
-func (a *attempt) give(l *link, k *kept) *answer {
-	a.link, a.keyID, a.key, a.upstream, a.plugin = l, "", "", 0, 0
+// chargeUnknown adds the price of a call whose end nobody saw to what the request costs.
+func (a *attempt) chargeUnknown(err error) {
+	if !a.unmetered && isOutcomeUnknown(err) {
+		a.spent = a.reserved
+	}
+}
+
+// answerFromCache answers with what was kept of a backend.
+func (a *attempt) answerFromCache(l *link, k *kept) *answer {
+	a.begin(l)
 	return k.again()
 }
 
-// at calls one backend.
-func (a *attempt) at(ctx context.Context, l *link) (*answer, error) {
+// begin forgets the call to another backend.
+func (a *attempt) begin(l *link) {
 	a.link, a.keyID, a.key, a.upstream, a.plugin = l, "", "", 0, 0
-	if l.credential {
-		return a.withKeys(ctx)
-	}
-	return a.withoutCredential(ctx)
 }
 
-func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
+// callBackend calls one backend.
+func (a *attempt) callBackend(ctx context.Context, l *link) (*answer, error) {
+	a.begin(l)
+	if l.credential {
+		return a.callWithKeys(ctx)
+	}
+	return a.callWithoutCredential(ctx)
+}
+
+// callWithKeys shows one key after the other to the backend until one is accepted, none is usable, the client has gone
+// or the time of one call is up.
+func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 	var tried []string
 	pool, group := a.service.pool, a.link.keyGroup()
-	for range maxAttempts {
+	for until := time.Now().Add(a.timeout()); len(tried) == 0 || a.client.Err() == nil && time.Now().Before(until); {
 		id, value, ok := pool.pick(group, a.call.caller(), tried)
 		if !ok && len(tried) == 0 {
 			a.service.lookForKeys(ctx)
@@ -144,7 +169,7 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 		}
 		a.keyID, a.key = id, value
 		a.attempts++
-		ans, err := a.once(ctx, &sdk.Request{Credential: value})
+		ans, err := a.callAndCount(ctx, &sdk.Request{Credential: value})
 		if err != nil {
 			return nil, err
 		}
@@ -158,10 +183,18 @@ func (a *attempt) withKeys(ctx context.Context) (*answer, error) {
 	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.wait(group))
 }
 
-// withoutCredential calls a backend that needs no key.
-func (a *attempt) withoutCredential(ctx context.Context) (*answer, error) {
+// timeout is how long one call to the backend may take.
+func (a *attempt) timeout() time.Duration {
+	if t := a.link.operations[a.call.op.Name].Timeout; t > 0 {
+		return t
+	}
+	return client.DefaultTimeout
+}
+
+// callWithoutCredential calls a backend that needs no key.
+func (a *attempt) callWithoutCredential(ctx context.Context) (*answer, error) {
 	a.attempts++
-	ans, err := a.once(ctx, &sdk.Request{})
+	ans, err := a.callAndCount(ctx, &sdk.Request{})
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +206,8 @@ func (a *attempt) withoutCredential(ctx context.Context) (*answer, error) {
 	return ans, nil
 }
 
-// researchResult asks the backend that took the research, with the key that began it: no other can see it.
-func (a *attempt) researchResult(ctx context.Context) (*answer, error) {
+// fetchResearch asks the backend that took the research, with the key that began it: no other can see it.
+func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
 	r, err := a.service.resource(ctx, a.call.resource, a.call.token.id)
 	if err != nil {
 		return nil, err
@@ -187,14 +220,14 @@ func (a *attempt) researchResult(ctx context.Context) (*answer, error) {
 			return nil, err
 		}
 		if !l.credential {
-			return a.at(ctx, l)
+			return a.callBackend(ctx, l)
 		}
-		return a.withBoundKey(ctx, l, r.KeyID)
+		return a.callWithBoundKey(ctx, l, r.KeyID)
 	}
 	return nil, fault.New(fault.UpstreamUnavailable, "The search backend of this research is not in use any more.")
 }
 
-func (a *attempt) withBoundKey(ctx context.Context, l *link, id string) (*answer, error) {
+func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*answer, error) {
 	a.link = l
 	value, ok := a.service.pool.get(id)
 	if !ok {
@@ -202,7 +235,7 @@ func (a *attempt) withBoundKey(ctx context.Context, l *link, id string) (*answer
 	}
 	a.keyID, a.key = id, value
 	a.attempts++
-	ans, err := a.once(ctx, &sdk.Request{Credential: value})
+	ans, err := a.callAndCount(ctx, &sdk.Request{Credential: value})
 	if err != nil {
 		return nil, err
 	}
@@ -213,19 +246,19 @@ func (a *attempt) withBoundKey(ctx context.Context, l *link, id string) (*answer
 	return ans, nil
 }
 
-// once calls the backend, and counts how that ended.
-func (a *attempt) once(ctx context.Context, req *sdk.Request) (*answer, error) {
-	ans, err := a.perform(ctx, req)
-	if counts, failed := speaksOf(ctx, ans, err); counts {
+// callAndCount calls the backend, and counts how that ended.
+func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
+	ans, err := a.invokePlugin(ctx, req)
+	if counts, failed := countsForBackend(ans, err); counts {
 		a.service.monitor.calls.note(a.link.ref, a.service.cfg.Now(), a.state.settings.alerts().ErrorWindow, failed)
 	}
 	return ans, err
 }
 
-func (a *attempt) perform(ctx context.Context, req *sdk.Request) (*answer, error) {
+func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, error) {
 	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.op.Name, a.call.resource, a.call.query, a.call.in.body, a.call.requestID
 	if a.call.in.stream {
-		return a.open(ctx, req)
+		return a.openStream(ctx, req)
 	}
 	began := time.Now()
 	req.Timeout = a.link.operations[a.call.op.Name].Timeout
@@ -243,7 +276,7 @@ func (a *attempt) perform(ctx context.Context, req *sdk.Request) (*answer, error
 	return &answer{head: reply.Head, reply: reply}, nil
 }
 
-func (a *attempt) open(ctx context.Context, req *sdk.Request) (*answer, error) {
+func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, streamLimit)
 	began := time.Now()
 	st, err := a.link.search.Stream(ctx, req)

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -132,8 +135,11 @@ func passesOn(err error, once bool) bool {
 	return code == fault.UpstreamUnavailable || code == fault.PluginUnavailable
 }
 
-// unsent tells whether an error says that nothing reached the upstream.
+// unsent reports whether an error says that nothing reached the upstream.
 func unsent(err error) bool {
+	if errors.Is(err, exchange.ErrUnsent) {
+		return true
+	}
 	switch errs.From(err).Reason {
 	case errs.ReasonConnect, errs.ReasonUnknownInstance:
 		return true
@@ -141,4 +147,19 @@ func unsent(err error) bool {
 	// Without a cause it was made before there was a call: the process is not there.
 	e := fault.As(err)
 	return e.Code == fault.PluginUnavailable && e.Unwrap() == nil
+}
+
+// isOutcomeUnknown reports whether an error leaves open what the upstream did: the request may have reached it, and
+// nobody saw the end. Such a call is charged as it was reserved.
+func isOutcomeUnknown(err error) bool {
+	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, errBusy) || unsent(err) {
+		return false
+	}
+	e := errs.From(err)
+	switch e.Reason {
+	case errs.ReasonTimeout, errs.ReasonLost, errs.ReasonPanic:
+		return true
+	}
+	// A plugin that ended in the middle of the call leaves the bare status of its connection.
+	return e.Code == codes.DeadlineExceeded || e.Code == codes.Canceled || e.Reason == codes.Unavailable.String()
 }

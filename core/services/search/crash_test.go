@@ -57,7 +57,7 @@ func TestHardStop(t *testing.T) {
 		}
 	}
 	u := after.used(after.svc, id)
-	if interrupted != 5 || after.sums(id) != (sums{10, 5, 10, 5}) || u.HourlyRequests != 10 || u.HourlyCredits != 5 || u.Reserved != 0 {
+	if interrupted != 5 || after.sums(id) != (sums{10, 15, 10, 15}) || u.HourlyRequests != 10 || u.HourlyCredits != 15 || u.Reserved != 0 {
 		t.Errorf("%d interrupted; %+v; %+v", interrupted, after.sums(id), u)
 	}
 	if _, err := after.call(after.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -10,13 +9,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 )
 
-// speaksOf tells whether a call to a backend says something about it, and whether it failed. What the client did says
-// nothing, nor does what concerns a key alone.
-func speaksOf(ctx context.Context, ans *answer, err error) (counts, failed bool) {
+// countsForBackend reports whether the end of a call says something about the backend, and whether the call failed. What
+// concerns a key alone says nothing.
+func countsForBackend(ans *answer, err error) (counts, failed bool) {
 	switch {
 	case err == nil:
 		return true, ans.head.Status >= 500
-	case ctx.Err() != nil, errors.Is(err, catalog.ErrRetired):
+	case errors.Is(err, catalog.ErrRetired):
 		return false, false
 	}
 	code := fault.CodeOf(err)

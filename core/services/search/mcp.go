@@ -133,7 +133,7 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	}
 	began := time.Now()
 	c := &call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
-	ans, err := m.service.proxy(ctx, st, c)
+	ans, err := m.proxyUnlessCancelled(ctx, st, c)
 	if err != nil {
 		return nil, err
 	}
@@ -142,4 +142,28 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 		return m.await(ctx, c, id, out, began, t.Progress)
 	}
 	return out, nil
+}
+
+// proxyUnlessCancelled performs a call, and returns at once when ctx ends: a session can be ended, and a call cancelled,
+// while its upstream works. The call goes on by itself then, and is settled when its end is known.
+func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *state, c *call) (*answer, error) {
+	type outcome struct {
+		ans *answer
+		err error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		ans, err := m.service.proxy(ctx, st, c)
+		if ctx.Err() != nil && ans != nil {
+			ans.reply.Release()
+			ans, err = nil, fault.FromPlugin(ctx.Err())
+		}
+		ended <- outcome{ans, err}
+	}()
+	select {
+	case o := <-ended:
+		return o.ans, o.err
+	case <-ctx.Done():
+		return nil, fault.FromPlugin(ctx.Err())
+	}
 }

@@ -1,13 +1,11 @@
 package search
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -240,18 +238,14 @@ func TestMCPSessions(t *testing.T) {
 	}
 }
 
-// TestMCPEndsWhatRuns ends a session while a call runs.
+// TestMCPEndsWhatRuns ends a session while a call runs: the client hears of it at once, and the call is charged once the
+// upstream has ended it.
 func TestMCPEndsWhatRuns(t *testing.T) {
 	e, double := mcpEnv(t)
 	token := e.token(nil)
 	id := e.rpc(token, welcome).header.Get("Mcp-Session-Id")
-	entered, left := make(chan struct{}), make(chan struct{})
-	double.On(sdk.OpMap, fake.Answer{Do: func(ctx context.Context, _ *sdk.Request) (*sdk.Response, error) {
-		close(entered)
-		<-ctx.Done()
-		close(left)
-		return nil, ctx.Err()
-	}})
+	entered, answer := make(chan struct{}), make(chan struct{})
+	double.On(sdk.OpMap, answerWhen(entered, answer))
 	status := make(chan int, 1)
 	go func() {
 		body := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"web_map","arguments":{"url":"u"}}}`
@@ -264,10 +258,11 @@ func TestMCPEndsWhatRuns(t *testing.T) {
 	if g := e.send("DELETE", "/search/mcp", "", "Authorization", "Bearer "+token, "Mcp-Session-Id", id); g.status != 204 {
 		t.Errorf("end: %d", g.status)
 	}
-	wait(t, left)
 	if got := <-status; got != 499 {
 		t.Errorf("the call ended with %d", got)
 	}
+	close(answer)
+	e.charged(token, 2)
 }
 
 func TestMCPOrigins(t *testing.T) {

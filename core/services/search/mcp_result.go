@@ -102,7 +102,7 @@ func (m *mcpCaller) await(ctx context.Context, c *call, id string, pending *mcp.
 // ask puts one question for a research.
 func (m *mcpCaller) ask(ctx context.Context, question *call) (*mcp.Result, error) {
 	run := &attempt{service: m.service, state: m.service.state.Load(), call: question, unmetered: true, started: time.Now()}
-	ans, err := run.do(ctx)
+	ans, err := run.run(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -204,13 +204,8 @@ func TestMCPCancel(t *testing.T) {
 	for _, version := range []string{"2025-11-25", ""} {
 		e, double := mcpEnv(t)
 		token := e.token(nil)
-		entered, left := make(chan struct{}), make(chan struct{})
-		double.On(sdk.OpMap, fake.Answer{Do: func(ctx context.Context, _ *sdk.Request) (*sdk.Response, error) {
-			close(entered)
-			<-ctx.Done()
-			close(left)
-			return nil, ctx.Err()
-		}}, fake.JSON(200, `{}`))
+		entered, answer := make(chan struct{}), make(chan struct{})
+		double.On(sdk.OpMap, answerWhen(entered, answer), fake.JSON(200, `{}`))
 		s := e.connect(version, "", bearing{token: token}, nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
@@ -220,14 +215,28 @@ func TestMCPCancel(t *testing.T) {
 		}()
 		wait(t, entered)
 		cancel()
-		wait(t, left)
 		if err := <-ended; err == nil {
 			t.Error("the cancelled call has a result")
 		}
+		close(answer)
+		e.charged(token, 2)
 		if res := search(e, s, "web_map", map[string]any{"url": "u"}); res.IsError {
 			t.Errorf("after the cancellation: %s", said(res))
 		}
 	}
+}
+
+// answerWhen closes entered when it is called, and answers once answer is closed.
+func answerWhen(entered, answer chan struct{}) fake.Answer {
+	return fake.Answer{Do: func(ctx context.Context, _ *sdk.Request) (*sdk.Response, error) {
+		close(entered)
+		select {
+		case <-answer:
+			return &sdk.Response{Head: sdk.Head{Status: 200, ContentType: "application/json"}, Body: []byte(`{}`)}, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
 }
 
 func wait(t *testing.T, c <-chan struct{}) {

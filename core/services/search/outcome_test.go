@@ -10,9 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -82,7 +87,13 @@ func TestOutcomes(t *testing.T) {
 		{"no key", -1, []func() (*sdk.Reply, error){ok(200, `{}`)}, 502, "upstream_unavailable", 0, 0},
 		{"second key", 3, []func() (*sdk.Reply, error){judged(429, sdk.KeyRateLimited), ok(200, `{}`)}, 200, "", 1, 2},
 		{"third key", 4, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(432, sdk.KeyExhausted), ok(200, `{}`)}, 200, "", 1, 3},
-		{"at most three keys", 5, []func() (*sdk.Reply, error){judged(403, sdk.KeyInvalid)}, 502, "upstream_unavailable", 0, 3},
+		{"as many keys as there are", 5, []func() (*sdk.Reply, error){judged(403, sdk.KeyInvalid)}, 502, "upstream_unavailable", 0, 5},
+		{"three keys that fail before two that work", 5, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(429, sdk.KeyRateLimited), judged(403, sdk.KeyInvalid), ok(200, `{}`)}, 200, "", 1, 4},
+		{"no answer in time", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTimeout, "No answer in time.")))}, 502, "upstream_unavailable", 1, 1},
+		{"connection lost", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonLost, "The connection ended.")))}, 502, "upstream_unavailable", 1, 1},
+		{"no connection", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "Cannot connect.")))}, 502, "upstream_unavailable", 0, 1},
+		{"plugin ends in the middle", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(status.Error(codes.Unavailable, "EOF")))}, 502, "plugin_unavailable", 1, 1},
+		{"plugin ends before", 0, []func() (*sdk.Reply, error){failing(fault.Wrap(exchange.ErrClosed, fault.PluginUnavailable, "Down."))}, 502, "plugin_unavailable", 0, 1},
 		{"all keys spent", 2, []func() (*sdk.Reply, error){judged(433, sdk.KeyExhausted)}, 502, "upstream_unavailable", 0, 2},
 		{"403 that is not about the key", 2, []func() (*sdk.Reply, error){ok(403, `{}`)}, 403, "", 0, 1},
 		{"401 of which the backend says nothing", 2, []func() (*sdk.Reply, error){ok(401, `{}`), ok(200, `{}`)}, 200, "", 1, 2},
@@ -124,7 +135,7 @@ func TestOutcomes(t *testing.T) {
 			}
 			e.backend.invoke = answers(charging(200, 1))
 			e.clock.advance(61 * 24 * time.Hour)
-			if g := e.post("search", token, `{"query":"next"}`); g.status != 200 && tt.keys >= 0 && tt.name != "at most three keys" {
+			if g := e.post("search", token, `{"query":"next"}`); g.status != 200 && tt.keys >= 0 && tt.name != "as many keys as there are" {
 				t.Errorf("the next request: %d %s", g.status, g.body)
 			}
 		})
@@ -225,9 +236,9 @@ func TestStreams(t *testing.T) {
 	}{
 		{"at the price", &chunks{head: head, parts: []string{"data: a\n\n", "data: b\n\n"}}, true, 40, Success},
 		{"at the upstream's word", &chunks{head: head, parts: []string{"data: a\n\n"}, usage: &sdk.Usage{Credits: 11}}, true, 11, Success},
-		{"breaks off", &chunks{head: head, parts: []string{"data: a\n\n"}, end: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 0, Failure},
+		{"breaks off", &chunks{head: head, parts: []string{"data: a\n\n"}, end: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 40, Failure},
 		{"breaks off after the bill", &chunks{head: head, parts: []string{"data: a\n\n"}, end: errors.New("gone"), usage: &sdk.Usage{Credits: 5}}, false, 5, Failure},
-		{"panics", &stuck{chunks{head: head}}, false, 0, Failure},
+		{"panics", &stuck{chunks{head: head}}, false, 40, Failure},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

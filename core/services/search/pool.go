@@ -14,6 +14,8 @@ const (
 	// coolDefault is how long a rate-limited key rests where the upstream names no time; coolMax bounds what it names.
 	coolDefault = time.Minute
 	coolMax     = 10 * time.Minute
+	// retrySoon is what a client is told to wait when keys are usable that its request had no time to try.
+	retrySoon = time.Second
 	// maxAffinity bounds the tokens whose key is remembered.
 	maxAffinity = 10_000
 )
@@ -231,14 +233,21 @@ func (p *pool) hasUsable(group string) bool {
 	return p.rested(now, group, nil) != nil
 }
 
-// wait is how long it takes until a key of a backend that rests can be used again; 0 if none will be by itself.
+// wait returns how long it takes until a backend has a usable key: retrySoon if it has one now, 0 if none comes back by
+// itself.
 func (p *pool) wait(group string) time.Duration {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var shortest time.Duration
 	for _, k := range p.byID {
-		if !p.serves(k, group) || k.usable(now) || k.until.IsZero() {
+		if !p.serves(k, group) {
+			continue
+		}
+		if k.usable(now) {
+			return retrySoon
+		}
+		if k.until.IsZero() {
 			continue
 		}
 		if d := k.until.Sub(now); shortest == 0 || d < shortest {

@@ -12,7 +12,7 @@ func TestPoolTellsWhenAKeyComesBack(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	p := newPool(func() time.Time { return now }, func(string, KeyState, string, time.Time, time.Time) {})
 	p.load([]*key{{id: "a", state: KeyActive}, {id: "b", state: KeyActive}, {id: "c", state: KeyInvalid}}, nil)
-	if got := p.wait(""); got != 0 {
+	if got := p.wait(""); got != retrySoon {
 		t.Fatalf("with usable keys: %s", got)
 	}
 	p.mark("a", sdk.KeyVerdict{State: sdk.KeyRateLimited, RetryAfter: 40 * time.Second})
@@ -21,10 +21,13 @@ func TestPoolTellsWhenAKeyComesBack(t *testing.T) {
 		t.Fatalf("the nearest is %s away", got)
 	}
 	now = now.Add(time.Minute)
+	if got := p.wait(""); got != retrySoon {
+		t.Fatalf("with a usable key: %s", got)
+	}
+	p.mark("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
 	if got := p.wait(""); got < 9*24*time.Hour {
 		t.Fatalf("the exhausted one comes back in %s", got)
 	}
-	p.mark("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
 	p.load(nil, []string{"b"})
 	if got := p.wait(""); got != 0 {
 		t.Fatalf("nothing comes back by itself, yet %s", got)

@@ -9,8 +9,6 @@ import (
 )
 
 const (
-	// maxAttempts is how many keys are tried for one request.
-	maxAttempts = 3
 	// maxReloads is how often a request follows a reload to the new backend.
 	maxReloads = 16
 	// researchFor is how long a research id is remembered.
@@ -45,6 +43,8 @@ func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error
 	}
 	r := &record{entry: entry{
 		Time: began, RequestID: c.requestID, TokenID: c.token.id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
+		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
+		Credits: run.reserved,
 	}}
 	if x := c.token.counter.reserve(began, run.reserved, c.token.limits); x != nil {
 		return nil, s.refuse(r, c, x)
@@ -53,7 +53,7 @@ func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error
 		s.audit.begin(r)
 	}
 	run.started = time.Now()
-	ans, err := run.do(ctx)
+	ans, err := run.run(ctx)
 	if ans != nil && ans.stream != nil {
 		ans.finish = func(written int, err error) { s.settle(r, c, run, ans, written, err) }
 		return ans, nil
@@ -72,7 +72,7 @@ func (s *Service) refuse(r *record, c *call, x *Exceeded) error {
 	now := s.cfg.Now()
 	c.token.counter.refuse(now, r.Time)
 	s.cfg.Metrics.refused(x)
-	r.Outcome, r.Status, r.ErrorCode, r.finished = Refused, 429, string(fault.QuotaExhausted), true
+	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.finished = Refused, 429, string(fault.QuotaExhausted), 0, true
 	if s.audit != nil {
 		s.audit.begin(r)
 	}
@@ -108,13 +108,21 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 	switch {
 	case ans != nil:
 		status, upstream = ans.head.Status, ans.head.Status
-		credits = charged(ans, run.reserved, err)
+		credits = run.spent + charged(ans, run.reserved-run.spent)
 		if ans.cached {
-			upstream, credits = 0, 0
+			upstream, credits = 0, run.spent
 		}
 		if status >= 400 {
 			outcome, code = Failure, "upstream_error"
 		}
+	case isOutcomeUnknown(err):
+		credits = run.reserved
+	default:
+		credits = run.spent
+	}
+	if err == nil && run.client.Err() != nil {
+		// The answer reaches nobody, but the upstream has worked for it.
+		outcome, status, code = Failure, fault.StatusClientClosedRequest, string(fault.ClientClosedRequest)
 	}
 	if err != nil {
 		e := fault.As(err)

@@ -49,7 +49,8 @@ func (c *Client) classify(ctx context.Context, req *Request, err error) *errs.Er
 	case isTLS(err):
 		return errs.Unavailable(errs.ReasonConnect, "%s: %s", what, tlsText(err))
 	}
-	return errs.Unavailable(errs.ReasonProtocol, "%s: %s", what, protocolText(err))
+	reason, text := protocolText(err)
+	return errs.Unavailable(reason, "%s: %s", what, text)
 }
 
 func timedOut(err error) bool {
@@ -100,17 +101,18 @@ func tlsText(err error) string {
 	return "no TLS connection"
 }
 
-func protocolText(err error) string {
+// protocolText returns the reason and the words for an answer that could not be read.
+func protocolText(err error) (reason, text string) {
 	for _, own := range []error{errTooLarge, errEncoding, errTooManyRedirects, errDowngrade} {
 		if errors.Is(err, own) {
-			return own.Error()
+			return errs.ReasonProtocol, own.Error()
 		}
 	}
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return "connection was reset"
+		return errs.ReasonLost, "connection was reset"
 	}
 	if strings.Contains(err.Error(), "malformed") {
-		return "answer is not HTTP"
+		return errs.ReasonProtocol, "answer is not HTTP"
 	}
-	return "connection ended before the answer was complete"
+	return errs.ReasonLost, "connection ended before the answer was complete"
 }

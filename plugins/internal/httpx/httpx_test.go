@@ -133,7 +133,12 @@ func TestProtocolErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := get(t, c, raw(t, answer))
-			wantReason(t, err, errs.ReasonProtocol)
+			reason := errs.ReasonLost
+			switch name {
+			case "not HTTP", "too large", "too large, chunked", "unasked gzip":
+				reason = errs.ReasonProtocol
+			}
+			wantReason(t, err, reason)
 		})
 	}
 }

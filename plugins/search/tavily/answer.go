@@ -77,7 +77,7 @@ func verdict(status int, body []byte, retryAfter string, now time.Time) search.K
 	case status == http.StatusUnauthorized:
 		return search.KeyVerdict{State: search.KeyInvalid, Reason: "key was not accepted"}
 	case status == http.StatusForbidden && saysKeyInvalid(body):
-		return search.KeyVerdict{State: search.KeyInvalid, Reason: "key was revoked or deactivated"}
+		return search.KeyVerdict{State: search.KeyInvalid, Reason: "key was revoked, deactivated or suspended"}
 	case status == http.StatusTooManyRequests:
 		return search.KeyVerdict{
 			State: search.KeyRateLimited, RetryAfter: httpx.RetryAfter(retryAfter, now), Reason: "too many requests",
@@ -95,7 +95,7 @@ const maxVerdictBody = 8 << 10
 // saysKeyInvalid tells a 403 that concerns the key from one that concerns the request.
 func saysKeyInvalid(body []byte) bool {
 	text := strings.ToLower(string(body[:min(len(body), maxVerdictBody)]))
-	for _, s := range []string{"deactivated", "revoked", "invalid api key", "api key is invalid", "invalid_api_key", "invalid_token"} {
+	for _, s := range []string{"deactivated", "revoked", "suspended", "invalid api key", "api key is invalid", "invalid_api_key", "invalid_token"} {
 		if strings.Contains(text, s) {
 			return true
 		}

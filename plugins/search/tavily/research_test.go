@@ -128,7 +128,11 @@ func TestStreamFaults(t *testing.T) {
 	for _, fault := range []string{tavilytest.FaultStreamCut, tavilytest.FaultHTML, tavilytest.FaultReset, tavilytest.FaultHalfBody} {
 		fake.Script(tavilytest.Answer{Fault: fault})
 		_, err := stream.Stream(t.Context(), request(search.OpResearch, streaming), newRecorder())
-		if e := errs.From(err); e == nil || e.Reason != errs.ReasonProtocol {
+		want := errs.ReasonLost
+		if fault == tavilytest.FaultHTML {
+			want = errs.ReasonProtocol
+		}
+		if e := errs.From(err); e == nil || e.Reason != want {
 			t.Errorf("%s: got %v", fault, err)
 		}
 	}

@@ -142,6 +142,7 @@ func TestErrorStatuses(t *testing.T) {
 		{403, `{"detail":{"error":"URL is not supported"}}`, "", search.KeyUnknown, 0},
 		{403, `{"detail":{"error":"This API key was REVOKED"}}`, "", search.KeyInvalid, 0},
 		{403, `account is deactivated`, "", search.KeyInvalid, 0},
+		{403, `{"detail":{"error":"Your account has been suspended."}}`, "", search.KeyInvalid, 0},
 		{403, `Invalid API key`, "", search.KeyInvalid, 0},
 		{422, `{"detail":[]}`, "", search.KeyUnknown, 0},
 		{429, ``, "", search.KeyRateLimited, 0},
@@ -183,7 +184,7 @@ func TestErrorStatuses(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for fault, reason := range map[string]string{
-		tavilytest.FaultReset: errs.ReasonProtocol, tavilytest.FaultHalfBody: errs.ReasonProtocol, tavilytest.FaultWrongLength: errs.ReasonProtocol,
+		tavilytest.FaultReset: errs.ReasonLost, tavilytest.FaultHalfBody: errs.ReasonLost, tavilytest.FaultWrongLength: errs.ReasonProtocol,
 		tavilytest.FaultHTML: errs.ReasonProtocol, tavilytest.FaultHuge: errs.ReasonProtocol, tavilytest.FaultGarbage: errs.ReasonProtocol,
 		tavilytest.FaultHang: errs.ReasonTimeout, tavilytest.FaultLarge: "",
 	} {

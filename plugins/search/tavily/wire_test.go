@@ -34,7 +34,7 @@ func TestOverTheWire(t *testing.T) {
 		all.Wait()
 		fake.Script(tavilytest.Answer{Fault: tavilytest.FaultReset}, tavilytest.Answer{Status: 432})
 		_, err := client.Invoke(t.Context(), request(search.OpSearch, `{"query":"q"}`))
-		if e := errs.From(err); e == nil || e.Reason != errs.ReasonProtocol || e.Source != errs.Upstream {
+		if e := errs.From(err); e == nil || e.Reason != errs.ReasonLost || e.Source != errs.Upstream {
 			t.Errorf("%d streams: got %v", streams, err)
 		}
 		reply, err := client.Invoke(t.Context(), request(search.OpSearch, `{"query":"q"}`))

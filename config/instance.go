@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -41,7 +42,7 @@ type Instance struct {
 	config    hcl.Body
 	configDef Range
 	// decoded is the config block after DecodeInstance.
-	decoded *node
+	decoded atomic.Pointer[node]
 }
 
 // Ref returns the name by which services refer to the instance, such as "search.docs".
@@ -216,16 +217,17 @@ func validName(name string) bool { return namePattern.MatchString(name) }
 
 // DecodeInstance decodes the config block of an instance against the schema of its plugin and returns the JSON for
 // it: an object with a member for every attribute and block. The JSON is nil if there are errors. It may be called
-// for several instances at once.
+// for several instances at once, and again for the same one while others read the file.
 func (f *File) DecodeInstance(i *Instance, s *schema.Schema) ([]byte, Diagnostics) {
 	d := f.decoder()
-	i.decoded, _ = d.body(i.config, i.configDef, s)
-	f.record(i.Ref()+".config", i.decoded)
+	decoded, _ := d.body(i.config, i.configDef, s)
+	i.decoded.Store(decoded)
+	f.record(i.Ref()+".config", decoded)
 	d.diags.Sort()
 	if d.diags.HasErrors() {
 		return nil, d.diags
 	}
-	data, err := i.decoded.encode()
+	data, err := decoded.encode()
 	if err != nil {
 		return nil, append(d.diags, ErrorAt(i.configDef, "Block cannot be encoded", fmt.Sprintf("encode %s: %v", i.Ref(), err))...)
 	}

@@ -16,10 +16,11 @@ import (
 // are left out. DecodeInstance must have been called for the instance, else everything is at its header.
 func (f *File) Locate(i *Instance, ds schema.Diagnostics) Diagnostics {
 	def := i.configDef
-	if i.decoded == nil {
+	decoded := i.decoded.Load()
+	if decoded == nil {
 		def = i.Range
 	}
-	return f.locate(i.decoded, def, i.Plugin, ds)
+	return f.locate(decoded, def, i.Plugin, ds)
 }
 
 // locate serves plugins and, with an empty plugin name, the host's own blocks.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -19,6 +20,8 @@ type Plugin struct {
 	Env []string
 	// MTLS encrypts the connection.
 	MTLS bool
+	// StartTimeout bounds a start until the plugin answers, and each check of a configuration; 0 leaves it to the host.
+	StartTimeout time.Duration
 	// InsecureUnpinned lets the binary run without a digest in the lock file.
 	InsecureUnpinned bool
 	// Range is the block's header.
@@ -28,12 +31,19 @@ type Plugin struct {
 }
 
 type pluginArgs struct {
-	Path             string   `patchbay:"path" doc:"The executable, relative to this file."`
-	Args             []string `patchbay:"args"`
-	Env              []string `patchbay:"env" doc:"Names of the environment variables that the plugin inherits."`
-	MTLS             bool     `patchbay:"mtls,default=false"`
-	InsecureUnpinned bool     `patchbay:"insecure_unpinned,default=false"`
+	Path             string        `patchbay:"path" doc:"The executable, relative to this file."`
+	Args             []string      `patchbay:"args"`
+	Env              []string      `patchbay:"env" doc:"Names of the environment variables that the plugin inherits."`
+	MTLS             bool          `patchbay:"mtls,default=false"`
+	StartTimeout     time.Duration `patchbay:"start_timeout,default=10s" doc:"How long a start may take until the plugin answers, and each check of a configuration."`
+	InsecureUnpinned bool          `patchbay:"insecure_unpinned,default=false"`
 }
+
+// The range of start_timeout.
+const (
+	minStartTimeout = 100 * time.Millisecond
+	maxStartTimeout = 10 * time.Minute
+)
 
 // Plugin returns the plugin block of that name, or nil.
 func (f *File) Plugin(name string) *Plugin {
@@ -70,7 +80,10 @@ func (d *decoder) plugin(block *hcl.Block, s *schema.Schema) *Plugin {
 		return p
 	}
 	d.diags = append(d.diags, b.Decode(&args)...)
-	p.Args, p.Env, p.MTLS, p.InsecureUnpinned = args.Args, args.Env, args.MTLS, args.InsecureUnpinned
+	p.Args, p.Env, p.MTLS, p.StartTimeout, p.InsecureUnpinned = args.Args, args.Env, args.MTLS, args.StartTimeout, args.InsecureUnpinned
+	if t := p.StartTimeout; t < minStartTimeout || t > maxStartTimeout {
+		d.errorAt(b.RangeOf(schema.At("start_timeout")), "Invalid duration", `"start_timeout" must be from %s to %s. Write for example "30s".`, minStartTimeout, maxStartTimeout)
+	}
 	if args.Path != "" {
 		p.Path = d.file.resolve(args.Path)
 	}

@@ -81,9 +81,9 @@ func (p *printer) instance(i *Instance) {
 	p.open(blockTitle(i.Kind, []string{i.Plugin, i.Name}))
 	p.node(i.args)
 	switch {
-	case i.decoded != nil:
+	case i.decoded.Load() != nil:
 		p.open("config")
-		p.node(i.decoded)
+		p.node(i.decoded.Load())
 		p.close()
 	case i.config != nil:
 		p.line("# config: not shown, the plugin has not told its schema")

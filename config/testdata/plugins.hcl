@@ -11,3 +11,8 @@ plugin "broken" {
   path = ["x"]
   mtsl = true
 }
+
+plugin "hasty" {
+  path          = "bin/hasty"
+  start_timeout = "0s"
+}

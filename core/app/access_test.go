@@ -237,7 +237,7 @@ const reached = 299
 // exposed puts the routes of the product behind the product's guard, with handlers that do nothing.
 func exposed(t *testing.T, a *App) (base string, mounts []httpd.Mount) {
 	t.Helper()
-	mounts, err := a.mounts()
+	mounts, err := a.mounts(a.set)
 	must(t, err)
 	for i := range mounts {
 		routes := slices.Clone(mounts[i].Routes)
@@ -248,7 +248,7 @@ func exposed(t *testing.T, a *App) (base string, mounts []httpd.Mount) {
 	}
 	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
 	must(t, err)
-	must(t, h.Mount(mounts, httpd.Options{Guard: a.users.Guard(a.access()), Clients: a.clients}))
+	must(t, h.Mount(mounts, httpd.Options{Guard: a.users.Guard(a.set.access(a.clients)), Clients: a.clients}))
 	h.Serve()
 	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
 	return "http://" + h.Addr(), mounts
@@ -318,7 +318,7 @@ func TestAccessTokenRoutes(t *testing.T) {
 	a := startApp(t, map[string]string{
 		"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr,
 	})
-	mounts, err := a.mounts()
+	mounts, err := a.mounts(a.set)
 	must(t, err)
 	all, n := callers(t, a), 0
 	for _, m := range mounts {

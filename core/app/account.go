@@ -10,8 +10,8 @@ import (
 )
 
 // withAccounts adds sign-in and accounts, below /system, to what the core itself answers.
-func (a *App) withAccounts(core *httpd.Mount) error {
-	routes, err := account.New(account.Config{Users: a.users, Access: a.access(), Version: a.cfg.Version}).System()
+func (a *App) withAccounts(core *httpd.Mount, set *settings) error {
+	routes, err := account.New(account.Config{Users: a.users, Access: set.access(a.clients), Version: a.cfg.Version}).System()
 	core.Routes = append(core.Routes, routes...)
 	return err
 }

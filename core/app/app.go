@@ -36,6 +36,8 @@ type Config struct {
 	Env config.Env
 	// Version is the core's own.
 	Version string
+	// RetryEvery is the pause between attempts to build the instances that were left out (15 s).
+	RetryEvery time.Duration
 	// Logger overrides the one that the configuration asks for.
 	Logger hclog.Logger
 }
@@ -64,6 +66,11 @@ type App struct {
 	http       *httpd.Server
 	admin      *httpd.Server
 	clients    *httpd.Clients
+
+	outcome reloadOutcome
+	absent  absences
+	// res is the resolver of the settings in use.
+	res *resolver
 
 	reload   sync.Mutex
 	cancel   context.CancelFunc
@@ -101,7 +108,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	if err := a.openHost(); err != nil {
 		return nil, diags, err
 	}
-	change, found, err := a.prepare(ctx, set, res)
+	change, absent, found, err := a.prepare(ctx, set, res)
 	diags = append(diags, found...)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
@@ -110,7 +117,13 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 		change.Abort()
 		return nil, diags, err
 	}
-	return a, diags, a.listen(ctx)
+	a.res = res
+	a.absent.replace(absent)
+	if err := a.listen(ctx); err != nil {
+		return nil, diags, err
+	}
+	a.watchAbsent()
+	return a, diags, nil
 }
 
 // load reads the configuration as far as that needs no running plugin.
@@ -182,34 +195,13 @@ func (a *App) openHost() (err error) {
 	if err != nil {
 		return err
 	}
-	a.metrics.statuses = a.host.Statuses
+	a.metrics.statuses, a.metrics.instances, a.metrics.outcome = a.host.Statuses, a.instanceStates, &a.outcome
 	a.catalog = catalog.New(catalog.Config{
 		Host: a.host, Kinds: kinds(), Logger: a.log, Version: a.cfg.Version, UserAgent: "patchbay/" + a.cfg.Version,
 		Protected: a.set.protected(), Drain: a.set.core.Drain,
 	})
 	a.closers = append(a.closers, a.host.Close, a.retiring.Wait, a.catalog.Close)
 	return nil
-}
-
-// prepare builds the instances that the settings ask for.
-func (a *App) prepare(ctx context.Context, set *settings, res *resolver) (*catalog.Change, config.Diagnostics, error) {
-	wanted, diags := set.plan(ctx, a.catalog, res)
-	if diags.HasErrors() {
-		for _, w := range wanted {
-			w.Candidate.Close()
-		}
-		return nil, diags, nil
-	}
-	change, err := a.catalog.Prepare(ctx, wanted, set.file.Dir)
-	var rejected *catalog.Rejection
-	if errors.As(err, &rejected) {
-		for _, in := range set.file.Instances {
-			if in.Ref() == rejected.Ref {
-				return nil, append(diags, set.file.Locate(in, rejected.Diagnostics)...), nil
-			}
-		}
-	}
-	return change, diags, err
 }
 
 func (a *App) openServices(ctx context.Context, change *catalog.Change) (err error) {
@@ -298,6 +290,7 @@ const adminEnd = time.Second
 // Close drains the requests and ends everything. Requests get the time that the configuration gives them; those that take
 // longer are cut off, which is no error.
 func (a *App) Close() error {
+	a.absent.stop()
 	a.reload.Lock()
 	defer a.reload.Unlock()
 	a.draining = true

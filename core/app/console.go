@@ -28,45 +28,49 @@ import (
 )
 
 // newConsole makes the pages for the settings that are in use.
-func (a *App) newConsole() (*console.Console, error) {
-	sections, err := a.sections()
+func (a *App) newConsole(set *settings) (*console.Console, error) {
+	sections, err := a.sections(set)
 	if err != nil {
 		return nil, err
 	}
 	return console.New(console.Config{
-		Users: a.users, Access: a.access(), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: newProviders(a, a.set.file), Services: a.panelServices(), Sections: sections, Warnings: a.warnings(),
+		Users: a.users, Access: set.access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
+		Providers: newProviders(a, set.file), Services: set.panelServices(), Sections: sections,
+		Warnings: func() []string { return a.warnings(set) },
 	})
 }
 
-// warnings are about settings that are not for production; every page shows them.
-func (a *App) warnings() (ids []string) {
-	if a.openToAll() {
+// warnings are about settings that are not for production, and about a reload that was rejected; every page shows them.
+func (a *App) warnings(set *settings) (ids []string) {
+	if set.openToAll() {
 		ids = append(ids, "warning.anonymous")
 	}
-	if a.set.search != nil && a.set.search.DevOpenAdmin {
+	if set.search != nil && set.search.DevOpenAdmin {
 		ids = append(ids, "warning.open")
+	}
+	if a.outcome.rejected() != nil {
+		ids = append(ids, "warning.reload")
 	}
 	return ids
 }
 
 // openToAll tells whether callers without an identity may administer from anywhere.
-func (a *App) openToAll() bool {
-	c := a.set.core
+func (s *settings) openToAll() bool {
+	c := s.core
 	return c.Anonymous && c.AllowedUser == "" && c.AllowedGroup == ""
 }
 
 // sections are the pages of the services that are switched on.
-func (a *App) sections() ([]console.Section, error) {
+func (a *App) sections(set *settings) ([]console.Section, error) {
 	var out []console.Section
 	if a.search != nil {
-		base, err := url.Parse(a.search.BaseURL())
+		base, err := url.Parse(set.search.BaseURL)
 		if err != nil {
 			return nil, err
 		}
-		address := a.search.BaseURL()
-		if base.Host == "" && a.set.core.PublicURL != "" {
-			address = strings.TrimSuffix(a.set.core.PublicURL, "/") + base.Path
+		address := set.search.BaseURL
+		if base.Host == "" && set.core.PublicURL != "" {
+			address = strings.TrimSuffix(set.core.PublicURL, "/") + base.Path
 		}
 		section, err := pages.Section(a.search, base.Path, address)
 		if err != nil {
@@ -75,7 +79,7 @@ func (a *App) sections() ([]console.Section, error) {
 		out = append(out, section)
 	}
 	if a.containers != nil {
-		base, err := url.Parse(a.set.containers.BaseURL)
+		base, err := url.Parse(set.containers.BaseURL)
 		if err != nil {
 			return nil, err
 		}
@@ -89,11 +93,11 @@ func (a *App) sections() ([]console.Section, error) {
 }
 
 // panelServices are the services with what they refer to.
-func (a *App) panelServices() (out []console.Service) {
-	if s := a.set.search; s != nil {
+func (s *settings) panelServices() (out []console.Service) {
+	if s := s.search; s != nil {
 		out = append(out, panelService("search", s.BaseURL, s.Backend, s.Notify))
 	}
-	if s := a.set.containers; s != nil {
+	if s := s.containers; s != nil {
 		out = append(out, panelService("containers", s.BaseURL, []string{s.Engine, s.CodeHost}, s.Registries))
 	}
 	return out
@@ -159,6 +163,8 @@ func (p *providers) Instances() []console.Instance {
 			st := current.Process().Status()
 			i.Version, i.State, i.Message, i.Since = st.Version, string(st.State), st.Message, st.Since
 			i.PID, i.Restarts, i.Memory = st.PID, st.Restarts, resident(st.PID)
+		} else if left, ok := p.app.absent.find(i.Ref); ok {
+			i.Message, i.Since = left.reason, left.since
 		}
 		out = append(out, i)
 	}
@@ -235,6 +241,14 @@ func (p *providers) Logs(ref string) ([]string, error) {
 	return in.Process().Logs(), nil
 }
 
+// Rejected implements console.Providers.
+func (p *providers) Rejected() (reason string, at time.Time) {
+	if r := p.app.outcome.rejected(); r != nil {
+		return r.reason, r.at
+	}
+	return "", time.Time{}
+}
+
 // Check implements console.Providers.
 func (p *providers) Check(ctx context.Context, ref string) (console.Health, error) {
 	in, err := p.running(ref)
@@ -261,6 +275,10 @@ func (p *providers) Check(ctx context.Context, ref string) (console.Health, erro
 
 // Restart implements console.Providers.
 func (p *providers) Restart(ref string) error {
+	if _, ok := p.app.absent.find(ref); ok {
+		p.app.absent.hurry()
+		return nil
+	}
 	in, err := p.running(ref)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 // openContainers makes the containers service. It works once it has the queue.
 func (a *App) openContainers() error {
-	p, err := a.containerProviders(*a.set.containers)
+	p, err := a.containerProviders(*a.set.containers, a.catalog)
 	if err != nil {
 		return err
 	}
@@ -39,16 +39,16 @@ func (s *settings) containerAccess() containers.AccessInfo {
 
 // containerProviders finds the instances that the settings name. A registry that is not required and does not run is left
 // out, as long as there is another one, and so is a channel of notifications.
-func (a *App) containerProviders(set containers.Settings) (containers.Providers, error) {
+func (a *App) containerProviders(set containers.Settings, from instances) (containers.Providers, error) {
 	var out containers.Providers
-	h, err := a.catalog.Handle(set.Engine)
+	h, err := from.Handle(set.Engine)
 	if err != nil {
 		return out, err
 	}
 	out.Engine = client.NewEngine(h, a.metrics.observe)
 	var missing error
 	for _, ref := range set.Registries {
-		h, err := a.catalog.Handle(ref)
+		h, err := from.Handle(ref)
 		if err != nil {
 			a.log.Warn("a registry reader is left out", "registry", ref, "error", err)
 			missing = err
@@ -60,17 +60,17 @@ func (a *App) containerProviders(set containers.Settings) (containers.Providers,
 		return out, missing
 	}
 	for _, ref := range set.Notify {
-		ch, err := a.channel(ref)
+		h, err := from.Handle(ref)
 		if err != nil {
 			a.log.Warn("a channel of notifications is left out", "channel", ref, "error", err)
 			continue
 		}
-		out.Notify = append(out.Notify, containers.Channel{Ref: ref, Notifier: ch})
+		out.Notify = append(out.Notify, containers.Channel{Ref: ref, Notifier: client.NewNotifier(h, a.metrics.observe)})
 	}
 	if set.CodeHost == "" {
 		return out, nil
 	}
-	if h, err = a.catalog.Handle(set.CodeHost); err != nil {
+	if h, err = from.Handle(set.CodeHost); err != nil {
 		return out, err
 	}
 	out.CodeHost = client.NewCodeHost(h, a.metrics.observe)

@@ -8,6 +8,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -38,17 +39,19 @@ func (a *App) listen(context.Context) (err error) {
 		return err
 	}
 	a.closers = append(a.closers, func() { _ = a.http.Shutdown(context.Background()) })
-	if err := a.mount(); err != nil {
+	handler, err := a.handler(a.set)
+	if err != nil {
 		return err
 	}
+	a.http.Handle(handler)
 	if a.admin, err = httpd.Listen(a.set.core.AdminAddr, "admin_addr in the core block (SVC_ADMIN_ADDR)", log); err != nil {
 		return err
 	}
 	a.admin.Handle(a.adminHandler())
-	if a.openToAll() {
+	if a.set.openToAll() {
 		a.log.Warn("allow_anonymous_in_dev is true: everybody who reaches this server may administer it; never use this in production")
 	}
-	if a.access().TrustsOpenLoopback(a.set.core.HTTPAddr) {
+	if a.set.access(a.clients).TrustsOpenLoopback(a.set.core.HTTPAddr) {
 		a.log.Warn("identity headers are believed from this machine while the listener is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or have http_addr listen on 127.0.0.1")
 	}
 	a.http.Serve()
@@ -90,24 +93,24 @@ func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err err
 }
 
 // mounts are the routes of what is switched on.
-func (a *App) mounts() ([]httpd.Mount, error) {
-	pages, err := a.newConsole()
+func (a *App) mounts(set *settings) ([]httpd.Mount, error) {
+	pages, err := a.newConsole(set)
 	if err != nil {
 		return nil, err
 	}
-	mounts := []httpd.Mount{a.coreMount(pages)}
-	if err := a.withAccounts(&mounts[0]); err != nil {
+	mounts := []httpd.Mount{a.coreMount(pages, set)}
+	if err := a.withAccounts(&mounts[0], set); err != nil {
 		return nil, err
 	}
 	if a.search != nil {
-		m, err := a.search.Mount()
+		m, err := a.search.MountAt(set.search.BaseURL)
 		if err != nil {
 			return nil, err
 		}
 		mounts = append(mounts, withPages(m, pages))
 	}
 	if a.containers != nil {
-		m, err := a.containers.Mount()
+		m, err := a.containers.MountAt(set.containers.BaseURL)
 		if err != nil {
 			return nil, err
 		}
@@ -116,22 +119,19 @@ func (a *App) mounts() ([]httpd.Mount, error) {
 	return mounts, nil
 }
 
-// mount puts them into use.
-func (a *App) mount() error {
-	mounts, err := a.mounts()
+// handler builds the routing for settings.
+func (a *App) handler(set *settings) (http.Handler, error) {
+	mounts, err := a.mounts(set)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
-	return a.http.Mount(mounts, httpd.Options{
-		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(a.access()),
+	return httpd.NewHandler(mounts, httpd.Options{
+		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(set.access(a.clients)),
 	})
 }
 
-// access is what the guard of all routes decides by.
-func (a *App) access() auth.Access { return a.set.access(a.clients) }
-
-// access is what the settings say of who is let in; clients are the trusted proxies in use.
+// access is what the guard of all routes decides by; clients are the trusted proxies in use.
 func (s *settings) access(clients *httpd.Clients) auth.Access {
 	c := s.core
 	return auth.Access{
@@ -143,13 +143,13 @@ func (s *settings) access(clients *httpd.Clients) auth.Access {
 }
 
 // coreMount is what the core itself answers: who it is and which services it has.
-func (a *App) coreMount(pages *console.Console) httpd.Mount {
+func (a *App) coreMount(pages *console.Console, set *settings) httpd.Mount {
 	services := map[string]string{}
-	if a.set.search != nil {
-		services["search"] = a.set.search.BaseURL
+	if set.search != nil {
+		services["search"] = set.search.BaseURL
 	}
-	if a.set.containers != nil {
-		services["containers"] = a.set.containers.BaseURL
+	if set.containers != nil {
+		services["containers"] = set.containers.BaseURL
 	}
 	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.root(services)}}, pages.Routes()...)
 	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}
@@ -202,6 +202,14 @@ func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool)
 	}
 	for _, in := range a.catalog.Instances() {
 		checks["plugin "+in.Ref()] = health(ctx, in)
+	}
+	for _, ref := range a.absent.refs() {
+		if left, ok := a.absent.find(ref); ok {
+			checks["plugin "+ref] = "left out, and tried again: " + left.reason
+		}
+	}
+	if r := a.outcome.rejected(); r != nil {
+		checks["configuration"] = "the reload at " + r.at.UTC().Format(time.RFC3339) + " was rejected, the former configuration is in use: " + r.reason
 	}
 	return checks, ok
 }

@@ -16,7 +16,12 @@ type pluginMetrics struct {
 	state    *prometheus.Desc
 	restarts *prometheus.Desc
 	statuses func() []host.Status
-	history  *callStats
+	// instances tells which instances of the configuration serve, and outcome how the last reload ended.
+	instances func() map[string]bool
+	outcome   *reloadOutcome
+	serving   *prometheus.Desc
+	reloaded  *prometheus.Desc
+	history   *callStats
 
 	mu     sync.RWMutex
 	series map[string]callSeries
@@ -32,6 +37,8 @@ func newPluginMetrics(reg prometheus.Registerer) *pluginMetrics {
 		}, []string{"instance"}),
 		state:    prometheus.NewDesc("patchbay_plugin_state", "1 for the state that a plugin process is in.", []string{"plugin", "process", "state"}, nil),
 		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.", []string{"plugin", "process"}, nil),
+		serving:  prometheus.NewDesc("patchbay_plugin_instance_serving", "1 if calls to a configured instance are let through.", []string{"instance"}, nil),
+		reloaded: prometheus.NewDesc("patchbay_config_last_reload_successful", "0 if the last reload of the configuration was rejected.", nil, nil),
 		series:   map[string]callSeries{}, history: newCallStats(),
 	}
 	reg.MustRegister(m.calls, m.failures, m.hop, m)
@@ -56,6 +63,16 @@ func (m *pluginMetrics) of(ref string) callSeries {
 func (m *pluginMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.state
 	ch <- m.restarts
+	ch <- m.serving
+	ch <- m.reloaded
+}
+
+func gauge(desc *prometheus.Desc, on bool, labels ...string) prometheus.Metric {
+	v := 0.0
+	if on {
+		v = 1
+	}
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v, labels...)
 }
 
 // Collect implements prometheus.Collector.
@@ -65,12 +82,12 @@ func (m *pluginMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, st := range m.statuses() {
 		for _, s := range []host.State{host.Starting, host.Configuring, host.Ready, host.Degraded, host.Backoff, host.Failed} {
-			v := 0.0
-			if st.State == s {
-				v = 1
-			}
-			ch <- prometheus.MustNewConstMetric(m.state, prometheus.GaugeValue, v, st.Name, st.Key, string(s))
+			ch <- gauge(m.state, st.State == s, st.Name, st.Key, string(s))
 		}
 		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(st.Restarts), st.Name, st.Key)
 	}
+	for ref, serving := range m.instances() {
+		ch <- gauge(m.serving, serving, ref)
+	}
+	ch <- gauge(m.reloaded, m.outcome.rejected() == nil)
 }

@@ -81,7 +81,7 @@ func (r *resolver) spec(in *config.Instance) (host.Spec, error) {
 	}
 	p := r.file.Plugin(in.Plugin)
 	if p != nil {
-		spec.MTLS = p.MTLS
+		spec.MTLS, spec.StartTimeout = p.MTLS, p.StartTimeout
 		for _, name := range p.Env {
 			if v, ok := r.env(name); ok {
 				spec.Env = append(spec.Env, name+"="+v)
@@ -128,85 +128,131 @@ func (r *resolver) digests(p *config.Plugin) map[string]string {
 	return out
 }
 
-// plan starts the plugins of all instances, decodes their configuration and has them validate it. It reports every
-// finding. The candidates are the caller's to close or to hand to Prepare.
-func (s *settings) plan(ctx context.Context, cat *catalog.Catalog, r *resolver) ([]catalog.Wanted, config.Diagnostics) {
-	diags := s.file.CheckLock(r.lock, Platform())
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	type result struct {
-		wanted *catalog.Wanted
-		diags  config.Diagnostics
-	}
-	results := make([]result, len(s.file.Instances))
-	var wg sync.WaitGroup
-	for i, in := range s.file.Instances {
-		wg.Go(func() {
-			w, d := s.open(ctx, cat, r, in)
-			results[i] = result{w, d}
-		})
-	}
-	wg.Wait()
-	var wanted []catalog.Wanted
-	for _, res := range results {
-		diags = append(diags, res.diags...)
-		if res.wanted != nil {
-			wanted = append(wanted, *res.wanted)
-		}
-	}
-	return wanted, diags
+// opened is what came of an instance: its plugin's process, or why the core goes on without the instance.
+type opened struct {
+	wanted *catalog.Wanted
+	diags  config.Diagnostics
+	// absence is why the instance is left out although nothing is an error; empty otherwise.
+	absence string
 }
 
-// open does for one instance what plan does for all.
-func (s *settings) open(ctx context.Context, cat *catalog.Catalog, r *resolver, in *config.Instance) (*catalog.Wanted, config.Diagnostics) {
+// planned is what came of all instances. The candidates are the caller's to close or to hand to Prepare.
+type planned struct {
+	wanted []catalog.Wanted
+	diags  config.Diagnostics
+	// absent are the instances that are left out, with the reason.
+	absent map[*config.Instance]string
+}
+
+// close ends the use of the plugins that were opened.
+func (p *planned) close() {
+	for _, w := range p.wanted {
+		w.Candidate.Close()
+	}
+}
+
+// plan starts the plugins of all instances, decodes their configuration and has them validate it. It reports every
+// finding.
+func (s *settings) plan(ctx context.Context, cat *catalog.Catalog, r *resolver) *planned {
+	diags := s.file.CheckLock(r.lock, Platform())
+	if diags.HasErrors() {
+		return &planned{diags: diags}
+	}
+	out := s.openAll(ctx, cat, r, s.file.Instances)
+	out.diags = append(diags, out.diags...)
+	return out
+}
+
+// openAll opens instances at the same time.
+func (s *settings) openAll(ctx context.Context, cat *catalog.Catalog, r *resolver, list []*config.Instance) *planned {
+	results := make([]opened, len(list))
+	var wg sync.WaitGroup
+	for i, in := range list {
+		wg.Go(func() { results[i] = s.open(ctx, cat, r, in) })
+	}
+	wg.Wait()
+	out := &planned{absent: map[*config.Instance]string{}}
+	for i, res := range results {
+		out.diags = append(out.diags, res.diags...)
+		if res.wanted != nil {
+			out.wanted = append(out.wanted, *res.wanted)
+		}
+		if res.absence != "" {
+			out.absent[list[i]] = res.absence
+		}
+	}
+	return out
+}
+
+// open starts the plugin of an instance and has it check its configuration. What the file itself has wrong is an error even
+// for an instance that is not required.
+func (s *settings) open(ctx context.Context, cat *catalog.Catalog, r *resolver, in *config.Instance) opened {
 	spec, err := r.spec(in)
 	if err != nil {
-		return nil, config.ErrorAt(in.Range, "Unknown plugin", err.Error())
+		return opened{diags: config.ErrorAt(in.Range, "Unknown plugin", err.Error())}
 	}
 	cand, err := cat.Open(ctx, in.Kind, spec)
 	if err != nil {
-		return nil, s.startFailure(in, err)
+		return leaveOut(in, startFailure(in, err))
 	}
-	w := &catalog.Wanted{Candidate: cand, Desired: catalog.Desired{
-		Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, Spec: spec, Timeout: in.Timeout, Concurrency: in.Concurrency,
-	}}
-	diags := s.configure(ctx, cat, in, w)
-	if diags.HasErrors() {
-		cand.Close()
-		return nil, diags
-	}
-	return w, diags
-}
-
-func (s *settings) configure(ctx context.Context, cat *catalog.Catalog, in *config.Instance, w *catalog.Wanted) config.Diagnostics {
-	sch, err := w.Candidate.Schema()
+	sch, err := cand.Schema()
 	if err != nil {
-		return config.ErrorAt(in.Range, "Unusable plugin", fmt.Sprintf("plugin %q describes its configuration wrongly: %v", in.Plugin, err))
+		cand.Close()
+		return leaveOut(in, config.ErrorAt(in.Range, "Unusable plugin", fmt.Sprintf("plugin %q describes its configuration wrongly: %v", in.Plugin, err)))
 	}
 	raw, diags := s.file.DecodeInstance(in, sch)
 	if diags.HasErrors() {
-		return diags
+		cand.Close()
+		return opened{diags: diags}
 	}
-	w.JSON = raw
-	if w.Candidate.Has(framework.CapDataDir) {
+	w := &catalog.Wanted{Candidate: cand, Optional: !in.Required, Desired: catalog.Desired{
+		Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, Spec: spec, Timeout: in.Timeout, Concurrency: in.Concurrency, JSON: raw,
+	}}
+	if cand.Has(framework.CapDataDir) {
 		w.DataDir = filepath.Join(s.dataDir, "instances", in.Ref())
 	}
-	found, err := cat.Validate(ctx, w.Candidate, w.Desired, s.file.Dir)
-	if err != nil {
-		return append(diags, config.ErrorAt(in.Range, "Plugin failed", fmt.Sprintf("plugin %q could not check its configuration: %v", in.Plugin, err))...)
+	found := s.validate(ctx, cat, in, w)
+	if found.HasErrors() {
+		cand.Close()
+		return leaveOut(in, append(diags, found...))
 	}
-	return append(diags, s.file.Locate(in, found)...)
+	return opened{wanted: w, diags: append(diags, found...)}
 }
 
-// startFailure is an error for an instance that the core cannot do without, and a warning for another.
-func (s *settings) startFailure(in *config.Instance, err error) config.Diagnostics {
+// validate has the plugin check the configuration of an instance. A plugin that is down cannot, which is no finding about an
+// instance that stays as it is.
+func (s *settings) validate(ctx context.Context, cat *catalog.Catalog, in *config.Instance, w *catalog.Wanted) config.Diagnostics {
+	found, err := cat.Validate(ctx, w.Candidate, w.Desired, s.file.Dir)
+	switch {
+	case err == nil:
+		return s.file.Locate(in, found)
+	case cat.Unchanged(w.Desired):
+		return nil
+	}
+	return config.ErrorAt(in.Range, "Plugin failed", fmt.Sprintf("plugin %q could not check its configuration: %v", in.Plugin, err))
+}
+
+// startFailure tells why a plugin does not start.
+func startFailure(in *config.Instance, err error) config.Diagnostics {
 	detail := host.Reason(err)
 	if errors.Is(err, host.ErrChecksum) {
 		detail += "; if the change was yours, run \"patchbay plugin lock\""
 	}
+	return config.ErrorAt(in.Range, "Plugin does not start", detail)
+}
+
+// leaveOut makes warnings of the errors about an instance that the core can do without.
+func leaveOut(in *config.Instance, found config.Diagnostics) opened {
 	if in.Required {
-		return config.ErrorAt(in.Range, "Plugin does not start", detail)
+		return opened{diags: found}
 	}
-	return config.WarningAt(in.Range, "Plugin does not start", detail+"; the instance is left out because it is not required")
+	absence := found.Error()
+	found = slices.Clone(found)
+	for i, d := range found {
+		if d.Severity == config.Error {
+			found[i].Severity = config.Warning
+			found[i].Detail = strings.TrimPrefix(d.Detail+"; ", "; ") + "the instance is not required: it is left out, and tried again while the core runs"
+		}
+	}
+	return opened{diags: found, absence: absence}
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 )
 
 // openSearch makes the search service on the backends that the settings name.
 func (a *App) openSearch(ctx context.Context) error {
-	set, backends, err := a.searchChain(*a.set.search)
+	set, backends, err := a.searchChain(*a.set.search, a.catalog)
 	if err != nil {
 		return err
 	}
@@ -28,20 +29,26 @@ func (a *App) openSearch(ctx context.Context) error {
 	return nil
 }
 
+// instances finds instances by their reference: the catalog those that run, a change those of the next set.
+type instances interface {
+	Handle(ref string) (*catalog.Handle, error)
+	Instance(ref string) *catalog.Instance
+}
+
 // searchChain finds the backends that the settings name. An instance that is not required and does not run is left out,
 // as long as there is another one; the settings that are returned name those that are left.
-func (a *App) searchChain(set search.Settings) (search.Settings, []client.Search, error) {
+func (a *App) searchChain(set search.Settings, from instances) (search.Settings, []client.Search, error) {
 	var refs []string
 	var backends []client.Search
 	var missing error
 	for _, ref := range set.Backend {
-		h, err := a.catalog.Handle(ref)
+		h, err := from.Handle(ref)
 		if err != nil {
 			a.log.Warn("a search backend is left out of the chain", "backend", ref, "error", err)
 			missing = errors.Join(missing, err)
 			continue
 		}
-		refs, backends = append(refs, ref), append(backends, client.NewSearch(h, a.metrics.observe))
+		refs, backends = append(refs, ref), append(backends, client.NewSearchOf(h, from.Instance(ref), a.metrics.observe))
 	}
 	if len(refs) == 0 {
 		return set, nil, missing

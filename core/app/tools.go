@@ -36,11 +36,9 @@ func ShowConfig(ctx context.Context, path string, env config.Env, version string
 	}
 	defer h.Close()
 	cat := catalog.New(catalog.Config{Host: h, Kinds: kinds(), Version: version, Protected: set.protected()})
-	wanted, found := set.plan(ctx, cat, res)
-	for _, w := range wanted {
-		w.Candidate.Close()
-	}
-	return set.file, append(diags, found...), nil
+	plan := set.plan(ctx, cat, res)
+	plan.close()
+	return set.file, append(diags, plan.diags...), nil
 }
 
 // AdminAddr is the configured address of the admin listener.

@@ -28,8 +28,8 @@ type Config struct {
 	Services []Service
 	Sections []Section
 	Version  string
-	// Warnings are the ids of texts that every page shows.
-	Warnings []string
+	// Warnings returns the ids of texts that every page shows at present; nil for none.
+	Warnings func() []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

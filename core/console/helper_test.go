@@ -45,6 +45,7 @@ const hostile = `<script>alert(1)</script><img src=x onerror=alert(2)>`
 
 // providers are instances that say what a test wants.
 type providers struct {
+	rejected  string
 	instances []console.Instance
 	logs      []string
 	restarted []string
@@ -66,6 +67,8 @@ func (p *providers) Restart(ref string) error {
 	p.restarted = append(p.restarted, ref)
 	return nil
 }
+
+func (p *providers) Rejected() (string, time.Time) { return p.rejected, time.Unix(1_800_000_000, 0) }
 
 func (p *providers) Available(context.Context) ([]console.Plugin, error) {
 	return []console.Plugin{{

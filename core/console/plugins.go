@@ -37,7 +37,8 @@ func (c *Console) pluginRoutes() []httpd.Route {
 
 func (c *Console) plugins(gc *gin.Context) {
 	v := c.kit.View(gc, "plugins.title")
-	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances()))
+	reason, at := c.cfg.Providers.Rejected()
+	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances(), reason, at))
 }
 
 func (c *Console) pluginsLive(gc *gin.Context) {

@@ -74,8 +74,10 @@ type Providers interface {
 	Logs(ref string) ([]string, error)
 	// Check asks an instance how it is.
 	Check(ctx context.Context, ref string) (Health, error)
-	// Restart ends the process of an instance and starts it again.
+	// Restart ends the process of an instance and starts it again; one that was left out is tried again.
 	Restart(ref string) error
+	// Rejected returns why the last reload of the configuration was rejected, and when; "" if it was not.
+	Rejected() (reason string, at time.Time)
 	// Available are the plugins that can be configured.
 	Available(ctx context.Context) ([]Plugin, error)
 }

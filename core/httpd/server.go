@@ -70,13 +70,16 @@ func (s *Server) Handle(h http.Handler) { s.current.Store(&h) }
 
 // Mount builds the routing of all services and puts it into use. On an error the old one stays.
 func (s *Server) Mount(mounts []Mount, opts Options) error {
-	m, err := newMux(mounts, opts)
+	h, err := NewHandler(mounts, opts)
 	if err != nil {
 		return err
 	}
-	s.Handle(m)
+	s.Handle(h)
 	return nil
 }
+
+// NewHandler builds the routing of all services.
+func NewHandler(mounts []Mount, opts Options) (http.Handler, error) { return newMux(mounts, opts) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	if h := s.current.Load(); h != nil {

@@ -37,8 +37,9 @@ type Config struct {
 	Assets *Assets
 	// Nav is the whole navigation; pages that a caller may not see are left out for each.
 	Nav []NavGroup
-	// Warnings are the ids of texts that every page shows: settings that are not for production.
-	Warnings []string
+	// Warnings returns the ids of texts that every page shows at present: settings that are not for production, and a
+	// configuration that was rejected. Nil for none.
+	Warnings func() []string
 	// Secure tells whether a browser has come by https, so that cookies are for https alone.
 	Secure func(*http.Request) bool
 	// Recognise finds out who makes a request that no guard has seen; nil for nobody.
@@ -65,7 +66,10 @@ func (k *Kit) View(c *gin.Context, title string) *View {
 	v := &View{
 		Lang: k.cfg.Texts.choose(cookie(c, LangCookie), c.GetHeader("Accept-Language")), Theme: theme(cookie(c, ThemeCookie)),
 		Path: c.Request.URL.Path, Target: c.Request.URL.RequestURI(), Principal: auth.From(c.Request.Context()),
-		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), Warnings: k.cfg.Warnings, kit: k,
+		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), kit: k,
+	}
+	if k.cfg.Warnings != nil {
+		v.Warnings = k.cfg.Warnings()
 	}
 	if title != "" {
 		v.Title = v.T(title)

@@ -2,10 +2,13 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -13,6 +16,8 @@ import (
 type Wanted struct {
 	Desired
 	Candidate *Candidate
+	// Optional tells that the others are used without this instance if it cannot be built.
+	Optional bool
 }
 
 // Rejection is a plugin's refusal to build an instance.
@@ -32,21 +37,42 @@ type Change struct {
 	next    map[string]*Handle
 	fresh   map[string]*Instance
 	late    []*pending
+	failed  map[string]error
 }
 
 // pending is an exclusive instance that can be opened only when its predecessor has closed.
 type pending struct {
 	handle *Handle
 	in     *Instance
+	// old is the predecessor, and process keeps its process for the case that it must come back.
+	old     *Instance
+	process *host.Process
 }
 
 // Prepare builds what is new in wanted; instances that have not changed are kept as they are. It takes the candidates
 // over, also if it fails. Nothing is in use before Commit; after an error nothing has changed.
 func (c *Catalog) Prepare(ctx context.Context, wanted []Wanted, baseDir string) (*Change, error) {
-	ch := &Change{catalog: c, baseDir: baseDir, next: map[string]*Handle{}, fresh: map[string]*Instance{}}
+	return c.prepare(ctx, wanted, baseDir, map[string]*Handle{})
+}
+
+// PrepareMore is Prepare for instances that are added to those that run.
+func (c *Catalog) PrepareMore(ctx context.Context, wanted []Wanted, baseDir string) (*Change, error) {
+	c.mu.RLock()
+	kept := maps.Clone(c.handles)
+	c.mu.RUnlock()
+	return c.prepare(ctx, wanted, baseDir, kept)
+}
+
+func (c *Catalog) prepare(ctx context.Context, wanted []Wanted, baseDir string, next map[string]*Handle) (*Change, error) {
+	ch := &Change{catalog: c, baseDir: baseDir, next: next, fresh: map[string]*Instance{}, failed: map[string]error{}}
 	for i, w := range wanted {
-		if err := ch.add(ctx, w); err != nil {
-			for _, rest := range wanted[i:] {
+		err := ch.add(ctx, w)
+		if err != nil && w.Optional {
+			ch.failed[w.Ref()] = err
+			err = nil
+		}
+		if err != nil {
+			for _, rest := range wanted[i+1:] {
 				rest.Candidate.Close()
 			}
 			ch.Abort()
@@ -55,6 +81,9 @@ func (c *Catalog) Prepare(ctx context.Context, wanted []Wanted, baseDir string) 
 	}
 	return ch, nil
 }
+
+// Failed returns why optional instances could not be built, by reference. They are not part of the change.
+func (ch *Change) Failed() map[string]error { return ch.failed }
 
 func (ch *Change) add(ctx context.Context, w Wanted) error {
 	ref := w.Ref()
@@ -70,16 +99,18 @@ func (ch *Change) add(ctx context.Context, w Wanted) error {
 	}
 	if w.DataDir != "" {
 		if err := os.MkdirAll(w.DataDir, 0o700); err != nil {
+			w.Candidate.Close()
 			return fmt.Errorf("make the data directory of %s: %w", ref, err)
 		}
 	}
 	in := newInstance(w.Desired, w.Candidate.kind, w.Candidate.process)
 	if old != nil && exclusive(in.About) && old.DataDir == in.DataDir {
-		ch.late = append(ch.late, &pending{handle: handle, in: in})
+		ch.late = append(ch.late, &pending{handle: handle, in: in, old: old})
 		ch.next[ref] = handle
 		return nil
 	}
 	if err := ch.configure(ctx, in); err != nil {
+		w.Candidate.Close()
 		return err
 	}
 	ch.next[ref], ch.fresh[ref] = handle, in
@@ -134,9 +165,13 @@ func (ch *Change) Abort() {
 // Commit puts the new set into use: handles lead to the new instances from here on, and new calls go to them at once.
 // The returned function takes the old instances out, each after its calls; it comes after the services have taken the
 // new handles up, so that no call finds its instance gone, and it waits for the old ones. An exclusive instance closes
-// before its successor opens, while new calls wait; if the successor cannot be opened, the old configuration is opened
-// again and the error returned.
+// before its successor opens, while new calls wait; if one of them cannot be opened, all old ones are opened again, the
+// change is aborted and the error returned.
 func (ch *Change) Commit(ctx context.Context) (retire func(), err error) {
+	if err := ch.openLate(ctx); err != nil {
+		ch.Abort()
+		return nil, err
+	}
 	c := ch.catalog
 	var old []*Instance
 	var gone []*Handle
@@ -151,13 +186,11 @@ func (ch *Change) Commit(ctx context.Context) (retire func(), err error) {
 			old = append(old, prev)
 		}
 	}
+	for _, p := range ch.late {
+		p.handle.set(p.in)
+	}
 	c.handles = ch.next
 	c.mu.Unlock()
-	for _, p := range ch.late {
-		if e := ch.replace(ctx, p); e != nil && err == nil {
-			err = e
-		}
-	}
 	return func() {
 		for _, h := range gone {
 			if in := h.set(nil); in != nil {
@@ -169,33 +202,48 @@ func (ch *Change) Commit(ctx context.Context) (retire func(), err error) {
 			wg.Go(func() { in.retire(c.cfg.Drain) })
 		}
 		wg.Wait()
-	}, err
+	}, nil
 }
 
-func (ch *Change) replace(ctx context.Context, p *pending) error {
-	old := p.handle.hold()
-	// The old process must outlive the attempt, so that the old configuration can come back in it.
-	back, openErr := ch.catalog.cfg.Host.Open(ctx, old.Spec)
-	old.retire(ch.catalog.cfg.Drain)
-	err := ch.configure(ctx, p.in)
-	if err == nil {
-		p.handle.set(p.in)
-		if openErr == nil {
-			back.Release()
+// openLate closes the predecessors of the exclusive instances and opens these. Calls wait until Commit or restore has put an
+// instance behind their handles.
+func (ch *Change) openLate(ctx context.Context) error {
+	for i, p := range ch.late {
+		p.handle.hold()
+		// The old process must outlive the attempt, so that the old configuration can come back in it.
+		p.process, _ = ch.catalog.cfg.Host.Open(ctx, p.old.Spec)
+		p.old.retire(ch.catalog.cfg.Drain)
+		if err := ch.configure(ctx, p.in); err != nil {
+			for _, opened := range ch.late[:i] {
+				_ = opened.in.process.Remove(ctx, opened.in.ID)
+			}
+			return errors.Join(err, ch.restore(context.WithoutCancel(ctx), ch.late[:i+1]))
 		}
-		return nil
 	}
-	p.in.process.Release()
-	if openErr != nil {
-		p.handle.set(nil)
-		return err
+	for _, p := range ch.late {
+		if p.process != nil {
+			p.process.Release()
+		}
 	}
-	again := newInstance(old.Desired, old.About, back)
-	if backErr := ch.configure(ctx, again); backErr != nil {
-		back.Release()
-		p.handle.set(nil)
-		return err
+	return nil
+}
+
+// restore opens the predecessors of exclusive instances again. The error names those that could not be: there is nothing
+// behind their handles then.
+func (ch *Change) restore(ctx context.Context, late []*pending) (err error) {
+	for _, p := range late {
+		var back *Instance
+		if p.process != nil {
+			back = newInstance(p.old.Desired, p.old.About, p.process)
+			if backErr := ch.configure(ctx, back); backErr != nil {
+				p.process.Release()
+				back = nil
+				err = errors.Join(err, fmt.Errorf("open the former %s again: %w", p.old.Ref(), backErr))
+			}
+		} else {
+			err = errors.Join(err, fmt.Errorf("open the former %s again: its plugin does not start", p.old.Ref()))
+		}
+		p.handle.set(back)
 	}
-	p.handle.set(again)
 	return err
 }

@@ -171,6 +171,20 @@ func (c *Candidate) Has(capability string) bool {
 	return slices.Contains(c.kind.GetCapabilities(), capability)
 }
 
+// Instance returns the instance of a reference, or nil.
+func (c *Catalog) Instance(ref string) *Instance {
+	if h, err := c.Handle(ref); err == nil {
+		return h.Current()
+	}
+	return nil
+}
+
+// Unchanged reports whether an instance that runs already is what d asks for.
+func (c *Catalog) Unchanged(d Desired) bool {
+	in := c.Instance(d.Ref())
+	return in != nil && in.same(d)
+}
+
 // Validate asks the plugin whether it takes the configuration.
 func (c *Catalog) Validate(ctx context.Context, cand *Candidate, d Desired, baseDir string) (schema.Diagnostics, error) {
 	return cand.process.Validate(ctx, c.message(d, "", baseDir))

@@ -100,6 +100,32 @@ func TestRejectedConfigurationLeavesTheOldSet(t *testing.T) {
 	}
 }
 
+func TestOptionalInstanceIsLeftOut(t *testing.T) {
+	b := newBench(t)
+	wanted := b.open([]catalog.Desired{well("a", `{}`), well("b", `{"reject_open":true}`)})
+	wanted[1].Optional = true
+	change, err := b.catalog.Prepare(context.Background(), wanted, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rejection *catalog.Rejection
+	if failed := change.Failed(); len(failed) != 1 || !errors.As(failed["search.b"], &rejection) {
+		t.Errorf("left out: %v", failed)
+	}
+	if _, err := change.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b.wantAnswer(b.search("search.a"), "ok")
+	if change, err = b.catalog.PrepareMore(context.Background(), b.open([]catalog.Desired{well("b", `{"answer":"late"}`)}), "/"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := change.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b.wantAnswer(b.search("search.a"), "ok")
+	b.wantAnswer(b.search("search.b"), "late")
+}
+
 func TestRemovedInstanceIsRetired(t *testing.T) {
 	b := newBench(t)
 	b.apply(well("a", `{}`), well("b", `{}`))
@@ -241,22 +267,28 @@ func TestExclusiveInstanceComesBack(t *testing.T) {
 		d.DataDir = filepath.Join(dir, "data")
 		return d
 	}
-	b.apply(with(`{"answer":"old"}`))
+	b.apply(with(`{"answer":"old"}`), well("b", `{"answer":"old"}`))
 	if info, err := os.Stat(filepath.Join(dir, "data")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("data directory: %v, %v", info, err)
 	}
 	s := b.search("search.a")
-	change, err := b.prepare(with(`{"answer":"new","reject_open":true}`))
+	// What is not exclusive does not change either when an exclusive instance cannot be opened.
+	change, err := b.prepare(well("b", `{"answer":"new"}`), with(`{"answer":"new","reject_open":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait, err := change.Commit(context.Background())
-	wait()
+	_, err = change.Commit(context.Background())
 	var rejection *catalog.Rejection
 	if !errors.As(err, &rejection) {
 		t.Errorf("got %v", err)
 	}
 	b.wantAnswer(s, "old")
+	b.wantAnswer(b.search("search.b"), "old")
+	for _, st := range b.host.Statuses() {
+		if len(st.Instances) != 1 {
+			t.Errorf("left behind: %+v", st)
+		}
+	}
 	b.apply(with(`{"answer":"new"}`))
 	b.wantAnswer(s, "new")
 }

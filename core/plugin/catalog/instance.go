@@ -167,9 +167,8 @@ func (h *Handle) set(in *Instance) (old *Instance) {
 }
 
 // hold makes Acquire wait until set.
-func (h *Handle) hold() *Instance {
+func (h *Handle) hold() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.opening = make(chan struct{})
-	return h.current
 }

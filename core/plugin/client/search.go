@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -64,17 +65,29 @@ type Observer func(ref, operation string, took, upstream time.Duration, err erro
 type searchFacade struct {
 	handle  *catalog.Handle
 	observe Observer
+	// about describes the backend where it is not what the handle leads to at present.
+	about *pluginv1.Kind
 }
 
 // NewSearch makes the facade for a handle. observe may be nil.
-func NewSearch(h *catalog.Handle, observe Observer) Search {
+func NewSearch(h *catalog.Handle, observe Observer) Search { return NewSearchOf(h, nil, observe) }
+
+// NewSearchOf makes the facade for a handle that is about to lead to in. It describes in from the beginning.
+func NewSearchOf(h *catalog.Handle, in *catalog.Instance, observe Observer) Search {
 	if observe == nil {
 		observe = func(string, string, time.Duration, time.Duration, error) {}
 	}
-	return &searchFacade{handle: h, observe: observe}
+	s := &searchFacade{handle: h, observe: observe}
+	if in != nil {
+		s.about = in.About
+	}
+	return s
 }
 
 func (s *searchFacade) Describe() (*search.Descriptor, error) {
+	if s.about != nil {
+		return search.ParseDescriptor(s.about)
+	}
 	in := s.handle.Current()
 	if in == nil {
 		return nil, catalog.ErrRetired

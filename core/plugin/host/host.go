@@ -24,7 +24,8 @@ type Config struct {
 	SocketDir string
 	// DataDir is the core's data directory, if it has one.
 	DataDir string
-	// StartTimeout bounds a start until the plugin has described itself (10 s).
+	// StartTimeout bounds a start until the plugin has described itself, where its Spec says nothing else
+	// (DefaultStartTimeout).
 	StartTimeout time.Duration
 	// PingInterval and PingTimeout pace the liveness check (5 s and 3 s); PingFailures in a row end the process (3).
 	PingInterval time.Duration
@@ -34,6 +35,8 @@ type Config struct {
 	// crash comes at once.
 	BackoffMin time.Duration
 	BackoffMax time.Duration
+	// FileInterval is how often the files of a plugin that has failed are looked at (5 s).
+	FileInterval time.Duration
 	// Calm is how long a process must be ready before its crashes are forgotten (5 min).
 	Calm time.Duration
 	// OnState hears of every change; it must not block.
@@ -46,12 +49,13 @@ func (c Config) withDefaults() Config {
 			*d = v
 		}
 	}
-	set(&c.StartTimeout, 10*time.Second)
+	set(&c.StartTimeout, DefaultStartTimeout)
 	set(&c.PingInterval, 5*time.Second)
 	set(&c.PingTimeout, 3*time.Second)
 	set(&c.BackoffMin, 500*time.Millisecond)
 	set(&c.BackoffMax, time.Minute)
 	set(&c.Calm, 5*time.Minute)
+	set(&c.FileInterval, 5*time.Second)
 	if c.PingFailures <= 0 {
 		c.PingFailures = 3
 	}
@@ -66,6 +70,9 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
+
+// DefaultStartTimeout is how long a plugin may take to start where nobody says otherwise.
+const DefaultStartTimeout = 10 * time.Second
 
 // Host owns the plugin processes of a core.
 type Host struct {
@@ -100,6 +107,7 @@ func (h *Host) Open(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	p.users++
 	h.mu.Unlock()
+	p.hurry()
 	if err := p.waitStarted(ctx); err != nil {
 		h.release(p)
 		return nil, err

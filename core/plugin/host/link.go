@@ -85,7 +85,7 @@ func (p *Process) start(dir string) (*Link, error) {
 		SkipHostEnv:      true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		AutoMTLS:         p.spec.MTLS,
-		StartTimeout:     p.host.cfg.StartTimeout,
+		StartTimeout:     p.startTimeout(),
 		Logger:           p.processLog(),
 		Stderr:           p.output,
 		SyncStdout:       p.output,
@@ -137,7 +137,7 @@ func (p *Process) connect(ctx context.Context, l *Link) error {
 	}
 	l.Conn = rpc.(*plugin.GRPCClient).Conn
 	l.Plugin = pluginv1.NewPluginClient(l.Conn)
-	ctx, cancel := context.WithTimeout(ctx, p.host.cfg.StartTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
 	if l.Describe, err = l.Plugin.Describe(ctx, &pluginv1.DescribeRequest{}); err != nil {
 		return fmt.Errorf("plugin %q does not describe itself: %w", p.spec.Name, err)
@@ -167,7 +167,7 @@ func (p *Process) explain(err error) error {
 	case strings.Contains(text, "incompatible API version"), strings.Contains(text, "incompatible core API version"), strings.Contains(text, "unsupported plugin protocol"):
 		return errors.Join(errPermanent, fmt.Errorf("plugin %q speaks another protocol version: %s", p.spec.Name, firstLine(text)))
 	case strings.Contains(text, "timeout while waiting"):
-		return fmt.Errorf("plugin %q did not answer within %s after its start", p.spec.Name, p.host.cfg.StartTimeout)
+		return fmt.Errorf("plugin %q did not answer within %s after its start (start_timeout of its plugin block)", p.spec.Name, p.startTimeout())
 	case strings.Contains(text, "Failed to read any lines"), strings.Contains(text, "exited before"):
 		return fmt.Errorf("plugin %q ended at its start%s", p.spec.Name, p.lastWords())
 	case strings.Contains(text, "Unrecognized remote plugin message"):

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,11 @@ type Process struct {
 	done    chan struct{}
 	started chan struct{}
 	again   chan struct{}
-	link    atomic.Pointer[Link]
+	// sooner ends a wait before the next start.
+	sooner chan struct{}
+	link   atomic.Pointer[Link]
+	// described is what the plugin said of itself when it last started.
+	described atomic.Pointer[pluginv1.DescribeResponse]
 
 	mu       sync.Mutex
 	state    State
@@ -48,7 +53,7 @@ func newProcess(h *Host, spec Spec) *Process {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Process{
 		host: h, spec: spec, output: &ring{}, ctx: ctx, cancel: cancel,
-		done: make(chan struct{}), started: make(chan struct{}), again: make(chan struct{}, 1),
+		done: make(chan struct{}), started: make(chan struct{}), again: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
 		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{}, refused: map[string]string{},
 	}
 }
@@ -65,12 +70,20 @@ func (p *Process) Link() (*Link, error) {
 	return nil, fault.New(fault.PluginUnavailable, "The provider %q is not available at the moment (%s).", st.Name, st.State)
 }
 
-// Describe is what the plugin said of itself when it last started, or nil.
-func (p *Process) Describe() *pluginv1.DescribeResponse {
-	if l := p.link.Load(); l != nil {
-		return l.Describe
+// Describe returns what the plugin said of itself when it last started, or nil before its first start. A plugin that is
+// down at the moment is described as it was.
+func (p *Process) Describe() *pluginv1.DescribeResponse { return p.described.Load() }
+
+func (p *Process) startTimeout() time.Duration {
+	return cmp.Or(p.spec.StartTimeout, p.host.cfg.StartTimeout)
+}
+
+// hurry ends the wait of a process that is away or has failed, so that the next start comes at once.
+func (p *Process) hurry() {
+	select {
+	case p.sooner <- struct{}{}:
+	default:
 	}
-	return nil
 }
 
 // Status pictures the process.
@@ -104,7 +117,7 @@ func (p *Process) Validate(ctx context.Context, c *pluginv1.Config) (schema.Diag
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.host.cfg.StartTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
 	resp, err := l.Plugin.Validate(ctx, &pluginv1.ValidateRequest{Config: c})
 	if err != nil {
@@ -136,7 +149,7 @@ func (p *Process) Configure(ctx context.Context, c *pluginv1.Config) (schema.Dia
 }
 
 func (p *Process) configure(ctx context.Context, l *Link, c *pluginv1.Config) (schema.Diagnostics, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.host.cfg.StartTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
 	resp, err := l.Plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
 	if err != nil {

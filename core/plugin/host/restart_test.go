@@ -45,8 +45,8 @@ func TestCallsFailAtOnceWhileThePluginIsAway(t *testing.T) {
 	if _, err := p.Configure(context.Background(), config("b", `{}`)); err == nil {
 		t.Error("a process that is away takes a configuration")
 	}
-	if p.Describe() != nil {
-		t.Error("a process that is away describes itself")
+	if d := p.Describe(); d.GetName() != "testplugin" {
+		t.Errorf("a process that is away is described as %v", d)
 	}
 	if err := p.Remove(context.Background(), "none"); err != nil {
 		t.Errorf("remove: %v", err)

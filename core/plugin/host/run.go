@@ -26,7 +26,7 @@ func (p *Process) run() {
 	crashes := 0
 	for p.ctx.Err() == nil {
 		p.setState(Starting, "")
-		readyAt := time.Now()
+		readyAt, files := time.Now(), p.spec.fingerprint()
 		link, err := p.bringUp()
 		p.report(err)
 		if err == nil {
@@ -45,7 +45,7 @@ func (p *Process) run() {
 			crashes = 0
 			p.log().Info("restart on request")
 		case permanent(err):
-			p.fail(err)
+			p.fail(err, files)
 			crashes = 0
 		default:
 			crashes++
@@ -64,6 +64,7 @@ func (p *Process) bringUp() (*Link, error) {
 	p.mu.Lock()
 	p.starts++
 	p.version = link.Describe.GetVersion()
+	p.described.Store(link.Describe)
 	configs := slices.Collect(maps.Values(p.configs))
 	p.mu.Unlock()
 	p.setState(Configuring, "")
@@ -203,13 +204,35 @@ func (p *Process) away(err error) {
 	p.link.Store(nil)
 }
 
-// fail waits, for what only a person can mend.
-func (p *Process) fail(err error) {
+// fail waits for what only a person can mend: until a file of the plugin differs from tried, the fingerprint at the start
+// that failed, or until somebody asks for the plugin.
+func (p *Process) fail(err error, tried string) {
+	p.forgetRequests()
 	p.setState(Failed, Reason(err))
-	p.log().Error("plugin has failed and is not started again by itself", "error", Reason(err))
+	p.log().Error("plugin has failed and is started again when its files change", "error", Reason(err))
+	tick := time.NewTicker(p.host.cfg.FileInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.again:
+			return
+		case <-p.sooner:
+			return
+		case <-tick.C:
+			if p.spec.fingerprint() != tried {
+				return
+			}
+		}
+	}
+}
+
+// forgetRequests drops a request for an early start that was made before the present wait.
+func (p *Process) forgetRequests() {
 	select {
-	case <-p.ctx.Done():
-	case <-p.again:
+	case <-p.sooner:
+	default:
 	}
 }
 
@@ -220,6 +243,7 @@ func (p *Process) rest(err error, crashes int) {
 	if crashes >= loopAfter {
 		message = fmt.Sprintf("crash loop: %d exits in a row, next start in %s; %s", crashes, pause.Round(time.Second), message)
 	}
+	p.forgetRequests()
 	p.setState(Backoff, message)
 	p.log().Warn("plugin has ended", "reason", message, "restart_in", pause.Round(time.Millisecond))
 	if pause == 0 {
@@ -228,6 +252,7 @@ func (p *Process) rest(err error, crashes int) {
 	select {
 	case <-p.ctx.Done():
 	case <-p.again:
+	case <-p.sooner:
 	case <-time.After(pause):
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -251,6 +252,52 @@ func TestChecksumChangesWhileRunning(t *testing.T) {
 	}
 }
 
+// A plugin that failed for a file is started again when the file is right again.
+func TestFailureEndsWithItsCause(t *testing.T) {
+	plugin := newSwitchable(t, testplugin.Well)
+	script := plugin.Args[0]
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := host.FileDigest(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin.Digests = map[string]string{script: sum}
+	p := start(t, newHost(t, func(c *host.Config) { c.FileInterval = 10 * time.Millisecond }), plugin.Spec)
+	defer p.Release()
+	for name, spoil := range map[string]func() error{
+		"changed": func() error { return os.WriteFile(script, append(text, "# changed\n"...), 0o700) },
+		"missing": func() error { return os.Remove(script) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = try(p, "a", testplugin.OpCrash)
+		eventually(t, func() bool { return p.Status().State == host.Failed }, "the state is failed: "+name)
+		if err := os.WriteFile(script, text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func() bool { return p.Status().State == host.Ready }, "it is ready again: "+name)
+		mustAnswer(t, p, "a", "ok")
+	}
+}
+
+// Whoever opens a failed plugin anew has it started at once, whatever changed.
+func TestFailedPluginIsStartedForANewUser(t *testing.T) {
+	plugin := newSwitchable(t, testplugin.Well)
+	p := start(t, newHost(t), plugin.Spec)
+	defer p.Release()
+	plugin.set(t, testplugin.WrongVersion)
+	_, _ = try(p, "a", testplugin.OpCrash)
+	eventually(t, func() bool { return p.Status().State == host.Failed }, "the state is failed")
+	plugin.set(t, testplugin.Well)
+	again := open(t, p.Host(), plugin.Spec)
+	defer again.Release()
+	eventually(t, func() bool { return p.Status().State == host.Ready }, "it is ready again")
+}
+
 func TestSpecKey(t *testing.T) {
 	base := host.Spec{Name: "x", Path: "/p", Args: []string{"a", "b"}, Env: []string{"K=secret"}}
 	if strings.Contains(base.Key(), "secret") {
@@ -262,6 +309,7 @@ func TestSpecKey(t *testing.T) {
 		"joined":  func(s *host.Spec) { s.Args, s.Env = []string{"a"}, []string{"b", "K=secret"} },
 		"env":     func(s *host.Spec) { s.Env = []string{"K=other"} },
 		"mtls":    func(s *host.Spec) { s.MTLS = true },
+		"start":   func(s *host.Spec) { s.StartTimeout = time.Minute },
 		"isolate": func(s *host.Spec) { s.Isolate = "me" },
 		"digests": func(s *host.Spec) { s.Digests = map[string]string{"/p": "0"} },
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Spec says how a plugin process is started. Two instances whose specs have the same Key share a process.
@@ -27,6 +28,8 @@ type Spec struct {
 	// MTLS encrypts the connection. It costs time at start and throughput later; a Unix socket in a private directory
 	// does not need it.
 	MTLS bool
+	// StartTimeout bounds a start until the plugin has described itself, and each of its configurations; 0 takes the host's.
+	StartTimeout time.Duration
 	// Isolate, if not empty, keeps others with the same spec out of the process.
 	Isolate string
 }
@@ -34,7 +37,7 @@ type Spec struct {
 // Key is equal for specs that may share a process. It holds no value of the environment in clear.
 func (s Spec) Key() string {
 	h := sha256.New()
-	for _, part := range append(append([]string{s.Path, s.Isolate, fmt.Sprint(s.MTLS), fmt.Sprint(len(s.Args))}, s.Args...), s.Env...) {
+	for _, part := range append(append([]string{s.Path, s.Isolate, fmt.Sprint(s.MTLS), fmt.Sprint(s.StartTimeout), fmt.Sprint(len(s.Args))}, s.Args...), s.Env...) {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	for _, path := range sortedKeys(s.Digests) {
@@ -87,6 +90,23 @@ func (s Spec) Files() []string {
 		}
 	}
 	return files
+}
+
+// fingerprint changes when one of the files of the spec is replaced, changed, removed or comes back. It reads none of them.
+func (s Spec) fingerprint() string {
+	var b strings.Builder
+	for _, path := range slices.Concat([]string{s.Path}, s.Args, sortedKeys(s.Digests)) {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			fmt.Fprintf(&b, "%s: %v\n", path, err)
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %d %d %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode())
+	}
+	return b.String()
 }
 
 // FileDigest is the SHA-256 sum of a file in lower-case hex.

@@ -40,7 +40,8 @@ func TestStartFailures(t *testing.T) {
 			if tt.name == "silence" {
 				timeout = 400 * time.Millisecond
 			}
-			h := newHost(t, func(c *host.Config) { c.StartTimeout = timeout })
+			h := newHost(t, func(c *host.Config) { c.StartTimeout = time.Minute })
+			tt.spec.StartTimeout = timeout
 			_, err := h.Open(context.Background(), tt.spec)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q", err, tt.want)

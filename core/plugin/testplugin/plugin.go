@@ -91,6 +91,23 @@ func otherPlugin() framework.Plugin {
 	return p
 }
 
+// oddPlugin offers the kind with an attribute of a type that does not exist.
+func oddPlugin() framework.Plugin {
+	p := Plugin()
+	p.Kinds = []framework.Kind{oddKind{p.Kinds[0]}}
+	return p
+}
+
+type oddKind struct{ framework.Kind }
+
+func (k oddKind) Describe() (*pluginv1.Kind, error) {
+	d, err := k.Kind.Describe()
+	if err == nil {
+		d.Config.Attributes[0].Type = 99
+	}
+	return d, err
+}
+
 type otherKind struct{ framework.Kind }
 
 func (k otherKind) Describe() (*pluginv1.Kind, error) {

@@ -31,6 +31,8 @@ const (
 	Exclusive = "exclusive"
 	// OtherService offers the kind by a service that this core does not know.
 	OtherService = "other-service"
+	// OddSchema describes its configuration with a type of attribute that this core does not know.
+	OddSchema = "odd-schema"
 	// Channel is a plugin of the kind notify; see SendBy.
 	Channel = "channel"
 	// Upstream is a plugin of the kinds registry and codehost; see Outcomes.
@@ -112,6 +114,9 @@ func Main() {
 		os.Exit(0)
 	case OtherService:
 		framework.Serve(otherPlugin())
+		os.Exit(0)
+	case OddSchema:
+		framework.Serve(oddPlugin())
 		os.Exit(0)
 	case Channel:
 		framework.Serve(channelPlugin())

@@ -56,8 +56,10 @@ func (s *Service) newAPI(base string) *api.API {
 func (s *Service) version() string { return orElse(s.cfg.Version, "0.0.0-dev") }
 
 // Mount is the service below its base URL.
-func (s *Service) Mount() (httpd.Mount, error) {
-	base := s.settings().BaseURL
+func (s *Service) Mount() (httpd.Mount, error) { return s.MountAt(s.settings().BaseURL) }
+
+// MountAt is Mount for another base URL than the one in use.
+func (s *Service) MountAt(base string) (httpd.Mount, error) {
 	routes, err := s.newAPI(base).Routes()
 	return httpd.Mount{Service: "containers", BaseURL: base, Routes: routes}, err
 }

@@ -123,13 +123,24 @@ func (s *Service) Use(q *queue.Queue) { s.queue = q }
 // Reload puts new settings and providers into use. Jobs that are under way go on
 // with the new ones: the former instances may be gone.
 func (s *Service) Reload(set Settings, p Providers) error {
-	if p.Engine == nil || len(p.Registries) == 0 {
-		return errors.New("the containers service needs an engine and a registry")
+	commit, err := s.Prepare(set, p)
+	if err != nil {
+		return err
 	}
-	s.state.Store(&state{settings: set, providers: p})
-	s.platform.Store(nil)
-	s.registry.reset()
+	commit()
 	return nil
+}
+
+// Prepare checks new settings and providers and returns what puts them into use.
+func (s *Service) Prepare(set Settings, p Providers) (commit func(), err error) {
+	if p.Engine == nil || len(p.Registries) == 0 {
+		return nil, errors.New("the containers service needs an engine and a registry")
+	}
+	return func() {
+		s.state.Store(&state{settings: set, providers: p})
+		s.platform.Store(nil)
+		s.registry.reset()
+	}, nil
 }
 
 // SetAccess tells how people are let in from now on.

@@ -17,8 +17,10 @@ const (
 )
 
 // Mount is the service below its base URL.
-func (s *Service) Mount() (httpd.Mount, error) {
-	base := s.state.Load().settings.BaseURL
+func (s *Service) Mount() (httpd.Mount, error) { return s.MountAt(s.BaseURL()) }
+
+// MountAt is Mount for another base URL than the one in use.
+func (s *Service) MountAt(base string) (httpd.Mount, error) {
 	routes, err := s.newAPI(base).Routes()
 	if err != nil {
 		return httpd.Mount{}, fmt.Errorf("declare the API of the search service: %w", err)

@@ -181,22 +181,33 @@ func Migrations() store.Migrations { return store.Migrations{Module: "search", F
 // Reload puts new settings and the backends that they name, in that order, into use. Requests that are under way keep the
 // old ones.
 func (s *Service) Reload(set Settings, backends ...client.Search) error {
-	chain, err := chained(set.Backend, backends)
+	commit, err := s.Prepare(set, backends...)
 	if err != nil {
 		return err
 	}
+	commit()
+	return nil
+}
+
+// Prepare checks new settings and the backends that they name, in that order, and returns what puts them into use.
+func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(), err error) {
+	chain, err := chained(set.Backend, backends)
+	if err != nil {
+		return nil, err
+	}
 	next := &state{settings: set, chain: chain, operations: offered(chain), routes: routes(chain), cache: newCache(cacheBytes)}
 	if next.tools, err = mcpTools(chain); err != nil {
-		return err
+		return nil, err
 	}
-	s.pool.bind(chain)
 	next.origins = mcp.NewOrigins(s.cfg.PublicURL, set.BaseURL)
-	s.tokens.setDefaults(set.limits())
-	s.state.Store(next)
-	if set.DevOpenAdmin {
-		s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
-	}
-	return nil
+	return func() {
+		s.pool.bind(chain)
+		s.tokens.setDefaults(set.limits())
+		s.state.Store(next)
+		if set.DevOpenAdmin {
+			s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
+		}
+	}, nil
 }
 
 // restore reads what an earlier process left.

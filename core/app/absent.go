@@ -1,0 +1,172 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+)
+
+// defaultRetryEvery is the pause between attempts to build instances that were left out.
+const defaultRetryEvery = 15 * time.Second
+
+// absence is an instance that the core goes on without for the present.
+type absence struct {
+	instance *config.Instance
+	reason   string
+	since    time.Time
+}
+
+// absences are the instances that were left out, by reference. They are tried again until they can be built.
+type absences struct {
+	mu     sync.Mutex
+	byRef  map[string]absence
+	now    chan struct{}
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// replace sets all absences, with the reasons. One that lasts keeps its beginning.
+func (s *absences) replace(all map[*config.Instance]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	former := s.byRef
+	s.byRef = map[string]absence{}
+	for in, reason := range all {
+		next := absence{instance: in, reason: reason, since: time.Now()}
+		if was, ok := former[in.Ref()]; ok {
+			next.since = was.since
+		}
+		s.byRef[in.Ref()] = next
+	}
+}
+
+// add sets one absence.
+func (s *absences) add(in *config.Instance, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byRef[in.Ref()] = absence{instance: in, reason: reason, since: time.Now()}
+}
+
+// all returns the instances that are absent.
+func (s *absences) all() (out []*config.Instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.byRef {
+		out = append(out, a.instance)
+	}
+	return out
+}
+
+// find returns the absence of an instance.
+func (s *absences) find(ref string) (absence, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.byRef[ref]
+	return a, ok
+}
+
+// hurry makes the next attempt come at once.
+func (s *absences) hurry() {
+	select {
+	case s.now <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the attempts and waits for the one that is under way. The caller must not hold App.reload.
+func (s *absences) stop() {
+	s.cancel()
+	s.done.Wait()
+}
+
+// watchAbsent tries the instances that were left out again and again, until absences.stop.
+func (a *App) watchAbsent() {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.absent.cancel, a.absent.now = cancel, make(chan struct{}, 1)
+	every := a.cfg.RetryEvery
+	if every <= 0 {
+		every = defaultRetryEvery
+	}
+	a.absent.done.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			case <-a.absent.now:
+			}
+			if err := a.retryAbsent(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn("instances that were left out cannot be used yet", "error", err)
+			}
+		}
+	})
+}
+
+// retryAbsent tries the instances that were left out, and puts those that can be built into use with the services that name
+// them.
+func (a *App) retryAbsent(ctx context.Context) error {
+	a.reload.Lock()
+	defer a.reload.Unlock()
+	list := a.absent.all()
+	if len(list) == 0 || a.draining {
+		return nil
+	}
+	set := a.set
+	plan := set.openAll(ctx, a.catalog, a.res, list)
+	change, err := a.catalog.PrepareMore(ctx, plan.wanted, set.file.Dir)
+	if err != nil {
+		return err
+	}
+	left := map[*config.Instance]string{}
+	for _, in := range list {
+		switch failure, reason := change.Failed()[in.Ref()], plan.absent[in]; {
+		case change.Instance(in.Ref()) != nil:
+		case failure != nil:
+			left[in] = host.Reason(failure)
+		case reason != "":
+			left[in] = reason
+		default:
+			left[in] = plan.diags.Error()
+		}
+	}
+	if len(left) == len(list) {
+		change.Abort()
+		a.absent.replace(left)
+		return nil
+	}
+	if err := a.apply(ctx, set, change); err != nil {
+		return err
+	}
+	a.absent.replace(left)
+	for _, in := range list {
+		if left[in] == "" {
+			a.log.Info("an instance that was left out is in use now", "instance", in.Ref())
+		}
+	}
+	return nil
+}
+
+// instanceStates are the states of all instances of the configuration in use, by reference: ready or not.
+func (a *App) instanceStates() map[string]bool {
+	out := map[string]bool{}
+	for _, ref := range a.absent.refs() {
+		out[ref] = false
+	}
+	for _, in := range a.catalog.Instances() {
+		out[in.Ref()] = in.Process().Status().State.Serving()
+	}
+	return out
+}
+
+// refs returns the references of the instances that are absent.
+func (s *absences) refs() (out []string) {
+	for _, in := range s.all() {
+		out = append(out, in.Ref())
+	}
+	return out
+}

@@ -41,12 +41,21 @@ run: build
 $(TOOLS)/testsum: core/tools/testsum/main.go
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/testsum ./testsum
 
-test: $(TOOLS)/testsum
-	{ $(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) ./...; cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...; } | $(TOOLS)/testsum
+# The tests that run the product as processes mostly wait for it, so they run beside all others, several at once, and
+# without the race detector, which would see nothing of those processes.
+E2E       := ./plugins/internal/e2e
+E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 6
 
-# The tests that run the product as processes, with its real clients.
+test: $(TOOLS)/testsum
+	@mkdir -p bin
+	{ $(GO) test $(E2E_FLAGS) $(E2E) >bin/e2e.json & \
+	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v '$(E2E:./%=/%)$$'); \
+	(cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...); \
+	wait; cat bin/e2e.json; } | $(TOOLS)/testsum
+
+# Only the tests that run the product as processes, with its real clients.
 e2e: $(TOOLS)/testsum
-	$(GO) test -json -count=1 -trimpath -timeout $(TIMEOUT) ./plugins/internal/e2e | $(TOOLS)/testsum
+	$(GO) test $(E2E_FLAGS) -count=1 $(E2E) | $(TOOLS)/testsum
 
 # A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
 # test prints PATCHBAY_TEST_SEED, which repeats a run.
@@ -78,7 +87,7 @@ check: generate
 	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
-	cd core/tools && $(GO) vet ./protogen ./testsum
+	cd core/tools && $(GO) vet ./protogen ./testsum && $(GO) test -trimpath ./testsum
 	$(GO) mod tidy -diff
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff

@@ -28,8 +28,10 @@ type Server struct {
 	listener net.Listener
 	current  atomic.Pointer[http.Handler]
 	drain    context.CancelFunc
-	ended    sync.WaitGroup
-	failed   chan error
+	// cutOff ends what Detach has handed out.
+	cutOff context.CancelFunc
+	ended  sync.WaitGroup
+	failed chan error
 }
 
 // Listen takes an address such as 0.0.0.0:50883. setting is the name under which an operator finds it, for the error.
@@ -42,12 +44,13 @@ func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
 		return nil, fmt.Errorf("cannot listen on %s (setting %s): %w", addr, setting, err)
 	}
 	base, drain := context.WithCancel(context.Background())
-	s := &Server{listener: l, drain: drain, failed: make(chan error, 1)}
+	life, cutOff := context.WithCancel(context.WithValue(context.Background(), drainKey{}, base.Done()))
+	s := &Server{listener: l, drain: drain, cutOff: cutOff, failed: make(chan error, 1)}
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serveHTTP),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		BaseContext: func(net.Listener) context.Context {
-			return context.WithValue(context.Background(), drainKey{}, base.Done())
+			return context.WithValue(life, lifeKey{}, life)
 		},
 		ErrorLog: log.New(quietErrors{logger}, "", 0),
 	}
@@ -112,13 +115,26 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err != nil {
 		_ = s.http.Close()
 	}
+	s.cutOff()
 	// net/http knows the listener only once it serves.
 	_ = s.listener.Close()
 	s.ended.Wait()
 	return err
 }
 
-type drainKey struct{}
+type (
+	drainKey struct{}
+	lifeKey  struct{}
+)
+
+// Detach returns a context for work that must come to its end though the client of the request with ctx has gone. It
+// ends when the server cuts off what has not finished at its shutdown. It has no values of the request.
+func Detach(ctx context.Context) context.Context {
+	if life, ok := ctx.Value(lifeKey{}).(context.Context); ok {
+		return life
+	}
+	return context.WithoutCancel(ctx)
+}
 
 // Draining is closed when the server begins to shut down: streams that would go on for ever end then.
 func Draining(ctx context.Context) <-chan struct{} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -60,7 +61,7 @@ func (a *attempt) run(client context.Context) (ans *answer, err error) {
 		}
 	}()
 	a.client = client
-	ctx := context.WithoutCancel(client)
+	ctx := httpd.Detach(client)
 	for range maxReloads {
 		ans, err := a.tryBackends(ctx)
 		if !errors.Is(err, catalog.ErrRetired) {

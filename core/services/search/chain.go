@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -161,5 +162,5 @@ func isOutcomeUnknown(err error) bool {
 		return true
 	}
 	// A plugin that ended in the middle of the call leaves the bare status of its connection.
-	return e.Code == codes.DeadlineExceeded || e.Code == codes.Canceled || e.Reason == codes.Unavailable.String()
+	return errors.Is(err, context.Canceled) || e.Code == codes.DeadlineExceeded || e.Code == codes.Canceled || e.Reason == codes.Unavailable.String()
 }

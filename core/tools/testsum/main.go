@@ -1,14 +1,17 @@
 // Command testsum reads the output of "go test -json" and prints what a person wants to know: the packages, the output of
-// what failed, why tests were skipped, and the sums. It exits with 1 if anything failed.
+// what failed, what the skipped tests miss and how to get it, and the sums. It exits with 1 if anything failed.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"sort"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,11 +31,20 @@ type summary struct {
 	output                  map[string][]string
 	passed, failed, skipped int
 	broken                  bool
-	reasons                 []string
+	// missing counts the skipped tests by what they miss; others are the reasons of tests that miss nothing.
+	missing map[component]int
+	others  []string
+}
+
+// component is something that tests need and a machine may lack.
+type component struct{ name, hint string }
+
+func newSummary(out io.Writer) *summary {
+	return &summary{out: out, output: map[string][]string{}, missing: map[component]int{}}
 }
 
 func main() {
-	s := &summary{out: os.Stdout, output: map[string][]string{}}
+	s := newSummary(os.Stdout)
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 		os.Exit(2)
@@ -81,7 +93,7 @@ func (s *summary) add(e event) {
 		s.passed++
 	case "skip":
 		s.skipped++
-		s.reasons = append(s.reasons, fmt.Sprintf("%s %s: %s", e.Package, e.Test, reason(s.output[key])))
+		s.addSkipped(e, skipReason(s.output[key]))
 	case "fail":
 		s.failed++
 		fmt.Fprintf(s.out, "--- FAIL %s %s\n%s", e.Package, e.Test, strings.Join(s.output[key], ""))
@@ -100,8 +112,19 @@ func (s *summary) pack(e event, key string) {
 	delete(s.output, key)
 }
 
-// reason is what a test said when it skipped itself.
-func reason(output []string) string {
+// missingComponent matches the reason that the tests' helpers give: "FILE:LINE: NAME is missing: HINT".
+var missingComponent = regexp.MustCompile(`^\S+\.go:\d+: (.+?) is missing: (.+)$`)
+
+func (s *summary) addSkipped(e event, reason string) {
+	if m := missingComponent.FindStringSubmatch(reason); m != nil {
+		s.missing[component{m[1], m[2]}]++
+		return
+	}
+	s.others = append(s.others, fmt.Sprintf("%s %s: %s", e.Package, e.Test, reason))
+}
+
+// skipReason returns what a test said when it skipped itself.
+func skipReason(output []string) string {
 	var words []string
 	for _, line := range output {
 		line = strings.TrimSpace(line)
@@ -113,8 +136,13 @@ func reason(output []string) string {
 }
 
 func (s *summary) finish() bool {
-	sort.Strings(s.reasons)
-	for _, r := range s.reasons {
+	for _, c := range slices.SortedFunc(maps.Keys(s.missing), func(a, b component) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.hint, b.hint))
+	}) {
+		fmt.Fprintf(s.out, "skipped for want of %s: %d (%s)\n", c.name, s.missing[c], c.hint)
+	}
+	slices.Sort(s.others)
+	for _, r := range s.others {
 		fmt.Fprintln(s.out, "skipped:", r)
 	}
 	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)

@@ -70,6 +70,7 @@ func (c *core) followLog(t *testing.T, key string) <-chan map[string]any {
 }
 
 func TestAdministrationWithAnAPIKey(t *testing.T) {
+	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		up := startUpstream(t, "-no-history")
 		c := startCore(t, s.hcl+webHCL(up.url, "", endless))

@@ -179,6 +179,7 @@ func startAlerts(t *testing.T, s storage, h *hook) (c *core, token string, db re
 }
 
 func TestAlertReachesAWebhook(t *testing.T) {
+	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		h := newHook(t)
 		h.up()
@@ -198,6 +199,7 @@ func TestAlertReachesAWebhook(t *testing.T) {
 }
 
 func TestAlertWaitsForAReceiverThatIsDown(t *testing.T) {
+	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		h := newHook(t)
 		c, token, db := startAlerts(t, s, h)

@@ -36,6 +36,7 @@ func (c *core) pluginOf(name string) (found int) {
 }
 
 func TestSecondBackendAnswersWhileTheFirstIsKilled(t *testing.T) {
+	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		up := startUpstream(t, "-no-history")
 		c := localCore(t, s.hcl+chainHCL(up.url, ""))

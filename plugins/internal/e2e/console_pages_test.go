@@ -72,6 +72,7 @@ func (b *browser) look(l look, page, path, axe string) {
 
 // TestConsolePages looks at every page in every size, theme and language.
 func TestConsolePages(t *testing.T) {
+	t.Parallel()
 	c := startConsole(t)
 	b := browse(t, c)
 	source := axe(t)
@@ -99,6 +100,7 @@ func TestConsolePages(t *testing.T) {
 
 // TestConsoleLive: what happens to a plugin shows without a reload, and a stream that is cut says so.
 func TestConsoleLive(t *testing.T) {
+	t.Parallel()
 	c := startConsole(t)
 	b := browse(t, c)
 	b.authenticator(true)

@@ -19,6 +19,7 @@ func (b *browser) tab() *browser {
 // TestConsoleSearch goes the way of a new operator: in by the set-up link, a passkey, out and in again, a token, a search in
 // the playground, which arrives live in the log of requests.
 func TestConsoleSearch(t *testing.T) {
+	t.Parallel()
 	c := startConsole(t)
 	b := browse(t, c)
 	b.authenticator(true)

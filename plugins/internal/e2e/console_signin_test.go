@@ -65,6 +65,7 @@ func (b *browser) signOut() {
 // TestConsoleSignIn goes the way of a first administrator: the set-up link, a passkey, out and in again. The last passkey stays,
 // and a secret is shown after another look at it.
 func TestConsoleSignIn(t *testing.T) {
+	t.Parallel()
 	c := startConsole(t)
 	b := browse(t, c)
 	b.authenticator(true)
@@ -121,6 +122,7 @@ func TestConsoleSignIn(t *testing.T) {
 
 // TestConsoleWithoutVerification: a device that does not ask who uses it is no passkey.
 func TestConsoleWithoutVerification(t *testing.T) {
+	t.Parallel()
 	c := startConsole(t)
 	b := browse(t, c)
 	b.authenticator(false)

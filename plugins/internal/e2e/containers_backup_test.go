@@ -48,8 +48,10 @@ type backup struct {
 }
 
 func TestContainersBackUpAndRestore(t *testing.T) {
+	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
 		t.Run(bin.Name, func(t *testing.T) {
+			t.Parallel()
 			a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 			c := startCore(t, containersHCL(bin.Path, ""))
 			web := c.stackNamed(t, a.project).service(t, "web")
@@ -87,6 +89,7 @@ func TestContainersBackUpAndRestore(t *testing.T) {
 
 // TestContainersBackupFails has the file system refuse: nothing is changed, and the service runs as before.
 func TestContainersBackupFails(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	c := startCore(t, containersHCL(bin.Path, ""))

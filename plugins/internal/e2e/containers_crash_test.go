@@ -70,8 +70,10 @@ func oneHealthy(t testing.TB, a *app, image string) {
 // TestContainersKilledInAnUpdate ends the core without warning at each step of an update. After the restart the job goes on,
 // and what runs is either the new version or the former one, whole.
 func TestContainersKilledInAnUpdate(t *testing.T) {
+	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
 		t.Run(bin.Name, func(t *testing.T) {
+			t.Parallel()
 			a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 			_, first, _ := running(t, a.dir, "web")
 			good := dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: 2 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20}
@@ -127,6 +129,7 @@ func TestContainersKilledInAnUpdate(t *testing.T) {
 
 // TestContainersCancelAnUpdate cancels an update at each step: the former version runs afterwards.
 func TestContainersCancelAnUpdate(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	_, first, _ := running(t, a.dir, "web")

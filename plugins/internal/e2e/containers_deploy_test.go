@@ -15,6 +15,7 @@ import (
 
 // TestDeployInAContainer builds the image, starts it as the example says, and has it look after a project of the host.
 func TestDeployInAContainer(t *testing.T) {
+	t.Parallel()
 	bins := dockertest.Compose(t)
 	newest := bins[len(bins)-1]
 	require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")

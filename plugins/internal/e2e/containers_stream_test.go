@@ -46,6 +46,7 @@ func (c *core) curl(t testing.TB, path string, seconds string, headers ...string
 // TestContainersStreams reads each stream with curl, cuts it, and goes on with the id of the last event: nothing is missed and
 // nothing comes twice.
 func TestContainersStreams(t *testing.T) {
+	t.Parallel()
 	_, err := exec.LookPath("curl")
 	require(t, "curl", err == nil, "install curl")
 	bin := dockertest.Compose(t)[0]

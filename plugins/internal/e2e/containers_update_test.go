@@ -10,8 +10,10 @@ import (
 )
 
 func TestContainersUpdateAndRollBack(t *testing.T) {
+	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
 		t.Run(bin.Name, func(t *testing.T) {
+			t.Parallel()
 			a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 			c := startCore(t, containersHCL(bin.Path, ""))
 			st := c.stackNamed(t, a.project)

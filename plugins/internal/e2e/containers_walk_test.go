@@ -46,6 +46,7 @@ func (b *browser) followed(what, status string, words ...string) {
 
 // TestContainersWalk walks through an update, one that is rolled back by itself, and a rollback by hand, as a person does.
 func TestContainersWalk(t *testing.T) {
+	t.Parallel()
 	bins := dockertest.Compose(t)
 	a := startApp(t, bins[len(bins)-1], dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startCore(t, containersHCL(bins[len(bins)-1].Path, ""))
@@ -99,6 +100,7 @@ func TestContainersWalk(t *testing.T) {
 // TestContainersHooksPage sets the package webhooks up in the browser, and sees a delivery and the check that it leads to
 // without a reload.
 func TestContainersHooksPage(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	host := githubtest.New(t)

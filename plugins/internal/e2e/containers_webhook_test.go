@@ -14,6 +14,7 @@ import (
 // TestContainersPackageWebhook has a code host tell of a published package: exactly one check of each service that uses it,
 // nothing for the same delivery again, and both in the inbox, live.
 func TestContainersPackageWebhook(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	host := githubtest.New(t)
@@ -114,6 +115,7 @@ func TestContainersPackageWebhook(t *testing.T) {
 // TestContainersPrivateRegistry reads and pulls from a registry that wants a password, with a client configuration that
 // reaches registry, engine and compose.
 func TestContainersPrivateRegistry(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	reg := dockertest.Registry(t, dockertest.RegistryOptions{User: "ops", Password: "planted-password"})
 	repo := "demo/" + dockertest.Name(t)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -27,6 +28,8 @@ type core struct {
 	ended chan struct{}
 	err   error
 	base  string
+	// engine is the address of the container engine that the core sees.
+	engine string
 	// key, if set, is the API key of the calls that name no token.
 	key   string
 	admin string
@@ -94,6 +97,13 @@ func tail(s string, lines int) string {
 // configure replaces plugin.hcl at once.
 func (c *core) configure(hcl string) {
 	c.t.Helper()
+	const engine = `engine "docker" "local" {}`
+	if strings.Contains(hcl, engine) {
+		if c.engine == "" {
+			c.engine = startEngineView(c.t)
+		}
+		hcl = strings.ReplaceAll(hcl, engine, fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", c.engine))
+	}
 	next := c.config + ".next"
 	if err := os.WriteFile(next, []byte(hcl), 0o600); err != nil {
 		c.t.Fatal(err)

@@ -79,7 +79,7 @@ func TestRequestInAKilledPluginFailsAlone(t *testing.T) {
 		return c.post(t, token, "search", `{"query":"q"}`).status == http.StatusOK
 	})
 	db := c.records(t, storage{})
-	if row := db.audit(a.header.Get("X-Request-Id")); row.outcome != outcomeFailure || row.status != 502 || row.credits != 0 || row.code != "plugin_unavailable" {
+	if row := db.audit(a.header.Get("X-Request-Id")); row.outcome != outcomeFailure || row.status != 502 || row.credits != 1 || row.code != "plugin_unavailable" {
 		t.Errorf("audit row %+v", row)
 	}
 	if state := db.text("SELECT state FROM search_keys"); state != "active" {
@@ -135,7 +135,7 @@ func TestKilledCoreKeepsItsBooks(t *testing.T) {
 	eachStorage(t, func(t *testing.T, s storage) {
 		const all, quick = 1000, 300
 		up := startUpstream(t)
-		c := startCore(t, s.hcl+webHCL(up.url, "", "limits {\n requests_hour = 5000\n credits_hour = 1000\n credits_day = 5000\n }"))
+		c := startCore(t, s.hcl+webHCL(up.url, "", "limits {\n requests_hour = 5000\n credits_hour = 1700\n credits_day = 5000\n }"))
 		c.addKeys("key-one")
 		token := c.token()
 		up.script(scripted{Times: quick, DelayMS: 20}, scripted{Times: -1, DelayMS: 60_000})
@@ -164,7 +164,8 @@ func TestKilledCoreKeepsItsBooks(t *testing.T) {
 		}
 		contains(t, c.logs(), "requests were interrupted")
 		used := db.balanced(c, token)
-		if used.HourlyRequests != all || used.HourlyCredits != quick {
+		// Nobody saw the end of the interrupted calls, so they cost what they had reserved.
+		if used.HourlyRequests != all || used.HourlyCredits != all {
 			t.Errorf("usage %+v", used)
 		}
 		// All that is not used is free: no reservation is left.
@@ -261,7 +262,7 @@ func TestTermCutsWhatDoesNotFinish(t *testing.T) {
 	}
 	c.start()
 	db := c.records(t, storage{})
-	if used := db.balanced(c, token); used.HourlyRequests != 1 || used.HourlyCredits != 0 {
+	if used := db.balanced(c, token); used.HourlyRequests != 1 || used.HourlyCredits != 1 {
 		t.Errorf("usage %+v", used)
 	}
 }

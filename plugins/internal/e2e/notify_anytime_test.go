@@ -13,6 +13,7 @@ import (
 // TestNotifyKilledAnyTime ends the core without warning at many moments after a check has begun. Whatever it was doing, the
 // new version is told in one message, and no channel gets it twice that could not tell.
 func TestNotifyKilledAnyTime(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	o := outletsFor(t, "chat", "email", "webhook")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})

@@ -14,6 +14,7 @@ import (
 // TestNotifyDeadChannelDelaysNoOther has more browsers subscribed at a push service that answers nothing than there are
 // sends at once.
 func TestNotifyDeadChannelDelaysNoOther(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	o := outletsFor(t, "chat", "webhook", "webPush")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
@@ -71,6 +72,7 @@ func (f *failing) version(t *testing.T) string {
 }
 
 func TestNotifyFailures(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	f := &failing{outlets: outletsFor(t, "chat", "email", "webhook", "webPush", "gotify"), bin: bin.Path}
 	f.a = startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})

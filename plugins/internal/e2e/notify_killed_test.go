@@ -32,6 +32,7 @@ func (o *outlets) hangs(times int) {
 // TestNotifyKilledBetweenChannels ends the core without warning when of one notification the webhook and the mail have
 // been delivered, the chat has got the photo but its answer is not there, and another channel has not begun.
 func TestNotifyKilledBetweenChannels(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	eachStorage(t, func(t *testing.T, s storage) {
 		o := outletsFor(t, "chat", "email", "webhook", "gotify")
@@ -91,6 +92,7 @@ func TestNotifyKilledBetweenChannels(t *testing.T) {
 // TestNotifyPluginKilled ends the process of one channel without warning while it sends. The core tells what became of it,
 // the others notice nothing, and the channel is back for the next notification.
 func TestNotifyPluginKilled(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	o := outletsFor(t, "chat", "email", "webhook")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})

@@ -14,6 +14,7 @@ import (
 // TestNotifyReloadAndStopWhileSending: a reload lets what is being sent end, and so does an ordinary stop, or the outcome
 // says so.
 func TestNotifyReloadAndStopWhileSending(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	o := outletsFor(t, "chat", "webhook")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
@@ -60,6 +61,7 @@ func TestNotifyReloadAndStopWhileSending(t *testing.T) {
 
 // TestNotifyWebhookAnomaly has the scheduled audit find a package webhook that is not there.
 func TestNotifyWebhookAnomaly(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	o := outletsFor(t, "chat", "webhook")
 	host := githubtest.New(t)

@@ -84,6 +84,7 @@ func (s *secretive) change(t *testing.T, change map[string]any, want int) {
 }
 
 func TestNotifyKeepsSecrets(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	s := &secretive{outlets: outletsFor(t, "chat", "email", "webhook", "webPush", "gotify", "node"), planted: planted{}}
 	s.a = startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})

@@ -79,6 +79,7 @@ func versions(t testing.TB, m told) map[string]string {
 }
 
 func TestNotifyNewVersions(t *testing.T) {
+	t.Parallel()
 	bin := dockertest.Compose(t)[0]
 	o := outletsFor(t, "chat", "email", "webhook", "gotify")
 	f := startFleet(t)

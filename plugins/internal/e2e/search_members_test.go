@@ -30,6 +30,7 @@ func (b *browser) unhurt(what string) {
 
 // TestSearchMembers: a member has pages for the own tokens, and nothing that others write runs in anybody's browser.
 func TestSearchMembers(t *testing.T) {
+	t.Parallel()
 	up := startUpstream(t)
 	c := newCore(t, webHCL(up.url, "", "log_bodies = true"), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	admin := c.cli("user", "create", "-email", "ada@example.com", "-name", "Ada "+hostileText, "-role", "admin")

@@ -120,6 +120,7 @@ func (b *browser) seen(what, axe string) {
 // TestSearchPages looks at every page of the search service with data, in every size, theme and language: nothing is wider
 // than the window, no text is missing, nothing is hard to read, and no chart stays empty.
 func TestSearchPages(t *testing.T) {
+	t.Parallel()
 	s := startShowcase(t)
 	b := browse(t, s.core)
 	source := axe(t)

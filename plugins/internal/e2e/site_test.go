@@ -54,6 +54,7 @@ service "search" {
 
 // A research of the backend that needs no account belongs to its token, and ends in a report.
 func TestResearchOfTheLocalBackend(t *testing.T) {
+	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		url := site(t)
 		c := localCore(t, s.hcl+siteHCL(url, ""))

@@ -102,11 +102,11 @@ func TestClientThatLeavesWhileSending(t *testing.T) {
 	}
 }
 
-func TestClientThatLeavesWhileWaitingGetsItsReservationBack(t *testing.T) {
+func TestCallOfAClientThatLeftEndsAndIsCharged(t *testing.T) {
 	t.Parallel()
 	c, up, token := startWeb(t, "", "")
 	db := c.records(t, storage{})
-	up.script(scripted{Fault: "hang"})
+	up.script(scripted{DelayMS: 1500})
 	ctx, leave := context.WithCancel(context.Background())
 	req, err := c.build(request{path: "search", token: token, body: `{"query":"q"}`, header: http.Header{"X-Request-Id": {"leaver"}}})
 	if err != nil {
@@ -126,11 +126,11 @@ func TestClientThatLeavesWhileWaitingGetsItsReservationBack(t *testing.T) {
 		t.Errorf("the client's error: %v", err)
 	}
 	row := db.audit("leaver")
-	if row.outcome != outcomeFailure || row.status != 499 || row.code != "client_closed_request" || row.credits != 0 {
+	if row.outcome != outcomeFailure || row.status != 499 || row.code != "client_closed_request" || row.credits != 1 {
 		t.Errorf("audit row %+v", row)
 	}
 	c.search(t, token, http.StatusOK)
-	if used := db.balanced(c, token); used.HourlyRequests != 2 || used.DailyError != 1 || used.HourlyCredits != 1 {
+	if used := db.balanced(c, token); used.HourlyRequests != 2 || used.DailyError != 1 || used.HourlyCredits != 2 {
 		t.Errorf("usage %+v", used)
 	}
 	if state := db.text("SELECT state FROM search_keys"); state != "active" {

@@ -44,7 +44,7 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 # The tests that run the product as processes mostly wait for it, so they run beside all others, several at once, and
 # without the race detector, which would see nothing of those processes.
 E2E       := ./plugins/internal/e2e
-E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 6
+E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 4
 
 test: $(TOOLS)/testsum
 	@mkdir -p bin

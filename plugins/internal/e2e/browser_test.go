@@ -48,7 +48,7 @@ func browse(t testing.TB, c *core) *browser {
 	t.Cleanup(stop)
 	ctx, stop = context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(stop)
-	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1)}
+	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1), expected: []string{networkChanged}}
 	b.begin()
 	return b
 }
@@ -120,10 +120,13 @@ func (b *browser) expect(part string) {
 	b.expected = append(b.expected, part)
 }
 
-// do runs steps within the time that a person would wait.
+// browserLimit bounds each step in the browser. It is long, since the machine may be busy with other tests.
+const browserLimit = time.Minute
+
+// do runs steps within browserLimit.
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatalf("%v, at %s", err, b.where())
@@ -140,7 +143,25 @@ func (b *browser) where() string {
 	return text
 }
 
-func (b *browser) open(path string) { b.t.Helper(); b.do(chromedp.Navigate(b.base + path)) }
+// networkChanged is what Chromium says of requests that it gives up because a network of the machine came or went: other
+// tests make networks of containers meanwhile.
+const networkChanged = "ERR_NETWORK_CHANGED"
+
+// open goes to a page.
+func (b *browser) open(path string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
+	defer cancel()
+	for {
+		err := chromedp.Do(ctx, chromedp.Navigate(b.base+path))
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), networkChanged) {
+			b.t.Fatalf("%v, at %s", err, b.where())
+		}
+	}
+}
 
 // press clicks a button or link by its selector, and waits for what follows.
 func (b *browser) press(selector, then string) {
@@ -151,7 +172,7 @@ func (b *browser) press(selector, then string) {
 // shows waits until the page shows a text.
 func (b *browser) shows(text string) {
 	b.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(browserLimit)
 	for {
 		if found, err := evaluate[bool](b, fmt.Sprintf(`document.body.innerText.includes(%q)`, text)); err == nil && found {
 			return
@@ -164,7 +185,7 @@ func (b *browser) shows(text string) {
 }
 
 func evaluate[T any](b *browser, script string) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
@@ -224,7 +245,7 @@ func (b *browser) accessible(source, what string) {
 // picture writes a picture of the whole page into bin/screenshots.
 func (b *browser) picture(name string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err != nil {

@@ -94,15 +94,17 @@ func tail(s string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
+// engineBlock is the declaration of this machine's engine; a core of a test gets its own view of it.
+var engineBlock = regexp.MustCompile(`(?m)^engine "docker" "local" {}$`)
+
 // configure replaces plugin.hcl at once.
 func (c *core) configure(hcl string) {
 	c.t.Helper()
-	const engine = `engine "docker" "local" {}`
-	if strings.Contains(hcl, engine) {
+	if engineBlock.MatchString(hcl) {
 		if c.engine == "" {
 			c.engine = startEngineView(c.t)
 		}
-		hcl = strings.ReplaceAll(hcl, engine, fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", c.engine))
+		hcl = engineBlock.ReplaceAllString(hcl, fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", c.engine))
 	}
 	next := c.config + ".next"
 	if err := os.WriteFile(next, []byte(hcl), 0o600); err != nil {

@@ -94,7 +94,7 @@ func TestCreditLimitsHold(t *testing.T) {
 			c, up, token := startWeb(t, "", fmt.Sprintf("limits {\n %s = 5\n }", tt.setting))
 			db := c.records(t, storage{})
 			// A failure gives its reservation back.
-			up.script(scripted{Status: 500}, scripted{Fault: "reset"})
+			up.script(scripted{Status: 500}, scripted{Fault: "garbage"})
 			c.search(t, token, http.StatusInternalServerError)
 			c.search(t, token, http.StatusBadGateway)
 			for range 2 {

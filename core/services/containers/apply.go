@@ -173,6 +173,9 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 		return c.finish(ctx, changeFailed, err)
 	case !c.svc.AutoRollback && step == stepUp && !c.replaced(ctx):
 		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.name())
+		if err := c.stopDetached(ctx); err != nil {
+			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.name(), reason(err))
+		}
 		c.retag(ctx)
 		return c.finish(ctx, changeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
@@ -269,7 +272,7 @@ func (c *change) recreate(ctx context.Context) error {
 
 func (c *change) health(ctx context.Context) error {
 	c.at(ctx, 0.8, "waiting until it is healthy", nil)
-	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.wanted(c.rec.ToImage, c.rec.ToDigest))
+	return c.awaitHealthy(ctx, c.wanted(c.rec.ToImage, c.rec.ToDigest), c.recreate)
 }
 
 // sync makes sure that the name in the project still stands for what runs.

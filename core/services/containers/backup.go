@@ -103,7 +103,7 @@ func (c *change) backup(ctx context.Context) error {
 	}
 	if c.rec.FromState != StateStopped {
 		c.at(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
-		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}}); err != nil {
+		if err := c.stop(ctx); err != nil {
 			return err
 		}
 	}

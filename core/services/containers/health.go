@@ -95,8 +95,8 @@ func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord,
 	if err != nil {
 		return "", 0, err
 	}
-	if missing := want.missing(list); missing != "" {
-		return missing, 0, nil
+	if missing, err := want.check(list); missing != "" || err != nil {
+		return missing, 0, err
 	}
 	for _, c := range list {
 		d, err := s.engine().Inspect(ctx, c.ID)

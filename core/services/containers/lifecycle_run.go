@@ -98,9 +98,8 @@ func (s *Service) checkScale(ctx context.Context, st *stackRecord, scale map[str
 	}
 	for _, name := range slices.Sorted(maps.Keys(scale)) {
 		list := slices.DeleteFunc(slices.Clone(all), func(c engine.Container) bool { return c.Labels[labelService] != name })
-		want := wantedContainers{replicas: scale[name]}
-		if missing := want.missing(list); missing != "" {
-			return fault.New(fault.Conflict, "%s is not as it was: %s.", name, missing)
+		if err := (wantedContainers{replicas: scale[name]}).mustHave(name, list); err != nil {
+			return err
 		}
 	}
 	return nil

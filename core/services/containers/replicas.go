@@ -2,6 +2,7 @@ package containers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -68,22 +69,31 @@ type wantedContainers struct {
 	replicas int
 }
 
-// missing says what is not as wanted in the number and the names of a service's containers, leftovers of interrupted
-// commands included; it is empty when all is.
-func (w wantedContainers) missing(list []engine.Container) string {
+// errLeftover tells that interrupted commands have left something: the next compose command puts it in order.
+var errLeftover = errors.New("there are leftovers of an interrupted compose command")
+
+// check makes sure that a service has as many containers as wanted, under their names. missing says what is awaited of
+// their number; it is empty when nothing is.
+func (w wantedContainers) check(list []engine.Container) (missing string, err error) {
 	repairs := engine.Repair(list)
 	switch {
 	case len(repairs.Remove) > 0:
-		return fmt.Sprintf("the container %s is left of an interrupted command", repairs.Remove[0].Name)
+		return "", fault.Wrap(errLeftover, fault.Conflict, "The container %s is left of an interrupted command.", repairs.Remove[0].Name)
+	case len(repairs.Rename) > 0:
+		return "", fault.Wrap(errLeftover, fault.Conflict, "An interrupted command has left a container under a temporary name.")
 	case len(list) != w.replicas:
-		return fmt.Sprintf("there are %d of %d containers", len(list), w.replicas)
+		return fmt.Sprintf("there are %d of %d containers", len(list), w.replicas), nil
 	}
-	for _, c := range list {
-		if name := engine.ProperName(&c); name != c.Name {
-			return fmt.Sprintf("the container %s should be named %s", c.Name, name)
-		}
+	return "", nil
+}
+
+// mustHave is check where nothing is awaited.
+func (w wantedContainers) mustHave(service string, list []engine.Container) error {
+	missing, err := w.check(list)
+	if missing != "" {
+		err = fault.New(fault.Conflict, "%s is not as it was: %s.", service, missing)
 	}
-	return ""
+	return err
 }
 
 // checkStopped makes sure that a service that does not run consists of the wanted containers.
@@ -92,8 +102,8 @@ func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *servic
 	if err != nil {
 		return err
 	}
-	if missing := want.missing(list); missing != "" {
-		return fault.New(fault.Conflict, "%s is not as it was: %s.", svc.Name, missing)
+	if err := want.mustHave(svc.Name, list); err != nil {
+		return err
 	}
 	for _, c := range list {
 		if c.ImageID != want.imageID {
@@ -101,4 +111,17 @@ func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *servic
 		}
 	}
 	return nil
+}
+
+// awaitHealthy waits until the wanted containers are healthy. What a request of an interrupted compose command has
+// created after the repair is put in order by recreate.
+func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recreate func(context.Context) error) error {
+	err := c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want)
+	if !errors.Is(err, errLeftover) {
+		return err
+	}
+	if err := recreate(ctx); err != nil {
+		return err
+	}
+	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want)
 }

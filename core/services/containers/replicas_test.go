@@ -182,6 +182,45 @@ func TestOutOfOrderIsNotGood(t *testing.T) {
 	}
 }
 
+// TestLeftoverAfterTheRepair: what appears late, from a request that the engine had still in hand, is put in order.
+func TestLeftoverAfterTheRepair(t *testing.T) {
+	e := newEnv(t, func(e *env) {
+		once := false
+		e.asEngine = &leavesOneBehind{Engine: e.engine, after: func() {
+			if !once {
+				old := e.engine.ContainersOf("blog", "web")[0]
+				e.replica(old.ID[:12]+"_blog-web-1", "1", "created", engine.LabelReplace, "web-1")
+			}
+			once = true
+		}}
+	})
+	e.blog()
+	if job, _ := e.updated("blog", "web"); job.Status != "success" {
+		t.Errorf("%s: %+v", job.Status, job.ResultReason)
+	}
+	e.expectReplicas(1, 2)
+}
+
+// TestRollbackStopsFirst: the engine may still be stopping what an interrupted command wanted to replace.
+func TestRollbackStopsFirst(t *testing.T) {
+	e := newEnv(t)
+	e.blog()
+	entered, release := e.engine.Hold("compose recreate")
+	defer release()
+	id, err := e.svc.Update(t.Context(), requestOf(e.serviceOf("blog", "web")))
+	e.must(err)
+	<-entered
+	_, err = e.svc.CancelJob(t.Context(), id)
+	e.must(err)
+	if job := e.ended(id); job.Status != "rolled_back" {
+		t.Errorf("%s: %+v", job.Status, job.ResultReason)
+	}
+	want := []string{"compose recreate blog web", "compose stop blog web", "compose recreate blog web"}
+	if calls := e.engine.CallsOf("compose"); !slices.Equal(calls, want) {
+		t.Errorf("the commands are %v, want %v", calls, want)
+	}
+}
+
 // TestLifecycleKeepsReplicas: a start after a crash brings up as many as there were when the job began.
 func TestLifecycleKeepsReplicas(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {

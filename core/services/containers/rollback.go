@@ -51,21 +51,38 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	return c.finish(ctx, changeRolledBack, fault.New(fault.Conflict, "%s", trigger))
 }
 
+// recreateFormer stops the service before it is recreated. The engine goes on stopping a container after the compose
+// command was interrupted that asked for it: one that still runs could end once it was found healthy.
 func (c *change) recreateFormer(ctx context.Context) error {
 	c.at(ctx, 0.9, "recreating "+c.svc.Name+" as it was", nil)
+	if err := c.stop(ctx); err != nil {
+		return err
+	}
 	return c.recreate(ctx)
+}
+
+// stopDetached is stop for a job that may have been cancelled.
+func (c *change) stopDetached(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
+	defer cancel()
+	return c.stop(ctx)
+}
+
+func (c *change) stop(ctx context.Context) error {
+	_, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}})
+	return err
 }
 
 // awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
 func (c *change) awaitFormer(ctx context.Context) error {
 	if c.rec.FromState == StateStopped {
-		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}}); err != nil {
+		if err := c.stop(ctx); err != nil {
 			return err
 		}
 		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wanted(c.rec.FromImage, ""))
 	}
 	c.at(ctx, 0.95, "waiting until the former version is healthy", nil)
-	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, c.wanted(c.rec.FromImage, ""))
+	return c.awaitHealthy(ctx, c.wanted(c.rec.FromImage, ""), c.recreateFormer)
 }
 
 // RollbackTarget is what a rollback of a service would bring back.

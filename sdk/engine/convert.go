@@ -77,7 +77,7 @@ func (i *Image) proto() *enginev1.Image {
 	}
 	return &enginev1.Image{
 		Id: i.ID, RepoTags: i.RepoTags, RepoDigests: i.RepoDigests, Os: i.OS, Arch: i.Arch, Variant: i.Variant, Labels: i.Labels,
-		SizeBytes: i.SizeBytes, CreatedAt: i.CreatedAt,
+		SizeBytes: i.SizeBytes, CreatedAt: i.CreatedAt, Config: i.Config.proto(),
 	}
 }
 

@@ -29,15 +29,20 @@ type mirror struct {
 }
 
 var (
-	labels    = map[string]string{"a": "b", "c": ""}
-	mounts    = []engine.Mount{{Type: "volume", Name: "n", Source: "/s", Destination: "/d", ReadOnly: true}, {Type: "bind"}}
-	container = engine.Container{ID: "i", Name: "n", Image: "r:1", ImageID: "sha256:x", State: "running", Status: "Up", Labels: labels, CreatedAt: 1, Mounts: mounts}
-	detail    = engine.Detail{
+	labels      = map[string]string{"a": "b", "c": ""}
+	mounts      = []engine.Mount{{Type: "volume", Name: "n", Source: "/s", Destination: "/d", ReadOnly: true}, {Type: "bind"}}
+	imageConfig = engine.ImageConfig{Env: []string{"A=b"}, Command: []string{"c"}, Entrypoint: []string{"e"}, User: "u", WorkingDir: "/w"}
+	container   = engine.Container{ID: "i", Name: "n", Image: "r:1", ImageID: "sha256:x", State: "running", Status: "Up", Labels: labels, CreatedAt: 1, Mounts: mounts}
+	detail      = engine.Detail{
 		Container: container, Health: "healthy", HealthLog: "ok", StartPeriodMS: 1, IntervalMS: 2, TimeoutMS: 3, Retries: 4, RestartCount: 5, ExitCode: 137,
 		OOMKilled: true, Error: "e", StartedAt: 6, RestartPolicy: "always",
+		Config: &engine.ContainerConfig{
+			ImageConfig: imageConfig, NetworkMode: "a", PIDMode: "b", IPCMode: "c", VolumesFrom: []string{"v"}, Networks: []string{"n"}, Ports: []string{":1:2/tcp"},
+			MemoryBytes: 1, NanoCPUs: 2, PIDsLimit: 3, Privileged: true, CapAdd: []string{"X"}, CapDrop: []string{"Y"},
+		},
 	}
 	image = engine.Image{
-		ID: "sha256:x", RepoTags: []string{"r:1"}, RepoDigests: []string{"r@sha256:y"}, OS: "linux", Arch: "arm", Variant: "v7", Labels: labels, SizeBytes: 1 << 40, CreatedAt: 2,
+		ID: "sha256:x", RepoTags: []string{"r:1"}, RepoDigests: []string{"r@sha256:y"}, OS: "linux", Arch: "arm", Variant: "v7", Labels: labels, SizeBytes: 1 << 40, CreatedAt: 2, Config: &imageConfig,
 	}
 	samples = []engine.Sample{
 		{ContainerID: "i", SampledAt: 1, CPUPercent: 0, HasCPU: true, MemUsed: 2, MemLimit: 3, NetRx: 4, NetTx: 5, HasBlock: true, BlockRead: 0, BlockWrite: 7, PIDs: 8},

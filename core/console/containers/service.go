@@ -25,7 +25,7 @@ func (p pages) serviceRoutes() []httpd.Route {
 			return p.service.ServiceAction(c.Request.Context(), id, c.PostForm("action"))
 		})),
 		post(servicePath+"/rollback", p.act(func(c *gin.Context, id string) (string, error) {
-			return p.service.Rollback(c.Request.Context(), id)
+			return p.service.Rollback(c.Request.Context(), id, false)
 		})),
 		post(servicePath+"/restore-backup", p.act(p.restoreBackup)),
 		post(servicePath+"/settings", p.change("containers.service.saved", p.saveService)),

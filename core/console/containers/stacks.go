@@ -235,6 +235,8 @@ type updateView struct {
 	Rows                     []updateRow
 	// Mismatch tells that the service's candidate is made for another architecture.
 	Mismatch bool
+	// Drift is what recreating the services would change besides their images.
+	Drift []service.ServiceDrift
 }
 
 type updateRow struct {
@@ -279,6 +281,14 @@ func (p pages) confirmUpdate(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
+	var ids []string
+	for _, row := range u.Rows {
+		ids = append(ids, row.Service.ID)
+	}
+	if u.Drift, err = p.service.Drift(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
 	v := p.view(c, "containers.update.title")
 	v.Path = p.base + "/stacks"
 	p.kit.Render(c, v, http.StatusOK, updatePage(v, p, u))
@@ -289,7 +299,7 @@ func (p pages) update(c *gin.Context) {
 	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
 	req := service.UpdateRequest{
 		Scope: scope(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
-		AllowArchMismatch: c.PostForm("arch") != "", Reason: service.ReasonUI,
+		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: service.ReasonUI,
 	}
 	for _, line := range c.PostFormArray("target") {
 		parts := strings.SplitN(line, " ", 3)

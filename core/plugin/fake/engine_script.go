@@ -214,3 +214,12 @@ func key(c *engine.Container, m *engine.Mount) string {
 	}
 	return strings.Join([]string{c.ID, m.Destination}, ":")
 }
+
+// ConfigureImage sets the defaults that an image gives to its containers.
+func (e *Engine) ConfigureImage(imageID string, config engine.ImageConfig) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if img := e.images[imageID]; img != nil {
+		img.Config = &config
+	}
+}

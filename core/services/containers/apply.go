@@ -192,6 +192,15 @@ func (c *change) pullAllowed(ctx context.Context) error {
 	return c.pull(ctx)
 }
 
+// up has compose recreate the service, and only it, from files that differ from what runs no more than was allowed.
+func (c *change) up(ctx context.Context) error {
+	c.at(ctx, 0.65, "recreating "+c.svc.Name, nil)
+	if err := c.checkDrift(ctx); err != nil {
+		return err
+	}
+	return c.recreate(ctx)
+}
+
 // replaced tells whether a container of the service has the new image already. If nobody can tell, it does.
 func (c *change) replaced(ctx context.Context) bool {
 	list, err := c.s.containersOf(detached(ctx), c.stack.Project, c.svc.Name)
@@ -250,12 +259,6 @@ func (c *change) retag(ctx context.Context) {
 		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.name(), reason(err))
 	}
 	c.startAgain(ctx)
-}
-
-// up has compose recreate the service, and only it.
-func (c *change) up(ctx context.Context) error {
-	c.at(ctx, 0.65, "recreating "+c.svc.Name, nil)
-	return c.recreate(ctx)
 }
 
 func (c *change) recreate(ctx context.Context) error {

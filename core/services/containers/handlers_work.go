@@ -68,6 +68,7 @@ type UpdateBody struct {
 	Targets           []TargetBody `json:"targets" required:"false" maxItems:"2000" doc:"With scope=stack and scope=all."`
 	Mode              string       `json:"mode" required:"false" enum:"apply,dry-run" doc:"apply if it is left out."`
 	AllowArchMismatch bool         `json:"allowArchMismatch" required:"false" doc:"Take along what is not made for this host."`
+	AllowDrift        bool         `json:"allowDrift" required:"false" doc:"Take along differences between what runs and what the project's files say. Without it they refuse the update with the reason drift. A variable that would lose its value refuses it in any case, with the reason unresolved_variables."`
 	BackupMode        string       `json:"backupMode" required:"false" enum:"inherit,skip,force" doc:"Whether mounts are backed up before; inherit, if it is left out, leaves that to the settings."`
 	Reason            string       `json:"reason" required:"false" enum:"ui,manual,webhook,schedule"`
 }
@@ -83,7 +84,7 @@ type TargetBody struct {
 func (b UpdateBody) request() UpdateRequest {
 	out := UpdateRequest{
 		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID), TargetTag: strings.TrimSpace(b.TargetTag),
-		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: b.Reason,
+		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
 	}
 	for _, t := range b.Targets {
 		target := Target{ServiceID: t.ServiceID, TargetTag: t.TargetTag, TargetDigest: t.TargetDigest}
@@ -104,8 +105,16 @@ func (s *Service) getRollbackTarget(ctx context.Context, in *ServicePath) (*stru
 	return &struct{ Body RollbackTarget }{t}, err
 }
 
-func (s *Service) postRollback(ctx context.Context, in *ServicePath) (*jobAnswer, error) {
-	return made(s.Rollback(ctx, in.ID))
+// RollbackBody may accompany a rollback.
+type RollbackBody struct {
+	AllowDrift bool `json:"allowDrift" required:"false" doc:"As in an update." example:"false"`
+}
+
+func (s *Service) postRollback(ctx context.Context, in *struct {
+	ServicePath
+	Body *RollbackBody
+}) (*jobAnswer, error) {
+	return made(s.Rollback(ctx, in.ID, in.Body != nil && in.Body.AllowDrift))
 }
 
 // BackupList is a list of backups.

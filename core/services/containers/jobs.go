@@ -85,6 +85,7 @@ type jobSpec struct {
 	// Images go from service to the image that the project named when the job was made.
 	Images            map[string]string `json:"images,omitempty"`
 	AllowArchMismatch bool              `json:"allowArchMismatch,omitempty"`
+	AllowDrift        bool              `json:"allowDrift,omitempty"`
 	BackupMode        string            `json:"backupMode,omitempty"`
 	Action            string            `json:"action,omitempty"`
 	ChangeID          string            `json:"changeId,omitempty"`

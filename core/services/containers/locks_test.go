@@ -236,7 +236,7 @@ func (m *lockModel) updateAll(t *rapid.T) {
 
 func (m *lockModel) rollBack(t *rapid.T) {
 	id := m.service(t)
-	job, err := m.svc.Rollback(context.Background(), id)
+	job, err := m.svc.Rollback(context.Background(), id, false)
 	m.asked(t, job, err, id)
 }
 

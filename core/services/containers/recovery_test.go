@@ -143,7 +143,7 @@ func TestRecoveryOfOtherJobs(t *testing.T) {
 			JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, ScanRequest{Scope: ScopeAll}) },
 			JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, ActionRestart) },
 			JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, ActionRestart) },
-			JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID) },
+			JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID, false) },
 		} {
 			e.stop(e.queue, e.svc)
 			id, err := submit()

@@ -87,7 +87,7 @@ func TestInterruptedRecreate(t *testing.T) {
 							t.Fatalf("%s: %+v", job.Status, job.ResultReason)
 						}
 						interrupt()
-						id, err := e.svc.Rollback(t.Context(), e.serviceOf("blog", "web").ID)
+						id, err := e.svc.Rollback(t.Context(), e.serviceOf("blog", "web").ID, false)
 						e.must(err)
 						if job := e.ended(id); job.Status != "success" {
 							t.Errorf("%s: %+v", job.Status, job.ResultReason)

@@ -105,7 +105,7 @@ func (c *change) allowed(ctx context.Context) error {
 		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, svc.Image)
 	}
 	c.stack = st
-	return nil
+	return c.checkDrift(ctx)
 }
 
 // imageLock is held while a change moves the name of an image. Services of several stacks may share the name: without the

@@ -157,7 +157,7 @@ func TestRollbackAfterFailure(t *testing.T) {
 		if job, _ := e.updated("blog", "web"); job.Status != "failed" || e.runs("blog", "web") != imageID(2) {
 			t.Fatalf("%+v", job)
 		}
-		id, err := e.svc.Rollback(context.Background(), e.serviceOf("blog", "web").ID)
+		id, err := e.svc.Rollback(context.Background(), e.serviceOf("blog", "web").ID, false)
 		e.must(err)
 		if job := e.ended(id); job.Status != "success" || e.runs("blog", "web") != imageID(1) {
 			t.Errorf("%+v\n%s", job, e.logs(id))
@@ -174,7 +174,7 @@ func TestRollbackOfAnotherTag(t *testing.T) {
 	}
 	e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
 	e.discovered()
-	_, err := e.svc.Rollback(context.Background(), e.serviceOf("blog", "web").ID)
+	_, err := e.svc.Rollback(context.Background(), e.serviceOf("blog", "web").ID, false)
 	if err == nil || fault.As(err).Ext["reason"] != "changed_since" {
 		t.Errorf("%v", err)
 	}

@@ -157,8 +157,8 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	return out, nil
 }
 
-// Rollback queues a rollback of a service to the image from before its last change.
-func (s *Service) Rollback(ctx context.Context, id string) (string, error) {
+// Rollback queues a rollback of a service to the image from before its last change. allowDrift is as in UpdateRequest.
+func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (string, error) {
 	t, err := s.RollbackTarget(ctx, id)
 	if err != nil {
 		return "", err
@@ -176,7 +176,7 @@ func (s *Service) Rollback(ctx context.Context, id string) (string, error) {
 	}
 	return s.submitNew(ctx, submission{
 		kind: JobRollback, locks: []string{serviceLock(id)}, services: []string{id}, stacks: []string{svc.StackID},
-		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI, ChangeID: t.change.ID},
+		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI, ChangeID: t.change.ID, AllowDrift: allowDrift},
 	})
 }
 

@@ -36,8 +36,10 @@ type UpdateRequest struct {
 	Targets           []Target
 	Mode              string
 	AllowArchMismatch bool
-	BackupMode        string
-	Reason            string
+	// AllowDrift takes differences along between what runs and what the files say.
+	AllowDrift bool
+	BackupMode string
+	Reason     string
 }
 
 func invalid(field, format string, args ...any) *fault.Error {
@@ -66,9 +68,14 @@ func (s *Service) update(ctx context.Context, req UpdateRequest, from submission
 			return "", err
 		}
 	}
+	if req.Mode == ModeApply && from.actor == "" {
+		if err := s.refuseDrift(ctx, inv, &req); err != nil {
+			return "", err
+		}
+	}
 	sub := submission{kind: JobUpdate, actor: from.actor, spec: jobSpec{
 		Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason, Mode: req.Mode, Targets: req.Targets,
-		AllowArchMismatch: req.AllowArchMismatch, BackupMode: req.BackupMode, Images: map[string]string{},
+		AllowArchMismatch: req.AllowArchMismatch, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{},
 	}}
 	for _, t := range req.Targets {
 		svc := inv.services[t.ServiceID]

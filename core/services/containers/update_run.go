@@ -257,6 +257,8 @@ type ServicePlan struct {
 	BackupTargets []BackupPlan `json:"backupTargets"`
 	PullTags      []string     `json:"pullTags"`
 	AutoRollback  bool         `json:"autoRollback"`
+	Drift         []Drift      `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
+	Unresolved    []string     `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
 }
 
 // plan tells what an update would do, and changes nothing.
@@ -284,6 +286,16 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 			}
 			if p.BackupTargets, err = s.backupPlan(ctx, &svc, spec.BackupMode); err != nil {
 				return out, err
+			}
+			drift, err := s.driftOf(ctx, &g.stack, &svc)
+			if err != nil {
+				return out, err
+			}
+			if p.Drift, p.Unresolved = drift.Drift, drift.Unresolved; len(p.Drift) > 0 {
+				r.warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
+			}
+			if len(p.Unresolved) > 0 {
+				r.fail(ctx, "%s: variables without a value: %s", p.Name, joinSome(p.Unresolved))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, svc.ID), append(out.Services, p)
 			r.info(ctx, "%s: %s → %s", p.Name, short(p.FromDigest), short(p.ToDigest))

@@ -1,5 +1,6 @@
 // Package compose says what compose projects are: from their files as they are on disk, and from the labels of
-// containers. It runs nothing, asks nobody else, and reads neither env_file values nor this process's environment.
+// containers. It runs nothing, asks nobody else, and does not read this process's environment. Load reads no env_file
+// values; Expect does.
 package compose
 
 import (
@@ -46,6 +47,9 @@ type Source struct {
 	EnvFiles []string
 	// Profiles restricts the services to those without a profile and those of the named ones; none means all services.
 	Profiles []string
+
+	// inherited are variables that win over those of files.
+	inherited map[string]string
 }
 
 // Project is what the files say, after variables, includes and extends.
@@ -111,21 +115,27 @@ func (p *Project) Service(name string) *Service {
 
 // Load reads a project. Its error is an *Error, or the one of ctx, which also bounds the time.
 func Load(ctx context.Context, src Source) (*Project, error) {
+	return bounded(ctx, func() (*Project, error) { return load(ctx, src) })
+}
+
+// bounded waits for what read returns, or for the end of ctx: the loader does not look at ctx; what it does is bounded by
+// the limits.
+func bounded[T any](ctx context.Context, read func() (*T, error)) (*T, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	type answer struct {
-		project *Project
-		err     error
+		value *T
+		err   error
 	}
 	done := make(chan answer, 1)
-	go func() { // the loader does not look at ctx; what it does is bounded by the limits
-		p, err := load(ctx, src)
-		done <- answer{p, err}
+	go func() {
+		value, err := read()
+		done <- answer{value, err}
 	}()
 	select {
 	case a := <-done:
-		return a.project, a.err
+		return a.value, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

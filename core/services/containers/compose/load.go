@@ -17,10 +17,31 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
-func load(ctx context.Context, src Source) (project *Project, err error) {
+func load(ctx context.Context, src Source) (*Project, error) {
+	m, err := loadModel(ctx, src, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &Project{Name: src.Project, Files: m.files, Parts: m.parts, Services: servicesOf(m.project)}
+	if len(out.Services) == 0 {
+		return nil, &Error{Kind: NoServices}
+	}
+	return out, nil
+}
+
+// model is a project as the loader has read it.
+type model struct {
+	project      *types.Project
+	files, parts []string
+	// env are the variables that were known.
+	env map[string]string
+}
+
+// loadModel reads a project. missing, if not nil, is asked for the value of each variable that has none and no default.
+func loadModel(ctx context.Context, src Source, missing func(name string) (string, bool)) (m *model, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			project, err = nil, invalid("the files cannot be read")
+			m, err = nil, invalid("the files cannot be read")
 		}
 	}()
 	files, ok := AbsoluteFiles(src.WorkingDir, src.Files)
@@ -40,21 +61,18 @@ func load(ctx context.Context, src Source) (project *Project, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWalker(&filler{left: maxExpanded})
+	maps.Copy(env, src.inherited)
+	w := newWalker(&filler{left: maxExpanded, missing: missing})
 	for _, file := range files {
 		if err := w.walk(visit{path: file, dir: filepath.Clean(src.WorkingDir)}, env); err != nil {
 			return nil, err
 		}
 	}
-	model, err := read(ctx, src, files, env, w)
+	project, err := read(ctx, src, files, env, w)
 	if err != nil {
 		return nil, invalid(masked(err.Error(), env))
 	}
-	out := &Project{Name: src.Project, Files: files, Parts: w.parts(files), Services: servicesOf(model)}
-	if len(out.Services) == 0 {
-		return nil, &Error{Kind: NoServices}
-	}
-	return out, nil
+	return &model{project: project, files: files, parts: w.parts(files), env: env}, nil
 }
 
 // present tells absent files from others.

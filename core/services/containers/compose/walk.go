@@ -209,7 +209,11 @@ func (w *walker) Load(context.Context, string) (string, error) {
 func (w *walker) Dir(name string) string { return filepath.Dir(name) }
 
 // filler puts the values of variables into texts, up to a sum.
-type filler struct{ left int }
+type filler struct {
+	left int
+	// missing, if not nil, is asked for the value of each variable that has none and no default.
+	missing func(name string) (string, bool)
+}
 
 var errExpanded = fmt.Errorf("the variables become longer than %d bytes", maxExpanded)
 
@@ -219,6 +223,11 @@ func (f *filler) substitute(text string, values template.Mapping) (string, error
 	}
 	counted := func(name string) (string, bool) {
 		value, ok := values(name)
+		if !ok && f.missing != nil && plainVariables(text)[name] {
+			if value, ok = f.missing(name); !ok {
+				value = ""
+			}
+		}
 		if f.left -= len(value); f.left < 0 {
 			return "", false
 		}

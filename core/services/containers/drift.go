@@ -1,0 +1,169 @@
+package containers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+)
+
+// Drift is one difference between what runs and what compose would create from the files as they are now. Values are not
+// told: those of the environment are secrets.
+type Drift struct {
+	Field  string `json:"field" enum:"environment,command,entrypoint,user,workingDir,mount,network,networkMode,pidMode,ipcMode,port,label,memory,cpus,pids,restart,privileged,capabilities"`
+	Name   string `json:"name,omitempty" doc:"Which one, where there are several: the name of a variable or label, a path, a network, a port." example:"DB_HOST"`
+	Change string `json:"change" enum:"added,removed,changed" doc:"What recreating would do."`
+}
+
+// Changes of a Drift.
+const (
+	driftAdded   = "added"
+	driftRemoved = "removed"
+	driftChanged = "changed"
+)
+
+// ServiceDrift is what recreating a service would change besides its image.
+type ServiceDrift struct {
+	ServiceID string `json:"serviceId"`
+	// Name is that of stack and service.
+	Name  string  `json:"name" example:"blog / web"`
+	Drift []Drift `json:"drift"`
+	// Unresolved are variables without a value, while what runs was made with one.
+	Unresolved []string `json:"unresolvedVariables"`
+}
+
+// inheritedVariables are those of this process that the engine's plugin has too, and compose gets from it.
+var inheritedVariables = []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+// driftOf compares what runs of a service with what compose would create. The defaults of the image that runs are
+// explained, so that those of another image need no consent. Nothing is compared where nothing runs, or the engine does
+// not tell what containers are made of.
+func (s *Service) driftOf(ctx context.Context, st *stackRecord, svc *serviceRecord) (ServiceDrift, error) {
+	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
+	list, err := s.containersOf(ctx, st.Project, svc.Name)
+	if err != nil || len(list) == 0 {
+		return out, err
+	}
+	ids := make([]string, len(list))
+	for i, c := range list {
+		ids[i] = c.ImageID
+	}
+	images, err := s.engine().Images(ctx, ids)
+	if err != nil {
+		return out, err
+	}
+	var expected *compose.Expected
+	for i, c := range list {
+		img := images[i]
+		if img != nil && img.Config == nil {
+			continue
+		}
+		d, err := s.engine().Inspect(ctx, c.ID)
+		switch {
+		case fault.CodeOf(err) == fault.NotFound:
+			continue
+		case err != nil:
+			return out, err
+		case d.Config == nil:
+			continue
+		}
+		if expected == nil {
+			if expected, err = s.expected(ctx, st, svc.Name); err != nil {
+				return out, err
+			}
+		}
+		comparison := comparison{expected: expected, running: d, image: img, out: &out}
+		comparison.compare()
+	}
+	slices.SortFunc(out.Drift, func(a, b Drift) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Change, b.Change))
+	})
+	slices.Sort(out.Unresolved)
+	out.Drift, out.Unresolved = slices.Compact(out.Drift), slices.Compact(out.Unresolved)
+	return out, nil
+}
+
+// expected is what compose would create a service with.
+func (s *Service) expected(ctx context.Context, st *stackRecord, service string) (*compose.Expected, error) {
+	inherited := map[string]string{}
+	for _, name := range inheritedVariables {
+		if value := os.Getenv(name); value != "" {
+			inherited[name] = value
+		}
+	}
+	e, err := compose.Expect(ctx, compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles}, service, inherited)
+	if err != nil {
+		return nil, fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
+	}
+	return e, nil
+}
+
+// Drift tells what recreating services would change besides their images. Services that would stay as they are, and those
+// that cannot be compared now, are left out.
+func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.driftOfAll(ctx, inv, ids), nil
+}
+
+func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) (out []ServiceDrift) {
+	for _, id := range ids {
+		svc := inv.services[id]
+		if svc == nil || inv.stacks[svc.StackID] == nil {
+			continue
+		}
+		drift, err := s.driftOf(ctx, inv.stacks[svc.StackID], svc)
+		if err == nil && len(drift.Drift)+len(drift.Unresolved) > 0 {
+			out = append(out, drift)
+		}
+	}
+	return out
+}
+
+// refuseDrift is checkDrift for the targets of a request, before there is a job. What cannot be compared now is compared
+// by the job.
+func (s *Service) refuseDrift(ctx context.Context, inv *inventory, req *UpdateRequest) error {
+	var ids []string
+	for _, t := range req.Targets {
+		ids = append(ids, t.ServiceID)
+	}
+	return checkDrift(s.driftOfAll(ctx, inv, ids), req.AllowDrift)
+}
+
+// checkDrift refuses to recreate services that would lose a value, or change without consent.
+func checkDrift(found []ServiceDrift, allowed bool) error {
+	var changed []ServiceDrift
+	for _, d := range found {
+		if len(d.Unresolved) > 0 {
+			return fault.Wrap(errFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, joinSome(d.Unresolved)).
+				With("reason", "unresolved_variables").With("variables", d.Unresolved).With("serviceId", d.ServiceID)
+		}
+		if len(d.Drift) > 0 {
+			changed = append(changed, d)
+		}
+	}
+	if len(changed) == 0 || allowed {
+		return nil
+	}
+	return fault.Wrap(errFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, driftText(changed[0].Drift)).
+		With("reason", "drift").With("services", changed)
+}
+
+// checkDrift compares the service with its files as they are now.
+func (c *change) checkDrift(ctx context.Context) error {
+	var drift ServiceDrift
+	err := c.s.throughOutage(ctx, func() (err error) {
+		drift, err = c.s.driftOf(ctx, &c.stack, &c.svc)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return checkDrift([]ServiceDrift{drift}, c.spec.AllowDrift)
+}

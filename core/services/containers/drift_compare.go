@@ -1,0 +1,259 @@
+package containers
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// comparison is one container beside what compose would create. image is the one that it has; nil where it is gone.
+type comparison struct {
+	expected *compose.Expected
+	running  *engine.Detail
+	image    *engine.Image
+	out      *ServiceDrift
+}
+
+func (c *comparison) note(field, name, change string) {
+	c.out.Drift = append(c.out.Drift, Drift{Field: field, Name: name, Change: change})
+}
+
+func (c *comparison) noteIf(different bool, field string) {
+	if different {
+		c.note(field, "", driftChanged)
+	}
+}
+
+func (c *comparison) compare() {
+	var image engine.ImageConfig
+	if c.image != nil {
+		image = *c.image.Config
+	}
+	c.environment(image)
+	c.program(image)
+	c.mounts()
+	c.networks()
+	c.sets("port", c.expected.Ports, withoutAnyAddress(c.running.Config.Ports))
+	c.labels()
+	e, run := c.expected, c.running.Config
+	c.noteIf(run.MemoryBytes != e.Memory && (e.Memory != 0 || run.MemoryBytes != e.OptionalMemory), "memory")
+	c.noteIf(run.NanoCPUs != e.NanoCPUs && (e.NanoCPUs != 0 || run.NanoCPUs != e.OptionalNanoCPUs), "cpus")
+	c.noteIf(run.PIDsLimit != e.PIDs && (e.PIDs != 0 || run.PIDsLimit != e.OptionalPIDs), "pids")
+	c.noteIf(!e.RestartMatches(c.running.RestartPolicy), "restart")
+	c.noteIf(run.Privileged != e.Privileged, "privileged")
+	c.noteIf(!slices.Equal(capabilities(run.CapAdd), capabilities(e.CapAdd)) || !slices.Equal(capabilities(run.CapDrop), capabilities(e.CapDrop)), "capabilities")
+}
+
+func capabilities(names []string) []string {
+	out := []string{}
+	for _, n := range names {
+		out = append(out, strings.TrimPrefix(strings.ToUpper(n), "CAP_"))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// composeVariable matches variables that compose sets by itself: proxies from the client's configuration, and what the
+// first generation tells a swarm's scheduler about a container that it recreates.
+var composeVariable = regexp.MustCompile(`(?i)^((http|https|ftp|no|all)_proxy|affinity:container)$`)
+
+func variables(list []string) map[string]string {
+	out := map[string]string{}
+	for _, entry := range list {
+		name, value, _ := strings.Cut(entry, "=")
+		out[name] = value
+	}
+	return out
+}
+
+func (c *comparison) environment(image engine.ImageConfig) {
+	running, usual := variables(c.running.Config.Env), variables(image.Env)
+	for name, accepted := range c.expected.Env {
+		value, there := running[name]
+		if there && slices.Contains(accepted, value) {
+			continue
+		}
+		if unresolved := c.expected.Unresolved[name]; value != "" && len(unresolved) > 0 {
+			c.out.Unresolved = append(c.out.Unresolved, unresolved...)
+			continue
+		}
+		change := driftChanged
+		if !there {
+			change = driftAdded
+		}
+		c.note("environment", name, change)
+	}
+	for name, value := range running {
+		_, expected := c.expected.Env[name]
+		given, ofImage := usual[name]
+		switch {
+		case expected, ofImage && given == value, composeVariable.MatchString(name):
+		case value != "" && len(c.expected.Unresolved[name]) > 0:
+			c.out.Unresolved = append(c.out.Unresolved, c.expected.Unresolved[name]...)
+		case ofImage:
+			c.note("environment", name, driftChanged)
+		default:
+			c.note("environment", name, driftRemoved)
+		}
+	}
+}
+
+// program compares what runs in the container. Where the image is gone, what comes from it is not compared.
+func (c *comparison) program(image engine.ImageConfig) {
+	e, run := c.expected, c.running.Config
+	entrypoint, command := e.Entrypoint, e.Command
+	if entrypoint == nil {
+		entrypoint = image.Entrypoint
+		if command == nil {
+			command = image.Command
+		}
+	}
+	known := c.image != nil
+	for _, part := range []struct {
+		entry           string
+		wanted, running []string
+		given           bool
+	}{
+		{compose.EntryEntrypoint, entrypoint, run.Entrypoint, e.Entrypoint != nil}, {compose.EntryCommand, command, run.Command, e.Command != nil || e.Entrypoint != nil},
+	} {
+		if !part.given && !known || slices.Equal(part.wanted, part.running) || len(strings.Join(part.wanted, "")) == 0 && len(strings.Join(part.running, "")) == 0 {
+			continue
+		}
+		if unresolved := e.Unresolved[part.entry]; len(unresolved) > 0 {
+			c.out.Unresolved = append(c.out.Unresolved, unresolved...)
+			continue
+		}
+		c.note(part.entry, "", driftChanged)
+	}
+	c.noteIf(orElse(e.User, image.User) != run.User && (known || e.User != ""), "user")
+	c.noteIf(path.Clean("/"+orElse(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""), "workingDir")
+}
+
+func (c *comparison) mounts() {
+	wanted := map[string]compose.Mount{}
+	for _, m := range c.expected.Mounts {
+		wanted[m.Target] = m
+	}
+	there := map[string]bool{}
+	for _, m := range c.running.Mounts {
+		at := filepath.Clean(m.Destination)
+		there[at] = true
+		w, expected := wanted[at]
+		switch {
+		case !expected:
+			// Anonymous volumes are the image's, and compose carries them over.
+			if m.Type != "tmpfs" && !anonymous(m) && !slices.Contains(c.expected.Elsewhere, at) && len(c.expected.VolumesFrom) == 0 {
+				c.note("mount", at, driftRemoved)
+			}
+		case m.ReadOnly != w.ReadOnly,
+			w.Kind == compose.BindMount && (m.Type != "bind" || filepath.Clean(m.Source) != w.Source),
+			w.Kind == compose.DockerVolume && (m.Type != "volume" || w.Name != m.Name && (w.Name != "" || !anonymous(m))):
+			c.note("mount", at, driftChanged)
+		}
+	}
+	for at := range wanted {
+		if !there[at] {
+			c.note("mount", at, driftAdded)
+		}
+	}
+}
+
+var anonymousVolume = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func anonymous(m engine.Mount) bool { return m.Type == "volume" && anonymousVolume.MatchString(m.Name) }
+
+// networks compares networks by name, and modes: one of "service:…" or "container:…" is the namespace of some container.
+func (c *comparison) networks() {
+	e, run := c.expected, c.running.Config
+	for _, mode := range []struct{ field, wanted, running string }{
+		{"networkMode", e.NetworkMode, run.NetworkMode}, {"pidMode", e.PIDMode, run.PIDMode}, {"ipcMode", e.IPCMode, run.IPCMode},
+	} {
+		wanted, running := sharedMode(mode.wanted), sharedMode(mode.running)
+		if wanted == "" && running != sharedNamespace && running != "host" && running != "none" {
+			continue
+		}
+		c.noteIf(wanted != running, mode.field)
+	}
+	if e.NetworkMode == "" && sharedMode(run.NetworkMode) != sharedNamespace {
+		c.sets("network", e.Networks, run.Networks)
+	}
+}
+
+const sharedNamespace = "container"
+
+func sharedMode(mode string) string {
+	if strings.HasPrefix(mode, "service:") || strings.HasPrefix(mode, "container:") {
+		return sharedNamespace
+	}
+	return mode
+}
+
+// withoutAnyAddress writes ports that are open on every address as compose files do.
+func withoutAnyAddress(ports []string) []string {
+	out := make([]string, len(ports))
+	for i, p := range ports {
+		out[i] = strings.TrimPrefix(p, "0.0.0.0")
+	}
+	return out
+}
+
+// sets notes what is in one of two lists only.
+func (c *comparison) sets(field string, wanted, running []string) {
+	for _, w := range wanted {
+		if !slices.Contains(running, w) {
+			c.note(field, w, driftAdded)
+		}
+	}
+	for _, r := range running {
+		if !slices.Contains(wanted, r) {
+			c.note(field, r, driftRemoved)
+		}
+	}
+}
+
+func (c *comparison) labels() {
+	var usual map[string]string
+	if c.image != nil {
+		usual = c.image.Labels
+	}
+	for name, value := range c.expected.Labels {
+		switch now, there := c.running.Labels[name]; {
+		case !there:
+			c.note("label", name, driftAdded)
+		case now != value:
+			c.note("label", name, driftChanged)
+		}
+	}
+	for name, value := range c.running.Labels {
+		_, expected := c.expected.Labels[name]
+		given, ofImage := usual[name]
+		if expected || ofImage && given == value || c.image == nil || strings.HasPrefix(name, "com.docker.compose.") {
+			continue
+		}
+		c.note("label", name, driftRemoved)
+	}
+}
+
+// maxTold is how many differences or variables an error names.
+const maxTold = 8
+
+func joinSome(names []string) string {
+	if len(names) > maxTold {
+		names = append(slices.Clone(names[:maxTold]), "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// driftText names differences for people.
+func driftText(all []Drift) string {
+	out := make([]string, len(all))
+	for i, d := range all {
+		out[i] = strings.TrimSpace(strings.Join([]string{d.Field, d.Name}, " ")) + " " + d.Change
+	}
+	return joinSome(out)
+}

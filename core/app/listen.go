@@ -127,7 +127,7 @@ func (a *App) handler(set *settings) (http.Handler, error) {
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
 	return httpd.NewHandler(mounts, httpd.Options{
-		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(set.access(a.clients)),
+		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(set.access(a.clients)), Audit: a.users.AuditRequests(),
 	})
 }
 

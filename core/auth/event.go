@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -36,10 +37,12 @@ const (
 const (
 	ResultOK      = "ok"
 	ResultRefused = "refused"
+	ResultFailed  = "failed"
+	// ResultStarted is that of a request whose end is not known: it is under way, or the core ended with it.
+	ResultStarted = "started"
 )
 
-// Event is one line of the audit of accounts: who did what to whom, from where, when, and whether it was let happen. It
-// holds no secrets.
+// Event is one line of the audit: who did what to whom or what, from where, when, and with what result. It holds no secrets.
 type Event struct {
 	ID string `gorm:"primaryKey"`
 	// At is in Unix milliseconds.
@@ -57,6 +60,8 @@ type Event struct {
 	// UserID is whose account it is, "" if that is not known.
 	UserID string
 	Detail string
+	// RequestID is that of the request, "" without one.
+	RequestID string
 }
 
 // TableName implements gorm's Tabler.
@@ -75,7 +80,10 @@ const (
 // record writes an event into the running transaction.
 func (u *Users) record(ctx context.Context, e Event) error {
 	a := actorOf(ctx)
-	e.ID, e.At = store.NewID("evt"), u.cfg.Now().UnixMilli()
+	if e.ID == "" {
+		e.ID = store.NewID("evt")
+	}
+	e.At = u.cfg.Now().UnixMilli()
 	e.ActorID, e.ActorName, e.Address = a.ID, clip(a.Name, maxEmail), clip(a.Address, maxDetail)
 	if e.Via == "" {
 		e.Via = a.Via
@@ -101,8 +109,10 @@ func (u *Users) refused(ctx context.Context, e Event, err error) {
 
 // EventFilter chooses events; what is empty chooses all.
 type EventFilter struct {
-	// UserID is whose account it is about, ActorID who acted.
-	UserID, ActorID, Action, Result string
+	// UserID is whose account it is about, Actor the id or the name of who acted, Object the id or the name of what it was done to.
+	UserID, Actor, Action, Object, Result string
+	// From and Until bound the time, in Unix milliseconds, From included; 0 for no bound.
+	From, Until int64
 	// Cursor is where the page begins, Limit how long it is: 0 means DefaultPage, at most MaxPage.
 	Cursor string
 	Limit  int
@@ -121,11 +131,25 @@ func (u *Users) Events(ctx context.Context, f EventFilter) (out []Event, next st
 	f.Limit = min(f.Limit, MaxPage)
 	q := u.cfg.Store.DB(ctx).Order("id DESC").Limit(f.Limit + 1)
 	for _, c := range []struct{ column, value string }{
-		{"user_id", f.UserID}, {"actor_id", f.ActorID}, {"action", f.Action}, {"result", f.Result},
+		{"user_id", f.UserID}, {"action", f.Action}, {"result", f.Result},
 	} {
 		if c.value != "" {
 			q = q.Where(c.column+" = ?", c.value)
 		}
+	}
+	if f.Actor != "" {
+		q = q.Where("(actor_id = ? OR actor_name = ?)", f.Actor, f.Actor)
+	}
+	if f.Object != "" {
+		// A request about several things has their ids with spaces between.
+		within := "% " + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(f.Object) + " %"
+		q = q.Where("(target_name = ? OR ' ' || target_id || ' ' LIKE ? ESCAPE '!')", f.Object, within)
+	}
+	if f.From > 0 {
+		q = q.Where("at >= ?", f.From)
+	}
+	if f.Until > 0 {
+		q = q.Where("at < ?", f.Until)
 	}
 	if f.Cursor != "" {
 		var c eventCursor

@@ -79,7 +79,7 @@ func TestEvents(t *testing.T) {
 			filter auth.EventFilter
 			n      int
 		}{
-			{auth.EventFilter{UserID: p.User.ID}, 6}, {auth.EventFilter{ActorID: p.User.ID}, 6}, {auth.EventFilter{Result: auth.ResultRefused}, 1},
+			{auth.EventFilter{UserID: p.User.ID}, 6}, {auth.EventFilter{Actor: p.User.ID}, 6}, {auth.EventFilter{Result: auth.ResultRefused}, 1},
 			{auth.EventFilter{Action: auth.EventKeyRevoked}, 1}, {auth.EventFilter{Action: auth.EventKeyRevoked, Result: auth.ResultRefused}, 0},
 		} {
 			if page, _, err := u.Events(ctx, tc.filter); err != nil || len(page) != tc.n {

@@ -86,6 +86,7 @@ func (g *guard) check(c *gin.Context, service string, r httpd.Route) error {
 	}
 	p.Address = httpd.ClientAddr(c)
 	p.still = g.again(c.Request, p.User.ID, p.User.Role)
+	c.Request = c.Request.WithContext(httpd.Recognised(With(c.Request.Context(), p)))
 	if err := allowed(p, service, r.Policy); err != nil {
 		return err
 	}
@@ -97,7 +98,6 @@ func (g *guard) check(c *gin.Context, service string, r httpd.Route) error {
 	if p.renewed != "" {
 		http.SetCookie(c.Writer, Cookie(p.renewed, g.access.Secure(c.Request)))
 	}
-	c.Request = c.Request.WithContext(With(c.Request.Context(), p))
 	return nil
 }
 

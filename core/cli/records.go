@@ -36,6 +36,9 @@ func (c *command) token() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := r.Users.Record(acting(cmd), "search.tokens.create", search.TokenID(text), nil); err != nil {
+				return err
+			}
 			if asJSON {
 				return json.NewEncoder(c.out).Encode(map[string]string{"token": text, "note": note})
 			}
@@ -51,7 +54,12 @@ func (c *command) token() *cobra.Command {
 
 func (c *command) tokenState(use, short string, enabled bool) *cobra.Command {
 	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error { return r.Search.SetTokenEnabled(cmd.Context(), args[0], enabled) })
+		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+			if err := r.Search.SetTokenEnabled(cmd.Context(), args[0], enabled); err != nil {
+				return err
+			}
+			return r.Users.Record(acting(cmd), "search.tokens."+use, args[0], nil)
+		})
 	}}
 }
 
@@ -64,7 +72,7 @@ func (c *command) key() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.withRecords(cmd.Context(), func(r *app.Records) error { return c.addKeys(cmd.Context(), r, keyGroup, keys, numbers) })
+		return c.withRecords(cmd.Context(), func(r *app.Records) error { return c.addKeys(acting(cmd), r, keyGroup, keys, numbers) })
 	}}
 	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
 	return group("key", "Upstream keys of the search service", add)
@@ -95,6 +103,15 @@ func (c *command) readKeys() (keys []string, numbers []int, err error) {
 func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, keys []string, numbers []int) error {
 	added, err := r.Search.AddKeys(ctx, keyGroup, keys)
 	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, a := range added {
+		if a.Problem == "" {
+			ids = append(ids, a.ID)
+		}
+	}
+	if err := r.Users.Record(ctx, "search.keys.create", strings.Join(ids, " "), nil); err != nil {
 		return err
 	}
 	bad := 0

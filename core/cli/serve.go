@@ -57,7 +57,7 @@ func (c *command) runCore(ctx context.Context) error {
 			_ = a.Close()
 			return err
 		case <-hangup:
-			diags, err := a.Reload(ctx)
+			diags, err := a.ReloadBySignal(ctx)
 			if reported := c.report(diags); reported != nil {
 				err = reported
 			}

@@ -20,7 +20,7 @@ const accountPath = "/system/account"
 
 func (c *Console) accountRoutes() []httpd.Route {
 	post := func(path string, p httpd.Policy, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Handler: h}
+		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: h}
 	}
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.account},

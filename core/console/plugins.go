@@ -28,8 +28,8 @@ func (c *Console) pluginRoutes() []httpd.Route {
 		{Method: http.MethodGet, Path: pluginsPath + "/live", Policy: httpd.Admin, Handler: c.pluginsLive},
 		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: c.instance},
 		{Method: http.MethodGet, Path: instancePath + ":ref/live", Policy: httpd.Admin, Handler: c.instanceLive},
-		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.check},
-		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.restart},
+		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.check},
+		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit, Handler: c.restart},
 		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: c.available},
 		{Method: http.MethodGet, Path: availablePath + "/:kind/:name", Policy: httpd.Admin, Handler: c.availableOne},
 	}

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/gin-gonic/gin"
 
@@ -20,7 +19,7 @@ const (
 
 func (c *Console) userRoutes() []httpd.Route {
 	post := func(path string, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Handler: h}
+		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: h}
 	}
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.users},
@@ -109,44 +108,6 @@ func (c *Console) linkUser(gc *gin.Context) {
 		return
 	}
 	c.showUsers(gc, http.StatusOK, usersView{Link: c.setupURL(gc, token), For: user.Email})
-}
-
-// auditView is a page of the audit of accounts.
-type auditView struct {
-	Action, Result, Cursor string
-	Events                 []auth.Event
-	Next                   string
-}
-
-func (c *Console) audit(gc *gin.Context) {
-	a := auditView{Action: gc.Query("action"), Result: gc.Query("result"), Cursor: gc.Query("cursor")}
-	var err error
-	var next string
-	a.Events, next, err = c.cfg.Users.Events(gc.Request.Context(), auth.EventFilter{Action: a.Action, Result: a.Result, Cursor: a.Cursor, Limit: auditPage})
-	if err != nil {
-		c.kit.Fail(gc, err)
-		return
-	}
-	if next != "" {
-		q := url.Values{"cursor": {next}}
-		for name, value := range map[string]string{"action": a.Action, "result": a.Result} {
-			if value != "" {
-				q.Set(name, value)
-			}
-		}
-		a.Next = auditPath + "?" + q.Encode()
-	}
-	v := c.kit.View(gc, "audit.title")
-	c.kit.Render(gc, v, http.StatusOK, auditPageOf(v, a))
-}
-
-// actions are what the audit can be filtered by.
-func actions() []string {
-	return []string{
-		auth.EventUserCreated, auth.EventUserRenamed, auth.EventUserRole, auth.EventUserDisabled, auth.EventUserEnabled, auth.EventUserReset,
-		auth.EventKeyCreated, auth.EventKeyRevealed, auth.EventKeyRevoked, auth.EventPasskeyAdded, auth.EventPasskeyRenamed, auth.EventPasskeyRevoked,
-		auth.EventSessionBegan, auth.EventSessionEnded, auth.EventSetupLinkMade, auth.EventSetupLinkOpened,
-	}
 }
 
 func userState(u auth.User) string {

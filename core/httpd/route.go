@@ -55,6 +55,8 @@ type Route struct {
 	BodyLimit int64
 	// Confirm asks for a session with a passkey check of the last minutes, besides what the policy asks for.
 	Confirm bool
+	// Audit is what the audit calls a request of the route; "" for the name that AuditAction makes, or Unaudited.
+	Audit   string
 	Handler gin.HandlerFunc
 }
 

@@ -27,6 +27,8 @@ type Options struct {
 	Logger hclog.Logger
 	// Guard decides on the policies that a handler does not check itself; nil allows no such route.
 	Guard Guard
+	// Audit writes the rows of requests that change or reveal something; nil writes none.
+	Audit Audit
 	// Redact cleans a request target before it is logged; nil leaves the query out.
 	Redact func(target string) string
 	// Clients finds the address of the client behind trusted proxies.
@@ -47,25 +49,28 @@ func (w *wrapper) route(r Route) gin.HandlerFunc {
 	if limit == 0 {
 		limit = DefaultBodyLimit
 	}
-	byHandler := r.Policy.byHandler()
+	byHandler, action := r.Policy.byHandler(), r.AuditAction(w.service)
 	return w.wrap(limit, func(c *gin.Context) {
 		if err := legible(c.Request.URL); err != nil {
 			w.errors(c, err)
 			return
 		}
 		if byHandler {
-			r.Handler(c)
+			w.auditedAfter(c, action, r.Handler)
 			return
 		}
 		err := w.opts.Guard(c, w.service, r)
 		if err == nil {
 			err = exists(c.Request.URL)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			w.audited(c, action, r.Handler)
+		case fault.StatusOf(fault.As(err)) == http.StatusForbidden && c.Request.Context().Value(guardedKey{}) != nil:
+			w.audited(c, action, func(c *gin.Context) { w.errors(c, err) })
+		default:
 			w.errors(c, err)
-			return
 		}
-		r.Handler(c)
 	})
 }
 

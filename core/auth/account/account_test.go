@@ -221,7 +221,7 @@ func TestDocumentIsComplete(t *testing.T) {
 			}
 			n += len(item)
 		}
-		if doc.OpenAPI != "3.1.0" || doc.Servers[0].URL != "/system" || n != 29 {
+		if doc.OpenAPI != "3.1.0" || doc.Servers[0].URL != "/system" || n != 30 {
 			t.Fatalf("got %s %v with %d operations", doc.OpenAPI, doc.Servers, n)
 		}
 		page, err := http.Get(s.base + "/system/docs")

@@ -82,7 +82,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		return out, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Confirm: true, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
+		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
 		Status: http.StatusCreated, Errors: []int{409},
 	}, wholly(s.createUser))
 	api.Register(a, api.Operation{
@@ -92,14 +92,14 @@ func (s *Sets) Users(a *api.API, base string) {
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Confirm: true, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
+		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
 	}, wholly(func(ctx context.Context, in *userChange) (*userOutput, error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
+		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
 		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end.", Status: http.StatusCreated, Errors: []int{404, 409},
 	}, wholly(s.createLink))
 }
@@ -146,55 +146,4 @@ func (s *Sets) address(r *http.Request) string {
 // SetupURL is the link that holds the token of a set-up link.
 func SetupURL(address, token string) string {
 	return strings.TrimSuffix(address, "/") + prefix + "/setup?token=" + url.QueryEscape(token)
-}
-
-// Event is a line of the audit of accounts.
-type Event struct {
-	ID         string   `json:"id"`
-	At         string   `json:"at" format:"date-time"`
-	Action     string   `json:"action" example:"api_key.create"`
-	Result     string   `json:"result" enum:"ok,refused"`
-	ActorID    *string  `json:"actorId" doc:"Null for one who is not, or not known to be, a user."`
-	ActorName  string   `json:"actorName"`
-	Via        auth.Via `json:"via" doc:"session, exchanged_session, api_key, forward, anonymous, developer_session or command_line."`
-	Address    string   `json:"address"`
-	TargetID   *string  `json:"targetId"`
-	TargetName string   `json:"targetName"`
-	UserID     *string  `json:"userId" doc:"Whose account it is about."`
-	Detail     string   `json:"detail"`
-}
-
-type (
-	eventInput struct {
-		User   string `query:"user" maxLength:"64" doc:"Id of the user whose account it is about."`
-		Actor  string `query:"actor" maxLength:"64" doc:"Id of the user who acted."`
-		Action string `query:"action" maxLength:"64" doc:"Such as session.begin."`
-		Result string `query:"result" enum:"ok,refused"`
-		Cursor string `query:"cursor" maxLength:"2048" doc:"The nextCursor of the page before."`
-		Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	}
-	eventList struct {
-		Body struct {
-			Events     []Event `json:"events" nullable:"false"`
-			NextCursor *string `json:"nextCursor" doc:"Null on the last page."`
-		}
-	}
-)
-
-// Audit is the route of the audit of accounts, for administrators: audit.
-func (s *Sets) Audit(a *api.API, base string) {
-	api.Register(a, api.Operation{
-		ID: "list-account-events", Method: http.MethodGet, Path: base + "/audit", Policy: httpd.Admin, Tag: tagUsers, Summary: "Who did what to which account",
-		Description: "The newest first, for 400 days.",
-	}, wholly(func(ctx context.Context, in *eventInput) (*eventList, error) {
-		rows, next, err := s.cfg.Users.Events(ctx, auth.EventFilter{UserID: in.User, ActorID: in.Actor, Action: in.Action, Result: in.Result, Cursor: in.Cursor, Limit: in.Limit})
-		out := &eventList{}
-		out.Body.NextCursor, out.Body.Events = some(next), make([]Event, len(rows))
-		for i, e := range rows {
-			out.Body.Events[i] = Event{
-				e.ID, moment(e.At), e.Action, e.Result, some(e.ActorID), e.ActorName, e.Via, e.Address, some(e.TargetID), e.TargetName, some(e.UserID), e.Detail,
-			}
-		}
-		return out, err
-	}))
 }

@@ -103,8 +103,9 @@ type Operation struct {
 	// Method and Path are those of the route; parameters of the path stand in braces.
 	Method, Path string
 	Policy       httpd.Policy
-	// Confirm asks for a passkey check of the last minutes, as on a route.
+	// Confirm and Audit are those of the route.
 	Confirm     bool
+	Audit       string
 	Tag         string
 	Summary     string
 	Description string
@@ -121,7 +122,7 @@ type Operation struct {
 func (o Operation) huma() huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: security(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm},
+		Security: security(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "audit": o.Audit},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
@@ -260,8 +261,9 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	policy, _ := op.Metadata["policy"].(httpd.Policy)
 	limit, _ := op.Metadata["limit"].(int64)
 	confirm, _ := op.Metadata["confirm"].(bool)
+	audit, _ := op.Metadata["audit"].(string)
 	ad.api.routes = append(ad.api.routes, httpd.Route{
-		Method: op.Method, Path: colons(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm,
+		Method: op.Method, Path: colons(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm, Audit: audit,
 		Handler: func(c *gin.Context) {
 			c.Set(keyAPI, ad.api)
 			c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), ginKey{}, c))

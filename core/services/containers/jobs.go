@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
@@ -138,6 +139,10 @@ func (s *Service) submit(ctx context.Context, sub submission) (queue.Job, bool, 
 	job, reused, err := s.queue.Submit(ctx, queue.Submission{
 		Type: jobPrefix + sub.kind, DedupKey: sub.key, Locks: sub.locks, Tags: slices.Compact(tags), Payload: sub.spec, Actor: sub.actor,
 	})
+	httpd.NoteObject(ctx, job.ID)
+	for _, id := range slices.Concat(sub.services, sub.stacks) {
+		httpd.NoteObject(ctx, id)
+	}
 	return job, reused, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -70,6 +71,7 @@ func (a *Admin) CreateToken(ctx context.Context, n NewToken) (text string, err e
 		}
 		text = tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
 		r := a.tokenRecord(id, text, n)
+		httpd.NoteObject(ctx, id)
 		a.store.AfterCommit(ctx, func() { a.tokenChanged(r) })
 		return a.store.Writer(ctx).Create(&r).Error
 	})
@@ -158,6 +160,7 @@ func (a *Admin) AddKeys(ctx context.Context, group string, values []string) ([]A
 			if err != nil {
 				return err
 			}
+			httpd.NoteObject(ctx, added.ID)
 			out = append(out, added)
 		}
 		return nil

@@ -71,6 +71,9 @@ func confirmed(o api.Operation) api.Operation {
 	return o
 }
 
+// revealing is an operation that shows a whole token although it only reads.
+func revealing(o api.Operation) api.Operation { o.Audit = "search.tokens.show"; return o }
+
 const notFound = http.StatusNotFound
 
 func (s *Service) userAPI(a *api.API) {
@@ -78,7 +81,7 @@ func (s *Service) userAPI(a *api.API) {
 		return withPolicy(op(id, method, path, tagUser, summary, errors...), httpd.APIKey)
 	}
 	api.Register(a, withPolicy(op("summary", http.MethodGet, "/api/summary", tagPublic, "Public figures"), httpd.Public), s.summary)
-	api.Register(a, withText(user("user-token", http.MethodGet, "/api/user/token", "The caller's access token", notFound), "The first of the caller's tokens that can be used."), s.userToken)
+	api.Register(a, revealing(withText(user("user-token", http.MethodGet, "/api/user/token", "The caller's access token", notFound), "The first of the caller's tokens that can be used.")), s.userToken)
 	api.Register(a, user("user-dashboard", http.MethodGet, "/api/user/dashboard", "What the caller's tokens have used"), s.dashboard)
 	api.Register(a, withText(withStatus(user("user-logout", http.MethodPost, "/api/user/logout", "Sign out"), http.StatusNoContent), "Ends the session and takes its cookie away. Without a session it does nothing."), s.logout)
 	api.Register(a, user("user-tokens", http.MethodGet, "/api/user/tokens", "The caller's access tokens"), s.userTokens)
@@ -132,7 +135,7 @@ func (s *Service) keyAPI(a *api.API) {
 	api.Register(a, withText(add("keys-add", http.MethodPost, list+"/batch", "Add many upstream keys"), "At most 1000; the answer tells for each line what became of it."), s.postKeys)
 	validate := s.keysOperation(a, "keys-validate", "Ask the upstream about keys without adding them",
 		"At most 1000, eight at once. A client that accepts text/event-stream gets each result as event \"result\" as soon as it is there, and the whole answer as event \"done\".")
-	a.Document(httpd.Route{Method: http.MethodPost, Path: list + "/validate", Policy: httpd.Admin, Handler: s.handleValidate}, validate)
+	a.Document(httpd.Route{Method: http.MethodPost, Path: list + "/validate", Policy: httpd.Admin, Audit: httpd.Unaudited, Handler: s.handleValidate}, validate)
 	api.Register(a, add("keys-bulk", http.MethodPost, list+"/bulk-actions", "Do something with many keys"), s.bulkKeys)
 	api.Register(a, add("key", http.MethodGet, one, "One upstream key", notFound), s.getKey)
 	api.Register(a, add("key-delete", http.MethodDelete, one, "Delete an upstream key", notFound), s.deleteKey)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // maxOwn is how many tokens of one user are shown.
@@ -32,6 +33,7 @@ func (s *Service) userToken(ctx context.Context, _ *struct{}) (*tokenText, error
 	if err != nil {
 		return nil, err
 	}
+	httpd.NoteObject(ctx, r.ID)
 	out := &tokenText{}
 	out.Body.Token, err = s.open(r)
 	return out, err

@@ -254,3 +254,11 @@ func (t *tokens) builtin() *token {
 	t.byID[builtinID] = made
 	return made
 }
+
+// TokenID returns the id that stands in the text of a token, "" for what is none.
+func TokenID(text string) string {
+	if !wellFormed(text) {
+		return ""
+	}
+	return text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
+}

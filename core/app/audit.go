@@ -1,0 +1,22 @@
+package app
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/auth"
+)
+
+// ReloadBySignal is Reload, with a row in the audit.
+func (a *App) ReloadBySignal(ctx context.Context) (config.Diagnostics, error) {
+	diags, err := a.Reload(ctx)
+	failure := err
+	if failure == nil && diags.HasErrors() {
+		failure = diags.Err()
+	}
+	acting := auth.Acting(context.WithoutCancel(ctx), auth.Actor{Name: "SIGHUP", Via: auth.ViaCommand})
+	if noted := a.users.Record(acting, "core.reload", "", failure); noted != nil {
+		a.log.Error("a reload is not in the audit", "error", noted)
+	}
+	return diags, err
+}

@@ -1,0 +1,68 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// ViaWebhook is the way of a webhook, whose secret or signature its handler checks.
+const ViaWebhook Via = "webhook"
+
+// AuditRequests writes the audit of requests: a row with the result "started" before the handler runs, which gets its result
+// with the answer. A request whose row cannot be written is refused.
+func (u *Users) AuditRequests() httpd.Audit {
+	return func(c *gin.Context, action, object string) (func(int, string), error) {
+		ctx := context.WithoutCancel(c.Request.Context())
+		if From(ctx) == nil {
+			ctx = Acting(ctx, Actor{Name: string(ViaWebhook), Via: ViaWebhook, Address: httpd.ClientAddr(c)})
+		}
+		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: clip(object, maxDetail), RequestID: httpd.RequestID(c)}
+		err := u.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return u.record(ctx, e) })
+		if err != nil {
+			return nil, wrap("write the audit", err)
+		}
+		return func(status int, object string) { u.completeRow(ctx, e.ID, status, object) }, nil
+	}
+}
+
+func (u *Users) completeRow(ctx context.Context, id string, status int, object string) {
+	values := map[string]any{"result": resultOf(status), "target_id": clip(object, maxDetail), "detail": fmt.Sprintf("status %d", status)}
+	err := u.cfg.Store.Tx(ctx, "complete audit row", func(ctx context.Context) error {
+		return u.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
+	})
+	if err != nil {
+		u.cfg.Logger.Error("the result of a request is not in the audit", "event", id, "status", status, "error", err)
+	}
+}
+
+func resultOf(status int) string {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return ResultFailed
+	case status >= http.StatusBadRequest:
+		return ResultRefused
+	}
+	return ResultOK
+}
+
+// Record writes what was done without a request, by whom the context names as acting, and with what result.
+func (u *Users) Record(ctx context.Context, action, object string, failure error) error {
+	e := Event{Action: action, TargetID: clip(object, maxDetail), Result: ResultOK}
+	if failure != nil {
+		e.Result, e.Detail = ResultFailed, string(fault.CodeOf(failure))
+	}
+	return u.cfg.Store.Tx(ctx, "write audit row", func(ctx context.Context) error { return u.record(ctx, e) })
+}
+
+// Actions are the actions that the audit holds, in alphabetical order.
+func (u *Users) Actions(ctx context.Context) (out []string, err error) {
+	err = u.cfg.Store.DB(ctx).Model(&Event{}).Distinct("action").Order("action").Pluck("action", &out).Error
+	return out, wrap("list the actions of the audit", err)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // TestUpdates goes from the check to the update, the one that is rolled back, and the rollback by hand.
@@ -49,6 +50,34 @@ func TestUpdates(t *testing.T) {
 	back := v.began(v.post(svc + "/rollback"))
 	if back.Status != "success" || s.find("shop", "web").Image.Digest != made256("digest", 1) {
 		t.Errorf("the rollback ends %s, and %s runs", back.Status, s.find("shop", "web").Image.Digest)
+	}
+}
+
+// TestUpdateWithDrift: the page names what else would change, without values, and asks for consent.
+func TestUpdateWithDrift(t *testing.T) {
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	web := s.project("shop", "web", webRepo)
+	s.publish(webRepo+":1", 2)
+	v.began(v.post("/stacks/check", "stack", web.StackID))
+	s.engine.ConfigureImage(made256("image", 1), engine.ImageConfig{})
+	s.engine.ScriptContainer(s.engine.ContainersOf("shop", "web")[0].ID, func(d *engine.Detail) {
+		d.RestartPolicy, d.Config = "no", &engine.ContainerConfig{ImageConfig: engine.ImageConfig{Env: []string{"GONE=planted-value"}}, Networks: []string{"shop_default"}}
+	})
+	page := v.get("/stacks/update?service=" + web.ID)
+	page.is(t, "the update", http.StatusOK, "Environment variable", "GONE", "is removed", `name="drift"`)
+	if strings.Contains(page.body, "planted-value") {
+		t.Error("the page shows a value")
+	}
+	v.lang = "zh"
+	v.get("/stacks/update?service="+web.ID).is(t, "the update in Chinese", http.StatusOK, "环境变量", "将移除", "同时应用这些变更")
+	v.lang = "en"
+	target := targetOf(s.find("shop", "web"))
+	v.post("/stacks/update", "service", web.ID, "target", target, "mode", "apply").is(t, "without consent", http.StatusConflict, "GONE")
+	dry := v.began(v.post("/stacks/update", "service", web.ID, "target", target, "mode", "dry-run"))
+	v.get("/queue/"+dry.ID).is(t, "the plan", http.StatusOK, "Other changes", "GONE")
+	if up := v.began(v.post("/stacks/update", "service", web.ID, "target", target, "mode", "apply", "drift", "yes")); up.Status != "success" {
+		t.Errorf("with consent it ends %s", up.Status)
 	}
 }
 

@@ -188,7 +188,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 }
 
 func (a *App) openHost() (err error) {
-	a.metrics = newPluginMetrics(a.registry)
+	a.metrics = newPluginMetrics(a.registry, a.log.Named("calls"))
 	a.host, err = host.New(host.Config{
 		Logger: a.log, PluginLogLevel: a.set.core.LogLevel, SocketDir: a.set.core.SocketDir, DataDir: a.set.dataDir,
 	})

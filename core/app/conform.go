@@ -2,20 +2,27 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -36,6 +43,10 @@ type Conformance struct {
 	Samples map[string]string
 	// Credential is a key for a plugin that needs one; with the kind notify it is the target's secret.
 	Credential string
+	// Send, if not empty, is the text of one message that is sent instead of the suite; the kind is notify.
+	Send string
+	// Stderr gets what the plugin writes to its standard error; nil for nothing.
+	Stderr io.Writer
 	// BaseDir is where relative paths in the settings start.
 	BaseDir string
 }
@@ -57,7 +68,7 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), PluginLogLevel: "trace"})
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), PluginLogLevel: c.logLevel(), Output: c.Stderr})
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +86,55 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.suites(ctx, link, func() string { return strings.Join(p.Logs(), "\n") })
+	if c.Send != "" {
+		return c.sendMessage(ctx, p, link)
+	}
+	text, err := c.suites(ctx, link, func() string { return strings.Join(p.Logs(), "\n") })
+	select {
+	case <-link.Exited():
+		return text, fmt.Errorf("%w: what failed after that says nothing about the plugin", ErrPluginCrashed)
+	default:
+		return text, err
+	}
+}
+
+// ErrPluginCrashed is in the chain of the error about a plugin whose process ended by itself.
+var ErrPluginCrashed = errors.New("the plugin's process ended by itself")
+
+// logLevel is trace for the suite, which looks for secrets in all that a plugin writes.
+func (c Conformance) logLevel() string {
+	if c.Send != "" {
+		return "info"
+	}
+	return "trace"
+}
+
+// sendMessage configures an instance and sends one message with it. The text tells what came of it.
+func (c Conformance) sendMessage(ctx context.Context, p *host.Process, link *host.Link) (string, error) {
+	if !slices.ContainsFunc(link.Describe.GetKinds(), func(k *pluginv1.Kind) bool { return k.GetService() == notify.Service }) {
+		return "", fmt.Errorf("plugin %q sends no messages: it does not offer the kind %s", link.Describe.GetName(), notify.Kind)
+	}
+	settings := c.Settings
+	if settings == "" {
+		settings = "{}"
+	}
+	diags, err := p.Configure(ctx, &pluginv1.Config{InstanceId: "send", Kind: notify.Kind, Name: "send", Json: []byte(settings), BaseDir: c.BaseDir})
+	if err != nil {
+		return "", err
+	}
+	if diags.HasErrors() {
+		return "", fmt.Errorf("the plugin refuses its settings: %s", diags.Error())
+	}
+	receipt, err := notify.NewClient(link.Conn, "send").Send(ctx, &notify.Notification{
+		ID: "test-" + strings.ToLower(rand.Text()), Kind: "patchbay.test", Version: 1, SentAt: time.Now(), Title: notify.Text{Plain: c.Send}, Summary: notify.Text{Plain: c.Send},
+	}, notify.Target{JSON: []byte(c.Samples[sampleTarget]), Secret: schema.Secret(c.Credential)})
+	if err != nil {
+		if status.Code(err) == codes.Unavailable && errs.From(err).Source == errs.Plugin {
+			return "", fmt.Errorf("%w while it sent the message; whether it was delivered is not known", ErrPluginCrashed)
+		}
+		return "", fmt.Errorf("not delivered (%s): %w", notify.OutcomeOf(err), errs.From(err))
+	}
+	return fmt.Sprintf("delivered; ids of the message at the service: %s\n", strings.Join(receipt.MessageIDs, ", ")), nil
 }
 
 // scripts makes the arguments that are files absolute: a plugin starts in another directory than its author does.

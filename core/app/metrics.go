@@ -3,6 +3,7 @@ package app
 import (
 	"sync"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
@@ -25,9 +26,10 @@ type pluginMetrics struct {
 
 	mu     sync.RWMutex
 	series map[string]callSeries
+	log    hclog.Logger
 }
 
-func newPluginMetrics(reg prometheus.Registerer) *pluginMetrics {
+func newPluginMetrics(reg prometheus.Registerer, log hclog.Logger) *pluginMetrics {
 	m := &pluginMetrics{
 		calls:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_calls_total", Help: "Calls to an instance."}, []string{"instance"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_call_failures_total", Help: "Calls to an instance that gave no answer."}, []string{"instance"}),
@@ -39,7 +41,7 @@ func newPluginMetrics(reg prometheus.Registerer) *pluginMetrics {
 		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.", []string{"plugin", "process"}, nil),
 		serving:  prometheus.NewDesc("patchbay_plugin_instance_serving", "1 if calls to a configured instance are let through.", []string{"instance"}, nil),
 		reloaded: prometheus.NewDesc("patchbay_config_last_reload_successful", "0 if the last reload of the configuration was rejected.", nil, nil),
-		series:   map[string]callSeries{}, history: newCallStats(),
+		series:   map[string]callSeries{}, history: newCallStats(), log: log,
 	}
 	reg.MustRegister(m.calls, m.failures, m.hop, m)
 	return m

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search"
@@ -58,13 +59,16 @@ func (a *App) searchChain(set search.Settings, from instances) (search.Settings,
 }
 
 // observe counts the calls to providers.
-func (m *pluginMetrics) observe(ref, _ string, took, upstream time.Duration, err error) {
+func (m *pluginMetrics) observe(ref, operation string, took, upstream time.Duration, err error) {
 	s := m.of(ref)
 	s.calls.Inc()
 	m.history.add(ref, took, err != nil)
 	s.hop.Observe(max(0, took-upstream).Seconds())
 	if err != nil {
 		s.failures.Inc()
+		if fault.CodeOf(err) == fault.AnswerTooLarge {
+			m.log.Warn("the answer to a call is too large", "instance", ref, "operation", operation, "error", errors.Unwrap(err))
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ const (
 	ClientClosedRequest Code = "client_closed_request"
 	Internal            Code = "internal"
 	UpstreamUnavailable Code = "upstream_unavailable"
+	AnswerTooLarge      Code = "answer_too_large"
 	PluginUnavailable   Code = "plugin_unavailable"
 	NotReady            Code = "not_ready"
 	Timeout             Code = "timeout"
@@ -68,6 +69,7 @@ func table() []Entry {
 		{ClientClosedRequest, StatusClientClosedRequest, codes.Canceled},
 		{Internal, http.StatusInternalServerError, codes.Internal},
 		{UpstreamUnavailable, http.StatusBadGateway, codes.Unavailable},
+		{AnswerTooLarge, http.StatusBadGateway, codes.ResourceExhausted},
 		{PluginUnavailable, http.StatusServiceUnavailable, codes.Unavailable},
 		{NotReady, http.StatusServiceUnavailable, codes.Unavailable},
 		{Timeout, http.StatusGatewayTimeout, codes.DeadlineExceeded},

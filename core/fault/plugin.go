@@ -33,6 +33,8 @@ func FromPlugin(err error) *Error {
 
 func fromPlugin(err error, from *errs.Error) *Error {
 	switch {
+	case from.Reason == errs.ReasonTooLarge:
+		return Wrap(err, AnswerTooLarge, "The provider's answer is too large.")
 	case from.Code == codes.Canceled:
 		return canceled(err)
 	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:

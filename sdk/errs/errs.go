@@ -5,6 +5,7 @@ package errs
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -36,7 +37,9 @@ const (
 	ReasonConnect = "UPSTREAM_CONNECT"
 	// ReasonTimeout: no answer within the deadline.
 	ReasonTimeout = "UPSTREAM_TIMEOUT"
-	// ReasonProtocol: the answer was too large, or not what the protocol promises.
+	// ReasonTooLarge: the answer is larger than a message may be.
+	ReasonTooLarge = "ANSWER_TOO_LARGE"
+	// ReasonProtocol: the answer is not what the protocol promises.
 	ReasonProtocol = "UPSTREAM_PROTOCOL"
 	// ReasonLost: the connection ended after the request was sent and before the whole answer was there. What the upstream
 	// did is not known.
@@ -114,9 +117,15 @@ func From(err error) *Error {
 	return FromStatus(status.Convert(err))
 }
 
+// receivedTooLarge is how gRPC itself begins its error about an answer over the limit.
+const receivedTooLarge = "grpc: received message larger than max"
+
 // FromStatus is From for a status.
 func FromStatus(st *status.Status) *Error {
 	out := &Error{Source: Plugin, Code: st.Code(), Reason: st.Code().String(), Message: st.Message()}
+	if st.Code() == codes.ResourceExhausted && strings.HasPrefix(st.Message(), receivedTooLarge) {
+		out.Reason = ReasonTooLarge
+	}
 	for _, d := range st.Details() {
 		switch d := d.(type) {
 		case *errdetails.ErrorInfo:

@@ -85,7 +85,7 @@ func answer(stream grpc.ServerStream, req *Message, handler Handler, onPanic fun
 	req.detach()
 	head, body, err := guarded(ctx, req, handler, onPanic)
 	if err == nil && len(head)+len(body) > MaxMessage-fixedLen {
-		err = errs.New(errs.Plugin, codes.ResourceExhausted, "TOO_LARGE", "answer of %d bytes: %v", len(body), ErrTooLarge)
+		err = errs.New(errs.Plugin, codes.ResourceExhausted, errs.ReasonTooLarge, "answer of %d bytes: %v", len(body), ErrTooLarge)
 	}
 	if err != nil {
 		raw, merr := proto.Marshal(status.Convert(err).Proto())

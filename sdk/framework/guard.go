@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -26,7 +27,11 @@ func (s *Server) recover(err *error) {
 
 func (s *Server) guardUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 	defer s.recover(&err)
-	return next(ctx, req)
+	resp, err = next(ctx, req)
+	if m, ok := resp.(proto.Message); ok && err == nil && proto.Size(m) > MaxMessage {
+		return nil, errs.New(errs.Plugin, codes.ResourceExhausted, errs.ReasonTooLarge, "the answer has %d bytes, more than %d", proto.Size(m), MaxMessage)
+	}
+	return resp, err
 }
 
 func (s *Server) guardStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {

@@ -68,7 +68,9 @@ func (c *Client) context(ctx context.Context) context.Context {
 func (c *Client) Send(ctx context.Context, n *Notification, to Target) (*Receipt, error) {
 	var at peer.Peer
 	resp, err := c.rpc.Send(c.context(ctx), &notifyv1.SendRequest{Notification: n.proto(), Target: to.proto()}, grpc.Peer(&at))
-	if status.Code(err) == codes.Unavailable && at.Addr == nil {
+	// Without an address no connection was chosen: it could not be made, or it is being closed with a plugin that is replaced.
+	lost := status.Code(err) == codes.Unavailable || status.Code(err) == codes.Canceled && ctx.Err() == nil
+	if lost && at.Addr == nil {
 		return nil, Temporary(0, errs.ReasonConnect, "no connection to the plugin: nothing was sent")
 	}
 	if err != nil {

@@ -97,7 +97,7 @@ func invoke(ctx context.Context, value any, req *Request) (*Response, error) {
 		return nil, errs.New(errs.Plugin, codes.Internal, "BAD_ANSWER", "the backend returned no HTTP status")
 	}
 	if len(resp.Body) > MaxBody {
-		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer has %d bytes, more than %d", len(resp.Body), MaxBody)
+		return nil, errs.Unavailable(errs.ReasonTooLarge, "the answer has %d bytes, more than %d", len(resp.Body), MaxBody)
 	}
 	return resp, nil
 }

@@ -165,7 +165,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		{"nil", nil, nil, errs.Plugin, "BAD_ANSWER"},
 		{"no status", &search.Response{}, nil, errs.Plugin, "BAD_ANSWER"},
 		{"status 600", &search.Response{Head: search.Head{Status: 600}}, nil, errs.Plugin, "BAD_ANSWER"},
-		{"too large", &search.Response{Head: search.Head{Status: 200}, Body: make([]byte, search.MaxBody+1)}, nil, errs.Upstream, errs.ReasonProtocol},
+		{"too large", &search.Response{Head: search.Head{Status: 200}, Body: make([]byte, search.MaxBody+1)}, nil, errs.Upstream, errs.ReasonTooLarge},
 		{"plain error", nil, errors.New("plain"), errs.Plugin, "INTERNAL"},
 		{"own error", nil, errs.BadInput("NO", "no"), errs.Caller, "NO"},
 	}

@@ -15,7 +15,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
 	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // newNotifier starts the plugin with one channel behind a facade. retire takes the channel away.
@@ -127,5 +131,26 @@ func TestNotifierSendsAndTellsTheOutcome(t *testing.T) {
 	wantCode(t, err, fault.PluginUnavailable)
 	if _, err := n.Describe(); !errors.Is(err, catalog.ErrRetired) {
 		t.Errorf("describe after that: %v", err)
+	}
+}
+
+// A call that meets the closed connection of a plugin that is being replaced has sent nothing.
+func TestClosedConnectionSendsNothing(t *testing.T) {
+	conn, err := grpc.NewClient("passthrough:///unused", grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = notify.NewClient(conn, "a").Send(t.Context(), alert(), testplugin.SendBy("deliver"))
+	if got := notify.OutcomeOf(err); got != notify.Retryable {
+		t.Errorf("outcome %s: %v", got, err)
+	}
+	for _, streams := range []int{0, -1} {
+		_, err = search.NewClient(conn, "a", streams).Invoke(t.Context(), &search.Request{Operation: testplugin.OpEcho})
+		if err = client.CallFault(t.Context(), err); fault.CodeOf(err) != fault.PluginUnavailable || !errors.Is(err, exchange.ErrUnsent) {
+			t.Errorf("streams %d: %v", streams, err)
+		}
 	}
 }

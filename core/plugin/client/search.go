@@ -7,6 +7,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -160,6 +161,9 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search
 
 func (s *searchFacade) fault(ctx context.Context, err error) error { return callFault(ctx, err) }
 
+// connectionClosing is gRPC's error of a call on a connection that was closed before the call began.
+const connectionClosing = "grpc: the client connection is closing"
+
 // callFault puts an error into the words of package fault. A caller that went away is told apart from a plugin that did.
 func callFault(ctx context.Context, err error) error {
 	if errors.Is(err, catalog.ErrRetired) {
@@ -171,6 +175,10 @@ func callFault(ctx context.Context, err error) error {
 	var own *fault.Error
 	if errors.As(err, &own) {
 		return err
+	}
+	// A connection that is closing, with a plugin that is being replaced, takes no call: nothing was sent.
+	if st := status.Convert(err); st.Code() == codes.Canceled && st.Message() == connectionClosing {
+		err = fmt.Errorf("%w (%w)", err, exchange.ErrUnsent)
 	}
 	// Nobody cancelled the call, so the connection was closed under it; or the process came back without the instance.
 	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled || errs.From(err).Reason == errs.ReasonUnknownInstance {

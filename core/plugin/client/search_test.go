@@ -111,7 +111,7 @@ func TestErrorsInTheWordsOfFault(t *testing.T) {
 		want     fault.Code
 	}{
 		{testplugin.OpFail, "", fault.UpstreamUnavailable},
-		{testplugin.OpBig, "", fault.UpstreamUnavailable},
+		{testplugin.OpBig, "", fault.AnswerTooLarge},
 		{testplugin.OpPanic, "", fault.PluginUnavailable},
 		{testplugin.OpSlow, `"soon"`, fault.InvalidRequest},
 		{testplugin.OpCrash, "", fault.PluginUnavailable},

@@ -6,6 +6,7 @@ package host
 
 import (
 	"context"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,8 @@ type Config struct {
 	Logger hclog.Logger
 	// PluginLogLevel is the level of the plugins' own logs ("info").
 	PluginLogLevel string
+	// Output gets what plugins write to standard error, as it is, if it is not nil. Processes write to it at the same time.
+	Output io.Writer
 	// SocketDir is the preferred directory below which sockets live. One that somebody else could tamper with, or whose
 	// path is too long, is not used: then it is as without one (/run/patchbay for root, $XDG_RUNTIME_DIR, DataDir, a
 	// shared temporary directory).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (p *Process) start(dir string) (*Link, error) {
 		AutoMTLS:         p.spec.MTLS,
 		StartTimeout:     p.startTimeout(),
 		Logger:           p.processLog(),
-		Stderr:           p.output,
+		Stderr:           p.stderr(),
 		SyncStdout:       p.output,
 		SyncStderr:       p.output,
 		GRPCDialOptions: []grpc.DialOption{
@@ -143,6 +144,14 @@ func (p *Process) connect(ctx context.Context, l *Link) error {
 		return fmt.Errorf("plugin %q does not describe itself: %w", p.spec.Name, err)
 	}
 	return nil
+}
+
+// stderr is where the lines of the process's standard error go.
+func (p *Process) stderr() io.Writer {
+	if p.host.cfg.Output == nil {
+		return p.output
+	}
+	return io.MultiWriter(p.output, p.host.cfg.Output)
 }
 
 // environment returns what a plugin sees besides go-plugin's own variables: a few harmless ones, the level of its log and

@@ -133,7 +133,7 @@ func passesOn(err error, once bool) bool {
 		return unsent(err)
 	}
 	code := fault.CodeOf(err)
-	return code == fault.UpstreamUnavailable || code == fault.PluginUnavailable
+	return code == fault.UpstreamUnavailable || code == fault.PluginUnavailable || code == fault.AnswerTooLarge
 }
 
 // unsent reports whether an error says that nothing reached the upstream.

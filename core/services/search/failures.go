@@ -19,7 +19,7 @@ func countsForBackend(ans *answer, err error) (counts, failed bool) {
 		return false, false
 	}
 	code := fault.CodeOf(err)
-	failed = code == fault.UpstreamUnavailable || code == fault.PluginUnavailable
+	failed = code == fault.UpstreamUnavailable || code == fault.PluginUnavailable || code == fault.AnswerTooLarge
 	return failed, failed
 }
 

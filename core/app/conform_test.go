@@ -1,0 +1,73 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+)
+
+// syncBuffer is a buffer that several processes write to.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func conformanceOf(mode string) (Conformance, *syncBuffer) {
+	spec, out := testplugin.Spec(mode), &syncBuffer{}
+	return Conformance{Path: spec.Path, Args: spec.Args, Stderr: out, Samples: map[string]string{}}, out
+}
+
+func TestPluginTestShowsStderr(t *testing.T) {
+	c, out := conformanceOf(testplugin.Exit)
+	if _, err := TestPlugin(t.Context(), c); err == nil || !strings.Contains(out.String(), "cannot go on") {
+		t.Errorf("got %v, stderr %q", err, out)
+	}
+}
+
+func TestPluginTestSendsOneMessage(t *testing.T) {
+	for _, tc := range []struct{ do, text, err string }{
+		{"deliver", "delivered; ids of the message at the service: test-", ""},
+		{"gone", "", "not delivered (permanent): GONE: gone as asked"},
+		{"busy", "", "not delivered (temporary): BUSY: busy as asked"},
+		{"crash", "", ErrPluginCrashed.Error()},
+	} {
+		c, _ := conformanceOf(testplugin.Channel)
+		c.Send, c.Samples["target"] = "hello", `{"do":"`+tc.do+`"}`
+		text, err := TestPlugin(t.Context(), c)
+		if !strings.HasPrefix(text, tc.text) || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+			t.Errorf("%s: %q, %v", tc.do, text, err)
+		}
+		if errors.Is(err, ErrPluginCrashed) != (tc.do == "crash") {
+			t.Errorf("%s is taken for a crash or not: %v", tc.do, err)
+		}
+	}
+	c, _ := conformanceOf(testplugin.Well)
+	c.Send = "hello"
+	if _, err := TestPlugin(t.Context(), c); err == nil || !strings.Contains(err.Error(), "sends no messages") {
+		t.Errorf("a search plugin: %v", err)
+	}
+}
+
+func TestPluginTestTellsACrash(t *testing.T) {
+	c, _ := conformanceOf(testplugin.Channel)
+	c.Samples["target"] = `{"do":"crash"}`
+	if text, err := TestPlugin(t.Context(), c); !errors.Is(err, ErrPluginCrashed) {
+		t.Errorf("got %v\n%s", err, text)
+	}
+}

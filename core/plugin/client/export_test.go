@@ -1,0 +1,4 @@
+package client
+
+// CallFault is callFault, for the tests.
+var CallFault = callFault

@@ -146,9 +146,16 @@ func Project(t testing.TB, files map[string]string) (dir string) {
 	return dir
 }
 
-// removeProject removes what carries a project's label.
+// removeProject removes what carries a project's label, and the volumes of its containers: compose carries anonymous ones
+// over, after which they no longer go with the container.
 func removeProject(name string) {
 	label := "label=com.docker.compose.project=" + name
+	volumes := volumesOf(label)
+	defer func() {
+		if len(volumes) > 0 {
+			_, _ = try(nil, nil, "docker", append([]string{"volume", "rm", "-f"}, volumes...)...)
+		}
+	}()
 	for _, c := range []struct{ list, remove []string }{
 		{[]string{"ps", "-aq", "--filter", label}, []string{"rm", "-f", "-v"}},
 		{[]string{"volume", "ls", "-q", "--filter", label}, []string{"volume", "rm", "-f"}},
@@ -159,6 +166,17 @@ func removeProject(name string) {
 			_, _ = try(nil, nil, "docker", append(c.remove, strings.Fields(ids)...)...)
 		}
 	}
+}
+
+// volumesOf are the names of the volumes of containers with a label.
+func volumesOf(label string) []string {
+	ids, err := try(nil, nil, "docker", "ps", "-aq", "--filter", label)
+	if err != nil || ids == "" {
+		return nil
+	}
+	format := `{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}`
+	names, _ := try(nil, nil, "docker", append([]string{"inspect", "-f", format}, strings.Fields(ids)...)...)
+	return strings.Fields(names)
 }
 
 // Up runs a compose command in the directory of a project, such as Up(t, bin, dir, "up", "-d"). The test fails if it does.

@@ -44,6 +44,12 @@ func TestRequestID(t *testing.T) {
 		{"space", []string{"a b"}, false},
 		{"not ASCII", []string{"ä"}, false},
 		{"two", []string{"a", "b"}, false},
+		{"an access token", []string{"th-a1B2-abcdefghijklmnopqrstuvwx"}, false},
+		{"an API key", []string{"svc_ak_abcdefgh"}, false},
+		{"a bearer token of somebody else", []string{"prefix-Qz8fK2mVw1Lr7Ty3Bn5X"}, false},
+		{"an identifier of a trace", []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}, true},
+		{"a ULID", []string{"req_01M812SFB8228961RSDZF2C9MW"}, true},
+		{"a UUID", []string{"9D6F6E60-5F0A-4B8E-9C1F-0D8F3F6F2A11"}, true},
 		{"none", nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

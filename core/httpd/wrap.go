@@ -11,6 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/secret"
 )
 
 const (
@@ -149,14 +150,14 @@ func tooLarge(limit int64) error {
 	return fault.New(fault.PayloadTooLarge, "The body is larger than %d bytes.", limit).With("limit", limit)
 }
 
-// RequestID is the id of the request: the client's if it is sane, else one of our own.
+// RequestID is the id of the request: the client's if it is sane and no credential, else one of our own.
 func RequestID(c *gin.Context) string { return c.GetString(keyRequestID) }
 
 // SetError has the request logged with an error that its answer does not show.
 func SetError(c *gin.Context, err error) { c.Set(keyError, err) }
 
 func requestID(sent []string) string {
-	if len(sent) == 1 && len(sent[0]) > 0 && len(sent[0]) <= maxRequestID && visible(sent[0]) {
+	if len(sent) == 1 && len(sent[0]) > 0 && len(sent[0]) <= maxRequestID && visible(sent[0]) && !secret.LooksLikeCredential(sent[0]) {
 		return sent[0]
 	}
 	return "req_" + ulid.Make().String()

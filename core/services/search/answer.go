@@ -1,14 +1,12 @@
 package search
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/secret"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -62,14 +60,6 @@ func sound(h *sdk.Head) error {
 		h.ResourceID = ""
 	}
 	return nil
-}
-
-// withoutKey is a copy of a body that may be kept.
-func (a *attempt) withoutKey(body []byte) []byte {
-	if a.key == "" {
-		return bytes.Clone(body)
-	}
-	return bytes.ReplaceAll(body, []byte(a.key.Reveal()), []byte(secret.Redacted))
 }
 
 // copyStream passes a streamed answer on, chunk by chunk. When the client has gone the rest is read all the same, so that

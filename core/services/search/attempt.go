@@ -274,6 +274,7 @@ func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, 
 		reply.Release()
 		return nil, err
 	}
+	reply.Head, reply.Body = a.headWithoutKey(reply.Head), a.withoutKey(reply.Body)
 	return &answer{head: reply.Head, reply: reply}, nil
 }
 
@@ -293,7 +294,7 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 		cancel()
 		return nil, err
 	}
-	return &answer{head: head, stream: &boundStream{st, cancel}}, nil
+	return &answer{head: a.headWithoutKey(head), stream: &boundStream{withoutKey(st, a.key), cancel}}, nil
 }
 
 // remember notes who may ask for a research result.

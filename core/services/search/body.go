@@ -14,11 +14,12 @@ import (
 
 const maxResults = 20
 
-// tokenMembers are the names, in lower case, under which clients put their token into a body. They never go upstream.
-var tokenMembers = [][]byte{[]byte("api_key"), []byte("apikey"), []byte("tavilyapikey")}
+// clientMembers are the names, in lower case, under which clients put their token, and the address that they believe to
+// be the API's, into a body. They never go upstream.
+var clientMembers = [][]byte{[]byte("api_key"), []byte("apikey"), []byte("tavilyapikey"), []byte("apibaseurl")}
 
-func isTokenMember(key []byte) bool {
-	for _, name := range tokenMembers {
+func isClientMember(key []byte) bool {
+	for _, name := range clientMembers {
 		if len(key) == len(name) && bytes.EqualFold(key, name) {
 			return true
 		}
@@ -43,7 +44,7 @@ func parse(raw []byte, want map[string]bool) (input, error) {
 	err := jsonedit.Walk(raw, func(key []byte, m jsonedit.Member) {
 		value := raw[m.ValueStart:m.ValueEnd]
 		switch {
-		case isTokenMember(key):
+		case isClientMember(key):
 			found = true
 			if string(key) == "api_key" {
 				in.token = text(value)
@@ -62,7 +63,7 @@ func parse(raw []byte, want map[string]bool) (input, error) {
 		for k, v := range in.fields {
 			in.fields[k] = bytes.Clone(v)
 		}
-		in.body, err = jsonedit.RemoveInPlace(raw, func(key []byte, _ jsonedit.Member) bool { return isTokenMember(key) })
+		in.body, err = jsonedit.RemoveInPlace(raw, func(key []byte, _ jsonedit.Member) bool { return isClientMember(key) })
 	}
 	return in, err
 }

@@ -25,7 +25,7 @@ func TestBodies(t *testing.T) {
 		{"plain", `{"query":"a"}`, search, "", `{"query":"a"}`},
 		{"untouched", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } ", search, "", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } "},
 		{"token alone", `{"api_key":"` + someToken + `","query":"a"}`, search, "", `{"query":"a"}`},
-		{"all spellings", `{"api_key":"x","apiKey":"y","ApiKEY":"z","tavilyApiKey":"u","query":"a","API_KEY":1}`, search, "", `{"query":"a"}`},
+		{"all spellings", `{"api_key":"x","apiKey":"y","ApiKEY":"z","tavilyApiKey":"u","query":"a","API_KEY":1,"apiBaseURL":"http://x","apibaseurl":2}`, search, "", `{"query":"a"}`},
 		{"name with escapes", `{"api\u005fkey":"x","query":"a"}`, search, "", `{"query":"a"}`},
 		{"twice", `{"api_key":"x","query":"a","api_key":"y"}`, search, "", `{"query":"a"}`},
 		{"token as the query", `{"query":"` + someToken + `"}`, search, "-", ""},
@@ -120,7 +120,7 @@ func FuzzBody(f *testing.F) {
 			}
 			for name := range members {
 				switch strings.ToLower(name) {
-				case "api_key", "apikey", "tavilyapikey":
+				case "api_key", "apikey", "tavilyapikey", "apibaseurl":
 					t.Fatalf("the member %q goes up", name)
 				}
 			}

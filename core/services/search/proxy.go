@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -148,7 +149,7 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 		if run.state.settings.LogBodies {
 			r.RequestBody = logged(c.in.body)
 			if ans != nil && ans.reply != nil {
-				r.ResponseBody = logged(run.withoutKey(ans.body()))
+				r.ResponseBody = logged(bytes.Clone(ans.body()))
 			}
 		}
 	})

@@ -1,0 +1,27 @@
+package secret
+
+import (
+	"regexp"
+	"strings"
+)
+
+// ownCredentials matches what this product hands out: access tokens and API keys.
+var ownCredentials = regexp.MustCompile(`\bth-[A-Za-z0-9]{4}-[A-Za-z0-9]{24}\b|svc_ak_`)
+
+// minRandom is how many letters and digits in a row look like a credential when lower case, upper case and digits are
+// mixed in them. Identifiers (UUID, ULID, hexadecimal) have letters of one case.
+const minRandom = 20
+
+// LooksLikeCredential reports whether s holds what may be a token or key: one of this product's, or a long run of mixed
+// letters and digits as others hand them out.
+func LooksLikeCredential(s string) bool {
+	if ownCredentials.MatchString(s) {
+		return true
+	}
+	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !strings.ContainsRune(Alphanumeric, r) }) {
+		if len(run) >= minRandom && strings.ContainsAny(run, "0123456789") && strings.ToLower(run) != run && strings.ToUpper(run) != run {
+			return true
+		}
+	}
+	return false
+}

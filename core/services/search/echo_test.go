@@ -1,0 +1,64 @@
+package search
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+const echoedKey = "upstream-key-echoed-by-the-api"
+
+// TestEchoedKeyStaysHere has the upstream repeat the key in an error, an answer and the headers.
+func TestEchoedKeyStaysHere(t *testing.T) {
+	for _, status := range []int{200, 400, 500} {
+		e := newEnv(t, func(e *env) {
+			e.backend.desc.Credential = true
+			e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
+				r := reply(status, `{"detail":"the key `+echoedKey+` and `+echoedKey+`","n":1.0}`)
+				r.ContentType, r.RetryAfter = "application/json; x="+echoedKey, echoedKey
+				return r, nil
+			}
+		})
+		e.addKeys(echoedKey)
+		g := e.post("search", e.token(nil), `{"query":"q"}`)
+		if g.status != status || !strings.HasSuffix(g.body, `,"n":1.0}`) {
+			t.Errorf("%d: %d %s", status, g.status, g.body)
+		}
+		if all := g.body + g.header.Get("Content-Type") + g.header.Get("Retry-After"); strings.Contains(all, echoedKey) {
+			t.Errorf("%d: the client got the key: %s", status, all)
+		}
+	}
+}
+
+func TestKeyIsCutOutOfStreams(t *testing.T) {
+	const key = "abcabd"
+	text := "data: abcab abcabcabd x abcabd\n\ndata: abcab"
+	want := strings.ReplaceAll(text, key, "[redacted]")
+	for size := 1; size <= len(text); size++ {
+		var parts []string
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			parts, rest = append(parts, rest[:n]), rest[n:]
+		}
+		var st client.SearchStream = withoutKey(&chunks{parts: parts}, schema.Secret(key))
+		var got strings.Builder
+		for {
+			p, err := st.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Write(p)
+		}
+		if got.String() != want {
+			t.Errorf("chunks of %d: %q", size, got.String())
+		}
+	}
+}

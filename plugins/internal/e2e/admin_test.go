@@ -143,7 +143,7 @@ func TestAdministrationWithAnAPIKey(t *testing.T) {
 
 func TestWhatAMemberMayDo(t *testing.T) {
 	t.Parallel()
-	c := localCore(t, localHCL)
+	c := localCore(t, localHCL, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	c.start()
 	t.Cleanup(c.stop)
 	admin, member := c.user("admin@example.org", "admin"), c.user("member@example.org", "member")

@@ -1,9 +1,8 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -97,6 +96,10 @@ func TestKilledCoreLeavesNothingBehind(t *testing.T) {
 	if len(pids) != 2 {
 		t.Fatalf("%d plugin processes run, want 2", len(pids))
 	}
+	killedDirs := c.socketDirs()
+	if len(killedDirs) != 1 {
+		t.Fatalf("the core has the socket directories %q, want one", killedDirs)
+	}
 	c.kill9()
 	killed := time.Now()
 	eventually(t, 2*time.Second, "the plugins are gone", func() bool {
@@ -108,21 +111,17 @@ func TestKilledCoreLeavesNothingBehind(t *testing.T) {
 		return true
 	})
 	t.Logf("the plugins were gone %s after the core", time.Since(killed).Round(time.Millisecond))
+	if left := c.socketDirs(); !slices.Equal(left, killedDirs) {
+		t.Fatalf("the killed core leaves the socket directories %q, want %q", left, killedDirs)
+	}
 	c.start()
 	t.Cleanup(c.stop)
-	for _, e := range c.env {
-		dir, ok := strings.CutPrefix(e, "SVC_SOCKET_DIR=")
-		if !ok {
-			continue
-		}
-		left, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-		if err != nil || len(left) != 1 || !strings.HasPrefix(filepath.Base(left[0]), fmt.Sprint(c.cmd.Process.Pid, "-")) {
-			t.Errorf("in the socket directory lie %q, %v; the core is process %d", left, err, c.cmd.Process.Pid)
-		}
+	if dirs := c.socketDirs(); len(dirs) != 1 || dirs[0] == killedDirs[0] {
+		t.Errorf("the next core has the socket directories %q, want one other than %q", dirs, killedDirs)
 	}
 	c.stop()
-	if n := c.sockets(); n != 0 {
-		t.Errorf("%d sockets are left after an ordinary end", n)
+	if left := c.socketDirs(); len(left) != 0 {
+		t.Errorf("the socket directories %q are left after an ordinary end", left)
 	}
 	for _, pid := range c.plugins() {
 		t.Errorf("the plugin %d is left after an ordinary end", pid)

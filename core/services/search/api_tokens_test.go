@@ -90,7 +90,7 @@ func TestTokenAPI(t *testing.T) {
 			t.Fatal("the new token does not work")
 		}
 		g := c.admin(200, "GET", "/api/tokens/"+id, "")
-		for name, want := range map[string]any{"note": "first <b>", "enabled": true, "quota_daily_limit": 7.0, "quota_hourly_limit": 100.0, "quota_daily_used": 1.0, "quota_requests_used": 1.0, "quota_state": "normal"} {
+		for name, want := range map[string]any{"note": "first <b>", "enabled": true, "quota_daily_limit": 7.0, "quota_hourly_limit": 1000.0, "quota_daily_used": 1.0, "quota_requests_used": 1.0, "quota_state": "normal"} {
 			if g.json[name] != want {
 				t.Errorf("%s is %v, want %v", name, g.json[name], want)
 			}

@@ -42,14 +42,14 @@ type Settings struct {
 // LimitSet is the limits block: the defaults for tokens.
 type LimitSet struct {
 	RequestsHour int64 `patchbay:"requests_hour,default=500" doc:"Requests in a rolling hour."`
-	CreditsHour  int64 `patchbay:"credits_hour,default=100" doc:"Credits in a rolling hour."`
-	CreditsDay   int64 `patchbay:"credits_day,default=500" doc:"Credits in a UTC day."`
-	CreditsMonth int64 `patchbay:"credits_month,default=5000" doc:"Credits in a UTC month."`
+	CreditsHour  int64 `patchbay:"credits_hour,default=1000" doc:"Credits in a rolling hour."`
+	CreditsDay   int64 `patchbay:"credits_day,default=5000" doc:"Credits in a UTC day."`
+	CreditsMonth int64 `patchbay:"credits_month,default=50000" doc:"Credits in a UTC month."`
 }
 
 // DefaultLimits are the limits of a token where nobody says otherwise.
 func DefaultLimits() Limits {
-	return Limits{RequestsHour: 500, CreditsHour: 100, CreditsDay: 500, CreditsMonth: 5000}
+	return Limits{RequestsHour: 500, CreditsHour: 1000, CreditsDay: 5000, CreditsMonth: 50000}
 }
 
 func (s Settings) limits() Limits {

@@ -52,7 +52,7 @@ func find(ctx context.Context, lib Library, t Task) ([]*found, error) {
 	byURL := map[string]*found{}
 	var all []*found
 	var problems []error
-	queries := queriesOf(t.Input)
+	queries := Queries(t.Input)
 	for _, q := range queries {
 		hits, err := lib.Find(ctx, Query{Text: q, Max: t.Effort.Sources, Include: t.Include, Exclude: t.Exclude})
 		if err != nil {
@@ -76,8 +76,9 @@ func find(ctx context.Context, lib Library, t Task) ([]*found, error) {
 	return all[:min(len(all), t.Effort.Sources)], nil
 }
 
-// queriesOf are the whole question and, if it has several sentences or lines, each of these.
-func queriesOf(input string) []string {
+// Queries returns the searches that a research makes: the whole question and, if it has several sentences or lines, each
+// of these.
+func Queries(input string) []string {
 	whole := strings.Join(strings.Fields(input), " ")
 	out := []string{whole}
 	parts := strings.FieldsFunc(input, func(r rune) bool { return strings.ContainsRune("?!;\n。？！；", r) })

@@ -74,6 +74,8 @@ type Report struct {
 	Sources   []Citation
 	Problem   string
 	completed time.Time
+	// ended is closed when the research has ended.
+	ended chan struct{}
 }
 
 // Config configures a Service. Library is required, the rest has defaults.
@@ -93,6 +95,8 @@ type Config struct {
 
 // ErrBusy: as many researches are under way as there may be.
 var ErrBusy = errors.New("too many researches are under way")
+
+var errGone = errors.New("the research is not kept any more")
 
 const (
 	defaultKeep     = time.Hour
@@ -163,7 +167,7 @@ func (s *Service) Start(t Task) (Report, error) {
 	if !s.makeRoom() {
 		return Report{}, ErrBusy
 	}
-	r := &Report{ID: s.cfg.NewID(), Task: t, Status: Pending, Created: s.cfg.Now()}
+	r := &Report{ID: s.cfg.NewID(), Task: t, Status: Pending, Created: s.cfg.Now(), ended: make(chan struct{})}
 	s.byID[r.ID] = r
 	s.oldest = append(s.oldest, r.ID)
 	s.done.Go(func() { s.work(r.ID, t) })
@@ -179,6 +183,23 @@ func (s *Service) Get(id string) (Report, bool) {
 		return Report{}, false
 	}
 	return *r, true
+}
+
+// Wait returns a research once it has ended. The error is that of ctx, or tells that there is no such research any more.
+func (s *Service) Wait(ctx context.Context, id string) (Report, error) {
+	r, ok := s.Get(id)
+	if !ok {
+		return r, errGone
+	}
+	select {
+	case <-r.ended:
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
+	if r, ok = s.Get(id); !ok {
+		return r, errGone
+	}
+	return r, nil
 }
 
 func (s *Service) expired(r *Report) bool {
@@ -248,6 +269,7 @@ func (s *Service) finish(id, content string, sources []Citation, err error) {
 	s.change(id, func(r *Report) {
 		r.completed = s.cfg.Now()
 		r.Took = r.completed.Sub(r.Created)
+		close(r.ended)
 		if err != nil {
 			r.Status, r.Problem = Failed, "the search did not answer"
 			return

@@ -43,7 +43,7 @@ func Operations() []search.Operation {
 			Name: search.OpResearch, Title: "Research", Tool: "research",
 			Description: "Search, read what is found and get a report that quotes the passages which fit best, with their sources. " +
 				"No language model takes part.",
-			InputSchema: inputSchema(search.OpResearch), Required: []string{"input"}, Timeout: shortCall,
+			InputSchema: inputSchema(search.OpResearch), Required: []string{"input"}, Timeout: shortCall, Stream: true,
 		},
 		{
 			Name: search.OpResearchResult, Title: "Result of a research", Timeout: shortCall,

@@ -58,12 +58,9 @@ func parseResearch(body []byte) (t research.Task, err error) {
 
 // noModel refuses what only a language model or an upstream could do.
 func (p Params) noModel() error {
-	var stream bool
+	var stream bool // the host has looked at it: it calls Stream or Invoke
 	if err := p.Read("stream", &stream, "true or false"); err != nil {
 		return err
-	}
-	if stream {
-		return errors.New("stream is not offered by this backend: ask for the result by its id")
 	}
 	for _, name := range []string{"output_schema", "files"} {
 		if raw, ok := p[name]; ok && string(raw) != "[]" && string(raw) != "{}" {
@@ -94,17 +91,27 @@ type reportAnswer struct {
 	Usage        *Usage              `json:"usage,omitempty"`
 }
 
-// startResearch answers 201 at once. The id in the answer is that of the research, not of the request.
+// beginResearch starts a research in the background.
+func (o *Ops) beginResearch(t research.Task) (research.Report, error) {
+	r, err := o.research.Start(t)
+	if err != nil {
+		return r, errs.New(errs.Plugin, codes.Unavailable, reasonBusy, "%v", err)
+	}
+	return r, nil
+}
+
+// startResearch answers 200 at once: Tavily's Python client takes every other status for a failure. The id in the answer
+// is that of the research, not of the request.
 func (o *Ops) startResearch(req *search.Request, start time.Time) (*search.Response, error) {
 	t, err := parseResearch(req.Body)
 	if err != nil {
 		return Answer(nil, BadRequest(err), start)
 	}
-	r, err := o.research.Start(t)
+	r, err := o.beginResearch(t)
 	if err != nil {
-		return nil, errs.New(errs.Plugin, codes.Unavailable, reasonBusy, "%v", err)
+		return nil, err
 	}
-	resp, err := answer(http.StatusCreated, researchAnswer{
+	resp, err := Answer(researchAnswer{
 		RequestID: r.ID, CreatedAt: timestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, ResponseTime: Seconds(start),
 	}, nil, start)
 	if err != nil {

@@ -134,7 +134,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		`{}`, `{"input":" "}`, `{"input":5}`, `{"input":"x","model":"max"}`, `{"input":"x","stream":true}`, `{"input":"x","citation_format":"apa"}`,
+		`{}`, `{"input":" "}`, `{"input":5}`, `{"input":"x","model":"max"}`, `{"input":"x","stream":"yes"}`, `{"input":"x","citation_format":"apa"}`,
 		`{"input":"x","output_schema":{"properties":{}}}`, `{"input":"x","files":[{"name":"a"}]}`, `{"input":"x","output_length":"huge"}`,
 		`{"input":"` + strings.Repeat("x", 10_001) + `"}`, `{"input":"x","include_domains":{}}`,
 	} {
@@ -171,7 +171,7 @@ func TestResearch(t *testing.T) {
 	ids := map[string]bool{}
 	for range 2 {
 		resp, out := call(t, o, &search.Request{Operation: search.OpResearch, RequestID: "same", Body: []byte(`{"input":"What can the crane lift?","stream":false,"model":"mini"}`)})
-		if resp.Status != http.StatusCreated || out["status"] != "pending" || out["input"] != "What can the crane lift?" || out["model"] != "mini" ||
+		if resp.Status != http.StatusOK || out["status"] != "pending" || out["input"] != "What can the crane lift?" || out["model"] != "mini" ||
 			out["request_id"] != resp.ResourceID || out["created_at"] == nil || out["response_time"] == nil {
 			t.Fatalf("got %d %v", resp.Status, out)
 		}

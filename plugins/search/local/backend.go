@@ -108,6 +108,11 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 	return webops.Answer(out, err, start)
 }
 
+// Stream implements search.Streamer.
+func (b *backend) Stream(ctx context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error) {
+	return b.ops.Stream(ctx, req, w)
+}
+
 // wait returns when the index is complete for the first time.
 func (b *backend) wait(ctx context.Context) error {
 	select {

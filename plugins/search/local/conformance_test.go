@@ -37,6 +37,7 @@ func TestConformance(t *testing.T) {
 			{Operation: search.OpMap, Body: `{"url":"` + site.URL + `"}`},
 			{Operation: search.OpCrawl, Body: `{"url":"` + site.URL + `"}`},
 			{Operation: search.OpResearch, Body: `{"input":"patchbay"}`},
+			{Operation: search.OpResearch, Body: `{"input":"conformance of cranes","stream":true}`, Stream: true},
 			{Operation: search.OpResearchResult, ResourceFrom: search.OpResearch},
 		},
 		Slow: &conformance.Sample{Operation: search.OpExtract, Body: `{"urls":["` + site.URL + `/held"]}`},

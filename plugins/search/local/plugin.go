@@ -64,6 +64,7 @@ func Plugin() framework.Plugin {
 func Definition() search.Definition[Config] {
 	return search.Definition[Config]{
 		Operations: operations(),
+		Stream:     true,
 		DataDir:    true,
 		Exclusive:  true,
 		Build:      build,

@@ -68,6 +68,11 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 	return webops.Answer(out, err, start)
 }
 
+// Stream implements search.Streamer.
+func (b *backend) Stream(ctx context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error) {
+	return b.ops.Stream(ctx, req, w)
+}
+
 // query is what the server is asked for one page of results.
 func (b *backend) query(p *searchParams, number int) url.Values {
 	q := url.Values{"q": {p.text()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {b.cfg.Language}}

@@ -54,6 +54,7 @@ func TestConformance(t *testing.T) {
 			{Operation: search.OpMap, Body: `{"url":"` + site.URL + `"}`},
 			{Operation: search.OpCrawl, Body: `{"url":"` + site.URL + `"}`},
 			{Operation: search.OpResearch, Body: `{"input":"conformance"}`},
+			{Operation: search.OpResearch, Body: `{"input":"conformance of cranes","stream":true}`, Stream: true},
 			{Operation: search.OpResearchResult, ResourceFrom: search.OpResearch},
 		},
 		Slow: &conformance.Sample{Operation: search.OpSearch, Body: `{"query":"hold this"}`},

@@ -45,7 +45,7 @@ func Plugin() framework.Plugin {
 
 // Definition declares the search kind of the plugin.
 func Definition() search.Definition[Config] {
-	return search.Definition[Config]{Operations: operations(), Build: build}
+	return search.Definition[Config]{Operations: operations(), Stream: true, Build: build}
 }
 
 func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {

@@ -266,7 +266,7 @@ func TestTextsAndResearch(t *testing.T) {
 		t.Errorf("got %+v", a.Results)
 	}
 	resp, err := b.Invoke(t.Context(), &search.Request{Operation: search.OpResearch, Body: []byte(`{"input":"cranes at the quay"}`)})
-	if err != nil || resp.Status != http.StatusCreated {
+	if err != nil || resp.Status != http.StatusOK {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -66,7 +66,7 @@ bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
 	bin/bench -bin bin
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/console/search ./core/notify/card
-	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker
+	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 
 generate:
 	mkdir -p $(TOOLS)

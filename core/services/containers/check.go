@@ -2,13 +2,14 @@ package containers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
-	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
@@ -76,10 +77,14 @@ type checking struct {
 	platform Platform
 	runtime  map[string][]string
 	total    int
-	done     atomic.Int64
 	failed   atomic.Int64
 
-	mu sync.Mutex
+	// manifests are the platforms of the digests that run or are candidates, as far as they were seen before.
+	manifests map[string][]platformEntry
+
+	mu       sync.Mutex
+	findings []finding
+	reported time.Time
 	// asked are the references that were asked for, so that services with the same image cost one request.
 	asked map[string]*answer
 }
@@ -113,12 +118,20 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	}
 	slices.SortFunc(services, func(a, b *serviceRecord) int { return compareText(a.ID, b.ID) })
 	c.total = len(services)
+	if c.manifests, err = s.repo.manifests(ctx, knownDigests(services)); err != nil {
+		return nil, fmt.Errorf("read known manifests: %w", err)
+	}
 	g, run := errgroup.WithContext(ctx)
 	g.SetLimit(int(s.settings().Parallel))
 	for _, svc := range services {
-		g.Go(func() error { return c.one(run, inv.stacks[svc.StackID], svc) })
+		g.Go(func() error { return c.checkService(run, inv.stacks[svc.StackID], svc) })
 	}
-	if err := g.Wait(); err != nil {
+	err = g.Wait()
+	// What was found before a cancellation is kept.
+	if werr := s.repo.writeFindings(context.WithoutCancel(ctx), c.findings, s.now()); werr != nil {
+		return nil, errors.Join(err, fmt.Errorf("write what the check found: %w", werr))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c.summary(ctx, &spec, services)
@@ -152,8 +165,8 @@ func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
 	return nil
 }
 
-// one checks a service and writes what was found. Only what ends the whole check is an error.
-func (c *checking) one(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
+// checkService checks a service and notes what was found. Only what ends the whole check is an error.
+func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
 	name := st.Project + " / " + svc.Name
 	columns, err := c.find(ctx, svc)
 	if ctx.Err() != nil {
@@ -164,17 +177,18 @@ func (c *checking) one(ctx context.Context, st *stackRecord, svc *serviceRecord)
 		c.r.warn(ctx, "%s: %s", name, reason(err))
 		columns = map[string]any{"check_error": reason(err)}
 	}
-	columns["checked_at"] = c.s.now()
-	if err := c.s.repo.updateChecked(ctx, svc, columns, c.s.now()); err != nil {
-		return fmt.Errorf("write what the check of %s found: %w", name, err)
-	}
-	done := int(c.done.Add(1))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.r.progress(ctx, func(p *ProgressState) {
-		p.Phase, p.Message, p.CurrentTarget = "scan", "checked "+name, name
-		p.Current, p.Total, p.Percent = max(p.Current, done), c.total, max(p.Percent, done*99/max(1, c.total))
-	})
+	c.findings = append(c.findings, finding{svc, columns})
+	done := len(c.findings)
+	// An event for each service would cost more than the check.
+	if now := c.s.cfg.Now(); now.Sub(c.reported) >= progressPause {
+		c.reported = now
+		c.r.progress(ctx, func(p *ProgressState) {
+			p.Phase, p.Message, p.CurrentTarget = "scan", "checked "+name, name
+			p.Current, p.Total, p.Percent = done, c.total, done*99/max(1, c.total)
+		})
+	}
 	return nil
 }
 
@@ -232,7 +246,7 @@ func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Re
 	c.mu.Unlock()
 	a.once.Do(func() {
 		for range 2 {
-			a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, svc.RuntimeDigest, svc.CandidateDigest)
+			a.res, a.err = c.s.registry.resolveKnown(ctx, ref, c.platform, c.known(svc))
 			if _, busy := limited(a.err); a.err == nil || busy || ctx.Err() != nil || !passing(a.err) {
 				return
 			}
@@ -273,12 +287,4 @@ func (c *checking) summary(ctx context.Context, spec *jobSpec, services []*servi
 		return out, fmt.Errorf("no service could be checked: see the log of the job")
 	}
 	return out, c.s.repo.touchStacks(ctx, out.StackIDs, c.s.now())
-}
-
-// updateChecked writes what a check found, unless an update or rollback has changed the service since the check read it.
-func (r *repository) updateChecked(ctx context.Context, svc *serviceRecord, columns map[string]any, now int64) error {
-	columns["updated_at"] = now
-	return r.tx(ctx, "write a check", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&serviceRecord{}).Where("id = ? AND generation = ? AND image = ?", svc.ID, svc.Generation, svc.Image).Updates(columns).Error
-	})
 }

@@ -228,6 +228,11 @@ func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platfo
 	if err != nil {
 		return nil, fmt.Errorf("read known manifests: %w", err)
 	}
+	return r.resolveKnown(ctx, ref, platform, kept)
+}
+
+// resolveKnown is resolve with the platforms of known digests at hand.
+func (r *registries) resolveKnown(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
 	var digests []string
 	for d := range kept {
 		digests = append(digests, d)

@@ -24,6 +24,7 @@ type docker struct {
 	now        func() time.Time
 	usage      *usage
 	probes     *probes
+	images     knownImages
 	helper     sync.Mutex
 
 	mu  sync.Mutex

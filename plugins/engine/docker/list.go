@@ -2,15 +2,12 @@ package docker
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -167,55 +164,6 @@ func unixMilli(s string) int64 {
 		return t.UnixMilli()
 	}
 	return 0
-}
-
-// Images implements engine.Reader.
-func (d *docker) Images(ctx context.Context, refs []string) ([]*engine.Image, error) {
-	// Many containers share few images.
-	unique := slices.Compact(slices.Sorted(slices.Values(refs)))
-	found := make([]*engine.Image, len(unique))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for i, ref := range unique {
-		g.Go(func() (err error) {
-			found[i], err = d.image(ctx, ref)
-			if err != nil && errs.From(err).Reason == reasonNotFound {
-				return nil
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	out := make([]*engine.Image, len(refs))
-	for i, ref := range refs {
-		at, _ := slices.BinarySearch(unique, ref)
-		out[i] = found[at]
-	}
-	return out, nil
-}
-
-func (d *docker) image(ctx context.Context, ref string) (*engine.Image, error) {
-	var in image.InspectResponse
-	err := d.do(ctx, "read the image "+ref, func(api *client.Client) (err error) {
-		in, err = api.ImageInspect(ctx, ref)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := &engine.Image{
-		ID: in.ID, RepoTags: in.RepoTags, RepoDigests: in.RepoDigests, OS: in.Os, Arch: in.Architecture, Variant: in.Variant,
-		SizeBytes: in.Size, CreatedAt: unixTime(in.Created),
-	}
-	if in.Config != nil {
-		out.Labels = in.Config.Labels
-		out.Config = &engine.ImageConfig{
-			Env: in.Config.Env, Command: in.Config.Cmd, Entrypoint: in.Config.Entrypoint, User: in.Config.User, WorkingDir: in.Config.WorkingDir,
-		}
-	}
-	return out, nil
 }
 
 // Tag implements engine.Runner.

@@ -1,0 +1,89 @@
+package containers
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+)
+
+// maxIDs is how many ids one statement names.
+const maxIDs = 500
+
+// finding is what a check found of one service: the columns that it sets.
+type finding struct {
+	svc     *serviceRecord
+	columns map[string]any
+}
+
+// isNews reports whether a finding differs from what is stored.
+func (f *finding) isNews() bool {
+	stored := map[string]any{
+		"check_error": f.svc.CheckError, "newer_tags": toJSON(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
+		"candidate_match": f.svc.CandidateMatch, "candidate_arch": toJSON(f.svc.CandidateArch),
+	}
+	for column, v := range f.columns {
+		switch column {
+		case "candidate_version", "candidate_since":
+			// They change with the digest alone.
+			continue
+		}
+		if stored[column] != v {
+			return true
+		}
+	}
+	return false
+}
+
+// knownDigests returns the digests that services run or have as candidates.
+func knownDigests(services []*serviceRecord) []string {
+	var out []string
+	for _, svc := range services {
+		for _, d := range []string{svc.RuntimeDigest, svc.CandidateDigest} {
+			if d != "" {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// known returns the manifests of a service that were seen before.
+func (c *checking) known(svc *serviceRecord) map[string][]platformEntry {
+	out := map[string][]platformEntry{}
+	for _, d := range []string{svc.RuntimeDigest, svc.CandidateDigest} {
+		if entries, ok := c.manifests[d]; ok {
+			out[d] = entries
+		}
+	}
+	return out
+}
+
+// writeFindings writes the findings of a check in one transaction. A service that an update or rollback has changed since
+// the check read it keeps what it has. Those without news get the time of the check by one statement.
+func (r *repository) writeFindings(ctx context.Context, findings []finding, now int64) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	return r.tx(ctx, "write a check", func(_ context.Context, w *gorm.DB) error {
+		var same []string
+		for _, f := range findings {
+			if !f.isNews() {
+				same = append(same, f.svc.ID)
+				continue
+			}
+			f.columns["checked_at"], f.columns["updated_at"] = now, now
+			err := w.Model(&serviceRecord{}).Where("id = ? AND generation = ? AND image = ?", f.svc.ID, f.svc.Generation, f.svc.Image).Updates(f.columns).Error
+			if err != nil {
+				return err
+			}
+		}
+		for ids := range slices.Chunk(same, maxIDs) {
+			err := w.Model(&serviceRecord{}).Where("id IN ?", ids).Updates(map[string]any{"checked_at": now, "updated_at": now}).Error
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

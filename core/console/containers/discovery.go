@@ -22,6 +22,11 @@ func (p pages) discoveryRoutes() []httpd.Route {
 			p.began(c, id, err)
 		}),
 		post("/discovery/archive", p.archiveProject(true, "containers.project.archived")),
+		post("/discovery/accept-move", func(c *gin.Context) {
+			files := strings.Split(c.PostForm("files"), "\n")
+			id, err := p.service.AcceptMove(c.Request.Context(), c.PostForm("project"), c.PostForm("workingDir"), files)
+			p.began(c, id, err)
+		}),
 		post("/discovery/restore", p.archiveProject(false, "containers.project.restored")),
 	}
 }

@@ -137,6 +137,7 @@ func (s *Service) workAPI(a *api.API) {
 	api.Register(a, op("discover", post, "/api/discovery/scan", tagDiscovery, "Look for compose projects"), s.postDiscovery)
 	api.Register(a, op("projects", get, "/api/discovery/projects", tagDiscovery, "List compose projects"), s.listProjects)
 	api.Register(a, op("project-archive", post, "/api/discovery/projects/{project}/archive", tagDiscovery, "Archive a project", notFound), s.archiveProject)
+	api.Register(a, op("project-accept-move", post, "/api/discovery/projects/{project}/accept-move", tagDiscovery, "Take over where a project's files are now", notFound, conflict), s.acceptMove)
 	api.Register(a, op("project-restore", post, "/api/discovery/projects/{project}/restore", tagDiscovery, "Take a project out of the archive", notFound), s.restoreProject)
 	api.Register(a, op("check", post, "/api/checks", tagWork, "Look for new versions", conflict), s.postCheck)
 	api.Register(a, op("runtime-scan", post, "/api/runtime-scans", tagWork, "Read what runs", conflict), s.postRuntimeScan)

@@ -17,7 +17,7 @@ import (
 
 // load reads a stack's files as they are now.
 func (s *Service) load(ctx context.Context, st *stackRecord) (*compose.Project, error) {
-	return compose.Load(ctx, compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles})
+	return compose.Load(ctx, s.source(st))
 }
 
 // composeCall is one compose command on a stack, or on some of its services.
@@ -36,8 +36,19 @@ func (s *Service) composeRequest(st *stackRecord, call composeCall) engine.Compo
 	}
 }
 
+// refuseFiles refuses files that may not be read: compose quotes what it cannot understand.
+func (s *Service) refuseFiles(st *stackRecord) error {
+	if err := compose.CheckFiles(s.source(st)); err != nil {
+		return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be used: %v", st.Project, err)
+	}
+	return nil
+}
+
 // composeDry tells what compose would be run with.
 func (s *Service) composeDry(ctx context.Context, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
+	if err := s.refuseFiles(st); err != nil {
+		return nil, err
+	}
 	req := s.composeRequest(st, call)
 	req.DryRun = true
 	return s.engine().Compose(ctx, req, func(engine.Line) error { return nil })
@@ -57,6 +68,9 @@ func (s *Service) compose(ctx context.Context, r *report, st *stackRecord, call 
 }
 
 func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
+	if err := s.refuseFiles(st); err != nil {
+		return nil, err
+	}
 	lines := 0
 	res, err := s.engine().Compose(ctx, s.composeRequest(st, call), func(l engine.Line) error {
 		text := strings.TrimSpace(l.Text)

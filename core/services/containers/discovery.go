@@ -135,7 +135,8 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 	for _, k := range known {
 		services = append(services, k.services...)
 	}
-	groups := compose.Observe(labelsOf(list), compose.Options{ReadFile: s.readFile(), SupervisorOverride: s.overridePath()})
+	groups := s.observeProjects(list)
+	s.noteForeign(known, list, o.foreign)
 	res.Summary.ProjectsSeen = len(groups)
 	running := map[string]bool{}
 	for _, c := range list {
@@ -184,6 +185,9 @@ type knownProject struct {
 	project  projectRecord
 	stack    *stackRecord
 	services []serviceRecord
+	// warning and move are what this discovery found out about containers that were passed over.
+	warning string
+	move    *ProjectMove
 }
 
 func (s *Service) known(ctx context.Context) (map[string]*knownProject, error) {
@@ -230,17 +234,18 @@ func (s *Service) seen(ctx context.Context, known map[string]*knownProject, g co
 	if k == nil {
 		k = &knownProject{project: projectRecord{Project: g.Project}}
 	}
-	p := k.project
-	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details = s.now(), s.now(), g.Warning, ""
+	s.holdMove(k, &g)
+	p, warning := k.project, orElse(g.Warning, k.warning)
+	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details, p.Move = s.now(), s.now(), warning, "", k.move
 	if g.Variants != nil {
 		p.Details = toJSON(g.Variants)
 	}
-	a := ScanAction{Project: g.Project, StackID: p.StackID, Reason: g.Warning, Details: json.RawMessage(p.Details)}
+	a := ScanAction{Project: g.Project, StackID: p.StackID, Reason: warning, Details: json.RawMessage(p.Details)}
 	if g.Err != nil {
 		return s.invalidProject(ctx, k, p, a, g.Err.Error())
 	}
 	p.WorkingDir, p.Files = g.WorkingDir, g.Files
-	found, err := s.parsed(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles})
+	found, err := s.parsed(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: s.roots()})
 	if compose.AllFilesAbsent(err) && !running {
 		return s.archiveMissing(ctx, k, p)
 	}
@@ -275,6 +280,9 @@ func (s *Service) seen(ctx context.Context, known map[string]*knownProject, g co
 // invalidProject keeps a project that cannot be used visible, with the reason. Its stack stays as it was.
 func (s *Service) invalidProject(ctx context.Context, k *knownProject, p projectRecord, a ScanAction, why string) (ScanAction, error) {
 	p.Status, p.LastError = ProjectInvalid, why
+	if k.stack != nil {
+		p.WorkingDir, p.Files = k.project.WorkingDir, k.project.Files
+	}
 	a.Action, a.Reason = actionFailed, why
 	return a, s.saveProject(ctx, k, p)
 }
@@ -282,16 +290,16 @@ func (s *Service) invalidProject(ctx context.Context, k *knownProject, p project
 // unseen looks after a project that has no container any more: its files tell whether it is stopped or gone.
 func (s *Service) unseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
 	p := k.project
-	p.LastScanAt = s.now()
-	a := ScanAction{Project: p.Project, StackID: p.StackID}
+	p.LastScanAt, p.Move = s.now(), k.move
+	a := ScanAction{Project: p.Project, StackID: p.StackID, Reason: k.warning}
 	if len(p.Files) == 0 {
 		if p.Status == ProjectMissing {
-			return nil, nil
+			return nil, s.saveProject(ctx, k, p)
 		}
 		p.Status, a.Action = ProjectMissing, actionMissing
 		return &a, s.saveProject(ctx, k, p)
 	}
-	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files}
+	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: s.roots()}
 	if k.stack != nil {
 		src.EnvFiles = k.stack.EnvFiles
 	}
@@ -301,7 +309,7 @@ func (s *Service) unseen(ctx context.Context, k *knownProject) (*ScanAction, err
 		return nil, context.Cause(ctx)
 	case compose.AllFilesAbsent(err):
 		if p.Status == ProjectMissing {
-			return nil, nil
+			return nil, s.saveProject(ctx, k, p)
 		}
 		a, err := s.archiveMissing(ctx, k, p)
 		return &a, err
@@ -309,7 +317,7 @@ func (s *Service) unseen(ctx context.Context, k *knownProject) (*ScanAction, err
 		a, err := s.invalidProject(ctx, k, p, a, err.Error())
 		return &a, err
 	}
-	p.LastError, p.Status = "", ProjectStopped
+	p.LastError, p.Status = k.warning, ProjectStopped
 	changed, err := s.syncProject(ctx, k, &p, found, src.EnvFiles)
 	if err != nil {
 		return nil, err

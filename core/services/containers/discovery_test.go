@@ -251,9 +251,9 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		}
 		e.project("broken", 1, map[string]string{"web": webRepo + ":1"})
 		e.file("broken/compose.yaml", "services:\n  web: 7\n")
-		e.engine.AddContainer(engine.Container{Name: "x", Labels: map[string]string{labelProject: "nofiles", labelService: "web"}})
-		e.engine.AddContainer(engine.Container{Name: "y", Labels: map[string]string{labelProject: "relative", labelService: "web", labelFiles: "compose.yaml"}})
-		e.engine.AddContainer(engine.Container{Name: "z", Labels: map[string]string{labelProject: "empty", labelService: "web", labelFiles: " , "}})
+		e.engine.AddContainer(engine.Container{Name: "x", Labels: map[string]string{labelConfigHash: "hash", labelComposeVersion: "2", labelProject: "nofiles", labelService: "web"}})
+		e.engine.AddContainer(engine.Container{Name: "y", Labels: map[string]string{labelConfigHash: "hash", labelComposeVersion: "2", labelProject: "relative", labelService: "web", labelFiles: "compose.yaml"}})
+		e.engine.AddContainer(engine.Container{Name: "z", Labels: map[string]string{labelConfigHash: "hash", labelComposeVersion: "2", labelProject: "empty", labelService: "web", labelFiles: " , "}})
 		res := e.discovered()
 		if len(res.Actions) != 2 || res.Omitted != 5 {
 			t.Errorf("%d actions, %d left out", len(res.Actions), res.Omitted)

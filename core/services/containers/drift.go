@@ -95,7 +95,7 @@ func (s *Service) expected(ctx context.Context, st *stackRecord, service string)
 			inherited[name] = value
 		}
 	}
-	e, err := compose.Expect(ctx, compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles}, service, inherited)
+	e, err := compose.Expect(ctx, s.source(st), service, inherited)
 	if err != nil {
 		return nil, fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
 	}

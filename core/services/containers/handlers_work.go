@@ -28,6 +28,19 @@ func (s *Service) restoreProject(ctx context.Context, in *ProjectPath) (*okAnswe
 	return done(s.ArchiveProject(ctx, in.Project, false))
 }
 
+// AcceptMoveInput names a project and the files that its stack is to have.
+type AcceptMoveInput struct {
+	ProjectPath
+	Body struct {
+		WorkingDir  string   `json:"workingDir" minLength:"1" maxLength:"4096" doc:"As move of the project shows it." example:"/srv/blog"`
+		ConfigFiles []string `json:"configFiles" minItems:"1" maxItems:"100" doc:"As move of the project shows them." example:"[\"/srv/blog/compose.yaml\"]"`
+	}
+}
+
+func (s *Service) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
+	return made(s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
+}
+
 // ScanBody asks for a check or a scan.
 type ScanBody struct {
 	Scope     string `json:"scope" enum:"all,stack,service"`

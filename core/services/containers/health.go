@@ -21,7 +21,7 @@ const (
 )
 
 // containersOf are the containers of a project, or of one service of it. Those of "compose run" are left out, and what
-// interrupted commands have left beside them.
+// interrupted commands have left beside them. Containers that only bear the project's name are no part of it.
 func (s *Service) containersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
 	list, err := s.allContainersOf(ctx, project, service)
 	return engine.Repair(list).Keep, err
@@ -37,7 +37,12 @@ func (s *Service) allContainersOf(ctx context.Context, project, service string) 
 	if err != nil {
 		return nil, fmt.Errorf("list the containers of %s: %w", project, err)
 	}
-	return slices.DeleteFunc(list, oneOff), nil
+	dirs, err := s.repo.workingDirs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stacks: %w", err)
+	}
+	own, _ := splitForeign(slices.DeleteFunc(list, oneOff), dirs)
+	return own, nil
 }
 
 func oneOff(c engine.Container) bool {

@@ -232,7 +232,7 @@ func (e *env) container(project, service, image string, files ...string) string 
 	}
 	return e.engine.AddContainer(engine.Container{
 		Name: project + "-" + service + "-1", Image: image,
-		Labels: map[string]string{labelProject: project, labelService: service, engine.LabelNumber: "1", labelWorkingDir: dir, labelFiles: strings.Join(files, ",")},
+		Labels: map[string]string{labelProject: project, labelService: service, engine.LabelNumber: "1", labelWorkingDir: dir, labelFiles: strings.Join(files, ","), labelConfigHash: "hash", labelComposeVersion: "2.40.3"},
 	})
 }
 

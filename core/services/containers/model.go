@@ -52,15 +52,17 @@ func (stackRecord) TableName() string { return "containers_stacks" }
 
 // projectRecord is a compose project as discovery saw it last.
 type projectRecord struct {
-	Project        string `gorm:"primaryKey"`
-	Status         ProjectStatus
-	StackID        string
-	WorkingDir     string
-	Files          []string `gorm:"serializer:json"`
-	LastSeenAt     int64
-	LastScanAt     int64
-	LastError      string
-	Details        string
+	Project    string `gorm:"primaryKey"`
+	Status     ProjectStatus
+	StackID    string
+	WorkingDir string
+	Files      []string `gorm:"serializer:json"`
+	LastSeenAt int64
+	LastScanAt int64
+	LastError  string
+	Details    string
+	// Move is what a person has to decide about; nil usually.
+	Move           *ProjectMove `gorm:"serializer:json"`
 	ArchivedAt     int64
 	ArchivedReason string
 }

@@ -24,6 +24,8 @@ type observed struct {
 	images    map[string]*engine.Image
 	// before are the generations of the services that no change worked on when the engine was asked.
 	before map[string]int64
+	// foreign are containers that were passed over: they bear the names of projects and are not theirs.
+	foreign []engine.Container
 }
 
 // settled tells whether what was observed of a service is more than a moment of a change.
@@ -46,8 +48,13 @@ func (s *Service) observe(ctx context.Context, project string) (*observed, []eng
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the containers: %w", err)
 	}
-	list = engine.Repair(slices.DeleteFunc(list, oneOff)).Keep
-	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before}
+	dirs, err := s.repo.workingDirs(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the stacks: %w", err)
+	}
+	list, foreign := splitForeign(slices.DeleteFunc(list, oneOff), dirs)
+	list = engine.Repair(list).Keep
+	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before, foreign: foreign}
 	var ids []string
 	for _, c := range list {
 		key := [2]string{c.Labels[labelProject], c.Labels[labelService]}

@@ -62,7 +62,7 @@ func (s *Service) parsed(ctx context.Context, src compose.Source) (*compose.Proj
 // signature changes with the files of a project. It is not settled while one of them is too young.
 func signature(src compose.Source, parts []string) (sig string, settled bool) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q %q %q", src.WorkingDir, src.Files, src.EnvFiles)
+	fmt.Fprintf(&b, "%q %q %q %q", src.WorkingDir, src.Files, src.EnvFiles, src.Roots)
 	env := src.EnvFiles
 	if len(env) == 0 {
 		env = []string{filepath.Join(src.WorkingDir, ".env")}

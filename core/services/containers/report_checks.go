@@ -49,7 +49,7 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 		}
 		seen++
 		for _, f := range p.Files {
-			if _, err := compose.ReadFile(f); err != nil {
+			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: s.roots()}); err != nil {
 				bad = append(bad, f)
 			}
 		}
@@ -60,11 +60,20 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 	switch {
 	case len(bad) > 0:
 		return failing("Some compose files cannot be read.", "Their projects are shown, and cannot be updated.", listed(bad, 5),
-			"Mount the folders of the projects into this container, read-only, at the same absolute paths as on the host.")
+			"Mount the folders of the projects into this container, read-only, at the same absolute paths as on the host. Name folders besides the working directories in stack_roots.")
 	case seen == 0:
 		return na(naPrereq, "No compose project was found yet.")
 	}
 	return pass("All compose files can be read.", fmt.Sprintf("%d projects", seen))
+}
+
+// checkReadable returns an error unless the one file of src may be read, and can be.
+func checkReadable(src compose.Source) error {
+	if err := compose.CheckFiles(src); err != nil {
+		return err
+	}
+	_, err := compose.ReadFile(src.Files[0])
+	return err
 }
 
 // listed names the first few.

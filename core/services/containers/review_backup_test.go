@@ -25,7 +25,7 @@ func (e *env) withVolume(project, mounted string) (id string) {
 	path := e.file(project+"/compose.yaml", "services:\n  web:\n    image: "+webRepo+":1\n    volumes: [\"data:/data\"]\nvolumes:\n  data:\n    name: shared-data\n")
 	return e.engine.AddContainer(engine.Container{
 		Name: project + "-web-1", Image: webRepo + ":1", Mounts: []engine.Mount{{Type: "volume", Name: mounted, Destination: "/data"}},
-		Labels: map[string]string{labelProject: project, labelService: "web", labelWorkingDir: filepath.Dir(path), labelFiles: path},
+		Labels: map[string]string{labelProject: project, labelService: "web", labelWorkingDir: filepath.Dir(path), labelFiles: path, labelConfigHash: "hash", labelComposeVersion: "2.40.3"},
 	})
 }
 

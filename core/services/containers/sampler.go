@@ -189,6 +189,11 @@ func (p *sampler) measure(ctx context.Context) ([]sampleRecord, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the containers: %w", err)
 	}
+	dirs, err := p.s.repo.workingDirs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stacks: %w", err)
+	}
+	list, _ = splitForeign(list, dirs)
 	byName, err := p.s.repo.serviceIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)

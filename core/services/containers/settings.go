@@ -2,9 +2,11 @@ package containers
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -18,6 +20,7 @@ type Settings struct {
 	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels of notifications, such as [notify.chat, notify.mail]. The first that fits plays chat, email, webhook and webPush, which are set in the console; others have their recipient in their own block."`
 	Locale         string        `patchbay:"locale,default=zh,enum=zh|en" doc:"The language of the texts in notifications."`
 	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
+	StackRoots     []string      `patchbay:"stack_roots" doc:"Folders from which compose files and their files of variables are read besides the working directories that containers name, such as [/srv/stacks]."`
 	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for registries, also for compose."`
 	SelfUpgradeURL string        `patchbay:"self_upgrade_url,default=/supervisor/,env=SVC_SELF_UPGRADE_URL" doc:"Where the page links to for the upgrade of this instance itself."`
 	ImageRepo      string        `patchbay:"image_repo,default=ghcr.io/patchbay-dev/patchbay,env=SVC_IMAGE_REPO" doc:"Repository of this instance's own image: its service is left to the supervisor."`
@@ -58,6 +61,11 @@ func (s Settings) Check() schema.Diagnostics {
 	} {
 		if c.v < c.lo || c.v > c.hi {
 			out = append(out, schema.Errorf(schema.At(c.name), "must be from %d to %d", c.lo, c.hi)...)
+		}
+	}
+	for i, root := range s.StackRoots {
+		if !filepath.IsAbs(root) || compose.IsSystemPath(root) {
+			out = append(out, schema.Errorf(schema.At("stack_roots").Index(i), "must be the absolute path of a folder outside of the directories of the system")...)
 		}
 	}
 	if len(s.Registries) == 0 {

@@ -56,6 +56,19 @@ func (r *repository) stacks(ctx context.Context) (out []stackRecord, err error) 
 	return out, err
 }
 
+// workingDirs are the working directories of the stacks, by project.
+func (r *repository) workingDirs(ctx context.Context) (map[string]string, error) {
+	var rows []stackRecord
+	if err := r.db(ctx).Select("project", "working_dir").Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(rows))
+	for _, st := range rows {
+		out[st.Project] = st.WorkingDir
+	}
+	return out, nil
+}
+
 func (r *repository) service(ctx context.Context, id string) (serviceRecord, error) {
 	return take[serviceRecord](r.db(ctx).Where("id = ?", id), noService)
 }

@@ -152,6 +152,7 @@ type Project struct {
 	LastScanAt  string        `json:"lastScanAt,omitempty" format:"date-time"`
 	LastError   string        `json:"lastError,omitempty" doc:"Why the project cannot be used, or a warning."`
 	Archived    bool          `json:"archived"`
+	Move        *ProjectMove  `json:"move,omitempty" doc:"Where the containers come from, while the stack has other files. Nothing is taken over before somebody accepts it."`
 }
 
 // Projects lists what discovery has seen, by name.
@@ -168,7 +169,7 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 		if wanted(archived, r.ArchivedAt != 0) {
 			out = append(out, Project{
 				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: stamp(r.LastSeenAt), LastScanAt: stamp(r.LastScanAt),
-				LastError: r.LastError, Archived: r.ArchivedAt != 0,
+				LastError: r.LastError, Archived: r.ArchivedAt != 0, Move: r.Move,
 			})
 		}
 	}

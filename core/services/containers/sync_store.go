@@ -22,7 +22,7 @@ func upsert(w *gorm.DB, key string, columns ...string) *gorm.DB {
 
 func writeProject(w *gorm.DB, old, next *projectRecord) error {
 	row := *next
-	err := upsert(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details").Create(&row).Error
+	err := upsert(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details", "move").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
 		return err
 	}

@@ -43,6 +43,8 @@ type Source struct {
 	WorkingDir string
 	// Files are the compose files in order; later ones win.
 	Files []string
+	// Roots are folders whose files may be read besides those of WorkingDir; one of them may be a single file.
+	Roots []string
 	// EnvFiles hold the variables; none means ".env" in WorkingDir, if there is one.
 	EnvFiles []string
 	// Profiles restricts the services to those without a profile and those of the named ones; none means all services.

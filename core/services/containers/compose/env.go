@@ -12,7 +12,7 @@ import (
 )
 
 // projectEnv reads the variables of a project.
-func projectEnv(src Source) (map[string]string, error) {
+func projectEnv(src Source, a access) (map[string]string, error) {
 	files, ok := AbsoluteFiles(src.WorkingDir, src.EnvFiles)
 	if !ok {
 		return nil, &Error{Kind: FilesRelative}
@@ -24,16 +24,16 @@ func projectEnv(src Source) (map[string]string, error) {
 		}
 		files = []string{usual}
 	}
-	return readEnv(files, map[string]string{})
+	return a.variables(files, map[string]string{})
 }
 
-// readEnv reads files of variables, which may name those of the files before and of outer.
-func readEnv(files []string, outer map[string]string) (map[string]string, error) {
+// variables reads files of variables, which may name those of the files before and of outer.
+func (a access) variables(files []string, outer map[string]string) (map[string]string, error) {
 	env := map[string]string{}
 	for _, file := range files {
-		text, err := readFile(file, maxEnvFile)
+		text, err := a.readEnv(file)
 		if err != nil {
-			return nil, unreadable(file, err)
+			return nil, err
 		}
 		if err := checkEnv(string(text), env, outer); err != nil {
 			return nil, invalid(filepath.Base(file) + ": " + err.Error())

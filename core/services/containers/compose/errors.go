@@ -13,6 +13,8 @@ const (
 	FileMissing = "compose_file_missing"
 	// FileUnreadable: a file is there and cannot be read.
 	FileUnreadable = "compose_file_unreadable"
+	// FileRefused: a file is not one that may be read: its name, or the place where it lies.
+	FileRefused = "compose_file_refused"
 	// FileInvalid: what the files say cannot be understood, or is beyond the limits.
 	FileInvalid = "compose_file_invalid"
 	// NoServices: the files name no service.
@@ -23,6 +25,8 @@ const (
 	FilesMissing = "config_files_missing"
 	// FilesRelative: the label has relative files, and no working directory is known.
 	FilesRelative = "config_files_relative_path_rejected"
+	// WorkingDirs: containers name different working directories.
+	WorkingDirs = "working_dir_conflict"
 	// FilesConflict: containers name different files, and none of the lists can be chosen.
 	FilesConflict = "config_files_conflict"
 )
@@ -31,7 +35,7 @@ const (
 type Error struct {
 	// Kind is one of the constants.
 	Kind string
-	// Detail is one line for people, without values of variables; it may be empty.
+	// Detail is one line for people, without anything of what the files say; it may be empty.
 	Detail string
 	// All tells, for FileMissing, that every file is absent.
 	All bool
@@ -70,14 +74,4 @@ func oneLine(s string) string {
 		s = strings.ToValidUTF8(s[:maxDetail], "") + "…"
 	}
 	return s
-}
-
-// masked hides the values of variables in an error of the loader, which may quote them.
-func masked(detail string, env map[string]string) string {
-	for _, value := range env {
-		if len(value) >= 4 {
-			detail = strings.ReplaceAll(detail, value, "***")
-		}
-	}
-	return detail
 }

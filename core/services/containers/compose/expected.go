@@ -109,7 +109,7 @@ func (m *model) expected(name string) (*Expected, error) {
 		NetworkMode: s.NetworkMode, PIDMode: s.Pid, IPCMode: s.Ipc, VolumesFrom: s.VolumesFrom, Labels: s.Labels, Restart: s.Restart,
 		Memory: int64(s.MemLimit), NanoCPUs: nano(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd, CapDrop: s.CapDrop,
 	}
-	if err := out.takeEnvironment(&s, m.env); err != nil {
+	if err := out.takeEnvironment(&s, m); err != nil {
 		return nil, err
 	}
 	out.takeMounts(m.project, &s)
@@ -145,16 +145,16 @@ func nano(cpus float32) int64 {
 }
 
 // takeEnvironment merges the files of variables and the entries of the service; these win.
-func (e *Expected) takeEnvironment(s *types.ServiceConfig, env map[string]string) error {
+func (e *Expected) takeEnvironment(s *types.ServiceConfig, m *model) error {
 	for _, file := range s.EnvFiles {
 		if _, err := os.Stat(file.Path); err != nil && !bool(file.Required) {
 			continue
 		}
-		filled, err := readEnv([]string{file.Path}, env)
+		filled, err := m.access.variables([]string{file.Path}, m.env)
 		if err != nil {
 			return err
 		}
-		raw, err := dotenv.UnmarshalWithLookup(escapedFile(file.Path), func(string) (string, bool) { return "", false })
+		raw, err := dotenv.UnmarshalWithLookup(m.access.escapedFile(file.Path), func(string) (string, bool) { return "", false })
 		if err != nil {
 			raw = nil
 		}
@@ -166,7 +166,7 @@ func (e *Expected) takeEnvironment(s *types.ServiceConfig, env map[string]string
 		}
 	}
 	for name, value := range s.Environment {
-		switch outer, known := env[name]; {
+		switch outer, known := m.env[name]; {
 		case value != nil:
 			e.Env[name] = []string{*value}
 		case known:
@@ -181,8 +181,8 @@ func (e *Expected) takeEnvironment(s *types.ServiceConfig, env map[string]string
 }
 
 // escapedFile is the text of a file of variables in which none is filled in, as compose of the first generation reads it.
-func escapedFile(path string) string {
-	text, err := readFile(path, maxEnvFile)
+func (a access) escapedFile(path string) string {
+	text, err := a.readEnv(path)
 	if err != nil {
 		return ""
 	}

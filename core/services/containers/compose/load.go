@@ -31,6 +31,7 @@ func load(ctx context.Context, src Source) (*Project, error) {
 
 // model is a project as the loader has read it.
 type model struct {
+	access       access
 	project      *types.Project
 	files, parts []string
 	// env are the variables that were known.
@@ -51,18 +52,24 @@ func loadModel(ctx context.Context, src Source, missing func(name string) (strin
 	case len(files) == 0:
 		return nil, &Error{Kind: FilesEmpty}
 	}
+	allowed := newAccess(src.WorkingDir, src.Roots)
+	for _, file := range files {
+		if err := allowed.checkCompose(file); err != nil {
+			return nil, err
+		}
+	}
 	if err := present(files); err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(src.WorkingDir) {
 		src.WorkingDir = filepath.Dir(files[0])
 	}
-	env, err := projectEnv(src)
+	env, err := projectEnv(src, allowed)
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(env, src.inherited)
-	w := newWalker(&filler{left: maxExpanded, missing: missing})
+	w := newWalker(allowed, &filler{left: maxExpanded, missing: missing})
 	for _, file := range files {
 		if err := w.walk(visit{path: file, dir: filepath.Clean(src.WorkingDir)}, env); err != nil {
 			return nil, err
@@ -70,9 +77,9 @@ func loadModel(ctx context.Context, src Source, missing func(name string) (strin
 	}
 	project, err := read(ctx, src, files, env, w)
 	if err != nil {
-		return nil, invalid(masked(err.Error(), env))
+		return nil, loaderError(err, files, w)
 	}
-	return &model{project: project, files: files, parts: w.parts(files), env: env}, nil
+	return &model{access: allowed, project: project, files: files, parts: w.parts(files), env: env}, nil
 }
 
 // present tells absent files from others.

@@ -26,7 +26,7 @@ func parseNodes(text []byte) (docs []*yaml.Node, err error) {
 			return docs, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the YAML: %w", err)
+			return nil, yamlError(err)
 		}
 		if len(doc.Content) != 1 {
 			continue
@@ -87,16 +87,22 @@ func (c *counter) target(n *yaml.Node) (extent, error) {
 
 // field finds a member of a mapping, through aliases; nil without one.
 func field(n *yaml.Node, name string) *yaml.Node {
+	_, value := member(n, name)
+	return value
+}
+
+// member is field with the key.
+func member(n *yaml.Node, name string) (key, value *yaml.Node) {
 	n = follow(n)
 	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
+		return nil, nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
-			return follow(n.Content[i+1])
+			return n.Content[i], follow(n.Content[i+1])
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func follow(n *yaml.Node) *yaml.Node {

@@ -3,6 +3,7 @@ package compose
 import (
 	"cmp"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,8 @@ type Observed struct {
 type Options struct {
 	// ReadFile reads a file, such as the function ReadFile does.
 	ReadFile func(path string) ([]byte, error)
+	// Check, if not nil, returns an error for a file that may not be read for a project with the working directory.
+	Check func(workingDir, path string) error
 	// SupervisorOverride is where the supervisor writes the file that names the image of this product; "" for nowhere. It
 	// is taken without a warning when it is what it should be, and passed over when it cannot be read.
 	SupervisorOverride string
@@ -120,9 +123,13 @@ func observe(name string, containers []Observed, o Options) Group {
 // variantsOf collects the different lists; the error is for a project without any.
 func variantsOf(containers []Observed) (variants []Variant, err *Error) {
 	err = &Error{Kind: FilesMissing}
+	dir := ""
 	for _, c := range containers {
 		if c.ConfigFiles == nil {
 			continue
+		}
+		if dir = cmp.Or(dir, c.WorkingDir); filepath.Clean(dir) != filepath.Clean(cmp.Or(c.WorkingDir, dir)) {
+			return nil, &Error{Kind: WorkingDirs}
 		}
 		files, ok := AbsoluteFiles(c.WorkingDir, strings.FieldsFunc(*c.ConfigFiles, isBreak))
 		switch {

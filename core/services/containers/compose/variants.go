@@ -17,6 +17,16 @@ type chooser struct {
 	all   []Variant
 }
 
+// read reads one of the files if it may be read.
+func (c *chooser) read(path string) ([]byte, error) {
+	if c.Check != nil {
+		if err := c.Check(c.all[0].first.WorkingDir, path); err != nil {
+			return nil, err
+		}
+	}
+	return c.ReadFile(path)
+}
+
 func (c *chooser) choose() {
 	if len(c.all) > 1 {
 		c.group.Variants = &Variants{Kind: "config_files_variants", Variants: c.all}
@@ -41,7 +51,7 @@ func (c *chooser) withoutOverride() (lists []Variant, dropped bool) {
 	if !slices.ContainsFunc(c.all, named) {
 		return c.all, false
 	}
-	if _, err := c.ReadFile(override); err == nil {
+	if _, err := c.read(override); err == nil {
 		return c.all, false
 	}
 	for _, v := range c.all {
@@ -92,7 +102,7 @@ func (c *chooser) chooseCommon(lists []Variant, common Variant) {
 				shared = append(shared, file)
 				continue
 			}
-			if _, err := c.ReadFile(file); err == nil {
+			if _, err := c.read(file); err == nil {
 				c.fail("containers name different files, such as " + filepath.Base(file))
 				return
 			}
@@ -112,7 +122,7 @@ func (c *chooser) judge(longest Variant, common []string) (warning string, err e
 		if slices.Contains(common, file) {
 			continue
 		}
-		text, readErr := c.ReadFile(file)
+		text, readErr := c.read(file)
 		if readErr != nil {
 			warning = WarnUnreadable
 			continue

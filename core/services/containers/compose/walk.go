@@ -17,6 +17,7 @@ import (
 // walker looks through the files of a project, with those that they include and extend, before the loader does: it finds
 // what is beyond the limits, and makes the list of files that the loader may open.
 type walker struct {
+	access
 	fill  *filler
 	total int
 	seen  map[visit]bool
@@ -31,8 +32,8 @@ type visit struct {
 	extended  bool
 }
 
-func newWalker(fill *filler) *walker {
-	return &walker{fill: fill, seen: map[visit]bool{}, files: map[string][]byte{}, dirs: map[string]bool{}}
+func newWalker(a access, fill *filler) *walker {
+	return &walker{access: a, fill: fill, seen: map[visit]bool{}, files: map[string][]byte{}, dirs: map[string]bool{}}
 }
 
 // walk reads a file. Names in it are relative to v.dir.
@@ -44,16 +45,16 @@ func (w *walker) walk(v visit, env map[string]string) error {
 		return invalid(fmt.Sprintf("the project has more than %d files", maxFiles))
 	}
 	w.dirs[v.dir] = true
-	text, err := readFile(v.path, maxFile)
+	text, err := w.readCompose(v.path)
 	if err != nil {
-		return unreadable(v.path, err)
+		return err
 	}
 	if w.total += len(text); w.total > maxTotal {
 		return invalid(fmt.Sprintf("the files have more than %d bytes", maxTotal))
 	}
 	docs, err := parseNodes(text)
 	if err != nil {
-		return invalid(filepath.Base(v.path) + ": " + masked(err.Error(), env))
+		return invalid(filepath.Base(v.path) + ": " + err.Error())
 	}
 	w.files[v.path] = text
 	for _, doc := range docs {
@@ -147,7 +148,7 @@ func (w *walker) includedEnv(names []string, from, dir string, env map[string]st
 		}
 		files = []string{usual}
 	}
-	more, err := readEnv(files, env)
+	more, err := w.variables(files, env)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +160,10 @@ func (w *walker) includedEnv(names []string, from, dir string, env map[string]st
 func (w *walker) resolve(name, dir string, env map[string]string) (string, error) {
 	name, err := w.fill.substitute(name, lookup(env))
 	if err != nil {
-		return "", invalid(masked(err.Error(), env))
+		return "", invalid(variableError(err).Error())
 	}
 	if remote(name) {
-		return "", invalid("remote files are not read: " + name)
+		return "", invalid("remote files are not read")
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -202,8 +203,10 @@ func (w *walker) Accept(name string) bool {
 
 // Load refuses what Accept took.
 func (w *walker) Load(context.Context, string) (string, error) {
-	return "", errors.New("it names a file that is not part of the project")
+	return "", errNotPart
 }
+
+var errNotPart = errors.New("it names a file that is not part of the project")
 
 // Dir is needed by the loader's interface.
 func (w *walker) Dir(name string) string { return filepath.Dir(name) }

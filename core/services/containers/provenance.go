@@ -1,0 +1,196 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Labels that compose gives to each container that it makes.
+const (
+	labelConfigHash     = "com.docker.compose.config-hash"
+	labelComposeVersion = "com.docker.compose.version"
+)
+
+// Warnings about a project's containers.
+const (
+	// warnForeign: containers that bear the project's name were passed over.
+	warnForeign = "warning:foreign_containers_ignored"
+	// warnMoved: the project's containers come from other files than its stack; see ProjectMove.
+	warnMoved = "warning:project_moved"
+)
+
+// ProjectMove is where a project's containers come from, while its stack has other files. A person decides about it.
+type ProjectMove struct {
+	WorkingDir  string   `json:"workingDir" example:"/srv/blog"`
+	ConfigFiles []string `json:"configFiles"`
+	EnvFiles    []string `json:"envFiles,omitempty"`
+}
+
+// madeByCompose reports whether a container has the labels of compose. The others may name a project by mistake or on
+// purpose: anybody can give a container such a label.
+func madeByCompose(c engine.Container) bool {
+	return c.Labels[labelConfigHash] != "" && c.Labels[labelComposeVersion] != ""
+}
+
+// sameDir reports whether two names stand for one directory.
+func sameDir(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	if !filepath.IsAbs(a) || !filepath.IsAbs(b) {
+		return false
+	}
+	resolved, err := filepath.EvalSymlinks(a)
+	other, otherErr := filepath.EvalSymlinks(b)
+	return err == nil && otherErr == nil && resolved == other
+}
+
+// splitForeign separates the containers of projects from those that only bear their names: compose did not make them, or
+// made them in another directory than the project's. dirs has the directories of the known projects.
+func splitForeign(list []engine.Container, dirs map[string]string) (own, foreign []engine.Container) {
+	for _, c := range list {
+		dir, known := dirs[c.Labels[labelProject]]
+		if madeByCompose(c) && (!known || sameDir(dir, c.Labels[labelWorkingDir])) {
+			own = append(own, c)
+		} else {
+			foreign = append(foreign, c)
+		}
+	}
+	return own, foreign
+}
+
+// source is where a stack's files are, and from where they may be read.
+func (s *Service) source(st *stackRecord) compose.Source {
+	return compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles, Roots: s.roots()}
+}
+
+// roots are the places from which files of every project may be read.
+func (s *Service) roots() []string {
+	roots := slices.Clone(s.settings().StackRoots)
+	if path := s.overridePath(); path != "" {
+		roots = append(roots, path)
+	}
+	return roots
+}
+
+// observeProjects groups containers by project.
+func (s *Service) observeProjects(list []engine.Container) []compose.Group {
+	roots := s.roots()
+	return compose.Observe(labelsOf(list), compose.Options{
+		ReadFile: s.readFile(), SupervisorOverride: s.overridePath(),
+		Check: func(workingDir, path string) error {
+			return compose.CheckFiles(compose.Source{WorkingDir: workingDir, Files: []string{path}, Roots: roots})
+		},
+	})
+}
+
+// noteForeign notes, for known projects, containers that were passed over. Where a project has no others and compose made
+// them, it may have moved.
+func (s *Service) noteForeign(known map[string]*knownProject, own, foreign []engine.Container) {
+	alive := map[string]bool{}
+	for _, c := range own {
+		alive[c.Labels[labelProject]] = true
+	}
+	var candidates []engine.Container
+	for _, c := range foreign {
+		name := c.Labels[labelProject]
+		if k := known[name]; k != nil {
+			k.warning = warnForeign
+			if k.stack != nil && !alive[name] && madeByCompose(c) {
+				candidates = append(candidates, c)
+			}
+		}
+	}
+	for _, g := range s.observeProjects(candidates) {
+		move := ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
+		if k := known[g.Project]; k != nil && g.Err == nil && s.checkMove(move) == nil {
+			k.move, k.warning = &move, warnMoved
+		}
+	}
+}
+
+// checkMove returns an error if the files may not be read.
+func (s *Service) checkMove(m ProjectMove) error {
+	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: s.roots()})
+}
+
+// holdMove keeps the stack's files for a project whose containers name new ones outside of its working directory.
+func (s *Service) holdMove(k *knownProject, g *compose.Group) {
+	if k.stack == nil || g.Err != nil {
+		return
+	}
+	outside := func(files, had []string) bool {
+		return slices.ContainsFunc(files, func(file string) bool {
+			rel, err := filepath.Rel(g.WorkingDir, file)
+			return file != filepath.Clean(s.overridePath()) && !slices.Contains(had, file) && (err != nil || !filepath.IsLocal(rel))
+		})
+	}
+	if !outside(g.Files, k.stack.Files) && !outside(g.EnvFiles, k.stack.EnvFiles) {
+		return
+	}
+	move := ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
+	if err := s.checkMove(move); err == nil {
+		k.move, k.warning = &move, warnMoved
+	} else {
+		k.warning = warnForeign
+	}
+	g.Warning = k.warning
+	g.WorkingDir, g.Files, g.EnvFiles = k.stack.WorkingDir, k.stack.Files, k.stack.EnvFiles
+}
+
+// AcceptMove gives a project's stack the files that its containers come from. They are named as Projects shows them, so
+// that nothing is taken over that nobody has seen. It returns the job of the discovery that reads them.
+func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files []string) (jobID string, err error) {
+	unlock, err := s.applying.lock(ctx, "discovery")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	p, err := s.repo.project(ctx, name)
+	switch {
+	case err != nil:
+		return "", err
+	case p.Move == nil || p.StackID == "":
+		return "", fault.New(fault.Conflict, "The files of the project have not moved.").With("reason", "not_moved")
+	case p.Move.WorkingDir != workingDir || !slices.Equal(p.Move.ConfigFiles, files):
+		return "", fault.New(fault.Conflict, "The files of the project have changed since they were shown.").With("reason", "changed_since")
+	}
+	if err := s.checkMove(*p.Move); err != nil {
+		return "", fault.Wrap(err, fault.Conflict, "The files of the project cannot be read: %v", err)
+	}
+	services, err := s.repo.servicesOf(ctx, p.StackID)
+	if err != nil {
+		return "", err
+	}
+	ids := make([]string, len(services))
+	for i := range services {
+		ids[i] = services[i].ID
+	}
+	jobs, err := s.activeJobs(ctx, ids)
+	if err != nil {
+		return "", err
+	}
+	if len(jobs) > 0 {
+		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
+	}
+	err = s.repo.tx(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
+		columns := map[string]any{"working_dir": workingDir, "files": toJSON(files), "env_files": toJSON(append([]string{}, p.Move.EnvFiles...))}
+		if err := s.repo.updateStack(ctx, p.StackID, columns, s.now()); err != nil {
+			return err
+		}
+		return w.Model(&projectRecord{}).Where("project = ?", name).
+			Updates(map[string]any{"working_dir": workingDir, "files": toJSON(files), "move": nil, "last_error": ""}).Error
+	})
+	if err != nil {
+		return "", fmt.Errorf("move the project %s: %w", name, err)
+	}
+	return s.Discover(ctx)
+}

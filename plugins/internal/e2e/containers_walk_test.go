@@ -120,6 +120,8 @@ func TestContainersHooksPage(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("[name=enabled]")), chromedp.SendKeys(chromedp.CSS("#callback"), "https://patchbay.example.org/api/webhooks/host-packages"), chromedp.SendKeys(chromedp.CSS("#pat"), pat))
 	b.press("#hook-settings .btn.p", ".toast.ok")
 	b.shows("A token is set.")
+	// It would cover the button, and be taken for the next one.
+	b.do(chromedp.Click(chromedp.CSS(".toast [data-dismiss]")))
 	b.do(chromedp.SendKeys(chromedp.CSS("#input"), a.repo))
 	b.press("form[action$='/targets'] button", ".toast.ok")
 	b.do(chromedp.Click(chromedp.CSS("form[action$='/repos/select'] button")))

@@ -36,7 +36,7 @@ func (p pages) hookRoutes() []httpd.Route {
 			p.done(c, back(c, hooksPath), "containers.hooks.selected", err, "Repo", c.PostForm("repo"))
 		}),
 		post(hooksPath+"/repos/bulk", func(c *gin.Context) {
-			n, err := p.service.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repos(), c.PostForm("to") == "selected")
+			n, err := p.service.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repos(), c.PostForm("to") == "selected", false)
 			p.done(c, back(c, hooksPath), "containers.hooks.selected.many", err, "N", strconv.Itoa(n))
 		}),
 		post(hooksPath+"/repos/delete", func(c *gin.Context) {

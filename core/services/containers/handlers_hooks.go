@@ -47,6 +47,10 @@ type BulkSelection struct {
 	Query    string `json:"q" required:"false" maxLength:"200" doc:"Looked for in names."`
 	Filter   string `json:"selectedFilter" required:"false" enum:"all,selected,unselected"`
 	Selected bool   `json:"selected" doc:"What they are to be."`
+	DryRun   bool   `json:"dryRun" required:"false" doc:"Only tell how many would change, which is how many webhooks would be made or deleted."`
+
+	// A misspelt filter would select everything.
+	_ struct{} `additionalProperties:"false"`
 }
 
 // Affected tells how many were changed.
@@ -56,7 +60,7 @@ type Affected struct {
 }
 
 func (s *Service) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
-	n, err := s.BulkSelect(ctx, RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected)
+	n, err := s.BulkSelect(ctx, RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
 

@@ -101,8 +101,9 @@ func (s *Service) SelectRepo(ctx context.Context, full string, selected bool) (j
 	return jobID, err
 }
 
-// BulkSelect says so for all repositories that fit a filter, and returns how many it changed.
-func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected bool) (affected int, err error) {
+// BulkSelect says so for all repositories that fit a filter, and returns how many it changed. With
+// dryRun it only tells how many would change, which is how many webhooks would be made or deleted.
+func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected, dryRun bool) (affected int, err error) {
 	stored, err := s.storedHooks(ctx)
 	if err != nil {
 		return 0, err
@@ -113,6 +114,9 @@ func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected bool) (
 			return fmt.Errorf("read the repositories: %w", err)
 		}
 		affected = len(rows)
+		if dryRun {
+			return nil
+		}
 		_, err := s.changeSelected(ctx, w, rows, selected, stored.Enabled)
 		return err
 	})

@@ -74,6 +74,9 @@ func (h *hooking) takeAway(ctx context.Context, row *repoRecord) error {
 		return err
 	}
 	for _, k := range h.ours(row, hooks) {
+		if err := h.s.hookPace.Wait(ctx); err != nil {
+			return fmt.Errorf("wait to delete a webhook: %w", err)
+		}
 		if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, k.ID); err != nil && client.CauseOf(err) != client.CauseMissing {
 			return err
 		}

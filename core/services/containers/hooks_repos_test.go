@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/fake"
@@ -126,6 +127,13 @@ func TestBulkSelectAndList(t *testing.T) {
 			t.Errorf("%s", g.body)
 		}
 		e.post(400, "/repos/bulk-selected", `{"selectedFilter":"x","selected":true}`)
+		// A misspelt filter selects nothing, least of all everything.
+		if g := e.post(400, "/repos/bulk-selected", `{"query":"t/","selected":true}`); !strings.Contains(g.body, "query") {
+			t.Errorf("%s", g.body)
+		}
+		if g := e.post(200, "/repos/bulk-selected", `{"selected":true,"dryRun":true}`); g.json["affected"] != 2.0 {
+			t.Errorf("%s", g.body)
+		}
 		e.post(400, "/repos/bulk-selected", `{}`)
 		jobs := e.jobs(JobHook)
 		if len(jobs) != 2 {

@@ -21,6 +21,9 @@ const (
 	hookPatience = time.Minute
 	// hookParallel is how many repositories are worked on at once.
 	hookParallel = 5
+	// hookChangePause is the pause between two changes of webhooks, as code hosts ask for, after the first hookBurst.
+	hookChangePause = time.Second
+	hookBurst       = 5
 )
 
 // attempts runs something that may be repeated, and again if it failed for a passing reason: after the pause that the code
@@ -161,6 +164,11 @@ func (h *hooking) bring(ctx context.Context, row *repoRecord, dry bool) (res Syn
 	if res, err = h.plan(ctx, row); err != nil || dry {
 		return res, err
 	}
+	if res.Action == syncCreated || res.Action == syncUpdated {
+		if err := h.s.hookPace.Wait(ctx); err != nil {
+			return res, fmt.Errorf("wait to change a webhook: %w", err)
+		}
+	}
 	var hook *codehost.Hook
 	switch res.Action {
 	case syncCreated:
@@ -189,6 +197,9 @@ func (h *hooking) resolveConflict(ctx context.Context, row *repoRecord, choice C
 		}
 	}
 	for _, id := range choice.Delete {
+		if err := h.s.hookPace.Wait(ctx); err != nil {
+			return fmt.Errorf("wait to delete a webhook: %w", err)
+		}
 		if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, id); err != nil && client.CauseOf(err) != client.CauseMissing {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/time/rate"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -82,6 +83,10 @@ type Service struct {
 	// platform is the host's, once the engine has told it.
 	platform atomic.Pointer[Platform]
 	parses   parseCache
+	// checkMinute is the minute of the day of the daily check.
+	checkMinute atomic.Int64
+	// hookPace bounds how fast webhooks are made, changed and deleted at the code host.
+	hookPace *rate.Limiter
 	// applying serialises what changes one compose project.
 	applying keyed
 
@@ -106,7 +111,8 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil {
 		return nil, errors.New("the containers service needs a database, a keyring and a sender of notifications")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1)}
+	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1),
+		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
 	s.SetAccess(cfg.Access)
 	s.registry = newRegistries(s)
 	s.inference = newInference(s)
@@ -148,6 +154,9 @@ func (s *Service) SetAccess(a AccessInfo) { s.access.Store(&a) }
 
 // Start begins the work in the background: schedules that people have set, version inference and samples.
 func (s *Service) Start(ctx context.Context) error {
+	if err := s.drawCheckMinute(ctx); err != nil {
+		return err
+	}
 	if err := s.applySchedules(ctx); err != nil {
 		return fmt.Errorf("set the schedules: %w", err)
 	}

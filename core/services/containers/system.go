@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,8 @@ const (
 	settingSystem  = "system"
 	settingWelcome = "deploy_welcome"
 	settingReport  = "deploy_report"
+	// settingCheckMinute is the minute of the day of the daily check.
+	settingCheckMinute = "check_minute"
 )
 
 // AccessInfo tells how people are let in. Names are masked.
@@ -104,16 +107,33 @@ const sampleDays = 7
 
 // systemSettings reads the settings, with the defaults for what nobody has set.
 func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
+	minute := s.checkMinute.Load()
 	out := systemSettings{
 		Backup:    BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"), SkipOverBytes: 100 << 20},
 		Monitor:   MonitorSettings{Enabled: true, SampleInterval: 5},
-		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Cron: "*/30 * * * *"}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
+		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Enabled: true, Cron: fmt.Sprintf("%d %d * * *", minute%60, minute/60)}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
 	}
 	if _, err := s.repo.setting(ctx, settingSystem, &out); err != nil {
 		return out, fmt.Errorf("read the settings: %w", err)
 	}
 	out.Monitor.RetentionDays = sampleDays
 	return out, nil
+}
+
+// drawCheckMinute sets the minute of the day at which this instance checks everything unless people choose another time.
+// It is drawn at the first start, so that not all instances ask the registries at the same time.
+func (s *Service) drawCheckMinute(ctx context.Context) error {
+	var minute int64
+	at, err := s.repo.setting(ctx, settingCheckMinute, &minute)
+	if err == nil && at == 0 {
+		minute = rand.Int64N(24 * 60)
+		err = s.repo.putSetting(ctx, settingCheckMinute, minute, s.now())
+	}
+	if err != nil {
+		return fmt.Errorf("draw the time of checks: %w", err)
+	}
+	s.checkMinute.Store(minute)
+	return nil
 }
 
 // change takes a change in, and checks it.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,4 +73,45 @@ func TestNothingReleasedIsBroken(t *testing.T) {
 	if t.Failed() {
 		t.Log("sdk/docs/COMPAT.md tells how to change what has been released")
 	}
+}
+
+var packageName = regexp.MustCompile("`(patchbay\\.[a-z]+\\.v[0-9]+)`")
+
+// The promise covers every kind: the released set and the table of COMPAT.md have the packages that are published.
+func TestEveryKindIsPromised(t *testing.T) {
+	set, err := compat.ReadSet(released)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../../docs/COMPAT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(string(text), "## Within a version")
+	var named []string
+	for _, m := range packageName.FindAllStringSubmatch(table, -1) {
+		named = append(named, m[1])
+	}
+	now := packages(compat.Published())
+	if len(now) < 7 {
+		t.Fatalf("only %q are published", now)
+	}
+	for where, got := range map[string][]string{"released.binpb": packages(set), "the table of COMPAT.md": named} {
+		slices.Sort(got)
+		if !slices.Equal(got, now) {
+			t.Errorf("%s has %q, published are %q", where, got, now)
+		}
+	}
+}
+
+// packages returns the packages of this project in a set, sorted.
+func packages(set *descriptorpb.FileDescriptorSet) []string {
+	var out []string
+	for _, f := range set.GetFile() {
+		if p := f.GetPackage(); strings.HasPrefix(p, "patchbay.") && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

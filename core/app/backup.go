@@ -102,66 +102,89 @@ func addMember(out *tar.Writer, name, from string) error {
 	return err
 }
 
+// maxKeyFile bounds the master key in an archive, in bytes.
+const maxKeyFile = 64 << 10
+
+// Restoring says what to put back.
+type Restoring struct {
+	// Archive is a file that Backup has written.
+	Archive string
+	// Overwrite allows to replace a database that is there.
+	Overwrite bool
+	// MaxSize is the largest database that is unpacked, in bytes.
+	MaxSize int64
+}
+
 // Restore puts the database, and the master key if the archive has one, back in one step each. It is refused while a core
-// holds the lock. A master key that was there is kept beside the new one with the ending .before-restore.
-func Restore(ctx context.Context, path string, env config.Env, archive string) (config.Diagnostics, error) {
+// holds the lock. Files that it replaces are kept beside the new ones, and their names are returned.
+func Restore(ctx context.Context, path string, env config.Env, r Restoring) (kept []string, diags config.Diagnostics, err error) {
 	set, diags, err := base(path, env)
 	if err != nil || diags.HasErrors() {
-		return diags, err
+		return nil, diags, err
 	}
 	if set.store.Dialect != store.SQLite {
-		return diags, store.ErrEmbeddedOnly
+		return nil, diags, store.ErrEmbeddedOnly
 	}
 	if err := os.MkdirAll(filepath.Dir(set.store.Path), 0o700); err != nil {
-		return diags, err
+		return nil, diags, err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(set.store.Path), "restore-")
 	if err != nil {
-		return diags, err
+		return nil, diags, err
 	}
 	defer os.RemoveAll(dir)
-	if err := readArchive(archive, dir); err != nil {
-		return diags, err
+	if err := r.unpack(dir); err != nil {
+		return nil, diags, err
 	}
-	if err := store.Replace(ctx, set.store.Path, filepath.Join(dir, backupDatabase)); err != nil {
-		return diags, err
+	former, err := store.Replace(ctx, set.store.Path, filepath.Join(dir, backupDatabase), r.Overwrite)
+	if former != "" {
+		kept = append(kept, former)
+	}
+	if err != nil {
+		return kept, diags, err
 	}
 	key := filepath.Join(dir, backupKey)
 	if _, err := os.Stat(key); errors.Is(err, os.ErrNotExist) {
-		return diags, nil
+		return kept, diags, nil
 	}
-	return diags, putKey(key, set.keyFile())
+	if former, err = putKey(key, set.keyFile()); former != "" {
+		kept = append(kept, former)
+	}
+	return kept, diags, err
 }
 
-// putKey never loses a key: the one that was there may be the only way to open other data.
-func putKey(from, to string) error {
+// putKey never loses a key: the one that was there may be the only way to open other data. It returns the name under which
+// that one is kept, if it was another.
+func putKey(from, to string) (kept string, err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
+		return "", err
 	}
 	old, err := os.ReadFile(to)
 	if next, nerr := os.ReadFile(from); err == nil && nerr == nil && bytes.Equal(old, next) {
-		return nil
+		return "", nil
 	}
 	if err == nil {
-		if err := os.Rename(to, to+".before-restore"); err != nil {
-			return fmt.Errorf("keep the former master key: %w", err)
+		if kept, err = store.KeepBeside(to); err != nil {
+			return "", fmt.Errorf("keep the former master key: %w", err)
 		}
 	}
-	return os.Rename(from, to)
+	return kept, os.Rename(from, to)
 }
 
-func readArchive(path, dir string) error {
-	f, err := os.Open(path)
+// unpack writes the members of the archive into dir.
+func (r Restoring) unpack(dir string) error {
+	f, err := os.Open(r.Archive)
 	if err != nil {
 		return fmt.Errorf("open the archive: %w", err)
 	}
 	defer f.Close()
 	zip, err := gzip.NewReader(f)
 	if err != nil {
-		return fmt.Errorf("%s is no backup archive: %w", path, err)
+		return fmt.Errorf("%s is no backup archive: %w", r.Archive, err)
 	}
 	in := tar.NewReader(zip)
-	found := false
+	limits := map[string]int64{backupDatabase: r.MaxSize, backupKey: maxKeyFile}
+	found := map[string]bool{}
 	for {
 		h, err := in.Next()
 		if err == io.EOF {
@@ -170,15 +193,21 @@ func readArchive(path, dir string) error {
 		if err != nil {
 			return fmt.Errorf("read the archive: %w", err)
 		}
-		if h.Name != backupDatabase && h.Name != backupKey {
+		limit, known := limits[h.Name]
+		switch {
+		case !known || h.Typeflag != tar.TypeReg:
 			return fmt.Errorf("the archive holds %q, which no backup does", h.Name)
+		case found[h.Name]:
+			return fmt.Errorf("the archive holds %s twice", h.Name)
+		case h.Size > limit:
+			return fmt.Errorf("%s in the archive has %d bytes, more than the limit of %d", h.Name, h.Size, limit)
 		}
-		found = found || h.Name == backupDatabase
+		found[h.Name] = true
 		if err := extract(in, filepath.Join(dir, h.Name)); err != nil {
 			return fmt.Errorf("read the archive: %w", err)
 		}
 	}
-	if !found {
+	if !found[backupDatabase] {
 		return errors.New("the archive holds no database")
 	}
 	return nil

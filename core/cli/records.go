@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/app"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // withRecords opens the database beside a core that may be running.
@@ -142,12 +143,26 @@ func (c *command) backup() *cobra.Command {
 	return cmd
 }
 
+// maxRestored is the largest database that restore unpacks unless it is told otherwise, in bytes.
+const maxRestored = 8 << 30
+
 func (c *command) restore() *cobra.Command {
-	return &cobra.Command{Use: "restore FILE", Short: "Put a backup back; the core must not be running", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		diags, err := app.Restore(cmd.Context(), c.config, c.env, args[0])
+	r := app.Restoring{}
+	cmd := &cobra.Command{Use: "restore FILE", Short: "Put a backup back; the core must not be running", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		r.Archive = args[0]
+		kept, diags, err := app.Restore(cmd.Context(), c.config, c.env, r)
 		if reported := c.report(diags); reported != nil {
 			return reported
 		}
+		for _, name := range kept {
+			fmt.Fprintln(c.out, "The former file is kept as", name)
+		}
+		if errors.Is(err, store.ErrDatabaseExists) {
+			return mistake{fmt.Errorf("%w; with -force it is replaced, and kept beside the new one", err)}
+		}
 		return err
 	}}
+	cmd.Flags().BoolVar(&r.Overwrite, "force", false, "replace a database that is there; it is kept beside the new one")
+	cmd.Flags().Int64Var(&r.MaxSize, "max-size", maxRestored, "largest database to unpack, in bytes")
+	return cmd
 }

@@ -47,30 +47,64 @@ func CheckFile(ctx context.Context, path string) error {
 	return nil
 }
 
+// ErrDatabaseExists tells that Replace was not allowed to replace the database that is there.
+var ErrDatabaseExists = errors.New("there is a database already")
+
 // Replace puts the file from in the place of the embedded database at path, whole or not at all. It is refused with a
-// LockedError while a core uses the database. from is gone afterwards; it must lie in the same file system.
-func Replace(ctx context.Context, path, from string) error {
+// LockedError while a core uses the database, and with ErrDatabaseExists if there is one and overwrite is false. With
+// overwrite the former database is kept beside the new one, and its name is returned. from is gone afterwards; it must lie
+// in the same file system.
+func Replace(ctx context.Context, path, from string, overwrite bool) (kept string, err error) {
 	if err := CheckFile(ctx, from); err != nil {
-		return err
+		return "", err
 	}
 	lock, err := takeFile(path + ".lock")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = lock.release() }()
+	if _, err := os.Lstat(path); err == nil && !overwrite {
+		return "", fmt.Errorf("%w: %s", ErrDatabaseExists, path)
+	} else if err == nil {
+		if kept, err = KeepBeside(path, "-wal"); err != nil {
+			return "", fmt.Errorf("keep the former database: %w", err)
+		}
+	}
 	// What the old file had beside it must not be taken for the new one's.
 	for _, side := range []string{"-wal", "-shm"} {
 		if err := os.Remove(path + side); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove %s: %w", path+side, err)
+			return kept, fmt.Errorf("remove %s: %w", path+side, err)
 		}
 	}
 	if err := os.Rename(from, path); err != nil {
-		return fmt.Errorf("put the database in place: %w", err)
+		return kept, fmt.Errorf("put the database in place: %w", err)
 	}
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return err
+		return kept, err
 	}
 	defer dir.Close()
-	return dir.Sync()
+	return kept, dir.Sync()
+}
+
+// KeepBeside gives a file a second name, path.before-restore or the first free of those with a number, and returns it. The
+// files whose names are path and one of sides, where there are any, get the same name with that side.
+func KeepBeside(path string, sides ...string) (string, error) {
+	kept := path + ".before-restore"
+	for n := 2; ; n++ {
+		err := os.Link(path, kept)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+		kept = fmt.Sprintf("%s.before-restore-%d", path, n)
+	}
+	for _, side := range sides {
+		if err := os.Link(path+side, kept+side); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return kept, err
+		}
+	}
+	return kept, nil
 }

@@ -45,13 +45,17 @@ func TestBackupAndReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	note(t, s, "after")
-	if err := store.Replace(t.Context(), cfg.Path, copied); !errors.Is(err, store.ErrLocked) {
+	if _, err := store.Replace(t.Context(), cfg.Path, copied, true); !errors.Is(err, store.ErrLocked) {
 		t.Fatalf("while the database is in use: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Replace(t.Context(), cfg.Path, copied); err != nil {
+	if _, err := store.Replace(t.Context(), cfg.Path, copied, false); !errors.Is(err, store.ErrDatabaseExists) {
+		t.Fatalf("over a database: %v", err)
+	}
+	kept, err := store.Replace(t.Context(), cfg.Path, copied, true)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if s, err = store.Open(t.Context(), cfg); err != nil {
@@ -61,6 +65,68 @@ func TestBackupAndReplace(t *testing.T) {
 	if got := notes(t, s); len(got) != 1 || got[0] != "before" {
 		t.Fatalf("notes are %v", got)
 	}
+	if kept != cfg.Path+".before-restore" {
+		t.Errorf("the former database is %q", kept)
+	}
+	former, err := store.Open(t.Context(), store.Config{Dialect: store.SQLite, Path: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer former.Close()
+	if got := notes(t, former); len(got) != 2 || got[1] != "after" {
+		t.Errorf("the notes of the former database are %v", got)
+	}
+}
+
+// What a killed core wrote last is in the -wal file alone.
+func TestReplaceKeepsTheWriteAheadLog(t *testing.T) {
+	dir := t.TempDir()
+	cfg := store.Config{Dialect: store.SQLite, Path: filepath.Join(dir, "a.sqlite3")}
+	s, err := store.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	note(t, s, "in the log")
+	copied := filepath.Join(dir, "copy")
+	if err := s.Backup(t.Context(), copied); err != nil {
+		t.Fatal(err)
+	}
+	// The store is still open, without the lock, so that its log was not written back.
+	kept, err := store.Replace(t.Context(), cfg.Path, copied, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(kept + "-wal"); err != nil || info.Size() == 0 {
+		t.Fatalf("the log of the former database: %v, %v", info, err)
+	}
+	former, err := store.Open(t.Context(), store.Config{Dialect: store.SQLite, Path: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer former.Close()
+	if got := notes(t, former); len(got) != 1 || got[0] != "in the log" {
+		t.Errorf("the notes of the former database are %v", got)
+	}
+}
+
+func TestKeepBesideTakesAFreeName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	for n, want := range []string{path + ".before-restore", path + ".before-restore-2", path + ".before-restore-3"} {
+		if err := os.WriteFile(path, []byte{byte(n)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := store.KeepBeside(path)
+		if err != nil || kept != want {
+			t.Errorf("it is kept as %q, %v; want %q", kept, err, want)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(want); err != nil || len(got) != 1 || got[0] != byte(n) {
+			t.Errorf("%s holds %v, %v", want, got, err)
+		}
+	}
 }
 
 func TestReplaceRefusesADamagedFile(t *testing.T) {
@@ -69,7 +135,7 @@ func TestReplaceRefusesADamagedFile(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("this is no database, whatever its name says"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Replace(t.Context(), path, bad); err == nil {
+	if _, err := store.Replace(t.Context(), path, bad, true); err == nil {
 		t.Fatal("a damaged file was taken")
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {

@@ -54,7 +54,7 @@ service "search" {
 service "containers" {
   engine     = engine.main
   registries = registry.main
-  code_host  = codehost.main
+  codehost   = codehost.main
   notify     = [notify.gone, notify.main]
 }
 `

@@ -67,10 +67,10 @@ func (a *App) containerProviders(set containers.Settings, from instances) (conta
 		}
 		out.Notify = append(out.Notify, containers.Channel{Ref: ref, Notifier: client.NewNotifier(h, a.metrics.observe)})
 	}
-	if set.CodeHost == "" {
+	if set.CodeHostRef() == "" {
 		return out, nil
 	}
-	if h, err = from.Handle(set.CodeHost); err != nil {
+	if h, err = from.Handle(set.CodeHostRef()); err != nil {
 		return out, err
 	}
 	out.CodeHost = client.NewCodeHost(h, a.metrics.observe)

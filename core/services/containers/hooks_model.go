@@ -178,7 +178,7 @@ const (
 func hookFault(why string) *fault.Error {
 	text := map[string]string{
 		whyDisabled: "The package webhooks are switched off.",
-		whyNoHost:   "No code host is configured: set code_host of the service in plugin.hcl.",
+		whyNoHost:   "No code host is configured: set codehost of the service in plugin.hcl.",
 		whyNoToken:  "The code host's access token is not set.",
 	}[why]
 	return fault.New(fault.InvalidArgument, "%s", text).With("reason", why)

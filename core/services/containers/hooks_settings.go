@@ -217,7 +217,7 @@ func (s *Service) checkHooks(ctx context.Context) ReportCheck {
 		lacks bool
 		text  string
 	}{
-		{s.codeHost() == nil, "code_host in plugin.hcl"}, {cfg.PAT == "", "an access token"}, {checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
+		{s.codeHost() == nil, "codehost in plugin.hcl"}, {cfg.PAT == "", "an access token"}, {checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
 		{cfg.Secret == "", "the secret, which storing the settings makes"}, {selected == 0, "a selected repository"},
 	} {
 		if c.lacks {

@@ -182,7 +182,7 @@ func TestDeployCheckOfHooks(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		e.without()
-		if c := e.svc.checkHooks(ctx); c.Status != "fail" || !strings.Contains(c.Evidence, "code_host") {
+		if c := e.svc.checkHooks(ctx); c.Status != "fail" || !strings.Contains(c.Evidence, "codehost") {
 			t.Errorf("%+v", c)
 		}
 	})

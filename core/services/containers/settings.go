@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,8 @@ type Settings struct {
 	BaseURL        string        `patchbay:"base_url,default=/" doc:"Path, or absolute URL, below which the service is mounted."`
 	Engine         string        `patchbay:"engine,required,ref=engine" doc:"The container engine, such as engine.local."`
 	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host is asked. One may stand without brackets."`
-	CodeHost       string        `patchbay:"code_host,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
+	CodeHost       string        `patchbay:"codehost,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
+	CodeHostAlias  string        `patchbay:"code_host,default=,ref=codehost" doc:"Another spelling of codehost."`
 	PackageHosts   []string      `patchbay:"package_hosts,default=ghcr.io" doc:"Registry hosts whose images the code host's package webhooks are about."`
 	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels of notifications, such as [notify.chat, notify.mail]. The first that fits plays chat, email, webhook and webPush, which are set in the console; others have their recipient in their own block."`
 	Locale         string        `patchbay:"locale,default=zh,enum=zh|en" doc:"The language of the texts in notifications."`
@@ -68,6 +70,9 @@ func (s Settings) Check() schema.Diagnostics {
 			out = append(out, schema.Errorf(schema.At("stack_roots").Index(i), "must be the absolute path of a folder outside of the directories of the system")...)
 		}
 	}
+	if s.CodeHost != "" && s.CodeHostAlias != "" {
+		out = append(out, schema.Errorf(schema.At("code_host"), "is another spelling of codehost, which is set as well: keep codehost")...)
+	}
 	if len(s.Registries) == 0 {
 		out = append(out, schema.Errorf(schema.At("registries"), "must name at least one instance")...)
 	}
@@ -79,6 +84,9 @@ func (s Settings) Check() schema.Diagnostics {
 	}
 	return out
 }
+
+// CodeHostRef returns the code host in either spelling, "" for none.
+func (s Settings) CodeHostRef() string { return cmp.Or(s.CodeHost, s.CodeHostAlias) }
 
 // Platform is an operating system and architecture in the words of the OCI image specification.
 type Platform struct{ OS, Arch, Variant string }

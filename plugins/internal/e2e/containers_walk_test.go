@@ -111,7 +111,7 @@ func TestContainersHooksPage(t *testing.T) {
 	c := startCore(t, fmt.Sprintf(`codehost "github" "main" {
   config { base_url = %q }
 }
-`, host.URL)+containersHCL(bin.Path, fmt.Sprintf("  code_host = codehost.main\n  package_hosts = [%q]\n", a.reg.Host)))
+`, host.URL)+containersHCL(bin.Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n", a.reg.Host)))
 	c.stackNamed(t, a.project)
 	b := browse(t, c)
 	source := axe(t)

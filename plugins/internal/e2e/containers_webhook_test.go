@@ -25,7 +25,7 @@ func TestContainersPackageWebhook(t *testing.T) {
 	c := startCore(t, fmt.Sprintf(`codehost "github" "main" {
   config { base_url = %q }
 }
-`, host.URL)+containersHCL(bin.Path, fmt.Sprintf("  code_host = codehost.main\n  package_hosts = [%q]\n", a.reg.Host)))
+`, host.URL)+containersHCL(bin.Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n", a.reg.Host)))
 	web := c.stackNamed(t, a.project).service(t, "web")
 
 	c.api(t, http.MethodPut, "/api/host-packages/settings", fmt.Sprintf(

@@ -70,7 +70,7 @@ func TestNotifyWebhookAnomaly(t *testing.T) {
 	host.AddOrg("demo")
 	host.AddRepo(githubtest.Repo{FullName: repo})
 	o.storage = fmt.Sprintf("codehost \"github\" \"main\" {\n  config { base_url = %q }\n}\n", host.URL)
-	o.more = "  code_host = codehost.main\n"
+	o.more = "  codehost = codehost.main\n"
 	c := startNotify(t, o, bin.Path)
 	c.api(t, http.MethodPut, "/api/host-packages/settings", fmt.Sprintf(
 		`{"enabled":true,"callbackUrl":"https://patchbay.example.org/api/webhooks/host-packages","pat":%q,"targets":[{"input":%q}],"repos":[{"fullName":%q,"selected":true}]}`, pat, repo, repo), http.StatusOK)

@@ -101,6 +101,12 @@ func (l *Lock) Lookup(name string) (LockEntry, bool) {
 	return e, ok
 }
 
+// Pins reports whether a plugin has a digest for a platform. A nil lock pins nothing.
+func (l *Lock) Pins(name, platform string) bool {
+	e, _ := l.Lookup(name)
+	return e.Digests[platform] != ""
+}
+
 // Write replaces the lock file at once: after a crash either the old or the new one is there. The order is stable.
 func (l *Lock) Write(path string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".plugin.lock-*")

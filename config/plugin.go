@@ -122,7 +122,7 @@ func (f *File) CheckLock(lock *Lock, platform string) Diagnostics {
 				"Whoever can replace its file can run code here. Run patchbay plugin lock and remove insecure_unpinned.")...)
 			continue
 		}
-		if e, ok := lock.Lookup(p.Name); ok && e.Digests[platform] != "" {
+		if lock.Pins(p.Name, platform) {
 			continue
 		}
 		ds = append(ds, ErrorAt(p.Range, fmt.Sprintf("Plugin %q has no digest for %s", p.Name, platform),

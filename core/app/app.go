@@ -175,7 +175,7 @@ func unsaid(said, found config.Diagnostics) config.Diagnostics {
 }
 
 func (a *App) openStore(ctx context.Context) (err error) {
-	if a.keyring, err = secret.LoadKeyring(secret.Options{Env: a.set.core.SecretKey.Reveal(), Path: a.set.keyFile()}); err != nil {
+	if a.keyring, err = secret.LoadKeyring(a.set.keyring()); err != nil {
 		return err
 	}
 	cfg := a.set.store

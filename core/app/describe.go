@@ -20,22 +20,20 @@ type PluginInfo struct {
 	Kind, Name, Version string
 	// Origin is "built-in" or the path of the binary.
 	Origin string
-	// Summary is the plugin's own sentence, or why it does not start.
+	// Summary is the plugin's own sentence, or why it was not or could not be started.
 	Summary string
 
 	about *pluginv1.DescribeResponse
 }
 
-// ListPlugins describes the built-in plugins and those of the configuration. It starts each for a moment.
+// ListPlugins describes the built-in plugins and those of the configuration. It starts each for a moment, except those that
+// the lock file does not pin.
 func ListPlugins(ctx context.Context, path string, env config.Env) ([]PluginInfo, error) {
 	set, res, diags, err := load(ctx, path, env)
 	if err != nil {
 		return nil, err
 	}
 	if diags.HasErrors() {
-		return nil, diags.Err()
-	}
-	if diags = set.file.CheckLock(res.lock, Platform()); diags.HasErrors() {
 		return nil, diags.Err()
 	}
 	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir, DataDir: set.dataDir})
@@ -52,14 +50,21 @@ func ListPlugins(ctx context.Context, path string, env config.Env) ([]PluginInfo
 		}
 	}
 	for _, p := range set.file.Plugins {
-		if p.Path != "" {
-			found = append(found, PluginInfo{Name: p.Name, Origin: p.Path})
-			specs = append(specs, host.Spec{Name: p.Name, Path: p.Path, Args: res.arguments(p), Digests: res.digests(p), MTLS: p.MTLS})
+		if p.Path == "" {
+			continue
 		}
+		info := PluginInfo{Name: p.Name, Origin: p.Path}
+		if !p.InsecureUnpinned && !res.lock.Pins(p.Name, Platform()) {
+			info.Summary = fmt.Sprintf("is not started: it has no digest for %s; run patchbay plugin lock", Platform())
+		}
+		found = append(found, info)
+		specs = append(specs, host.Spec{Name: p.Name, Path: p.Path, Args: res.arguments(p), Digests: res.digests(p), MTLS: p.MTLS})
 	}
 	var wg sync.WaitGroup
 	for i := range found {
-		wg.Go(func() { found[i].ask(ctx, h, specs[i]) })
+		if found[i].Summary == "" {
+			wg.Go(func() { found[i].ask(ctx, h, specs[i]) })
+		}
 	}
 	wg.Wait()
 	slices.SortFunc(found, func(a, b PluginInfo) int {

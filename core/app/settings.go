@@ -2,14 +2,13 @@ package app
 
 import (
 	"fmt"
-	"net/url"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -133,7 +132,7 @@ func (s *settings) decodeStorage() config.Diagnostics {
 		var p postgresSettings
 		diags := block.Decode(&p)
 		s.store.URL = p.URL.Reveal()
-		return diags
+		return append(diags, block.Locate(findingAt("url", s.store.CheckURL()))...)
 	}
 	var l sqliteSettings
 	diags := block.Decode(&l)
@@ -142,25 +141,6 @@ func (s *settings) decodeStorage() config.Diagnostics {
 	}
 	s.store.Path = absolute(s.file.Dir, l.Path)
 	return diags
-}
-
-// minProxySecret is the shortest proxy_secret, in bytes.
-const minProxySecret = 16
-
-func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
-	var found schema.Diagnostics
-	if c.PublicURL != "" {
-		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
-			found = append(found, schema.Errorf(schema.At("public_url"), "must be an absolute http(s) URL, such as https://patchbay.example.com")...)
-		}
-	}
-	if n := len(c.ProxySecret.Reveal()); n > 0 && n < minProxySecret {
-		found = append(found, schema.Errorf(schema.At("proxy_secret"), "must have at least %d characters", minProxySecret)...)
-	}
-	if c.Drain < 0 {
-		found = append(found, schema.Errorf(schema.At("drain"), "must not be negative")...)
-	}
-	return block.Locate(found)
 }
 
 func absolute(dir, path string) string {
@@ -172,6 +152,11 @@ func absolute(dir, path string) string {
 
 // keyFile is where the master key lies unless the environment has it.
 func (s *settings) keyFile() string { return filepath.Join(s.dataDir, "master.key") }
+
+// keyring says where the master key is.
+func (s *settings) keyring() secret.Options {
+	return secret.Options{Env: s.core.SecretKey.Reveal(), Path: s.keyFile()}
+}
 
 // protected are the files that no plugin may give away.
 func (s *settings) protected() []string {

@@ -30,6 +30,7 @@ func ShowConfig(ctx context.Context, path string, env config.Env, version string
 	if err != nil || set == nil {
 		return nil, diags, err
 	}
+	diags = append(diags, set.checkMachine()...)
 	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir, DataDir: set.dataDir})
 	if err != nil {
 		return nil, diags, err
@@ -81,7 +82,7 @@ func OpenRecords(ctx context.Context, path string, env config.Env) (*Records, co
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	keyring, err := secret.LoadKeyring(secret.Options{Env: set.core.SecretKey.Reveal(), Path: set.keyFile()})
+	keyring, err := secret.LoadKeyring(set.keyring())
 	if err != nil {
 		return nil, diags, err
 	}
@@ -102,7 +103,8 @@ func OpenRecords(ctx context.Context, path string, env config.Env) (*Records, co
 // Close closes the database.
 func (r *Records) Close() error { return r.store.Close() }
 
-// LockPlugins pins the third-party plugins of a configuration in its lock file and tells what it wrote.
+// LockPlugins pins the third-party plugins of a configuration in its lock file and tells what it wrote. Digests for other
+// platforms are kept, unless the lock file is damaged: then it is written anew, and a warning says so.
 func LockPlugins(path string, env config.Env) ([]string, config.Diagnostics, error) {
 	set, diags, err := base(path, env)
 	if err != nil || diags.HasErrors() {
@@ -111,10 +113,9 @@ func LockPlugins(path string, env config.Env) ([]string, config.Diagnostics, err
 	lockPath := config.LockPath(path)
 	lock, found := config.LoadLock(lockPath)
 	if found.HasErrors() {
-		return nil, found, nil
-	}
-	if lock.Plugins == nil {
-		lock.Plugins = map[string]config.LockEntry{}
+		diags = append(diags, config.WarningAt(config.Range{File: lockPath}, "Lock file was damaged",
+			"It was written anew. Digests for platforms other than "+Platform()+" are gone: run patchbay plugin lock there as well.")...)
+		lock = &config.Lock{Plugins: map[string]config.LockEntry{}}
 	}
 	var written []string
 	for _, p := range set.file.Plugins {
@@ -128,7 +129,10 @@ func LockPlugins(path string, env config.Env) ([]string, config.Diagnostics, err
 		lock.Plugins[p.Name] = entry
 		written = append(written, fmt.Sprintf("%s %s", p.Name, entry.Digests[Platform()]))
 	}
-	return written, diags, lock.Write(lockPath)
+	if err := lock.Write(lockPath); err != nil {
+		return nil, nil, err
+	}
+	return written, diags, nil
 }
 
 func digestsOf(dir string, p *config.Plugin, old config.LockEntry) (config.LockEntry, error) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -55,6 +57,35 @@ func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
 		ErrorLog: log.New(quietErrors{logger}, "", 0),
 	}
 	return s, nil
+}
+
+// CheckAddr reports whether addr is a host and a port that a Server may listen on. It asks for nothing of the machine: the
+// host may be a name that does not resolve.
+func CheckAddr(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%q must be host:port, such as 127.0.0.1:50883 or :50883", addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q has the port %q: write a number from 0 to 65535", addr, port)
+	}
+	if strings.ContainsAny(host, " /@") {
+		return fmt.Errorf("%q has the host %q, which is neither an address nor a name", addr, host)
+	}
+	return nil
+}
+
+// ProbeAddr reports whether this machine has the address. One that is in use, or that only another user may listen on, is
+// no error.
+func ProbeAddr(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		return l.Close()
+	}
+	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return fmt.Errorf("cannot listen on %s: %w", addr, err)
 }
 
 // quietErrors sends net/http's complaints about clients to the debug log.

@@ -27,6 +27,18 @@ type Options struct {
 // LoadKeyring reads the master keys, or makes the first one. Errors name the variable or file and what to do; they show
 // nothing of the content.
 func LoadKeyring(opts Options) (*Keyring, error) {
+	ring, err := ReadKeyring(opts)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ring, err
+	}
+	if err := createKeyFile(opts.Path); err != nil {
+		return nil, err
+	}
+	return ReadKeyring(opts)
+}
+
+// ReadKeyring is LoadKeyring without making anything: a key file that does not exist is fs.ErrNotExist.
+func ReadKeyring(opts Options) (*Keyring, error) {
 	if strings.TrimSpace(opts.Env) != "" {
 		return parseKeys(opts.Env, "SVC_SECRET_KEY")
 	}
@@ -34,12 +46,6 @@ func LoadKeyring(opts Options) (*Keyring, error) {
 		return nil, errors.New("load the master key: neither SVC_SECRET_KEY nor a key file is set")
 	}
 	text, err := readKeyFile(opts.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := createKeyFile(opts.Path); err != nil {
-			return nil, err
-		}
-		text, err = readKeyFile(opts.Path)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,10 +43,27 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) openPool(ctx context.Context) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(s.cfg.URL)
+// errURL does not say what is wrong: a URL holds a password, and so may its parser's message.
+var errURL = errors.New("it is not a valid postgres:// URL")
+
+func (c Config) parseURL() (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("read the database URL: it is not a valid postgres:// URL, check storage url")
+		return nil, errURL
+	}
+	return cfg, nil
+}
+
+// CheckURL reports whether URL can be read. It connects to nothing, and no error shows any of the URL.
+func (c Config) CheckURL() error {
+	_, err := c.parseURL()
+	return err
+}
+
+func (s *Store) openPool(ctx context.Context) (*pgxpool.Pool, error) {
+	cfg, err := s.cfg.parseURL()
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w, check storage url", err)
 	}
 	if !strings.Contains(s.cfg.URL, "pool_max_conns") {
 		cfg.MaxConns = postgresConns

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// minProxySecret is the shortest proxy_secret, in bytes.
+const minProxySecret = 16
+
+func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
+	var found schema.Diagnostics
+	if c.PublicURL != "" {
+		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+			found = append(found, schema.Errorf(schema.At("public_url"), "must be an absolute http(s) URL, such as https://patchbay.example.com")...)
+		}
+	}
+	if n := len(c.ProxySecret.Reveal()); n > 0 && n < minProxySecret {
+		found = append(found, schema.Errorf(schema.At("proxy_secret"), "must have at least %d characters", minProxySecret)...)
+	}
+	found = append(found, checkAddrs(c)...)
+	_, err := httpd.NewClients(c.TrustedProxies)
+	found = append(found, findingAt("trusted_proxies", err)...)
+	if key := c.SecretKey.Reveal(); strings.TrimSpace(key) != "" {
+		_, err := secret.ReadKeyring(secret.Options{Env: key})
+		found = append(found, findingAt("secret_key", err)...)
+	}
+	if c.Drain < 0 {
+		found = append(found, schema.Errorf(schema.At("drain"), "must not be negative")...)
+	}
+	return block.Locate(found)
+}
+
+// findingAt is the finding about a setting; none if err is nil.
+func findingAt(setting string, err error) schema.Diagnostics {
+	if err == nil {
+		return nil
+	}
+	return schema.Errorf(schema.At(setting), "%v", err)
+}
+
+// checkAddrs checks the addresses of both listeners, and that they do not take each other's.
+func checkAddrs(c CoreSettings) schema.Diagnostics {
+	httpErr, adminErr := httpd.CheckAddr(c.HTTPAddr), httpd.CheckAddr(c.AdminAddr)
+	found := append(findingAt("http_addr", httpErr), findingAt("admin_addr", adminErr)...)
+	if httpErr == nil && adminErr == nil && overlap(c.HTTPAddr, c.AdminAddr) {
+		found = append(found, schema.Errorf(schema.At("admin_addr"), "is the address of http_addr, %s: name another port", c.HTTPAddr)...)
+	}
+	return found
+}
+
+// overlap reports whether one of two valid addresses cannot be listened on while the other is in use. Names of hosts are
+// compared as they are written.
+func overlap(a, b string) bool {
+	hostA, portA, _ := net.SplitHostPort(a)
+	hostB, portB, _ := net.SplitHostPort(b)
+	na, _ := net.LookupPort("tcp", portA)
+	nb, _ := net.LookupPort("tcp", portB)
+	return na == nb && na != 0 && (hostA == hostB || unspecified(hostA) || unspecified(hostB))
+}
+
+func unspecified(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}
+
+// checkMachine finds what a start would refuse of this machine: addresses that it does not have, a key file that cannot be
+// used, a data directory that is none. It leaves nothing behind, and a core may be running.
+func (s *settings) checkMachine() config.Diagnostics {
+	var found schema.Diagnostics
+	for _, l := range []struct{ setting, addr string }{{"http_addr", s.core.HTTPAddr}, {"admin_addr", s.core.AdminAddr}} {
+		found = append(found, findingAt(l.setting, httpd.ProbeAddr(l.addr))...)
+	}
+	if info, err := os.Stat(s.dataDir); err == nil && !info.IsDir() {
+		found = append(found, schema.Errorf(schema.At("data_dir"), "%s is not a directory", s.dataDir)...)
+	} else if _, err := secret.ReadKeyring(s.keyring()); !errors.Is(err, fs.ErrNotExist) {
+		found = append(found, findingAt("data_dir", err)...)
+	}
+	return s.file.Core().Locate(found)
+}

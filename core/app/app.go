@@ -66,6 +66,7 @@ type App struct {
 	http       *httpd.Server
 	admin      *httpd.Server
 	clients    *httpd.Clients
+	streams    *httpd.StreamLimits
 
 	outcome reloadOutcome
 	absent  absences

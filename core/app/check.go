@@ -35,6 +35,14 @@ func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
 		_, err := secret.ReadKeyring(secret.Options{Env: key})
 		found = append(found, findingAt("secret_key", err)...)
 	}
+	for _, least := range []struct {
+		name           string
+		value, atLeast int64
+	}{{"max_connections", c.MaxConnections, 16}, {"max_streams", c.MaxStreams, 1}, {"max_streams_each", c.MaxStreamsEach, 1}} {
+		if least.value < least.atLeast {
+			found = append(found, schema.Errorf(schema.At(least.name), "must be at least %d", least.atLeast)...)
+		}
+	}
 	if c.Drain < 0 {
 		found = append(found, schema.Errorf(schema.At("drain"), "must not be negative")...)
 	}

@@ -35,9 +35,11 @@ func (a *App) listen(context.Context) (err error) {
 		return err
 	}
 	log := a.log.Named("http")
+	a.streams = httpd.NewStreamLimits(int(a.set.core.MaxStreams), int(a.set.core.MaxStreamsEach))
 	if a.http, err = httpd.Listen(a.set.core.HTTPAddr, "http_addr in the core block (SVC_HTTP_ADDR)", log); err != nil {
 		return err
 	}
+	a.http.LimitConnections(int(a.set.core.MaxConnections))
 	a.closers = append(a.closers, func() { _ = a.http.Shutdown(context.Background()) })
 	handler, err := a.handler(a.set)
 	if err != nil {
@@ -126,8 +128,10 @@ func (a *App) handler(set *settings) (http.Handler, error) {
 		return nil, err
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
+	access := set.access(a.clients)
 	return httpd.NewHandler(mounts, httpd.Options{
-		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(set.access(a.clients)), Audit: a.users.AuditRequests(),
+		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.AuditRequests(),
+		Secure: access.Secure, Streams: a.streams,
 	})
 }
 
@@ -159,9 +163,11 @@ func (a *App) coreMount(pages *console.Console, set *settings) httpd.Mount {
 func (a *App) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	if a.set.core.Pprof {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]string{"status": "ok"})
 	})

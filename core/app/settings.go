@@ -34,6 +34,10 @@ type CoreSettings struct {
 	LogLevel       string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
 	LogFormat      string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
 	Drain          time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`
+	MaxConnections int64         `patchbay:"max_connections,default=4096,env=SVC_MAX_CONNECTIONS" doc:"How many connections of clients are open at once, at least 16; more wait."`
+	MaxStreams     int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"How many streams of events are open at once, at least 1."`
+	MaxStreamsEach int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"How many of them one user, or one address without a user, may have, at least 1."`
+	Pprof          bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
 }
 
 // sqliteSettings and postgresSettings are the storage blocks.

@@ -3,6 +3,10 @@ package auth
 import (
 	"context"
 	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // lookAgain is how long a stream goes on after the session or the key of its reader has ended.
@@ -24,4 +28,13 @@ func (v *Visitor) Gone() bool {
 	}
 	v.seen = time.Now()
 	return !v.who.Still()
+}
+
+// AcquireStream takes a place among the open streams for the caller of a request; see httpd.AcquireStream.
+func AcquireStream(c *gin.Context) (release func(), err error) {
+	caller := ""
+	if who := From(c.Request.Context()); who != nil {
+		caller = who.User.ID
+	}
+	return httpd.AcquireStream(c, caller)
 }

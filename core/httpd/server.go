@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/net/netutil"
 )
 
 const (
@@ -87,6 +88,9 @@ func ProbeAddr(addr string) error {
 	}
 	return fmt.Errorf("cannot listen on %s: %w", addr, err)
 }
+
+// LimitConnections bounds the connections that are open at once; further ones wait until one ends. Call it before Serve.
+func (s *Server) LimitConnections(n int) { s.listener = netutil.LimitListener(s.listener, n) }
 
 // quietErrors sends net/http's complaints about clients to the debug log.
 type quietErrors struct{ log hclog.Logger }

@@ -18,6 +18,7 @@ const (
 	keyRequestID = "patchbay.request_id"
 	keyError     = "patchbay.error"
 	keyClient    = "patchbay.client"
+	keyStreams   = "patchbay.streams"
 	// HeaderRequestID carries the id of a request in both directions.
 	HeaderRequestID = "X-Request-Id"
 	maxRequestID    = 128
@@ -34,6 +35,10 @@ type Options struct {
 	Redact func(target string) string
 	// Clients finds the address of the client behind trusted proxies.
 	Clients *Clients
+	// Secure reports whether a request has come by https; its answer then keeps the browser to it. nil means it never has.
+	Secure func(*http.Request) bool
+	// Streams bounds the open streams of events; nil means no bound.
+	Streams *StreamLimits
 	// BodyTimeout is how long a request body may take to arrive, whether a handler reads it or not; 0 means 30 s.
 	BodyTimeout time.Duration
 }
@@ -85,6 +90,13 @@ func (w *wrapper) wrap(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
 		h["X-Content-Type-Options"] = []string{"nosniff"}
 		if w.opts.Clients != nil {
 			c.Set(keyClient, w.opts.Clients)
+		}
+		if w.opts.Streams != nil {
+			c.Set(keyStreams, w.opts.Streams)
+		}
+		if w.opts.Secure != nil && w.opts.Secure(c.Request) {
+			h["Strict-Transport-Security"] = []string{"max-age=31536000"}
+			h["Cross-Origin-Opener-Policy"] = []string{"same-origin"}
 		}
 		if c.Request.Body != nil && c.Request.Body != http.NoBody {
 			if c.Request.ContentLength > limit {

@@ -18,6 +18,12 @@ type Part func(v *View) (part templ.Component, done bool, err error)
 // Stream keeps a part of a page current: it sends it at the beginning and, looking every so often and at each wake, when it
 // has changed. wake may be nil. In the page an element asks for it with Live. It ends with the caller's session.
 func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, part Part) {
+	release, err := auth.AcquireStream(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	defer release()
 	c.Header("Vary", "Cookie, Accept-Language")
 	events := httpd.NewEvents(c)
 	ctx := c.Request.Context()

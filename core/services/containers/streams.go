@@ -23,6 +23,12 @@ type outEvent struct {
 
 // follow writes what comes until the source ends, the client goes, may read no more, or the server stops.
 func follow[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
+	release, err := auth.AcquireStream(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	defer release()
 	ctx := c.Request.Context()
 	out := httpd.NewEvents(c)
 	caller := auth.Visiting(ctx)

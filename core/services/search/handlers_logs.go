@@ -229,6 +229,12 @@ func (s *Service) handleLogEvents(c *gin.Context) {
 func matches(wanted, have string) bool { return wanted == "" || wanted == have }
 
 func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
+	release, err := auth.AcquireStream(c)
+	if err != nil {
+		s.writeError(c, err)
+		return
+	}
+	defer release()
 	ctx := c.Request.Context()
 	sub := s.live.Subscribe(topicRequests)
 	defer sub.Close()

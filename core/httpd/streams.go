@@ -1,0 +1,66 @@
+package httpd
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// StreamLimits bounds the streams of events that are open at once: each takes memory for as long as a client likes. It
+// is safe for concurrent use and may be shared by several servers.
+type StreamLimits struct {
+	total, each int
+
+	mu    sync.Mutex
+	open  int
+	byKey map[string]int
+}
+
+// NewStreamLimits allows total streams, and each for one caller.
+func NewStreamLimits(total, each int) *StreamLimits {
+	return &StreamLimits{total: total, each: each, byKey: map[string]int{}}
+}
+
+// streamRetry is when a client may ask again for a stream that was refused.
+const streamRetry = 10 * time.Second
+
+// acquire takes a place for a caller, who gives it back with release.
+func (l *StreamLimits) acquire(caller string) (release func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.byKey[caller] >= l.each:
+		return nil, fault.New(fault.RateLimited, "You have %d streams open, which is the limit: close some.", l.each).WithRetryAfter(streamRetry)
+	case l.open >= l.total:
+		return nil, fault.New(fault.RateLimited, "%d streams are open, which is the limit.", l.total).WithRetryAfter(streamRetry)
+	}
+	l.open++
+	l.byKey[caller]++
+	var once sync.Once
+	return func() { once.Do(func() { l.release(caller) }) }, nil
+}
+
+func (l *StreamLimits) release(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	if l.byKey[caller]--; l.byKey[caller] == 0 {
+		delete(l.byKey, caller)
+	}
+}
+
+// AcquireStream takes a place for a stream that lasts as long as its client likes. The caller is who the guard has
+// recognised, else the client's address. The error is a fault.RateLimited.
+func AcquireStream(c *gin.Context, caller string) (release func(), err error) {
+	limits, ok := c.Value(keyStreams).(*StreamLimits)
+	if !ok || limits == nil {
+		return func() {}, nil
+	}
+	if caller == "" {
+		caller = ClientAddr(c)
+	}
+	return limits.acquire(caller)
+}

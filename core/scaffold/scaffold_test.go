@@ -24,6 +24,7 @@ func run(t *testing.T, dir string, args ...string) {
 func TestEveryKindBuildsAndConforms(t *testing.T) {
 	for _, kind := range scaffold.Kinds() {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "demo")
 			files, err := scaffold.Plugin{Kind: kind, Name: "demo", Dir: dir, SDK: "../../sdk"}.Write()
 			if err != nil {

@@ -169,6 +169,7 @@ func (s *site) project(name, svc, repo string) service.ServiceDetail {
 		Name: name + "-" + svc + "-1", Image: repo + ":1", Mounts: []engine.Mount{{Type: "volume", Name: name + "_data", Destination: "/data"}},
 		Labels: map[string]string{
 			fake.LabelProject: name, fake.LabelService: svc, "com.docker.compose.project.working_dir": dir, "com.docker.compose.project.config_files": file,
+			"com.docker.compose.config-hash": "hash", "com.docker.compose.version": "2.40.3",
 		},
 	})
 	s.engine.SetContents(id, "/data", []byte("contents"))

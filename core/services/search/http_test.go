@@ -139,8 +139,8 @@ func TestUsage(t *testing.T) {
 		"tokenId": idOf(token), "dailySuccess": 1., "dailyError": 0., "monthlySuccess": 1., "monthlyQuotaExhausted": 1.,
 		"hourlyRequests": 1., "hourlyRequestsLimit": 500., "hourlyRequestsResetAt": "2026-03-15T13:00:00.000Z",
 		"hourlyCredits": 3., "hourlyCreditsLimit": 4., "hourlyCreditsResetAt": "2026-03-15T13:00:00.000Z",
-		"dailyCredits": 3., "dailyCreditsLimit": 5000., "dailyCreditsResetAt": "2026-03-16T00:00:00.000Z",
-		"monthlyCredits": 3., "monthlyCreditsLimit": 50000., "monthlyCreditsResetAt": "2026-04-01T00:00:00.000Z",
+		"dailyCredits": 3., "dailyCreditsLimit": 500., "dailyCreditsResetAt": "2026-03-16T00:00:00.000Z",
+		"monthlyCredits": 3., "monthlyCreditsLimit": 5000., "monthlyCreditsResetAt": "2026-04-01T00:00:00.000Z",
 	}
 	if diff := cmp.Diff(want, g.json); diff != "" || g.status != 200 || g.header.Get("Cache-Control") != "no-store" {
 		t.Error(g.status, diff)

@@ -2,11 +2,7 @@ package account
 
 import (
 	"context"
-	"encoding/csv"
-	"encoding/json"
-	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -93,7 +89,7 @@ func (s *Sets) Audit(a *api.API, base string) {
 		OperationID: "export-audit", Tags: []string{tagUsers}, Summary: "The audit as a file",
 		Description: "All that the filters of the list choose, the newest first.",
 		Parameters: []*huma.Param{
-			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{formatCSV, formatNDJSON}, Default: formatCSV}},
+			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{httpd.FormatCSV, httpd.FormatNDJSON}, Default: httpd.FormatCSV}},
 			text("user", "As in the list."), text("actor", "As in the list."), text("action", "As in the list."), text("object", "As in the list."), text("result", "As in the list."),
 			text("from", "A time in RFC 3339."), text("until", "Likewise."),
 		},
@@ -103,11 +99,6 @@ func (s *Sets) Audit(a *api.API, base string) {
 		},
 	})
 }
-
-const (
-	formatCSV    = "csv"
-	formatNDJSON = "ndjson"
-)
 
 // exportAudit streams what the filters choose, page by page.
 func (s *Sets) exportAudit(c *gin.Context) {
@@ -125,27 +116,30 @@ func (s *Sets) exportAudit(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	write, kind := ndjsonWriter(c.Writer), "application/x-ndjson"
-	if format == formatCSV {
-		write, kind = csvWriter(c.Writer), "text/csv; charset=utf-8"
-	}
-	c.Header("Content-Type", kind)
-	c.Header("Cache-Control", "no-store")
-	c.Header("Content-Disposition", `attachment; filename="patchbay-audit.`+format+`"`)
-	for {
-		if err = write(rows); err != nil || next == "" {
+	file, err := httpd.NewRowFile(c, "patchbay-audit", format, eventColumns)
+	for err == nil {
+		if err = writeEvents(file, rows); err != nil || next == "" {
 			break
 		}
 		f.Cursor = next
-		if rows, next, err = s.cfg.Users.Events(c.Request.Context(), f); err != nil {
-			break
-		}
+		rows, next, err = s.cfg.Users.Events(c.Request.Context(), f)
 	}
 	if err != nil {
-		// Half a file must not look like a whole one.
-		httpd.SetError(c, err)
-		panic(http.ErrAbortHandler)
+		file.Abort(err)
 	}
+}
+
+var eventColumns = []string{"id", "at", "action", "result", "actorId", "actorName", "via", "address", "targetId", "targetName", "userId", "detail", "requestId"}
+
+func writeEvents(file *httpd.RowFile, rows []auth.Event) error {
+	for i := range rows {
+		e := &rows[i]
+		cells := []string{e.ID, moment(e.At), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address, e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
+		if err := file.Write(eventOf(e), cells); err != nil {
+			return err
+		}
+	}
+	return file.Flush()
 }
 
 func exportQuery(c *gin.Context) (f auth.EventFilter, format string, err error) {
@@ -161,54 +155,8 @@ func exportQuery(c *gin.Context) (f auth.EventFilter, format string, err error) 
 			*into = at.UnixMilli()
 		}
 	}
-	if format = c.DefaultQuery("format", formatCSV); format != formatCSV && format != formatNDJSON {
+	if format = c.DefaultQuery("format", httpd.FormatCSV); format != httpd.FormatCSV && format != httpd.FormatNDJSON {
 		return f, "", fault.New(fault.InvalidArgument, "The format must be csv or ndjson.").With("field", "format")
 	}
 	return f, format, nil
-}
-
-func ndjsonWriter(w io.Writer) func([]auth.Event) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return func(rows []auth.Event) error {
-		for i := range rows {
-			if err := enc.Encode(eventOf(&rows[i])); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// csvWriter writes a line of names and a line for each event.
-func csvWriter(w io.Writer) func([]auth.Event) error {
-	out := csv.NewWriter(w)
-	named := false
-	return func(rows []auth.Event) error {
-		if !named {
-			named = true
-			if err := out.Write([]string{"id", "at", "action", "result", "actorId", "actorName", "via", "address", "targetId", "targetName", "userId", "detail", "requestId"}); err != nil {
-				return err
-			}
-		}
-		for _, e := range rows {
-			cells := []string{e.ID, moment(e.At), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address, e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
-			for i := range cells {
-				cells[i] = plainCell(cells[i])
-			}
-			if err := out.Write(cells); err != nil {
-				return err
-			}
-		}
-		out.Flush()
-		return out.Error()
-	}
-}
-
-// plainCell keeps a spreadsheet from taking a text for a formula.
-func plainCell(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }

@@ -34,6 +34,19 @@ func (f requestFilter) address(path, cursor string) string {
 	return ui.Address(path, "token", f.Token, "operation", f.Operation, "result", f.Result, "key", f.Key, "request_id", f.RequestID, "cursor", cursor)
 }
 
+// export is the address of a file of all that the list is confined to, in the words of the API.
+func (f requestFilter) export(path, format string) string {
+	return ui.Address(path, "format", format, "auth_token_id", f.Token, "operation", f.Operation, "result", f.Result, "key_id", f.Key, "request_id", f.RequestID)
+}
+
+// exportPath is where a viewer gets the file: members that of their own tokens.
+func exportPath(v *ui.View, p pages) string {
+	if v.Admin() {
+		return p.base + "/api/logs/export"
+	}
+	return p.base + "/api/user/logs/export"
+}
+
 func (f requestFilter) log() service.LogFilter {
 	l := service.LogFilter{KeyID: f.Key, RequestID: f.RequestID}
 	for _, x := range []struct {

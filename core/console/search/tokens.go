@@ -191,7 +191,8 @@ func settings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) 
 	}
 	change := service.TokenChange{Note: &note, Group: &group, OwnerID: &owner}
 	for field, to := range map[string]**service.Override{
-		"requests_hour": &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
+		"requests_minute": &change.RequestsMinute,
+		"requests_hour":   &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
 	} {
 		n, err := number(c, field)
 		if err != nil {

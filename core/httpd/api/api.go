@@ -33,6 +33,8 @@ type Config struct {
 	Invalid fault.Code
 	// Errors writes error bodies; nil means httpd.WriteError.
 	Errors httpd.ErrorWriter
+	// KnownQueryOnly refuses a request with a query parameter that its operation does not document.
+	KnownQueryOnly bool
 	// Tags are the groups of operations, in the order in which the page shows them.
 	Tags []*huma.Tag
 	// Servers and Security add to what the document says by itself.
@@ -113,6 +115,8 @@ type Operation struct {
 	Status int
 	// Also are further statuses of success, each with a value of the type of its body; nil stands for the body of Status.
 	Also map[int]any
+	// Files are the media types of an answer that the handler writes itself, each with a value of the type of its content.
+	Files map[string]any
 	// BodyLimit is the largest request body in bytes; 0 means httpd.DefaultBodyLimit.
 	BodyLimit int64
 	// Errors are the statuses that the operation answers with besides those of its policy and of validation.
@@ -150,6 +154,9 @@ func security(p httpd.Policy, confirm bool) []map[string][]string {
 		return []map[string][]string{{"session": {}}}
 	case httpd.AccessToken:
 		return []map[string][]string{{"accessToken": {}}}
+	case httpd.Public:
+		// An empty list says that nothing is asked for; no list leaves it open.
+		return []map[string][]string{}
 	}
 	return nil
 }
@@ -157,7 +164,7 @@ func security(p httpd.Policy, confirm bool) []map[string][]string {
 // Register adds an endpoint. Errors of the handler are faults, answered as everywhere.
 func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) (*O, error)) {
 	h := op.huma()
-	h.Errors = slices.DeleteFunc(h.Errors, func(s int) bool { return s == http.StatusBadRequest && !takesInput[I]() })
+	h.Errors = slices.DeleteFunc(h.Errors, func(s int) bool { return s == http.StatusBadRequest && !takesInput[I]() && !a.cfg.KnownQueryOnly })
 	huma.Register(a.huma, h, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err != nil {
@@ -175,8 +182,16 @@ func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) 
 	}
 }
 
-// also puts further statuses of success into the document.
+// also puts further statuses and media types of success into the document.
 func (a *API) also(doc *huma.Operation, op Operation) {
+	if len(op.Files) > 0 {
+		content := map[string]*huma.MediaType{}
+		for kind, v := range op.Files {
+			content[kind] = &huma.MediaType{Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(v), true, "")}
+		}
+		doc.Responses["200"] = &huma.Response{Description: "The file", Content: content}
+		delete(doc.Responses, strconv.Itoa(http.StatusNoContent))
+	}
 	for status, v := range op.Also {
 		res := &huma.Response{Description: http.StatusText(status)}
 		if v != nil {
@@ -218,6 +233,9 @@ func (a *API) Document(r httpd.Route, op huma.Operation) {
 	op.Method, op.Path = r.Method, braces(r.Path)
 	if op.Security == nil {
 		op.Security = security(r.Policy, r.Confirm)
+	}
+	if a.cfg.KnownQueryOnly && op.Metadata[AnyQuery] == nil && op.Responses["400"] == nil {
+		op.Responses["400"] = a.ErrorResponse("A query parameter is not known")
 	}
 	a.huma.OpenAPI().AddOperation(&op)
 	a.routes = append(a.routes, r)

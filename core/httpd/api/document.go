@@ -43,7 +43,13 @@ func (a *API) Routes() ([]httpd.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(slices.Clone(a.routes),
+	routes := slices.Clone(a.routes)
+	if a.cfg.KnownQueryOnly {
+		for i := range routes {
+			routes[i].Handler = a.checkQuery(routes[i])
+		}
+	}
+	return append(routes,
 		static(documentPath, "application/json", document),
 		static(pagePath, "text/html; charset=utf-8", page),
 		static(stylePath, "text/css; charset=utf-8", style),

@@ -101,9 +101,9 @@ func (a *Admin) tokenRecord(id, text string, n NewToken) tokenRecord {
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
 		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
 	}
-	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = n.own.requests, n.own.hour, n.own.day, n.own.month
+	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = n.own.requests, n.own.hour, n.own.day, n.own.month, n.own.minute
 	if l := n.Limits; l != nil {
-		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth
+		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth, &l.RequestsMinute
 	}
 	return r
 }

@@ -113,7 +113,7 @@ func TestAlertOfAnEmptyPool(t *testing.T) {
 func TestAlertOfManyErrors(t *testing.T) {
 	e := newEnv(t, twoBackends, notifies)
 	a := e.alerts()
-	id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6}))
+	id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
 	calls := func(n int, status int) {
 		t.Helper()
 		e.backend.invoke = answering(status, `{}`)

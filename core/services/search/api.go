@@ -26,7 +26,7 @@ const (
 // newAPI declares all JSON endpoints of the service.
 func (s *Service) newAPI(baseURL string) *api.API {
 	a := api.New(api.Config{
-		Title: "Patchbay search", Version: orDev(s.cfg.Version), BaseURL: baseURL, Invalid: fault.InvalidRequest, Errors: s.writeError,
+		Title: "Patchbay search", Version: orDev(s.cfg.Version), BaseURL: baseURL, Invalid: fault.InvalidRequest, Errors: s.writeError, KnownQueryOnly: true,
 		Description: "A token-gated search proxy over a pool of upstream keys, with quotas and an audit, and the administration of it.",
 		Tags: []*huma.Tag{
 			{Name: tagProxy, Description: "Called with an access token. Answers are the upstream's own, unchanged."},
@@ -74,6 +74,13 @@ func confirmed(o api.Operation) api.Operation {
 // revealing is an operation that shows a whole token although it only reads.
 func revealing(o api.Operation) api.Operation { o.Audit = "search.tokens.show"; return o }
 
+// exported is an operation whose answer is a file of requests.
+func exported(o api.Operation) api.Operation {
+	o.Description = "All that the filters choose, the newest first. A connection that is cut means that the file is not whole."
+	o.Files = map[string]any{"text/csv": "", "application/x-ndjson": RequestLog{}}
+	return o
+}
+
 const notFound = http.StatusNotFound
 
 func (s *Service) userAPI(a *api.API) {
@@ -90,6 +97,7 @@ func (s *Service) userAPI(a *api.API) {
 	api.Register(a, user("user-token-rotate", http.MethodPost, "/api/user/tokens/{id}/secret/rotate", "Give the token a new secret", notFound), s.userRotate)
 	api.Register(a, user("user-token-metrics", http.MethodGet, "/api/user/tokens/{id}/metrics", "Chart of the token's requests", notFound), s.userChart)
 	api.Register(a, withText(user("user-logs", http.MethodGet, "/api/user/logs", "Requests of the caller's tokens", notFound), "The same parameters as the log of administrators."), s.userLogs)
+	api.Register(a, exported(user("user-log-export", http.MethodGet, "/api/user/logs/export", "Requests of the caller's tokens as a file", notFound)), s.exportUserLogs)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/user/logs/events", Policy: httpd.APIKey, Handler: s.handleUserLogEvents},
 		s.events(a, "user-log-events", tagUser, "Requests of the caller's tokens as they end"))
 }
@@ -152,6 +160,7 @@ func (s *Service) logAPI(a *api.API) {
 		return op(id, http.MethodGet, path, tag, summary, errors...)
 	}
 	api.Register(a, add("logs", "/api/logs/list", tagLogs, "List requests"), s.listLogs)
+	api.Register(a, exported(add("log-export", "/api/logs/export", tagLogs, "Requests as a file")), s.exportLogs)
 	api.Register(a, add("log-catalog", "/api/logs/catalog", tagLogs, "What the log can be filtered by"), s.logFacets)
 	api.Register(a, add("log-details", "/api/logs/{id}/details", tagLogs, "One request, with its bodies where they are kept", notFound), s.logDetails)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/logs/events", Policy: httpd.Admin, Handler: s.handleLogEvents},

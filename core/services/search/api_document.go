@@ -27,7 +27,7 @@ type proxyError struct {
 		Error string `json:"error" doc:"The same as message."`
 	} `json:"detail"`
 	Scope   string `json:"scope,omitempty" enum:"requests,credits" doc:"With 429: what is used up."`
-	Window  string `json:"window,omitempty" enum:"hour,day,month"`
+	Window  string `json:"window,omitempty" enum:"minute,hour,day,month"`
 	Limit   int64  `json:"limit,omitempty"`
 	Used    int64  `json:"used,omitempty"`
 	ResetAt string `json:"reset_at,omitempty" format:"date-time"`
@@ -52,7 +52,7 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 	research.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	result := huma.Operation{
 		OperationID: "research-result", Summary: "Result of a research", Tags: []string{tagProxy}, Responses: s.proxyAnswers(a, http.StatusOK),
-		Parameters: []*huma.Param{pathParam("request_id")},
+		Parameters: []*huma.Param{pathParam("request_id"), {Name: "include_usage", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "Report the credits that the research cost."}},
 	}
 	result.Responses["202"] = &huma.Response{Description: "The research is still running", Content: api.JSON(api.Schema[proxied](a))}
 	usage := huma.Operation{OperationID: "usage", Summary: "What the token has used", Tags: []string{tagProxy}, Responses: map[string]*huma.Response{
@@ -60,7 +60,7 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 		"401": {Description: "No token, or one that is not valid", Content: api.JSON(api.Schema[proxyError](a))},
 		"429": {Description: "Too many tokens that are not valid", Content: api.JSON(api.Schema[proxyError](a))},
 	}}
-	health := huma.Operation{OperationID: "health", Summary: "Is the service alive", Tags: []string{tagPublic}, Responses: map[string]*huma.Response{
+	health := huma.Operation{OperationID: "health", Summary: "Is the service alive", Tags: []string{tagPublic}, Metadata: map[string]any{api.AnyQuery: true}, Responses: map[string]*huma.Response{
 		"200": {Description: "ok", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 	}}
 	return map[string]huma.Operation{
@@ -124,6 +124,8 @@ func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
 	anything := &huma.Schema{}
 	op := huma.Operation{
 		OperationID: id, Summary: summary, Tags: []string{tagMCP}, Description: "Streamable HTTP, for clients with sessions and without.",
+		// Its handler knows the token's parameter in any case, and clients add parameters of their own.
+		Metadata: map[string]any{api.AnyQuery: true},
 		Security: []map[string][]string{{"accessToken": {}}, {"queryToken": {}}},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "JSON-RPC answers", Content: map[string]*huma.MediaType{"application/json": {Schema: anything}, "text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
@@ -152,6 +154,7 @@ func (s *Service) events(a *api.API, id, tag, summary string) huma.Operation {
 			"200": {Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}},
 		},
 	}
+	op.Parameters = []*huma.Param{{Name: "afterId", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The same as Last-Event-ID; the larger counts."}}
 	for _, name := range []string{"auth_token_id", "key_id", "operation", "result"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
 	}

@@ -84,13 +84,13 @@ func TestTokenAPI(t *testing.T) {
 		e.svc.cfg.People = people{"ann": {ID: "ann", Name: "Ann", Email: "ann@example.com"}}
 		c := newContract(e)
 
-		made := field(t, c.admin(201, "POST", "/api/tokens", `{"note":"first <b>","owner_id":"ann","limits":{"credits_day":7}}`), "token").(string)
+		made := field(t, c.admin(201, "POST", "/api/tokens", `{"note":"first <b>","owner_id":"ann","limits":{"credits_day":7,"requests_minute":9}}`), "token").(string)
 		id := idOf(made)
 		if e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+made).status != 200 {
 			t.Fatal("the new token does not work")
 		}
 		g := c.admin(200, "GET", "/api/tokens/"+id, "")
-		for name, want := range map[string]any{"note": "first <b>", "enabled": true, "quota_daily_limit": 7.0, "quota_hourly_limit": 1000.0, "quota_daily_used": 1.0, "quota_requests_used": 1.0, "quota_state": "normal"} {
+		for name, want := range map[string]any{"note": "first <b>", "enabled": true, "quota_daily_limit": 7.0, "quota_minute_limit": 9.0, "quota_minute_used": 1.0, "quota_hourly_limit": 1000.0, "quota_daily_used": 1.0, "quota_requests_used": 1.0, "quota_state": "normal"} {
 			if g.json[name] != want {
 				t.Errorf("%s is %v, want %v", name, g.json[name], want)
 			}
@@ -105,7 +105,7 @@ func TestTokenAPI(t *testing.T) {
 
 		for _, bad := range []struct{ body, field string }{
 			{`{"owner_id":"nobody"}`, "owner_id"}, {`{"note":"` + strings.Repeat("x", 501) + `"}`, "note"}, {`{"expires_at":"2020-01-01T00:00:00Z"}`, "expires_at"},
-			{`{"limits":{"credits_day":-1}}`, "limits.credits_day"}, {`{"expires_at":"tomorrow"}`, "expires_at"}, {"{\"group\":\"a\\u0007b\"}", "group"},
+			{`{"limits":{"credits_day":-1}}`, "limits.credits_day"}, {`{"limits":{"requests_minute":-1}}`, "limits.requests_minute"}, {`{"expires_at":"tomorrow"}`, "expires_at"}, {"{\"group\":\"a\\u0007b\"}", "group"},
 		} {
 			if g := c.admin(400, "POST", "/api/tokens", bad.body); g.json["code"] != "invalid_request" || g.json["field"] != bad.field {
 				t.Errorf("%s: got %s", bad.body, g.body)

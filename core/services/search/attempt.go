@@ -90,8 +90,10 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 		return a.fetchResearch(ctx)
 	}
 	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.op.Name))
+	var failed *failedAnswer
 	for _, l := range a.state.candidates(a.call) {
 		if k := a.kept(l); k != nil {
+			failed.discard()
 			return a.answerFromCache(l, k), nil
 		}
 		if x := a.reserve(l); x != nil {
@@ -100,15 +102,27 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 		}
 		var ans *answer
 		if ans, err = a.callBackend(ctx, l); err == nil {
+			failed.discard()
+			if a.mayTryNext(ans) {
+				failed = a.setAside(ans)
+				continue
+			}
 			a.keep(ans)
 			return ans, nil
 		}
-		if a.client.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
+		if errors.Is(err, catalog.ErrRetired) {
+			failed.discard()
 			return nil, err
 		}
 		// The next backend reserves its own price: what this one may have charged is settled here.
 		a.chargeUnknown(err)
+		if a.client.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
+			break
+		}
 		a.service.cfg.Logger.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
+	}
+	if failed != nil {
+		return a.restore(failed), nil
 	}
 	return nil, err
 }

@@ -214,7 +214,7 @@ func TestCloseEndsThoughNothingCanBeWritten(t *testing.T) {
 
 func TestCloseWritesTheRest(t *testing.T) {
 	e := newEnv(t)
-	id := idOf(e.token(&Limits{1000, 1000, 1000, 1000}))
+	id := idOf(e.token(&Limits{1000, 1000, 1000, 1000, 0}))
 	for range 500 {
 		if _, err := e.call(e.svc, id, sdk.OpMap, `{"url":"a"}`); err != nil {
 			t.Fatal(err)

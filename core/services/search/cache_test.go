@@ -36,7 +36,7 @@ func (e *env) tokenWith(ttl int64, l *Limits) string {
 func TestKeptAnswers(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), counting)
-		limits := &Limits{100, 4, 100, 100}
+		limits := &Limits{100, 4, 100, 100, 0}
 		token, other, none := e.tokenWith(60, limits), e.tokenWith(10, limits), e.token(limits)
 		for i, tt := range []struct {
 			token, op, body string
@@ -89,7 +89,7 @@ func TestKeptAnswers(t *testing.T) {
 
 func TestWhatIsNotKept(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.CacheTTL = time.Hour })
-	token := e.token(&Limits{1000, 1000, 1000, 1000})
+	token := e.token(&Limits{1000, 1000, 1000, 1000, 0})
 	twice := func(op, body string) int {
 		t.Helper()
 		before := len(e.backend.seen())

@@ -64,8 +64,13 @@ func (e *entry) log() RequestLog {
 }
 
 type logQuery struct {
-	Limit      int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor     string    `query:"cursor" maxLength:"300" doc:"nextCursor or prevCursor of another page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"300" doc:"nextCursor or prevCursor of another page."`
+	LogQuery
+}
+
+// LogQuery are the filters of the log.
+type LogQuery struct {
 	TokenID    string    `query:"auth_token_id" maxLength:"8"`
 	KeyID      string    `query:"key_id" maxLength:"12"`
 	Operations []string  `query:"operation,explode" maxItems:"10" doc:"Repeatable."`
@@ -77,7 +82,7 @@ type logQuery struct {
 	Until      time.Time `query:"until" doc:"Before this moment."`
 }
 
-func (q *logQuery) filter() LogFilter {
+func (q *LogQuery) filter() LogFilter {
 	f := LogFilter{
 		KeyID: q.KeyID, Operations: q.Operations, Outcomes: q.Results, Backend: q.Backend, Statuses: q.Statuses, RequestID: q.RequestID, Since: q.Since, Until: q.Until,
 	}

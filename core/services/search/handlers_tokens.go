@@ -24,6 +24,9 @@ type AuthToken struct {
 	LastUsedAt     *string                  `json:"last_used_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
 	TotalRequests  int64                    `json:"total_requests" doc:"Requests since the token was made." example:"1234"`
 	QuotaState     string                   `json:"quota_state" enum:"normal,hour,day,month" doc:"The widest window of the quota that is used up."`
+	MinuteUsed     int64                    `json:"quota_minute_used" doc:"Requests in the rolling minute."`
+	MinuteLimit    int64                    `json:"quota_minute_limit" doc:"0 where there is no such limit."`
+	MinuteResetAt  string                   `json:"quota_minute_reset_at" format:"date-time"`
 	RequestsUsed   int64                    `json:"quota_requests_used" doc:"Requests in the rolling hour."`
 	RequestsLimit  int64                    `json:"quota_requests_limit"`
 	RequestsReset  string                   `json:"quota_requests_reset_at" format:"date-time"`
@@ -47,10 +50,11 @@ type TokenOwner struct {
 
 // TokenLimits are limits of a token's own.
 type TokenLimits struct {
-	RequestsHour *int64 `json:"requests_hour" required:"false" minimum:"0" doc:"Requests in a rolling hour." example:"1000"`
-	CreditsHour  *int64 `json:"credits_hour" required:"false" minimum:"0" doc:"Credits in a rolling hour." example:"200"`
-	CreditsDay   *int64 `json:"credits_day" required:"false" minimum:"0" doc:"Credits in a UTC day." example:"1000"`
-	CreditsMonth *int64 `json:"credits_month" required:"false" minimum:"0" doc:"Credits in a UTC month." example:"10000"`
+	RequestsHour   *int64 `json:"requests_hour" required:"false" minimum:"0" doc:"Requests in a rolling hour." example:"1000"`
+	CreditsHour    *int64 `json:"credits_hour" required:"false" minimum:"0" doc:"Credits in a rolling hour." example:"200"`
+	CreditsDay     *int64 `json:"credits_day" required:"false" minimum:"0" doc:"Credits in a UTC day." example:"1000"`
+	CreditsMonth   *int64 `json:"credits_month" required:"false" minimum:"0" doc:"Credits in a UTC month." example:"10000"`
+	RequestsMinute *int64 `json:"requests_minute" required:"false" minimum:"0" doc:"Requests in a rolling minute; 0 for no such limit." example:"60"`
 }
 
 type tokenList struct{ Body TokenPage }
@@ -104,7 +108,7 @@ func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
 		n.ExpiresAt = *b.ExpiresAt
 	}
 	if l := b.Limits; l != nil {
-		n.own = overrides{l.RequestsHour, l.CreditsHour, l.CreditsDay, l.CreditsMonth}
+		n.own = overrides{l.RequestsHour, l.CreditsHour, l.CreditsDay, l.CreditsMonth, l.RequestsMinute}
 	}
 	return n, s.checkOwner(ctx, b.OwnerID)
 }
@@ -129,19 +133,6 @@ func (s *Service) people(ctx context.Context, ids []string) (map[string]auth.Use
 		return nil, nil
 	}
 	return s.cfg.People.ByID(ctx, ids)
-}
-
-// maxOwners is how many users are offered as owners.
-const maxOwners = 500
-
-// Owners are users whom a token may be given to: those that are not disabled, at most 500.
-func (s *Service) Owners(ctx context.Context) ([]auth.User, error) {
-	if s.cfg.People == nil {
-		return nil, nil
-	}
-	all, err := s.cfg.People.List(ctx)
-	all = slices.DeleteFunc(all, func(u auth.User) bool { return u.Disabled })
-	return all[:min(len(all), maxOwners)], err
 }
 
 func (s *Service) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, error) {
@@ -224,10 +215,11 @@ func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
 	u, l := live.counter.used(s.cfg.Now()), live.limits
 	return AuthToken{
 		ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, ExpiresAt: optionalTime(r.ExpiresAt),
-		Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth},
+		Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
 		CacheTTL:  r.CacheTTL,
 		CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt)), LastUsedAt: optionalTime(ever.LastAt),
 		TotalRequests: ever.Requests + ever.Refused, QuotaState: live.quotaState(s.cfg.Now()),
+		MinuteUsed: u.MinuteRequests, MinuteLimit: l.RequestsMinute, MinuteResetAt: store.FormatTime(u.MinuteRequestsResetAt),
 		RequestsUsed: u.HourlyRequests, RequestsLimit: l.RequestsHour, RequestsReset: store.FormatTime(u.HourlyRequestsResetAt),
 		HourlyUsed: u.HourlyCredits, HourlyLimit: l.CreditsHour, HourlyResetAt: store.FormatTime(u.HourlyCreditsReset),
 		DailyUsed: u.DailyCredits, DailyLimit: l.CreditsDay, DailyResetAt: store.FormatTime(u.DailyResetAt),
@@ -276,7 +268,8 @@ func (s *Service) patchToken(ctx context.Context, in *tokenChange) (*struct{}, e
 		}
 	}
 	if l := in.Body.Limits; l != nil {
-		c.RequestsHour, c.CreditsHour, c.CreditsDay, c.CreditsMonth = &Override{l.RequestsHour}, &Override{l.CreditsHour}, &Override{l.CreditsDay}, &Override{l.CreditsMonth}
+		c.RequestsHour, c.RequestsMinute = &Override{l.RequestsHour}, &Override{l.RequestsMinute}
+		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &Override{l.CreditsHour}, &Override{l.CreditsDay}, &Override{l.CreditsMonth}
 	}
 	return nil, s.AssignToken(ctx, in.ID, c)
 }

@@ -16,6 +16,9 @@ type usageBody struct {
 	DailyError            int64  `json:"dailyError"`
 	MonthlySuccess        int64  `json:"monthlySuccess"`
 	MonthlyQuotaExhausted int64  `json:"monthlyQuotaExhausted"`
+	MinuteRequests        int64  `json:"minuteRequests"`
+	MinuteRequestsLimit   int64  `json:"minuteRequestsLimit" doc:"0 where there is no such limit."`
+	MinuteRequestsResetAt string `json:"minuteRequestsResetAt"`
 	HourlyRequests        int64  `json:"hourlyRequests"`
 	HourlyRequestsLimit   int64  `json:"hourlyRequestsLimit"`
 	HourlyRequestsResetAt string `json:"hourlyRequestsResetAt"`
@@ -47,6 +50,7 @@ func usage(t *token, now time.Time) usageBody {
 	return usageBody{
 		TokenID: t.id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,
 		MonthlySuccess: u.MonthlySuccess, MonthlyQuotaExhausted: u.MonthlyRefused,
+		MinuteRequests: u.MinuteRequests, MinuteRequestsLimit: l.RequestsMinute, MinuteRequestsResetAt: store.FormatTime(u.MinuteRequestsResetAt),
 		HourlyRequests: u.HourlyRequests, HourlyRequestsLimit: l.RequestsHour, HourlyRequestsResetAt: store.FormatTime(u.HourlyRequestsResetAt),
 		HourlyCredits: u.HourlyCredits, HourlyCreditsLimit: l.CreditsHour, HourlyCreditsResetAt: store.FormatTime(u.HourlyCreditsReset),
 		DailyCredits: u.DailyCredits, DailyCreditsLimit: l.CreditsDay, DailyCreditsResetAt: store.FormatTime(u.DailyResetAt),

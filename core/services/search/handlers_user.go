@@ -94,30 +94,33 @@ func (s *Service) userChart(ctx context.Context, in *tokenChart) (*struct{ Body 
 	return s.tokenChart(ctx, in)
 }
 
-// userLogs are the requests of the caller's tokens.
-func (s *Service) userLogs(ctx context.Context, in *logQuery) (*logList, error) {
-	f := in.filter()
-	if in.TokenID != "" {
-		if _, err := s.ownToken(ctx, in.TokenID); err != nil {
-			return nil, err
-		}
-	} else {
-		own, err := s.repo.tokensOf(ctx, auth.From(ctx).User.ID)
-		if err != nil {
-			return nil, err
-		}
-		if len(own) == 0 {
-			return &logList{LogPage{Items: []RequestLog{}, PageSize: in.Limit}}, nil
-		}
-		for _, t := range own {
-			f.TokenIDs = append(f.TokenIDs, t.ID)
-		}
-	}
+// ownLogs confines filters to the caller's tokens; found is false where there are none.
+func (s *Service) ownLogs(ctx context.Context, in *LogQuery) (f LogFilter, found bool, err error) {
+	f = in.filter()
 	// Which upstream key it was is none of a user's business.
 	f.KeyID = ""
+	if in.TokenID != "" {
+		_, err := s.ownToken(ctx, in.TokenID)
+		return f, true, err
+	}
+	own, err := s.repo.tokensOf(ctx, auth.From(ctx).User.ID)
+	for _, t := range own {
+		f.TokenIDs = append(f.TokenIDs, t.ID)
+	}
+	return f, len(own) > 0, err
+}
+
+func hideKey(r *RequestLog) { r.KeyID = "" }
+
+// userLogs are the requests of the caller's tokens.
+func (s *Service) userLogs(ctx context.Context, in *logQuery) (*logList, error) {
+	f, found, err := s.ownLogs(ctx, &in.LogQuery)
+	if err != nil || !found {
+		return &logList{LogPage{Items: []RequestLog{}, PageSize: in.Limit}}, err
+	}
 	out, err := s.Requests(ctx, f, in.Cursor, in.Limit)
 	for i := range out.Items {
-		out.Items[i].KeyID = ""
+		hideKey(&out.Items[i])
 	}
 	return &logList{out}, err
 }

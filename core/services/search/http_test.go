@@ -79,11 +79,12 @@ func TestRefusals(t *testing.T) {
 		limit, used   int
 		reset         time.Time
 	}{
-		{"requests", "hour", Limits{2, 100, 100, 100}, "search", `{"query":"a"}`, 2, 2, 2, noon.Truncate(time.Minute).Add(time.Hour)},
-		{"credits", "hour", Limits{100, 7, 100, 100}, "crawl", `{"url":"a"}`, 2, 7, 6, noon.Truncate(time.Minute).Add(time.Hour)},
-		{"credits", "day", Limits{100, 100, 5, 100}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)},
-		{"credits", "month", Limits{100, 100, 100, 4}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
-		{"requests", "hour", Limits{0, 1, 1, 1}, "search", `{"query":"a"}`, 0, 0, 0, noon.Truncate(time.Minute).Add(time.Minute)},
+		{"requests", "hour", Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, noon.Truncate(time.Minute).Add(time.Hour)},
+		{"credits", "hour", Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, noon.Truncate(time.Minute).Add(time.Hour)},
+		{"credits", "day", Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)},
+		{"credits", "month", Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
+		{"requests", "minute", Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, noon.Add(time.Minute)},
+		{"requests", "hour", Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, noon.Truncate(time.Minute).Add(time.Minute)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scope+" "+tt.window+" "+strconv.Itoa(tt.limit), func(t *testing.T) {
@@ -130,13 +131,14 @@ func TestRefusals(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	e := newEnv(t)
-	token := e.token(&Limits{500, 4, 500, 5000})
+	token := e.token(&Limits{500, 4, 500, 5000, 7})
 	for range 2 {
 		e.post("crawl", token, `{"url":"a"}`)
 	}
 	g := e.send(http.MethodGet, url+"usage", "", "Authorization", "Bearer "+token)
 	want := map[string]any{
 		"tokenId": idOf(token), "dailySuccess": 1., "dailyError": 0., "monthlySuccess": 1., "monthlyQuotaExhausted": 1.,
+		"minuteRequests": 1., "minuteRequestsLimit": 7., "minuteRequestsResetAt": "2026-03-15T12:01:30.000Z",
 		"hourlyRequests": 1., "hourlyRequestsLimit": 500., "hourlyRequestsResetAt": "2026-03-15T13:00:00.000Z",
 		"hourlyCredits": 3., "hourlyCreditsLimit": 4., "hourlyCreditsResetAt": "2026-03-15T13:00:00.000Z",
 		"dailyCredits": 3., "dailyCreditsLimit": 500., "dailyCreditsResetAt": "2026-03-16T00:00:00.000Z",
@@ -206,7 +208,7 @@ func TestMetricsNameNoToken(t *testing.T) {
 	t.Cleanup(svc.Close)
 	e.svc = svc
 	e.addKeys("upstream-key")
-	token := e.token(&Limits{1, 10, 10, 10})
+	token := e.token(&Limits{1, 10, 10, 10, 0})
 	for range 2 {
 		e.post("search", token, `{"query":"a"}`)
 	}
@@ -237,7 +239,7 @@ func TestMetricsNameNoToken(t *testing.T) {
 // TestReloadUnderLoad: calls to a backend that is taken away follow to the new one, and none is lost.
 func TestReloadUnderLoad(t *testing.T) {
 	e := newEnv(t)
-	token := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6}))
+	token := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 {

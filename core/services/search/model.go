@@ -33,6 +33,8 @@ type tokenRecord struct {
 	LimitCreditsHour  *int64
 	LimitCreditsDay   *int64
 	LimitCreditsMonth *int64
+	// LimitRequestsMinute is 0 where the token has no such limit.
+	LimitRequestsMinute *int64
 	// CacheTTL is for how many seconds the token may be given kept answers; nil takes the default.
 	CacheTTL  *int64
 	CreatedAt int64 `gorm:"autoCreateTime:false"`

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 )
@@ -18,4 +19,17 @@ type People interface {
 // Sessions ends sign-ins.
 type Sessions interface {
 	EndSession(ctx context.Context, id string) error
+}
+
+// maxOwners is how many users are offered as owners.
+const maxOwners = 500
+
+// Owners are users whom a token may be given to: those that are not disabled, at most 500.
+func (s *Service) Owners(ctx context.Context) ([]auth.User, error) {
+	if s.cfg.People == nil {
+		return nil, nil
+	}
+	all, err := s.cfg.People.List(ctx)
+	all = slices.DeleteFunc(all, func(u auth.User) bool { return u.Disabled })
+	return all[:min(len(all), maxOwners)], err
 }

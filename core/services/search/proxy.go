@@ -88,7 +88,7 @@ func (x *Exceeded) fault(now time.Time) error {
 		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
 }
 
-var windowName = map[string]string{"hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}
+var windowName = map[string]string{"minute": "limit by the minute", "hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}
 
 // maxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
 const maxLogged = 256 << 10

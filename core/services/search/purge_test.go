@@ -22,7 +22,7 @@ func TestPurge(t *testing.T) {
 				return r, nil
 			}
 		})
-		id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6}))
+		id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
 		const old = purgeSlice + 7
 		for range old {
 			if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// Limits bound what one token may use. 0 lets nothing through.
+// Limits bound what one token may use. 0 lets nothing through, save for RequestsMinute, where it is no limit.
 type Limits struct {
-	RequestsHour int64
-	CreditsHour  int64
-	CreditsDay   int64
-	CreditsMonth int64
+	RequestsHour   int64
+	CreditsHour    int64
+	CreditsDay     int64
+	CreditsMonth   int64
+	RequestsMinute int64
 }
 
 // Exceeded tells which limit a request ran into.
 type Exceeded struct {
-	// Scope is "requests" or "credits", Window "hour", "day" or "month".
+	// Scope is "requests" or "credits", Window "minute", "hour", "day" or "month".
 	Scope   string
 	Window  string
 	Limit   int64
@@ -24,20 +25,18 @@ type Exceeded struct {
 }
 
 const (
-	ringMinutes = 60
+	ringMinutes = ringSize
 	minutesDay  = 24 * 60
 )
 
 // counter counts the requests and credits of one token: a rolling hour of 60 one-minute buckets, the UTC day and the
-// UTC month. Credits are reserved before the upstream is called and settled afterwards; a reservation counts as used.
+// UTC month, and the requests of a rolling minute of 60 one-second buckets. Credits are reserved before the upstream is called and settled afterwards; a reservation counts as used.
 // It holds the limits exactly under any concurrency.
 type counter struct {
 	mu       sync.Mutex
-	minute   int64 // the newest bucket of the ring
-	requests [ringMinutes]int64
-	credits  [ringMinutes]int64
-	reqSum   int64
-	credSum  int64
+	seconds  ring
+	requests ring
+	credits  ring
 	reserved int64
 	day      period
 	month    period
@@ -61,16 +60,9 @@ func monthStart(t time.Time) int64 {
 
 // advance moves the windows to now.
 func (c *counter) advance(now time.Time) {
-	m := now.Unix() / 60
-	if gap := m - c.minute; gap > 0 {
-		for i := range min(gap, ringMinutes) {
-			slot := (m - i) % ringMinutes
-			c.reqSum -= c.requests[slot]
-			c.credSum -= c.credits[slot]
-			c.requests[slot], c.credits[slot] = 0, 0
-		}
-		c.minute = m
-	}
+	c.seconds.advance(now.Unix())
+	c.requests.advance(now.Unix() / 60)
+	c.credits.advance(now.Unix() / 60)
 	if d := dayStart(now); d > c.day.start {
 		c.day = period{start: d}
 		if s := monthStart(now); s > c.month.start {
@@ -87,25 +79,18 @@ func (c *counter) reserve(now time.Time, price int64, l Limits) *Exceeded {
 	if x := c.check(now, price, l); x != nil {
 		return x
 	}
-	c.requests[c.slot(now)]++
-	c.reqSum++
+	c.seconds.add(now.Unix(), 1)
+	c.requests.add(now.Unix()/60, 1)
 	c.reserved += price
 	return nil
 }
 
-// slot is the bucket of a moment. Requests that overtake each other meet a window that has moved on; each is counted in
-// its own minute, as it is stored. After a clock that was set back the newest bucket takes what lies before them all.
-func (c *counter) slot(at time.Time) int64 {
-	m := at.Unix() / 60
-	if m > c.minute || m <= c.minute-ringMinutes {
-		m = c.minute
-	}
-	return m % ringMinutes
-}
-
 func (c *counter) check(now time.Time, price int64, l Limits) *Exceeded {
-	if c.reqSum >= l.RequestsHour {
-		return &Exceeded{"requests", "hour", l.RequestsHour, c.reqSum, c.freed(now, &c.requests, c.reqSum-l.RequestsHour+1)}
+	if used := c.requests.sum; used >= l.RequestsHour {
+		return &Exceeded{"requests", "hour", l.RequestsHour, used, c.requests.freed(now, time.Minute, used-l.RequestsHour+1)}
+	}
+	if used := c.seconds.sum; l.RequestsMinute > 0 && used >= l.RequestsMinute {
+		return &Exceeded{"requests", "minute", l.RequestsMinute, used, c.seconds.freed(now, time.Second, used-l.RequestsMinute+1)}
 	}
 	return c.checkCredits(now, price, l)
 }
@@ -120,26 +105,10 @@ func (c *counter) checkCredits(now time.Time, price int64, l Limits) *Exceeded {
 		return &Exceeded{"credits", "month", l.CreditsMonth, c.month.credits + c.reserved, nextMonth(now)}
 	case over(c.day.credits, l.CreditsDay):
 		return &Exceeded{"credits", "day", l.CreditsDay, c.day.credits + c.reserved, nextDay(now)}
-	case over(c.credSum, l.CreditsHour):
-		return &Exceeded{"credits", "hour", l.CreditsHour, c.credSum + c.reserved, c.freed(now, &c.credits, c.credSum+price-l.CreditsHour)}
+	case over(c.credits.sum, l.CreditsHour):
+		return &Exceeded{"credits", "hour", l.CreditsHour, c.credits.sum + c.reserved, c.credits.freed(now, time.Minute, c.credits.sum+price-l.CreditsHour)}
 	}
 	return nil
-}
-
-// freed is when the ring will have let go of at least n, or, if it holds less, of everything; of nothing it has let go at
-// the next minute.
-func (c *counter) freed(now time.Time, ring *[ringMinutes]int64, n int64) time.Time {
-	last := now.Unix()/60 + 1
-	for i := int64(ringMinutes - 1); i >= 0; i-- {
-		held := ring[(c.minute-i+ringMinutes)%ringMinutes]
-		if held != 0 {
-			last = c.minute - i + ringMinutes
-		}
-		if n -= held; n <= 0 {
-			return time.Unix((c.minute-i+ringMinutes)*60, 0).UTC()
-		}
-	}
-	return time.Unix(last*60, 0).UTC()
 }
 
 func nextDay(now time.Time) time.Time {
@@ -187,9 +156,8 @@ func (c *counter) refuse(now, began time.Time) {
 
 func (c *counter) add(began time.Time, credits int64, outcome Outcome) {
 	m := began.Unix() / 60
-	if m > c.minute-ringMinutes && m <= c.minute {
-		c.credits[m%ringMinutes] += credits
-		c.credSum += credits
+	if c.credits.holds(m) {
+		c.credits.add(m, credits)
 	}
 	for _, p := range []*period{&c.day, &c.month} {
 		if m < p.start {
@@ -207,17 +175,18 @@ func (c *counter) add(began time.Time, credits int64, outcome Outcome) {
 	}
 }
 
-// restore adds what was stored for a minute, at start.
+// restore adds what was stored for a minute, at start. For the rolling minute it may count a request for up to a minute too long.
 func (c *counter) restore(now time.Time, u usageRecord) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	if u.Minute > c.minute-ringMinutes && u.Minute <= c.minute {
-		slot := u.Minute % ringMinutes
-		c.requests[slot] += u.Requests
-		c.reqSum += u.Requests
-		c.credits[slot] += u.Credits
-		c.credSum += u.Credits
+	if c.requests.holds(u.Minute) {
+		c.requests.add(u.Minute, u.Requests)
+		c.credits.add(u.Minute, u.Credits)
+	}
+	// In which second they came is not stored: they count as if they had come in the last one that is possible.
+	if last := min(u.Minute*60+59, now.Unix()); c.seconds.holds(last) {
+		c.seconds.add(last, u.Requests)
 	}
 	for _, p := range []*period{&c.day, &c.month} {
 		if u.Minute >= p.start {
@@ -243,12 +212,14 @@ func (c *counter) period(now time.Time, month bool) period {
 // Used is what a token has used, at one moment.
 type Used struct {
 	HourlyRequests, HourlyCredits, DailyCredits, MonthlyCredits int64
+	MinuteRequests                                              int64
 	// Reserved are credits of requests that have not ended; they are part of none of the others.
 	Reserved                                  int64
 	DailySuccess, DailyError                  int64
 	MonthlySuccess, MonthlyRefused            int64
 	HourlyRequestsResetAt, HourlyCreditsReset time.Time
 	DailyResetAt, MonthlyResetAt              time.Time
+	MinuteRequestsResetAt                     time.Time
 }
 
 // used pictures the counter. The hourly reset times tell when the oldest of what is counted leaves the window.
@@ -257,11 +228,11 @@ func (c *counter) used(now time.Time) Used {
 	defer c.mu.Unlock()
 	c.advance(now)
 	return Used{
-		HourlyRequests: c.reqSum, HourlyCredits: c.credSum, DailyCredits: c.day.credits, MonthlyCredits: c.month.credits,
+		MinuteRequests: c.seconds.sum, HourlyRequests: c.requests.sum, HourlyCredits: c.credits.sum, DailyCredits: c.day.credits, MonthlyCredits: c.month.credits,
 		Reserved: c.reserved, DailySuccess: c.day.successes, DailyError: c.day.errors,
 		MonthlySuccess: c.month.successes, MonthlyRefused: c.month.refused,
-		HourlyRequestsResetAt: c.freed(now, &c.requests, 1), HourlyCreditsReset: c.freed(now, &c.credits, 1),
-		DailyResetAt: nextDay(now), MonthlyResetAt: nextMonth(now),
+		HourlyRequestsResetAt: c.requests.freed(now, time.Minute, 1), HourlyCreditsReset: c.credits.freed(now, time.Minute, 1),
+		DailyResetAt: nextDay(now), MonthlyResetAt: nextMonth(now), MinuteRequestsResetAt: c.seconds.freed(now, time.Second, 1),
 	}
 }
 
@@ -270,5 +241,5 @@ func (c *counter) window(now time.Time, limit int64) (remaining int64, reset tim
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	return max(0, limit-c.reqSum), c.freed(now, &c.requests, 1)
+	return max(0, limit-c.requests.sum), c.requests.freed(now, time.Minute, 1)
 }

@@ -57,6 +57,15 @@ func (m *model) month() int64 {
 	return m.credits(func(at time.Time) bool { return at.Format("200601") == m.now.Format("200601") })
 }
 
+func (m *model) requestsMinute() (n int64) {
+	for _, r := range append(append([]modelRequest{}, m.requests...), m.open...) {
+		if r.at.Unix() > m.now.Unix()-60 {
+			n++
+		}
+	}
+	return n
+}
+
 func (m *model) reserved() (n int64) {
 	for _, r := range m.open {
 		n += r.price
@@ -70,6 +79,8 @@ func (m *model) refusal(price int64) string {
 	switch {
 	case m.requestsHour() >= m.limits.RequestsHour:
 		return "requests hour"
+	case m.limits.RequestsMinute > 0 && m.requestsMinute() >= m.limits.RequestsMinute:
+		return "requests minute"
 	case price == 0:
 		return ""
 	case over(m.month(), m.limits.CreditsMonth):
@@ -84,7 +95,7 @@ func (m *model) refusal(price int64) string {
 
 func drawLimits(t *rapid.T) Limits {
 	n := rapid.Int64Range(0, 30)
-	return Limits{RequestsHour: n.Draw(t, "requests"), CreditsHour: n.Draw(t, "hour"), CreditsDay: n.Draw(t, "day"), CreditsMonth: n.Draw(t, "month")}
+	return Limits{RequestsHour: n.Draw(t, "requests"), CreditsHour: n.Draw(t, "hour"), CreditsDay: n.Draw(t, "day"), CreditsMonth: n.Draw(t, "month"), RequestsMinute: rapid.Int64Range(0, 4).Draw(t, "minute")}
 }
 
 func drawStep(t *rapid.T) time.Duration {
@@ -177,10 +188,10 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 		price    int64
 		admitted int64
 	}{
-		{"requests", Limits{100, 1e6, 1e6, 1e6}, 1, 100},
-		{"credits hour", Limits{1e6, 99, 1e6, 1e6}, 2, 49},
-		{"credits day", Limits{1e6, 1e6, 70, 1e6}, 7, 10},
-		{"credits month", Limits{1e6, 1e6, 1e6, 31}, 1, 31},
+		{"requests", Limits{100, 1e6, 1e6, 1e6, 0}, 1, 100},
+		{"credits hour", Limits{1e6, 99, 1e6, 1e6, 0}, 2, 49},
+		{"credits day", Limits{1e6, 1e6, 70, 1e6, 0}, 7, 10},
+		{"credits month", Limits{1e6, 1e6, 1e6, 31, 0}, 1, 31},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,7 +228,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 }
 
 func TestAFailureGivesTheReservationBack(t *testing.T) {
-	c, l := &counter{}, Limits{10, 2, 10, 10}
+	c, l := &counter{}, Limits{10, 2, 10, 10, 0}
 	if x := c.reserve(noon, 2, l); x != nil {
 		t.Fatal(x)
 	}

@@ -19,66 +19,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 //go:embed migrations
 var migrations embed.FS
-
-// Settings is the block service "search" of plugin.hcl.
-type Settings struct {
-	BaseURL      string         `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
-	Backend      []string       `patchbay:"backend,required,ref=search" doc:"The search instances that answer, such as [search.main, search.fallback]: the next is tried when one is down or out of keys. One may stand without brackets."`
-	NoAudit      bool           `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
-	LogBodies    bool           `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit, up to 256 KiB of each. Tokens and keys are never part of them."`
-	Retention    time.Duration  `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
-	DevOpenAdmin bool           `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
-	Notify       []string       `patchbay:"notify,ref=notify" doc:"The channels that get the service's alerts, such as [notify.ops]."`
-	CacheTTL     time.Duration  `patchbay:"cache_ttl,default=0s" doc:"How long an answer may be given again to a token that has no policy of its own; 0 for never."`
-	Limits       *LimitSet      `patchbay:"limits" doc:"What one token may use unless it has limits of its own."`
-	Alerts       *AlertSettings `patchbay:"alerts" doc:"When an alert is sent."`
-}
-
-// LimitSet is the limits block: the defaults for tokens.
-type LimitSet struct {
-	RequestsHour int64 `patchbay:"requests_hour,default=500" doc:"Requests in a rolling hour."`
-	CreditsHour  int64 `patchbay:"credits_hour,default=1000" doc:"Credits in a rolling hour."`
-	CreditsDay   int64 `patchbay:"credits_day,default=5000" doc:"Credits in a UTC day."`
-	CreditsMonth int64 `patchbay:"credits_month,default=50000" doc:"Credits in a UTC month."`
-}
-
-// DefaultLimits are the limits of a token where nobody says otherwise.
-func DefaultLimits() Limits {
-	return Limits{RequestsHour: 500, CreditsHour: 1000, CreditsDay: 5000, CreditsMonth: 50000}
-}
-
-func (s Settings) limits() Limits {
-	if s.Limits == nil {
-		return DefaultLimits()
-	}
-	return Limits(*s.Limits)
-}
-
-// Check finds what the types of the settings cannot express.
-func (s Settings) Check() schema.Diagnostics {
-	var out schema.Diagnostics
-	if s.Retention < time.Hour {
-		out = append(out, schema.Errorf(schema.At("retention"), "must be at least 1h")...)
-	}
-	if len(s.Backend) == 0 {
-		out = append(out, schema.Errorf(schema.At("backend"), "must name at least one instance")...)
-	}
-	if s.CacheTTL < 0 || s.CacheTTL > maxCacheTTL {
-		out = append(out, schema.Errorf(schema.At("cache_ttl"), "must be from 0s to 720h")...)
-	}
-	l := s.limits()
-	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay, "credits_month": l.CreditsMonth} {
-		if v < 0 {
-			out = append(out, schema.Errorf(schema.At("limits").Attr(name), "must not be negative")...)
-		}
-	}
-	return append(out, s.alerts().check()...)
-}
 
 // Config is what the service needs.
 type Config struct {

@@ -125,7 +125,7 @@ func (t *tokens) fresh(r tokenRecord) *token {
 
 func (r tokenRecord) live(defaults Limits) *token {
 	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}}
-	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth}
+	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute}
 	out.limits = out.own.over(defaults)
 	copy(out.hash[:], r.Hash)
 	if r.ExpiresAt != 0 {
@@ -149,11 +149,12 @@ func (t *token) quotaState(now time.Time) string {
 }
 
 // overrides are a token's own limits; nil takes the default.
-type overrides struct{ requests, hour, day, month *int64 }
+type overrides struct{ requests, hour, day, month, minute *int64 }
 
 func (o overrides) over(l Limits) Limits {
 	for _, x := range []struct{ from, to *int64 }{
 		{o.requests, &l.RequestsHour}, {o.hour, &l.CreditsHour}, {o.day, &l.CreditsDay}, {o.month, &l.CreditsMonth},
+		{o.minute, &l.RequestsMinute},
 	} {
 		if x.from != nil {
 			*x.to = *x.from

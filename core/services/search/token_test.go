@@ -191,17 +191,17 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 
 func TestReloadGivesNewDefaultsToTokensWithoutTheirOwn(t *testing.T) {
 	e := newEnv(t)
-	own := idOf(e.token(&Limits{1, 2, 3, 4}))
+	own := idOf(e.token(&Limits{1, 2, 3, 4, 0}))
 	plain := idOf(e.token(nil))
 	set := e.set
 	set.Limits = &LimitSet{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6}
 	if err := e.svc.Reload(set, e.backend); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.svc.tokens.get(own).limits; got != (Limits{1, 2, 3, 4}) {
+	if got := e.svc.tokens.get(own).limits; got != (Limits{1, 2, 3, 4, 0}) {
 		t.Errorf("own limits: %+v", got)
 	}
-	if got := e.svc.tokens.get(plain).limits; got != (Limits{9, 8, 7, 6}) {
+	if got := e.svc.tokens.get(plain).limits; got != (Limits{9, 8, 7, 6, 0}) {
 		t.Errorf("new defaults: %+v", got)
 	}
 }

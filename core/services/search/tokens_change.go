@@ -27,7 +27,7 @@ type TokenChange struct {
 	ExpiresAt *time.Time
 	Enabled   *bool
 	// Limits are set one by one: nil leaves a limit, a nil Value takes the service's default.
-	RequestsHour, CreditsHour, CreditsDay, CreditsMonth *Override
+	RequestsHour, CreditsHour, CreditsDay, CreditsMonth, RequestsMinute *Override
 	// CacheTTL is for how many seconds answers may be given again; a nil Value takes the default.
 	CacheTTL *Override
 }
@@ -61,6 +61,7 @@ func (c TokenChange) values() (map[string]any, error) {
 	}{
 		{"limit_requests", "limits.requests_hour", c.RequestsHour}, {"limit_credits_hour", "limits.credits_hour", c.CreditsHour},
 		{"limit_credits_day", "limits.credits_day", c.CreditsDay}, {"limit_credits_month", "limits.credits_month", c.CreditsMonth},
+		{"limit_requests_minute", "limits.requests_minute", c.RequestsMinute},
 		{"cache_ttl", "cache_ttl", c.CacheTTL},
 	} {
 		if l.o == nil {

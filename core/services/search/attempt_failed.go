@@ -1,0 +1,47 @@
+package search
+
+import (
+	"time"
+
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// failedAnswer is an upstream's 5xx that the client gets if no later backend answers.
+type failedAnswer struct {
+	answer           *answer
+	link             *link
+	keyID            string
+	upstream, plugin time.Duration
+	// credits are what the upstream charged for it.
+	credits int64
+}
+
+// discard releases the answer; f may be nil.
+func (f *failedAnswer) discard() {
+	if f != nil {
+		f.answer.discard()
+	}
+}
+
+// mayTryNext reports whether another backend may be asked instead of passing an answer on. A research may have begun in
+// spite of its status, and would be paid for twice.
+func (a *attempt) mayTryNext(ans *answer) bool {
+	return a.state.settings.NextOn5xx && ans.head.Status >= 500 && a.call.op.Name != sdk.OpResearch && a.client.Err() == nil
+}
+
+// setAside keeps a 5xx while later backends are tried. What the upstream charged for it stays charged.
+func (a *attempt) setAside(ans *answer) *failedAnswer {
+	f := &failedAnswer{answer: ans, link: a.link, keyID: a.keyID, upstream: a.upstream, plugin: a.plugin}
+	if !a.unmetered {
+		f.credits = charged(ans, 0)
+		a.spent += f.credits
+	}
+	return f
+}
+
+// restore makes a 5xx the answer of the call after all.
+func (a *attempt) restore(f *failedAnswer) *answer {
+	a.link, a.keyID, a.upstream, a.plugin = f.link, f.keyID, f.upstream, f.plugin
+	a.spent -= f.credits
+	return f.answer
+}

@@ -1,0 +1,92 @@
+package search
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// exportPage is how many requests of an export are read at once.
+const exportPage = 500
+
+type exportQuery struct {
+	LogQuery
+	Format string `query:"format" enum:"csv,ndjson" default:"csv"`
+}
+
+// exportLogs streams the requests that the filters of the list choose, the newest first.
+func (s *Service) exportLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
+	return s.export(ctx, in.Format, in.filter(), func(*RequestLog) {})
+}
+
+// exportUserLogs is exportLogs for the requests of the caller's tokens.
+func (s *Service) exportUserLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
+	f, found, err := s.ownLogs(ctx, &in.LogQuery)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return s.exportFile(in.Format, f, nil, hideKey), nil
+	}
+	return s.export(ctx, in.Format, f, hideKey)
+}
+
+// export reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
+func (s *Service) export(ctx context.Context, format string, f LogFilter, change func(*RequestLog)) (*huma.StreamResponse, error) {
+	rows, err := s.repo.requests(ctx, f, 0, 0, exportPage)
+	if err != nil {
+		return nil, err
+	}
+	return s.exportFile(format, f, rows, change), nil
+}
+
+// exportFile returns what writes a file; rows are its first page.
+func (s *Service) exportFile(format string, f LogFilter, rows []requestRow, change func(*RequestLog)) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) { s.writeExport(humagin.Unwrap(hc), format, f, rows, change) }}
+}
+
+// writeExport writes page after page; rows are the first one.
+func (s *Service) writeExport(c *gin.Context, format string, f LogFilter, rows []requestRow, change func(*RequestLog)) {
+	file, err := httpd.NewRowFile(c, "patchbay-requests", format, exportColumns)
+	for err == nil {
+		for i := range rows {
+			r := rows[i].log()
+			change(&r)
+			if err = file.Write(r, r.cells()); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = file.Flush()
+		}
+		if err != nil || len(rows) < exportPage {
+			break
+		}
+		rows, err = s.repo.requests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, exportPage)
+	}
+	if err != nil {
+		file.Abort(err)
+	}
+}
+
+// exportColumns are the members of RequestLog.
+var exportColumns = []string{
+	"id", "created_at", "request_id", "auth_token_id", "key_id", "backend", "operation", "result_status", "http_status", "upstream_status", "business_credits",
+	"duration_ms", "upstream_ms", "plugin_ms", "attempts", "request_body_bytes", "response_body_bytes", "client_ip", "error_code", "cached",
+}
+
+// cells are the values of a row in the order of exportColumns.
+func (r *RequestLog) cells() []string {
+	n := func(v int) string { return strconv.Itoa(v) }
+	ms := func(v Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
+	return []string{
+		strconv.FormatInt(r.ID, 10), r.CreatedAt, r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus, n(r.HTTPStatus), n(r.UpstreamStatus),
+		strconv.FormatInt(r.Credits, 10), ms(r.DurationMS), ms(r.UpstreamMS), ms(r.PluginMS), n(r.Attempts), n(r.RequestBytes), n(r.ResponseBytes), r.ClientIP,
+		r.ErrorCode, strconv.FormatBool(r.Cached),
+	}
+}

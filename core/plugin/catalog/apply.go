@@ -214,10 +214,12 @@ func (ch *Change) openLate(ctx context.Context) error {
 		p.process, _ = ch.catalog.cfg.Host.Open(ctx, p.old.Spec)
 		p.old.retire(ch.catalog.cfg.Drain)
 		if err := ch.configure(ctx, p.in); err != nil {
-			for _, opened := range ch.late[:i] {
-				_ = opened.in.process.Remove(ctx, opened.in.ID)
+			// Going back is not called off with ctx. The plugin may have opened the last instance after its answer was given up.
+			ctx := context.WithoutCancel(ctx)
+			for _, opened := range ch.late[:i+1] {
+				opened.in.remove(ctx, ch.catalog.cfg.Drain)
 			}
-			return errors.Join(err, ch.restore(context.WithoutCancel(ctx), ch.late[:i+1]))
+			return errors.Join(err, ch.restore(ctx, ch.late[:i+1]))
 		}
 	}
 	for _, p := range ch.late {

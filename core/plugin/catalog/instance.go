@@ -107,10 +107,15 @@ func (in *Instance) retire(drain time.Duration) {
 		_ = in.client.Close()
 	}
 	in.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	in.remove(context.Background(), drain)
+	in.process.Release()
+}
+
+// remove ends the instance in its process, and waits for that for at most drain.
+func (in *Instance) remove(ctx context.Context, drain time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, drain)
 	defer cancel()
 	_ = in.process.Remove(ctx, in.ID)
-	in.process.Release()
 }
 
 // Handle stands for an instance by its name, such as search.docs, across reloads.

@@ -6,8 +6,8 @@ import "time"
 type State string
 
 // The states. A process goes declared → starting → configuring → ready ⇄ degraded, after an exit through backoff to
-// starting again. Failed is left when a file of the
-// plugin changes, by Restart, or when an instance of the plugin is opened anew.
+// starting again. Failed is left when a file of the plugin changes, by Restart, or when an instance of the plugin is opened
+// anew.
 const (
 	Declared    State = "declared"
 	Starting    State = "starting"

@@ -34,6 +34,15 @@ func short(digest string) string {
 
 func dash(s string) string { return cmp.Or(s, "–") }
 
+// dependentNames are the names of dependents in their order.
+func dependentNames(list []service.Dependent) string {
+	names := make([]string, len(list))
+	for i, d := range list {
+		names[i] = d.Name
+	}
+	return strings.Join(names, ", ")
+}
+
 func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
 // tone is the class of a state's pill.

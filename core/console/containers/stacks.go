@@ -237,6 +237,8 @@ type updateView struct {
 	Mismatch bool
 	// Drift is what recreating the services would change besides their images.
 	Drift []service.ServiceDrift
+	// Dependents are the services that are recreated too, by the id of the one that they share with.
+	Dependents map[string][]service.Dependent
 }
 
 type updateRow struct {
@@ -286,6 +288,10 @@ func (p pages) confirmUpdate(c *gin.Context) {
 		ids = append(ids, row.Service.ID)
 	}
 	if u.Drift, err = p.service.Drift(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if u.Dependents, err = p.service.Dependents(c.Request.Context(), ids); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}

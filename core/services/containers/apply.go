@@ -269,8 +269,10 @@ func (c *change) recreate(ctx context.Context) error {
 	if c.rec.Replicas == 0 {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
-	_, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate))
-	return err
+	if _, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate)); err != nil {
+		return err
+	}
+	return c.recreateDependents(ctx)
 }
 
 func (c *change) health(ctx context.Context) error {
@@ -328,7 +330,11 @@ func (c *change) finish(ctx context.Context, status string, cause error) error {
 	if err := c.s.repo.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
-	c.s.refreshServices(ctx, []string{c.svc.ID})
+	changed := []string{c.svc.ID}
+	for _, d := range c.rec.Dependents {
+		changed = append(changed, d.ServiceID)
+	}
+	c.s.refreshServices(ctx, changed)
 	if status == changeSuccess {
 		c.r.info(ctx, "%s: runs %s", c.name(), short(c.rec.ToDigest))
 	}

@@ -230,5 +230,7 @@ func (c *change) startAgain(ctx context.Context) {
 	defer cancel()
 	if _, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
 		c.r.fail(ctx, "%s: it could not be started again: %s", c.name(), reason(err))
+		return
 	}
+	c.restartDependents(ctx)
 }

@@ -113,14 +113,19 @@ func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, erro
 }
 
 func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) (out []ServiceDrift) {
+	seen := map[string]bool{}
 	for _, id := range ids {
 		svc := inv.services[id]
 		if svc == nil || inv.stacks[svc.StackID] == nil {
 			continue
 		}
-		drift, err := s.driftOf(ctx, inv.stacks[svc.StackID], svc)
-		if err == nil && len(drift.Drift)+len(drift.Unresolved) > 0 {
-			out = append(out, drift)
+		dependents, _ := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		for _, svc := range append([]serviceRecord{*svc}, dependents...) {
+			drift, err := s.driftOf(ctx, inv.stacks[svc.StackID], &svc)
+			if err == nil && len(drift.Drift)+len(drift.Unresolved) > 0 && !seen[svc.ID] {
+				out = append(out, drift)
+			}
+			seen[svc.ID] = true
 		}
 	}
 	return out
@@ -157,13 +162,23 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 
 // checkDrift compares the service with its files as they are now.
 func (c *change) checkDrift(ctx context.Context) error {
-	var drift ServiceDrift
+	services := []serviceRecord{c.svc}
+	for _, d := range c.rec.Dependents {
+		svc, err := c.s.repo.service(ctx, d.ServiceID)
+		if err != nil {
+			return err
+		}
+		services = append(services, svc)
+	}
+	found := make([]ServiceDrift, len(services))
 	err := c.s.throughOutage(ctx, func() (err error) {
-		drift, err = c.s.driftOf(ctx, &c.stack, &c.svc)
+		for i := 0; i < len(services) && err == nil; i++ {
+			found[i], err = c.s.driftOf(ctx, &c.stack, &services[i])
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return checkDrift([]ServiceDrift{drift}, c.spec.AllowDrift)
+	return checkDrift(found, c.spec.AllowDrift)
 }

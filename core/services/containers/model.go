@@ -214,6 +214,8 @@ type changeRecord struct {
 	// Replicas is the number of containers that the service had when the change began, or that its files give it if it had
 	// none; 0 in records of older versions.
 	Replicas int
+	// Dependents are recreated with the service, in this order.
+	Dependents []dependentRecord `gorm:"serializer:json"`
 }
 
 // TableName implements gorm's Tabler.

@@ -113,15 +113,21 @@ func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *servic
 	return nil
 }
 
-// awaitHealthy waits until the wanted containers are healthy. What a request of an interrupted compose command has
+// awaitHealthy waits until the wanted containers and those of dependents are healthy. What a request of an interrupted compose command has
 // created after the repair is put in order by recreate.
 func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recreate func(context.Context) error) error {
-	err := c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want)
+	await := func() error {
+		if err := c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want); err != nil {
+			return err
+		}
+		return c.awaitDependents(ctx)
+	}
+	err := await()
 	if !errors.Is(err, errLeftover) {
 		return err
 	}
 	if err := recreate(ctx); err != nil {
 		return err
 	}
-	return c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want)
+	return await()
 }

@@ -174,8 +174,16 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 	if err != nil {
 		return "", err
 	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	more, err := s.dependentLocks(ctx, inv, &svc)
+	if err != nil {
+		return "", err
+	}
 	return s.submitNew(ctx, submission{
-		kind: JobRollback, locks: []string{serviceLock(id)}, services: []string{id}, stacks: []string{svc.StackID},
+		kind: JobRollback, locks: addLocks([]string{serviceLock(id)}, more), services: []string{id}, stacks: []string{svc.StackID},
 		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI, ChangeID: t.change.ID, AllowDrift: allowDrift},
 	})
 }
@@ -236,10 +244,14 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, st *stackRe
 	if running.id != "" && running.id != source.ToImage {
 		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
 	}
+	dependents, err := s.dependentRecords(ctx, st, svc)
+	if err != nil {
+		return nil, err
+	}
 	return s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
 		Image: source.Image, FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.replicas,
+		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.replicas, Dependents: dependents,
 	})
 }
 

@@ -82,7 +82,11 @@ func (s *Service) update(ctx context.Context, req UpdateRequest, from submission
 		sub.spec.Images[svc.ID] = svc.Image
 		sub.services, sub.stacks = append(sub.services, svc.ID), append(sub.stacks, svc.StackID)
 		if req.Mode == ModeApply {
-			sub.locks = append(sub.locks, serviceLock(svc.ID))
+			more, err := s.dependentLocks(ctx, inv, svc)
+			if err != nil {
+				return "", err
+			}
+			sub.locks = addLocks(sub.locks, append(more, serviceLock(svc.ID)))
 		}
 	}
 	if req.Scope == ScopeService {

@@ -226,10 +226,14 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	if err != nil {
 		return nil, err
 	}
+	dependents, err := s.dependentRecords(ctx, &st, &svc)
+	if err != nil {
+		return nil, err
+	}
 	rec, err = s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas,
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, Dependents: dependents,
 	})
 	if err != nil {
 		return nil, err
@@ -257,6 +261,7 @@ type ServicePlan struct {
 	BackupTargets []BackupPlan `json:"backupTargets"`
 	PullTags      []string     `json:"pullTags"`
 	AutoRollback  bool         `json:"autoRollback"`
+	Dependents    []Dependent  `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
 	Drift         []Drift      `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
 	Unresolved    []string     `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
 }
@@ -281,8 +286,11 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 			ref := svc.ref()
 			p := ServicePlan{
 				ServiceID: svc.ID, StackID: g.stack.ID, Name: g.stack.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
-				ArchMatch: svc.CandidateMatch, Starts: svc.State == StateStopped, PullTags: t.PullTags, AutoRollback: svc.AutoRollback,
+				ArchMatch: svc.CandidateMatch, Starts: svc.State == StateStopped, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
 				Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref), strings.Join(res.Command, " ")},
+			}
+			if err := s.planDependents(ctx, &g.stack, &svc, &p); err != nil {
+				return out, err
 			}
 			if p.BackupTargets, err = s.backupPlan(ctx, &svc, spec.BackupMode); err != nil {
 				return out, err
@@ -291,7 +299,7 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 			if err != nil {
 				return out, err
 			}
-			if p.Drift, p.Unresolved = drift.Drift, drift.Unresolved; len(p.Drift) > 0 {
+			if p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...); len(p.Drift) > 0 {
 				r.warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
 			}
 			if len(p.Unresolved) > 0 {

@@ -84,7 +84,18 @@ type Service struct {
 	Labels map[string]string
 	// Replicas is the number of containers.
 	Replicas int
+	// ContainerName is the name of its container, where the file gives one.
+	ContainerName string
+	// SharesWith are the services and containers whose namespaces or volumes it uses, each after SharesService or
+	// SharesContainer.
+	SharesWith []string
 }
+
+// Prefixes of Service.SharesWith.
+const (
+	SharesService   = "service:"
+	SharesContainer = "container:"
+)
 
 // Kinds of mounts.
 const (

@@ -146,7 +146,7 @@ func servicesOf(model *types.Project) []Service {
 		s := model.Services[name]
 		service := Service{
 			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)),
-			HasBuild: s.Build != nil, Labels: s.Labels, Replicas: s.GetScale(),
+			HasBuild: s.Build != nil, Labels: s.Labels, Replicas: s.GetScale(), ContainerName: s.ContainerName, SharesWith: sharesWith(&s),
 		}
 		if ref, err := image.Parse(service.Image); err == nil {
 			service.Ref = ref
@@ -159,6 +159,25 @@ func servicesOf(model *types.Project) []Service {
 		out = append(out, service)
 	}
 	return out
+}
+
+// sharesWith are the services and containers whose namespaces or volumes a service uses.
+func sharesWith(s *types.ServiceConfig) (out []string) {
+	for _, mode := range []string{s.NetworkMode, s.Pid, s.Ipc} {
+		if strings.HasPrefix(mode, SharesService) || strings.HasPrefix(mode, SharesContainer) {
+			out = append(out, mode)
+		}
+	}
+	for _, from := range s.VolumesFrom {
+		prefix := SharesService
+		if name, isContainer := strings.CutPrefix(from, SharesContainer); isContainer {
+			prefix, from = SharesContainer, name
+		}
+		name, _, _ := strings.Cut(from, ":")
+		out = append(out, prefix+name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // mountOf leaves out what has no name or holds no data: anonymous volumes, memory, pipes and images.

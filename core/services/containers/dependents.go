@@ -1,0 +1,308 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Dependent is a service that lives in namespaces, or uses volumes, of another's containers. It is recreated with them.
+type Dependent struct {
+	ServiceID string `json:"serviceId"`
+	Name      string `json:"name" example:"client"`
+}
+
+// dependentRecord is a dependent in the journal of a change: what it had when the change began.
+type dependentRecord struct {
+	ServiceID string `json:"serviceId"`
+	Name      string `json:"name"`
+	ImageID   string `json:"imageId"`
+	Replicas  int    `json:"replicas"`
+	Stopped   bool   `json:"stopped,omitempty"`
+}
+
+// dependentNames returns the services that share something with containers of provider, directly or through others,
+// providers before their dependents. list are the project's containers: files may name one of them.
+func dependentNames(p *compose.Project, list []engine.Container, provider string) (out []string) {
+	providers := map[string][]string{}
+	for _, svc := range p.Services {
+		for _, from := range svc.SharesWith {
+			name, isService := strings.CutPrefix(from, compose.SharesService)
+			if !isService {
+				name = serviceOfContainer(p, list, strings.TrimPrefix(from, compose.SharesContainer))
+			}
+			if name != "" && name != svc.Name {
+				providers[svc.Name] = append(providers[svc.Name], name)
+			}
+		}
+	}
+	affected := map[string]bool{provider: true}
+	for range p.Services {
+		for name, from := range providers {
+			affected[name] = affected[name] || slices.ContainsFunc(from, func(f string) bool { return affected[f] })
+		}
+	}
+	placed := map[string]bool{provider: true}
+	for range p.Services {
+		for _, svc := range p.Services {
+			waits := slices.ContainsFunc(providers[svc.Name], func(f string) bool { return affected[f] && !placed[f] })
+			if affected[svc.Name] && !placed[svc.Name] && !waits {
+				placed[svc.Name] = true
+				out = append(out, svc.Name)
+			}
+		}
+	}
+	return out
+}
+
+// serviceOfContainer is the service of the container with a name or id; "" if it is none of the project's.
+func serviceOfContainer(p *compose.Project, list []engine.Container, container string) string {
+	for _, svc := range p.Services {
+		if svc.ContainerName != "" && svc.ContainerName == container {
+			return svc.Name
+		}
+	}
+	for _, c := range list {
+		if c.Name == container || c.ID == container {
+			return c.Labels[labelService]
+		}
+	}
+	return ""
+}
+
+// dependentServices are the services of a stack that are recreated with a service. A stack whose files cannot be read has
+// none: nothing is recreated from them.
+func (s *Service) dependentServices(ctx context.Context, st *stackRecord, provider string) ([]serviceRecord, error) {
+	p, err := s.load(ctx, st)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	if !slices.ContainsFunc(p.Services, func(svc compose.Service) bool { return len(svc.SharesWith) > 0 }) {
+		return nil, nil
+	}
+	list, err := s.containersOf(ctx, st.Project, "")
+	if err != nil {
+		return nil, err
+	}
+	services, err := s.repo.servicesOf(ctx, st.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the services: %w", err)
+	}
+	var out []serviceRecord
+	for _, name := range dependentNames(p, list, provider) {
+		i := slices.IndexFunc(services, func(svc serviceRecord) bool { return svc.Name == name })
+		has := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == name })
+		if i >= 0 && has {
+			out = append(out, services[i])
+		}
+	}
+	return out, nil
+}
+
+// dependentLocks are the locks of the services that are recreated with a service. This instance itself is not recreated.
+func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *serviceRecord) ([]string, error) {
+	dependents, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+	if err != nil {
+		return nil, err
+	}
+	var locks []string
+	for i := range dependents {
+		if inv.isSelf(&dependents[i]) {
+			return nil, protected(dependents[i].Name)
+		}
+		locks = append(locks, serviceLock(dependents[i].ID))
+	}
+	return locks, nil
+}
+
+// addLocks adds those that are not in list.
+func addLocks(list, more []string) []string {
+	for _, lock := range more {
+		if !slices.Contains(list, lock) {
+			list = append(list, lock)
+		}
+	}
+	return list
+}
+
+// Dependents are the services that are recreated with some services, by the ids of these. Services without any are left
+// out.
+func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]Dependent, error) {
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]Dependent{}
+	for _, id := range ids {
+		svc := inv.services[id]
+		if svc == nil || inv.stacks[svc.StackID] == nil {
+			continue
+		}
+		found, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			out[id] = append(out[id], Dependent{ServiceID: d.ID, Name: d.Name})
+		}
+	}
+	return out, nil
+}
+
+// planDependents adds the dependents of a service, and what recreating them would change, to its plan.
+func (s *Service) planDependents(ctx context.Context, st *stackRecord, svc *serviceRecord, p *ServicePlan) error {
+	dependents, err := s.dependentServices(ctx, st, svc.Name)
+	if err != nil {
+		return err
+	}
+	for i := range dependents {
+		d := &dependents[i]
+		scale, err := s.scaleOf(ctx, st, d.Name)
+		if err != nil {
+			return err
+		}
+		res, err := s.composeDry(ctx, st, composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: scale, force: true})
+		if err != nil {
+			return err
+		}
+		drift, err := s.driftOf(ctx, st, d)
+		if err != nil {
+			return err
+		}
+		p.Dependents, p.Commands = append(p.Dependents, Dependent{ServiceID: d.ID, Name: d.Name}), append(p.Commands, strings.Join(res.Command, " "))
+		p.Drift, p.Unresolved = append(p.Drift, drift.Drift...), append(p.Unresolved, drift.Unresolved...)
+	}
+	return nil
+}
+
+// dependentRecords are the dependents of a service as they are now.
+func (s *Service) dependentRecords(ctx context.Context, st *stackRecord, svc *serviceRecord) ([]dependentRecord, error) {
+	dependents, err := s.dependentServices(ctx, st, svc.Name)
+	if err != nil {
+		return nil, err
+	}
+	var out []dependentRecord
+	for i := range dependents {
+		now, err := s.runningImage(ctx, st, &dependents[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, dependentRecord{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.id, Replicas: now.replicas, Stopped: now.state == StateStopped})
+	}
+	return out, nil
+}
+
+// recreateDependents recreates the services that share something with the containers that were just recreated, each with
+// the image that it had.
+func (c *change) recreateDependents(ctx context.Context) error {
+	for _, d := range c.rec.Dependents {
+		c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.name(), d.Name)
+		svc, err := c.s.repo.service(ctx, d.ServiceID)
+		if err != nil {
+			return err
+		}
+		if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
+			return err
+		}
+		call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true}
+		if _, err := c.s.compose(ctx, c.r, &c.stack, call); err != nil {
+			return err
+		}
+		if !d.Stopped {
+			continue
+		}
+		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{d.Name}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepImage gives the name of a dependent's image back to the one that it runs, if another has got it.
+func (c *change) keepImage(ctx context.Context, svc *serviceRecord, imageID string) error {
+	ref := svc.ref()
+	if imageID == "" || svc.Repo == "" || ref.Digest != "" {
+		return nil
+	}
+	return c.s.again(ctx, func() error {
+		found, err := c.s.engine().Images(ctx, []string{ref.String()})
+		if err != nil || len(found) == 1 && found[0] != nil && found[0].ID == imageID {
+			return err
+		}
+		return c.s.engine().Tag(ctx, imageID, ref.String())
+	})
+}
+
+// restartDependents is for a provider that was stopped and started without being recreated: its namespaces are new.
+func (c *change) restartDependents(ctx context.Context) {
+	for _, d := range c.rec.Dependents {
+		if d.Stopped {
+			continue
+		}
+		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionRestart, services: []string{d.Name}}); err != nil {
+			c.r.fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.name(), d.Name, reason(err))
+		}
+	}
+}
+
+// awaitDependents waits until the dependents are healthy, each with its containers, in namespaces of containers that exist.
+func (c *change) awaitDependents(ctx context.Context) error {
+	for _, d := range c.rec.Dependents {
+		svc, err := c.s.repo.service(ctx, d.ServiceID)
+		if err != nil {
+			return err
+		}
+		want := wantedContainers{imageID: d.ImageID, replicas: d.Replicas}
+		if d.Stopped {
+			if err := c.s.checkStopped(ctx, &c.stack, &svc, want); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.s.waitHealthy(ctx, c.r, &c.stack, &svc, want); err != nil {
+			return err
+		}
+		if err := c.checkNamespaces(ctx, d.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNamespaces makes sure that the containers of a dependent share nothing with containers that are gone.
+func (c *change) checkNamespaces(ctx context.Context, service string) error {
+	list, err := c.s.containersOf(ctx, c.stack.Project, "")
+	if err != nil {
+		return err
+	}
+	for _, ct := range list {
+		if ct.Labels[labelService] != service {
+			continue
+		}
+		d, err := c.s.engine().Inspect(ctx, ct.ID)
+		if err != nil {
+			return fmt.Errorf("inspect %s: %w", ct.Name, err)
+		}
+		if d.Config == nil {
+			continue
+		}
+		for _, mode := range []string{d.Config.NetworkMode, d.Config.PIDMode, d.Config.IPCMode} {
+			id, shared := strings.CutPrefix(mode, compose.SharesContainer)
+			if !shared {
+				continue
+			}
+			if _, err := c.s.engine().Inspect(ctx, id); err != nil {
+				if fault.CodeOf(err) == fault.NotFound {
+					return fault.New(fault.Conflict, "The container %s shares a namespace with a container that is gone.", ct.Name)
+				}
+				return fmt.Errorf("inspect %s: %w", short(id), err)
+			}
+		}
+	}
+	return nil
+}

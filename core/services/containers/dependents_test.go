@@ -141,8 +141,8 @@ func TestDependentsAreLocked(t *testing.T) {
 	}
 	other, err := e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "idle").ID, ActionRestart)
 	e.must(err)
-	e.ended(other)
 	release()
+	e.ended(other)
 	if job := e.ended(id); job.Status != "success" || e.locksHeld() != 0 {
 		t.Errorf("%+v, %d locks", job, e.locksHeld())
 	}

@@ -42,14 +42,16 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/testsum ./testsum
 
 # The tests that run the product as processes mostly wait for it, so they run beside all others, several at once, and
-# without the race detector, which would see nothing of those processes.
+# without the race detector, which would see nothing of those processes. Nor has it anything to see in those that read the
+# source.
 E2E       := ./plugins/internal/e2e
+GUARD     := ./core/guard
 E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 4
 
 test: $(TOOLS)/testsum
 	@mkdir -p bin
-	{ $(GO) test $(E2E_FLAGS) $(E2E) >bin/e2e.json & \
-	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v '$(E2E:./%=/%)$$'); \
+	{ $(GO) test $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.json & \
+	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
 	(cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...); \
 	wait; cat bin/e2e.json; } | $(TOOLS)/testsum
 

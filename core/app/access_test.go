@@ -60,12 +60,14 @@ service "containers" {
 `
 	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
 		spec := testplugin.Spec(mode)
-		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
+		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n  env  = [\"GORACE\"]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
 	}
 	must(t, os.WriteFile(path, []byte(hcl), 0o600))
 	lookup := func(name string) (string, bool) {
 		v, ok := env[name]
 		switch name {
+		case "GORACE":
+			_, v, ok = strings.Cut(testplugin.NoExitPause, "=")
 		case "SVC_PLUGIN_BINARY":
 			v, ok = self, true
 		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":

@@ -43,7 +43,7 @@ func startFleet(t testing.TB) *fleet {
 		f.push(t, name, "1.0.0")
 		args := []string{"run", "-d", "--name", base + "-" + name}
 		for key, value := range map[string]string{
-			"project": f.name, "service": name, "oneoff": "False", "container-number": "1", "version": "1.29.2",
+			"project": f.name, "service": name, "oneoff": "False", "container-number": "1", "version": "1.29.2", "config-hash": "0",
 			"project.working_dir": dir, "project.config_files": filepath.Join(dir, "docker-compose.yml"),
 		} {
 			args = append(args, "--label", "com.docker.compose."+key+"="+value)

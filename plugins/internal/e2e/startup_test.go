@@ -119,13 +119,13 @@ func TestStartRefusesABadMasterKey(t *testing.T) {
 	short := base64.StdEncoding.EncodeToString([]byte("short"))
 	t.Run("too short", func(t *testing.T) {
 		c := localCore(t, localHCL, "SVC_SECRET_KEY="+short)
-		c.startFails(statusFailed, "SVC_SECRET_KEY", "5 bytes, want 32")
+		c.startFails(statusMistake, "SVC_SECRET_KEY", "5 bytes, want 32")
 		if strings.Contains(c.logs(), short) {
 			t.Error("the key is shown")
 		}
 	})
 	t.Run("not base64", func(t *testing.T) {
-		localCore(t, localHCL, "SVC_SECRET_KEY=!!").startFails(statusFailed, "SVC_SECRET_KEY")
+		localCore(t, localHCL, "SVC_SECRET_KEY=!!").startFails(statusMistake, "SVC_SECRET_KEY")
 	})
 	for name, content := range map[string]string{"file too short": short, "file empty": "", "file is no text": "\xff\xfe\x00"} {
 		t.Run(name, func(t *testing.T) {

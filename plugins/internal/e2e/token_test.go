@@ -90,7 +90,7 @@ func TestTokensInHeaderAndBody(t *testing.T) {
 		for _, path := range []string{"usage", "research/abc"} {
 			body := `{"api_key":"` + good + `"}`
 			check(t, c.send(t, request{method: http.MethodGet, path: path, body: body}), 401)
-			check(t, c.send(t, request{method: http.MethodGet, path: path + "?api_key=" + good}), 401)
+			c.send(t, request{method: http.MethodGet, path: path + "?api_key=" + good}).refused(t, http.StatusBadRequest, "invalid_request")
 			check(t, c.send(t, request{method: http.MethodGet, path: path, token: disabled}), 401)
 		}
 		c.usage(t, good)

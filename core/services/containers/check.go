@@ -246,7 +246,7 @@ func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Re
 	c.mu.Unlock()
 	a.once.Do(func() {
 		for range 2 {
-			a.res, a.err = c.s.registry.resolveKnown(ctx, ref, c.platform, c.known(svc))
+			a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, c.known(svc))
 			if _, busy := limited(a.err); a.err == nil || busy || ctx.Err() != nil || !passing(a.err) {
 				return
 			}

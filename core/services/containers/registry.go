@@ -221,18 +221,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// resolve tells what a reference stands for. Platforms of digests that were seen before come from the database, so that
-// an unchanged tag costs one request.
-func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, known ...string) (*registry.Resolved, error) {
-	kept, err := r.s.repo.manifests(ctx, known)
-	if err != nil {
-		return nil, fmt.Errorf("read known manifests: %w", err)
-	}
-	return r.resolveKnown(ctx, ref, platform, kept)
-}
-
-// resolveKnown is resolve with the platforms of known digests at hand.
-func (r *registries) resolveKnown(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
+// resolve tells what a reference stands for. kept are the platforms of digests that were seen before, so that an unchanged
+// tag costs one request.
+func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
 	var digests []string
 	for d := range kept {
 		digests = append(digests, d)

@@ -106,7 +106,7 @@ func TestOutcomes(t *testing.T) {
 		{"/status/503?after=99999999999", notify.Retryable, errs.ReasonStatus, 24 * time.Hour},
 		{"/status/500?after=-3", notify.Retryable, errs.ReasonStatus, 0},
 		{"/status/502?after=soon", notify.Retryable, errs.ReasonStatus, 0},
-		{"/reset", notify.Retryable, errs.ReasonProtocol, 0},
+		{"/reset", notify.Retryable, errs.ReasonLost, 0},
 		{"/slow", notify.Retryable, errs.ReasonTimeout, 0},
 	} {
 		c := client(t, r.config(tt.path, `,"timeout":"200ms"`))

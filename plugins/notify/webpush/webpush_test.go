@@ -235,7 +235,7 @@ func TestOutcomes(t *testing.T) {
 		{host + "/status/429?after=7", notify.Retryable, errs.ReasonStatus, 7 * time.Second},
 		{host + "/status/500", notify.Retryable, errs.ReasonStatus, 0},
 		{host + "/status/503?after=soon", notify.Retryable, errs.ReasonStatus, 0},
-		{host + "/reset", notify.Retryable, errs.ReasonProtocol, 0},
+		{host + "/reset", notify.Retryable, errs.ReasonLost, 0},
 		{host + "/slow", notify.Retryable, errs.ReasonTimeout, 0},
 		{closed + "/secret-path", notify.Retryable, errs.ReasonConnect, 0},
 	} {

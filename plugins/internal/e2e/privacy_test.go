@@ -57,7 +57,7 @@ func TestNothingAboutTheClientGoesUpstream(t *testing.T) {
 	id := decode[struct {
 		RequestID string `json:"request_id"`
 	}](t, c.post(t, token, "research", `{"input":"i"}`).body).RequestID
-	c.send(t, request{method: http.MethodGet, path: "research/" + id + "?include_usage=true&who=telling&token=" + token, token: token, header: telling})
+	c.send(t, request{method: http.MethodGet, path: "research/" + id + "?include_usage=true", token: token, header: telling})
 	got := up.requests()
 	if len(got) != sent+3 {
 		t.Errorf("%d requests went upstream, want %d", len(got), sent+3)

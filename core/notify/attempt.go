@@ -128,7 +128,7 @@ const slowPlugin = "the channel's plugin did not answer in time"
 func wireWords(st *status.Status) string {
 	switch {
 	case len(st.Details()) > 0:
-	case st.Code() == codes.Unavailable:
+	case st.Code() == codes.Unavailable, st.Code() == codes.Canceled && strings.Contains(st.Message(), "closing"):
 		return "the channel's plugin ended, or cannot be reached: " + st.Message()
 	case st.Code() == codes.DeadlineExceeded:
 		return slowPlugin

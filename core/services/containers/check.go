@@ -84,6 +84,8 @@ type checking struct {
 
 	mu       sync.Mutex
 	findings []finding
+	// wanted ask for the versions behind digests, once the findings are stored.
+	wanted []func()
 	reported time.Time
 	// asked are the references that were asked for, so that services with the same image cost one request.
 	asked map[string]*answer
@@ -130,6 +132,10 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	// What was found before a cancellation is kept.
 	if werr := s.repo.writeFindings(context.WithoutCancel(ctx), c.findings, s.now()); werr != nil {
 		return nil, errors.Join(err, fmt.Errorf("write what the check found: %w", werr))
+	}
+	// What is inferred is written to candidates, so these are stored before it begins.
+	for _, want := range c.wanted {
+		want()
 	}
 	if err != nil {
 		return nil, err
@@ -192,6 +198,15 @@ func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *servi
 	return nil
 }
 
+// wantVersions notes that the versions behind some digests are to be inferred.
+func (c *checking) wantVersions(ref image.Ref, digests ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, digest := range digests {
+		c.wanted = append(c.wanted, func() { c.s.inference.want(ref, digest, c.platform, "new_version") })
+	}
+}
+
 // find compares what runs with what the registry has under the service's tag, and gives the columns that change.
 func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
 	columns := map[string]any{"check_error": ""}
@@ -228,8 +243,7 @@ func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any
 	if res.Digest != svc.CandidateDigest {
 		columns["candidate_since"], columns["candidate_version"] = c.s.now(), ""
 		if !version.Strict(ref.Tag) {
-			c.s.inference.want(ref, svc.RuntimeDigest, c.platform, "new_version")
-			c.s.inference.want(ref, res.Digest, c.platform, "new_version")
+			c.wantVersions(ref, svc.RuntimeDigest, res.Digest)
 		}
 	}
 	return columns, nil

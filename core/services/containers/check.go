@@ -85,7 +85,7 @@ type checking struct {
 	mu       sync.Mutex
 	findings []finding
 	// wanted ask for the versions behind digests, once the findings are stored.
-	wanted []func()
+	wanted   []func()
 	reported time.Time
 	// asked are the references that were asked for, so that services with the same image cost one request.
 	asked map[string]*answer

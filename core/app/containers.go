@@ -27,7 +27,7 @@ func (a *App) openContainers() error {
 // containerAccess tells the service how people are let in at present.
 func (s *settings) containerAccess() containers.AccessInfo {
 	c, open := s.core, false
-	// What is no list of addresses is refused before anything listens.
+	// A malformed list of addresses is refused before anything listens.
 	if clients, err := httpd.NewClients(c.TrustedProxies); err == nil {
 		open = s.access(clients).TrustsOpenLoopback(c.HTTPAddr)
 	}

@@ -28,7 +28,7 @@ func (c *Console) audit(gc *gin.Context) {
 		Actor: gc.Query("actor"), Action: gc.Query("action"), Object: gc.Query("object"), Result: gc.Query("result"), From: gc.Query("from"), Until: gc.Query("until"), Cursor: gc.Query("cursor"),
 	}
 	f := auth.EventFilter{Actor: a.Actor, Action: a.Action, Object: a.Object, Result: a.Result, Cursor: a.Cursor, Limit: auditPage}
-	// What is no date bounds nothing.
+	// A malformed date sets no bound.
 	if at, err := time.Parse(time.DateOnly, a.From); err == nil {
 		f.From = at.UnixMilli()
 	}

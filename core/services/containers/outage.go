@@ -67,7 +67,7 @@ func (s *Service) again(ctx context.Context, do func() error) error {
 	}
 }
 
-// passing tells whether an error may be gone at the next try.
+// passing reports whether an error may be gone at the next try.
 func passing(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.InvalidRequest, fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.Unauthorized, fault.Forbidden:

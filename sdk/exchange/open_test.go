@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"net"
 	"path/filepath"
 	"testing"
@@ -33,5 +34,31 @@ func TestOpeningKeepsTheDeadline(t *testing.T) {
 	began := time.Now()
 	if _, err := p.Call(ctx, "", nil, nil); status.Code(err) != codes.DeadlineExceeded || time.Since(began) > 5*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+}
+
+// A call whose connection is closed under it may have been carried out; one that meets a closed connection was not.
+func TestConnectionClosedDuringTheCall(t *testing.T) {
+	began := make(chan struct{})
+	b := newBench(t, func(ctx context.Context, _ *Message) ([]byte, []byte, error) {
+		close(began)
+		<-ctx.Done()
+		return nil, nil, ctx.Err()
+	})
+	p := b.pool(t, 0)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Call(context.Background(), "", nil, nil)
+		ended <- err
+	}()
+	<-began
+	if err := b.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; status.Code(err) != codes.Unavailable || errors.Is(err, ErrUnsent) {
+		t.Errorf("the call under way: %v", err)
+	}
+	if _, err := p.Call(t.Context(), "", nil, nil); !errors.Is(err, ErrUnsent) {
+		t.Errorf("the next call: %v", err)
 	}
 }

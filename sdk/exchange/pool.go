@@ -126,7 +126,7 @@ func (s *stream) roundTrip(f frame) (*Message, error) {
 		if _, err = receive(s); err == nil || err == io.EOF {
 			err = errStale
 		}
-		if status.Code(err) == codes.Unavailable {
+		if c := status.Code(err); c == codes.Unavailable || c == codes.Canceled {
 			err = errors.Join(errStale, err)
 		}
 		return nil, err
@@ -135,7 +135,17 @@ func (s *stream) roundTrip(f frame) (*Message, error) {
 	if err == io.EOF {
 		err = status.Error(codes.Unavailable, "the plugin ended the stream")
 	}
-	return msg, err
+	return msg, InterruptedBy(err)
+}
+
+// InterruptedBy returns the error of a call whose request went out. A connection that this side closes meanwhile ends
+// the call with the error that gRPC also gives to calls which it never began; it becomes Unavailable, which leaves open
+// what the plugin did.
+func InterruptedBy(err error) error {
+	if status.Code(err) == codes.Canceled {
+		return status.Error(codes.Unavailable, "the connection to the plugin was closed during the call")
+	}
+	return err
 }
 
 func failure(msg *Message) error {

@@ -128,6 +128,7 @@ type Stream struct {
 	Tail *Head
 
 	recv   grpc.ServerStreamingClient[searchv1.StreamResponse]
+	ctx    context.Context // of the call
 	cancel context.CancelFunc
 }
 
@@ -146,10 +147,13 @@ func (c *Client) Stream(ctx context.Context, req *Request) (*Stream, error) {
 		err = status.Error(codes.Internal, "the stream did not begin with a head")
 	}
 	if err != nil {
+		if ctx.Err() == nil {
+			err = exchange.InterruptedBy(err)
+		}
 		cancel()
 		return nil, err
 	}
-	return &Stream{Head: headFrom(first.GetHead()), recv: recv, cancel: cancel}, nil
+	return &Stream{Head: headFrom(first.GetHead()), recv: recv, ctx: ctx, cancel: cancel}, nil
 }
 
 // Next returns the next chunk, or io.EOF after the last one.
@@ -157,6 +161,9 @@ func (s *Stream) Next() ([]byte, error) {
 	for {
 		m, err := s.recv.Recv()
 		if err != nil {
+			if s.ctx.Err() == nil {
+				err = exchange.InterruptedBy(err)
+			}
 			return nil, err
 		}
 		if t := m.GetTail(); t != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -22,9 +23,10 @@ type config struct{}
 
 // backend answers every call with what it is told, and keeps the request.
 type backend struct {
-	got  search.Request
-	resp *search.Response
-	err  error
+	got   search.Request
+	resp  *search.Response
+	err   error
+	began chan struct{} // closed by a stream that hangs
 }
 
 func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
@@ -36,8 +38,13 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 	return b.resp, b.err
 }
 
-func (b *backend) Stream(_ context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error) {
+func (b *backend) Stream(ctx context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error) {
 	b.got = *req
+	if req.Operation == "hang" {
+		close(b.began)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if err := w.Start(&b.resp.Head); err != nil {
 		return nil, err
 	}
@@ -189,6 +196,26 @@ func TestDeadlineAtTheBackend(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A stream whose connection this side closes may have been carried out: it does not read as one that never began.
+func TestConnectionClosedDuringAStream(t *testing.T) {
+	b := &backend{began: make(chan struct{})}
+	l, id := load(t, b)
+	c := search.NewClient(l.Conn, id, 0)
+	defer c.Close()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Stream(context.Background(), &search.Request{Operation: "hang"})
+		ended <- err
+	}()
+	<-b.began
+	if err := l.Conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; status.Code(err) != codes.Unavailable {
+		t.Errorf("the stream under way: %v", err)
+	}
 }
 
 // plain is a backend that only invokes.

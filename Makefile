@@ -25,15 +25,19 @@ COMPOSE   ?= /usr/libexec/docker/cli-plugins/docker-compose
 CA_BUNDLE ?= /etc/ssl/certs/ca-certificates.crt
 IMAGE_DIR := bin/image
 
+# The licences of what the binaries contain.
+LICENCES  := core/docs/third-party-licences.md
+
 image:
 	@test -x "$(COMPOSE)" || { echo "there is no compose binary at $(COMPOSE): name one with COMPOSE=…"; exit 1; }
 	rm -rf $(IMAGE_DIR)
-	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/rootfs/data
+	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/rootfs/data
 	chmod 1777 $(IMAGE_DIR)/rootfs/tmp
 	$(GO) build -trimpath -tags netgo,osusergo,sqlite_omit_load_extension -ldflags '$(LDFLAGS) -linkmode external -extldflags -static' -o $(IMAGE_DIR)/rootfs/bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(IMAGE_DIR)/rootfs/bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
 	cp "$(COMPOSE)" $(IMAGE_DIR)/rootfs/bin/docker-compose
 	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
+	cp LICENSE $(LICENCES) $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay/
 	cp examples/deploy/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
 	docker build -q -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
 
@@ -74,10 +78,11 @@ bench: build
 
 generate:
 	mkdir -p $(TOOLS)
-	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen ./licences google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
 	$(TOOLS)/templ generate -path core/console
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
+	$(TOOLS)/licences . $(LICENCES)
 
 # What is released may not change any more: run it when a release is made, and commit what it writes. A test compares
 # the .proto files with it from then on.
@@ -85,19 +90,22 @@ release-protos: generate
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat
 	cp sdk/proto/patchbay.binpb sdk/proto/released.binpb
 
-# Linters, and that generated files and module files are what their sources say.
+# Linters, that generated files and module files are what their sources say, and that nothing calls what is known to be
+# vulnerable, where the database of vulnerabilities can be reached.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
-	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' || { echo "generated files differ: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' $(LICENCES) || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
-	cd core/tools && $(GO) vet ./protogen ./testsum && $(GO) test -trimpath ./testsum
+	cd core/tools && $(GO) vet ./protogen ./testsum ./licences ./vulncheck && $(GO) test -trimpath ./testsum ./licences ./vulncheck
 	$(GO) mod tidy -diff
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ honnef.co/go/tools/cmd/staticcheck
 	$(TOOLS)/staticcheck ./...
 	cd sdk && ../$(TOOLS)/staticcheck ./...
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./vulncheck
+	$(TOOLS)/vulncheck . sdk
 
 clean:
 	rm -rf bin

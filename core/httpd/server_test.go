@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
@@ -156,14 +157,19 @@ func TestLastEventID(t *testing.T) {
 	for _, c := range []struct {
 		header, query string
 		want          int64
-	}{{"", "", 0}, {"5", "", 5}, {"", "7", 7}, {"5", "7", 7}, {"9", "7", 9}, {"x", "-3", 0}} {
+		field         string
+	}{
+		{"", "", 0, ""}, {"5", "", 5, ""}, {"", "7", 7, ""}, {"5", "7", 7, ""}, {" 9 ", "7", 9, ""},
+		{"x", "7", 0, "Last-Event-ID"}, {"-1", "", 0, "Last-Event-ID"}, {"1.5", "", 0, "Last-Event-ID"}, {"99999999999999999999", "", 0, "Last-Event-ID"}, {"5", "-3", 0, "afterId"}, {"", "seven", 0, "afterId"},
+	} {
 		gc, _ := gin.CreateTestContext(httptest.NewRecorder())
 		gc.Request = recorded(func(r *http.Request) {
 			r.Header.Set("Last-Event-ID", c.header)
 			r.URL.RawQuery = "afterId=" + c.query
 		})
-		if got := httpd.LastEventID(gc); got != c.want {
-			t.Errorf("%q %q: got %d", c.header, c.query, got)
+		got, err := httpd.LastEventID(gc)
+		if refused := fault.As(err); got != c.want || (err != nil) != (c.field != "") || err != nil && (refused.HTTPStatus() != http.StatusBadRequest || refused.Ext["field"] != c.field) {
+			t.Errorf("%q %q: got %d, %v", c.header, c.query, got, err)
 		}
 	}
 }

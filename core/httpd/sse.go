@@ -3,12 +3,15 @@ package httpd
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // Heartbeat is the pause after which a stream without events sends a comment.
@@ -66,10 +69,21 @@ func (e *Events) write(p []byte) error {
 	return e.rc.Flush()
 }
 
-// LastEventID is where a client that reconnects wants to go on: the larger one of the header Last-Event-ID and the
-// query parameter afterId; 0 for the beginning.
-func LastEventID(c *gin.Context) int64 {
-	header, _ := strconv.ParseInt(strings.TrimSpace(c.GetHeader("Last-Event-ID")), 10, 64)
-	query, _ := strconv.ParseInt(c.Query("afterId"), 10, 64)
-	return max(header, query, 0)
+// LastEventID returns where a client that reconnects wants to go on: the larger one of the header Last-Event-ID and the
+// query parameter afterId; 0 for the beginning. A value that is not a whole number from 0 on is a fault.InvalidArgument that
+// names it as its field.
+func LastEventID(c *gin.Context) (int64, error) {
+	last := int64(0)
+	for _, given := range []struct{ field, value string }{{"Last-Event-ID", c.GetHeader("Last-Event-ID")}, {"afterId", c.Query("afterId")}} {
+		text := strings.TrimSpace(given.value)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return 0, fault.New(fault.InvalidArgument, "%s must be the id of an event: a whole number from 0 to %d.", given.field, int64(math.MaxInt64)).With("field", given.field)
+		}
+		last = max(last, n)
+	}
+	return last, nil
 }

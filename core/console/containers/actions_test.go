@@ -2,6 +2,7 @@ package containers
 
 import (
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -164,21 +165,21 @@ func TestSettings(t *testing.T) {
 		must(t, err)
 		return set
 	}
-	before := read()
+	before, dir := read(), filepath.Join(t.TempDir(), "backups")
 	for _, form := range [][]string{
-		{"part", "backup", "enabled", "yes", "dir", "/srv/backups", "limit", "1.5"}, {"part", "monitor", "interval", "30"},
+		{"part", "backup", "enabled", "yes", "dir", dir, "limit", "1.5"}, {"part", "monitor", "interval", "30"},
 		{"part", "schedules", "check", "yes", "check_cron", "0 4 * * *", "audit_cron", "0 3 * * *"}, {"part", "instance", "url", "https://patchbay.example.com"},
 	} {
 		v.post("/settings", form...).is(t, form[1], http.StatusSeeOther)
 	}
 	set := read()
-	if set.Backup.BaseDir != "/srv/backups" || set.Backup.SkipOverBytes != 3<<19 || set.Backup.RequireSuccess || !set.Backup.Enabled {
+	if set.Backup.BaseDir != dir || set.Backup.SkipOverBytes != 3<<19 || set.Backup.RequireSuccess || !set.Backup.Enabled {
 		t.Errorf("backup: %+v, before %+v", set.Backup, before.Backup)
 	}
 	if set.Monitor.Enabled || set.Monitor.SampleInterval != 30 || !set.Schedules.UpdateCheck.Enabled || set.Schedules.WebhookAudit.Enabled || *set.Instance.PublicBaseURL != "https://patchbay.example.com/" {
 		t.Errorf("the rest: %+v", set)
 	}
-	v.get("/settings").is(t, "settings", http.StatusOK, "The settings are saved.", "/srv/backups", `value="1.5"`, "https://patchbay.example.com/")
+	v.get("/settings").is(t, "settings", http.StatusOK, "The settings are saved.", dir, `value="1.5"`, "https://patchbay.example.com/")
 	for _, form := range [][]string{
 		{"part", "none"}, {"part", "backup", "dir", "relative"}, {"part", "backup", "dir", "/a", "limit", "much"}, {"part", "monitor", "interval", "7"},
 		{"part", "schedules", "check", "yes", "check_cron", "often"}, {"part", "instance", "url", "ftp://x"},

@@ -199,21 +199,23 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 	return p.service.Restore(ctx, backup)
 }
 
-// number is a whole number of a form; nil for an empty field.
-func number(c *gin.Context, field string) (*int64, error) {
+// number reads a whole number of a form; an empty field has no value.
+func number(c *gin.Context, field string) (service.OptionalNumber, error) {
+	out := service.OptionalNumber{Set: true}
 	value := strings.TrimSpace(c.PostForm(field))
 	if value == "" {
-		return nil, nil
+		return out, nil
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "%s must be a whole number.", field).With("field", field)
+		return out, fault.New(fault.InvalidArgument, "%s must be a whole number.", field).With("field", field)
 	}
-	return &n, nil
+	out.Value = &n
+	return out, nil
 }
 
 func (p pages) saveService(c *gin.Context, id string) error {
-	change := service.ServiceChange{AutoRollback: c.PostForm("auto_rollback") != "", RepoURL: strings.TrimSpace(c.PostForm("repo_url")), SetRepoURL: true}
+	change := service.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""), RepoURL: service.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
 	var err error
 	if change.HealthTimeout, err = number(c, "healthTimeoutSeconds"); err != nil {
 		return err
@@ -226,7 +228,7 @@ func (p pages) saveService(c *gin.Context, id string) error {
 		return err
 	}
 	// Choices for mounts that the project does not have at the moment stay as they are.
-	change.BackupTargets = d.Settings.BackupTargets
+	change.BackupTargets = &d.Settings.BackupTargets
 	for i, m := range d.Mounts {
 		choice := service.BackupChoice(c.PostForm("mount." + itoa(i)))
 		if choice == "" || c.PostForm("mount."+itoa(i)+".name") != m.Name {

@@ -31,34 +31,30 @@ func intervals() []int { return []int{5, 10, 30, 60, 300} }
 
 // saveSettings stores the part of the settings that a form is about, and leaves the rest alone.
 func (p pages) saveSettings(c *gin.Context) {
-	ctx := c.Request.Context()
-	now, err := p.service.SystemSettings(ctx)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	change := service.SettingsChange{Backup: now.Backup}
-	on := func(field string) bool { return c.PostForm(field) != "" }
+	var change service.SettingsChange
+	var err error
+	on := func(field string) *bool { return new(c.PostForm(field) != "") }
+	text := func(field string) *string { return new(strings.TrimSpace(c.PostForm(field))) }
 	switch c.PostForm("part") {
 	case "backup":
-		change.Backup = service.BackupSettings{Enabled: on("enabled"), RequireSuccess: on("require"), BaseDir: strings.TrimSpace(c.PostForm("dir"))}
-		change.Backup.SkipOverBytes, err = mebibytes(c.PostForm("limit"))
+		var limit int64
+		limit, err = mebibytes(c.PostForm("limit"))
+		change.Backup = &service.BackupChange{Enabled: on("enabled"), RequireSuccess: on("require"), BaseDir: text("dir"), SkipOverBytes: &limit}
 	case "monitor":
 		interval, _ := strconv.Atoi(c.PostForm("interval"))
-		change.Monitor = &service.MonitorSettings{Enabled: on("enabled"), SampleInterval: interval}
+		change.Monitor = &service.MonitorChange{Enabled: on("enabled"), SampleInterval: &interval}
 	case "schedules":
-		change.Schedules = &service.ScheduleSettings{
-			UpdateCheck:  &service.Schedule{Enabled: on("check"), Cron: c.PostForm("check_cron")},
-			WebhookAudit: &service.Schedule{Enabled: on("audit"), Cron: c.PostForm("audit_cron")},
+		change.Schedules = &service.SchedulesChange{
+			UpdateCheck:  &service.ScheduleChange{Enabled: on("check"), Cron: text("check_cron")},
+			WebhookAudit: &service.ScheduleChange{Enabled: on("audit"), Cron: text("audit_cron")},
 		}
 	case "instance":
-		url := c.PostForm("url")
-		change.Instance = &service.InstanceSettings{PublicBaseURL: &url}
+		change.Instance = &service.InstanceChange{PublicBaseURL: service.OptionalText{Set: true, Text: *text("url")}}
 	default:
 		err = fault.New(fault.InvalidArgument, "The form does not say what to change.")
 	}
 	if err == nil {
-		err = p.service.ChangeSettings(ctx, change)
+		err = p.service.ChangeSettings(c.Request.Context(), change)
 	}
 	p.done(c, "/settings", "containers.settings.saved", err)
 }

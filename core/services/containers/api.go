@@ -122,7 +122,7 @@ func (s *Service) stacksAPI(a *api.API) {
 	api.Register(a, op("service-history", get, "/api/services/{service_id}/history", tagStacks, "Updates and rollbacks of a service", notFound), s.getHistory)
 	api.Register(a, op("service-settings", get, "/api/services/{service_id}/settings", tagSettings, "Settings of a service", notFound), s.getServiceSettings)
 	api.Register(a, withText(op("service-settings-change", http.MethodPut, "/api/services/{service_id}/settings", tagSettings, "Change the settings of a service", notFound),
-		"repoUrl stays as it is if it is left out; null clears it."), s.putServiceSettings)
+		"Members that are left out stay as they are."), s.putServiceSettings)
 	api.Register(a, withAccepted(op("digest-tags", get, "/api/services/{service_id}/digest-tags", tagVersions, "Which tags stand for a digest of the service", notFound)), s.getDigestTags)
 	api.Register(a, withAccepted(op("digest-tags-snapshot", get, "/api/services/{service_id}/digest-tags-snapshot", tagVersions, "The snapshot of tags for a digest", notFound)), s.getDigestTags)
 	refresh := op("inference-refresh", post, "/api/services/{service_id}/version-inference/refresh", tagVersions, "Look for the version behind a digest again", notFound)
@@ -163,7 +163,7 @@ func (s *Service) settingsAPI(a *api.API) {
 	api.Register(a, op("ignore-add", http.MethodPost, "/api/ignores", tagSettings, "Add an ignore rule"), s.postIgnore)
 	api.Register(a, op("ignore-delete", http.MethodDelete, "/api/ignores", tagSettings, "Delete an ignore rule"), s.deleteIgnore)
 	api.Register(a, op("settings", http.MethodGet, "/api/settings", tagSettings, "Settings of the service"), s.getSettings)
-	api.Register(a, withText(op("settings-change", http.MethodPut, "/api/settings", tagSettings, "Change the settings"), "backup is required; other members, and schedules within theirs, stay as they are if they are left out."), s.putSettings)
+	api.Register(a, withText(op("settings-change", http.MethodPut, "/api/settings", tagSettings, "Change the settings"), "Members that are left out, on all levels, stay as they are. While backups are on, their directory must be writable."), s.putSettings)
 	api.Register(a, op("welcome", http.MethodGet, "/api/deploy-welcome", tagDeploy, "Whether the deploy check opens by itself"), s.getWelcome)
 	api.Register(a, op("welcome-change", http.MethodPut, "/api/deploy-welcome", tagDeploy, "Say whether it does"), s.putWelcome)
 }

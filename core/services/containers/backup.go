@@ -30,7 +30,7 @@ const (
 type BackupPlan struct {
 	Mount
 	Choice BackupChoice `json:"choice" enum:"inherit,force"`
-	Limit  int64        `json:"limitBytes,omitempty" doc:"A mount of more bytes is left out; left out itself where there is no limit."`
+	Limit  int64        `json:"limitBytes,omitempty" doc:"The most bytes; left out where there is no limit."`
 }
 
 // BackupResult is what became of a mount's backup in a job.
@@ -118,7 +118,8 @@ func (c *change) backup(ctx context.Context) error {
 	return nil
 }
 
-// backupMount copies one mount. A failure is an error only if the settings ask for every backup to succeed.
+// backupMount copies one mount. A failure, or a mount over the limit, is an error only if the settings ask for every backup to
+// succeed.
 func (s *Service) backupMount(ctx context.Context, c *change, container string, p BackupPlan) (BackupResult, error) {
 	set, err := s.systemSettings(ctx)
 	if err != nil {
@@ -138,9 +139,11 @@ func (s *Service) backupMount(ctx context.Context, c *change, container string, 
 	rec.CleanupAfter = store.Millis(s.cfg.Now().Add(backupKeep))
 	switch {
 	case errors.Is(err, errTooLarge):
-		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("more than %d bytes", p.Limit), ""
+		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("it holds more than the limit of %d bytes", p.Limit), ""
 		c.r.warn(ctx, "%s: %s holds more than %d bytes and is not backed up", c.name(), p.Name, p.Limit)
-		err = nil
+		if !set.Backup.RequireSuccess {
+			err = nil
+		}
 	case err != nil:
 		rec.Status, rec.Error, rec.Path = backupFailed, backupReason(err), ""
 		c.r.fail(ctx, "%s: the backup of %s failed: %s", c.name(), p.Name, rec.Error)
@@ -151,7 +154,11 @@ func (s *Service) backupMount(ctx context.Context, c *change, container string, 
 		return rec.result(), saved
 	}
 	if err != nil && (set.Backup.RequireSuccess || ctx.Err() != nil) {
-		return rec.result(), fault.Wrap(err, fault.Conflict, "The backup of %s failed, so nothing was changed: %s", p.Name, rec.Error)
+		remedy := ""
+		if rec.Status == backupSkippedSize {
+			remedy = ". Raise the limit, or choose force or skip for it in the settings of the service"
+		}
+		return rec.result(), fault.Wrap(err, fault.Conflict, "The backup of %s failed, so nothing was changed: %s%s", p.Name, rec.Error, remedy)
 	}
 	return rec.result(), nil
 }

@@ -20,6 +20,11 @@ const (
 // a cursor it begins with what comes.
 func (s *Service) handleDeliveryEvents(c *gin.Context) {
 	ctx := c.Request.Context()
+	after, err := httpd.LastEventID(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
 	sub := s.live.Subscribe(topicDeliveries)
 	defer sub.Close()
 	last, err := s.repo.lastDeliveryEvent(ctx)
@@ -29,7 +34,7 @@ func (s *Service) handleDeliveryEvents(c *gin.Context) {
 	}
 	in := &inboxReader{s: s, sent: last}
 	if cursorGiven(c) {
-		in.sent = min(last, httpd.LastEventID(c))
+		in.sent = min(last, after)
 	}
 	source := make(chan event.Event)
 	go func() {

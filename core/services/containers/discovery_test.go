@@ -154,7 +154,7 @@ func TestServicesComeAndGo(t *testing.T) {
 		ctx := context.Background()
 		e.blog()
 		before := e.serviceOf("blog", "web")
-		e.must(e.svc.ChangeService(ctx, before.ID, ServiceChange{AutoRollback: false}))
+		e.must(e.svc.ChangeService(ctx, before.ID, ServiceChange{AutoRollback: new(bool)}))
 		e.file("blog/compose.yaml", composeText(map[string]string{"db": dbRepo + ":1"}))
 		if res := e.discovered(); did(res, "blog") != "updated" {
 			t.Errorf("without web: %q", did(res, "blog"))

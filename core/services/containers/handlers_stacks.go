@@ -1,12 +1,9 @@
 package containers
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -166,48 +163,18 @@ func (s *Service) getServiceSettings(ctx context.Context, in *ServicePath) (*str
 	return &struct{ Body ServiceSettings }{set}, err
 }
 
-// ServiceSettingsBody changes the settings of a service.
+// ServiceSettingsBody changes the settings of a service. Members that are left out stay as they are.
 type ServiceSettingsBody struct {
-	AutoRollback  *bool          `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails; true if left out."`
+	AutoRollback  *bool          `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
 	BackupTargets *backupTargets `json:"backupTargets" required:"false"`
-	RepoURL       optionalText   `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
-	HealthTimeout *int64         `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
-	MinAge        *int64         `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
-}
-
-// optionalText is a text that may be left out, or null.
-type optionalText struct {
-	Set  bool
-	Text string
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (o *optionalText) UnmarshalJSON(raw []byte) error {
-	o.Set = true
-	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
-		return nil
-	}
-	return json.Unmarshal(raw, &o.Text)
+	RepoURL       OptionalText   `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
+	HealthTimeout OptionalNumber `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
+	MinAge        OptionalNumber `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
 }
 
 func (s *Service) putServiceSettings(ctx context.Context, in *struct {
 	ServicePath
 	Body ServiceSettingsBody
 }) (*okAnswer, error) {
-	c := ServiceChange{
-		AutoRollback: in.Body.AutoRollback == nil || *in.Body.AutoRollback, RepoURL: in.Body.RepoURL.Text, SetRepoURL: in.Body.RepoURL.Set,
-		HealthTimeout: in.Body.HealthTimeout, MinAge: in.Body.MinAge,
-	}
-	if in.Body.BackupTargets != nil {
-		c.BackupTargets = *in.Body.BackupTargets
-	} else if now, err := s.ServiceSettings(ctx, in.ID); err == nil {
-		c.BackupTargets = now.BackupTargets
-	}
-	return done(s.ChangeService(ctx, in.ID, c))
-}
-
-// Schema implements huma.SchemaProvider.
-func (optionalText) Schema(huma.Registry) *huma.Schema {
-	most := 1000
-	return &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &most, Examples: []any{"https://code.example/acme/web"}}
+	return done(s.ChangeService(ctx, in.ID, ServiceChange(in.Body)))
 }

@@ -27,7 +27,7 @@ func TestHostileBodies(t *testing.T) {
 			},
 			"DELETE /api/ignores":                                      {`{"ruleId":"%s"}`},
 			"PUT /api/services/" + web + "/settings":                   {`{"repoUrl":"%s"}`, `{"repoUrl":"https://a.example/%s"}`, `{"backupTargets":{"bindPaths":{"%s":"skip"},"volumeNames":{}}}`},
-			"PUT /api/settings":                                        {`{"backup":{"enabled":true,"requireSuccess":true,"baseDir":"/x/%s","skipTargetsOverBytes":1}}`, `{"backup":{"enabled":true,"requireSuccess":true,"baseDir":"/x","skipTargetsOverBytes":1},"instance":{"publicBaseUrl":"https://a.example/%s"}}`, `{"backup":{"enabled":true,"requireSuccess":true,"baseDir":"/x","skipTargetsOverBytes":1},"schedules":{"updateCheck":{"enabled":false,"cron":"%s"}}}`},
+			"PUT /api/settings":                                        {`{"backup":{"enabled":true,"baseDir":"` + e.dir + `/x/%s"}}`, `{"instance":{"publicBaseUrl":"https://a.example/%s"}}`, `{"schedules":{"updateCheck":{"enabled":false,"cron":"%s"}}}`},
 			"POST /api/checks":                                         {`{"scope":"%s"}`, `{"scope":"stack","stackId":"%s"}`, `{"scope":"service","serviceId":"%s"}`, `{"scope":"service","serviceId":"x","reason":"%s"}`},
 			"POST /api/runtime-scans":                                  {`{"scope":"stack","stackId":"%s"}`},
 			"POST /api/updates":                                        {`{"scope":"service","serviceId":"%[1]s","targetTag":"%[1]s","targetDigest":"%[1]s","pullTags":["%[1]s"]}`, `{"scope":"stack","stackId":"%[1]s","targets":[{"serviceId":"%[1]s","targetTag":"1","targetDigest":"` + digest(2) + `","pullTags":[]}]}`},

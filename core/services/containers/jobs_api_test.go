@@ -206,7 +206,7 @@ func (e *env) minimumAge(c *contract) {
 	if g := c.call(200, "GET", "/api/services/"+web.ID, ""); !strings.Contains(g.body, `"applyAfter":"`+after) || !strings.Contains(g.body, `"status":"waiting"`) {
 		e.Errorf("while it waits: %s", g.body)
 	}
-	c.call(200, "PUT", "/api/services/"+web.ID+"/settings", `{}`)
+	c.call(200, "PUT", "/api/services/"+web.ID+"/settings", `{"minimumAgeSeconds":null}`)
 	set := e.set
 	set.MinAge = 2 * 3600_000_000_000
 	e.must(e.svc.Reload(set, e.svc.state.Load().providers))

@@ -3,8 +3,6 @@ package containers
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -114,14 +112,7 @@ func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
 	if err != nil || !set.Backup.Enabled {
 		return na(naSwitch, "Backups are switched off.")
 	}
-	err = os.MkdirAll(set.Backup.BaseDir, 0o700)
-	probe := filepath.Join(set.Backup.BaseDir, ".probe")
-	if err == nil {
-		if err = os.WriteFile(probe, []byte("ok"), 0o600); err == nil {
-			err = os.Remove(probe)
-		}
-	}
-	if err != nil {
+	if err := probeDir(set.Backup.BaseDir); err != nil {
 		return failing("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backupReason(err), "Choose another directory in the settings, or make it writable.")
 	}
 	return pass("The directory of backups can be written.", set.Backup.BaseDir)

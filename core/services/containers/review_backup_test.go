@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -126,3 +128,36 @@ func (silent) Percent(context.Context, int)                {}
 func (silent) Emit(context.Context, string, any)           {}
 func (silent) Note(context.Context, any)                   {}
 func (silent) Checkpoint(context.Context, any) (err error) { return nil }
+
+// TestVolumeOverTheLimit: where backups must succeed a volume that is too large stops the update before anything is changed;
+// where they need not, it is left out.
+func TestVolumeOverTheLimit(t *testing.T) {
+	for _, require := range []bool{true, false} {
+		t.Run(fmt.Sprintf("require %v", require), func(t *testing.T) {
+			e := newEnv(t)
+			container := e.withVolume("blog", "shared-data")
+			e.engine.ScriptImage(imageID(1), fake.Healthy())
+			e.publish(webRepo+":1", 2)
+			e.discovered()
+			e.checked()
+			e.engine.SetContents(container, "/data", []byte("more than four bytes"))
+			e.must(e.svc.ChangeSettings(t.Context(), SettingsChange{Backup: &BackupChange{RequireSuccess: &require, SkipOverBytes: new(int64(4))}}))
+			job, sum := e.updated("blog", "web")
+			if len(sum.Stacks) != 1 || len(sum.Stacks[0].Backup) != 1 || sum.Stacks[0].Backup[0].Status != backupSkippedSize {
+				t.Fatalf("%+v\n%s", sum, e.logs(job.ID))
+			}
+			if !require {
+				if job.Status != "success" || e.runs("blog", "web") != imageID(2) {
+					t.Errorf("%+v\n%s", job, e.logs(job.ID))
+				}
+				return
+			}
+			if job.Status != "failed" || e.runs("blog", "web") != imageID(1) || e.engine.ContainersOf("blog", "web")[0].State != "running" {
+				t.Errorf("%+v\n%s", job, e.logs(job.ID))
+			}
+			if why := job.ResultReason; why == nil || why.Summary != "The backup failed, so nothing was changed." || !strings.Contains(why.Detail, "limit of 4 bytes. Raise the limit") {
+				t.Errorf("the reason is %+v", why)
+			}
+		})
+	}
+}

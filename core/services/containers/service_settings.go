@@ -35,15 +35,25 @@ const (
 	maxMinAge        = 365 * 86400
 )
 
-// ServiceChange is a change of a service's settings.
+// ServiceChange is a change of a service's settings. What is nil, or not Set, stays as it is.
 type ServiceChange struct {
-	AutoRollback  bool
-	BackupTargets backupTargets
-	// RepoURL is left alone unless SetRepoURL.
-	RepoURL    string
-	SetRepoURL bool
-	// HealthTimeout and MinAge are in seconds; nil means the default.
-	HealthTimeout, MinAge *int64
+	AutoRollback  *bool
+	BackupTargets *backupTargets
+	RepoURL       OptionalText
+	// HealthTimeout and MinAge are in seconds; no value means the default.
+	HealthTimeout, MinAge OptionalNumber
+}
+
+// check checks the choices for mounts.
+func (b *backupTargets) check() error {
+	for field, choices := range map[string]map[string]BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
+		for name, choice := range choices {
+			if !choice.valid() || name == "" {
+				return invalid(field, "The choice for %q must be inherit, skip or force.", name)
+			}
+		}
+	}
+	return nil
 }
 
 // ChangeService stores what people set for a service.
@@ -51,32 +61,35 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 	if _, err := s.repo.service(ctx, id); err != nil {
 		return err
 	}
-	for field, choices := range map[string]map[string]BackupChoice{"backupTargets.bindPaths": c.BackupTargets.BindPaths, "backupTargets.volumeNames": c.BackupTargets.VolumeNames} {
-		for name, choice := range choices {
-			if !choice.valid() || name == "" {
-				return invalid(field, "The choice for %q must be inherit, skip or force.", name)
-			}
-		}
+	columns := map[string]any{}
+	if c.AutoRollback != nil {
+		columns["auto_rollback"] = *c.AutoRollback
 	}
-	columns := map[string]any{"auto_rollback": c.AutoRollback, "backup_targets": toJSON(c.BackupTargets.full()), "health_timeout": int64(0), "min_age": int64(-1)}
-	if c.HealthTimeout != nil {
-		if *c.HealthTimeout < 1 || *c.HealthTimeout > maxHealthTimeout {
+	if c.BackupTargets != nil {
+		if err := c.BackupTargets.check(); err != nil {
+			return err
+		}
+		columns["backup_targets"] = toJSON(c.BackupTargets.full())
+	}
+	if n := c.HealthTimeout; n.Set {
+		if n.Value != nil && (*n.Value < 1 || *n.Value > maxHealthTimeout) {
 			return invalid("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
 		}
-		columns["health_timeout"] = *c.HealthTimeout
+		columns["health_timeout"] = n.orElse(0)
 	}
-	if c.MinAge != nil {
-		if *c.MinAge < 0 || *c.MinAge > maxMinAge {
+	if n := c.MinAge; n.Set {
+		if n.Value != nil && (*n.Value < 0 || *n.Value > maxMinAge) {
 			return invalid("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
 		}
-		columns["min_age"] = *c.MinAge
+		columns["min_age"] = n.orElse(-1)
 	}
-	if c.SetRepoURL {
-		u, err := url.Parse(c.RepoURL)
-		if c.RepoURL != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || len(c.RepoURL) > 1000) {
+	if c.RepoURL.Set {
+		text := strings.TrimSpace(c.RepoURL.Text)
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || len(text) > 1000) {
 			return invalid("repoUrl", "The address of the repository must be an http or https URL without a user name.")
 		}
-		columns["repo_url"] = strings.TrimSpace(c.RepoURL)
+		columns["repo_url"] = text
 	}
 	return s.repo.updateService(ctx, id, columns, s.now())
 }

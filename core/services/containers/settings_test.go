@@ -1,7 +1,11 @@
 package containers
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/testkit"
@@ -69,12 +73,13 @@ func (c *contract) serviceSettings() {
 			c.Errorf("no %s in %s", want, g.body)
 		}
 	}
-	c.call(200, "PUT", path, `{"autoRollback":true}`)
-	if g := c.call(200, "GET", path, ""); !strings.Contains(g.body, `"repoUrl":"https://`) || strings.Contains(g.body, "healthTimeout") || !strings.Contains(g.body, `"/srv/x":"force"`) {
-		c.Errorf("what was left out: %s", g.body)
+	full := c.call(200, "GET", path, "").body
+	c.call(200, "PUT", path, `{}`)
+	if g := c.call(200, "GET", path, ""); g.body != full {
+		c.Errorf("what was left out: %s, before %s", g.body, full)
 	}
-	c.call(200, "PUT", path, `{"repoUrl":null}`)
-	if g := c.call(200, "GET", path, ""); !strings.Contains(g.body, `"repoUrl":null`) {
+	c.call(200, "PUT", path, `{"autoRollback":true,"repoUrl":null,"healthTimeoutSeconds":null,"minimumAgeSeconds":null}`)
+	if g := c.call(200, "GET", path, ""); !strings.Contains(g.body, `"repoUrl":null`) || !strings.Contains(g.body, `"autoRollback":true`) || strings.Contains(g.body, ":30") || strings.Contains(g.body, ":60") || !strings.Contains(g.body, `"/srv/x":"force"`) {
 		c.Errorf("cleared: %s", g.body)
 	}
 	for text, field := range map[string]string{
@@ -90,7 +95,7 @@ func (c *contract) serviceSettings() {
 
 func (c *contract) systemSettings() {
 	c.Helper()
-	const backup = `"backup":{"enabled":false,"requireSuccess":true,"baseDir":"/data/backups","skipTargetsOverBytes":5}`
+	backup := `"backup":{"enabled":false,"requireSuccess":true,"baseDir":` + body(filepath.Join(c.dir, "backups")) + `,"skipTargetsOverBytes":5}`
 	if g := c.call(200, "GET", "/api/settings", ""); !strings.Contains(g.body, `"publicBaseUrl":null`) || !strings.Contains(g.body, `"currentUser":"ann@example.com"`) {
 		c.Errorf("the first settings: %s", g.body)
 	}
@@ -121,7 +126,13 @@ func (c *contract) systemSettings() {
 	} {
 		c.refused(400, "invalid_argument", "PUT", "/api/settings", text, "field", field)
 	}
-	c.refused(400, "invalid_argument", "PUT", "/api/settings", `{}`)
+	before := c.call(200, "GET", "/api/settings", "").body
+	for _, text := range []string{`{}`, `{"backup":{}}`, `{"resourceMonitor":{},"schedules":{"updateCheck":{}},"instance":{}}`, `{"backup":{"requireSuccess":true}}`, `{"schedules":{"updateCheck":{"enabled":true}}}`} {
+		c.call(200, "PUT", "/api/settings", text)
+		if g := c.call(200, "GET", "/api/settings", ""); g.body != before {
+			c.Errorf("after %s: %s, before %s", text, g.body, before)
+		}
+	}
 	c.call(200, "GET", "/api/deploy-welcome", "")
 	c.call(200, "PUT", "/api/deploy-welcome", `{"neverAutoOpen":true}`)
 	if g := c.call(200, "GET", "/api/deploy-welcome", ""); g.json["neverAutoOpen"] != true || g.json["updatedAt"] == nil {
@@ -142,4 +153,58 @@ func (c *contract) deployCheck() {
 	release()
 	testkit.Eventually(c, patience, func() bool { return c.send("GET", "/api/deploy-check/report", "").status == 200 }, "the report")
 	c.call(200, "GET", "/api/deploy-check/report", "")
+}
+
+// TestSettingsAtTheSameTime: changes of different members at the same time all stand.
+func TestSettingsAtTheSameTime(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		for round := range 8 {
+			limit, interval, url := int64(round+1), []int{5, 10, 30, 60}[round%4], fmt.Sprintf("https://a%d.example/", round)
+			changes := []SettingsChange{
+				{Backup: &BackupChange{SkipOverBytes: &limit}}, {Monitor: &MonitorChange{SampleInterval: &interval}}, {Instance: &InstanceChange{PublicBaseURL: OptionalText{true, url}}},
+			}
+			var work sync.WaitGroup
+			for _, c := range changes {
+				work.Go(func() {
+					if err := e.svc.ChangeSettings(context.Background(), c); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			work.Wait()
+			set, err := e.svc.systemSettings(t.Context())
+			e.must(err)
+			if set.Backup.SkipOverBytes != limit || set.Monitor.SampleInterval != interval || set.Instance.PublicBaseURL == nil || *set.Instance.PublicBaseURL != url {
+				t.Fatalf("round %d: %+v", round, set)
+			}
+		}
+	})
+}
+
+// TestBackupDirMustBeWritable: a folder that cannot be written is refused when it is saved, unless it is stored already and
+// backups are switched off.
+func TestBackupDirMustBeWritable(t *testing.T) {
+	e := newEnv(t)
+	bad := filepath.Join(e.file("file", ""), "backups")
+	put := func(status int, backup string) got {
+		t.Helper()
+		g := e.send("PUT", "/api/settings", `{"backup":`+backup+`}`)
+		if g.status != status || status == 400 && (g.json["field"] != "backup.baseDir" || !strings.Contains(g.body, "cannot be written")) {
+			t.Errorf("%s: %d %s", backup, g.status, g.body)
+		}
+		return g
+	}
+	put(400, `{"enabled":true,"baseDir":`+body(bad)+`}`)
+	put(400, `{"enabled":false,"baseDir":`+body(bad)+`}`)
+	set, err := e.svc.systemSettings(t.Context())
+	e.must(err)
+	if set.Backup.BaseDir == bad || !set.Backup.Enabled {
+		t.Errorf("what was refused is stored: %+v", set.Backup)
+	}
+	set.Backup.BaseDir = bad
+	e.must(e.svc.repo.putSetting(t.Context(), settingSystem, set, e.svc.now()))
+	put(400, `{"requireSuccess":false}`)
+	put(200, `{"enabled":false}`)
+	put(400, `{"enabled":true}`)
+	put(200, `{"enabled":true,"baseDir":`+body(filepath.Join(e.dir, "new", "backups"))+`}`)
 }

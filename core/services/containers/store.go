@@ -119,6 +119,19 @@ func (r *repository) setting(ctx context.Context, name string, v any) (updatedAt
 	return rows[0].UpdatedAt, nil
 }
 
+// settingTx is tx for reading a setting and writing what follows from it: such transactions on the same setting run one after
+// the other. SQLite has one writer anyway.
+func (r *repository) settingTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
+	return r.tx(ctx, "change "+name, func(ctx context.Context, w *gorm.DB) error {
+		if r.store.Dialect() == store.Postgres {
+			if err := w.Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "containers_settings/"+name).Error; err != nil {
+				return err
+			}
+		}
+		return f(ctx, w)
+	})
+}
+
 func (r *repository) putSetting(ctx context.Context, name string, v any, now int64) error {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -114,13 +114,13 @@ func nameOf(ev *queue.Event) string {
 // handleAllJobEvents sends the events of all jobs. Without a cursor it begins with what comes.
 func (s *Service) handleAllJobEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	after := httpd.LastEventID(c)
-	if !cursorGiven(c) {
-		var err error
-		if after, err = s.queue.LastEventID(ctx); err != nil {
-			httpd.WriteError(c, err)
-			return
-		}
+	after, err := httpd.LastEventID(c)
+	if err == nil && !cursorGiven(c) {
+		after, err = s.queue.LastEventID(ctx)
+	}
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
 	}
 	events, err := s.queue.FollowAll(ctx, after)
 	if err != nil {
@@ -145,7 +145,12 @@ func (s *Service) handleJobEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	events, err := s.queue.Follow(ctx, j.ID, httpd.LastEventID(c))
+	after, err := httpd.LastEventID(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	events, err := s.queue.Follow(ctx, j.ID, after)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -160,11 +165,15 @@ func (s *Service) handleJobEvents(c *gin.Context) {
 func (s *Service) handleInferenceEvents(c *gin.Context) {
 	// What gin hands in is used again for other requests; the goroutine below may outlive this one by a moment.
 	ctx := c.Request.Context()
+	after, err := httpd.LastEventID(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
 	sub := s.live.Subscribe(topicInference)
 	defer sub.Close()
-	after := s.inference.lastID()
-	if cursorGiven(c) {
-		after = httpd.LastEventID(c)
+	if !cursorGiven(c) {
+		after = s.inference.lastID()
 	}
 	sent := after
 	catchUp := func() []outEvent {

@@ -202,6 +202,22 @@ func TestJobStreams(t *testing.T) {
 	})
 }
 
+// TestStreamsRefuseCursors: a cursor that is no id of an event is an error that names it, and not the beginning.
+func TestStreamsRefuseCursors(t *testing.T) {
+	e := newEnv(t)
+	e.blog()
+	job, _ := e.checked()
+	for _, path := range []string{"/api/jobs/events", "/api/jobs/" + job.ID + "/events", "/api/version-inference/events", "/api/host-packages/webhook/deliveries/events"} {
+		header := e.raw("GET", path, "", "X-Test-User", "ann", "Last-Event-ID", "yesterday")
+		query := e.send("GET", path+"?afterId=-1", "")
+		for field, g := range map[string]got{"Last-Event-ID": header, "afterId": query} {
+			if text, _ := g.json["message"].(string); g.status != 400 || g.json["code"] != "invalid_argument" || g.json["field"] != field || !strings.Contains(text, "whole number") {
+				t.Errorf("%s with %s: %d %s", path, field, g.status, g.body)
+			}
+		}
+	}
+}
+
 // TestStreamOfAllJobsWhileTheyRun: a client that is cut again and again sees the same as one that stays.
 func TestStreamOfAllJobsWhileTheyRun(t *testing.T) {
 	e := newEnv(t)

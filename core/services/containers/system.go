@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
@@ -36,9 +33,9 @@ type AccessInfo struct {
 // BackupSettings say what is copied before an update.
 type BackupSettings struct {
 	Enabled        bool   `json:"enabled" doc:"Whether mounts are backed up before an update."`
-	RequireSuccess bool   `json:"requireSuccess" doc:"Whether an update stops when a backup fails."`
+	RequireSuccess bool   `json:"requireSuccess" doc:"Whether an update stops when a backup fails, or a mount is too large for one."`
 	BaseDir        string `json:"baseDir" maxLength:"1024" doc:"Absolute path below which backups are kept." example:"/data/backups"`
-	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"A mount of more bytes is left out unless it is forced; 0 for no limit." example:"104857600"`
+	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"The most bytes of a mount that is not forced; 0 for no limit. A larger one is left out, or stops the update where requireSuccess is true." example:"104857600"`
 }
 
 // MonitorSettings say how the use of resources is sampled.
@@ -95,14 +92,6 @@ type AuthSettings struct {
 	MatchedBy           string   `json:"matchedBy,omitempty" enum:"user,group,anonymous_dev,session"`
 }
 
-// SettingsChange is a change of the settings. Members that are left out stay as they are.
-type SettingsChange struct {
-	Backup    BackupSettings    `json:"backup"`
-	Monitor   *MonitorSettings  `json:"resourceMonitor" required:"false"`
-	Schedules *ScheduleSettings `json:"schedules" required:"false"`
-	Instance  *InstanceSettings `json:"instance" required:"false"`
-}
-
 const sampleDays = 7
 
 // systemSettings reads the settings, with the defaults for what nobody has set.
@@ -134,85 +123,6 @@ func (s *Service) drawCheckMinute(ctx context.Context) error {
 	}
 	s.checkMinute.Store(minute)
 	return nil
-}
-
-// change takes a change in, and checks it.
-func (set *systemSettings) change(c SettingsChange) error {
-	set.Backup = c.Backup
-	if !filepath.IsAbs(set.Backup.BaseDir) {
-		return invalid("backup.baseDir", "The directory of backups must be an absolute path.")
-	}
-	set.Backup.BaseDir = filepath.Clean(set.Backup.BaseDir)
-	if set.Backup.SkipOverBytes < 0 {
-		return invalid("backup.skipTargetsOverBytes", "The size limit must not be negative.")
-	}
-	if c.Monitor != nil {
-		if !slices.Contains([]int{5, 10, 30, 60, 300}, c.Monitor.SampleInterval) {
-			return invalid("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
-		}
-		set.Monitor = *c.Monitor
-	}
-	if c.Schedules != nil {
-		if err := set.schedule(*c.Schedules); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (set *systemSettings) schedule(c ScheduleSettings) error {
-	for _, sch := range []struct {
-		name string
-		in   *Schedule
-		to   **Schedule
-	}{{"schedules.updateCheck.cron", c.UpdateCheck, &set.Schedules.UpdateCheck}, {"schedules.ghcrWebhookAudit.cron", c.WebhookAudit, &set.Schedules.WebhookAudit}} {
-		if sch.in == nil {
-			continue
-		}
-		sch.in.Cron = strings.TrimSpace(sch.in.Cron)
-		if err := queue.ValidCron(sch.in.Cron); sch.in.Enabled && err != nil {
-			return invalid(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", sch.in.Cron).With("reason", "cron_invalid")
-		}
-		*sch.to = sch.in
-	}
-	return nil
-}
-
-// baseURL checks the public base URL: null or empty for none, else absolute, trimmed, with a slash at the end.
-func baseURL(in *string) (*string, error) {
-	if in == nil || strings.TrimSpace(*in) == "" {
-		return nil, nil
-	}
-	text := strings.TrimSpace(*in)
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, invalid("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL.")
-	}
-	if !strings.HasSuffix(text, "/") {
-		text += "/"
-	}
-	return &text, nil
-}
-
-// ChangeSettings stores a change of the settings, and puts the schedules into use.
-func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
-	set, err := s.systemSettings(ctx)
-	if err != nil {
-		return err
-	}
-	if err := set.change(c); err != nil {
-		return err
-	}
-	if c.Instance != nil {
-		if set.Instance.PublicBaseURL, err = baseURL(c.Instance.PublicBaseURL); err != nil {
-			return err
-		}
-	}
-	if err := s.repo.putSetting(ctx, settingSystem, set, s.now()); err != nil {
-		return fmt.Errorf("store the settings: %w", err)
-	}
-	s.sampler.poke()
-	return s.applySchedules(ctx)
 }
 
 // The names of the schedules that people set.

@@ -103,7 +103,7 @@ func TestUpdateFaults(t *testing.T) {
 				e.blog()
 				e.withData()
 				web := e.serviceOf("blog", "web")
-				e.must(e.svc.ChangeService(t.Context(), web.ID, ServiceChange{AutoRollback: auto}))
+				e.must(e.svc.ChangeService(t.Context(), web.ID, ServiceChange{AutoRollback: &auto}))
 				f.do(e)
 				job, sum := e.updated("blog", "web")
 				want := []string{f.with, f.without}[i]

@@ -156,6 +156,9 @@ func TestLogIsLive(t *testing.T) {
 			return ""
 		}, func() { cancel(); _ = res.Body.Close() }
 	}
+	if refused := c.admin(400, "GET", "/api/logs/events?afterId=seven", ""); refused.json["code"] != "invalid_request" || refused.json["field"] != "afterId" {
+		t.Errorf("a cursor that is no number: %s", refused.body)
+	}
 	send := func(text string) {
 		e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+text)
 	}

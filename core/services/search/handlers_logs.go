@@ -234,6 +234,11 @@ func (s *Service) handleLogEvents(c *gin.Context) {
 func matches(wanted, have string) bool { return wanted == "" || wanted == have }
 
 func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
+	last, err := httpd.LastEventID(c)
+	if err != nil {
+		s.writeError(c, err)
+		return
+	}
 	release, err := auth.AcquireStream(c)
 	if err != nil {
 		s.writeError(c, err)
@@ -244,8 +249,7 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	sub := s.live.Subscribe(topicRequests)
 	defer sub.Close()
 	var missed []requestRow
-	if last := httpd.LastEventID(c); last > 0 {
-		var err error
+	if last > 0 {
 		if missed, err = s.repo.requests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
 			s.writeError(c, err)
 			return

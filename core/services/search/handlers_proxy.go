@@ -227,7 +227,7 @@ func (s *Service) limitHeaders(h http.Header, t *token) {
 // writeError adds the members that the upstream's own clients read.
 func (s *Service) writeError(c *gin.Context, err error) {
 	e := fault.As(err)
-	if e.Code == fault.BadRequest && e.HTTPStatus() == http.StatusBadRequest {
+	if (e.Code == fault.BadRequest || e.Code == fault.InvalidArgument) && e.HTTPStatus() == http.StatusBadRequest {
 		// What the listener refuses has the word that this service has for it.
 		own := *e
 		own.Code = fault.InvalidRequest

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -108,23 +109,23 @@ func TestContainersBackupFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := mountTmpfs(small, "1m"); err != nil {
-		t.Logf("no small file system can be mounted (%v): a file stands where the directory would", err)
-		small = filepath.Join(small, "file")
-		if err := os.WriteFile(small, nil, 0o600); err != nil {
+		t.Logf("no small file system can be mounted (%v): a file stands where the directory was when it was saved", err)
+		settings(small, 0, true)
+		if err := errors.Join(os.Remove(small), os.WriteFile(small, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	} else {
 		t.Cleanup(func() { _ = unmount(small) })
 		put(t, a, "random.bin", randomText(t, 2<<20))
+		settings(small, 0, true)
 	}
-	settings(small, 0, true)
 	j := c.finished(t, c.beginJob(t, "/api/updates", updateBody(web, "")), "failed")
 	if !strings.Contains(j.ResultReason.Detail, "backup") {
 		t.Errorf("the reason is %+v", j.ResultReason)
 	}
 	oneHealthy(t, a, first)
 
-	settings(t.TempDir(), 1<<20, true)
+	settings(t.TempDir(), 1<<20, false)
 	j = c.finished(t, c.beginJob(t, "/api/updates", updateBody(web, "")), "success")
 	list := ask[struct{ Backups []backup }](t, c, "/api/services/"+web.ID+"/backups").Backups
 	if list[0].Status != "skipped_by_size" || list[0].Restorable {

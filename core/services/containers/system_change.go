@@ -1,0 +1,188 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// SettingsChange is a change of the settings. Members that are left out, on all levels, stay as they are.
+type SettingsChange struct {
+	Backup    *BackupChange    `json:"backup" required:"false" example:"{\"enabled\":true,\"requireSuccess\":true,\"baseDir\":\"/data/backups\"}"`
+	Monitor   *MonitorChange   `json:"resourceMonitor" required:"false"`
+	Schedules *SchedulesChange `json:"schedules" required:"false"`
+	Instance  *InstanceChange  `json:"instance" required:"false"`
+}
+
+// BackupChange changes BackupSettings.
+type BackupChange struct {
+	Enabled        *bool   `json:"enabled" required:"false"`
+	RequireSuccess *bool   `json:"requireSuccess" required:"false"`
+	BaseDir        *string `json:"baseDir" required:"false" maxLength:"1024" doc:"Absolute path of a folder that can be written; it is made where it is missing." example:"/data/backups"`
+	SkipOverBytes  *int64  `json:"skipTargetsOverBytes" required:"false" minimum:"0" example:"104857600"`
+}
+
+// MonitorChange changes MonitorSettings.
+type MonitorChange struct {
+	Enabled        *bool `json:"enabled" required:"false"`
+	SampleInterval *int  `json:"sampleIntervalSeconds" required:"false" enum:"5,10,30,60,300"`
+}
+
+// SchedulesChange changes ScheduleSettings.
+type SchedulesChange struct {
+	UpdateCheck  *ScheduleChange `json:"updateCheck" required:"false"`
+	WebhookAudit *ScheduleChange `json:"ghcrWebhookAudit" required:"false"`
+}
+
+// ScheduleChange changes a Schedule.
+type ScheduleChange struct {
+	Enabled *bool   `json:"enabled" required:"false"`
+	Cron    *string `json:"cron" required:"false" maxLength:"120" example:"*/30 * * * *"`
+}
+
+// InstanceChange changes InstanceSettings.
+type InstanceChange struct {
+	PublicBaseURL OptionalText `json:"publicBaseUrl" required:"false" doc:"Absolute URL before the links in notifications; null for none."`
+}
+
+// setGiven sets *to to *value unless value is nil.
+func setGiven[T any](to *T, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+// change applies c to the settings, and checks what it sets.
+func (set *systemSettings) change(c SettingsChange) error {
+	if b := c.Backup; b != nil {
+		setGiven(&set.Backup.Enabled, b.Enabled)
+		setGiven(&set.Backup.RequireSuccess, b.RequireSuccess)
+		setGiven(&set.Backup.BaseDir, b.BaseDir)
+		setGiven(&set.Backup.SkipOverBytes, b.SkipOverBytes)
+		if !filepath.IsAbs(set.Backup.BaseDir) {
+			return invalid("backup.baseDir", "The directory of backups must be an absolute path.")
+		}
+		set.Backup.BaseDir = filepath.Clean(set.Backup.BaseDir)
+		if set.Backup.SkipOverBytes < 0 {
+			return invalid("backup.skipTargetsOverBytes", "The size limit must not be negative.")
+		}
+	}
+	if m := c.Monitor; m != nil {
+		setGiven(&set.Monitor.Enabled, m.Enabled)
+		setGiven(&set.Monitor.SampleInterval, m.SampleInterval)
+		if !slices.Contains([]int{5, 10, 30, 60, 300}, set.Monitor.SampleInterval) {
+			return invalid("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
+		}
+	}
+	if c.Schedules != nil {
+		if err := set.changeSchedules(*c.Schedules); err != nil {
+			return err
+		}
+	}
+	if c.Instance != nil && c.Instance.PublicBaseURL.Set {
+		return set.changeBaseURL(c.Instance.PublicBaseURL.Text)
+	}
+	return nil
+}
+
+func (set *systemSettings) changeSchedules(c SchedulesChange) error {
+	for _, sch := range []struct {
+		name   string
+		change *ScheduleChange
+		to     **Schedule
+	}{{"schedules.updateCheck.cron", c.UpdateCheck, &set.Schedules.UpdateCheck}, {"schedules.ghcrWebhookAudit.cron", c.WebhookAudit, &set.Schedules.WebhookAudit}} {
+		if sch.change == nil {
+			continue
+		}
+		next := Schedule{}
+		setGiven(&next, *sch.to)
+		setGiven(&next.Enabled, sch.change.Enabled)
+		setGiven(&next.Cron, sch.change.Cron)
+		next.Cron = strings.TrimSpace(next.Cron)
+		if err := queue.ValidCron(next.Cron); next.Enabled && err != nil {
+			return invalid(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason", "cron_invalid")
+		}
+		*sch.to = &next
+	}
+	return nil
+}
+
+// changeBaseURL sets the public base URL: empty for none, else absolute, trimmed, with a slash at the end.
+func (set *systemSettings) changeBaseURL(text string) error {
+	if text = strings.TrimSpace(text); text == "" {
+		set.Instance.PublicBaseURL = nil
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || len(text) > 1024 || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return invalid("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
+	}
+	if !strings.HasSuffix(text, "/") {
+		text += "/"
+	}
+	set.Instance.PublicBaseURL = &text
+	return nil
+}
+
+// ChangeSettings stores a change of the settings, and puts the schedules into use. Changes at the same time keep each
+// other's members.
+func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
+	if err := s.checkBackupChange(ctx, c); err != nil {
+		return err
+	}
+	err := s.repo.settingTx(ctx, settingSystem, func(ctx context.Context, _ *gorm.DB) error {
+		set, err := s.systemSettings(ctx)
+		if err != nil {
+			return err
+		}
+		if err := set.change(c); err != nil {
+			return err
+		}
+		return s.repo.putSetting(ctx, settingSystem, set, s.now())
+	})
+	if err != nil {
+		return err
+	}
+	s.sampler.poke()
+	return s.applySchedules(ctx)
+}
+
+// checkBackupChange refuses a directory of backups that cannot be written. While backups are off, the stored one may be so.
+func (s *Service) checkBackupChange(ctx context.Context, c SettingsChange) error {
+	stored, err := s.systemSettings(ctx)
+	if err != nil || c.Backup == nil {
+		return err
+	}
+	next := stored
+	if err := next.change(SettingsChange{Backup: c.Backup}); err != nil {
+		return err
+	}
+	if !next.Backup.Enabled && next.Backup.BaseDir == stored.Backup.BaseDir {
+		return nil
+	}
+	if err := probeDir(next.Backup.BaseDir); err != nil {
+		return invalid("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
+	}
+	return nil
+}
+
+// probeDir makes a directory where it is missing, and returns an error unless files can be written in it.
+func probeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	_, err = probe.WriteString("ok")
+	return errors.Join(err, probe.Close(), os.Remove(probe.Name()))
+}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
-
-	"github.com/gocolly/colly/v2"
+	"net/url"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/robots"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
@@ -21,6 +21,7 @@ var (
 	errTooManyHops = errors.New("too many redirects")
 	errNoRoom      = errors.New("answer would be too large; ask for fewer pages")
 	errBroken      = errors.New("page cannot be read")
+	errNoText      = errors.New("content is no text")
 )
 
 // visit is one page on its way. Only the goroutine that visits it touches it meanwhile.
@@ -61,63 +62,62 @@ func gone(err error) bool {
 	return false
 }
 
-const keyVisit = "visit"
-
-// fetcher gets single pages, with colly's ways of robots.txt, of addresses and of links.
+// fetcher gets the single pages of one crawl, each address once.
 type fetcher struct {
-	collector *colly.Collector
-	format    extract.Format
-	known     func(address string) (Known, bool)
+	crawler *Crawler
+	format  extract.Format
+	known   func(address string) (Known, bool)
+	rules   robotsRules
+	mu      sync.Mutex
+	visited map[string]bool
 }
 
-func newFetcher(ctx context.Context, c *Crawler, o *Options) *fetcher {
-	f := &fetcher{collector: colly.NewCollector(), format: o.Format, known: o.Known}
-	// All that matters is set here, after the environment was read.
-	k := f.collector
-	k.UserAgent, k.Context = c.cfg.UserAgent, ctx
-	k.IgnoreRobotsTxt, k.AllowURLRevisit, k.Async, k.ParseHTTPErrorResponse, k.DetectCharset, k.CheckHead = false, false, false, false, false, false
-	k.CacheDir, k.MaxDepth, k.MaxRequests, k.MaxBodySize = "", 0, 0, 0
-	k.AllowedDomains, k.DisallowedDomains = nil, nil
-	k.SetClient(&http.Client{Transport: &transport{ctx: ctx, crawler: c}, CheckRedirect: redirect})
-	k.OnHTML("a[href], area[href]", link)
-	k.OnResponse(f.response)
-	k.OnError(failed)
-	return f
-}
-
-func visitOf(ctx *colly.Context) *visit {
-	v, _ := ctx.GetAny(keyVisit).(*visit)
-	return v
+func newFetcher(c *Crawler, o *Options) *fetcher {
+	return &fetcher{
+		crawler: c, format: o.Format, known: o.Known, visited: map[string]bool{}, rules: robotsRules{byHost: map[string]*robots.Rules{}},
+	}
 }
 
 // fetch gets one page, without following a redirect: that is then in v.location.
-func (f *fetcher) fetch(v *visit) (err error) {
+func (f *fetcher) fetch(ctx context.Context, v *visit) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errBroken
 		}
 	}()
-	v.page, v.links, v.noText, v.err = Page{}, nil, false, nil
-	ctx := colly.NewContext()
-	ctx.Put(keyVisit, v)
-	err = f.collector.Request(http.MethodGet, v.url, nil, ctx, f.conditions(v))
-	var again *colly.AlreadyVisitedError
-	switch {
-	case v.location != "", v.page.Unchanged:
-		return nil
-	case v.err != nil:
-		return v.err
-	case errors.As(err, &again):
-		v.again = true
-	case errors.Is(err, errNoText):
-		v.noText = true
+	v.page, v.links, v.noText, v.known = Page{}, nil, false, nil
+	u, err := url.Parse(v.url)
+	if err != nil {
+		return errBroken
 	}
-	return readableError(err)
+	if err := f.checkRobots(ctx, u); err != nil {
+		return readableError(err)
+	}
+	if !f.takeTurn(v.url) {
+		v.again = true
+		return errBroken
+	}
+	a, err := f.request(ctx, u, f.conditions(v), readPage)
+	if err != nil {
+		v.noText = errors.Is(err, errNoText)
+		return readableError(err)
+	}
+	return f.readAnswer(v, u, a)
+}
+
+// takeTurn reports whether the address was not fetched yet.
+func (f *fetcher) takeTurn(address string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.visited[address] {
+		return false
+	}
+	f.visited[address] = true
+	return true
 }
 
 // conditions looks up what was kept of a page and makes the headers that ask for it only if it has changed.
 func (f *fetcher) conditions(v *visit) http.Header {
-	v.known = nil
 	if f.known == nil {
 		return nil
 	}
@@ -135,78 +135,49 @@ func (f *fetcher) conditions(v *visit) http.Header {
 	return h
 }
 
-// readableError makes a text for people of what colly and net/http say.
+// readAnswer takes the text and the links of a page, or where it redirects to.
+func (f *fetcher) readAnswer(v *visit, u *url.URL, a *answer) error {
+	if to := a.redirect(u); to != nil {
+		v.location = to.String()
+		return nil
+	}
+	if a.status == http.StatusNotModified && v.known != nil {
+		v.page, v.links = Page{URL: v.url, Known: *v.known, Unchanged: true}, v.known.Links
+		return nil
+	}
+	if a.status < 200 || a.status > http.StatusNonAuthoritativeInfo {
+		return statusError(a.status)
+	}
+	contentType := a.header.Get("Content-Type")
+	v.links = readLinks(a.body, contentType, u)
+	if f.format == "" {
+		return nil
+	}
+	page, err := extract.Decode(a.body, contentType, u, f.format)
+	if err != nil {
+		v.noText = true
+		return err
+	}
+	v.page = Page{URL: v.url, Title: page.Title, Text: page.Text, Images: page.Images}
+	if f.known != nil {
+		v.page.Known = Known{ETag: a.header.Get("ETag"), LastModified: a.header.Get("Last-Modified")}
+	}
+	return nil
+}
+
+// readableError makes a text for people of what the HTTP client says.
 func readableError(err error) error {
 	var own *errs.Error
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, colly.ErrRobotsTxtBlocked):
-		return errRobots
 	case errors.As(err, &own):
 		return errors.New(own.Message)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return errNoTime
-	case errors.Is(err, errNoText):
-		return errNoText
-	case errors.Is(err, errNoRobots):
-		return errNoRobots
+	}
+	for _, e := range []error{errRobots, errNoText, errNoRobots} {
+		if errors.Is(err, e) {
+			return e
+		}
 	}
 	return errBroken
-}
-
-// link notes one link of a page.
-func link(e *colly.HTMLElement) {
-	v := visitOf(e.Request.Ctx)
-	if v == nil || len(v.links) >= maxLinks {
-		return
-	}
-	raw := strings.TrimSpace(e.Attr("href"))
-	if raw == "" || len(raw) > maxAddress {
-		return
-	}
-	if address := e.Request.AbsoluteURL(raw); strings.HasPrefix(address, "http") {
-		v.links = append(v.links, address)
-	}
-}
-
-// response reads the text of a page.
-func (f *fetcher) response(r *colly.Response) {
-	v := visitOf(r.Ctx)
-	if v == nil || f.format == "" {
-		return
-	}
-	contentType := r.Headers.Get("Content-Type")
-	if strings.Contains(strings.ToLower(contentType), "charset") {
-		// Whatever the header says, colly has turned the body into UTF-8.
-		media, _, _ := strings.Cut(contentType, ";")
-		contentType = strings.TrimSpace(media) + "; charset=utf-8"
-	}
-	page, err := extract.Decode(r.Body, contentType, r.Request.URL, f.format)
-	if err != nil {
-		v.err, v.noText = err, true
-		return
-	}
-	v.page = Page{URL: v.url, Title: page.Title, Text: page.Text, Images: page.Images}
-	if f.known != nil {
-		v.page.Known = Known{ETag: r.Headers.Get("ETag"), LastModified: r.Headers.Get("Last-Modified")}
-	}
-}
-
-// failed notes a redirect and a page that has not changed, which colly takes for failures, or an error status.
-func failed(r *colly.Response, _ error) {
-	v := visitOf(r.Ctx)
-	if v == nil || r.StatusCode == 0 || r.Headers == nil {
-		return
-	}
-	to := r.Headers.Get("Location")
-	if u, err := r.Request.URL.Parse(to); err == nil && to != "" && r.StatusCode < 400 {
-		v.location = u.String()
-		return
-	}
-	if r.StatusCode == http.StatusNotModified && v.known != nil {
-		v.page, v.links = Page{URL: v.url, Known: *v.known, Unchanged: true}, v.known.Links
-		return
-	}
-	v.err = statusError(r.StatusCode)
 }

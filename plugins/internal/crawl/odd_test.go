@@ -106,3 +106,26 @@ func TestOddContent(t *testing.T) {
 		}
 	}
 }
+
+// TestLinks: links are read as browsers read them, in the page's encoding and however deep they stand.
+func TestLinks(t *testing.T) {
+	head := `<meta charset="gbk"><a href="first">before the base</a><base href="/base/"><base href="/other/">`
+	links := `<a href="/tab&#9;bed"></a><area href="\\back\\slash?a\\b"><a name="x"></a><a href="#top"></a><a href=" /spaced "></a><a href="/` + "\xd6\xd0" + `"></a>` +
+		`<A HREF='/upper'></A><a href="http://b\xc3\xbccher.example/"></a><a href="/100%"></a><a href="ftp://example.org/"></a>`
+	hidden := `<!-- <a href="/comment"> --><script>"<a href='/script'>"</script><textarea><a href="/textarea"></textarea><p title='<a href="/title">'>`
+	links = strings.ReplaceAll(strings.ReplaceAll(links, `\\`, `\`), `\xc3\xbc`, "&uuml;")
+	s := newSite(t, "", map[string]string{"/": ""})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, head+links+hidden+strings.Repeat("<div>", 20_000)+`<a href="/deep">x</a>`)
+	})
+	s.Config.Handler = mux
+	o := options(t, s.URL)
+	o.Format = ""
+	got := paths(s, run(t, newCrawler(t, crawl.Config{}, s), o))
+	want := []string{"/", "/base/first", "/tabbed", `/back/slash?a\b`, "/spaced", "/%E4%B8%AD", "/upper", "http://xn--bcher-kva.example/", "/deep"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -40,7 +40,7 @@ func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
 		crawler: c, opts: o, limit: min(o.Limit, c.cfg.MaxPages), seen: map[string]bool{start: true}, listed: map[string]bool{},
 		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}},
 	}
-	r.fetcher = newFetcher(inner, c, &o)
+	r.fetcher = newFetcher(c, &o)
 	r.levels(inner, &visit{url: start, start: true})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 	for range min(workers, len(all)) {
 		done.Go(func() {
 			for v := range waiting {
-				r.visit(v)
+				r.visit(ctx, v)
 			}
 		})
 	}
@@ -104,10 +104,10 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 }
 
 // visit gets one page, behind its redirects.
-func (r *run) visit(v *visit) {
+func (r *run) visit(ctx context.Context, v *visit) {
 	for range maxHops + 1 {
 		v.location = ""
-		v.err = r.fetcher.fetch(v)
+		v.err = r.fetcher.fetch(ctx, v)
 		if v.location == "" {
 			if v.start && v.again {
 				v.err = errTooManyHops

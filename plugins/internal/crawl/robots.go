@@ -1,0 +1,87 @@
+package crawl
+
+import (
+	"context"
+	"net/url"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/robots"
+)
+
+const (
+	robotsPath = "/robots.txt"
+	// maxRobots is how much of a robots.txt is read.
+	maxRobots = 512 << 10
+	// maxRobotsHosts bounds the hosts whose rules one crawl remembers.
+	maxRobotsHosts = 32
+)
+
+// robotsRules holds what the latest hosts of one crawl permit. Rules that could not be had are asked for again with the
+// next page.
+type robotsRules struct {
+	flight singleflight.Group
+	mu     sync.Mutex
+	byHost map[string]*robots.Rules
+}
+
+// checkRobots fails with errRobots if the host of u forbids it, and otherwise if the rules cannot be had.
+func (f *fetcher) checkRobots(ctx context.Context, u *url.URL) error {
+	host := u.Scheme + "://" + u.Host
+	rules := f.rules.get(host)
+	if rules == nil {
+		got, err, _ := f.rules.flight.Do(host, func() (any, error) { return f.fetchRobots(ctx, u) })
+		if err != nil {
+			return err
+		}
+		rules = got.(*robots.Rules)
+		f.rules.put(host, rules)
+	}
+	if !rules.Allows(u) {
+		return errRobots
+	}
+	return nil
+}
+
+func (r *robotsRules) get(host string) *robots.Rules {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byHost[host]
+}
+
+func (r *robotsRules) put(host string, rules *robots.Rules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.byHost) >= maxRobotsHosts {
+		for other := range r.byHost {
+			delete(r.byHost, other)
+			break
+		}
+	}
+	r.byHost[host] = rules
+}
+
+// fetchRobots gets the rules of the host of page, behind redirects. A host that cannot say what it forbids is left alone;
+// one that has no robots.txt forbids nothing.
+func (f *fetcher) fetchRobots(ctx context.Context, page *url.URL) (*robots.Rules, error) {
+	u := &url.URL{Scheme: page.Scheme, Host: page.Host, Path: robotsPath}
+	for range maxHops + 1 {
+		a, err := f.request(ctx, u, nil, readRobots)
+		if err != nil {
+			return nil, err
+		}
+		if to := a.redirect(u); to != nil {
+			u = to
+			continue
+		}
+		switch {
+		case a.status >= 200 && a.status <= 299:
+			return robots.Parse(a.body, f.crawler.cfg.UserAgent), nil
+		case a.status >= 400 && a.status <= 499:
+			return robots.Parse(nil, f.crawler.cfg.UserAgent), nil
+		}
+		return nil, errNoRobots
+	}
+	return nil, errNoRobots
+}

@@ -5,6 +5,7 @@ package errs
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -114,15 +115,27 @@ func From(err error) *Error {
 	if errors.As(err, &own) {
 		return own
 	}
+	// status.Convert would give a wrapped status the text of the whole chain, "rpc error: code = … desc = …" included.
+	var carrier interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &carrier) {
+		return FromStatus(carrier.GRPCStatus())
+	}
 	return FromStatus(status.Convert(err))
 }
 
 // receivedTooLarge is how gRPC itself begins its error about an answer over the limit.
 const receivedTooLarge = "grpc: received message larger than max"
 
+// statusPrefix is how a status of gRPC begins as a text.
+var statusPrefix = regexp.MustCompile(`rpc error: code = [A-Za-z]+ desc = `)
+
+// Plain returns text without the "rpc error: code = … desc = " of gRPC statuses that are quoted in it. Systems that are
+// made of gRPC services, such as container engines, write them into their own messages.
+func Plain(text string) string { return statusPrefix.ReplaceAllString(text, "") }
+
 // FromStatus is From for a status.
 func FromStatus(st *status.Status) *Error {
-	out := &Error{Source: Plugin, Code: st.Code(), Reason: st.Code().String(), Message: st.Message()}
+	out := &Error{Source: Plugin, Code: st.Code(), Reason: st.Code().String(), Message: Plain(st.Message())}
 	if st.Code() == codes.ResourceExhausted && strings.HasPrefix(st.Message(), receivedTooLarge) {
 		out.Reason = ReasonTooLarge
 	}

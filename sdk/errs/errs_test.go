@@ -50,6 +50,14 @@ func TestFrom(t *testing.T) {
 			t.Errorf("%v became %+v", err, e)
 		}
 	}
+	wrapped := fmt.Errorf("run compose: %w", status.Error(codes.Unavailable, "error reading from server: EOF"))
+	if e := errs.From(wrapped); e.Code != codes.Unavailable || e.Message != "error reading from server: EOF" {
+		t.Errorf("a wrapped status became %+v", e)
+	}
+	quoted := status.Error(codes.Unknown, "pull x: rpc error: code = NotFound desc = failed to resolve x: rpc error: code = Unknown desc = not found")
+	if e := errs.From(quoted); e.Message != "pull x: failed to resolve x: not found" {
+		t.Errorf("quoted statuses: %q", e.Message)
+	}
 	if got := own.Error(); got != "X: y" {
 		t.Errorf("text %q", got)
 	}

@@ -176,6 +176,8 @@ func outcome(u service.ChangeSummary, id string) string {
 		return "success"
 	case u.Rollback != nil && u.FailedService == id:
 		return "rolled_back"
+	case u.Canceled && u.FailedService == id:
+		return "canceled"
 	}
 	return "failed"
 }
@@ -183,10 +185,8 @@ func outcome(u service.ChangeSummary, id string) string {
 // failureStep is the step at which a job failed; empty if it did not.
 func failureStep(j service.Job) string {
 	if sum, ok := read[service.UpdateSummary](j); ok {
-		for _, st := range sum.Stacks {
-			if st.Update.FailureStep != "" {
-				return st.Update.FailureStep
-			}
+		if part := sum.Deciding(); part != nil {
+			return part.FailureStep
 		}
 	}
 	return ""

@@ -1964,9 +1964,9 @@ func updateResult(v *ui.View, p pages, j jobView, st service.StackSummary) templ
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var109 string
-			templ_7745c5c3_Var109, templ_7745c5c3_Err = templ.JoinStringErrs(short(st.Update.FinalDigests[id]))
+			templ_7745c5c3_Var109, templ_7745c5c3_Err = templ.JoinStringErrs(dash(short(st.Update.FinalDigests[id])))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `containers/queue.templ`, Line: 263, Col: 61}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `containers/queue.templ`, Line: 263, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var109))
 			if templ_7745c5c3_Err != nil {

@@ -49,13 +49,16 @@ func capital(s string) string {
 
 func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 	all := e.services()
-	c := card.Card{Kind: w.word("job.card.kind"), Status: w.jobStatus(e.Status), Tone: o.tone, Subject: w.jobCardSubject(e)}
-	var names string
+	c := card.Card{Kind: w.word("job.card.kind"), Status: w.jobStatus(e, o), Tone: o.tone, Subject: w.jobCardSubject(e)}
+	var names, change string
+	if len(all) == 1 {
+		change = w.cardChange(all[0])
+	}
 	if len(all) > 1 {
 		shown := all[:min(len(all), shownNames)]
 		labels := make([]string, len(shown))
 		for i, s := range shown {
-			labels[i] = cut(cardLabel(s), maxName/shownNames-2)
+			labels[i] = cut(cardLabel(s.Service), maxName/shownNames-2)
 		}
 		names = strings.Join(labels, w.word("enum"))
 		if rest := len(all) - len(shown); rest > 0 {
@@ -71,6 +74,7 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 		ended = e.FinishedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return w.card(c,
+		card.Line{Label: w.word("card.version"), Value: change},
 		card.Line{Label: w.word("card.type"), Value: w.jobType(e)},
 		card.Line{Label: w.word("card.duration"), Value: took},
 		card.Line{Label: w.word("card.finished"), Value: ended},
@@ -79,14 +83,11 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 
 func (w Writer) jobCardSubject(e JobEvent) string {
 	all := e.services()
-	if only, ok := e.only(); ok {
-		all = []Service{only}
-	}
 	switch len(all) {
 	case 0:
 		return w.word("job.card.none")
 	case 1:
-		return cardLabel(all[0])
+		return cardLabel(all[0].Service)
 	}
 	return w.count("services", len(all))
 }

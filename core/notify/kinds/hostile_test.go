@@ -39,8 +39,14 @@ func hostileService(t *rapid.T) Service {
 func hostileEvent(t *rapid.T) any {
 	s := func(name string) string { return hostile().Draw(t, name) }
 	n := func(name string) int { return rapid.IntRange(0, 30).Draw(t, name) }
-	list := func(name string) []Service {
-		return rapid.SliceOfN(rapid.Custom(hostileService), 0, 14).Draw(t, name)
+	change := func(service Service) VersionChange {
+		return VersionChange{service, s("tag"), s("candidate"), s("display"), s("candidate's display")}
+	}
+	list := func(name string) (out []VersionChange) {
+		for _, service := range rapid.SliceOfN(rapid.Custom(hostileService), 0, 14).Draw(t, name) {
+			out = append(out, change(service))
+		}
+		return out
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "kind") {
 	case 0:
@@ -49,16 +55,13 @@ func hostileEvent(t *rapid.T) any {
 		return job(status, func(e *JobEvent) {
 			e.Scope, e.StackID, e.ServiceID = scope, ids().Draw(t, "stack"), ids().Draw(t, "service")
 			e.Type, e.Reason, e.CreatedBy = s("type"), s("reason"), s("by")
-			e.Changed, e.Affected = list("changed"), list("affected")
+			e.Canceled = rapid.Bool().Draw(t, "canceled")
+			e.Changed, e.Failed, e.Affected = list("changed"), list("failed"), list("affected")
 			e.Failure, e.Excerpt = s("failure"), s("excerpt")
 			e.FinishedAt = e.StartedAt.Add(time.Duration(n("seconds")*n("times")) * time.Second)
 		})
 	case 1:
-		e := NewVersionsEvent{ids().Draw(t, "job"), s("status"), s("scope"), n("checked"), nil}
-		for _, service := range append(list("services"), hostileService(t)) {
-			e.Services = append(e.Services, VersionChange{service, s("tag"), s("candidate"), s("display"), s("candidate's display")})
-		}
-		return e
+		return NewVersionsEvent{ids().Draw(t, "job"), s("status"), s("scope"), n("checked"), append(list("services"), change(hostileService(t)))}
 	case 2:
 		e := AnomalyEvent{ids().Draw(t, "job"), s("status"), n("missing") + 1, n("conflict"), n("error"), nil}
 		for range rapid.IntRange(0, 14).Draw(t, "repos") {

@@ -36,13 +36,16 @@ type outcome struct {
 	tone     card.Tone
 }
 
-func outcomeOf(status string) outcome {
-	switch status {
+func outcomeOf(e JobEvent) outcome {
+	switch e.Status {
 	case statusSuccess:
 		return outcome{"success", notify.Success, card.Success}
 	case statusFailed:
 		return outcome{"failed", notify.Error, card.Error}
 	case statusRolledBack:
+		if e.Canceled {
+			return outcome{"undone", notify.Info, card.Neutral}
+		}
 		return outcome{"rolled", notify.Warning, card.Warning}
 	case statusCanceled:
 		return outcome{"canceled", notify.Info, card.Neutral}
@@ -50,33 +53,57 @@ func outcomeOf(status string) outcome {
 	return outcome{"other", notify.Info, card.Neutral}
 }
 
-// services are those that changed, else those that the job was about.
-func (e JobEvent) services() []Service {
-	switch only, ok := e.only(); {
+// services are those that the message is about: what changed if the job succeeded, what did not change otherwise, else all
+// that the job was about.
+func (e JobEvent) services() []VersionChange {
+	only, ok := e.only()
+	switch unchanged := e.unchanged(); {
+	case e.Status == statusSuccess && len(e.Changed) > 0:
+		return e.Changed
+	case e.Status != statusSuccess && len(unchanged) > 0:
+		return unchanged
 	case len(e.Changed) > 0:
 		return e.Changed
 	case len(e.Affected) > 0:
 		return e.Affected
 	case ok:
-		return []Service{only}
+		return []VersionChange{only}
+	}
+	return nil
+}
+
+// unchanged are the services that failed, or where none is named those that the job was about and did not change.
+func (e JobEvent) unchanged() []VersionChange {
+	if len(e.Failed) > 0 {
+		return e.Failed
+	}
+	return slices.DeleteFunc(slices.Clone(e.Affected), func(a VersionChange) bool {
+		return slices.ContainsFunc(e.Changed, func(c VersionChange) bool { return c.ServiceID == a.ServiceID })
+	})
+}
+
+// besides are the services that changed although the message is about others.
+func (e JobEvent) besides() []VersionChange {
+	if all := e.services(); len(e.Changed) > 0 && all[0] != e.Changed[0] {
+		return e.Changed
 	}
 	return nil
 }
 
 // only is the one service that an update maps to, if there is exactly one.
-func (e JobEvent) only() (Service, bool) {
+func (e JobEvent) only() (VersionChange, bool) {
 	if e.Scope == "service" && e.ServiceID != "" {
-		for _, s := range slices.Concat(e.Changed, e.Affected) {
+		for _, s := range slices.Concat(e.Changed, e.Failed, e.Affected) {
 			if s.ServiceID == e.ServiceID {
 				return s, true
 			}
 		}
-		return Service{StackID: e.StackID, ServiceID: e.ServiceID}, true
+		return VersionChange{Service: Service{StackID: e.StackID, ServiceID: e.ServiceID}}, true
 	}
 	if len(e.Changed) == 1 {
 		return e.Changed[0], true
 	}
-	return Service{}, false
+	return VersionChange{}, false
 }
 
 // JobFinished writes out that an update job has ended. The job must have an id.
@@ -88,10 +115,10 @@ func (w Writer) JobFinished(e JobEvent) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := outcomeOf(e.Status)
+	o := outcomeOf(e)
 	m := Message{
 		Kind: JobFinished, Schema: SchemaJob, Severity: o.severity,
-		Title:   inline(w.word("job.title", "status", w.jobStatus(e.Status))),
+		Title:   inline(w.word("job.title", "status", w.jobStatus(e, o))),
 		Summary: document{{head: words(w.jobSummary(e, o))}}.text(),
 		Detail:  w.jobDetail(e).text(),
 		Card:    w.jobCard(e, o),
@@ -104,50 +131,42 @@ func (w Writer) JobFinished(e JobEvent) (*Message, error) {
 	return w.message(m, p)
 }
 
-func (w Writer) jobStatus(status string) string {
-	if o := outcomeOf(status); o.key != "other" {
+func (w Writer) jobStatus(e JobEvent, o outcome) string {
+	if o.key != "other" {
 		return w.word("job.status." + o.key)
 	}
-	return name(status)
+	return name(e.Status)
 }
 
 func (w Writer) jobSummary(e JobEvent, o outcome) string {
-	status := w.jobStatus(e.Status)
+	status := w.jobStatus(e, o)
 	if len(e.services()) == 0 {
 		return w.word("job.none."+o.key, "status", status)
 	}
 	return w.word("job."+o.key, "subject", w.jobSubject(e), "status", status)
 }
 
-// jobSubject is the one service, or how many there are.
+// jobSubject is the one service with its versions, or how many there are.
 func (w Writer) jobSubject(e JobEvent) string {
 	all := e.services()
-	if only, ok := e.only(); ok {
-		all = []Service{only}
+	if len(all) != 1 {
+		return w.count("job.subject.many", len(all))
 	}
-	if len(all) == 1 {
-		return w.word("job.subject.one", "service", label(all[0]))
+	if current, candidate, ok := all[0].change(); ok {
+		return w.word("job.subject.one.change", "service", label(all[0].Service), "current", current, "candidate", candidate)
 	}
-	return w.count("job.subject.many", len(all))
+	return w.word("job.subject.one", "service", label(all[0].Service))
 }
 
 func (w Writer) jobDetail(e JobEvent) document {
-	d := w.hint()
-	if all := e.services(); len(all) > 0 {
-		head := "job.changed"
-		if len(e.Changed) == 0 {
-			head = "job.affected"
-		}
-		listed, omitted := first(all)
-		b := block{head: words(w.word(head))}
-		for _, s := range listed {
-			b.items = append(b.items, w.linked(label(s), w.serviceURL(s)))
-		}
-		if omitted > 0 {
-			b.tail = words(w.count("more", omitted))
-		}
-		d = append(d, b)
+	head := "job.affected"
+	switch {
+	case e.Status == statusSuccess && len(e.Changed) > 0:
+		head = "job.changed"
+	case e.Status != statusSuccess && len(e.Failed)+len(e.Changed) > 0:
+		head = "job.unchanged"
 	}
+	d := w.serviceBlock(w.serviceBlock(w.hint(), head, e.services()), "job.changed", e.besides())
 	if why := oneLine(e.Failure, maxExcerpt); why != "" {
 		d = append(d, block{head: words(w.word("job.failure", "reason", why))})
 	}
@@ -155,6 +174,22 @@ func (w Writer) jobDetail(e JobEvent) document {
 		d = append(d, block{head: words(w.word("job.excerpt")), code: text})
 	}
 	return w.places(d, block{head: w.linked(w.word("open.job"), w.jobURL(e.ID))})
+}
+
+// serviceBlock adds a list of services with their versions, if there are any.
+func (w Writer) serviceBlock(d document, head string, all []VersionChange) document {
+	if len(all) == 0 {
+		return d
+	}
+	listed, omitted := first(all)
+	b := block{head: words(w.word(head))}
+	for _, v := range listed {
+		b.items = append(b.items, w.linked(w.changeLabel(v), w.serviceURL(v.Service)))
+	}
+	if omitted > 0 {
+		b.tail = words(w.count("more", omitted))
+	}
+	return append(d, b)
 }
 
 func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {
@@ -165,14 +200,14 @@ func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {
 	if err != nil {
 		return p, nil, err
 	}
-	listed, omitted := first(e.services())
+	listed, omitted := first(slices.Concat(e.services(), e.besides()))
 	var entries []serviceLink
-	for _, s := range listed {
-		entries = append(entries, w.serviceLink(s, nil))
+	for _, v := range listed {
+		entries = append(entries, w.serviceLink(v.Service, nil))
 	}
 	l = &links{PrimaryURL: w.jobURL(e.ID), JobURL: w.jobURL(e.ID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
 	if only, ok := e.only(); ok {
-		l.PrimaryURL = firstOf(w.serviceURL(only), l.JobURL)
+		l.PrimaryURL = firstOf(w.serviceURL(only.Service), l.JobURL)
 	}
 	l.ServiceURLs, err = encodeAll(entries)
 	p.Links = l

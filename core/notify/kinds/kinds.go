@@ -80,13 +80,15 @@ type JobEvent struct {
 	ID, Type, Scope, Status, Reason, CreatedBy string
 	CreatedAt, StartedAt, FinishedAt           time.Time
 	StackID, ServiceID                         string
-	// Changed are the services that the update changed, Affected all that it was about.
-	Changed, Affected []Service
+	// Canceled tells that the job ended as it did because somebody canceled it.
+	Canceled bool
+	// Changed are the services that the update changed, Failed those for which it ended otherwise, Affected all that it was about.
+	Changed, Failed, Affected []VersionChange
 	// Failure says for people why it failed; Excerpt is the raw text of the error. Both are shortened.
 	Failure, Excerpt string
 }
 
-// VersionChange is a service for which there is another version. A display that is empty is not readable.
+// VersionChange is a service with the version that it had and another one. A display that is empty is not readable.
 type VersionChange struct {
 	Service
 	CurrentTag, CandidateTag         string

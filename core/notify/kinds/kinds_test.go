@@ -114,12 +114,14 @@ func TestPrimaryURL(t *testing.T) {
 		event any
 		want  string
 	}{
-		"a service by scope":            {job("failed", func(e *JobEvent) { e.Scope, e.StackID, e.ServiceID = "service", "stk/1", "svc 1" }), "services/stk%2F1/svc%201"},
-		"a service by scope and name":   {job("failed", func(e *JobEvent) { e.Scope, e.ServiceID, e.Affected = "service", "svc 1", []Service{service} }), "services/stk%2F1/svc%201"},
+		"a service by scope": {job("failed", func(e *JobEvent) { e.Scope, e.StackID, e.ServiceID = "service", "stk/1", "svc 1" }), "services/stk%2F1/svc%201"},
+		"a service by scope and name": {job("failed", func(e *JobEvent) {
+			e.Scope, e.ServiceID, e.Affected = "service", "svc 1", []VersionChange{unread(service)}
+		}), "services/stk%2F1/svc%201"},
 		"a service without its stack":   {job("failed", func(e *JobEvent) { e.Scope, e.ServiceID = "service", "svc 1" }), "queue/job_01"},
-		"one that changed":              {job("success", func(e *JobEvent) { e.Changed, e.Affected = []Service{service}, services(3) }), "services/stk%2F1/svc%201"},
-		"one that could have changed":   {job("success", func(e *JobEvent) { e.Affected = []Service{service} }), "queue/job_01"},
-		"two that changed":              {job("success", func(e *JobEvent) { e.Changed = services(2) }), "queue/job_01"},
+		"one that changed":              {job("success", func(e *JobEvent) { e.Changed, e.Affected = []VersionChange{unread(service)}, changes(3) }), "services/stk%2F1/svc%201"},
+		"one that could have changed":   {job("success", func(e *JobEvent) { e.Affected = []VersionChange{unread(service)} }), "queue/job_01"},
+		"two that changed":              {job("success", func(e *JobEvent) { e.Changed = changes(2) }), "queue/job_01"},
 		"one new version":               {NewVersionsEvent{JobID: "job_01", Services: []VersionChange{{Service: service}}}, "services/stk%2F1/svc%201"},
 		"two new versions":              {NewVersionsEvent{JobID: "job_01", Services: changes(2)}, "queue/job_01"},
 		"an anomaly":                    {AnomalyEvent{JobID: "job_01", Missing: 1}, "queue/job_01"},

@@ -7,10 +7,11 @@ import (
 )
 
 var (
-	testTime = time.Date(2026, 3, 5, 8, 30, 0, 123e6, time.UTC)
-	shopWeb  = Service{"stk_01", "shop", "svc_01", "web"}
-	shopAPI  = Service{"stk_01", "shop", "svc_02", "api"}
-	longName = Service{"stk_02", "生产环境订单与支付处理系统（华东一区）🚀", "svc_03", "订单网关 <b>v2</b>"}
+	testTime  = time.Date(2026, 3, 5, 8, 30, 0, 123e6, time.UTC)
+	shopWeb   = Service{"stk_01", "shop", "svc_01", "web"}
+	shopAPI   = Service{"stk_01", "shop", "svc_02", "api"}
+	webChange = VersionChange{shopWeb, "latest", "latest", "1.2.0", "1.3.0"}
+	longName  = Service{"stk_02", "生产环境订单与支付处理系统（华东一区）🚀", "svc_03", "订单网关 <b>v2</b>"}
 )
 
 func writer(locale, base string) Writer {
@@ -48,6 +49,9 @@ func services(n int) (out []Service) {
 	return out
 }
 
+// unread is a service whose versions nobody knows.
+func unread(s Service) VersionChange { return VersionChange{Service: s} }
+
 func changes(n int) (out []VersionChange) {
 	for i, s := range services(n) {
 		v := VersionChange{Service: s, CurrentTag: "latest", CandidateTag: "latest"}
@@ -83,18 +87,30 @@ func repos(n int) (out []AnomalyRepo) {
 // samples are events of all kinds and shapes.
 func samples() map[string]any {
 	return map[string]any{
-		"job-one": job("success", func(e *JobEvent) { e.Changed, e.Affected = []Service{shopWeb}, []Service{shopWeb, shopAPI} }),
+		"job-one": job("success", func(e *JobEvent) {
+			e.Changed, e.Affected = []VersionChange{webChange}, []VersionChange{webChange, unread(shopAPI)}
+		}),
 		"job-scope-service-failed": job("failed", func(e *JobEvent) {
-			e.Scope, e.StackID, e.ServiceID, e.Affected = "service", "stk_01", "svc_02", []Service{shopAPI}
+			e.Scope, e.StackID, e.ServiceID, e.Affected = "service", "stk_01", "svc_02", []VersionChange{{shopAPI, "stable", "stable", "", "2.0.1"}}
 			e.Failure, e.Excerpt = "容器没有变为健康状态", "Error: `exit status 1`\n\x1b[31mfatal\x1b[0m: <config> & ```\n\tnot found"
 		}),
 		"job-many-rolled-back": job("rolled_back", func(e *JobEvent) {
-			e.Scope, e.StackID, e.Affected = "stack", "stk_01", services(12)
+			e.Scope, e.StackID, e.Affected = "stack", "stk_01", changes(12)
 			e.Failure = "健康检查超时"
 		}),
 		"job-canceled": job("canceled", func(e *JobEvent) { e.StartedAt = time.Time{} }),
 		"job-long-names": job("success", func(e *JobEvent) {
-			e.Changed = []Service{longName}
+			e.Changed = []VersionChange{{longName, "latest", "latest", "2026.03.04-build.20260304.1+gabcdef", "2026.03.05-build.20260305.7+g123456"}}
+		}),
+		"job-one-of-two-rolled-back": job("rolled_back", func(e *JobEvent) {
+			e.Scope, e.StackID, e.Failure = "stack", "stk_01", "健康检查超时"
+			e.Changed, e.Failed, e.Affected = []VersionChange{webChange}, []VersionChange{{shopAPI, "1", "1", "1.8.2", "1.9.0"}}, []VersionChange{webChange, unread(shopAPI)}
+		}),
+		"job-canceled-undone": job("rolled_back", func(e *JobEvent) {
+			e.Canceled, e.Failed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange}
+		}),
+		"job-canceled-between": job("canceled", func(e *JobEvent) {
+			e.Canceled, e.Changed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange, unread(shopAPI)}
 		}),
 		"version-one-both":      NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "latest", "latest", "1.2.0", "1.3.0"}}},
 		"version-one-candidate": NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "stable", "stable", "", "1.3.0"}}},

@@ -75,15 +75,21 @@ func (w Writer) oneVersion(m *Message, v VersionChange) {
 	}
 }
 
+// changeLabel is the service with its versions, where they are readable.
+func (w Writer) changeLabel(v VersionChange) string {
+	current, candidate, ok := v.change()
+	if !ok {
+		return label(v.Service)
+	}
+	return w.word("version.item.change", "service", label(v.Service), "current", current, "candidate", candidate)
+}
+
 func (w Writer) manyVersions(m *Message, e NewVersionsEvent) {
 	listed, omitted := first(e.Services)
 	summary := block{head: words(w.count("version.many.summary", len(e.Services)))}
 	detail := block{}
 	for _, v := range listed {
-		item := label(v.Service)
-		if current, candidate, ok := v.change(); ok {
-			item = w.word("version.item.change", "service", item, "current", current, "candidate", candidate)
-		}
+		item := w.changeLabel(v)
 		summary.items = append(summary.items, words(item))
 		detail.items = append(detail.items, w.linked(item, w.serviceURL(v.Service)))
 	}

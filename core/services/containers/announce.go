@@ -173,49 +173,6 @@ func (s *Service) announceUpdate(ctx context.Context, job *queue.Job) (why strin
 	return "", err
 }
 
-func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEvent, error) {
-	view := jobView(job)
-	out := kinds.JobEvent{
-		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
-		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
-	}
-	inv, err := s.inventory(ctx)
-	if err != nil {
-		return out, err
-	}
-	var spec jobSpec
-	var sum UpdateSummary
-	_ = job.Decode(&spec)
-	_ = json.Unmarshal(job.Result, &sum)
-	for _, t := range spec.Targets {
-		out.Affected = inv.named(out.Affected, t.ServiceID)
-	}
-	for _, st := range sum.Stacks {
-		for _, id := range st.Update.ChangedServices {
-			out.Changed = inv.named(out.Changed, id)
-		}
-		out.Excerpt = orElse(out.Excerpt, st.Update.LastError)
-	}
-	if why := view.ResultReason; why != nil {
-		out.Failure = reasonIn(s.settings().Locale, why.Summary)
-		out.Excerpt = orElse(out.Excerpt, why.Detail)
-	}
-	return out, nil
-}
-
-// named adds a service to a list.
-func (inv *inventory) named(to []kinds.Service, id string) []kinds.Service {
-	svc := inv.services[id]
-	if svc == nil {
-		return to
-	}
-	out := kinds.Service{StackID: svc.StackID, ServiceID: svc.ID, ServiceName: svc.Name}
-	if st := inv.stacks[svc.StackID]; st != nil {
-		out.StackName = st.Project
-	}
-	return append(to, out)
-}
-
 func (s *Service) announceAnomaly(ctx context.Context, job *queue.Job) (why string, err error) {
 	var sum AuditSummary
 	if err := json.Unmarshal(job.Result, &sum); err != nil {

@@ -10,6 +10,7 @@ var chinese = map[string]string{
 	"The registry limits requests.":               "镜像仓库限制了请求。",
 	"The job failed.":                             "任务失败。",
 	"The new image could not be pulled.":          "无法拉取新镜像。",
+	stepFailure[stepPrecheck]:                     "更新前的检查未通过，未做任何更改。",
 	"The backup failed, so nothing was changed.":  "备份失败，未做任何更改。",
 	"The new image could not be named.":           "无法为新镜像打标签。",
 	"The container could not be recreated.":       "无法重新创建容器。",

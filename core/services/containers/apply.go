@@ -27,6 +27,9 @@ const (
 	stepRollbackUp   = "rollback_up"
 	stepRollbackWait = "rollback_healthcheck"
 	stepDone         = "done"
+	// stepPrecheck is where a change fails that the checks before it refuse. Nothing was changed then, and the journal has
+	// another step.
+	stepPrecheck = "precheck"
 )
 
 // change is one service on its way to another image.
@@ -49,7 +52,6 @@ type changeOutcome struct {
 	TagsPulled  []string
 	Warnings    []PullWarning
 	FailureStep string
-	Err         error
 	Trigger     string
 	Backups     []BackupResult
 }
@@ -145,46 +147,6 @@ func (c *change) run(ctx context.Context) error {
 	return c.finish(ctx, changeSuccess, nil)
 }
 
-// failed decides what follows when a step fails: nothing was changed before the tag; after it the former image comes back.
-func (c *change) failed(ctx context.Context, step string, err error) error {
-	if ctx.Err() != nil && goesOn(ctx) {
-		return context.Cause(ctx)
-	}
-	c.outcome.FailureStep, c.outcome.Err = step, err
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-		c.outcome.Err = err
-	}
-	c.r.fail(ctx, "%s: %s failed: %s", c.name(), step, reason(err))
-	switch {
-	case stepOrder(step) >= stepOrder(stepSync):
-		// The service runs and is healthy: only names of images are behind.
-		return c.finish(ctx, changeFailed, err)
-	case step == stepBackup:
-		if err := c.s.repo.failOpenBackups(detached(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
-			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.name(), reason(err))
-		}
-		c.startAgain(ctx)
-		return c.finish(ctx, changeFailed, err)
-	case stepOrder(step) < stepOrder(stepTag):
-		return c.finish(ctx, changeFailed, err)
-	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
-		c.retag(ctx)
-		return c.finish(ctx, changeFailed, err)
-	case !c.svc.AutoRollback && step == stepUp && !c.replaced(ctx):
-		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.name())
-		if err := c.stopDetached(ctx); err != nil {
-			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.name(), reason(err))
-		}
-		c.retag(ctx)
-		return c.finish(ctx, changeFailed, err)
-	case !c.svc.AutoRollback && ctx.Err() == nil:
-		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.name())
-		return c.finish(ctx, changeFailed, err)
-	}
-	return c.rollBack(ctx, reason(err))
-}
-
 func (c *change) pullAllowed(ctx context.Context) error {
 	if err := c.allowed(ctx); err != nil {
 		return err
@@ -195,7 +157,9 @@ func (c *change) pullAllowed(ctx context.Context) error {
 // up has compose recreate the service, and only it, from files that differ from what runs no more than was allowed.
 func (c *change) up(ctx context.Context) error {
 	c.at(ctx, 0.65, "recreating "+c.svc.Name, nil)
-	if err := c.checkDrift(ctx); err != nil {
+	if err := c.checkDrift(ctx); errors.Is(err, errFiles) {
+		return precheckError{err}
+	} else if err != nil {
 		return err
 	}
 	return c.recreate(ctx)

@@ -79,6 +79,19 @@ func (r *repository) changesOf(ctx context.Context, serviceID string, limit int)
 	return out, err
 }
 
+// changesOfJob are the changes of a job, by service.
+func (r *repository) changesOfJob(ctx context.Context, jobID string) (map[string]changeRecord, error) {
+	var rows []changeRecord
+	if err := r.db(ctx).Where("job_id = ?", jobID).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	out := make(map[string]changeRecord, len(rows))
+	for _, c := range rows {
+		out[c.ServiceID] = c
+	}
+	return out, nil
+}
+
 // settledServices are the generations of the services that no change works on.
 func (r *repository) settledServices(ctx context.Context) (map[string]int64, error) {
 	var rows []struct {

@@ -91,7 +91,7 @@ func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, c
 		return nil, fmt.Errorf("run compose: %w", err)
 	}
 	if res.ExitCode != 0 {
-		return res, fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, lastLines(res.Tail, 6))
+		return res, fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, errs.Plain(lastLines(res.Tail, 6)))
 	}
 	return res, nil
 }

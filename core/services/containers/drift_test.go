@@ -155,6 +155,8 @@ func TestDriftWhileQueued(t *testing.T) {
 	release()
 	if job := e.ended(id); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "environment ADDED") || e.runs("blog", "web") != imageID(1) {
 		t.Errorf("%+v", job)
+	} else if log := e.logs(id); job.ResultReason.Summary != "A check before the update failed, so nothing was changed." || strings.Contains(log, "pull failed") {
+		t.Errorf("the headline is %q\n%s", job.ResultReason.Summary, log)
 	}
 	if calls := e.engine.CallsOf("pull", "tag", "compose"); len(calls) != 0 {
 		t.Errorf("something was done: %v", calls)

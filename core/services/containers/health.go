@@ -137,7 +137,12 @@ func (s *Service) judge(d *engine.Detail, seen map[string]*watched) (waits strin
 	case d.State == "exited" || d.State == "dead" || d.Error != "":
 		return "", fault.New(fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, detail(d))
 	case d.State == "restarting" || d.RestartCount > w.restarts || d.RestartCount > 0 && d.StartedAt != w.started:
-		return "", fault.New(fault.Conflict, "The container %s keeps restarting, exit code %d%s.", d.Name, d.ExitCode, detail(d))
+		code := ""
+		if d.State == "restarting" {
+			// A container that runs again has no exit code: the engine says 0 then.
+			code = fmt.Sprintf(", exit code %d", d.ExitCode)
+		}
+		return "", fault.New(fault.Conflict, "The container %s keeps restarting%s%s.", d.Name, code, detail(d))
 	case d.State != "running":
 		return "the container is " + d.State, nil
 	case d.Health == "unhealthy":

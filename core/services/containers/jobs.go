@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
 // jobPrefix stands before the service's types in the queue; the API shows them without.
@@ -330,6 +331,6 @@ func (r *report) fail(ctx context.Context, format string, args ...any) {
 }
 
 func (r *report) log(ctx context.Context, level, format string, args []any) {
-	text := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
+	text := strings.TrimRight(errs.Plain(fmt.Sprintf(format, args...)), "\n")
 	r.p.Emit(ctx, queue.EventLog, map[string]any{"text": text, "level": level})
 }

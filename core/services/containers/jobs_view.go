@@ -95,13 +95,19 @@ func resultReason(j *queue.Job) *ResultReason {
 	var sum UpdateSummary
 	_ = json.Unmarshal(j.Result, &sum)
 	step := ""
-	for _, st := range sum.Stacks {
-		step = orElse(st.Update.FailureStep, step)
+	if part := sum.Deciding(); part != nil {
+		step = part.FailureStep
+		if j.State == queue.Canceled {
+			// What the queue says of a canceled job names no service.
+			out.Detail = orElse(part.LastError, out.Detail)
+		}
 	}
 	lower := strings.ToLower(j.Failure.Message)
 	switch {
-	case j.State == queue.Canceled:
-		out.Summary = "The job was canceled."
+	case j.State == queue.Canceled && step != "" && stepFailure[step] == rollbackFailed:
+		out.Summary = rollbackFailed
+	case j.State == queue.Canceled, j.Failure.Reason == queue.ReasonCanceled:
+		out.Summary = canceledText
 	case j.Failure.Reason == queue.ReasonInterrupted:
 		out.Summary = "The core ended while the job ran."
 	case j.Failure.Reason == queue.ReasonTimeout:
@@ -117,17 +123,20 @@ func resultReason(j *queue.Job) *ResultReason {
 	return out
 }
 
+const rollbackFailed = "The update failed, and so did the rollback."
+
 // stepFailure words what it means when a step of an update fails.
 var stepFailure = map[string]string{
+	stepPrecheck:     "A check before the update failed, so nothing was changed.",
 	stepPull:         "The new image could not be pulled.",
 	stepBackup:       "The backup failed, so nothing was changed.",
 	stepTag:          "The new image could not be named.",
 	stepUp:           "The container could not be recreated.",
 	stepHealth:       "The new container did not become healthy.",
 	stepSync:         "The name of the image could not be set.",
-	stepRollbackTag:  "The update failed, and so did the rollback.",
-	stepRollbackUp:   "The update failed, and so did the rollback.",
-	stepRollbackWait: "The update failed, and so did the rollback.",
+	stepRollbackTag:  rollbackFailed,
+	stepRollbackUp:   rollbackFailed,
+	stepRollbackWait: rollbackFailed,
 }
 
 // JobFilter selects jobs.

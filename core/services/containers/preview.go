@@ -63,15 +63,15 @@ func (s *Service) sample(ctx context.Context, kind string) (*kinds.Message, erro
 	job := store.NewID("job")
 	switch kind {
 	case kinds.JobFinished:
-		end := s.cfg.Now()
+		end, changed := s.cfg.Now(), []kinds.VersionChange{sampleChange(some[0])}
 		return w.JobFinished(kinds.JobEvent{
 			ID: job, Type: JobUpdate, Scope: ScopeService, Status: "success", Reason: ReasonUI, CreatedBy: actor(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
-			StackID: some[0].StackID, ServiceID: some[0].ServiceID, Changed: some[:1], Affected: some[:1],
+			StackID: some[0].StackID, ServiceID: some[0].ServiceID, Changed: changed, Affected: changed,
 		})
 	case kinds.NewVersionDiscovered:
 		ev := kinds.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: ScopeAll, ServicesChecked: len(some)}
 		for _, svc := range some {
-			ev.Services = append(ev.Services, kinds.VersionChange{Service: svc, CurrentTag: "latest", CandidateTag: "latest", CurrentDisplay: "1.4.2", CandidateDisplay: "1.5.0"})
+			ev.Services = append(ev.Services, sampleChange(svc))
 		}
 		return w.NewVersions(ev)
 	case kinds.WebhookAnomaly:
@@ -80,6 +80,10 @@ func (s *Service) sample(ctx context.Context, kind string) (*kinds.Message, erro
 		return w.Test(kinds.TestEvent{})
 	}
 	return nil, fault.New(fault.NotFound, "There is no kind of notification %q.", kind)
+}
+
+func sampleChange(svc kinds.Service) kinds.VersionChange {
+	return kinds.VersionChange{Service: svc, CurrentTag: "latest", CandidateTag: "latest", CurrentDisplay: "1.4.2", CandidateDisplay: "1.5.0"}
 }
 
 // someServices are at most three services, or one that stands for any.

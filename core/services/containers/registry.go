@@ -158,21 +158,6 @@ func limited(err error) (after time.Duration, yes bool) {
 	return after, e.Code == codes.ResourceExhausted
 }
 
-// reason words an error of a provider for an operator: what the provider said, without internals.
-func reason(err error) string {
-	var f *fault.Error
-	e := errs.From(err)
-	if errors.Is(err, errCooling) || e.Source == errs.Caller || e.Message == "" {
-		if errors.As(err, &f) {
-			return f.Message
-		}
-	}
-	if errors.As(err, &f) && e.Code == codes.Unknown {
-		return f.Message
-	}
-	return e.Message
-}
-
 // ask makes one request to a registry, again if it is limited: after the pause that the registry asks for, or one that
 // doubles, neither longer than the settings allow.
 func ask[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {

@@ -44,7 +44,7 @@ func (s *Service) settle(ctx context.Context, spec jobSpec, r *report, open []ch
 			return out, err
 		}
 		sum := newStackSummary(&c.stack)
-		sum.add(c)
+		sum.add(ctx, c)
 		out.Stacks, done = append(out.Stacks, *sum), append(done, c)
 	}
 	if err := jobEnd(ctx, done); err != nil {
@@ -86,9 +86,16 @@ func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st 
 	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now()}
 }
 
-// allowed tells whether a change may still begin: a service may have been archived, or have got another image in the
-// project's files, since the change was asked for.
+// allowed returns a precheckError unless the change may still begin: a service may have been archived, or have got another
+// image in the project's files, since the change was asked for.
 func (c *change) allowed(ctx context.Context) error {
+	if err := c.precheck(ctx); err != nil {
+		return precheckError{err}
+	}
+	return nil
+}
+
+func (c *change) precheck(ctx context.Context) error {
 	svc, err := c.s.repo.service(ctx, c.svc.ID)
 	if err != nil {
 		return err

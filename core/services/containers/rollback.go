@@ -225,7 +225,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 			return nil, err
 		}
 	}
-	return c.summary(), c.jobError(ctx)
+	return c.summary(ctx), c.jobError(ctx)
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.

@@ -12,79 +12,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// UpdateSummary is the summary of an update or rollback.
-type UpdateSummary struct {
-	Mode    string         `json:"mode"`
-	Targets []Target       `json:"targets"`
-	Stacks  []StackSummary `json:"stacks"`
-}
-
-// StackSummary is what happened to a stack.
-type StackSummary struct {
-	StackID string         `json:"stackId"`
-	Name    string         `json:"name"`
-	Update  ChangeSummary  `json:"update"`
-	Backup  []BackupResult `json:"backup,omitempty"`
-}
-
-// ChangeSummary is what happened to the services of a stack. The maps go from service id to image id or digest.
-type ChangeSummary struct {
-	ChangedServices  []string          `json:"changedServices"`
-	OldDigests       map[string]string `json:"oldDigests"`
-	NewDigests       map[string]string `json:"newDigests"`
-	FinalDigests     map[string]string `json:"finalDigests"`
-	TargetTagsPulled []string          `json:"targetTagsPulled"`
-	PullTagsPulled   []string          `json:"pullTagsPulled"`
-	PullTagWarnings  []PullWarning     `json:"pullTagWarnings,omitempty"`
-	FailureStep      string            `json:"failureStep,omitempty"`
-	FailedService    string            `json:"failedService,omitempty"`
-	LastError        string            `json:"lastError,omitempty"`
-	Rollback         *RollbackSummary  `json:"rollback,omitempty"`
-	Skipped          []string          `json:"skippedServices,omitempty"`
-}
-
-// RollbackSummary tells what brought the former image back.
-type RollbackSummary struct {
-	Trigger   string            `json:"trigger"`
-	ToDigests map[string]string `json:"toDigests"`
-}
-
-func newStackSummary(st *stackRecord) *StackSummary {
-	return &StackSummary{StackID: st.ID, Name: st.Project, Update: ChangeSummary{
-		ChangedServices: []string{}, OldDigests: map[string]string{}, NewDigests: map[string]string{}, FinalDigests: map[string]string{},
-		TargetTagsPulled: []string{}, PullTagsPulled: []string{},
-	}}
-}
-
-// add takes a finished change into the summary.
-func (sum *StackSummary) add(c *change) {
-	u, id := &sum.Update, c.svc.ID
-	u.OldDigests[id], u.NewDigests[id] = orElse(c.rec.FromDigest, c.rec.FromImage), orElse(c.rec.ToDigest, c.rec.ToImage)
-	u.FinalDigests[id] = u.NewDigests[id]
-	u.PullTagsPulled = append(u.PullTagsPulled, c.outcome.TagsPulled...)
-	u.PullTagWarnings = append(u.PullTagWarnings, c.outcome.Warnings...)
-	sum.Backup = append(sum.Backup, c.outcome.Backups...)
-	if c.rec.Status == changeSuccess {
-		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ref().String())
-		return
-	}
-	u.FailureStep, u.FailedService, u.LastError = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error
-	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
-		u.FailureStep = c.rec.Step
-	}
-	if c.rec.Status == changeRolledBack {
-		u.FinalDigests[id] = u.OldDigests[id]
-		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}}
-	}
-}
-
-// summary is that of a job with one service.
-func (c *change) summary() UpdateSummary {
-	sum := newStackSummary(&c.stack)
-	sum.add(c)
-	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
-}
-
 // jobError is how the job of a single change ends.
 func (c *change) jobError(ctx context.Context) error {
 	return jobEnd(ctx, []*change{c})
@@ -148,6 +75,10 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 	if err := jobEnd(ctx, done); err != nil {
 		return out, err
 	}
+	if len(done) == len(spec.Targets) {
+		// Who cancels now comes too late.
+		return out, nil
+	}
 	return out, context.Cause(ctx)
 }
 
@@ -192,6 +123,10 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 	for i, t := range g.targets {
 		r.progress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
 		c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], t)
+		if err != nil && ctx.Err() == nil {
+			sum.Update.FailureStep, sum.Update.FailedService, sum.Update.LastError = stepPrecheck, t.ServiceID, reason(err)
+			err = fault.Wrap(err, fault.Conflict, "%s / %s: %s", g.stack.Project, g.svcs[i].Name, reason(err))
+		}
 		if err != nil {
 			return sum, done, err
 		}
@@ -202,7 +137,7 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 			}
 		}
 		done = append(done, c)
-		sum.add(c)
+		sum.add(ctx, c)
 		if c.rec.Status != changeSuccess || ctx.Err() != nil {
 			for _, rest := range g.svcs[i+1:] {
 				sum.Update.Skipped = append(sum.Update.Skipped, rest.ID)

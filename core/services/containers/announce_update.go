@@ -1,0 +1,96 @@
+package containers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// updateEvent is what the notification about the end of an update tells.
+func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEvent, error) {
+	view := jobView(job)
+	out := kinds.JobEvent{
+		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
+		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
+		Canceled: job.Failure != nil && job.Failure.Reason == queue.ReasonCanceled,
+	}
+	inv, err := s.inventory(ctx)
+	if err != nil {
+		return out, err
+	}
+	changes, err := s.repo.changesOfJob(ctx, job.ID)
+	if err != nil {
+		return out, fmt.Errorf("read the journal: %w", err)
+	}
+	var spec jobSpec
+	var sum UpdateSummary
+	_ = job.Decode(&spec)
+	_ = json.Unmarshal(job.Result, &sum)
+	for _, t := range spec.Targets {
+		out.Affected = append(out.Affected, inv.versionChange(t.ServiceID, changes)...)
+	}
+	for _, st := range sum.Stacks {
+		for _, id := range st.Update.ChangedServices {
+			out.Changed = append(out.Changed, inv.versionChange(id, changes)...)
+		}
+		out.Failed = append(out.Failed, inv.versionChange(st.Update.FailedService, changes)...)
+	}
+	if why := sum.Deciding(); why != nil {
+		out.Excerpt = why.LastError
+	}
+	if why := view.ResultReason; why != nil {
+		out.Failure = reasonIn(s.settings().Locale, why.Summary)
+		out.Excerpt = orElse(out.Excerpt, why.Detail)
+	}
+	if out.Excerpt == canceledText {
+		// The text above it says so already, in the reader's language.
+		out.Excerpt = ""
+	}
+	return out, nil
+}
+
+// versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.
+func (inv *inventory) versionChange(id string, changes map[string]changeRecord) []kinds.VersionChange {
+	named := inv.named(nil, id)
+	if len(named) == 0 {
+		return nil
+	}
+	svc := inv.services[id]
+	out := kinds.VersionChange{Service: named[0], CurrentTag: svc.Tag, CandidateTag: svc.Tag}
+	c, begun := changes[id]
+	if !begun {
+		return []kinds.VersionChange{out}
+	}
+	from, to := c.FromVersion, c.ToVersion
+	for digest, version := range map[string]string{svc.RuntimeDigest: svc.RuntimeVersion, svc.CandidateDigest: svc.CandidateVersion} {
+		// The version behind a digest may have been found after the change began.
+		if digest != "" && digest == c.FromDigest {
+			from = orElse(from, version)
+		}
+		if digest != "" && digest == c.ToDigest {
+			to = orElse(to, version)
+		}
+	}
+	out.CurrentDisplay, out.CandidateDisplay = readable(from, svc.Tag), readable(to, svc.Tag)
+	if out.CurrentDisplay == out.CandidateDisplay {
+		// A new build of the same version: that it is the same tells nothing.
+		out.CurrentDisplay, out.CandidateDisplay = "", ""
+	}
+	return []kinds.VersionChange{out}
+}
+
+// named adds a service to a list.
+func (inv *inventory) named(to []kinds.Service, id string) []kinds.Service {
+	svc := inv.services[id]
+	if svc == nil {
+		return to
+	}
+	out := kinds.Service{StackID: svc.StackID, ServiceID: svc.ID, ServiceName: svc.Name}
+	if st := inv.stacks[svc.StackID]; st != nil {
+		out.StackName = st.Project
+	}
+	return append(to, out)
+}

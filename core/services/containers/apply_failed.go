@@ -1,0 +1,60 @@
+package containers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// precheckError is why the checks before a change refuse it.
+type precheckError struct{ error }
+
+// Unwrap returns what the check found.
+func (p precheckError) Unwrap() error { return p.error }
+
+// failed decides what follows when a step fails: nothing was changed before the tag; after it the former image comes back.
+func (c *change) failed(ctx context.Context, step string, err error) error {
+	if ctx.Err() != nil && goesOn(ctx) {
+		return context.Cause(ctx)
+	}
+	c.outcome.FailureStep = step
+	if refused := (precheckError{}); errors.As(err, &refused) {
+		c.outcome.FailureStep = stepPrecheck
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, queue.ErrCanceled) {
+		c.r.warn(ctx, "%s: canceled at the step %s", c.name(), step)
+	} else {
+		c.r.fail(ctx, "%s: %s failed: %s", c.name(), c.outcome.FailureStep, reason(err))
+	}
+	switch {
+	case stepOrder(step) >= stepOrder(stepSync):
+		// The service runs and is healthy: only names of images are behind.
+		return c.finish(ctx, changeFailed, err)
+	case step == stepBackup:
+		if err := c.s.repo.failOpenBackups(detached(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.name(), reason(err))
+		}
+		c.startAgain(ctx)
+		return c.finish(ctx, changeFailed, err)
+	case stepOrder(step) < stepOrder(stepTag):
+		return c.finish(ctx, changeFailed, err)
+	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
+		c.retag(ctx)
+		return c.finish(ctx, changeFailed, err)
+	case !c.svc.AutoRollback && step == stepUp && !c.replaced(ctx):
+		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.name())
+		if err := c.stopDetached(ctx); err != nil {
+			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.name(), reason(err))
+		}
+		c.retag(ctx)
+		return c.finish(ctx, changeFailed, err)
+	case !c.svc.AutoRollback && ctx.Err() == nil:
+		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.name())
+		return c.finish(ctx, changeFailed, err)
+	}
+	return c.rollBack(ctx, reason(err))
+}

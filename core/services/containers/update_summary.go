@@ -1,0 +1,126 @@
+package containers
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// UpdateSummary is the summary of an update or rollback.
+type UpdateSummary struct {
+	Mode    string         `json:"mode"`
+	Targets []Target       `json:"targets"`
+	Stacks  []StackSummary `json:"stacks"`
+}
+
+// StackSummary is what happened to a stack.
+type StackSummary struct {
+	StackID string         `json:"stackId"`
+	Name    string         `json:"name"`
+	Update  ChangeSummary  `json:"update"`
+	Backup  []BackupResult `json:"backup,omitempty"`
+}
+
+// Deciding returns the part of the summary that says how the job ended: the last failure that was not rolled back, else the
+// last that was; nil if nothing failed.
+func (u *UpdateSummary) Deciding() (out *ChangeSummary) {
+	for i := range u.Stacks {
+		part := &u.Stacks[i].Update
+		if part.FailedService != "" && (out == nil || part.Rollback == nil || out.Rollback != nil) {
+			out = part
+		}
+	}
+	return out
+}
+
+// ChangeSummary is what happened to the services of a stack. The maps go from service id to image id or digest.
+type ChangeSummary struct {
+	ChangedServices  []string          `json:"changedServices"`
+	OldDigests       map[string]string `json:"oldDigests"`
+	NewDigests       map[string]string `json:"newDigests"`
+	FinalDigests     map[string]string `json:"finalDigests" doc:"What the engine said that runs at the end; without the services of which it said nothing."`
+	TargetTagsPulled []string          `json:"targetTagsPulled"`
+	PullTagsPulled   []string          `json:"pullTagsPulled"`
+	PullTagWarnings  []PullWarning     `json:"pullTagWarnings,omitempty"`
+	FailureStep      string            `json:"failureStep,omitempty"`
+	FailedService    string            `json:"failedService,omitempty"`
+	Canceled         bool              `json:"canceled,omitempty" doc:"The failed service was not updated because the job was canceled."`
+	LastError        string            `json:"lastError,omitempty"`
+	Rollback         *RollbackSummary  `json:"rollback,omitempty"`
+	Skipped          []string          `json:"skippedServices,omitempty"`
+}
+
+// RollbackSummary tells what brought the former image back.
+type RollbackSummary struct {
+	Trigger   string            `json:"trigger"`
+	ToDigests map[string]string `json:"toDigests"`
+}
+
+func newStackSummary(st *stackRecord) *StackSummary {
+	return &StackSummary{StackID: st.ID, Name: st.Project, Update: ChangeSummary{
+		ChangedServices: []string{}, OldDigests: map[string]string{}, NewDigests: map[string]string{}, FinalDigests: map[string]string{},
+		TargetTagsPulled: []string{}, PullTagsPulled: []string{},
+	}}
+}
+
+// add takes a finished change into the summary, and asks the engine what runs now.
+func (sum *StackSummary) add(ctx context.Context, c *change) {
+	u, id := &sum.Update, c.svc.ID
+	u.OldDigests[id], u.NewDigests[id] = orElse(c.rec.FromDigest, c.rec.FromImage), orElse(c.rec.ToDigest, c.rec.ToImage)
+	if runs := c.runsNow(ctx); runs != "" {
+		u.FinalDigests[id] = runs
+	}
+	u.PullTagsPulled = append(u.PullTagsPulled, c.outcome.TagsPulled...)
+	u.PullTagWarnings = append(u.PullTagWarnings, c.outcome.Warnings...)
+	sum.Backup = append(sum.Backup, c.outcome.Backups...)
+	if c.rec.Status == changeSuccess {
+		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ref().String())
+		return
+	}
+	u.FailureStep, u.FailedService, u.LastError, u.Canceled = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error, c.canceled()
+	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
+		u.FailureStep = c.rec.Step
+	}
+	if c.rec.Status == changeRolledBack {
+		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}}
+	}
+}
+
+// canceled reports whether the change did not succeed because its job was canceled.
+func (c *change) canceled() bool { return c.rec.Error == canceledText }
+
+// engineAnswer is for how long the engine is asked what runs after a change.
+const engineAnswer = time.Minute
+
+// runsNow returns the digest of what the service's containers are made from, or the id of the image where it has none. It is
+// empty where they differ, there are none, or the engine does not answer.
+func (c *change) runsNow(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(detached(ctx), engineAnswer)
+	defer cancel()
+	o, _, err := c.s.observe(ctx, c.stack.Project)
+	if err != nil {
+		c.r.warn(ctx, "%s: the engine does not tell what runs: %s", c.name(), reason(err))
+		return ""
+	}
+	now := o.of(c.stack.Project, &c.svc)
+	if now.problem == runtimeAmbiguous {
+		return ""
+	}
+	known := []string{c.rec.ToDigest, c.rec.FromDigest}
+	if now.id == c.rec.FromImage {
+		slices.Reverse(known)
+	}
+	for _, digest := range known {
+		if digest != "" && slices.Contains(now.digests, digest) {
+			return digest
+		}
+	}
+	return orElse(now.digest, now.id)
+}
+
+// summary is that of a job with one service.
+func (c *change) summary(ctx context.Context) UpdateSummary {
+	sum := newStackSummary(&c.stack)
+	sum.add(ctx, c)
+	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
+}

@@ -68,6 +68,9 @@ func (b *Block) RangeOf(path schema.Path) Range {
 	return r
 }
 
+// Secrets returns the sensitive strings of the block, for whoever keeps them out of logs.
+func (b *Block) Secrets() []string { return b.node.secrets() }
+
 // address is how the block is called in Origins.
 func (b *Block) address() string {
 	if b.Name == "" {

@@ -215,6 +215,15 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 func validName(name string) bool { return namePattern.MatchString(name) }
 
+// Secrets returns the sensitive strings of the config block, for whoever keeps them out of logs. There are none before
+// DecodeInstance was called.
+func (i *Instance) Secrets() []string {
+	if n := i.decoded.Load(); n != nil {
+		return n.secrets()
+	}
+	return nil
+}
+
 // DecodeInstance decodes the config block of an instance against the schema of its plugin and returns the JSON for
 // it: an object with a member for every attribute and block. The JSON is nil if there are errors. It may be called
 // for several instances at once, and again for the same one while others read the file.

@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -38,8 +39,10 @@ type Config struct {
 	Version string
 	// RetryEvery is the pause between attempts to build the instances that were left out (15 s).
 	RetryEvery time.Duration
-	// Logger overrides the one that the configuration asks for.
+	// Logger overrides the one that the configuration asks for. Nothing is taken out of what it gets.
 	Logger hclog.Logger
+	// LogOutput is where the log goes (standard error), without the secrets that are known.
+	LogOutput io.Writer
 }
 
 // workers are how many jobs run at once: most wait for others, and those that send notifications to channels that hang must
@@ -50,6 +53,7 @@ const workers = 16
 type App struct {
 	cfg        Config
 	log        hclog.Logger
+	redact     *secret.Redactor
 	set        *settings
 	store      *store.Store
 	keyring    *secret.Keyring
@@ -85,7 +89,7 @@ type App struct {
 // one sentence for the operator.
 func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics, err error) {
 	gin.SetMode(gin.ReleaseMode)
-	a := &App{cfg: cfg, registry: prometheus.NewRegistry(), bus: event.NewBus()}
+	a := &App{cfg: cfg, registry: prometheus.NewRegistry(), bus: event.NewBus(), redact: secret.NewRedactor()}
 	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.closers = append(a.closers, a.bus.Close)
 	defer func() {
@@ -99,9 +103,10 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 		return nil, diags, err
 	}
 	a.set = set
+	a.learnSecrets(set, res)
 	a.log = cfg.Logger
 	if a.log == nil {
-		a.log = NewLogger(set.core)
+		a.log = a.newLogger(set.core)
 	}
 	if err := a.openStore(ctx); err != nil {
 		return nil, diags, err
@@ -179,6 +184,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if a.keyring, err = secret.LoadKeyring(a.set.keyring()); err != nil {
 		return err
 	}
+	a.keyring.Observe(func(plain string) { a.redact.Add(plain) })
 	cfg := a.set.store
 	cfg.Logger, cfg.Exclusive = a.log.Named("store"), true
 	if a.store, err = store.Open(ctx, cfg); err != nil {
@@ -192,6 +198,7 @@ func (a *App) openHost() (err error) {
 	a.metrics = newPluginMetrics(a.registry, a.log.Named("calls"))
 	a.host, err = host.New(host.Config{
 		Logger: a.log, PluginLogLevel: a.set.core.LogLevel, SocketDir: a.set.core.SocketDir, DataDir: a.set.dataDir,
+		Redact: a.redact.Values,
 	})
 	if err != nil {
 		return err

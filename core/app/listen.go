@@ -6,11 +6,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -21,13 +19,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
-
-// NewLogger makes the logger that the settings ask for.
-func NewLogger(c CoreSettings) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{
-		Name: "patchbay", Level: hclog.LevelFromString(c.LogLevel), Output: os.Stderr, JSONFormat: c.LogFormat == "json", TimeFormat: "2006-01-02T15:04:05.000Z07:00",
-	})
-}
 
 // listen takes the addresses and puts the services behind them.
 func (a *App) listen(context.Context) (err error) {

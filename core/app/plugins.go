@@ -69,6 +69,8 @@ type resolver struct {
 	builtin string
 	names   map[string][]string
 	env     config.Env
+	// learn, if set, hears of the secrets in the configuration of instances before their plugins do.
+	learn func(secrets ...string)
 }
 
 func (r *resolver) isBuiltin(kind, plugin string) bool { return slices.Contains(r.names[kind], plugin) }
@@ -201,6 +203,9 @@ func (s *settings) open(ctx context.Context, cat *catalog.Catalog, r *resolver, 
 		return leaveOut(in, config.ErrorAt(in.Range, "Unusable plugin", fmt.Sprintf("plugin %q describes its configuration wrongly: %v", in.Plugin, err)))
 	}
 	raw, diags := s.file.DecodeInstance(in, sch)
+	if r.learn != nil {
+		r.learn(in.Secrets()...)
+	}
 	if diags.HasErrors() {
 		cand.Close()
 		return opened{diags: diags}

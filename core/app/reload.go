@@ -28,6 +28,7 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
+	a.learnSecrets(set, res)
 	if err := a.switchable(set); err != nil {
 		return diags, err
 	}

@@ -5,8 +5,14 @@ import (
 	"strings"
 )
 
-// ownCredentials matches what this product hands out: access tokens and API keys.
-var ownCredentials = regexp.MustCompile(`\bth-[A-Za-z0-9]{4}-[A-Za-z0-9]{24}\b|svc_ak_`)
+// tokenMark and keyMark begin what this product hands out: access tokens and API keys.
+const (
+	tokenMark = "th-"
+	keyMark   = "svc_ak_"
+)
+
+// ownCredentials matches access tokens and API keys as a whole.
+var ownCredentials = regexp.MustCompile(`\b(?:` + tokenMark + `[A-Za-z0-9]{4}-[A-Za-z0-9]{24}|` + keyMark + `[A-Za-z0-9_-]{20,})`)
 
 // minRandom is how many letters and digits in a row look like a credential when lower case, upper case and digits are
 // mixed in them. Identifiers (UUID, ULID, hexadecimal) have letters of one case.
@@ -15,7 +21,7 @@ const minRandom = 20
 // LooksLikeCredential reports whether s holds what may be a token or key: one of this product's, or a long run of mixed
 // letters and digits as others hand them out.
 func LooksLikeCredential(s string) bool {
-	if ownCredentials.MatchString(s) {
+	if strings.Contains(s, keyMark) || ownCredentials.MatchString(s) {
 		return true
 	}
 	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !strings.ContainsRune(Alphanumeric, r) }) {

@@ -27,7 +27,10 @@ const sealVersion = "v1"
 var ErrSealed = errors.New("the sealed value cannot be opened")
 
 // Keyring holds the master keys: the first one seals, all of them open. It prints as its key ids, never as keys.
-type Keyring struct{ keys []key }
+type Keyring struct {
+	keys    []key
+	observe func(plain string)
+}
 
 type key struct {
 	id   string
@@ -39,7 +42,7 @@ func NewKeyring(raw ...[]byte) (*Keyring, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("make a keyring: no key")
 	}
-	ring := &Keyring{}
+	ring := &Keyring{observe: func(string) {}}
 	for i, r := range raw {
 		if len(r) != KeySize {
 			return nil, fmt.Errorf("make a keyring: key %d has %d bytes, want %d", i+1, len(r), KeySize)
@@ -63,6 +66,10 @@ func keyID(raw []byte) string {
 	return hex.EncodeToString(sum[:4])
 }
 
+// Observe has f called with each value that is sealed or opened from now on. It must be called before the keyring is
+// shared; f is called by several goroutines.
+func (k *Keyring) Observe(f func(plain string)) { k.observe = f }
+
 // KeyID is the id of the key that seals: 8 hexadecimal digits.
 func (k *Keyring) KeyID() string { return k.keys[0].id }
 
@@ -80,6 +87,7 @@ func (k *Keyring) GoString() string { return k.String() }
 
 // Seal encrypts plain for one place in the database. The result is "v1:<key id>:<base64 of nonce and ciphertext>".
 func (k *Keyring) Seal(plain []byte, table, row, column string) string {
+	k.observe(string(plain))
 	first := k.keys[0]
 	nonce := make([]byte, first.aead.NonceSize(), first.aead.NonceSize()+len(plain)+first.aead.Overhead())
 	_, _ = rand.Read(nonce) // never fails
@@ -106,6 +114,7 @@ func (k *Keyring) Open(sealed, table, row, column string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open %s.%s: %w: it was changed, or belongs to another row", table, column, ErrSealed)
 		}
+		k.observe(string(plain))
 		return plain, nil
 	}
 	return nil, fmt.Errorf("open %s.%s: %w: it was sealed with the master key %s, which is not loaded; add that key to SVC_SECRET_KEY", table, column, ErrSealed, id)

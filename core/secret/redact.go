@@ -2,9 +2,11 @@ package secret
 
 import (
 	"encoding/json"
+	"io"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -13,7 +15,7 @@ import (
 const Redacted = "[redacted]"
 
 // minSecret is the shortest value, in bytes, that is searched for: shorter ones occur by chance.
-const minSecret = 6
+const minSecret = 8
 
 // Redactor takes secrets out of text before it is logged or stored: known values wherever they stand, the values of
 // JSON members and query parameters with certain names, bearer tokens, and passwords in URLs. It may be used by several
@@ -27,7 +29,7 @@ type Redactor struct {
 	names   map[string]struct{}
 
 	mu       sync.RWMutex
-	values   map[string]int
+	values   map[string]struct{}
 	replacer *strings.Replacer
 }
 
@@ -38,7 +40,7 @@ func NewRedactor(names ...string) *Redactor {
 		bearer: regexp.MustCompile(`(?i)\b(bearer|basic) +[A-Za-z0-9._~+/=-]{6,}`),
 		user:   regexp.MustCompile(`(://[^/:@?#\s]*):[^/@?#\s]*@`),
 		names:  map[string]struct{}{},
-		values: map[string]int{},
+		values: map[string]struct{}{},
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {
@@ -54,30 +56,58 @@ func NewRedactor(names ...string) *Redactor {
 	return r
 }
 
-// Add makes values known. Values shorter than 6 bytes are ignored. A value that was added twice is forgotten after two
-// calls of Remove.
-func (r *Redactor) Add(values ...string) { r.change(1, values) }
-
-// Remove forgets values.
-func (r *Redactor) Remove(values ...string) { r.change(-1, values) }
-
-func (r *Redactor) change(by int, values []string) {
+// Add makes values known, with the passwords of those that are URLs. Values shorter than 8 bytes are ignored.
+func (r *Redactor) Add(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range values {
-		if len(v) < minSecret {
-			continue
-		}
-		if r.values[v] += by; r.values[v] <= 0 {
-			delete(r.values, v)
+		r.add(v)
+		if _, rest, ok := strings.Cut(v, "://"); ok && strings.Contains(rest, "@") {
+			if u, err := url.Parse(v); err == nil {
+				password, _ := u.User.Password()
+				r.add(password)
+			}
 		}
 	}
+}
+
+func (r *Redactor) add(value string) {
+	if _, known := r.values[value]; known || len(value) < minSecret {
+		return
+	}
+	r.values[value] = struct{}{}
 	r.replacer = nil
+}
+
+// Values returns s without the known values and without access tokens and API keys of this product, known or not. It is
+// what String begins with, and costs a fraction of it.
+func (r *Redactor) Values(s string) string {
+	s = r.known().Replace(s)
+	if strings.Contains(s, tokenMark) || strings.Contains(s, keyMark) {
+		s = ownCredentials.ReplaceAllString(s, Redacted)
+	}
+	return s
+}
+
+// Writer returns a writer that passes on to w what Values leaves of each call of Write, such as one line of a log.
+func (r *Redactor) Writer(w io.Writer) io.Writer { return valuesWriter{r, w} }
+
+type valuesWriter struct {
+	redactor *Redactor
+	to       io.Writer
+}
+
+// Write implements io.Writer.
+func (w valuesWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.redactor.Values(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // String returns s without secrets.
 func (r *Redactor) String(s string) string {
-	s = r.known().Replace(s)
+	s = r.Values(s)
 	s = r.bearer.ReplaceAllString(s, "${1} "+Redacted)
 	s = r.user.ReplaceAllString(s, "${1}:"+Redacted+"@")
 	if r.members == nil {
@@ -153,7 +183,9 @@ func (r *Redactor) build() *strings.Replacer {
 // spellings are the ways in which a value may stand in text.
 func spellings(v string) []string {
 	out := []string{v}
-	for _, other := range []string{url.QueryEscape(v), url.PathEscape(v), jsonEscape(v)} {
+	quoted := strconv.Quote(v)
+	quoted = quoted[1 : len(quoted)-1]
+	for _, other := range []string{url.QueryEscape(v), url.PathEscape(v), jsonEscape(v), quoted, strings.ReplaceAll(v, `"`, `\"`)} {
 		if !slices.Contains(out, other) {
 			out = append(out, other)
 		}

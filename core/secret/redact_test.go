@@ -1,10 +1,17 @@
 package secret_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/secret"
 )
@@ -106,26 +113,91 @@ func TestRedactorURL(t *testing.T) {
 	}
 }
 
-func TestRedactorForgets(t *testing.T) {
+func TestRedactorLearns(t *testing.T) {
 	r := secret.NewRedactor()
-	r.Add("secret-one", "secret-one")
-	r.Remove("secret-one")
-	if got := r.String("secret-one"); got != secret.Redacted {
-		t.Error("added twice, removed once")
+	if got := r.Values("secret-one"); got != "secret-one" {
+		t.Errorf("before it is known: %s", got)
 	}
-	r.Remove("secret-one", "never-added")
-	if got := r.String("secret-one"); got != "secret-one" {
-		t.Error(got)
+	r.Add("secret-one", "secret-one", "short12", "smtps://u:pa%25ss-word@mail.example:465/?to=a@example.org")
+	for in, want := range map[string]string{
+		"a secret-one": "a [redacted]", "short12": "short12", "password pa%ss-word": "password [redacted]", "at pa%25ss-word": "at [redacted]",
+		"smtps://u:pa%25ss-word@mail.example:465/?to=a@example.org": "[redacted]", "smtps://u:other-word@h/": "smtps://u:other-word@h/",
+		"new th-AbCd-" + strings.Repeat("x9", 12): "new [redacted]", "svc_ak_" + strings.Repeat("Z-_", 14): "[redacted]", "svc_ak_ABCDE… is shown so": "svc_ak_ABCDE… is shown so",
+	} {
+		if got := r.Values(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
 	}
 	var wg sync.WaitGroup
-	for range 4 {
+	for i := range 4 {
 		wg.Go(func() {
-			for range 50 {
-				r.Add("concurrent-1")
-				_ = r.String("concurrent-1 text")
-				r.Remove("concurrent-1")
+			for j := range 50 {
+				v := fmt.Sprintf("concurrent-%d-%d", i, j)
+				r.Add(v)
+				if got := r.Values(v + " text"); got != "[redacted] text" {
+					t.Errorf("got %s", got)
+				}
 			}
 		})
 	}
 	wg.Wait()
+}
+
+// What a logger makes of a value, in both of its formats, is recognized.
+func TestRedactorInLogs(t *testing.T) {
+	const value = `a "quoted" \ <value> & \x01 密钥`
+	for _, asJSON := range []bool{false, true} {
+		var out bytes.Buffer
+		r := secret.NewRedactor()
+		log := hclog.New(&hclog.LoggerOptions{Output: r.Writer(&out), JSONFormat: asJSON})
+		log.Info("known later: "+value, "v", value)
+		before := out.String()
+		out.Reset()
+		r.Add(value)
+		log.Info("known: "+value, "v", value, "e", errors.New("refused "+value))
+		log.Info("lines", "v", "one\n"+value)
+		if strings.Contains(before, secret.Redacted) || strings.Count(out.String(), secret.Redacted) != 4 || strings.Contains(out.String(), "quoted") {
+			t.Errorf("JSON %v: %s then %s", asJSON, before, &out)
+		}
+	}
+}
+
+func TestKeyringTellsWhatItSees(t *testing.T) {
+	ring, err := secret.NewKeyring(bytes.Repeat([]byte{7}, secret.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := ring.Seal([]byte("unseen"), "t", "r", "c")
+	var seen []string
+	ring.Observe(func(plain string) { seen = append(seen, plain) })
+	if _, err := ring.Open(sealed, "t", "r", "c"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ring.Open(sealed, "t", "r", "other"); err == nil {
+		t.Error("opened elsewhere")
+	}
+	ring.Seal([]byte("new"), "t", "r", "c")
+	if !slices.Equal(seen, []string{"unseen", "new"}) {
+		t.Errorf("saw %q", seen)
+	}
+}
+
+// One line of a log, without and with a secret in it, where many secrets are known.
+func BenchmarkRedactLogLine(b *testing.B) {
+	r := secret.NewRedactor()
+	for i := range 500 {
+		r.Add(fmt.Sprintf("%s-%d", secret.RandomString(32, secret.Alphanumeric), i))
+	}
+	r.Add("tvly-0123456789abcdef")
+	const line = "2026-01-02T15:04:05.000Z [INFO]  patchbay.http: request: method=POST path=/search/api/proxy/search status=200 took=12ms bytes=4096 id=01K9ZS5T9W1V6Q0P9A8E7C6B5D client=203.0.113.7"
+	for name, line := range map[string]string{"none": line, "one": line + " key=tvly-0123456789abcdef"} {
+		b.Run(name, func(b *testing.B) {
+			w := r.Writer(io.Discard)
+			p := []byte(line + "\n")
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = w.Write(p)
+			}
+		})
+	}
 }

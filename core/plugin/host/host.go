@@ -21,6 +21,8 @@ type Config struct {
 	PluginLogLevel string
 	// Output gets what plugins write to standard error, as it is, if it is not nil. Processes write to it at the same time.
 	Output io.Writer
+	// Redact, if set, takes secrets out of the lines that are kept of what plugins write to standard error.
+	Redact func(string) string
 	// SocketDir is the preferred directory below which sockets live. One that somebody else could tamper with, or whose
 	// path is too long, is not used: then it is as without one (/run/patchbay for root, $XDG_RUNTIME_DIR, DataDir, a
 	// shared temporary directory).
@@ -67,6 +69,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
+	}
+	if c.Redact == nil {
+		c.Redact = func(line string) string { return line }
 	}
 	if c.OnState == nil {
 		c.OnState = func(Status) {}

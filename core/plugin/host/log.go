@@ -13,6 +13,8 @@ const (
 
 // ring keeps the last lines that a plugin wrote.
 type ring struct {
+	// redact is applied to each line before it is kept.
+	redact  func(string) string
 	mu      sync.Mutex
 	lines   []string
 	partial []byte
@@ -44,7 +46,7 @@ func (r *ring) add(line []byte) {
 	if len(r.lines) == ringLines {
 		r.lines = slices.Delete(r.lines, 0, 1)
 	}
-	r.lines = append(r.lines, string(line[:min(len(line), ringLineMax)]))
+	r.lines = append(r.lines, r.redact(string(line[:min(len(line), ringLineMax)])))
 	r.fresh = min(r.fresh+1, ringLines)
 }
 

@@ -52,7 +52,7 @@ type Process struct {
 func newProcess(h *Host, spec Spec) *Process {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Process{
-		host: h, spec: spec, output: &ring{}, ctx: ctx, cancel: cancel,
+		host: h, spec: spec, output: &ring{redact: h.cfg.Redact}, ctx: ctx, cancel: cancel,
 		done: make(chan struct{}), started: make(chan struct{}), again: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
 		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{}, refused: map[string]string{},
 	}

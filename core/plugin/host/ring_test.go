@@ -8,7 +8,7 @@ import (
 )
 
 func TestRing(t *testing.T) {
-	var r ring
+	r := ring{redact: func(line string) string { return strings.ReplaceAll(line, "hush-hush", "[redacted]") }}
 	if r.last() != "" || len(r.snapshot()) != 0 {
 		t.Error("a new ring is not empty")
 	}
@@ -32,6 +32,10 @@ func TestRing(t *testing.T) {
 	}
 	if len(r.last()) != 300 {
 		t.Errorf("last words of %d bytes", len(r.last()))
+	}
+	fmt.Fprint(&r, "a hush-hush line\n")
+	if r.last() != "a [redacted] line" {
+		t.Errorf("a secret is kept: %q", r.last())
 	}
 	r.reset()
 	if r.last() != "" || len(r.snapshot()) != ringLines {

@@ -18,6 +18,8 @@ type Config struct {
 	Answer string `patchbay:"answer,default=ok" doc:"What echo answers."`
 	Reject bool   `patchbay:"reject,default=false" doc:"Refuse this configuration."`
 	Unwell string `patchbay:"unwell,default=" doc:"What the instance complains of when asked for its health."`
+	// Token is written to standard error when the instance is opened, by itself and by the log.
+	Token schema.Secret `patchbay:"token,default=" doc:"A secret that the plugin gives away."`
 	// RejectOpen lets Validate pass and fails when the instance is opened.
 	RejectOpen bool `patchbay:"reject_open,default=false" doc:"Fail to open."`
 }
@@ -46,6 +48,10 @@ func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	return func(context.Context) (search.Backend, error) {
 		if cfg.RejectOpen {
 			return nil, errors.New("rejected at opening, as asked")
+		}
+		if cfg.Token != "" {
+			fmt.Fprintln(os.Stderr, "written:", cfg.Token.Reveal())
+			inst.Log.Warn("logged", "token", cfg.Token.Reveal())
 		}
 		return &backend{cfg: cfg, log: inst.Log}, nil
 	}, nil

@@ -73,6 +73,7 @@ func (c *command) pluginNew() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&p.Dir, "dir", "", "directory to make (default: the name)")
+	cmd.Flags().StringVar(&p.Language, "language", "go", "language of the plugin: "+strings.Join(scaffold.Languages(), ", "))
 	cmd.Flags().StringVar(&p.SDK, "sdk", "", "directory of a local SDK")
 	cmd.Flags().StringVar(&p.Module, "module", "", "module path (default: example.com/NAME)")
 	return cmd

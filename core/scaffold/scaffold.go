@@ -3,6 +3,7 @@
 package scaffold
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -13,15 +14,29 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/patchbay-dev/patchbay/examples"
+	"github.com/patchbay-dev/patchbay/sdk/proto"
 )
 
 //go:embed templates
 var templates embed.FS
 
+// foreign are the languages other than Go: a plugin is a copy of an example, with the protocol that it reads.
+var foreign = map[string]struct {
+	example  string // its folder, and the name it has in its files
+	protocol string // the part of the protocol
+}{
+	"node":   {"notify-node", "patchbay"},
+	"python": {"search-python", "patchbay.binpb"},
+}
+
 // Plugin says what to make.
 type Plugin struct {
 	// Kind is one of Kinds; Name is lower case, as in plugin.hcl.
 	Kind, Name string
+	// Language is one of Languages; empty is Go.
+	Language string
 	// Dir is made, and must not exist or be empty.
 	Dir string
 	// SDK is the directory of a local SDK; empty takes the released one.
@@ -32,21 +47,29 @@ type Plugin struct {
 
 var name = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
-// Kinds are the kinds that there is a template for.
-func Kinds() []string {
-	entries, err := templates.ReadDir("templates")
+// Languages are the languages that there is a template in.
+func Languages() []string { return entries("templates") }
+
+// Kinds are the kinds that there is a template for in a language.
+func Kinds(language string) []string { return entries("templates/" + language) }
+
+func entries(dir string) []string {
+	found, err := templates.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
+	var names []string
+	for _, e := range found {
+		names = append(names, e.Name())
 	}
-	return out
+	return names
 }
 
 // Write makes the module and returns the files that it wrote, relative to Dir.
 func (p Plugin) Write() ([]string, error) {
+	if p.Language == "" {
+		p.Language = "go"
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -63,37 +86,85 @@ func (p Plugin) Write() ([]string, error) {
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory: %w", err)
 	}
-	root, err := fs.Sub(templates, "templates/"+p.Kind)
+	root, err := fs.Sub(templates, "templates/"+p.Language+"/"+p.Kind)
 	if err != nil {
 		return nil, err
 	}
-	var written []string
-	err = fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+	written, err := p.writeEach(root, ".", "", p.render)
+	source, ok := foreign[p.Language]
+	if err != nil || !ok {
+		return written, err
+	}
+	named := func(text []byte) ([]byte, error) {
+		return bytes.ReplaceAll(text, []byte(source.example), []byte(p.Name)), nil
+	}
+	if root, err = fs.Sub(examples.Plugins, source.example); err != nil {
+		return written, err
+	}
+	program, err := p.writeEach(root, ".", "", named)
+	if written = append(written, program...); err != nil {
+		return written, err
+	}
+	unchanged := func(text []byte) ([]byte, error) { return text, nil }
+	protocol, err := p.writeEach(proto.Files, source.protocol, "proto", unchanged)
+	return append(written, protocol...), err
+}
+
+// writeEach writes what change makes of every file of from below root to the directory to of the module, without the
+// ending .tmpl, and returns their names.
+func (p Plugin) writeEach(from fs.FS, root, to string, change func([]byte) ([]byte, error)) (written []string, err error) {
+	err = fs.WalkDir(from, root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		out := strings.TrimSuffix(path, ".tmpl")
-		written = append(written, out)
-		return p.render(root, path, filepath.Join(p.Dir, out))
+		text, err := fs.ReadFile(from, path)
+		if err != nil {
+			return err
+		}
+		if text, err = change(text); err != nil {
+			return fmt.Errorf("read the template %s: %w", path, err)
+		}
+		name := filepath.Join(to, filepath.FromSlash(strings.TrimSuffix(path, ".tmpl")))
+		file := filepath.Join(p.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		written = append(written, name)
+		return writeNew(file, text)
 	})
 	return written, err
 }
 
-func (p Plugin) render(root fs.FS, from, to string) error {
-	t, err := template.New(filepath.Base(from)).Delims("<<", ">>").ParseFS(root, from)
-	if err != nil {
-		return fmt.Errorf("read the template %s: %w", from, err)
-	}
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// writeNew writes a file that must not exist.
+func writeNew(file string, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.Execute(f, p), f.Close())
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// render fills in a template of our own.
+func (p Plugin) render(text []byte) ([]byte, error) {
+	t, err := template.New("").Delims("<<", ">>").Parse(string(text))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, p)
+	return out.Bytes(), err
 }
 
 func (p Plugin) check() error {
-	if !slices.Contains(Kinds(), p.Kind) {
-		return fmt.Errorf("there is no template for the kind %q: write one of %s", p.Kind, strings.Join(Kinds(), ", "))
+	if !slices.Contains(Languages(), p.Language) {
+		return fmt.Errorf("there is no template in the language %q: write one of %s", p.Language, strings.Join(Languages(), ", "))
+	}
+	if kinds := Kinds(p.Language); !slices.Contains(kinds, p.Kind) {
+		return fmt.Errorf("there is no template for the kind %q in the language %s: write one of %s", p.Kind, p.Language, strings.Join(kinds, ", "))
+	}
+	if p.Language != "go" && (p.SDK != "" || p.Module != "") {
+		return fmt.Errorf("a plugin in the language %s has no Go module: leave out the SDK and the module path", p.Language)
 	}
 	if !name.MatchString(p.Name) {
 		return fmt.Errorf("the name %q must begin with a lower-case letter and have at most 32 of a-z, 0-9, _ and -", p.Name)

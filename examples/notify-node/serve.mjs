@@ -1,13 +1,14 @@
 // What every plugin in Node needs: handshake, health, the base service, instances, errors. It knows no kind.
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 
-// The published .proto files. A plugin outside of a checkout brings its own copy of them.
-const protos = fileURLToPath(new URL("../../sdk/proto/", import.meta.url));
+// The published .proto files: a copy beside the program, or those of the checkout.
 const here = fileURLToPath(new URL(".", import.meta.url));
+const protos = [join(here, "proto"), join(here, "../../sdk/proto")].find((dir) => existsSync(dir));
 const load = (...files) => loadSync(files, { includeDirs: [protos, here], keepCase: true, longs: Number, enums: String, defaults: true });
 const rpc = load("status.proto");
 const maxMessage = 16 << 20;

@@ -14,8 +14,9 @@ from pathlib import Path
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-# The published .proto files in compiled form. A plugin outside of a checkout brings its own copy of this one file.
-PUBLISHED = Path(__file__).resolve().parents[2] / "sdk" / "proto" / "patchbay.binpb"
+# The published .proto files in compiled form: a copy beside the program, or that of the checkout.
+HERE = Path(__file__).resolve().parent
+PUBLISHED = next(file for file in (HERE / "proto" / "patchbay.binpb", HERE / "../../sdk/proto/patchbay.binpb") if file.exists())
 MAX_MESSAGE = 16 << 20
 
 pool = descriptor_pool.DescriptorPool()

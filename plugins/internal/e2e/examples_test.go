@@ -43,27 +43,48 @@ func example(t *testing.T, name string) (dir string) {
 	return dir
 }
 
+// newPlugin makes a plugin with "plugin new" in a directory of the test.
+func newPlugin(t *testing.T, language, kind string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "demo")
+	if out, err := exec.Command(built.core, "plugin", "new", "-language", language, "-dir", dir, kind, "demo").CombinedOutput(); err != nil {
+		t.Fatalf("plugin new: %v\n%s", err, out)
+	}
+	return dir
+}
+
 // nodeExample installs the channel; program is the interpreter.
 func nodeExample(t *testing.T) (program, dir string) {
+	t.Helper()
+	dir = example(t, "notify-node")
+	return installNode(t, dir), dir
+}
+
+// installNode installs what a plugin in Node depends on, and returns the interpreter.
+func installNode(t *testing.T, dir string) (program string) {
 	t.Helper()
 	program, err := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
 	require(t, "node", err == nil && npmErr == nil, "install Node 20 or newer with npm")
-	dir = example(t, "notify-node")
 	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci: %v\n%s", err, out)
 	}
-	return program, dir
+	return program
 }
 
 // pythonExample is the backend.
 func pythonExample(t *testing.T) (dir string) {
 	t.Helper()
+	requirePython(t)
+	return example(t, "search-python")
+}
+
+func requirePython(t *testing.T) {
+	t.Helper()
 	err := exec.Command(python, "-c", "import grpc, google.protobuf").Run()
 	require(t, "python3-grpcio", err == nil, "install Debian's packages python3-grpcio and python3-protobuf")
-	return example(t, "search-python")
 }
 
 // inbox is an incoming webhook that keeps what it gets; other paths fail in their ways.
@@ -118,9 +139,11 @@ func conforms(t *testing.T, report conformance.Report) {
 	}
 }
 
-func TestNodeExampleConforms(t *testing.T) {
+// A new plugin in Node is a copy of the example that stands alone.
+func TestNewPluginInNodeConforms(t *testing.T) {
 	t.Parallel()
-	program, dir := nodeExample(t)
+	dir := newPlugin(t, "node", notify.Kind)
+	program := installNode(t, dir)
 	in := newInbox(t)
 	at := func(path string) string { return fmt.Sprintf(`{"url":%q,"username":"tests"}`, in.URL+path) }
 	conn, logs := plugged(t, program, filepath.Join(dir, "plugin.mjs"))
@@ -137,9 +160,11 @@ func TestNodeExampleConforms(t *testing.T) {
 	contains(t, strings.Join(in.texts, "\n"), "tests: Conformance: ü & <b>\n\nA sample.\n\nIt has\nmore lines.\n\nExample: https://example.com/?a=1&b=2")
 }
 
-func TestPythonExampleConforms(t *testing.T) {
+// A new plugin in Python is a copy of the example that stands alone.
+func TestNewPluginInPythonConforms(t *testing.T) {
 	t.Parallel()
-	dir := pythonExample(t)
+	requirePython(t)
+	dir := newPlugin(t, "python", search.Kind)
 	conn, logs := plugged(t, python, filepath.Join(dir, "plugin.py"))
 	conforms(t, conformance.Search(t.Context(), conn, conformance.SearchConfig{
 		JSON: `{"folder":".","pattern":null}`, BaseDir: dir, Logs: logs,

@@ -15,7 +15,7 @@ import (
 func TestSlowStatementsAreLoggedWithoutValues(t *testing.T) {
 	const value = "s3cr3t-value"
 	slow := map[store.Dialect]string{
-		store.SQLite:   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500000) SELECT count(*) FROM n WHERE ? <> ''",
+		store.SQLite:   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000000) SELECT count(*) FROM n WHERE ? <> ''",
 		store.Postgres: "SELECT count(pg_sleep(0.3)) WHERE ?::text <> ''",
 	}
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {

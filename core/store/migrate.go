@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 )
@@ -35,8 +36,9 @@ func (e *NewerError) Error() string {
 // Is makes errors.Is(err, ErrNewer) true.
 func (e *NewerError) Is(target error) bool { return target == ErrNewer }
 
-// Migrations are the schema of one module: sqlite/NNNN_name.sql and postgres/NNNN_name.sql in goose's format. Applied
-// versions are kept in the table goose_<module>.
+// Migrations are the schema of one module: sqlite/NNNN_name.sql and postgres/NNNN_name.sql. A file is SQL with the lines
+// "-- +goose Up" and, if the change can be taken back, "-- +goose Down" before the two directions, each of which runs in
+// a transaction. Applied versions are kept in the table goose_<module>.
 type Migrations struct {
 	// Module is lower case: letters, digits and underscores, beginning with a letter.
 	Module string
@@ -99,11 +101,58 @@ func (s *Store) provider(m Migrations) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	migrations, err := readMigrations(folder)
+	if err != nil {
+		return nil, err
+	}
 	dialect := goose.DialectSQLite3
 	if s.cfg.Dialect == Postgres {
 		dialect = goose.DialectPostgres
 	}
-	return goose.NewProvider(dialect, db, folder, goose.WithTableName("goose_"+m.Module), goose.WithDisableGlobalRegistry(true))
+	return goose.NewProvider(dialect, db, nil, goose.WithTableName("goose_"+m.Module), goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(migrations...))
+}
+
+// readMigrations reads the files of one dialect. They run as functions, because goose's own reader of SQL asks for a
+// buffer of 4 MB at each line that it looks at.
+func readMigrations(folder fs.FS) ([]*goose.Migration, error) {
+	names, err := fs.Glob(folder, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var migrations []*goose.Migration
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		before, both, ok := strings.Cut(string(text), upMark)
+		if !ok || strings.Contains(before, "+goose") || strings.Contains(both, "StatementBegin") {
+			return nil, fmt.Errorf("%s: the file must begin with %q, and have no other mark than %q", name, upMark, downMark)
+		}
+		up, down, _ := strings.Cut(both, downMark)
+		migrations = append(migrations, goose.NewGoMigration(version, runSQL(name, up), runSQL(name, down)))
+	}
+	return migrations, nil
+}
+
+const (
+	upMark   = "-- +goose Up\n"
+	downMark = "-- +goose Down\n"
+)
+
+// runSQL returns a migration in one direction that executes all statements of a file.
+func runSQL(file, statements string) *goose.GoFunc {
+	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, statements); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	}}
 }
 
 func refuseNewer(ctx context.Context, module string, p *goose.Provider) error {

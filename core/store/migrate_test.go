@@ -59,6 +59,37 @@ func TestMigrateFailureNamesTheModule(t *testing.T) {
 	})
 }
 
+// A file is carried out whole or not at all, and one that the reader does not understand is refused.
+func TestMigrateWholeFiles(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		st := testkit.OpenStore(t, cfg)
+		of := func(text string) store.Migrations {
+			return store.Migrations{Module: "halves", FS: fstest.MapFS{
+				"sqlite/0001_a.sql": {Data: []byte(text)}, "postgres/0001_a.sql": {Data: []byte(text)},
+			}}
+		}
+		for text, want := range map[string]string{
+			"-- +goose Up\nCREATE TABLE a (id BIGINT);\nCREATE TABEL b (id BIGINT);\n":                      "0001_a.sql",
+			"CREATE TABLE a (id BIGINT);\n":                                                                 "must begin with",
+			"-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE a (id BIGINT);\n":                         "must begin with",
+			"-- +goose Up\n-- +goose StatementBegin\nCREATE TABLE a (id BIGINT);\n-- +goose StatementEnd\n": "must begin with",
+		} {
+			if err := st.Migrate(t.Context(), of(text)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		if err := st.Migrate(t.Context(), of("-- +goose Up\nCREATE TABLE a (id BIGINT);\nCREATE TABLE b (id BIGINT);\n-- +goose Down\nDROP TABLE a;\n")); err != nil {
+			t.Error(err)
+		}
+		for _, table := range []string{"a", "b"} {
+			var n int64
+			if err := st.DB(t.Context()).Raw("SELECT count(*) FROM " + table).Scan(&n).Error; err != nil {
+				t.Errorf("table %s: %v", table, err)
+			}
+		}
+	})
+}
+
 func TestMigrateConcurrently(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		cfg.Exclusive = false

@@ -249,7 +249,7 @@ func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any
 	return columns, nil
 }
 
-// resolve asks once for each reference, and once more if that fails.
+// resolve asks once for each reference.
 func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Ref) (*registry.Resolved, error) {
 	c.mu.Lock()
 	a := c.asked[ref.String()]
@@ -259,12 +259,7 @@ func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Re
 	}
 	c.mu.Unlock()
 	a.once.Do(func() {
-		for range 2 {
-			a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, c.known(svc))
-			if _, busy := limited(a.err); a.err == nil || busy || ctx.Err() != nil || !passing(a.err) {
-				return
-			}
-		}
+		a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, c.known(svc))
 	})
 	return a.res, a.err
 }

@@ -2,6 +2,7 @@ package containers
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"gorm.io/gorm"
@@ -57,6 +58,19 @@ func (c *checking) known(svc *serviceRecord) map[string][]platformEntry {
 		}
 	}
 	return out
+}
+
+// keepCooldown stores until when a registry is left alone, in Unix milliseconds, and forgets those whose time is over.
+func (r *repository) keepCooldown(ctx context.Context, host string, until, now int64) error {
+	return r.settingTx(ctx, settingCooldowns, func(ctx context.Context, _ *gorm.DB) error {
+		stored := map[string]int64{}
+		if _, err := r.setting(ctx, settingCooldowns, &stored); err != nil {
+			return err
+		}
+		maps.DeleteFunc(stored, func(_ string, end int64) bool { return end <= now })
+		stored[host] = until
+		return r.putSetting(ctx, settingCooldowns, stored, now)
+	})
 }
 
 // writeFindings writes the findings of a check in one transaction. A service that an update or rollback has changed since

@@ -109,7 +109,7 @@ func TestRegistryFaults(t *testing.T) {
 		text  string
 		calls int
 	}{
-		"unreachable": {fake.RegistryUnreachable(ref), "connect", 2},
+		"unreachable": {fake.RegistryUnreachable(ref), "connect", 3},
 		"denied":      {fake.RegistryDenied(ref), "credentials", 1},
 		"missing":     {fake.RegistryMissing(ref), "no such image", 1},
 	} {
@@ -168,10 +168,21 @@ func TestLimitedRegistry(t *testing.T) {
 	t.Run("for a moment", func(t *testing.T) {
 		e := newEnv(t)
 		e.twoHosts()
-		e.registry.Fail(host, limited, fake.RegistryLimited(webRepo+":1", time.Hour), limited)
+		e.registry.Fail(host, limited, fake.RegistryLimited(webRepo+":1", time.Hour))
 		began := time.Now()
 		if _, sum := e.checked(); sum.ServicesFailed != 0 || time.Since(began) > 5*time.Second {
 			t.Errorf("%d failed after %s", sum.ServicesFailed, time.Since(began))
+		}
+	})
+	t.Run("after other failures", func(t *testing.T) {
+		e := newEnv(t)
+		e.twoHosts()
+		before := len(e.resolves())
+		down := fake.RegistryUnreachable(webRepo + ":1")
+		e.registry.Fail(host, down, limited, down, down, limited, down, down, down, down)
+		e.checked()
+		if asked := slices.DeleteFunc(e.resolves()[before:], func(ref string) bool { return !strings.HasPrefix(ref, host) }); len(asked) != 3 {
+			t.Errorf("asked %d times in all", len(asked))
 		}
 	})
 	t.Run("for long", func(t *testing.T) {
@@ -192,8 +203,7 @@ func TestLimitedRegistry(t *testing.T) {
 			e.checked()
 			own2, others2 := count()
 			web := e.serviceOf("blog", "web")
-			// One attempt and three more.
-			if own2-own != 4 || others2 == others || web.CandidateDigest != digest(2) || !strings.Contains(web.CheckError, "limits requests") {
+			if own2-own != 3 || others2 == others || web.CandidateDigest != digest(2) || !strings.Contains(web.CheckError, "limits requests") {
 				t.Errorf("%d requests, %d to the other; %q %q", own2-own, others2-others, web.CandidateDigest, web.CheckError)
 			}
 			e.registry.Down(host, nil)
@@ -202,6 +212,15 @@ func TestLimitedRegistry(t *testing.T) {
 			web = e.serviceOf("blog", "web")
 			if own3 != own2 || others3 == others2 || !strings.Contains(web.CheckError, "asked again after") {
 				t.Errorf("while it is left alone: %d requests, %d to the other, %q", own3-own2, others3-others2, web.CheckError)
+			}
+			e.stop(e.queue, e.svc)
+			e.start()
+			if until := e.svc.registry.cooling(t.Context())[host]; !until.After(e.now()) {
+				t.Errorf("after a restart it is left alone until %s", until)
+			}
+			e.checked()
+			if own4, _ := count(); own4 != own3 || !strings.Contains(e.serviceOf("blog", "web").CheckError, "asked again after") {
+				t.Errorf("after a restart: %d requests, %q", own4-own3, e.serviceOf("blog", "web").CheckError)
 			}
 			e.advance(6*time.Hour + time.Second)
 			if e.checked(); e.serviceOf("blog", "web").CheckError != "" {

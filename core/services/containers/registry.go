@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -27,6 +28,8 @@ type registries struct {
 	lists tagLists
 	// served is which instance serves a host.
 	served map[string]client.Registry
+	// restored tells that the cool-downs of an earlier process were read.
+	restored bool
 }
 
 // registryHost is one registry.
@@ -70,7 +73,8 @@ func (r *registries) host(name string) *registryHost {
 var errCooling = errors.New("the registry limits requests and is left alone for a while")
 
 // cooling are the hosts that are left alone, and until when.
-func (r *registries) cooling() map[string]time.Time {
+func (r *registries) cooling(ctx context.Context) map[string]time.Time {
+	r.restoreCooldowns(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[string]time.Time{}
@@ -121,6 +125,7 @@ func (r *registries) keep(host string, in client.Registry) client.Registry {
 
 // enter waits for a slot of the host.
 func (r *registries) enter(ctx context.Context, name string) (leave func(), err error) {
+	r.restoreCooldowns(ctx)
 	r.mu.Lock()
 	h := r.host(name)
 	until := h.until
@@ -136,13 +141,37 @@ func (r *registries) enter(ctx context.Context, name string) (leave func(), err 
 	}
 }
 
-func (r *registries) coolDown(name string) {
+// coolDown leaves a host alone for a while, also in the next process.
+func (r *registries) coolDown(ctx context.Context, name string) {
 	pause := time.Duration(r.s.settings().Cooldown) * time.Second
+	until := r.s.cfg.Now().Add(pause)
 	r.mu.Lock()
-	h := r.host(name)
-	h.until = r.s.cfg.Now().Add(pause)
+	r.host(name).until = until
 	r.mu.Unlock()
 	r.s.log.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
+	if err := r.s.repo.keepCooldown(detached(ctx), name, store.Millis(until), r.s.now()); err != nil {
+		r.s.log.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
+	}
+}
+
+// restoreCooldowns reads once what an earlier process has left. If the database refuses, the next call tries again.
+func (r *registries) restoreCooldowns(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.restored {
+		return
+	}
+	stored := map[string]int64{}
+	if _, err := r.s.repo.setting(ctx, settingCooldowns, &stored); err != nil {
+		r.s.log.Warn("which registries are left alone could not be read", "error", err)
+		return
+	}
+	r.restored = true
+	for name, until := range stored {
+		if h := r.host(name); h.until.IsZero() {
+			h.until = store.FromMillis(until)
+		}
+	}
 }
 
 // limited tells whether an error says that a registry limits requests, and when to come back.
@@ -158,9 +187,15 @@ func limited(err error) (after time.Duration, yes bool) {
 	return after, e.Code == codes.ResourceExhausted
 }
 
-// ask makes one request to a registry, again if it is limited: after the pause that the registry asks for, or one that
-// doubles, neither longer than the settings allow.
+// ask makes one request to a registry, and again if it is limited.
 func ask[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
+	return askWhile(ctx, r, host, func(error) bool { return false }, call)
+}
+
+// askWhile makes one request to a registry, and again if it is limited or retry holds for its error: after the pause that the
+// registry asks for, or one that doubles, neither longer than the settings allow. The settings bound the attempts, whatever
+// their errors; a host that limits the last one is left alone.
+func askWhile[T any](ctx context.Context, r *registries, host string, retry func(error) bool, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
 	in, err := r.instance(ctx, host)
 	if err != nil {
 		return out, err
@@ -168,22 +203,24 @@ func ask[T any](ctx context.Context, r *registries, host string, call func(conte
 	set := r.s.settings()
 	access := registry.Access{DockerConfig: set.DockerConfig}
 	pause, longest := time.Duration(set.RetryBaseMS)*time.Millisecond, time.Duration(max(set.RetryBaseMS, set.RetryMaxMS))*time.Millisecond
-	for attempt := int64(0); ; attempt++ {
+	for attempt := int64(1); ; attempt++ {
 		leave, err := r.enter(ctx, host)
 		if err != nil {
 			return out, err
 		}
 		out, err = call(ctx, in, access)
 		leave()
-		after, again := limited(err)
-		if err == nil || !again {
+		after, busy := limited(err)
+		if err == nil || ctx.Err() != nil || !busy && !retry(err) {
 			return out, err
 		}
 		if attempt >= set.RetryAttempts {
-			r.coolDown(host)
+			if busy {
+				r.coolDown(ctx, host)
+			}
 			return out, err
 		}
-		wait := min(pause<<min(attempt, 20), longest)
+		wait := min(pause<<min(attempt-1, 20), longest)
 		wait = min(wait+rand.N(wait/2+1), longest)
 		if after > 0 {
 			wait = min(after, longest)
@@ -206,14 +243,14 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// resolve tells what a reference stands for. kept are the platforms of digests that were seen before, so that an unchanged
+// resolve tells what a reference stands for, also where the registry does not answer at first. kept are the platforms of digests that were seen before, so that an unchanged
 // tag costs one request.
 func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
 	var digests []string
 	for d := range kept {
 		digests = append(digests, d)
 	}
-	got, err := ask(ctx, r, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+	got, err := askWhile(ctx, r, ref.Host, passing, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
 	})
 	if err != nil {

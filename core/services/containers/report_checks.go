@@ -156,9 +156,9 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 }
 
 // checkCooling tells which registries are left alone because they limit requests.
-func (s *Service) checkCooling(context.Context) ReportCheck {
+func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 	var resting []string
-	for host, until := range s.registry.cooling() {
+	for host, until := range s.registry.cooling(ctx) {
 		resting = append(resting, host+" until "+formatTime(until))
 	}
 	if len(resting) == 0 {

@@ -34,8 +34,8 @@ type Settings struct {
 	DeployTimeout  int64         `patchbay:"deploy_check_timeout_seconds,default=12,env=SVC_DEPLOY_CHECK_LOCAL_COMMAND_TIMEOUT_SECONDS" doc:"What each probe of the deploy check may take, in seconds."`
 	Parallel       int64         `patchbay:"check_parallel,default=8" doc:"How many services a check asks about at once, 1 to 64."`
 	PerHost        int64         `patchbay:"registry_parallel,default=5" doc:"How many requests to one registry host run at once, 1 to 64."`
-	RetryAttempts  int64         `patchbay:"registry_retry_max_attempts,default=3,env=SVC_REGISTRY_RETRY_MAX_ATTEMPTS" doc:"How often a request that a registry limited is tried again."`
-	RetryBaseMS    int64         `patchbay:"registry_retry_base_ms,default=250,env=SVC_REGISTRY_RETRY_BASE_MS" doc:"The first pause before it is, in milliseconds; it doubles."`
+	RetryAttempts  int64         `patchbay:"registry_retry_max_attempts,default=3,env=SVC_REGISTRY_RETRY_MAX_ATTEMPTS" doc:"How often a request to a registry is made in all, when it is limited or not answered; 0 counts as 1."`
+	RetryBaseMS    int64         `patchbay:"registry_retry_base_ms,default=250,env=SVC_REGISTRY_RETRY_BASE_MS" doc:"The first pause before another attempt, in milliseconds; it doubles."`
 	RetryMaxMS     int64         `patchbay:"registry_retry_max_ms,default=2000,env=SVC_REGISTRY_RETRY_MAX_MS" doc:"The longest such pause, in milliseconds; at least the first."`
 	Cooldown       int64         `patchbay:"registry_cooldown_seconds,default=21600,env=SVC_REGISTRY_RATE_LIMIT_COOLDOWN_SECONDS" doc:"For how long a registry that goes on limiting is left alone, in seconds."`
 	UpdateRetries  int64         `patchbay:"update_retry_max_attempts,default=3,env=SVC_UPDATE_IDEMPOTENT_RETRY_MAX_ATTEMPTS" doc:"How often a step of an update that is safe to repeat is tried."`

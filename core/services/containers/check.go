@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -75,12 +76,12 @@ type checking struct {
 	s        *Service
 	r        *report
 	platform Platform
-	runtime  map[string][]string
+	runtime  map[string]runtimeState
 	total    int
 	failed   atomic.Int64
 
-	// manifests are the platforms of the digests that run or are candidates, as far as they were seen before.
-	manifests map[string][]platformEntry
+	// known are the digests about which a reference's answer needs no details.
+	known map[string]map[string][]platformEntry
 
 	mu       sync.Mutex
 	findings []finding
@@ -120,8 +121,8 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	}
 	slices.SortFunc(services, func(a, b *serviceRecord) int { return compareText(a.ID, b.ID) })
 	c.total = len(services)
-	if c.manifests, err = s.repo.manifests(ctx, knownDigests(services)); err != nil {
-		return nil, fmt.Errorf("read known manifests: %w", err)
+	if err := c.readKnown(ctx, services); err != nil {
+		return nil, err
 	}
 	g, run := errgroup.WithContext(ctx)
 	g.SetLimit(int(s.settings().Parallel))
@@ -152,7 +153,7 @@ func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
 	if _, err := c.s.scanRuntime(ctx, o, spec.selects); err != nil {
 		return err
 	}
-	c.runtime = map[string][]string{}
+	c.runtime = map[string]runtimeState{}
 	stacks, err := c.s.repo.stacks(ctx)
 	if err != nil {
 		return fmt.Errorf("read the stacks: %w", err)
@@ -166,7 +167,7 @@ func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
 		projects[st.ID] = st.Project
 	}
 	for i := range services {
-		c.runtime[services[i].ID] = o.of(projects[services[i].StackID], &services[i]).digests
+		c.runtime[services[i].ID] = o.of(projects[services[i].StackID], &services[i])
 	}
 	return nil
 }
@@ -207,34 +208,45 @@ func (c *checking) wantVersions(ref image.Ref, digests ...string) {
 	}
 }
 
+// asks reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
+// built or loaded on the host, which no registry has.
+func (c *checking) asks(svc *serviceRecord) bool {
+	now := c.runtime[svc.ID]
+	switch {
+	case svc.ref().Tag == "", now.problem == runtimeLocal:
+		return false
+	case svc.Built:
+		return now.digest != "" && !now.built
+	}
+	return true
+}
+
 // find compares what runs with what the registry has under the service's tag, and gives the columns that change.
 func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
 	columns := map[string]any{"check_error": ""}
-	ref := svc.ref()
-	if ref.Tag == "" || svc.Pinned != "" {
-		for k, v := range noCandidate() {
-			columns[k] = v
-		}
+	ref := svc.ref().Unpinned()
+	if !c.asks(svc) {
+		maps.Copy(columns, noCandidate())
+		columns["newer_tags"], columns["tag_digest"] = toJSON([]string(nil)), ""
 		return columns, nil
 	}
-	res, err := c.resolve(ctx, svc, ref)
+	res, err := c.resolve(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
+	columns["tag_digest"] = res.Digest
 	if newer, err := c.s.newerTags(ctx, ref); err == nil {
 		columns["newer_tags"] = toJSON(newer)
 	} else {
 		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, reason(err))
 	}
-	have := c.runtime[svc.ID]
+	have := c.runtime[svc.ID].digests
 	switch {
 	case len(have) == 0:
 		// Without knowing what runs nothing is a candidate, and the one from before stays.
 		return columns, nil
 	case slices.Contains(have, res.Digest) || res.PlatformDigest != "" && slices.Contains(have, res.PlatformDigest):
-		for k, v := range noCandidate() {
-			columns[k] = v
-		}
+		maps.Copy(columns, noCandidate())
 		return columns, nil
 	}
 	match, arch := matchArch(res.Platforms, c.platform)
@@ -250,7 +262,7 @@ func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any
 }
 
 // resolve asks once for each reference.
-func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Ref) (*registry.Resolved, error) {
+func (c *checking) resolve(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
 	c.mu.Lock()
 	a := c.asked[ref.String()]
 	if a == nil {
@@ -259,7 +271,7 @@ func (c *checking) resolve(ctx context.Context, svc *serviceRecord, ref image.Re
 	}
 	c.mu.Unlock()
 	a.once.Do(func() {
-		a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, c.known(svc))
+		a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, c.known[ref.String()])
 	})
 	return a.res, a.err
 }

@@ -2,6 +2,7 @@ package containers
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -21,7 +22,7 @@ type finding struct {
 func (f *finding) isNews() bool {
 	stored := map[string]any{
 		"check_error": f.svc.CheckError, "newer_tags": toJSON(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
-		"candidate_match": f.svc.CandidateMatch, "candidate_arch": toJSON(f.svc.CandidateArch),
+		"candidate_match": f.svc.CandidateMatch, "candidate_arch": toJSON(f.svc.CandidateArch), "tag_digest": f.svc.TagDigest,
 	}
 	for column, v := range f.columns {
 		switch column {
@@ -36,28 +37,41 @@ func (f *finding) isNews() bool {
 	return false
 }
 
-// knownDigests returns the digests that services run or have as candidates.
-func knownDigests(services []*serviceRecord) []string {
-	var out []string
+// readKnown gathers the digests about which no details are needed, by reference: those whose platforms were seen before, and
+// what every service of a reference runs.
+func (c *checking) readKnown(ctx context.Context, services []*serviceRecord) error {
+	byRef := map[string][]*serviceRecord{}
+	var digests []string
 	for _, svc := range services {
-		for _, d := range []string{svc.RuntimeDigest, svc.CandidateDigest} {
-			if d != "" {
-				out = append(out, d)
+		if c.asks(svc) {
+			ref := svc.ref().Unpinned().String()
+			byRef[ref] = append(byRef[ref], svc)
+			digests = append(digests, svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest)
+		}
+	}
+	slices.Sort(digests)
+	manifests, err := c.s.repo.manifests(ctx, slices.Compact(digests))
+	if err != nil {
+		return fmt.Errorf("read known manifests: %w", err)
+	}
+	c.known = map[string]map[string][]platformEntry{}
+	for ref, list := range byRef {
+		known := map[string][]platformEntry{}
+		for _, d := range c.runtime[list[0].ID].digests {
+			if !slices.ContainsFunc(list, func(svc *serviceRecord) bool { return !slices.Contains(c.runtime[svc.ID].digests, d) }) {
+				known[d] = nil
 			}
 		}
-	}
-	return out
-}
-
-// known returns the manifests of a service that were seen before.
-func (c *checking) known(svc *serviceRecord) map[string][]platformEntry {
-	out := map[string][]platformEntry{}
-	for _, d := range []string{svc.RuntimeDigest, svc.CandidateDigest} {
-		if entries, ok := c.manifests[d]; ok {
-			out[d] = entries
+		for _, svc := range list {
+			for _, d := range []string{svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest} {
+				if entries, ok := manifests[d]; ok {
+					known[d] = entries
+				}
+			}
 		}
+		c.known[ref] = known
 	}
-	return out
+	return nil
 }
 
 // keepCooldown stores until when a registry is left alone, in Unix milliseconds, and forgets those whose time is over.

@@ -3,7 +3,6 @@ package containers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -228,37 +227,6 @@ func TestLimitedRegistry(t *testing.T) {
 			}
 		})
 	})
-}
-
-// TestOneRequestForEachImage: services with the same image cost one request, and an unchanged image one at the next check.
-func TestOneRequestForEachImage(t *testing.T) {
-	e := newEnv(t)
-	const projects, images = 10, 4
-	for i := range projects {
-		all := map[string]string{}
-		for j := range images {
-			all[fmt.Sprint("s", j)] = fmt.Sprintf("%s/acme/i%d:latest", host, j)
-		}
-		e.project(fmt.Sprint("p", i), 1, all)
-	}
-	for j := range images {
-		e.publish(fmt.Sprintf("%s/acme/i%d:latest", host, j), 2)
-	}
-	e.discovered()
-	for range 2 {
-		before := len(e.resolves())
-		if job, sum := e.checked(); job.Status != "success" || sum.ServicesChecked != projects*images {
-			t.Fatalf("%+v", sum)
-		}
-		asked := e.resolves()[before:]
-		slices.Sort(asked)
-		if len(asked) != images || len(slices.Compact(asked)) != images {
-			t.Errorf("asked %v", asked)
-		}
-	}
-	if diff := cmp.Diff([]string{digest(2)}, e.registry.Calls()[len(e.registry.Calls())-1].Known); diff != "" {
-		t.Errorf("what is known is not said: %s", diff)
-	}
 }
 
 // TestUpdateDuringCheck: an update that ends while a check waits for the registry is not overwritten by what the check saw.

@@ -94,7 +94,7 @@ func (inv *inventory) ignored(svc *serviceRecord) *ignoreRule {
 
 // actionable tells whether an update of a whole stack, or of everything, takes a service along.
 func (inv *inventory) actionable(svc *serviceRecord, allowMismatch bool) bool {
-	return svc.CandidateDigest != "" && !inv.archived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignored(svc) == nil &&
+	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.archived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignored(svc) == nil &&
 		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
 }
 
@@ -106,6 +106,7 @@ const (
 	statusArchMismatch = "archMismatch"
 	statusBlocked      = "blocked"
 	statusWaiting      = "waiting"
+	statusPinned       = "pinned"
 )
 
 func (inv *inventory) status(svc *serviceRecord) string {
@@ -114,6 +115,8 @@ func (inv *inventory) status(svc *serviceRecord) string {
 		return statusOK
 	case inv.ignored(svc) != nil:
 		return statusBlocked
+	case svc.Pinned != "":
+		return statusPinned
 	case svc.CandidateMatch == archMismatch:
 		return statusArchMismatch
 	case inv.applyAfter(svc) > inv.now:

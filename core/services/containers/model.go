@@ -88,13 +88,16 @@ const (
 
 // serviceRecord is a service of a stack.
 type serviceRecord struct {
-	ID       string `gorm:"primaryKey"`
-	StackID  string
-	Name     string
-	Image    string
-	Repo     string
-	Tag      string
-	Pinned   string
+	ID      string `gorm:"primaryKey"`
+	StackID string
+	Name    string
+	Image   string
+	Repo    string
+	Tag     string
+	// Pinned is the digest that the files name; the service has its tag beside it, if they name one.
+	Pinned string
+	// Built tells that the files say how to build the image.
+	Built    bool
 	Mounts   []Mount  `gorm:"serializer:json"`
 	Profiles []string `gorm:"serializer:json"`
 	State    LifecycleState
@@ -110,7 +113,9 @@ type serviceRecord struct {
 	CandidateArch    []string `gorm:"serializer:json"`
 	CandidateVersion string
 	CandidateSince   int64
-	NewerTags        []string `gorm:"serializer:json"`
+	// TagDigest is what the registry had under the tag when it was asked last.
+	TagDigest string
+	NewerTags []string `gorm:"serializer:json"`
 	// Generation grows with each update and rollback, so that a check that began before does not overwrite them.
 	Generation     int64
 	CheckedAt      int64

@@ -15,7 +15,9 @@ type runtimeState struct {
 	id, digest string
 	digests    []string
 	version    string
-	problem    string
+	// built tells that compose has built the image.
+	built   bool
+	problem string
 }
 
 // observed are the containers of all compose projects, with the images that they were made from.
@@ -102,7 +104,7 @@ func (o *observed) of(project string, svc *serviceRecord) runtimeState {
 		out.problem = runtimeLocal
 		return out
 	}
-	out.version = img.Labels[labelVersion]
+	out.version, out.built = img.Labels[labelVersion], img.Labels[labelProject] != ""
 	out.digests = digestsIn(svc.Repo, img.RepoDigests)
 	switch len(out.digests) {
 	case 0:

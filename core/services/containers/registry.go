@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -246,10 +248,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // resolve tells what a reference stands for, also where the registry does not answer at first. kept are the platforms of digests that were seen before, so that an unchanged
 // tag costs one request.
 func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
-	var digests []string
-	for d := range kept {
-		digests = append(digests, d)
-	}
+	digests := slices.Sorted(maps.Keys(kept))
 	got, err := askWhile(ctx, r, ref.Host, passing, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
 	})

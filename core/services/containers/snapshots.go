@@ -172,7 +172,7 @@ func (f *inference) collect(ctx context.Context) error {
 		if done.Error != nil {
 			return done.Error
 		}
-		return w.Exec("DELETE FROM containers_manifests WHERE created_at < ? AND digest NOT IN (SELECT candidate_digest FROM containers_services) AND digest NOT IN (SELECT runtime_digest FROM containers_services)", before).Error
+		return w.Exec("DELETE FROM containers_manifests WHERE created_at < ? AND digest NOT IN (SELECT candidate_digest FROM containers_services) AND digest NOT IN (SELECT runtime_digest FROM containers_services) AND digest NOT IN (SELECT tag_digest FROM containers_services)", before).Error
 	})
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -163,7 +163,7 @@ func (inv *inventory) detail(svc *serviceRecord) ServiceDetail {
 	out := ServiceDetail{
 		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.settings(), State: svc.State, Status: inv.status(svc),
 		Mounts: svc.Mounts, CheckedAt: stamp(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
-		Self:  inv.isSelf(svc),
+		Self: inv.isSelf(svc), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {

@@ -110,7 +110,7 @@ func described(r serviceRecord, f compose.Service) serviceRecord {
 	if r.ArchivedReason == archivedRemoved {
 		r.ArchivedAt, r.ArchivedReason = 0, ""
 	}
-	r.Profiles, r.Mounts = append([]string(nil), f.Profiles...), mountsOf(f)
+	r.Profiles, r.Mounts, r.Built = append([]string(nil), f.Profiles...), mountsOf(f), f.HasBuild
 	ref, text := f.Ref, f.Image
 	legible := ref != image.Ref{}
 	if legible {
@@ -124,7 +124,7 @@ func described(r serviceRecord, f compose.Service) serviceRecord {
 		r.Repo, r.Tag, r.Pinned = ref.Repo(), ref.Tag, ref.Digest
 	}
 	r.CandidateDigest, r.CandidateTag, r.CandidateMatch, r.CandidateArch, r.CandidateVersion, r.CandidateSince = "", "", "", nil, "", 0
-	r.NewerTags, r.CheckError, r.CheckedAt = nil, "", 0
+	r.NewerTags, r.CheckError, r.CheckedAt, r.TagDigest = nil, "", 0, ""
 	r.RuntimeDigest, r.RuntimeVersion = "", ""
 	r.Generation++
 	return r

@@ -49,10 +49,10 @@ func (c *serviceChange) write(w *gorm.DB) error {
 		return w.Create(&c.next).Error
 	}
 	own := func() *gorm.DB { return w.Model(&serviceRecord{}).Where("id = ?", c.next.ID) }
-	columns := []string{"mounts", "profiles", "updated_at"}
+	columns := []string{"mounts", "profiles", "built", "updated_at"}
 	if c.old.Image != c.next.Image {
 		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch", "candidate_version",
-			"candidate_since", "newer_tags", "check_error", "checked_at", "runtime_digest", "runtime_version")
+			"candidate_since", "tag_digest", "newer_tags", "check_error", "checked_at", "runtime_digest", "runtime_version")
 		if err := own().Update("generation", gorm.Expr("generation + 1")).Error; err != nil {
 			return err
 		}

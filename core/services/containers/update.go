@@ -232,6 +232,8 @@ func (inv *inventory) applicable(t Target, allowMismatch bool) error {
 		return fault.New(fault.Conflict, "The service %s is archived.", svc.Name).With("reason", "archived")
 	case inv.isSelf(svc):
 		return protected(svc.Name)
+	case svc.Pinned != "":
+		return fault.New(fault.Conflict, "The project pins %s to a digest: change the digest in its files.", svc.Name).With("reason", "pinned")
 	case t.TargetTag != svc.Tag:
 		return invalid("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
 	case svc.CandidateDigest == "" || t.TargetDigest != svc.CandidateDigest:

@@ -51,13 +51,14 @@ type ServiceDetail struct {
 	NewerTags      []string        `json:"newerTags,omitempty" doc:"Newer tags of the same family, for information: they are never applied by themselves." example:"[\"1.26\"]"`
 	Settings       ServiceSettings `json:"settings"`
 	State          LifecycleState  `json:"lifecycleState" enum:"running,stopped,partial,unknown"`
-	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting" doc:"What there is to do: blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known."`
+	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting,pinned" doc:"What there is to do: blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known, pinned where the project's files name a digest."`
 	Mounts         []Mount         `json:"mounts,omitempty"`
 	CheckedAt      string          `json:"checkedAt,omitempty" format:"date-time"`
 	CheckError     string          `json:"checkError,omitempty" doc:"Why the last check told nothing."`
 	Archived       bool            `json:"archived,omitempty"`
 	ArchivedReason string          `json:"archivedReason,omitempty"`
 	Self           bool            `json:"self,omitempty" doc:"The service is this instance itself."`
+	Pinned         bool            `json:"pinned,omitempty" doc:"The project's files name a digest: the service is checked, and not updated here."`
 }
 
 // ImageState is the image of a service: as its project names it, and what runs.

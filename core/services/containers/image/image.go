@@ -18,7 +18,7 @@ type Ref struct {
 	Host, Path string
 	// Tag is empty for a reference that names a digest alone; "latest" where nothing is named.
 	Tag string
-	// Digest is sha256:… or empty.
+	// Digest is sha256:… or empty. It goes before the tag: that only says where the digest came from.
 	Digest string
 }
 
@@ -31,10 +31,11 @@ func Parse(s string) (Ref, error) {
 	if len(s) > maxRef {
 		return Ref{}, fmt.Errorf("the image reference is longer than %d bytes", maxRef)
 	}
-	named, err := reference.ParseDockerRef(s)
+	named, err := reference.ParseNormalizedNamed(s)
 	if err != nil {
 		return Ref{}, fmt.Errorf("read the image reference %q: %w", s, err)
 	}
+	named = reference.TagNameOnly(named)
 	r := Ref{Host: reference.Domain(named), Path: reference.Path(named)}
 	if t, ok := named.(reference.Tagged); ok {
 		r.Tag = t.Tag()
@@ -54,15 +55,22 @@ func (r Ref) WithTag(tag string) string { return r.Repo() + ":" + tag }
 // WithDigest is the full reference of a digest of the repository.
 func (r Ref) WithDigest(digest string) string { return r.Repo() + "@" + digest }
 
+// Unpinned is the reference without its digest, for asking what its tag stands for.
+func (r Ref) Unpinned() Ref {
+	r.Digest = ""
+	return r
+}
+
 // String is the full reference.
 func (r Ref) String() string {
-	switch {
-	case r.Digest != "":
-		return r.WithDigest(r.Digest)
-	case r.Tag != "":
-		return r.WithTag(r.Tag)
+	text := r.Repo()
+	if r.Tag != "" {
+		text += ":" + r.Tag
 	}
-	return r.Repo()
+	if r.Digest != "" {
+		text += "@" + r.Digest
+	}
+	return text
 }
 
 // ValidTag tells whether a tag may stand in a reference.

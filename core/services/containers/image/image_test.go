@@ -17,6 +17,8 @@ func TestParse(t *testing.T) {
 		{"localhost/app:1", "localhost/app", "1", "", "localhost/app:1"},
 		{"localhost:5055/demo/app", "localhost:5055/demo/app", "latest", "", "localhost:5055/demo/app:latest"},
 		{"reg.example/x@" + digest, "reg.example/x", "", digest, "reg.example/x@" + digest},
+		{"reg.example/x:1.25@" + digest, "reg.example/x", "1.25", digest, "reg.example/x:1.25@" + digest},
+		{"nginx:1@" + digest, "docker.io/library/nginx", "1", digest, "docker.io/library/nginx:1@" + digest},
 		{"index.docker.io/a/b:2", "docker.io/a/b", "2", "", "docker.io/a/b:2"},
 	} {
 		r, err := image.Parse(tt.in)

@@ -88,7 +88,7 @@ func (o *outlets) hcl(compose string) string {
 		block("telegram", "bot", fmt.Sprintf("base_url = %q\nallow_hosts = [%q]", o.bot.URL, o.bot.Host))
 	}
 	if o.mail != nil {
-		block("email", "mail", fmt.Sprintf("ca_file = %q", o.mail.CAFile))
+		block("email", "mail", fmt.Sprintf("ca_file     = %q\nallow_hosts = [%q]", o.mail.CAFile, o.mail.Host))
 	}
 	if o.hook != nil {
 		block("webhook", "hook", fmt.Sprintf("allow_hosts = [%q]", o.hook.host))

@@ -20,8 +20,9 @@ type GuardConfig struct {
 	// Allow are exceptions: a host name, an address or a network in CIDR form that may be reached although it is
 	// private. A name or an address may end with :port, which permits that port besides Ports.
 	Allow []string
-	// Ports are those that may be reached; empty means 80 and 443.
-	Ports []uint16
+	// Ports are those that may be reached; empty means 80 and 443. AnyPort permits all of them.
+	Ports   []uint16
+	AnyPort bool
 	// Hint says to an operator how an address or port can be permitted. It stands behind the reason of such a refusal.
 	Hint string
 }
@@ -30,7 +31,9 @@ type GuardConfig struct {
 // are not for the public internet. It looks at the address that is really connected to, so that neither a name nor a
 // redirect nor a name that changes its address gets past it.
 type Guard struct {
-	ports []uint16
+	ports   []uint16
+	anyPort bool
+	// names holds the ports of each host that may be private; 0 stands for all of them.
 	names map[string][]uint16
 	check *ssrf.Guardian
 	hint  string
@@ -55,7 +58,7 @@ func (g *Guard) how() string {
 
 // NewGuard checks cfg and makes a Guard.
 func NewGuard(cfg GuardConfig) (*Guard, error) {
-	g := &Guard{hint: cfg.Hint, ports: cfg.Ports, names: map[string][]uint16{}, pairs: map[netip.AddrPort]bool{}}
+	g := &Guard{hint: cfg.Hint, ports: cfg.Ports, anyPort: cfg.AnyPort, names: map[string][]uint16{}, pairs: map[netip.AddrPort]bool{}}
 	if len(g.ports) == 0 {
 		g.ports = []uint16{80, 443}
 	}
@@ -90,6 +93,9 @@ func (g *Guard) allow(entry string) (netip.Prefix, error) {
 		return netip.Prefix{}, nil
 	}
 	name, ports := entry, g.ports
+	if g.anyPort {
+		ports = []uint16{0}
+	}
 	if host, port, err := net.SplitHostPort(entry); err == nil {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {
@@ -127,22 +133,29 @@ func (g *Guard) CheckURL(u *url.URL) error {
 	if err != nil {
 		return refused("address has no valid port")
 	}
-	return g.checkHost(u.Hostname(), uint16(n))
+	return g.CheckHost(u.Hostname(), uint16(n))
 }
 
-func (g *Guard) checkHost(host string, port uint16) error {
+// CheckHost is CheckURL for a host and a port alone.
+func (g *Guard) CheckHost(host string, port uint16) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return g.checkAddr(netip.AddrPortFrom(addr, port))
 	}
-	if slices.Contains(g.names[canonicalHost(host)], port) || g.portUsed(port) {
+	if g.isAllowed(host, port) || g.portUsed(port) {
 		return nil
 	}
 	return refused("port %d is not permitted%s", port, g.how())
 }
 
+// isAllowed reports whether a host name may be private on that port.
+func (g *Guard) isAllowed(host string, port uint16) bool {
+	ports := g.names[canonicalHost(host)]
+	return slices.Contains(ports, port) || slices.Contains(ports, 0)
+}
+
 // portUsed tells whether some address may be reached on that port, so that a name may lead to it.
 func (g *Guard) portUsed(port uint16) bool {
-	if slices.Contains(g.ports, port) {
+	if g.anyPort || slices.Contains(g.ports, port) {
 		return true
 	}
 	for pair := range g.pairs {
@@ -157,13 +170,27 @@ func (g *Guard) checkAddr(pair netip.AddrPort) error {
 	if g.pairs[pair] {
 		return nil
 	}
-	if !slices.Contains(g.ports, pair.Port()) {
+	if !g.anyPort && !slices.Contains(g.ports, pair.Port()) {
 		return refused("port %d is not permitted%s", pair.Port(), g.how())
 	}
 	if err := g.check.SafeAddr(pair.Addr()); err != nil {
 		return refused("address is not on the public internet%s", g.how())
 	}
 	return nil
+}
+
+// DialContext connects as net.Dialer does, to permitted addresses only. RefusalOf tells its refusals from other errors.
+func (g *Guard) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	return g.dialer(&net.Dialer{})(ctx, network, addr)
+}
+
+// RefusalOf returns the words of the refusal that err is, or nothing if no guard made it.
+func RefusalOf(err error) string {
+	var refusal *refusedError
+	if errors.As(err, &refusal) {
+		return refusal.msg
+	}
+	return ""
 }
 
 // dialer returns a dial function that connects to permitted addresses only.
@@ -179,7 +206,7 @@ func (g *Guard) dialer(base *net.Dialer) dialFunc {
 		if err != nil {
 			return nil, refused("address has no valid port")
 		}
-		if slices.Contains(g.names[canonicalHost(host)], uint16(n)) {
+		if g.isAllowed(host, uint16(n)) {
 			return open.DialContext(ctx, network, addr)
 		}
 		return guarded.DialContext(ctx, network, addr)

@@ -2,6 +2,7 @@ package httpx_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -124,6 +125,41 @@ func TestGuardTellsHowToPermit(t *testing.T) {
 		}
 		if err = g.CheckURL(u); err == nil || strings.HasSuffix(err.Error(), ": ask for it") != hinted {
 			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+// TestGuardDials: a guard serves other protocols than HTTP too, on any port if that is what they need.
+func TestGuardDials(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	addr := l.Addr().String()
+	_, port, _ := net.SplitHostPort(addr)
+	for _, tc := range []struct {
+		allow []string
+		addr  string
+		want  bool
+	}{
+		{nil, addr, false}, {nil, "localhost:" + port, false}, {[]string{"127.0.0.1"}, addr, true}, {[]string{"127.0.0.0/8"}, "localhost:" + port, true},
+		{[]string{"localhost"}, "localhost:" + port, true}, {[]string{"localhost:" + port}, "localhost:" + port, true}, {[]string{"localhost:1"}, "localhost:" + port, false},
+		{[]string{"10.0.0.0/8"}, addr, false}, {[]string{"localhost"}, addr, false},
+	} {
+		g := newGuard(t, httpx.GuardConfig{Allow: tc.allow, AnyPort: true})
+		conn, err := g.DialContext(t.Context(), "tcp4", tc.addr)
+		if (err == nil) != tc.want || (httpx.RefusalOf(err) == "") != tc.want {
+			t.Errorf("%v to %s: %v", tc.allow, tc.addr, err)
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	g := newGuard(t, httpx.GuardConfig{AnyPort: true})
+	for host, want := range map[string]bool{"10.0.0.1": false, "8.8.8.8": true, "mail.example": true} {
+		if err := g.CheckHost(host, 2525); (err == nil) != want {
+			t.Errorf("%s: %v", host, err)
 		}
 	}
 }

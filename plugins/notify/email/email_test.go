@@ -23,13 +23,14 @@ func TestConformance(t *testing.T) {
 	s := mta.Start(t)
 	slow := script(t, "127.0.0.1", map[string]string{".": "hang"})
 	target := to(s.URL("smtp", s.Submission, "to=ops@patchbay.test"))
-	config := block(t, map[string]string{"ca_file": s.CAFile})
+	config := withNearby(block(t, map[string]string{"ca_file": s.CAFile}))
 	conformance.TestNotify(t, email.Plugin(), conformance.NotifyConfig{
 		JSON: config,
 		Invalid: []string{
 			`{"smtp_url":"http://example.com/?to=a@example.com"}`, `{"smtp_url":"smtp://example.com/"}`, `{"smtp_url":"smtp://example.com/?to=nobody"}`,
 			`{"smtp_url":"smtp://example.com/?to=a@example.com&subject=x"}`, `{"smtp_url":"smtps://example.com/?to=a@example.com&tls=none"}`,
 			`{"ca_file":"missing.pem"}`, `{"timeout":"0s"}`, `{"timeout":"1h"}`, `{"subject_prefix":"a\r\nBcc: b@example.com"}`, `{"insecure_skip_verify":true}`,
+			`{"allow_hosts":["*.example.com"]}`,
 		},
 		Target:     target,
 		BadTargets: []string{`{"to":"a@example.com"}`},
@@ -38,8 +39,9 @@ func TestConformance(t *testing.T) {
 			{Target: to(s.URLWith("smtps", "wrong-4711", s.SMTPS, "to=ops@patchbay.test")), Outcome: notify.Refused},
 			{Target: to(s.URL("smtps", s.SMTPS, "to="+s.Refused)), Outcome: notify.Refused},
 			{Target: to(s.URL("smtps", s.SMTPS, "to="+s.Deferred)), Outcome: notify.Retryable},
-			{JSON: `{"timeout":"300ms"}`, Target: to("smtp://" + slow + "/?to=a@example.com"), Outcome: notify.Uncertain},
-			{JSON: `{}`, Target: target, Outcome: notify.Refused},
+			{JSON: withNearby(`{"timeout":"300ms"}`), Target: to("smtp://" + slow + "/?to=a@example.com"), Outcome: notify.Uncertain},
+			{JSON: withNearby(`{}`), Target: target, Outcome: notify.Refused},
+			{JSON: `{}`, Target: to("smtp://" + slow + "/?to=a@example.com"), Outcome: notify.Refused},
 		},
 		Received: func() (ids []string) {
 			for _, m := range s.Messages() {
@@ -60,7 +62,7 @@ func TestWhatArrives(t *testing.T) {
 		"plain": "smtp://127.0.0.1:" + port(s.Plain) + "?tls=none&" + query, "plain with a password": s.URL("smtp", s.Plain, query),
 	} {
 		before := len(s.Messages())
-		c, out := client(t, block(t, map[string]string{"ca_file": s.CAFile, "smtp_url": url}))
+		c, out := guardedClient(t, block(t, map[string]string{"ca_file": s.CAFile, "smtp_url": url}))
 		receipt, err := c.Send(t.Context(), finished(), notify.Target{})
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, s.Log())
@@ -179,7 +181,7 @@ func TestRefusals(t *testing.T) {
 func TestRelativeAuthority(t *testing.T) {
 	s := mta.Start(t)
 	l := plugintest.Load(t, email.Plugin())
-	c := plugintest.Config(t, notify.Kind, "ops", `{"ca_file":"own/ca.pem"}`)
+	c := plugintest.Config(t, notify.Kind, "ops", withNearby(`{"ca_file":"own/ca.pem"}`))
 	pem, err := os.ReadFile(s.CAFile)
 	if err != nil {
 		t.Fatal(err)

@@ -38,8 +38,22 @@ func block(t testing.TB, members map[string]string) string {
 	return string(raw)
 }
 
-// client configures an instance and calls it over the wire. The buffer holds all that it logs.
+// nearby permits servers on this machine, where those of the tests are.
+const nearby = `"allow_hosts":["0.0.0.0/0","localhost"]`
+
+// withNearby adds nearby to a config block.
+func withNearby(config string) string {
+	return strings.Replace(strings.TrimSuffix(config, "}")+","+nearby+"}", "{,", "{", 1)
+}
+
+// client configures an instance that may reach this machine and calls it over the wire. The buffer holds all that it logs.
 func client(t *testing.T, config string) (*notify.Client, *bytes.Buffer) {
+	t.Helper()
+	return guardedClient(t, withNearby(config))
+}
+
+// guardedClient is client for an instance that reaches what its configuration permits.
+func guardedClient(t *testing.T, config string) (*notify.Client, *bytes.Buffer) {
 	t.Helper()
 	var out bytes.Buffer
 	l := plugintest.LoadWith(t, email.Plugin(), hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Trace}))

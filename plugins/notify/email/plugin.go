@@ -23,6 +23,7 @@ type Config struct {
 	SMTPURL       schema.Secret `patchbay:"smtp_url" doc:"The server and the recipients: smtp://user:password@host:587/?to=a@example.com,b@example.com&from=Name <x@example.com>, or smtps:// for TLS from the start; empty leaves it to each recipient. User and password are percent-encoded. tls=required, opportunistic or none says how smtp:// is encrypted."`
 	CAFile        string        `patchbay:"ca_file" doc:"PEM file of a certificate authority that is trusted besides the system's; relative to the configuration file."`
 	SubjectPrefix string        `patchbay:"subject_prefix,default=[Patchbay] " doc:"Stands before each subject."`
+	AllowHosts    []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of SMTP servers that a recipient may name although they are private; name:port permits that port alone. The server of smtp_url needs no entry."`
 	Timeout       time.Duration `patchbay:"timeout,default=25s" doc:"How long one mail may take, from connecting to the server's last word."`
 }
 
@@ -35,7 +36,7 @@ func Plugin() framework.Plugin {
 		Version: "1.0.0",
 		Summary: "Sends notifications as mail through an SMTP server.",
 		Documentation: "STARTTLS is used wherever the server offers it, and certificates are always checked. Without encryption a password is sent to loopback addresses only. " +
-			"A recipient's own SMTP address counts where `smtp_url` is not set. If the server refuses some recipients and takes others, the mail counts as sent, with a warning.",
+			"A recipient's own SMTP address counts where `smtp_url` is not set; it may name a server in a private network only if `allow_hosts` does. If the server refuses some recipients and takes others, the mail counts as sent, with a warning.",
 		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{
 			Role: notify.RoleEmail, PerUserTarget: true, HTML: true, TargetSchema: targetSchema, Build: build,
 		})},
@@ -55,6 +56,10 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 		if c.server, err = parseServer(cfg.SMTPURL); err != nil {
 			diags = append(diags, schema.Errorf(schema.At("smtp_url"), "%v", err)...)
 		}
+	}
+	var err error
+	if c.guard, err = newGuard(cfg.AllowHosts); err != nil {
+		diags = append(diags, schema.Errorf(schema.At("allow_hosts"), "%v", err)...)
 	}
 	roots, err := authorities(inst.BaseDir, cfg.CAFile)
 	if err != nil {
@@ -117,6 +122,9 @@ func (c *channel) recipient(to notify.Target) (*server, schema.Diagnostics) {
 		return nil, schema.Errorf(nil, "the secret: there is no SMTP address")
 	}
 	s, err := parseServer(to.Secret)
+	if err == nil {
+		err = s.check(c.guard)
+	}
 	if err != nil {
 		return nil, schema.Errorf(nil, "the secret: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -110,4 +111,44 @@ func ownAddress() string {
 		}
 	}
 	return ""
+}
+
+// A recipient reaches no server in a private network that the configuration does not name, by address or by name.
+func TestPrivateServersAreRefused(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	c, _ := guardedClient(t, `{"allow_hosts":["10.0.0.0/8"]}`)
+	for host, reason := range map[string]string{
+		"127.0.0.1": "INVALID_TARGET", "[::1]": "INVALID_TARGET", "169.254.169.254": "INVALID_TARGET", "192.168.0.1": "INVALID_TARGET", "localhost": httpx.ReasonRefused,
+	} {
+		target := to("smtp://" + host + ":" + port + "/?to=a@example.com")
+		_, err := c.Send(t.Context(), finished(), target)
+		if e := errs.From(err); notify.OutcomeOf(err) != notify.Refused || e.Reason != reason || !strings.Contains(e.Message, "allow_hosts") {
+			t.Errorf("%s: %v", host, err)
+		}
+		ds, err := c.ValidateTarget(t.Context(), target)
+		if err != nil || ds.HasErrors() != (reason == "INVALID_TARGET") {
+			t.Errorf("%s: is stored with %v, %v", host, ds, err)
+		}
+	}
+	own, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	first, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if first.RemoteAddr().String() != own.LocalAddr().String() {
+		t.Errorf("the server was reached from %s", first.RemoteAddr())
+	}
+	if ds, err := c.ValidateTarget(t.Context(), to("smtp://10.1.2.3/?to=a@example.com")); err != nil || ds.HasErrors() {
+		t.Errorf("what is permitted: %v, %v", ds, err)
+	}
 }

@@ -16,13 +16,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/wneessen/go-mail/smtp"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 type channel struct {
-	cfg    Config
+	cfg Config
+	// server is that of the configuration, or nil; guard decides about those of recipients.
 	server *server
+	guard  *httpx.Guard
 	tls    *tls.Config
 	layout *template.Template
 	log    hclog.Logger
@@ -110,7 +113,7 @@ func (d *delivery) run(ctx context.Context, raw []byte) error {
 
 // dial connects, for smtps with TLS.
 func (d *delivery) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", d.server.address())
+	conn, err := d.connect(ctx)
 	if err != nil || !d.server.implicit {
 		return conn, err
 	}

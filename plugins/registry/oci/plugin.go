@@ -7,6 +7,7 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -22,6 +23,7 @@ import (
 type Config struct {
 	Hosts        []string      `patchbay:"hosts" doc:"Registries that the instance serves, such as docker.io or registry.example.com:5000; empty means any."`
 	Insecure     []string      `patchbay:"insecure" doc:"Registries that are spoken to over plain HTTP. This machine itself, by name or loopback address, needs no entry."`
+	AllowHosts   []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of token servers that may be asked although they are private; name:port permits that port alone. One on the registry's own host needs no entry."`
 	DockerConfig string        `patchbay:"docker_config" doc:"A Docker client configuration with credentials: the file config.json or its directory."`
 	Timeout      time.Duration `patchbay:"timeout,default=8s" doc:"How long one request to a registry may take."`
 }
@@ -59,6 +61,10 @@ func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostic
 	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
 		diags = append(diags, schema.Errorf(schema.At("timeout"), "must be more than 0 and at most %s", maxTimeout)...)
 	}
+	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, AnyPort: true, Hint: "allow_hosts in the configuration can permit it"})
+	if err != nil {
+		diags = append(diags, schema.Errorf(schema.At("allow_hosts"), "%v", err)...)
+	}
 	path := ""
 	if cfg.DockerConfig != "" {
 		path = absolute(inst.BaseDir, cfg.DockerConfig)
@@ -76,7 +82,11 @@ func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostic
 		if err != nil {
 			return nil, err
 		}
-		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log}, client), nil
+		realms, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Guard: guard})
+		if err != nil {
+			return nil, err
+		}
+		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log}, client, realms), nil
 	}, diags
 }
 
@@ -102,7 +112,7 @@ func domains(name string, list []string) (out []string, diags schema.Diagnostics
 
 // Close lets idle connections go.
 func (r *reader) Close() error {
-	if err := r.http.Close(); err != nil {
+	if err := errors.Join(r.http.Close(), r.realms.Close()); err != nil {
 		return fmt.Errorf("close connections: %w", err)
 	}
 	return nil

@@ -71,7 +71,7 @@ func (s *session) fetchToken(ctx context.Context, want *challenge, c credential,
 	if err != nil {
 		return "", 0, err
 	}
-	st, err := s.reader.http.Stream(ctx, req, 0)
+	st, err := s.askRealm(ctx, req)
 	if err != nil {
 		return "", 0, err
 	}

@@ -1,0 +1,45 @@
+package oci
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// askRealm sends a request to the token server that a registry has named. A registry may name any server, and so could
+// send requests with credentials into inner networks: a server on another host than its own has to be public, or in the
+// configuration.
+func (s *session) askRealm(ctx context.Context, req *httpx.Request) (*httpx.Stream, error) {
+	client := s.reader.http
+	if !s.trustsRealm(req.URL) {
+		if err := s.reader.realms.Check(req.URL); err != nil {
+			return nil, s.refuseRealm(req.URL, err)
+		}
+		// A proxy looks the name up by itself, and has its own rules.
+		if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: req.URL}); err == nil && proxy == nil {
+			client = s.reader.realms
+		}
+	}
+	st, err := client.Stream(ctx, req, 0)
+	if e := errs.From(err); e != nil && e.Reason == httpx.ReasonRefused {
+		return nil, s.refuseRealm(req.URL, err)
+	}
+	return st, err
+}
+
+// trustsRealm reports whether a token server is on the registry's own host, or on one that the configuration names.
+func (s *session) trustsRealm(realm *url.URL) bool {
+	own := (&url.URL{Host: s.host}).Hostname()
+	return realm.Hostname() == own || loopback(own) && loopback(realm.Hostname()) ||
+		slices.Contains(s.reader.hosts, realm.Host) || slices.Contains(s.reader.insecure, realm.Host)
+}
+
+func (s *session) refuseRealm(realm *url.URL, err error) error {
+	return errs.New(errs.Upstream, codes.FailedPrecondition, httpx.ReasonRefused, "%s has its tokens given by %s, which is not asked: %s", s, realm.Host, errs.From(err).Message)
+}

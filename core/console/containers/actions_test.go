@@ -48,9 +48,42 @@ func TestUpdates(t *testing.T) {
 	v.lang = "zh"
 	v.get("/queue/"+bad.ID).is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。")
 	v.lang = "en"
+	plan := v.get(svc + "/rollback")
+	plan.is(t, "the rollback", http.StatusOK, "Goes back to 1", made256("digest", 1), made256("digest", 2), "up -d --no-deps web", "container is replaced")
+	plan.lacks(t, "nothing to allow", `name="drift"`)
 	back := v.began(v.post(svc + "/rollback"))
 	if back.Status != "success" || s.find("shop", "web").Image.Digest != made256("digest", 1) {
 		t.Errorf("the rollback ends %s, and %s runs", back.Status, s.find("shop", "web").Image.Digest)
+	}
+}
+
+// TestRollbackNeedsConsent: what recreating would change besides the image is shown by name before a rollback, which is
+// refused without leave.
+func TestRollbackNeedsConsent(t *testing.T) {
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	web := s.project("shop", "web", webRepo)
+	svc := "/services/" + web.StackID + "/" + web.ID
+	none := v.get(svc + "/rollback")
+	none.is(t, "before any update", http.StatusOK, "Patchbay has not updated it yet")
+	none.lacks(t, "no form", "<form method=\"post\" action=\""+svc+"/rollback")
+	s.publish(webRepo+":1", 2)
+	v.began(v.post("/stacks/check", "stack", web.StackID))
+	v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
+	s.engine.ConfigureImage(made256("image", 2), engine.ImageConfig{})
+	s.engine.ScriptContainer(s.engine.ContainersOf("shop", "web")[0].ID, func(d *engine.Detail) {
+		d.RestartPolicy, d.Config = "no", &engine.ContainerConfig{ImageConfig: engine.ImageConfig{Env: []string{"GONE=planted-value"}}, Networks: []string{"shop_default"}}
+	})
+	page := v.get(svc + "/rollback")
+	page.is(t, "the page", http.StatusOK, "Environment variable", "GONE", "is removed", `name="drift"`)
+	page.lacks(t, "a value", "planted-value")
+	v.lang = "zh"
+	v.get(svc+"/rollback").is(t, "the page in Chinese", http.StatusOK, "环境变量", "将移除", "同时应用这些变更", "回滚")
+	v.post(svc+"/rollback").is(t, "without leave in Chinese", http.StatusConflict, "重建它不仅会更换镜像")
+	v.lang = "en"
+	v.post(svc+"/rollback").is(t, "without leave", http.StatusConflict, "GONE")
+	if back := v.began(v.post(svc+"/rollback", "drift", "yes")); back.Status != "success" || s.find("shop", "web").Image.Digest != made256("digest", 1) {
+		t.Errorf("with leave it ends %s", back.Status)
 	}
 }
 

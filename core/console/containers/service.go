@@ -24,8 +24,9 @@ func (p pages) serviceRoutes() []httpd.Route {
 		post(servicePath+"/action", p.act(func(c *gin.Context, id string) (string, error) {
 			return p.service.ServiceAction(c.Request.Context(), id, c.PostForm("action"))
 		})),
+		get(servicePath+"/rollback", p.confirmRollback),
 		post(servicePath+"/rollback", p.act(func(c *gin.Context, id string) (string, error) {
-			return p.service.Rollback(c.Request.Context(), id, false)
+			return p.service.Rollback(c.Request.Context(), id, c.PostForm("drift") != "")
 		})),
 		post(servicePath+"/restore-backup", p.act(p.restoreBackup)),
 		post(servicePath+"/settings", p.change("containers.service.saved", p.saveService)),
@@ -265,11 +266,6 @@ func (p pages) addIgnore(c *gin.Context, id string) error {
 
 // kinds are the ways in which an ignore rule matches.
 func kinds() []string { return []string{"exact", "prefix", "regex", "semver"} }
-
-// rollbackCommands are what a rollback runs, in words.
-func (p pages) rollbackCommands(s serviceView) []string {
-	return []string{"tag " + short(s.Rollback.TargetDigest) + " " + s.Image.Ref, p.lifecycleCommand(s.Stack.Name, "up -d --no-deps", s.Name)}
-}
 
 // restorable are the backups that can be restored.
 func (s serviceView) restorable() (out []service.Backup) {

@@ -87,6 +87,7 @@ func TestContainersWalk(t *testing.T) {
 	}
 
 	b.open(page)
+	b.press("#rollback", "form[action$='/rollback'] button")
 	b.press("form[action$='/rollback'] button", "#job")
 	b.followed("rollback", "success")
 	if _, _, digests := running(t, a.dir, "web"); !hasDigest(digests, st.service(t, "web").Image.Digest) {

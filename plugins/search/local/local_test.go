@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,6 +20,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if base := os.Getenv(envIndex); base != "" {
+		if err := indexAndMeasure(base); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	// bleve keeps its analysis workers for the life of the process.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
 }
@@ -36,11 +44,15 @@ func newHouse(t testing.TB, files map[string]string) *house {
 	for name, text := range files {
 		h.write(t, name, text)
 	}
-	h.cfg = local.Config{
+	h.cfg = houseConfig()
+	return h
+}
+
+func houseConfig() local.Config {
+	return local.Config{
 		Folders: []string{"docs"}, MaxFileSize: 1 << 20, Rescan: 100 * time.Millisecond, Timeout: 5 * time.Second,
 		Parallel: 2, Pages: 100, SitePages: 100, Refresh: time.Hour,
 	}
-	return h
 }
 
 func (h *house) write(t testing.TB, name, text string) {

@@ -106,14 +106,15 @@ func pageName(address string) string {
 
 // parsePage makes a document of a page.
 func parsePage(p storedPage) (document, bool) {
-	title := strings.TrimSpace(p.Title)
+	text, heading := cleanMarkdown(p.Text)
+	title := strings.TrimSpace(stripInline(p.Title))
 	if title == "" {
-		title = firstHeading(p.Text)
+		title = heading
 	}
 	if title == "" {
 		title = pageTitle(p.URL)
 	}
-	return document{title: clip(title, maxTitle), text: p.Text, passages: split(p.Text, true)}, strings.TrimSpace(p.Text) != ""
+	return newDocument(title, text, true), strings.TrimSpace(text) != ""
 }
 
 // pageTitle stands in for a title: the last name of the address, or its host.

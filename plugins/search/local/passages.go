@@ -38,24 +38,43 @@ func parse(name string, data []byte, format extract.Format) (doc document, ok bo
 	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) || holdsKey(data) {
 		return document{}, false
 	}
-	text, title, prose := string(data), "", true
+	text, title, prose := strings.ReplaceAll(string(data), "\r\n", "\n"), "", true
 	switch strings.ToLower(path.Ext(name)) {
 	case ".html", ".htm", ".xhtml":
 		page, err := extract.HTML(data, "text/html; charset=utf-8", nil, format)
 		if err != nil {
 			return document{}, false
 		}
-		text, title = page.Text, page.Title
-	case ".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".org":
+		text, title = stripMarks(page.Text), stripInline(page.Title)
+	case ".md", ".markdown", ".mdx":
+		text, title = cleanMarkdown(text)
+	case ".rst", ".adoc", ".asciidoc", ".txt", ".org":
 		title = firstHeading(text)
 	default:
 		prose = false
 	}
-	if title == "" {
+	if strings.TrimSpace(title) == "" {
 		title = path.Base(name)
 	}
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return document{title: clip(title, maxTitle), text: text, passages: split(text, prose)}, strings.TrimSpace(text) != ""
+	return newDocument(title, text, prose), strings.TrimSpace(text) != ""
+}
+
+// cleanMarkdown returns the text of a Markdown document without front matter and marks, and its title. A description in
+// the front matter becomes the first paragraph.
+func cleanMarkdown(source string) (text, title string) {
+	front, rest := cutFrontMatter(source)
+	text = stripMarks(rest)
+	if front.description != "" {
+		text = front.description + "\n\n" + strings.TrimLeft(text, "\n")
+	}
+	if front.title != "" {
+		return text, front.title
+	}
+	return text, firstHeading(text)
+}
+
+func newDocument(title, text string, prose bool) document {
+	return document{title: clip(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose)}
 }
 
 // clip shortens s to at most n bytes at a rune's boundary.

@@ -1,0 +1,236 @@
+package local
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxFrontMatter, maxComment and maxMark are how far from its start the end of each is looked for, in bytes.
+	maxFrontMatter = 64 << 10
+	maxComment     = 64 << 10
+	maxMark        = 4 << 10
+)
+
+var (
+	frontEntry = regexp.MustCompile(`(?m)^([A-Za-z_][\w-]*)[ \t]*[:=][ \t]*(.*?)[ \t]*$`)
+	// moduleLine is a line of a page that imports or exports what its components need.
+	moduleLine = regexp.MustCompile(`^(?:import\s+(?:[\w*{}\s,$]+\s+from\s+)?['"][^'"]+['"];?|export\s+(?:const|let|default|function)\b.*)\s*$`)
+	// headingID is the name that a heading is given for links.
+	headingID = regexp.MustCompile(`[ \t]*\{#[\w:.-]+\}[ \t]*$`)
+	// admonition begins or ends a box; what follows is its title.
+	admonition = regexp.MustCompile(`^(\s*):::+[ \t]*(?:[A-Za-z-]+)?[ \t]*(.*)$`)
+	// componentText are the attributes of a component that people see.
+	componentText = regexp.MustCompile(`\b(?:title|label)=(?:"([^"]*)"|'([^']*)')`)
+)
+
+// frontMatter is what the head of a document tells of it.
+type frontMatter struct{ title, description string }
+
+// cutFrontMatter separates the front matter at the start of a document, YAML or TOML, from the rest.
+func cutFrontMatter(text string) (frontMatter, string) {
+	var out frontMatter
+	mark := clip(text, 3)
+	if mark != "---" && mark != "+++" {
+		return out, text
+	}
+	head, rest, ok := strings.Cut(clip(text[3:], maxFrontMatter), "\n"+mark)
+	if !ok || !strings.HasPrefix(strings.TrimLeft(head, " \t"), "\n") {
+		return out, text
+	}
+	if line, _, _ := strings.Cut(rest, "\n"); strings.TrimSpace(line) != "" {
+		return out, text
+	}
+	entries := frontEntry.FindAllStringSubmatch(head, -1)
+	if len(entries) == 0 {
+		return out, text
+	}
+	for _, e := range entries {
+		switch e[1] {
+		case "title":
+			out.title = unquote(e[2])
+		case "description", "summary":
+			out.description = unquote(e[2])
+		}
+	}
+	_, rest, _ = strings.Cut(text[3+len(head)+1+len(mark):], "\n")
+	return out, rest
+}
+
+// unquote returns the text of a value in quotes or without them; one over several lines is none.
+func unquote(value string) string {
+	if plain, err := strconv.Unquote(value); err == nil {
+		return plain
+	}
+	if value = strings.Trim(value, `'"`); strings.Trim(value, "|>+-") == "" {
+		return ""
+	}
+	return value
+}
+
+// stripMarks removes from a Markdown text what a site generator would replace or leave out: comments, expressions and
+// statements of templates, imports, tags of components. Code stays as it is.
+func stripMarks(text string) string {
+	var out, prose strings.Builder
+	fence := ""
+	flush := func() {
+		out.WriteString(stripProse(prose.String()))
+		prose.Reset()
+	}
+	for line := range strings.Lines(text) {
+		mark := fenceMark(line)
+		switch {
+		case fence == "" && mark == "":
+			prose.WriteString(line)
+			continue
+		case fence == "":
+			flush()
+			fence = mark
+		case mark != "" && strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(line), mark[:1]) == "":
+			fence = ""
+		}
+		out.WriteString(line)
+	}
+	flush()
+	return out.String()
+}
+
+// fenceMark returns the mark with which a line begins or ends a block of code, or nothing.
+func fenceMark(line string) string {
+	line = strings.TrimLeft(line, " \t")
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+func stripProse(text string) string {
+	if !strings.ContainsAny(text, "<{:") && !strings.Contains(text, "import ") && !strings.Contains(text, "export ") {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(stripInline(text)) {
+		plain := strings.TrimRight(line, "\r\n")
+		end := line[len(plain):]
+		if moduleLine.MatchString(plain) {
+			continue
+		}
+		if strings.HasPrefix(plain, "#") {
+			plain = headingID.ReplaceAllString(plain, "")
+		}
+		plain = admonition.ReplaceAllString(plain, "$1$2")
+		out.WriteString(plain + end)
+	}
+	return out.String()
+}
+
+// marks are what template marks begin and end with.
+var marks = []struct {
+	open, end string
+	reach     int
+}{
+	{"<!--", "-->", maxComment}, {"{/*", "*/}", maxComment}, {"{{", "}}", maxMark}, {"{%", "%}", maxMark},
+}
+
+// stripInline removes marks from a text without blocks of code, but not from code within a line.
+func stripInline(text string) string {
+	var out strings.Builder
+	for i := 0; i < len(text); {
+		n := 0
+		switch text[i] {
+		case '`':
+			n = codeSpan(text[i:])
+			out.WriteString(text[i : i+n])
+		case '\\':
+			n = min(2, len(text)-i)
+			out.WriteString(text[i : i+n])
+		case '<', '{':
+			var shown string
+			if n, shown = markAt(text, i); n > 0 {
+				out.WriteString(shown)
+			}
+		}
+		if n == 0 {
+			n = 1
+			out.WriteByte(text[i])
+		}
+		i += n
+	}
+	return out.String()
+}
+
+// codeSpan returns the length of the code that text begins with, or of the backticks if they begin none.
+func codeSpan(text string) int {
+	n := len(text) - len(strings.TrimLeft(text, "`"))
+	paragraph, _, _ := strings.Cut(text[n:], "\n\n")
+	for from := 0; ; {
+		at := strings.Index(paragraph[from:], text[:n])
+		if at < 0 {
+			return n
+		}
+		from += at
+		run := len(paragraph[from:]) - len(strings.TrimLeft(paragraph[from:], "`"))
+		if run == n {
+			return n + from + n
+		}
+		from += run
+	}
+}
+
+// markAt returns the length of the mark at a place of a text, 0 if there is none, and what people see of it.
+func markAt(text string, at int) (n int, shown string) {
+	rest := text[at:]
+	for _, m := range marks {
+		if strings.HasPrefix(rest, m.open) {
+			if end := strings.Index(clip(rest, m.reach), m.end); end > 0 {
+				return end + len(m.end), ""
+			}
+			return 0, ""
+		}
+	}
+	return componentTag(rest, strings.TrimLeft(text[strings.LastIndexByte(text[:at], '\n')+1:at], " \t") == "")
+}
+
+// componentTag returns the length of the tag of a component that text begins with, and its title. A component has a name
+// with a capital; its tag stands at the start of a line, has attributes or closes: List<Item> is none.
+func componentTag(text string, startsLine bool) (n int, shown string) {
+	name := strings.TrimPrefix(text[1:], "/")
+	if text[0] != '<' || name == "" || name[0] < 'A' || name[0] > 'Z' {
+		return 0, ""
+	}
+	end := tagEnd(clip(text, maxMark))
+	if end == 0 || !startsLine && text[1] != '/' && text[end-2] != '/' && !strings.Contains(text[:end], "=") {
+		return 0, ""
+	}
+	if m := componentText.FindStringSubmatch(text[:end]); m != nil {
+		shown = m[1] + m[2]
+	}
+	return end, shown
+}
+
+// tagEnd returns the length of a tag: to the first > that is in no quotes and braces. It is 0 if there is none.
+func tagEnd(text string) int {
+	quote, depth := byte(0), 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == '<' && i > 0 && depth == 0:
+			return 0
+		case c == '>' && depth <= 0:
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,12 +1,9 @@
 package local
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	blevesearch "github.com/blevesearch/bleve/v2/search"
 )
 
 const (
@@ -16,21 +13,7 @@ const (
 	ellipsis     = "…"
 )
 
-// offsets returns where in the text a passage matched, in bytes, in order.
-func offsets(m *blevesearch.DocumentMatch) []int {
-	var out []int
-	for _, field := range []string{fieldText, fieldText + cjkSuffix} {
-		for _, locations := range m.Locations[field] {
-			for _, l := range locations {
-				out = append(out, int(l.Start))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// excerpt cuts the part of a text out in which most matches are.
+// excerpt cuts the part of a text out in which most matches are. at is where they are, in bytes and in order.
 func excerpt(text string, at []int) string {
 	total := utf8.RuneCountInString(text)
 	if total <= excerptRunes {

@@ -18,9 +18,6 @@ import (
 )
 
 const (
-	// maxBatchFiles and maxBatchBytes bound what is indexed at once.
-	maxBatchFiles = 128
-	maxBatchBytes = 1 << 20
 	// freshness is how long after its modification a file is read again although size and time say that it is the same:
 	// clocks of file systems are coarse.
 	freshness = 2 * time.Second
@@ -133,86 +130,40 @@ func (f *follower) sync(ctx context.Context) error {
 }
 
 func (f *follower) drop(ctx context.Context, gone []string) error {
-	if len(gone) == 0 {
-		return nil
-	}
-	u, next := f.index.begin(), maps.Clone(f.manifest)
+	w := f.write()
 	for _, address := range gone {
-		u.remove(address, next[address])
-		delete(next, address)
+		if err := w.remove(ctx, address); err != nil {
+			return err
+		}
 	}
-	return f.apply(ctx, u, next)
+	return w.finish(ctx)
 }
 
-func (f *follower) apply(ctx context.Context, u *update, next map[string]entry) error {
-	if err := f.index.commit(ctx, u, next); err != nil {
-		return err
-	}
+func (f *follower) setManifest(m map[string]entry) {
 	f.mu.Lock()
-	f.manifest = next
+	f.manifest = m
 	f.mu.Unlock()
-	return nil
 }
 
 // refresh indexes the files that are new or changed, in batches.
 func (f *follower) refresh(ctx context.Context, files map[string]file) error {
-	u, next := f.index.begin(), maps.Clone(f.manifest)
+	w := f.write()
 	for _, address := range slices.Sorted(maps.Keys(files)) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		old, known := next[address]
-		if known && unchanged(files[address], old) {
+		if old, known := w.next[address]; known && unchanged(files[address], old) {
 			continue
 		}
-		fresh, err := f.replace(u, files[address], old)
-		if err != nil {
+		if err := w.replace(ctx, files[address]); err != nil {
 			return err
 		}
-		next[address] = fresh
-		if u.files < maxBatchFiles && u.bytes < maxBatchBytes {
-			continue
-		}
-		if err := f.apply(ctx, u, next); err != nil {
-			return err
-		}
-		u, next = f.index.begin(), maps.Clone(next)
 	}
-	if u.files > 0 {
-		return f.apply(ctx, u, next)
-	}
-	// Nothing is written for what only looked changed; after a restart it is looked at once more.
-	f.mu.Lock()
-	f.manifest = next
-	f.mu.Unlock()
-	return nil
+	return w.finish(ctx)
 }
 
 func unchanged(now file, e entry) bool {
 	return e.Size == now.size && e.MTime == now.mtime.UnixNano() && e.Checked-e.MTime > int64(freshness)
-}
-
-// replace puts a file's content in the place of what the index has of it.
-func (f *follower) replace(u *update, now file, old entry) (entry, error) {
-	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano()}
-	c, err := load(now, f.rules.maxSize)
-	if err != nil {
-		// Without a time it is tried again at the next look.
-		u.remove(now.address, old)
-		return entry{}, nil
-	}
-	fresh.Hash = c.hash()
-	if fresh.Hash == old.Hash {
-		fresh.Passages, fresh.Text = old.Passages, old.Text
-		return fresh, nil
-	}
-	u.remove(now.address, old)
-	doc, ok := c.document(now.path, extract.Markdown)
-	if !ok {
-		return fresh, nil
-	}
-	fresh.Passages, fresh.Text = len(doc.passages), true
-	return fresh, u.put(now.address, plainPath(now.address), doc)
 }
 
 // content is that of a file: bytes, or a page.
@@ -267,4 +218,11 @@ func (f *follower) document(at string) (file, bool) {
 		}
 	}
 	return file{}, false
+}
+
+// fingerprint tells what is known of a document's text.
+func (f *follower) fingerprint(address string) fingerprint {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.manifest[address].Print
 }

@@ -10,35 +10,30 @@ import (
 	"strings"
 
 	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
-	regexpfilter "github.com/blevesearch/bleve/v2/analysis/char/regexp"
-	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
-	"github.com/blevesearch/bleve/v2/analysis/lang/en"
-	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
-	"github.com/blevesearch/bleve/v2/analysis/token/porter"
-	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	"github.com/blevesearch/bleve/v2/mapping"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	"github.com/hashicorp/go-hclog"
 )
 
-// Fields of a passage. Each is indexed twice: in English with word stems, and under its name with cjkSuffix with pairs
-// of ideographs and unchanged words.
+// Fields of a passage.
 const (
 	fieldText    = "text"
 	fieldTitle   = "title"
 	fieldHeading = "heading"
 	fieldPath    = "path"
-	cjkSuffix    = "_cjk"
 )
 
+var fields = []string{fieldText, fieldTitle, fieldHeading, fieldPath}
+
 // formatVersion changes with everything that makes an index useless for newer code: mapping, passages, manifest.
-const formatVersion = "1"
+const formatVersion = "2"
 
 const (
-	english      = "patchbay_en"
-	separators   = "patchbay_separators"
+	// maxBatchBytes and maxBatchChanges bound what is indexed at once, in bytes of text and in passages.
+	maxBatchBytes   = 256 << 10
+	maxBatchChanges = 2000
+
 	lockTimeout  = "5s"
 	keyManifest  = "patchbay.manifest"
 	keyVersion   = "patchbay.version"
@@ -57,6 +52,8 @@ type entry struct {
 	// Passages is how many are in the index; Text is false for a file that is no text.
 	Passages int  `json:"n"`
 	Text     bool `json:"t"`
+	// Print tells documents with the same text.
+	Print fingerprint `json:"f"`
 }
 
 // index is a bleve index with the manifest of its files. It is written by one goroutine.
@@ -154,44 +151,32 @@ func create(dir string) (*index, error) {
 func newMapping() (mapping.IndexMapping, error) {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = bleveindex.BM25Scoring
-	// One character is replaced by one, so that the offsets of words stay those of the text.
-	err := m.AddCustomCharFilter(separators, map[string]any{
-		"type": regexpfilter.Name, "regexp": `[._/:\-]`, "replace": " ",
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = m.AddCustomAnalyzer(english, map[string]any{
-		"type": custom.Name, "char_filters": []string{separators}, "tokenizer": unicode.Name,
-		"token_filters": []string{en.PossessiveName, lowercase.Name, en.StopName, porter.Name},
-	})
-	if err != nil {
+	if err := addAnalyzers(m); err != nil {
 		return nil, err
 	}
 	doc := bleve.NewDocumentStaticMapping()
-	for _, name := range []string{fieldText, fieldTitle, fieldHeading, fieldPath} {
-		stored := name == fieldText || name == fieldTitle
-		doc.AddFieldMappingsAt(name, field(name, english, stored), field(name+cjkSuffix, cjk.AnalyzerName, false))
+	for _, name := range fields {
+		f := bleve.NewTextFieldMapping()
+		f.Name, f.Analyzer = name, indexAnalyzer
+		// The places of words are not kept: they would be most of the index, and a search looks at few passages.
+		f.IncludeInAll, f.DocValues, f.IncludeTermVectors = false, false, false
+		doc.AddFieldMappingsAt(name, f)
 	}
 	m.DefaultMapping = doc
 	return m, nil
 }
 
-func field(name, analyzer string, stored bool) *mapping.FieldMapping {
-	f := bleve.NewTextFieldMapping()
-	f.Name, f.Analyzer, f.Store = name, analyzer, stored
-	f.IncludeInAll, f.DocValues = false, false
-	return f
-}
-
 // update is a set of changes that are written at once.
 type update struct {
 	batch *bleve.Batch
-	bytes int
-	files int
+	// bytes is how much text is in it, changes how many passages are added or removed.
+	bytes, changes int
 }
 
 func (ix *index) begin() *update { return &update{batch: ix.bleve.NewBatch()} }
+
+// full reports whether the update is as large as one may be. Indexing takes memory by the size of an update.
+func (u *update) full() bool { return u.bytes >= maxBatchBytes || u.changes >= maxBatchChanges }
 
 func passageID(address string, n int) string { return address + passageMark + strconv.Itoa(n) }
 
@@ -201,24 +186,22 @@ func documentOf(id string) string {
 	return id[:max(at, 0)]
 }
 
-func (u *update) remove(address string, e entry) {
-	for n := range e.Passages {
-		u.batch.Delete(passageID(address, n))
+// remove takes n passages of a document out.
+func (u *update) remove(address string, n int) {
+	for i := range n {
+		u.batch.Delete(passageID(address, i))
 	}
-	if e.Passages > 0 {
-		u.files++
-	}
+	u.changes += n
 }
 
-func (u *update) put(address, rel string, doc document) error {
-	for n, p := range doc.passages {
-		fields := map[string]any{fieldText: p.text, fieldTitle: doc.title, fieldHeading: p.heading, fieldPath: rel}
-		if err := u.batch.Index(passageID(address, n), fields); err != nil {
-			return fmt.Errorf("index %s: %w", address, err)
-		}
-		u.bytes += len(p.text)
+// put adds passage n of a document.
+func (u *update) put(address, rel string, title string, n int, p passage) error {
+	fields := map[string]any{fieldText: p.text, fieldTitle: title, fieldHeading: p.heading, fieldPath: rel}
+	if err := u.batch.Index(passageID(address, n), fields); err != nil {
+		return fmt.Errorf("index %s: %w", address, err)
 	}
-	u.files++
+	u.bytes += len(p.text) + len(title) + len(p.heading) + len(rel)
+	u.changes++
 	return nil
 }
 

@@ -24,6 +24,7 @@ type document struct {
 	title    string
 	text     string
 	passages []passage
+	print    fingerprint
 }
 
 // passage is a part of a document.
@@ -74,7 +75,7 @@ func cleanMarkdown(source string) (text, title string) {
 }
 
 func newDocument(title, text string, prose bool) document {
-	return document{title: clip(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose)}
+	return document{title: clip(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose), print: newFingerprint(title, text)}
 }
 
 // clip shortens s to at most n bytes at a rune's boundary.

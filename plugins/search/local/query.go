@@ -1,146 +1,121 @@
 package local
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
 	"github.com/blevesearch/bleve/v2/mapping"
-	blevesearch "github.com/blevesearch/bleve/v2/search"
 	blevequery "github.com/blevesearch/bleve/v2/search/query"
+	bleveindex "github.com/blevesearch/bleve_index_api"
 )
 
 const (
-	// maxQuery is how much of a query is looked at, in bytes; maxPhrase up to how many words it may be a phrase.
-	maxQuery  = 600
-	maxPhrase = 12
+	// maxQuery is how much of a query is looked at, in bytes.
+	maxQuery = 600
+	// maxWords is how many of its words are looked up, each once, and maxTerms how many of those passages are looked for
+	// with: the rarest. They bound the cost of a query, which is that of reading the lists of the passages with each word.
+	maxWords = 64
+	maxTerms = 20
+	// particleWeight is how much a pair of ideographs counts that is hardly a word.
+	particleWeight = 0.3
 )
 
-// query is what is looked for.
-type query struct {
+// term is a word of a query as the index knows it.
+type term struct {
 	text string
-	// latin and ideographs are the two kinds of its words.
-	latin, ideographs string
-	// terms are the distinct words as the index knows them, in the fields that suffix names.
-	terms  map[string]bool
-	suffix string
-	// count is how many words there are, stop words and repetitions included.
-	count int
+	// count is the number of passages with the word, weight how much the word says: the more, the fewer passages have it.
+	count  uint64
+	weight float64
 }
 
+// query is what is looked for: distinct words, in the order of the text.
+type query struct {
+	terms []term
+	// ideographs: the query is written in them.
+	ideographs bool
+}
+
+// parseQuery finds the words of a text. Stop words count only if there are no others, as in a band's name.
 func parseQuery(text string, m mapping.IndexMapping) query {
-	q := query{text: clip(strings.Join(strings.Fields(text), " "), maxQuery), terms: map[string]bool{}}
-	q.count = len(strings.Fields(q.text))
-	q.latin, q.ideographs = parts(q.text)
-	q.analyze(m)
-	if len(q.terms) == 0 && q.suffix == "" {
-		// Stop words alone, such as a band's name, are words to the other analyzer.
-		q.suffix = cjkSuffix
-		q.analyze(m)
+	text = clip(strings.Join(strings.Fields(text), " "), maxQuery)
+	q := query{ideographs: strings.ContainsFunc(text, isCJK)}
+	seen := map[string]bool{}
+	for _, name := range []string{queryAnalyzer, literalAnalyzer} {
+		for _, token := range m.AnalyzerNamed(name).Analyze([]byte(withoutAskingWords(text))) {
+			if word := string(token.Term); !seen[word] && len(q.terms) < maxWords {
+				seen[word] = true
+				q.terms = append(q.terms, term{text: word})
+			}
+		}
+		if len(q.terms) > 0 {
+			break
+		}
 	}
 	return q
 }
 
-func (q *query) analyze(m mapping.IndexMapping) {
-	if q.ideographs != "" && utf8.RuneCountInString(q.ideographs) > 1 {
-		q.suffix = cjkSuffix
+// weigh looks the words up and keeps those that say most. A word that no passage has is left out.
+func (q *query) weigh(ctx context.Context, reader bleveindex.IndexReader) error {
+	total, err := reader.DocCount()
+	if err != nil {
+		return fmt.Errorf("count passages: %w", err)
 	}
-	if a := m.AnalyzerNamed(analyzerOf(q.suffix)); a != nil {
-		for _, token := range a.Analyze([]byte(q.text)) {
-			q.terms[string(token.Term)] = true
+	var known []term
+	for _, t := range q.terms {
+		if t.count, err = passagesWith(ctx, reader, t.text); err != nil {
+			return err
+		}
+		if t.count == 0 {
+			continue
+		}
+		t.weight = math.Log(1 + (float64(total)-float64(t.count)+0.5)/(float64(t.count)+0.5))
+		if strings.ContainsAny(t.text, particles) {
+			t.weight *= particleWeight
+		}
+		known = append(known, t)
+	}
+	if len(known) > maxTerms {
+		byWeight := slices.SortedStableFunc(slices.Values(known), func(a, b term) int { return cmp.Compare(b.weight, a.weight) })
+		least := byWeight[maxTerms-1].weight
+		known = slices.DeleteFunc(known, func(t term) bool { return t.weight < least })[:maxTerms]
+	}
+	q.terms = known
+	return nil
+}
+
+// passagesWith returns how many passages have a word, in whichever field it is in most of.
+func passagesWith(ctx context.Context, reader bleveindex.IndexReader, word string) (most uint64, err error) {
+	for _, field := range fields {
+		list, err := reader.TermFieldReader(ctx, []byte(word), field, false, false, false)
+		if err != nil {
+			return 0, fmt.Errorf("look up a word: %w", err)
+		}
+		most = max(most, list.Count())
+		if err := list.Close(); err != nil {
+			return 0, fmt.Errorf("look up a word: %w", err)
 		}
 	}
+	return most, nil
 }
 
-func isCJK(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-}
-
-// bleve finds passages with any of the words; those with all of them, in the title or as a phrase come first.
+// bleve finds passages with any of the words in any field.
 func (q query) bleve() blevequery.Query {
 	d := bleve.NewDisjunctionQuery()
-	add := func(field, words string, boost float64) {
-		if words == "" {
-			return
-		}
-		m := bleve.NewMatchQuery(words)
-		m.SetField(field)
-		m.Analyzer = analyzerOf(field)
-		m.SetBoost(boost)
-		d.AddQuery(m)
-	}
-	for _, f := range []struct {
-		name  string
-		boost float64
-	}{{fieldText, 1}, {fieldHeading, 1}, {fieldTitle, 1.5}, {fieldPath, 0.5}} {
-		add(f.name, q.latin, f.boost)
-		switch {
-		case q.ideographs == "":
-			if q.suffix != "" {
-				add(f.name+q.suffix, q.latin, f.boost)
-			}
-		case q.suffix == "":
-			// A single ideograph makes no pair; the English field knows it as a word.
-			add(f.name, q.ideographs, f.boost)
-		default:
-			add(f.name+cjkSuffix, q.ideographs, f.boost*1.5)
+	for _, t := range q.terms {
+		for _, field := range fields {
+			one := bleve.NewTermQuery(t.text)
+			one.SetField(field)
+			one.SetBoost(boosts[field])
+			d.AddQuery(one)
 		}
 	}
-	q.addPhrase(d, fieldText+q.suffix)
 	return d
 }
 
-// analyzerOf is the analyzer that a field was indexed with.
-func analyzerOf(field string) string {
-	if strings.HasSuffix(field, cjkSuffix) {
-		return cjk.AnalyzerName
-	}
-	return english
-}
-
-func (q query) addPhrase(d *blevequery.DisjunctionQuery, field string) {
-	if q.count > maxPhrase || len(q.terms) < 2 {
-		return
-	}
-	m := bleve.NewMatchPhraseQuery(strings.Trim(q.text, `"`))
-	m.SetField(field)
-	m.Analyzer = analyzerOf(field)
-	m.SetBoost(2)
-	d.AddQuery(m)
-}
-
-// parts separates words in ideographs from the others.
-func parts(text string) (latin, ideographs string) {
-	if !strings.ContainsFunc(text, isCJK) {
-		return text, ""
-	}
-	var l, c strings.Builder
-	for _, r := range text {
-		if isCJK(r) {
-			c.WriteRune(r)
-			l.WriteByte(' ')
-			continue
-		}
-		l.WriteRune(r)
-		c.WriteByte(' ')
-	}
-	return strings.TrimSpace(l.String()), strings.TrimSpace(c.String())
-}
-
-// coverage is which part of the query's words a passage holds, from 0 to 1.
-func (q query) coverage(m *blevesearch.DocumentMatch) float64 {
-	found := map[string]bool{}
-	for field, terms := range m.Locations {
-		if strings.HasSuffix(field, cjkSuffix) != (q.suffix == cjkSuffix) {
-			continue
-		}
-		for term := range terms {
-			if q.terms[term] {
-				found[term] = true
-			}
-		}
-	}
-	return float64(len(found)) / float64(max(1, len(q.terms)))
-}
+// boosts are how much more than in the text a word counts where passages are looked for.
+var boosts = map[string]float64{fieldText: 1, fieldTitle: 1, fieldHeading: 1, fieldPath: 0.5}

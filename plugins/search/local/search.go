@@ -2,14 +2,9 @@ package local
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/blevesearch/bleve/v2"
-	blevesearch "github.com/blevesearch/bleve/v2/search"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
@@ -22,8 +17,6 @@ const (
 	maxChunks      = 3
 	// rawBudget bounds the text of all documents of one answer, in bytes.
 	rawBudget = 8 << 20
-	// maxHits is how many passages are looked at to find enough documents.
-	maxHits = 1000
 	// chunkMark stands between two passages of one document.
 	chunkMark = "\n[...]\n"
 )
@@ -97,71 +90,6 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 	}
 	out.ResponseTime = webops.Seconds(start)
 	return out, nil
-}
-
-// hit is a document that was found, with its best passages.
-type hit struct {
-	address string
-	title   string
-	score   float64
-	chunks  []string
-}
-
-// find looks at more and more passages until they belong to enough documents.
-func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
-	q := parseQuery(p.query, b.follower.index.bleve.Mapping())
-	for size := min(maxHits, p.results*8+20); ; size = min(maxHits, size*4) {
-		r := bleve.NewSearchRequestOptions(q.bleve(), size, 0, false)
-		r.Fields = []string{fieldText, fieldTitle}
-		r.IncludeLocations = true
-		found, err := b.follower.index.bleve.SearchInContext(ctx, r)
-		if err != nil {
-			return nil, fmt.Errorf("search index: %w", err)
-		}
-		hits := group(found.Hits, q, p)
-		if len(hits) >= p.results || len(found.Hits) < size || size == maxHits {
-			return hits[:min(len(hits), p.results)], nil
-		}
-	}
-}
-
-// group makes documents of passages. A document is as good as its best passage: by rank, and by how many of the words
-// it holds.
-func group(found blevesearch.DocumentMatchCollection, q query, p searchParams) []*hit {
-	var out []*hit
-	byAddress := map[string]*hit{}
-	for _, m := range found {
-		at := documentOf(m.ID)
-		if !p.where.permit(at) {
-			continue
-		}
-		h := byAddress[at]
-		if h == nil {
-			title, _ := m.Fields[fieldTitle].(string)
-			h = &hit{address: at, title: title}
-			byAddress[at] = h
-			out = append(out, h)
-		}
-		score := 0.0
-		if top := found[0].Score; top > 0 {
-			score = 0.6*m.Score/top + 0.4*q.coverage(m)
-		}
-		h.score = max(h.score, score)
-		if len(h.chunks) < p.chunks {
-			text, _ := m.Fields[fieldText].(string)
-			h.chunks = append(h.chunks, excerpt(text, offsets(m)))
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *hit) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return strings.Compare(a.address, b.address)
-	})
-	return out
 }
 
 func (b *backend) results(hits []*hit, p searchParams) []result {

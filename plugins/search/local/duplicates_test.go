@@ -1,0 +1,48 @@
+package local
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestVariants(t *testing.T) {
+	long := strings.Repeat("the quick brown fox jumps over the lazy dog and then some other animals come by ", 3) +
+		"whoever finds a mistake in the great ledger of the harbour is given a barrel of herring and a seat beside the stove in winter"
+	for text, want := range map[string]bool{
+		long: true, strings.ToUpper(long) + "!": true, strings.ReplaceAll(long, " ", "\n\n"): true,
+		strings.Replace(long, "herring", "cod", 1): true, strings.Repeat("entirely different words stand here ", 20): false,
+		"short": false, "": false, "...": false,
+	} {
+		for title, same := range map[string]bool{"The book": true, "Another": strings.EqualFold(withoutMarks(text), long)} {
+			v := newVariants()
+			if first := v.of(&listing{address: "file:a", print: newFingerprint("The book", long)}); first != nil {
+				t.Fatal("the first document is a variant")
+			}
+			got := v.of(&listing{address: "file:b", print: newFingerprint(title, text)}) != nil
+			if got != (want && same) {
+				t.Errorf("%s, %.60q: got %v", title, text, got)
+			}
+		}
+	}
+	v := newVariants()
+	for _, text := range []string{"...", "...", "", "short", "brief"} {
+		if v.of(&listing{print: newFingerprint("Title", text)}) != nil {
+			t.Errorf("%q is a variant", text)
+		}
+	}
+}
+
+func withoutMarks(s string) string {
+	return strings.Join(strings.Fields(strings.TrimRight(s, "!")), " ")
+}
+
+func TestBetterAddress(t *testing.T) {
+	best := []string{"https://a.example/x", "https://a.example/x/index", "http://a.example/x", "https://a.example/x?y=1"}
+	for i, a := range best {
+		for j, b := range best {
+			if got := betterAddress(a, b); got != (i < j) {
+				t.Errorf("%s before %s: %v", a, b, got)
+			}
+		}
+	}
+}

@@ -80,6 +80,9 @@ func openCorpus(b *testing.B, corpus map[string][]byte) search.Backend {
 	return backend
 }
 
+// leastQuality is the nDCG@5 below which BenchmarkRanking fails.
+const leastQuality = 0.85
+
 // BenchmarkRanking asks judged queries of real documentation. The figures are the quality of the first five results in
 // each language, and the time of a query.
 func BenchmarkRanking(b *testing.B) {
@@ -108,7 +111,11 @@ func BenchmarkRanking(b *testing.B) {
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(medianMillis(took), "p50-ms/query")
-	b.ReportMetric((sums["en"]+sums["zh"])/(counts["en"]+counts["zh"]), "nDCG@5")
+	quality := (sums["en"] + sums["zh"]) / (counts["en"] + counts["zh"])
+	if quality < leastQuality {
+		b.Errorf("nDCG@5 is %.3f, at least %.2f is wanted", quality, leastQuality)
+	}
+	b.ReportMetric(quality, "nDCG@5")
 	for language := range sums {
 		b.ReportMetric(sums[language]/counts[language], "nDCG@5-"+language)
 	}
@@ -139,6 +146,7 @@ func BenchmarkCostlyQueries(b *testing.B) {
 	}
 }
 
+// medianMillis returns the median in milliseconds.
 func medianMillis(took []time.Duration) float64 {
 	slices.Sort(took)
 	return float64(took[len(took)/2].Microseconds()) / 1000

@@ -170,7 +170,7 @@ func TestQueriesAreBounded(t *testing.T) {
 		"300 words":              {many.String(), 500},
 	} {
 		before := started()
-		if _, err := b.find(t.Context(), searchParams{query: tt.query, results: 5, chunks: 1}); err != nil {
+		if _, err := b.find(t.Context(), searchParams{query: tt.query, results: 5}); err != nil {
 			t.Fatal(err)
 		}
 		if n := started() - before; n > tt.most {

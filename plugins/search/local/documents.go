@@ -52,13 +52,13 @@ func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Sou
 	if err := b.wait(ctx); err != nil {
 		return nil, err
 	}
-	hits, err := b.find(ctx, searchParams{query: q.Text, results: q.Max, chunks: maxChunks, where: where})
+	hits, err := b.find(ctx, searchParams{query: q.Text, results: q.Max, where: where})
 	if err != nil {
 		return nil, err
 	}
 	var out []research.Source
 	for _, h := range hits {
-		out = append(out, research.Source{Title: h.title, URL: h.address, Content: strings.Join(h.chunks, "\n\n")})
+		out = append(out, research.Source{Title: h.title, URL: h.address, Content: strings.Join(h.chunks(maxChunks), "\n\n")})
 	}
 	return out, nil
 }

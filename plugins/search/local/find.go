@@ -29,7 +29,17 @@ type hit struct {
 	address string
 	title   string
 	score   float64
-	chunks  []string
+	// passages are the best first.
+	passages []ranked
+}
+
+// chunks returns the parts of the best n passages in which the query's words are.
+func (h *hit) chunks(n int) []string {
+	var out []string
+	for _, p := range h.passages[:min(n, len(h.passages))] {
+		out = append(out, excerpt(p.text, p.offsets))
+	}
+	return out
 }
 
 // find returns the documents that fit best: the index lists passages, of which the most promising are ranked.
@@ -55,11 +65,11 @@ func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
 	ranker := newRanker(q, ix.Mapping().AnalyzerNamed(indexAnalyzer))
 	var out []*hit
 	for _, l := range listed {
-		h, err := ranker.document(l, reader, p.chunks)
+		h, err := ranker.document(l, reader)
 		if err != nil {
 			return nil, err
 		}
-		if h != nil {
+		if len(h.passages) > 0 {
 			out = append(out, h)
 		}
 	}
@@ -126,14 +136,9 @@ func promising(all []*listing) []*listing {
 	return all
 }
 
-// document ranks a document by its passages; its score is from 0 to 1. It returns nil if they have left the index
-// meanwhile.
-func (r *ranker) document(l *listing, reader bleveindex.IndexReader, chunks int) (*hit, error) {
-	type chunk struct {
-		ranked
-		text string
-	}
-	var all []chunk
+// document ranks a document by its passages; its score is from 0 to 1. One whose passages have left the index meanwhile
+// has none.
+func (r *ranker) document(l *listing, reader bleveindex.IndexReader) (*hit, error) {
 	out := &hit{address: l.address}
 	path := plainPath(l.address)
 	for _, id := range l.passages {
@@ -143,20 +148,14 @@ func (r *ranker) document(l *listing, reader bleveindex.IndexReader, chunks int)
 		}
 		if p.text != "" {
 			out.title = title
-			all = append(all, chunk{r.rank(p, title, path), p.text})
+			out.passages = append(out.passages, r.rank(p, title, path))
 		}
 	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	slices.SortStableFunc(all, func(a, b chunk) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(out.passages, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	share := 1.0
-	for i, c := range all {
-		out.score += share * c.score
+	for _, p := range out.passages {
+		out.score += share * p.score
 		share = furtherPassages
-		if i < chunks {
-			out.chunks = append(out.chunks, excerpt(c.text, c.offsets))
-		}
 	}
 	out.score /= r.highest() * (1 + furtherPassages*(perDocument-1))
 	return out, nil

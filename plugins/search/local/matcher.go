@@ -12,28 +12,25 @@ import (
 type matcher struct {
 	analyzer analysis.Analyzer
 	terms    map[string]int
-	// starts are the first letters of the terms: a word and its stem begin alike.
-	starts map[string]bool
+	// starts are the first letters of the terms, small ones: a word and its stem begin alike.
+	starts [utf8.RuneSelf]bool
 	// known are the words that were analysed, with the terms in them.
 	known map[string][]int
 	// analyse: a term is in letters other than English and Chinese ones, so that texts are analysed in full.
 	analyse bool
 }
 
-// startLetters is how many letters a word and its stem have in common at least.
-const startLetters = 2
-
 func newMatcher(terms []term, analyzer analysis.Analyzer) *matcher {
-	m := &matcher{analyzer: analyzer, terms: map[string]int{}, starts: map[string]bool{}, known: map[string][]int{}}
+	m := &matcher{analyzer: analyzer, terms: map[string]int{}, known: map[string][]int{}}
 	for i, t := range terms {
 		m.terms[t.text] = i
-		m.starts[start(t.text)] = true
+		if t.text[0] < utf8.RuneSelf {
+			m.starts[t.text[0]] = true
+		}
 		m.analyse = m.analyse || strings.ContainsFunc(t.text, func(r rune) bool { return r >= utf8.RuneSelf && !unicode.Is(unicode.Han, r) })
 	}
 	return m
 }
-
-func start(word string) string { return word[:min(len(word), startLetters)] }
 
 // each yields the terms in a text with the place of each among the words and in bytes, and returns how many words there
 // are, and how many of them are ideographs. A pair of ideographs stands at the place of its first one.
@@ -108,21 +105,27 @@ func isWordLetter(r rune) bool {
 
 // lookUp returns the terms in a word: one or none, unless it is of several scripts.
 func (m *matcher) lookUp(word string) []int {
-	if found, ok := m.known[word]; ok {
-		return found
+	if !m.possible(word) {
+		return nil
 	}
-	var found []int
-	if lower := strings.ToLower(word); !isASCII(word) || m.starts[start(lower)] || m.starts[lower[:1]] {
+	found, ok := m.known[word]
+	if !ok {
 		for _, token := range m.analyzer.Analyze([]byte(word)) {
 			if i, ok := m.terms[string(token.Term)]; ok {
 				found = append(found, i)
 			}
 		}
+		m.known[word] = found
 	}
-	m.known[word] = found
 	return found
 }
 
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+// possible reports whether a word may be a term.
+func (m *matcher) possible(word string) bool {
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return m.starts[word[0]] || 'A' <= word[0] && word[0] <= 'Z' && m.starts[word[0]|0x20]
 }

@@ -4,8 +4,9 @@
 //
 // It keeps a full-text index, for Chinese and English, in the instance's data directory and follows changes by looking
 // at size and time of every file in short intervals; a file that looks changed is indexed again if its content is
-// another. Documents are cut into passages, and the best passages are what a search returns. Documents have addresses
-// such as file:core/docs/search.md, relative to the configuration file, which extract accepts as well.
+// another. Documents are cut into passages, and the best passages are what a search returns; documents with the same
+// text are one result. Documents have addresses such as file:core/docs/search.md, relative to the configuration file,
+// which extract accepts as well.
 //
 // The pages of sites are kept in files of the data directory, from which they come into the index; they have their own
 // addresses. A site is visited again after a day or what the configuration says, and asked only for what has changed.

@@ -67,6 +67,7 @@ func (r *ranker) highest() float64 { return r.most * (1 + nearness + titleFit) }
 
 // ranked is what a ranker finds out about a passage.
 type ranked struct {
+	text  string
 	score float64
 	// offsets are the places of the query's words in the text, in bytes and in order.
 	offsets []int
@@ -83,7 +84,7 @@ func (r *ranker) rank(p passage, title, path string) ranked {
 		}
 	}
 	text := r.text(p.text)
-	out := ranked{score: titleFit * r.shortText(title).fit * r.most, offsets: text.offsets}
+	out := ranked{text: p.text, score: titleFit * r.shortText(title).fit * r.most, offsets: text.offsets}
 	for i, t := range r.query.terms {
 		n := counts[i] + text.counts[i]
 		out.score += t.weight * n / (n + saturation)

@@ -96,7 +96,7 @@ func (b *backend) results(hits []*hit, p searchParams) []result {
 	out, budget := []result{}, rawBudget
 	for _, h := range hits {
 		r := result{
-			Title: h.title, URL: h.address, Content: strings.Join(h.chunks, chunkMark),
+			Title: h.title, URL: h.address, Content: strings.Join(h.chunks(p.chunks), chunkMark),
 			Score: math.Round(min(h.score, 1)*1e4) / 1e4,
 		}
 		if p.raw != "false" {

@@ -85,7 +85,8 @@ func (f *fetcher) fetch(ctx context.Context, v *visit) (err error) {
 			err = errBroken
 		}
 	}()
-	v.page, v.links, v.noText, v.known = Page{}, nil, false, nil
+	v.page, v.links, v.noText = Page{}, nil, false
+	conditions := f.conditions(v)
 	u, err := url.Parse(v.url)
 	if err != nil {
 		return errBroken
@@ -97,7 +98,7 @@ func (f *fetcher) fetch(ctx context.Context, v *visit) (err error) {
 		v.again = true
 		return errBroken
 	}
-	a, err := f.request(ctx, u, f.conditions(v), readPage)
+	a, err := f.request(ctx, u, conditions, readPage)
 	if err != nil {
 		v.noText = errors.Is(err, errNoText)
 		return readableError(err)
@@ -118,6 +119,7 @@ func (f *fetcher) takeTurn(address string) bool {
 
 // conditions looks up what was kept of a page and makes the headers that ask for it only if it has changed.
 func (f *fetcher) conditions(v *visit) http.Header {
+	v.known = nil
 	if f.known == nil {
 		return nil
 	}

@@ -138,3 +138,34 @@ func TestKnownPagesAreAskedForConditionally(t *testing.T) {
 		t.Errorf("a page that is gone: %+v", result)
 	}
 }
+
+// A host whose robots.txt cannot be had for a while keeps the pages that were known of it: they fail, and are not gone.
+func TestKnownPagesBehindAFailingRobots(t *testing.T) {
+	other := &kept{count: map[int]int{}, pages: map[string]string{"/x": `<p>x</p><a href="/leaf">l</a>`, "/leaf": "<p>leaf</p>"}}
+	away := httptest.NewServer(other)
+	t.Cleanup(away.Close)
+	home := newSite(t, "", map[string]string{"/": page("Home", away.URL+"/x")})
+	c := newCrawler(t, crawl.Config{}, home, &site{Server: away})
+	known := map[string]crawl.Known{}
+	var mu sync.Mutex
+	o := options(t, home.URL)
+	o.MaxDepth, o.SelectDomains = 3, res(`^127\.0\.0\.1$`)
+	o.Known = func(address string) (crawl.Known, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		found, ok := known[address]
+		return found, ok
+	}
+	for _, p := range run(t, c, o).Pages {
+		known[p.URL] = p.Known
+	}
+	other.set("/robots.txt", "busy")
+	r := run(t, c, o)
+	failed := map[string]bool{}
+	for _, f := range r.Failed {
+		failed[strings.TrimPrefix(f.URL, away.URL)] = f.Gone
+	}
+	if diff := cmp.Diff(map[string]bool{"/x": false, "/leaf": false}, failed); diff != "" {
+		t.Errorf("failed, and gone: %s", diff)
+	}
+}

@@ -104,11 +104,16 @@ func printDescription(w io.Writer, s *Server) error {
 	return enc.Encode(v)
 }
 
-// watchParent ends the process when the host is gone, however that happened.
+// watchParent ends the process when the host is gone, however that happened. At its first look it returns the memory that
+// the start has used, as much again as a plugin without calls needs.
 func watchParent(host int) {
-	for range time.Tick(500 * time.Millisecond) {
+	for first := true; ; first = false {
+		time.Sleep(500 * time.Millisecond)
 		if os.Getppid() != host {
 			os.Exit(0)
+		}
+		if first {
+			debug.FreeOSMemory()
 		}
 	}
 }

@@ -71,6 +71,9 @@ func (b *bench) roundTrip() (time.Duration, error) {
 	return median(took), nil
 }
 
+// settleTime is how long a plugin is left alone before it counts as idle: it returns what its start used.
+const settleTime = time.Second
+
 // plugin measures starts, memory, and how fast a killed plugin answers again.
 func (b *bench) plugin() error {
 	var starts []time.Duration
@@ -86,6 +89,7 @@ func (b *bench) plugin() error {
 			return err
 		}
 		starts = append(starts, time.Since(began))
+		time.Sleep(settleTime)
 		if pid, err := strconv.Atoi(client.ID()); err == nil {
 			p, d := memory(pid)
 			pss, dirty = append(pss, p), append(dirty, d)

@@ -180,17 +180,20 @@ func (r *Redactor) build() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// escape matches an escaped byte of a URL.
+var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
 // spellings are the ways in which a value may stand in text.
 func spellings(v string) []string {
-	out := []string{v}
 	quoted := strconv.Quote(v)
 	quoted = quoted[1 : len(quoted)-1]
-	for _, other := range []string{url.QueryEscape(v), url.PathEscape(v), jsonEscape(v), quoted, strings.ReplaceAll(v, `"`, `\"`)} {
-		if !slices.Contains(out, other) {
-			out = append(out, other)
-		}
+	all := []string{v, jsonEscape(v), quoted, strings.ReplaceAll(v, `"`, `\"`)}
+	query := url.QueryEscape(v)
+	for _, escaped := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(v)} {
+		all = append(all, escaped, escape.ReplaceAllStringFunc(escaped, strings.ToLower))
 	}
-	return out
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func jsonEscape(v string) string {

@@ -74,6 +74,7 @@ func TestRedactorString(t *testing.T) {
 		`got th-AbCd-verysecretvalue.`:                `got [redacted].`,
 		`got th-AbCd-verysecretvalue-longer.`:         `got [redacted].`,
 		`q=pa+ss%2Fw%26rd%22x`:                        `q=[redacted]`,
+		`q=pa%20ss%2fw%26rd%22x`:                      `q=[redacted]`,
 		`{"p":"pa ss/w\u0026rd\"x"}`:                  `{"p":"[redacted]"}`,
 		`{"api_key":"k1","q":"x"}`:                    `{"api_key":"[redacted]","q":"x"}`,
 		`{"API_KEY" : "k\"1", "q":"x"}`:               `{"API_KEY" : "[redacted]", "q":"x"}`,

@@ -26,6 +26,7 @@ const (
 	maxDifferent = 6
 )
 
+// newFingerprint makes the fingerprint of a document. One without words has none.
 func newFingerprint(title, text string) fingerprint {
 	all := fnv.New64a()
 	var votes [64]int
@@ -73,6 +74,7 @@ func mix(h uint64) uint64 {
 	return h
 }
 
+// eachWord yields the words of a text in small letters; an ideograph is one.
 func eachWord(text string, yield func(string)) {
 	var word strings.Builder
 	end := func() {
@@ -110,18 +112,20 @@ func newVariants() *variants {
 	return &variants{byText: map[uint64]*listing{}, byTitle: map[uint64][]*listing{}}
 }
 
-// of returns a document that was added and of which l is a variant, with the same text or nearly the same text and title.
-// If there is none it adds l and returns nil. Of documents with the same text, the best address is kept.
-func (v *variants) of(l *listing) *listing {
+// add adds l and returns it, unless it is a variant of a document that was added before: one with the same text, or with
+// the same title and nearly the same text. Then it returns nil, or that document if the text is the same and l has the
+// better address: the document takes the address and loses its passages, which are those of another address.
+func (v *variants) add(l *listing) (kept *listing, fresh bool) {
 	if same := v.byText[l.print.Words]; same != nil {
-		if betterAddress(l.address, same.address) {
-			same.address = l.address
+		if !betterAddress(l.address, same.address) {
+			return nil, false
 		}
-		return same
+		same.address, same.passages = l.address, nil
+		return same, false
 	}
 	for _, other := range v.byTitle[l.print.Title] {
 		if other.print.similar(l.print) {
-			return other
+			return nil, false
 		}
 	}
 	if l.print.Words != 0 {
@@ -130,7 +134,7 @@ func (v *variants) of(l *listing) *listing {
 	if l.print.Similar != 0 {
 		v.byTitle[l.print.Title] = append(v.byTitle[l.print.Title], l)
 	}
-	return nil
+	return l, true
 }
 
 // betterAddress reports whether a is a better address of a document than b: without a query rather than with one, then

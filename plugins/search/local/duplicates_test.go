@@ -15,20 +15,30 @@ func TestVariants(t *testing.T) {
 	} {
 		for title, same := range map[string]bool{"The book": true, "Another": strings.EqualFold(withoutMarks(text), long)} {
 			v := newVariants()
-			if first := v.of(&listing{address: "file:a", print: newFingerprint("The book", long)}); first != nil {
+			if _, fresh := v.add(&listing{address: "file:a", print: newFingerprint("The book", long)}); !fresh {
 				t.Fatal("the first document is a variant")
 			}
-			got := v.of(&listing{address: "file:b", print: newFingerprint(title, text)}) != nil
-			if got != (want && same) {
-				t.Errorf("%s, %.60q: got %v", title, text, got)
+			if _, fresh := v.add(&listing{address: "file:b", print: newFingerprint(title, text)}); fresh == (want && same) {
+				t.Errorf("%s, %.60q: got %v", title, text, fresh)
 			}
 		}
 	}
 	v := newVariants()
 	for _, text := range []string{"...", "...", "", "short", "brief"} {
-		if v.of(&listing{print: newFingerprint("Title", text)}) != nil {
+		if _, fresh := v.add(&listing{print: newFingerprint("Title", text)}); !fresh {
 			t.Errorf("%q is a variant", text)
 		}
+	}
+}
+
+func TestVariantWithABetterAddress(t *testing.T) {
+	v, print := newVariants(), newFingerprint("Title", "the same words")
+	first, _ := v.add(&listing{address: "https://a.example/x?y=1", print: print, passages: []string{"https://a.example/x?y=1#0"}})
+	if kept, fresh := v.add(&listing{address: "https://a.example/x", print: print}); fresh || kept != first || first.address != "https://a.example/x" || first.passages != nil {
+		t.Errorf("got %+v, %v, %+v", kept, fresh, first)
+	}
+	if kept, fresh := v.add(&listing{address: "https://a.example/x/index.html", print: print}); fresh || kept != nil {
+		t.Errorf("got %+v, %v", kept, fresh)
 	}
 }
 

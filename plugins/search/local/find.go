@@ -108,17 +108,15 @@ func (b *backend) byDocument(found blevesearch.DocumentMatchCollection, where do
 		at := documentOf(m.ID)
 		l, ok := seen[at]
 		if !ok {
+			fresh := false
 			if where.permit(at) {
-				l = &listing{address: at, print: b.follower.fingerprint(at)}
+				l, fresh = others.add(&listing{address: at, print: b.follower.fingerprint(at)})
 			}
-			if l != nil && others.of(l) != nil {
-				l = nil
-			}
-			if seen[at] = l; l != nil {
+			if seen[at] = l; fresh {
 				out = append(out, l)
 			}
 		}
-		if l != nil && len(l.passages) < perDocument {
+		if l != nil && l.address == at && len(l.passages) < perDocument {
 			l.passages = append(l.passages, m.ID)
 		}
 	}

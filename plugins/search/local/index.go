@@ -24,7 +24,7 @@ const (
 	fieldPath    = "path"
 )
 
-var fields = []string{fieldText, fieldTitle, fieldHeading, fieldPath}
+var passageFields = []string{fieldText, fieldTitle, fieldHeading, fieldPath}
 
 // formatVersion changes with everything that makes an index useless for newer code: mapping, passages, manifest.
 const formatVersion = "2"
@@ -155,7 +155,7 @@ func newMapping() (mapping.IndexMapping, error) {
 		return nil, err
 	}
 	doc := bleve.NewDocumentStaticMapping()
-	for _, name := range fields {
+	for _, name := range passageFields {
 		f := bleve.NewTextFieldMapping()
 		f.Name, f.Analyzer = name, indexAnalyzer
 		// The places of words are not kept: they would be most of the index, and a search looks at few passages.

@@ -127,8 +127,8 @@ func stripProse(text string) string {
 	return out.String()
 }
 
-// marks are what template marks begin and end with.
-var marks = []struct {
+// templateMarks are what marks begin and end with, and how long they may be.
+var templateMarks = []struct {
 	open, end string
 	reach     int
 }{
@@ -183,7 +183,7 @@ func codeSpan(text string) int {
 // markAt returns the length of the mark at a place of a text, 0 if there is none, and what people see of it.
 func markAt(text string, at int) (n int, shown string) {
 	rest := text[at:]
-	for _, m := range marks {
+	for _, m := range templateMarks {
 		if strings.HasPrefix(rest, m.open) {
 			if end := strings.Index(clip(rest, m.reach), m.end); end > 0 {
 				return end + len(m.end), ""

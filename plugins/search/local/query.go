@@ -47,7 +47,7 @@ func parseQuery(text string, m mapping.IndexMapping) query {
 	seen := map[string]bool{}
 	for _, name := range []string{queryAnalyzer, literalAnalyzer} {
 		for _, token := range m.AnalyzerNamed(name).Analyze([]byte(withoutAskingWords(text))) {
-			if word := string(token.Term); !seen[word] && len(q.terms) < maxWords {
+			if word := string(token.Term); word != "" && !seen[word] && len(q.terms) < maxWords {
 				seen[word] = true
 				q.terms = append(q.terms, term{text: word})
 			}
@@ -90,7 +90,7 @@ func (q *query) weigh(ctx context.Context, reader bleveindex.IndexReader) error 
 
 // passagesWith returns how many passages have a word, in whichever field it is in most of.
 func passagesWith(ctx context.Context, reader bleveindex.IndexReader, word string) (most uint64, err error) {
-	for _, field := range fields {
+	for _, field := range passageFields {
 		list, err := reader.TermFieldReader(ctx, []byte(word), field, false, false, false)
 		if err != nil {
 			return 0, fmt.Errorf("look up a word: %w", err)
@@ -107,7 +107,7 @@ func passagesWith(ctx context.Context, reader bleveindex.IndexReader, word strin
 func (q query) bleve() blevequery.Query {
 	d := bleve.NewDisjunctionQuery()
 	for _, t := range q.terms {
-		for _, field := range fields {
+		for _, field := range passageFields {
 			one := bleve.NewTermQuery(t.text)
 			one.SetField(field)
 			one.SetBoost(boosts[field])

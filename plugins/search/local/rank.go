@@ -44,18 +44,18 @@ type ranker struct {
 	// most is what all words of the query weigh at most.
 	most float64
 	// short holds the titles, headings and paths that were looked at, which many passages share.
-	short map[string]shortText
+	short map[string]shortMatch
 }
 
-// shortText is what a ranker finds out about a title, heading or path.
-type shortText struct {
+// shortMatch is what of the query is in a title, heading or path.
+type shortMatch struct {
 	counts []float64
 	// fit is 1 if it consists of the query's words, and 0 if it has none of them.
 	fit float64
 }
 
 func newRanker(q query, analyzer analysis.Analyzer) *ranker {
-	r := &ranker{query: q, matcher: newMatcher(q.terms, analyzer), short: map[string]shortText{}}
+	r := &ranker{query: q, matcher: newMatcher(q.terms, analyzer), short: map[string]shortMatch{}}
 	for _, t := range q.terms {
 		r.most += t.weight
 	}
@@ -79,12 +79,12 @@ func (r *ranker) rank(p passage, title, path string) ranked {
 		text  string
 		boost float64
 	}{{title, titleBoost}, {p.heading, headingBoost}, {path, pathBoost}} {
-		for i, n := range r.shortText(field.text).counts {
+		for i, n := range r.matchShort(field.text).counts {
 			counts[i] += field.boost * n
 		}
 	}
-	text := r.text(p.text)
-	out := ranked{text: p.text, score: titleFit * r.shortText(title).fit * r.most, offsets: text.offsets}
+	text := r.matchText(p.text)
+	out := ranked{text: p.text, score: titleFit * r.matchShort(title).fit * r.most, offsets: text.offsets}
 	for i, t := range r.query.terms {
 		n := counts[i] + text.counts[i]
 		out.score += t.weight * n / (n + saturation)
@@ -98,8 +98,8 @@ func (r *ranker) rank(p passage, title, path string) ranked {
 	return out
 }
 
-// text is where a text has the query's words.
-type text struct {
+// textMatch is where a text has the query's words.
+type textMatch struct {
 	counts []float64
 	// distances are how far each word is from the one before it in the query, where they are closest; 0 is nowhere.
 	distances []int
@@ -108,9 +108,10 @@ type text struct {
 	ideographs bool
 }
 
-func (r *ranker) text(s string) text {
+// matchText finds the query's words in the text of a passage.
+func (r *ranker) matchText(s string) textMatch {
 	n := len(r.query.terms)
-	out := text{counts: make([]float64, n), distances: make([]int, n)}
+	out := textMatch{counts: make([]float64, n), distances: make([]int, n)}
 	last := make([]int, n)
 	words, ideographs := r.matcher.each(s, func(i, position, offset int) {
 		position++
@@ -145,12 +146,12 @@ func lengthNorm(words int, typical, share float64) float64 {
 	return 1 - share + share*float64(words)/typical
 }
 
-// shortText finds the query's words in a title, heading or path. A word that is there twice counts once.
-func (r *ranker) shortText(s string) shortText {
+// matchShort finds the query's words in a title, heading or path. A word that is there twice counts once.
+func (r *ranker) matchShort(s string) shortMatch {
 	if known, ok := r.short[s]; ok {
 		return known
 	}
-	out := shortText{counts: make([]float64, len(r.query.terms))}
+	out := shortMatch{counts: make([]float64, len(r.query.terms))}
 	words, _ := r.matcher.each(s, func(i, _, _ int) { out.counts[i] = 1 })
 	found, weight := 0.0, 0.0
 	for i, t := range r.query.terms {

@@ -88,3 +88,24 @@ func TestEqualDocumentsAreOneResult(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// Many copies of what fits best leave room for what fits less.
+func TestCopiesLeaveRoom(t *testing.T) {
+	files := map[string]string{}
+	for i := range 120 {
+		files[fmt.Sprintf("docs/v%03d/ledger.md", i)] = "---\ntitle: Version " + fmt.Sprint(i) + "\n---\n\n" + strings.Repeat(story+"\n\n", 8)
+	}
+	for _, name := range []string{"mill", "inn", "church"} {
+		files["docs/"+name+".md"] = "# The " + name + "\n\nIt has a book, which is no ledger of the harbour.\n"
+	}
+	b, _ := newHouse(t, files).open(t)
+	a := find(t, b, "ledger harbour")
+	if len(a.Results) != 4 || !slices.Contains(a.urls(), "file:docs/v000/ledger.md") {
+		t.Fatalf("got %v", a.urls())
+	}
+	for _, r := range a.Results {
+		if r.URL == "file:docs/v000/ledger.md" && r.Title != "Version 0" {
+			t.Errorf("%s has the title %s of another address", r.URL, r.Title)
+		}
+	}
+}

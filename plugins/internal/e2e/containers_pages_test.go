@@ -3,6 +3,9 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +19,7 @@ func containersPages(st stack, web service, jobs map[string]string) [][2]string 
 	svc := "/services/" + st.ID + "/" + web.ID
 	return [][2]string{
 		{"home", "/system"}, {"stacks", "/stacks"}, {"stacks-none", "/stacks?q=nothing-has-this-name"}, {"stack", "/stacks/" + st.ID},
-		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
+		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
 		{"job-update", "/queue/" + jobs["update"]}, {"job-check", "/queue/" + jobs["check"]}, {"job-plan", "/queue/" + jobs["plan"]}, {"job-back", "/queue/" + jobs["back"]},
 		{"job-discovery", "/queue/" + jobs["discovery"]}, {"inference", "/queue/version-inference"}, {"discovery", "/discovery"}, {"deploy", "/deploy-check"},
 		{"settings", "/settings"}, {"hooks-off", "/host-packages"},
@@ -50,6 +53,20 @@ func TestContainersPages(t *testing.T) {
 	c.finished(t, jobs["check"], "success")
 	c.api(t, http.MethodPost, "/api/ignores", fmt.Sprintf(`{"scope":{"type":"service","serviceId":%q},"match":{"kind":"semver","value":">=9"},"note":"too early"}`, web.ID), http.StatusOK)
 	c.api(t, http.MethodPost, "/api/deploy-check/report/refresh", "", http.StatusAccepted)
+
+	// An edit that nobody has applied is shown before an update and before a rollback.
+	file := filepath.Join(a.dir, "docker-compose.yml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(text), "    stop_grace_period: 1s\n", "    stop_grace_period: 1s\n    environment: {ADDED: \"1\"}\n", 1)
+	if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.open("/services/" + st.ID + "/" + web.ID + "/rollback")
+	b.shows("ADDED")
+	b.do(chromedp.WaitVisible(chromedp.CSS("input[name='drift']")))
 
 	b.open("/deploy-check")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".checks-list")))

@@ -202,8 +202,6 @@ func resultText(v *ui.View, j service.Job) string {
 	}
 	id := "containers.failure.job"
 	switch {
-	case j.Status == "canceled":
-		id = "containers.failure.canceled"
 	case j.ResultReason.Raw != "":
 		id = "containers.failure." + j.ResultReason.Raw
 	case failureStep(j) != "":

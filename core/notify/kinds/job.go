@@ -53,8 +53,8 @@ func outcomeOf(e JobEvent) outcome {
 	return outcome{"other", notify.Info, card.Neutral}
 }
 
-// services are those that the message is about: what changed if the job succeeded, what did not change otherwise, else all
-// that the job was about.
+// services are those that the message is about: what changed if the job succeeded, else what did not change; where that is not
+// known, all that the job was about. There are none where all changed and the job ended otherwise.
 func (e JobEvent) services() []VersionChange {
 	only, ok := e.only()
 	switch unchanged := e.unchanged(); {
@@ -63,7 +63,7 @@ func (e JobEvent) services() []VersionChange {
 	case e.Status != statusSuccess && len(unchanged) > 0:
 		return unchanged
 	case len(e.Changed) > 0:
-		return e.Changed
+		return nil
 	case len(e.Affected) > 0:
 		return e.Affected
 	case ok:
@@ -84,7 +84,7 @@ func (e JobEvent) unchanged() []VersionChange {
 
 // besides are the services that changed although the message is about others.
 func (e JobEvent) besides() []VersionChange {
-	if all := e.services(); len(e.Changed) > 0 && all[0] != e.Changed[0] {
+	if all := e.services(); len(e.Changed) > 0 && (len(all) == 0 || all[0] != e.Changed[0]) {
 		return e.Changed
 	}
 	return nil

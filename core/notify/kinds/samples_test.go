@@ -109,6 +109,9 @@ func samples() map[string]any {
 		"job-canceled-undone": job("rolled_back", func(e *JobEvent) {
 			e.Canceled, e.Failed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange}
 		}),
+		"job-canceled-after-all": job("canceled", func(e *JobEvent) {
+			e.Canceled, e.Changed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange}
+		}),
 		"job-canceled-between": job("canceled", func(e *JobEvent) {
 			e.Canceled, e.Changed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange, unread(shopAPI)}
 		}),

@@ -15,7 +15,6 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEve
 	out := kinds.JobEvent{
 		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
 		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
-		Canceled: job.Failure != nil && job.Failure.Reason == queue.ReasonCanceled,
 	}
 	inv, err := s.inventory(ctx)
 	if err != nil {
@@ -42,6 +41,7 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEve
 		out.Excerpt = why.LastError
 	}
 	if why := view.ResultReason; why != nil {
+		out.Canceled = why.Raw == queue.ReasonCanceled
 		out.Failure = reasonIn(s.settings().Locale, why.Summary)
 		out.Excerpt = orElse(out.Excerpt, why.Detail)
 	}

@@ -52,8 +52,10 @@ type changeOutcome struct {
 	TagsPulled  []string
 	Warnings    []PullWarning
 	FailureStep string
-	Trigger     string
-	Backups     []BackupResult
+	// Cut tells that further tags were not pulled, because the job was canceled.
+	Cut     bool
+	Trigger string
+	Backups []BackupResult
 }
 
 // PullWarning is a further tag that could not be pulled.

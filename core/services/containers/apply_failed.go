@@ -31,6 +31,10 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 		c.r.fail(ctx, "%s: %s failed: %s", c.name(), c.outcome.FailureStep, reason(err))
 	}
 	switch {
+	case step == stepExtraTags && errors.Is(err, queue.ErrCanceled):
+		// The update is done; what was left is only told.
+		c.outcome.Cut = true
+		return c.finish(ctx, changeSuccess, nil)
 	case stepOrder(step) >= stepOrder(stepSync):
 		// The service runs and is healthy: only names of images are behind.
 		return c.finish(ctx, changeFailed, err)

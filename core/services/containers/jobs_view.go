@@ -94,19 +94,17 @@ func resultReason(j *queue.Job) *ResultReason {
 	out := &ResultReason{Detail: j.Failure.Message, Raw: j.Failure.Reason}
 	var sum UpdateSummary
 	_ = json.Unmarshal(j.Result, &sum)
-	step := ""
+	step, canceled := "", j.Failure.Reason == queue.ReasonCanceled
 	if part := sum.Deciding(); part != nil {
 		step = part.FailureStep
-		if j.State == queue.Canceled {
-			// What the queue says of a canceled job names no service.
-			out.Detail = orElse(part.LastError, out.Detail)
+		if canceled && !part.Canceled {
+			// It had failed by itself before somebody canceled it.
+			canceled, out.Raw, out.Detail = false, "", orElse(part.LastError, out.Detail)
 		}
 	}
 	lower := strings.ToLower(j.Failure.Message)
 	switch {
-	case j.State == queue.Canceled && step != "" && stepFailure[step] == rollbackFailed:
-		out.Summary = rollbackFailed
-	case j.State == queue.Canceled, j.Failure.Reason == queue.ReasonCanceled:
+	case canceled:
 		out.Summary = canceledText
 	case j.Failure.Reason == queue.ReasonInterrupted:
 		out.Summary = "The core ended while the job ran."
@@ -123,8 +121,6 @@ func resultReason(j *queue.Job) *ResultReason {
 	return out
 }
 
-const rollbackFailed = "The update failed, and so did the rollback."
-
 // stepFailure words what it means when a step of an update fails.
 var stepFailure = map[string]string{
 	stepPrecheck:     "A check before the update failed, so nothing was changed.",
@@ -134,9 +130,9 @@ var stepFailure = map[string]string{
 	stepUp:           "The container could not be recreated.",
 	stepHealth:       "The new container did not become healthy.",
 	stepSync:         "The name of the image could not be set.",
-	stepRollbackTag:  rollbackFailed,
-	stepRollbackUp:   rollbackFailed,
-	stepRollbackWait: rollbackFailed,
+	stepRollbackTag:  "The update failed, and so did the rollback.",
+	stepRollbackUp:   "The update failed, and so did the rollback.",
+	stepRollbackWait: "The update failed, and so did the rollback.",
 }
 
 // JobFilter selects jobs.

@@ -207,6 +207,57 @@ func TestCanceledUpdateSaysSo(t *testing.T) {
 	}
 }
 
+// TestCanceledWhileMoreIsPulled: the service is updated, and the job that was to pull further tags is canceled.
+func TestCanceledWhileMoreIsPulled(t *testing.T) {
+	e := newEnv(t, withChannels, func(e *env) { e.set.Locale = "en" })
+	e.blog()
+	e.publish(webRepo+":1.4", 2)
+	e.switched()
+	recreating, release := e.engine.Hold("compose recreate")
+	req := requestOf(e.serviceOf("blog", "web"))
+	req.PullTags = &[]string{"1.4"}
+	id, err := e.svc.Update(t.Context(), req)
+	e.must(err)
+	<-recreating
+	pulling, _ := e.engine.Hold("pull")
+	release()
+	<-pulling
+	_, err = e.svc.CancelJob(t.Context(), id)
+	e.must(err)
+	job, sum := e.summaryOf(id)
+	if job.Status != "canceled" || len(sum.Stacks) != 1 || len(sum.Stacks[0].Update.ChangedServices) != 1 || sum.Deciding() != nil || e.runs("blog", "web") != imageID(2) {
+		t.Fatalf("%+v, %+v\n%s", job, sum, e.logs(id))
+	}
+	var payload struct{ Human struct{ Detail string } }
+	m := e.told(1)[0]
+	e.must(json.Unmarshal(m.Payload, &payload))
+	if m.Summary != "The update job was canceled." || !strings.Contains(payload.Human.Detail, "Updated services:\n- blog / web") {
+		t.Errorf("%q\n%s", m.Summary, payload.Human.Detail)
+	}
+}
+
+// TestCanceledTooLateToBeTheCause: a job that was on its way back when somebody canceled it tells why it was.
+func TestCanceledTooLateToBeTheCause(t *testing.T) {
+	e := newEnv(t, withChannels, func(e *env) { e.set.Locale = "en" })
+	e.blog()
+	e.switched()
+	e.engine.ScriptImage(imageID(2), fake.Exited(4))
+	entered, release := e.engine.Hold("compose stop")
+	id, err := e.svc.Update(t.Context(), requestOf(e.serviceOf("blog", "web")))
+	e.must(err)
+	<-entered
+	_, err = e.svc.CancelJob(t.Context(), id)
+	e.must(err)
+	release()
+	job := e.ended(id)
+	if why := job.ResultReason; job.Status != "rolled_back" || why.Raw != "" || why.Summary != "The new container did not become healthy. The former version runs again." || !strings.Contains(why.Detail, "exit code 4") {
+		t.Errorf("%s %+v", job.Status, why)
+	}
+	if m := e.told(1)[0]; m.Summary != "blog / web: the update failed and was rolled back." {
+		t.Errorf("%q", m.Summary)
+	}
+}
+
 // TestExitCodesAreOfTheRunThatEnded: a message has the exit code of the command or container that ended, and none for one that
 // runs again.
 func TestExitCodesAreOfTheRunThatEnded(t *testing.T) {

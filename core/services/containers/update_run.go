@@ -75,7 +75,7 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 	if err := jobEnd(ctx, done); err != nil {
 		return out, err
 	}
-	if len(done) == len(spec.Targets) {
+	if len(done) == len(spec.Targets) && !slices.ContainsFunc(done, func(c *change) bool { return c.outcome.Cut }) {
 		// Who cancels now comes too late.
 		return out, nil
 	}

@@ -21,6 +21,8 @@ var (
 	headingID = regexp.MustCompile(`[ \t]*\{#[\w:.-]+\}[ \t]*$`)
 	// admonition begins or ends a box; what follows is its title.
 	admonition = regexp.MustCompile(`^(\s*):::+[ \t]*(?:[A-Za-z-]+)?[ \t]*(.*)$`)
+	// componentName begins the tag of a component, but not what stands for a name, such as <YOUR_NAME>.
+	componentName = regexp.MustCompile(`^</?[A-Z][A-Z0-9]*[a-z][\w.]*[\s/>]`)
 	// componentText are the attributes of a component that people see.
 	componentText = regexp.MustCompile(`\b(?:title|label)=(?:"([^"]*)"|'([^']*)')`)
 )
@@ -197,8 +199,7 @@ func markAt(text string, at int) (n int, shown string) {
 // componentTag returns the length of the tag of a component that text begins with, and its title. A component has a name
 // with a capital; its tag stands at the start of a line, has attributes or closes: List<Item> is none.
 func componentTag(text string, startsLine bool) (n int, shown string) {
-	name := strings.TrimPrefix(text[1:], "/")
-	if text[0] != '<' || name == "" || name[0] < 'A' || name[0] > 'Z' {
+	if !componentName.MatchString(clip(text, maxMark)) {
 		return 0, ""
 	}
 	end := tagEnd(clip(text, maxMark))

@@ -30,6 +30,7 @@ func TestStripMarks(t *testing.T) {
 		":::note Title\ntext\n:::\n":                             "Title\ntext\n\n",
 		"<Card title=\"A > B\" href={x > y ? 1 : 2}>text</Card>": "A > Btext",
 		"see <Badge text=\"new\" /> and <Tip a=\"b\">this</Tip>": "see  and this",
+		"<YOUR_NAME> and <ID> stay":                              "<YOUR_NAME> and <ID> stay",
 		"List<Item> and Map<K, V> stay":                          "List<Item> and Map<K, V> stay",
 		"a < B and <https://example.org/> <b>c</b>":              "a < B and <https://example.org/> <b>c</b>",
 	} {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 const (
@@ -110,6 +112,9 @@ func (s *Service) Subscribe(ctx context.Context, sub Subscription, label string)
 	if err := checkSubscription(sub); err != nil {
 		return err
 	}
+	if err := s.checkEndpoint(ctx, sub); err != nil {
+		return err
+	}
 	label = strings.ToValidUTF8(label, "")
 	row := subscriptionRecord{ID: store.NewID("psh"), Endpoint: sub.Endpoint, Label: label[:min(len(label), maxLabel)], CreatedBy: actor(ctx), CreatedAt: s.now(), UpdatedAt: s.now()}
 	row.Label = strings.ToValidUTF8(row.Label, "")
@@ -163,6 +168,33 @@ func checkSubscription(sub Subscription) error {
 	}
 	if secret, err := decodeKey(sub.Keys.Auth); err != nil || len(secret) != 16 {
 		return invalid("keys.auth", "The key auth must be 16 bytes in base64url.")
+	}
+	return nil
+}
+
+// checkEndpoint has the channel refuse an endpoint that it would not push to, such as one in an inner network. Without a
+// channel nothing is pushed, and each push is checked again.
+func (s *Service) checkEndpoint(ctx context.Context, sub Subscription) error {
+	all, err := s.channels()
+	if err != nil {
+		return err
+	}
+	c := find(all, sdk.RoleWebPush)
+	if c == nil {
+		return nil
+	}
+	to, err := target(sdk.PushTarget{Endpoint: sub.Endpoint}, "", nil)
+	if err != nil {
+		return err
+	}
+	ds, err := c.ValidateTarget(ctx, to)
+	if err != nil {
+		return err
+	}
+	for _, d := range ds {
+		if d.Severity == schema.Error && d.Path.String() == "endpoint" {
+			return invalid("endpoint", "The endpoint is refused: %s.", d.Summary)
+		}
 	}
 	return nil
 }

@@ -245,8 +245,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// resolve tells what a reference stands for, also where the registry does not answer at first. kept are the platforms of digests that were seen before, so that an unchanged
-// tag costs one request.
+// resolve returns what a reference stands for, also where the registry does not answer at first. kept are the digests about
+// which no details are needed, with their platforms where these were seen before: an unchanged tag costs one request.
 func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
 	got, err := askWhile(ctx, r, ref.Host, passing, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {

@@ -12,7 +12,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e interruptions check bench generate release-protos image clean
+.PHONY: build run test e2e interruptions check names bench generate release-protos image clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -108,6 +108,10 @@ check: generate
 	cd sdk && ../$(TOOLS)/staticcheck ./...
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./vulncheck
 	$(TOOLS)/vulncheck . sdk
+
+# What core/docs/CONTRIBUTING.md says of names and comments, counted for each package.
+names:
+	$(GO) test -count=1 -run 'TestNames$$' -v $(GUARD)
 
 clean:
 	rm -rf bin

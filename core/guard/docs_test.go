@@ -138,7 +138,12 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true
 	}
-	x := d.Recv.List[0].Type
+	id := receiverType(d.Recv.List[0].Type)
+	return id != nil && id.IsExported()
+}
+
+// receiverType returns the name of a receiver's type without pointer and type parameters, or nil if x has none.
+func receiverType(x ast.Expr) *ast.Ident {
 	for {
 		switch y := x.(type) {
 		case *ast.StarExpr:
@@ -148,9 +153,9 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 		case *ast.IndexListExpr:
 			x = y.X
 		case *ast.Ident:
-			return y.IsExported()
+			return y
 		default:
-			return false
+			return nil
 		}
 	}
 }

@@ -7,10 +7,13 @@ import (
 )
 
 const (
-	// maxFrontMatter, maxComment and maxMark are how far from its start the end of each is looked for, in bytes.
+	// maxFrontMatter, maxComment, maxCodeSpan and maxMark are how far from its start the end of each is looked for, in bytes.
 	maxFrontMatter = 64 << 10
 	maxComment     = 64 << 10
+	maxCodeSpan    = 16 << 10
 	maxMark        = 4 << 10
+	// maxName is how long the name of a component may be, with the marks around it.
+	maxName = 128
 )
 
 var (
@@ -137,9 +140,19 @@ var templateMarks = []struct {
 	{"<!--", "-->", maxComment}, {"{/*", "*/}", maxComment}, {"{{", "}}", maxMark}, {"{%", "%}", maxMark},
 }
 
+// inlineScanner goes through a text once. Its fields bound the time for a text with many marks that have no end.
+type inlineScanner struct {
+	text string
+	// startsLine reports whether nothing but spaces stands between the last line break and the current place.
+	startsLine bool
+	// noEnd is, for each of templateMarks, a place before which no end of such a mark begins, seen from the current one.
+	noEnd [4]int
+}
+
 // stripInline removes marks from a text without blocks of code, but not from code within a line.
 func stripInline(text string) string {
 	var out strings.Builder
+	s := inlineScanner{text: text, startsLine: true}
 	for i := 0; i < len(text); {
 		n := 0
 		switch text[i] {
@@ -151,7 +164,7 @@ func stripInline(text string) string {
 			out.WriteString(text[i : i+n])
 		case '<', '{':
 			var shown string
-			if n, shown = markAt(text, i); n > 0 {
+			if n, shown = s.markAt(i); n > 0 {
 				out.WriteString(shown)
 			}
 		}
@@ -159,15 +172,22 @@ func stripInline(text string) string {
 			n = 1
 			out.WriteByte(text[i])
 		}
+		s.pass(text[i : i+n])
 		i += n
 	}
 	return out.String()
 }
 
+// pass updates startsLine for a part of the text that the scanner leaves behind.
+func (s *inlineScanner) pass(part string) {
+	line := strings.LastIndexByte(part, '\n')
+	s.startsLine = (s.startsLine || line >= 0) && strings.TrimLeft(part[line+1:], " \t") == ""
+}
+
 // codeSpan returns the length of the code that text begins with, or of the backticks if they begin none.
 func codeSpan(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "`"))
-	paragraph, _, _ := strings.Cut(text[n:], "\n\n")
+	paragraph, _, _ := strings.Cut(clip(text[n:], maxCodeSpan), "\n\n")
 	for from := 0; ; {
 		at := strings.Index(paragraph[from:], text[:n])
 		if at < 0 {
@@ -182,27 +202,37 @@ func codeSpan(text string) int {
 	}
 }
 
-// markAt returns the length of the mark at a place of a text, 0 if there is none, and what people see of it.
-func markAt(text string, at int) (n int, shown string) {
-	rest := text[at:]
-	for _, m := range templateMarks {
+// markAt returns the length of the mark at a place of the text, 0 if there is none, and what people see of it.
+func (s *inlineScanner) markAt(at int) (n int, shown string) {
+	rest := s.text[at:]
+	for i, m := range templateMarks {
 		if strings.HasPrefix(rest, m.open) {
-			if end := strings.Index(clip(rest, m.reach), m.end); end > 0 {
-				return end + len(m.end), ""
-			}
-			return 0, ""
+			return s.templateMark(at, i), ""
 		}
 	}
-	return componentTag(rest, strings.TrimLeft(text[strings.LastIndexByte(text[:at], '\n')+1:at], " \t") == "")
+	return componentTag(clip(rest, maxMark), s.startsLine)
+}
+
+// templateMark returns the length of the mark of a kind that begins at a place of the text, or 0 if it has no end.
+func (s *inlineScanner) templateMark(at, kind int) int {
+	m := templateMarks[kind]
+	from, to := max(at, s.noEnd[kind]), at+len(clip(s.text[at:], m.reach))
+	if from < to {
+		if end := strings.Index(s.text[from:to], m.end); end >= 0 {
+			return from + end + len(m.end) - at
+		}
+	}
+	s.noEnd[kind] = max(from, to-len(m.end)+1)
+	return 0
 }
 
 // componentTag returns the length of the tag of a component that text begins with, and its title. A component has a name
 // with a capital; its tag stands at the start of a line, has attributes or closes: List<Item> is none.
 func componentTag(text string, startsLine bool) (n int, shown string) {
-	if !componentName.MatchString(clip(text, maxMark)) {
+	if !componentName.MatchString(clip(text, maxName)) {
 		return 0, ""
 	}
-	end := tagEnd(clip(text, maxMark))
+	end := tagEnd(text)
 	if end == 0 || !startsLine && text[1] != '/' && text[end-2] != '/' && !strings.Contains(text[:end], "=") {
 		return 0, ""
 	}

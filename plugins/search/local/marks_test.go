@@ -77,3 +77,23 @@ func TestStripMarksOfAnything(t *testing.T) {
 		}
 	})
 }
+
+// The time for a text goes with its length, not with its square: the long line would take more than ten minutes.
+func TestStripMarksInLongTexts(t *testing.T) {
+	for name, source := range map[string]string{
+		"a long line":             strings.Repeat("a", 8<<20) + strings.Repeat("<Ab ", 100_000),
+		"comments without an end": strings.Repeat("<!--", 50_000),
+	} {
+		if got := stripMarks(source); got != source {
+			t.Errorf("%s: %d of %d bytes are left", name, len(got), len(source))
+		}
+	}
+	source := "<!-- a <!-- b --> c --> {{ d <!-- e"
+	if got := stripMarks(source); got != " c --> {{ d <!-- e" {
+		t.Errorf("%q became %q", source, got)
+	}
+	late := "<!--" + strings.Repeat("-", maxComment) + "<!-- b --> c"
+	if got, want := stripMarks(late), "<!--"+strings.Repeat("-", maxComment)+" c"; got != want {
+		t.Errorf("a comment after one without an end stays: %d bytes, want %d", len(got), len(want))
+	}
+}

@@ -178,3 +178,32 @@ func TestQueriesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// The rarest words of a long query are looked for even if they stand behind many that are equally common.
+func TestLongQueryKeepsItsRarestWords(t *testing.T) {
+	base := t.TempDir()
+	var common strings.Builder
+	for n := range maxTerms + 5 {
+		fmt.Fprintf(&common, "%c%c%c ", 'b'+n, 'b'+n, 'k')
+	}
+	for i := range 3 {
+		writeDoc(t, base, fmt.Sprintf("%d.md", i), common.String())
+	}
+	writeDoc(t, base, "rare.md", "zanzibar")
+	f, _ := newTestFollower(t, base)
+	if err := f.sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	close(f.ready)
+	b := &backend{follower: f}
+	hits, err := b.find(t.Context(), searchParams{query: common.String() + "zanzibar", results: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hits {
+		if h.address == "file:docs/rare.md" {
+			return
+		}
+	}
+	t.Errorf("%d documents without the one that has the rarest word", len(hits))
+}

@@ -80,9 +80,8 @@ func (q *query) weigh(ctx context.Context, reader bleveindex.IndexReader) error 
 		known = append(known, t)
 	}
 	if len(known) > maxTerms {
-		byWeight := slices.SortedStableFunc(slices.Values(known), func(a, b term) int { return cmp.Compare(b.weight, a.weight) })
-		least := byWeight[maxTerms-1].weight
-		known = slices.DeleteFunc(known, func(t term) bool { return t.weight < least })[:maxTerms]
+		rarest := slices.SortedStableFunc(slices.Values(known), func(a, b term) int { return cmp.Compare(b.weight, a.weight) })[:maxTerms]
+		known = slices.DeleteFunc(known, func(t term) bool { return !slices.Contains(rarest, t) })
 	}
 	q.terms = known
 	return nil

@@ -62,3 +62,19 @@ func TestConnectionClosedDuringTheCall(t *testing.T) {
 		t.Errorf("the next call: %v", err)
 	}
 }
+
+// A call whose deadline is over before it begins has sent nothing, whatever it was waiting for.
+func TestCallAfterItsDeadlineIsUnsent(t *testing.T) {
+	b := newBench(t, func(context.Context, *Message) ([]byte, []byte, error) { return nil, nil, nil })
+	p := b.pool(t, 0)
+	if _, err := p.Call(t.Context(), "", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	for range 20 {
+		if _, err := p.Call(ctx, "", nil, nil); status.Code(err) != codes.DeadlineExceeded || !errors.Is(err, ErrUnsent) {
+			t.Fatal(err)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (s *stream) call(ctx context.Context, p *Pool, requestID string, head, body
 	if deadline, ok := ctx.Deadline(); ok {
 		if timeout = time.Until(deadline); timeout <= 0 {
 			p.put(s)
-			return nil, status.FromContextError(context.DeadlineExceeded).Err()
+			return nil, markUnsent(status.FromContextError(context.DeadlineExceeded).Err())
 		}
 	}
 	stop := context.AfterFunc(ctx, s.cancel)

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -98,7 +99,12 @@ func (c *Client) Invoke(ctx context.Context, req *Request) (*Reply, error) {
 	p := req.proto()
 	if c.pool == nil {
 		p.Body = req.Body
-		resp, err := c.rpc.Invoke(c.context(ctx), p)
+		var at peer.Peer
+		resp, err := c.rpc.Invoke(c.context(ctx), p, grpc.Peer(&at))
+		// With an address a connection was chosen, so that the request may have gone out.
+		if at.Addr != nil && ctx.Err() == nil {
+			err = exchange.InterruptedBy(err)
+		}
 		if err != nil {
 			return nil, err
 		}

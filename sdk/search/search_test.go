@@ -26,15 +26,18 @@ type backend struct {
 	got   search.Request
 	resp  *search.Response
 	err   error
-	began chan struct{} // closed by a stream that hangs
+	began chan struct{} // closed by a call that hangs, unless it is nil
 }
 
 func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
-	b.got = *req
 	if req.Operation == "hang" {
+		if b.began != nil {
+			close(b.began)
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
+	b.got = *req
 	return b.resp, b.err
 }
 
@@ -215,6 +218,28 @@ func TestConnectionClosedDuringAStream(t *testing.T) {
 	}
 	if err := <-ended; status.Code(err) != codes.Unavailable {
 		t.Errorf("the stream under way: %v", err)
+	}
+}
+
+// The same holds for a call, in either form.
+func TestConnectionClosedDuringACall(t *testing.T) {
+	for _, streams := range []int{0, -1} {
+		b := &backend{began: make(chan struct{})}
+		l, id := load(t, b)
+		c := search.NewClient(l.Conn, id, streams)
+		defer c.Close()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := c.Invoke(context.Background(), &search.Request{Operation: "hang"})
+			ended <- err
+		}()
+		<-b.began
+		if err := l.Conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; status.Code(err) != codes.Unavailable {
+			t.Errorf("%d streams: the call under way: %v", streams, err)
+		}
 	}
 }
 

@@ -198,7 +198,7 @@ func (m *monitor) keys(l *link) finding {
 // errors looks at how a backend's calls ended.
 func (m *monitor) errors(st *state, l *link) finding {
 	set := st.settings.alerts()
-	total, failed := m.calls.count(l.ref, m.service.cfg.Now(), set.ErrorWindow)
+	total, failed := m.calls.sumCalls(l.ref, m.service.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": l.ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	return finding{

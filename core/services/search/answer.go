@@ -21,6 +21,7 @@ type answer struct {
 	finish func(written int, err error)
 }
 
+// body returns the body of a whole answer. It is nil for a stream.
 func (a *answer) body() []byte {
 	if a.reply == nil {
 		return nil
@@ -28,6 +29,7 @@ func (a *answer) body() []byte {
 	return a.reply.Body
 }
 
+// discard releases the memory of the answer and closes its stream.
 func (a *answer) discard() {
 	a.reply.Release()
 	if a.stream != nil {
@@ -35,9 +37,9 @@ func (a *answer) discard() {
 	}
 }
 
-// ofKey is what an answer says about its key: what the backend made of it, else what a status says that is about keys
-// alone and that no client may see.
-func ofKey(h *sdk.Head) sdk.KeyVerdict {
+// keyVerdictOf returns what an answer says about its upstream key: the backend's verdict, else the meaning of a
+// status that concerns keys alone and that no client may see.
+func keyVerdictOf(h *sdk.Head) sdk.KeyVerdict {
 	switch h.Key.State {
 	case sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted:
 		return h.Key
@@ -51,8 +53,9 @@ func ofKey(h *sdk.Head) sdk.KeyVerdict {
 	return sdk.KeyVerdict{}
 }
 
-// sound refuses an answer that cannot be passed on, and drops an id that nobody could ask for.
-func sound(h *sdk.Head) error {
+// validateHead returns an error for an answer that cannot be passed on. It clears a research id that no client could
+// ask for.
+func validateHead(h *sdk.Head) error {
 	if h.Status < 200 || h.Status > 599 {
 		return fault.New(fault.UpstreamUnavailable, "The search backend gave an unusable answer.")
 	}
@@ -62,8 +65,8 @@ func sound(h *sdk.Head) error {
 	return nil
 }
 
-// copyStream passes a streamed answer on, chunk by chunk. When the client has gone the rest is read all the same, so that
-// the cost of the answer is known.
+// copyStream passes a streamed answer to write, chunk by chunk. After the client has gone it reads the rest all the
+// same, so that the cost of the answer is known.
 func copyStream(st client.SearchStream, write func([]byte) error) (written int, err error) {
 	var gone error
 	for {
@@ -84,9 +87,9 @@ func copyStream(st client.SearchStream, write func([]byte) error) (written int, 
 	}
 }
 
-// charged returns the credits of an answer: what the upstream says, else the price of a success. An answer that broke
-// off costs its price too, since the upstream has worked for it.
-func charged(ans *answer, price int64) int64 {
+// chargedCredits returns the credits of an answer: the usage that the upstream states, else the price for a success.
+// A stream that broke off costs its price too, since the upstream has worked for it.
+func chargedCredits(ans *answer, price int64) int64 {
 	usage := ans.head.Usage
 	if ans.stream != nil {
 		usage = ans.stream.Usage()
@@ -100,7 +103,7 @@ func charged(ans *answer, price int64) int64 {
 	return 0
 }
 
-// boundStream frees its deadline when it is closed.
+// boundStream releases the deadline of its context when it is closed.
 type boundStream struct {
 	client.SearchStream
 	cancel context.CancelFunc

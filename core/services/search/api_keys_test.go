@@ -77,7 +77,7 @@ func TestKeyAPI(t *testing.T) {
 		if g.json["status"] != "invalid" || field(t, g, "quarantine", "reasonSummary") != "it leaked" {
 			t.Errorf("got %s", g.body)
 		}
-		if _, ok := e.svc.pool.get(id); ok {
+		if _, ok := e.svc.pool.findValue(id); ok {
 			t.Error("a key in quarantine is used")
 		}
 		e.clock.advance(time.Second)
@@ -191,7 +191,7 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 func TestSyncBringsAKeyBack(t *testing.T) {
 	e := newEnv(t, upstreamKeys)
 	ids := e.addKeys("good-1", "bad-2")
-	e.svc.pool.mark(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
 	e.svc.background.Wait()
 	e.clock.advance(time.Second)
 	if err := e.svc.SyncKey(t.Context(), ids[0]); err != nil {
@@ -200,7 +200,7 @@ func TestSyncBringsAKeyBack(t *testing.T) {
 	if k, err := e.svc.Key(t.Context(), ids[0]); err != nil || k.Status != KeyActive {
 		t.Fatalf("got %+v, %v", k, err)
 	}
-	if _, _, ok := e.svc.pool.pick("web", caller{token: "t"}, nil); !ok {
+	if _, _, ok := e.svc.pool.pickKey("web", caller{token: "t"}, nil); !ok {
 		t.Error("the key is not used again")
 	}
 	if err := e.svc.SyncKey(t.Context(), ids[1]); err != nil {

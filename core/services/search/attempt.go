@@ -15,44 +15,46 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// attempt performs one call with as many backends and keys as it needs and may have.
+// attempt is the execution of one call, with as many backends and keys as it needs and may use.
 type attempt struct {
 	service *Service
 	state   *state
 	call    *call
 
 	started time.Time
-	// client is the context of the client's request. It decides whether anything more is begun, nothing else.
-	client context.Context
-	// reserved are the credits that the token holds for the call; spent are those of them that belong to calls of backends
-	// that were given up and whose end nobody saw. unmetered is a call that reserves none.
-	reserved  int64
-	spent     int64
-	unmetered bool
-	caching   caching
-	link      *link
-	attempts  int
-	keyID     string
-	key       schema.Secret
-	upstream  time.Duration
-	plugin    time.Duration
+	// clientCtx is the context of the client's request. It decides whether another backend or key is tried, nothing
+	// else.
+	clientCtx context.Context
+	// reserved is the number of credits that the token holds for the call. spent is the part of them that is charged
+	// already: for backends that were given up with an unknown outcome, and for failed answers that were set aside.
+	// unmetered says that the call reserves no credits.
+	reserved    int64
+	spent       int64
+	unmetered   bool
+	cachePolicy cachePolicy
+	link        *link
+	attempts    int
+	keyID       string
+	key         schema.Secret
+	upstream    time.Duration
+	plugin      time.Duration
 }
 
-// ref is the name of the backend that was tried last.
-func (a *attempt) ref() string {
+// backendRef returns the reference of the backend that was tried last, or "" before the first.
+func (a *attempt) backendRef() string {
 	if a.link == nil {
 		return ""
 	}
 	return a.link.ref
 }
 
-// price is what the call costs at a backend.
-func (a *attempt) price(l *link) int64 {
-	return price(l.operations[a.call.op.Name].Price, a.call.in.fields)
+// priceAt returns the credits that the call costs at a backend.
+func (a *attempt) priceAt(l *link) int64 {
+	return callPrice(l.operations[a.call.op.Name].Price, a.call.in.fields)
 }
 
-// run performs the call. client is the context of the client's request: once it has ended no further backend or key is
-// tried, but a call that is under way goes on to its end, so that its cost is known.
+// run performs the call. client is the context of the client's request. Once it has ended, no further backend or key
+// is tried, but a call that is under way runs to its end, so that its cost is known.
 func (a *attempt) run(client context.Context) (ans *answer, err error) {
 	defer func() {
 		// A reservation must never outlive its request, whatever went wrong.
@@ -60,7 +62,7 @@ func (a *attempt) run(client context.Context) (ans *answer, err error) {
 			ans, err = nil, fault.Wrap(fmt.Errorf("panic: %v\n%s", v, debug.Stack()), fault.Internal, "Something went wrong on our side.")
 		}
 	}()
-	a.client = client
+	a.clientCtx = client
 	ctx := httpd.Detach(client)
 	for range maxReloads {
 		ans, err := a.tryBackends(ctx)
@@ -76,7 +78,7 @@ func (a *attempt) run(client context.Context) (ans *answer, err error) {
 	return nil, fault.New(fault.UpstreamUnavailable, "The search backend is being replaced.")
 }
 
-// asProxyFault gives a plugin that is down the status that the proxy promises.
+// asProxyFault gives the fault of a plugin that is down the HTTP status 502, which the proxy promises.
 func asProxyFault(err error) error {
 	if e := fault.As(err); e.Code == fault.PluginUnavailable {
 		return e.WithStatus(502)
@@ -84,19 +86,19 @@ func asProxyFault(err error) error {
 	return err
 }
 
-// tryBackends calls the backends of the chain, one after the other, until one answers.
+// tryBackends calls the backends that offer the operation, in order, until one answers.
 func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 	if a.call.op.Name == sdk.OpResearchResult {
 		return a.fetchResearch(ctx)
 	}
 	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.op.Name))
 	var failed *failedAnswer
-	for _, l := range a.state.candidates(a.call) {
-		if k := a.kept(l); k != nil {
+	for _, l := range a.state.candidatesFor(a.call) {
+		if k := a.findCached(l); k != nil {
 			failed.discard()
 			return a.answerFromCache(l, k), nil
 		}
-		if x := a.reserve(l); x != nil {
+		if x := a.reserveCredits(l); x != nil {
 			err = x
 			continue
 		}
@@ -107,7 +109,7 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 				failed = a.setAside(ans)
 				continue
 			}
-			a.keep(ans)
+			a.storeInCache(ans)
 			return ans, nil
 		}
 		if errors.Is(err, catalog.ErrRetired) {
@@ -116,68 +118,68 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 		}
 		// The next backend reserves its own price: what this one may have charged is settled here.
 		a.chargeUnknown(err)
-		if a.client.Err() != nil || !passesOn(err, a.call.op.Name == sdk.OpResearch) {
+		if a.clientCtx.Err() != nil || !allowsNextBackend(err, a.call.op.Name == sdk.OpResearch) {
 			break
 		}
 		a.service.cfg.Logger.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
 	}
 	if failed != nil {
-		return a.restore(failed), nil
+		return a.restoreAnswer(failed), nil
 	}
 	return nil, err
 }
 
-// reserve holds the credits that a backend asks, in place of those that another one did.
-func (a *attempt) reserve(l *link) error {
-	next := a.price(l) + a.spent
+// reserveCredits replaces the credits that the call has reserved by those that a backend asks for.
+func (a *attempt) reserveCredits(l *link) error {
+	next := a.priceAt(l) + a.spent
 	if a.unmetered || next == a.reserved {
 		return nil
 	}
 	now := a.service.cfg.Now()
-	if x := a.call.token.counter.exchange(now, a.reserved, next, a.call.token.limits); x != nil {
-		return x.fault(now)
+	if x := a.call.token.counter.replaceReservation(now, a.reserved, next, a.call.token.limits); x != nil {
+		return x.asFault(now)
 	}
 	a.reserved = next
 	return nil
 }
 
-// chargeUnknown adds the price of a call whose end nobody saw to what the request costs.
+// chargeUnknown charges the reserved credits if err leaves open what the upstream did.
 func (a *attempt) chargeUnknown(err error) {
 	if !a.unmetered && isOutcomeUnknown(err) {
 		a.spent = a.reserved
 	}
 }
 
-// answerFromCache answers with what was kept of a backend.
-func (a *attempt) answerFromCache(l *link, k *kept) *answer {
-	a.begin(l)
-	return k.again()
+// answerFromCache returns a backend's cached answer as the answer of the call.
+func (a *attempt) answerFromCache(l *link, k *cachedAnswer) *answer {
+	a.selectBackend(l)
+	return k.toAnswer()
 }
 
-// begin forgets the call to another backend.
-func (a *attempt) begin(l *link) {
+// selectBackend makes l the backend of the call and clears what was measured at the one before.
+func (a *attempt) selectBackend(l *link) {
 	a.link, a.keyID, a.key, a.upstream, a.plugin = l, "", "", 0, 0
 }
 
-// callBackend calls one backend.
+// callBackend calls one backend, with an upstream key if it needs one.
 func (a *attempt) callBackend(ctx context.Context, l *link) (*answer, error) {
-	a.begin(l)
+	a.selectBackend(l)
 	if l.credential {
 		return a.callWithKeys(ctx)
 	}
 	return a.callWithoutCredential(ctx)
 }
 
-// callWithKeys shows one key after the other to the backend until one is accepted, none is usable, the client has gone
-// or the time of one call is up.
+// callWithKeys calls the backend with one upstream key after the other until a key is accepted, none is usable, the
+// client has gone or the time of one call is over.
 func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 	var tried []string
 	pool, group := a.service.pool, a.link.keyGroup()
-	for until := time.Now().Add(a.timeout()); len(tried) == 0 || a.client.Err() == nil && time.Now().Before(until); {
-		id, value, ok := pool.pick(group, a.call.caller(), tried)
+	for until := time.Now().Add(a.callTimeout()); len(tried) == 0 || a.clientCtx.Err() == nil && time.Now().Before(until); {
+		id, value, ok := pool.pickKey(group, a.call.caller(), tried)
 		if !ok && len(tried) == 0 {
 			a.service.lookForKeys(ctx)
-			id, value, ok = pool.pick(group, a.call.caller(), tried)
+			id, value, ok = pool.pickKey(group, a.call.caller(), tried)
 		}
 		if !ok {
 			break
@@ -188,50 +190,51 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !pool.mark(id, ofKey(&ans.head)) {
-			a.remember(ans)
+		if !pool.applyVerdict(id, keyVerdictOf(&ans.head)) {
+			a.recordResearch(ans)
 			return ans, nil
 		}
 		ans.discard()
 		tried = append(tried, id)
 	}
-	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.wait(group))
+	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.usableAfter(group))
 }
 
-// timeout is how long one call to the backend may take.
-func (a *attempt) timeout() time.Duration {
+// callTimeout returns how long one call to the backend may take.
+func (a *attempt) callTimeout() time.Duration {
 	if t := a.link.operations[a.call.op.Name].Timeout; t > 0 {
 		return t
 	}
 	return client.DefaultTimeout
 }
 
-// callWithoutCredential calls a backend that needs no key.
+// callWithoutCredential calls a backend that needs no upstream key.
 func (a *attempt) callWithoutCredential(ctx context.Context) (*answer, error) {
 	a.attempts++
 	ans, err := a.callAndCount(ctx, &sdk.Request{})
 	if err != nil {
 		return nil, err
 	}
-	if ofKey(&ans.head).State != sdk.KeyUnknown {
+	if keyVerdictOf(&ans.head).State != sdk.KeyUnknown {
 		ans.discard()
 		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
 	}
-	a.remember(ans)
+	a.recordResearch(ans)
 	return ans, nil
 }
 
-// fetchResearch asks the backend that took the research, with the key that began it: no other can see it.
+// fetchResearch asks the backend that accepted the research, with the key that started it. No other key can see the
+// result.
 func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
-	r, err := a.service.resource(ctx, a.call.resource, a.call.token.id)
+	r, err := a.service.findResearch(ctx, a.call.resource, a.call.token.id)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range a.state.candidates(a.call) {
+	for _, l := range a.state.candidatesFor(a.call) {
 		if r.Backend != "" && r.Backend != l.ref {
 			continue
 		}
-		if err := a.reserve(l); err != nil {
+		if err := a.reserveCredits(l); err != nil {
 			return nil, err
 		}
 		if !l.credential {
@@ -242,9 +245,10 @@ func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
 	return nil, fault.New(fault.UpstreamUnavailable, "The search backend of this research is not in use any more.")
 }
 
+// callWithBoundKey calls a backend with the upstream key of the given id, and with no other.
 func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*answer, error) {
 	a.link = l
-	value, ok := a.service.pool.get(id)
+	value, ok := a.service.pool.findValue(id)
 	if !ok {
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available any more.")
 	}
@@ -254,22 +258,24 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*an
 	if err != nil {
 		return nil, err
 	}
-	if a.service.pool.mark(id, ofKey(&ans.head)) {
+	if a.service.pool.applyVerdict(id, keyVerdictOf(&ans.head)) {
 		ans.discard()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}
 	return ans, nil
 }
 
-// callAndCount calls the backend, and counts how that ended.
+// callAndCount calls the backend and counts the outcome for its error rate.
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {
-		a.service.monitor.calls.note(a.link.ref, a.service.cfg.Now(), a.state.settings.alerts().ErrorWindow, failed)
+		a.service.monitor.calls.countCall(a.link.ref, a.service.cfg.Now(), a.state.settings.alerts().ErrorWindow, failed)
 	}
 	return ans, err
 }
 
+// invokePlugin sends the request to the backend's plugin, whole or as a stream, and measures the time of upstream and
+// plugin.
 func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, error) {
 	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.op.Name, a.call.resource, a.call.query, a.call.in.body, a.call.requestID
 	if a.call.in.stream {
@@ -284,7 +290,7 @@ func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, 
 	}
 	a.upstream = reply.Upstream
 	a.plugin = max(0, time.Since(began)-reply.Upstream)
-	if err := sound(&reply.Head); err != nil {
+	if err := validateHead(&reply.Head); err != nil {
 		reply.Release()
 		return nil, err
 	}
@@ -292,6 +298,8 @@ func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, 
 	return &answer{head: reply.Head, reply: reply}, nil
 }
 
+// openStream sends the request to the backend's plugin and returns a streamed answer. The stream ends after
+// streamLimit.
 func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, streamLimit)
 	began := time.Now()
@@ -303,7 +311,7 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 	a.upstream = st.Head().Upstream
 	a.plugin = max(0, time.Since(began)-a.upstream)
 	head := st.Head()
-	if err := sound(&head); err != nil {
+	if err := validateHead(&head); err != nil {
 		st.Close()
 		cancel()
 		return nil, err
@@ -311,10 +319,10 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 	return &answer{head: a.headWithoutKey(head), stream: &boundStream{withoutKey(st, a.key), cancel}}, nil
 }
 
-// remember notes who may ask for a research result.
-func (a *attempt) remember(ans *answer) {
+// recordResearch stores which token and key belong to a research that has started, so that its result can be fetched.
+func (a *attempt) recordResearch(ans *answer) {
 	if a.call.op.Name == sdk.OpResearch && ans.head.Status < 300 && ans.head.ResourceID != "" {
-		a.service.found.put(researchRecord{
+		a.service.research.put(researchRecord{
 			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.service.cfg.Now().UnixMilli(),
 		})
 	}

@@ -26,21 +26,22 @@ func (f *failedAnswer) discard() {
 // mayTryNext reports whether another backend may be asked instead of passing an answer on. A research may have begun in
 // spite of its status, and would be paid for twice.
 func (a *attempt) mayTryNext(ans *answer) bool {
-	return a.state.settings.NextOn5xx && ans.head.Status >= 500 && a.call.op.Name != sdk.OpResearch && a.client.Err() == nil
+	return a.state.settings.NextOn5xx && ans.head.Status >= 500 && a.call.op.Name != sdk.OpResearch && a.clientCtx.Err() == nil
 }
 
-// setAside keeps a 5xx while later backends are tried. What the upstream charged for it stays charged.
+// setAside returns a failed answer to be kept while later backends are tried. What the upstream charged for it stays
+// charged.
 func (a *attempt) setAside(ans *answer) *failedAnswer {
 	f := &failedAnswer{answer: ans, link: a.link, keyID: a.keyID, upstream: a.upstream, plugin: a.plugin}
 	if !a.unmetered {
-		f.credits = charged(ans, 0)
+		f.credits = chargedCredits(ans, 0)
 		a.spent += f.credits
 	}
 	return f
 }
 
-// restore makes a 5xx the answer of the call after all.
-func (a *attempt) restore(f *failedAnswer) *answer {
+// restoreAnswer makes a failed answer that was set aside the answer of the call.
+func (a *attempt) restoreAnswer(f *failedAnswer) *answer {
 	a.link, a.keyID, a.upstream, a.plugin = f.link, f.keyID, f.upstream, f.plugin
 	a.spent -= f.credits
 	return f.answer

@@ -27,7 +27,7 @@ func isClientMember(key []byte) bool {
 	return false
 }
 
-// input is a client's body after it was read: without its token, with what the price needs.
+// input is a client's parsed body: without its token, with the members that the price needs.
 type input struct {
 	body   []byte
 	fields fields
@@ -36,9 +36,9 @@ type input struct {
 	token string
 }
 
-// parse reads a body that the caller owns; the result lies in its memory. want are the members to keep. Errors are
-// faults of the client.
-func parse(raw []byte, want map[string]bool) (input, error) {
+// parseInput parses a body that the caller owns; the result shares its memory. want holds the members to keep. Errors
+// are faults of the client.
+func parseInput(raw []byte, want map[string]bool) (input, error) {
 	in := input{fields: make(fields, len(want))}
 	found := false
 	err := jsonedit.Walk(raw, func(key []byte, m jsonedit.Member) {
@@ -47,7 +47,7 @@ func parse(raw []byte, want map[string]bool) (input, error) {
 		case isClientMember(key):
 			found = true
 			if string(key) == "api_key" {
-				in.token = text(value)
+				in.token = stringValue(value)
 			}
 		case want[string(key)]:
 			in.fields[string(key)] = value
@@ -68,8 +68,8 @@ func parse(raw []byte, want map[string]bool) (input, error) {
 	return in, err
 }
 
-// text is the string that raw holds, or "".
-func text(raw []byte) string {
+// stringValue returns the string that a JSON value holds, or "".
+func stringValue(raw []byte) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -77,6 +77,7 @@ func text(raw []byte) string {
 	return s
 }
 
+// badJSON returns the fault for a body that could not be parsed.
 func badJSON(err error) error {
 	var syntax *jsonedit.SyntaxError
 	switch {
@@ -90,24 +91,24 @@ func badJSON(err error) error {
 	return fault.New(fault.InvalidRequest, "The body is not valid JSON.")
 }
 
-// check refuses what is obviously wrong before anything is spent on it.
-func (in *input) check(op sdk.Operation, tokens ...string) error {
+// validate returns an error for a body that is plainly wrong, before anything is spent on it.
+func (in *input) validate(op sdk.Operation, tokens ...string) error {
 	if raw, ok := in.fields["max_results"]; ok && string(raw) != "null" {
 		n, err := strconv.ParseInt(string(raw), 10, 32)
 		if err != nil || n < 0 || n > maxResults {
-			return invalid("max_results", "max_results must be an integer from 0 to %d.", maxResults)
+			return invalidField("max_results", "max_results must be an integer from 0 to %d.", maxResults)
 		}
 	}
 	if raw, ok := in.fields["stream"]; ok {
 		switch s := string(raw); {
 		case s != "true" && s != "false" && s != "null":
-			return invalid("stream", "stream must be true or false.")
+			return invalidField("stream", "stream must be true or false.")
 		case s == "true" && !op.Stream:
-			return invalid("stream", "The operation %s cannot be streamed.", op.Name)
+			return invalidField("stream", "The operation %s cannot be streamed.", op.Name)
 		}
 	}
 	for _, name := range op.Required {
-		if err := in.required(name); err != nil {
+		if err := in.requireMember(name); err != nil {
 			return err
 		}
 	}
@@ -119,35 +120,37 @@ func (in *input) check(op sdk.Operation, tokens ...string) error {
 	return nil
 }
 
-// required holds for a string that is not blank, or, where the member is a list of strings, for one that is not empty.
-func (in *input) required(name string) error {
+// requireMember returns an error unless the member is a string that is not blank or, for urls, a list that is not
+// empty.
+func (in *input) requireMember(name string) error {
 	raw, ok := in.fields[name]
 	switch {
 	case !ok || string(raw) == "null":
-		return invalid(name, "The member %s is missing.", name)
+		return invalidField(name, "The member %s is missing.", name)
 	case raw[0] == '"':
 		if isBlank(raw) {
-			return invalid(name, "The member %s is empty.", name)
+			return invalidField(name, "The member %s is empty.", name)
 		}
 	case raw[0] == '[' && name == "urls":
 		if len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
-			return invalid(name, "The member %s is empty.", name)
+			return invalidField(name, "The member %s is empty.", name)
 		}
 	default:
-		return invalid(name, "The member %s has the wrong type.", name)
+		return invalidField(name, "The member %s has the wrong type.", name)
 	}
 	return nil
 }
 
-// isBlank tells whether a JSON string holds nothing but space, written out or escaped.
+// isBlank reports whether a JSON string holds only white space, literal or escaped.
 func isBlank(raw []byte) bool {
 	inner := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return len(bytes.TrimSpace(inner)) == 0
 	}
-	return strings.TrimSpace(text(raw)) == ""
+	return strings.TrimSpace(stringValue(raw)) == ""
 }
 
-func invalid(field, format string, args ...any) error {
+// invalidField returns the fault for a member of the body or of the query.
+func invalidField(field, format string, args ...any) error {
 	return fault.New(fault.InvalidRequest, format, args...).With("field", field)
 }

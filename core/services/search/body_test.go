@@ -67,9 +67,9 @@ func TestBodies(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			op := newOperation(tt.op)
-			in, err := parse([]byte(tt.body), op.want)
+			in, err := parseInput([]byte(tt.body), op.want)
 			if err == nil {
-				err = in.check(op.Operation, someToken, in.token)
+				err = in.validate(op.Operation, someToken, in.token)
 			}
 			if tt.field == "" {
 				if err != nil || string(in.body) != tt.up {
@@ -93,7 +93,7 @@ func TestBodyTokenIsRead(t *testing.T) {
 		`{"api_key":"` + someToken + `"}`: someToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "", `{}`: "",
 		`{"api_key":"th\u002daB3d-abcdefghijklmnopqrstuvwx"}`: someToken,
 	} {
-		if in, err := parse([]byte(body), nil); err != nil || in.token != want {
+		if in, err := parseInput([]byte(body), nil); err != nil || in.token != want {
 			t.Errorf("%s: %q, %v", body, in.token, err)
 		}
 	}
@@ -107,11 +107,11 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, o := range ops {
 			op := newOperation(o)
-			in, err := parse(bytes.Clone(raw), op.want)
+			in, err := parseInput(bytes.Clone(raw), op.want)
 			if err != nil {
 				continue
 			}
-			if p := price(op.Price, in.fields); p < 0 {
+			if p := callPrice(op.Price, in.fields); p < 0 {
 				t.Fatalf("price %d", p)
 			}
 			var members map[string]json.RawMessage
@@ -124,7 +124,7 @@ func FuzzBody(f *testing.F) {
 					t.Fatalf("the member %q goes up", name)
 				}
 			}
-			if in.check(op.Operation, someToken, in.token) == nil && bytes.Contains(in.body, []byte(someToken)) {
+			if in.validate(op.Operation, someToken, in.token) == nil && bytes.Contains(in.body, []byte(someToken)) {
 				t.Fatal("the token goes up")
 			}
 		}

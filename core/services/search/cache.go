@@ -11,30 +11,31 @@ import (
 )
 
 const (
-	// cacheBytes bounds the answers that are kept, cacheEntry each of them.
-	cacheBytes = 64 << 20
-	cacheEntry = 1 << 20
-	// cacheOverhead is what an answer takes beyond its body.
-	cacheOverhead = 512
-	// maxCacheTTL is the longest time for which a token may be given kept answers.
+	// maxCacheBytes bounds the cached answers together, maxCacheEntry each of them.
+	maxCacheBytes = 64 << 20
+	maxCacheEntry = 1 << 20
+	// entryOverhead is the memory that an answer takes beyond its body, in bytes.
+	entryOverhead = 512
+	// maxCacheTTL is the longest time for which a token's policy may accept cached answers.
 	maxCacheTTL = 30 * 24 * time.Hour
 )
 
-// cacheKey stands for a backend, an operation and a body.
+// cacheKey is the hash of a backend, an operation and a body.
 type cacheKey [sha256.Size]byte
 
-// kept is an answer that may be given again. It never changes.
-type kept struct {
-	key  cacheKey
-	at   time.Time
-	head sdk.Head
-	body []byte
+// cachedAnswer is an answer that may be returned again. It is immutable.
+type cachedAnswer struct {
+	key      cacheKey
+	storedAt time.Time
+	head     sdk.Head
+	body     []byte
 }
 
-func (k *kept) size() int { return len(k.body) + cacheOverhead }
+// size returns the memory that the answer takes, in bytes.
+func (k *cachedAnswer) size() int { return len(k.body) + entryOverhead }
 
-// cache keeps answers, the one that was asked for longest ago goes first. How old an answer may be is the asking token's
-// policy. It holds no identity: all tokens share it.
+// cache is an LRU cache of answers, shared by all tokens: its entries hold no identity. How old an answer may be is
+// the policy of the token that asks.
 type cache struct {
 	limit int
 
@@ -48,42 +49,42 @@ func newCache(limit int) *cache {
 	return &cache{limit: limit, byKey: map[cacheKey]*list.Element{}, order: list.New()}
 }
 
-// get is an answer that is not older than ttl, or nil.
-func (c *cache) get(key cacheKey, now time.Time, ttl time.Duration) *kept {
+// get returns an answer that is not older than ttl, or nil.
+func (c *cache) get(key cacheKey, now time.Time, ttl time.Duration) *cachedAnswer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byKey[key]
 	if e == nil {
 		return nil
 	}
-	k := e.Value.(*kept)
-	if now.Sub(k.at) > ttl {
+	k := e.Value.(*cachedAnswer)
+	if now.Sub(k.storedAt) > ttl {
 		return nil
 	}
 	c.order.MoveToFront(e)
 	return k
 }
 
-// put keeps an answer in place of an older one.
-func (c *cache) put(k *kept) {
+// put stores an answer in place of an older one with its key.
+func (c *cache) put(k *cachedAnswer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byKey[k.key]; e != nil {
-		c.drop(e)
+		c.removeElement(e)
 	}
 	c.byKey[k.key] = c.order.PushFront(k)
 	for c.size += k.size(); c.size > c.limit; {
-		c.drop(c.order.Back())
+		c.removeElement(c.order.Back())
 	}
 }
 
-func (c *cache) drop(e *list.Element) {
-	k := c.order.Remove(e).(*kept)
+func (c *cache) removeElement(e *list.Element) {
+	k := c.order.Remove(e).(*cachedAnswer)
 	delete(c.byKey, k.key)
 	c.size -= k.size()
 }
 
-// isCacheable tells whether answers of an operation may be kept at all.
+// isCacheable reports whether answers of an operation may be cached at all.
 func isCacheable(operation string) bool {
 	switch operation {
 	case sdk.OpSearch, sdk.OpExtract, sdk.OpMap, sdk.OpCrawl:
@@ -92,31 +93,31 @@ func isCacheable(operation string) bool {
 	return false
 }
 
-// caching is how the answer of one call is kept and found. The zero value keeps nothing.
-type caching struct {
+// cachePolicy says how the answer of one call is cached and found. The zero value caches nothing.
+type cachePolicy struct {
 	ttl  time.Duration
 	body []byte
 }
 
-func (p caching) on() bool { return p.ttl > 0 }
+func (p cachePolicy) enabled() bool { return p.ttl > 0 }
 
-// caching finds the policy of the token for a call.
-func (st *state) caching(c *call) caching {
+// cachePolicyFor returns the cache policy of the token for a call.
+func (st *state) cachePolicyFor(c *call) cachePolicy {
 	ttl := st.settings.CacheTTL
 	if c.token.cacheTTL != nil {
 		ttl = min(time.Duration(*c.token.cacheTTL), maxCacheTTL/time.Second) * time.Second
 	}
 	if ttl <= 0 || c.in.stream || !isCacheable(c.op.Name) {
-		return caching{}
+		return cachePolicy{}
 	}
-	body, ok := canonical(c.in.body)
+	body, ok := canonicalJSON(c.in.body)
 	if !ok {
-		return caching{}
+		return cachePolicy{}
 	}
-	return caching{ttl, body}
+	return cachePolicy{ttl, body}
 }
 
-func (p caching) key(l *link, operation string) (key cacheKey) {
+func (p cachePolicy) keyFor(l *link, operation string) (key cacheKey) {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(l.ref), []byte(operation), p.body} {
 		_, _ = h.Write(part)
@@ -126,25 +127,25 @@ func (p caching) key(l *link, operation string) (key cacheKey) {
 	return key
 }
 
-// kept is the answer of a backend that may be given instead of asking it, or nil.
-func (a *attempt) kept(l *link) *kept {
-	if !a.caching.on() {
+// findCached returns a cached answer of a backend, or nil.
+func (a *attempt) findCached(l *link) *cachedAnswer {
+	if !a.cachePolicy.enabled() {
 		return nil
 	}
-	return a.state.cache.get(a.caching.key(l, a.call.op.Name), a.service.cfg.Now(), a.caching.ttl)
+	return a.state.cache.get(a.cachePolicy.keyFor(l, a.call.op.Name), a.service.cfg.Now(), a.cachePolicy.ttl)
 }
 
-// again makes a kept answer one of this call.
-func (k *kept) again() *answer {
+// toAnswer returns a cached answer as the answer of a call.
+func (k *cachedAnswer) toAnswer() *answer {
 	return &answer{head: k.head, reply: &sdk.Reply{Response: sdk.Response{Head: k.head, Body: k.body}}, cached: true}
 }
 
-// keep keeps an answer if it may be.
-func (a *attempt) keep(ans *answer) {
+// storeInCache caches an answer if policy, status and size allow it.
+func (a *attempt) storeInCache(ans *answer) {
 	body := ans.body()
-	if !a.caching.on() || ans.reply == nil || ans.head.Status < 200 || ans.head.Status > 299 || len(body) > cacheEntry {
+	if !a.cachePolicy.enabled() || ans.reply == nil || ans.head.Status < 200 || ans.head.Status > 299 || len(body) > maxCacheEntry {
 		return
 	}
 	head := sdk.Head{Status: ans.head.Status, ContentType: ans.head.ContentType}
-	a.state.cache.put(&kept{key: a.caching.key(a.link, a.call.op.Name), at: a.service.cfg.Now(), head: head, body: bytes.Clone(body)})
+	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.op.Name), storedAt: a.service.cfg.Now(), head: head, body: bytes.Clone(body)})
 }

@@ -112,7 +112,7 @@ func TestWhatIsNotKept(t *testing.T) {
 	if n := twice("search", `{"query":"error"}`); n != 2 {
 		t.Error("an error is kept")
 	}
-	e.backend.invoke = answering(200, `"`+strings.Repeat("x", cacheEntry)+`"`)
+	e.backend.invoke = answering(200, `"`+strings.Repeat("x", maxCacheEntry)+`"`)
 	if n := twice("search", `{"query":"large"}`); n != 2 {
 		t.Error("a large answer is kept")
 	}
@@ -151,7 +151,7 @@ func TestKeptAnswersAlongTheChain(t *testing.T) {
 func TestCacheStaysWithinItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const room = 5
-		c := newCache(room * (cacheOverhead + 10))
+		c := newCache(room * (entryOverhead + 10))
 		var order []byte
 		touch := func(b byte) bool {
 			for i, o := range order {
@@ -165,7 +165,7 @@ func TestCacheStaysWithinItsBound(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			b := byte(rapid.IntRange(0, 9).Draw(t, "key"))
 			if rapid.Bool().Draw(t, "put") {
-				c.put(&kept{key: cacheKey{b}, at: noon, body: make([]byte, 10)})
+				c.put(&cachedAnswer{key: cacheKey{b}, storedAt: noon, body: make([]byte, 10)})
 				if !touch(b) {
 					order = append(order, b)
 				}
@@ -175,7 +175,7 @@ func TestCacheStaysWithinItsBound(t *testing.T) {
 			} else if got, want := c.get(cacheKey{b}, noon, time.Hour) != nil, touch(b); got != want {
 				t.Fatalf("key %d: found %v, want %v", b, got, want)
 			}
-			if c.size != len(order)*(cacheOverhead+10) || len(c.byKey) != len(order) {
+			if c.size != len(order)*(entryOverhead+10) || len(c.byKey) != len(order) {
 				t.Fatalf("%d bytes in %d entries, want %d", c.size, len(c.byKey), len(order))
 			}
 		}

@@ -11,10 +11,10 @@ import (
 // errAmbiguous is the error of a body that readers may understand in different ways.
 var errAmbiguous = errors.New("the body is ambiguous")
 
-// canonical is a body in which members are sorted and spaces are gone, so that bodies that mean the same are the same. ok is
-// false for one that two readers might understand differently (a member twice, text that is no UTF-8): an answer to one
-// must never be taken for an answer to another.
-func canonical(body []byte) (text []byte, ok bool) {
+// canonicalJSON returns a body with its members sorted and without spaces, so that bodies of the same meaning are
+// equal. ok is false for a body that two readers might understand differently (a repeated member, text that is not
+// UTF-8): an answer to one must never be taken for an answer to another.
+func canonicalJSON(body []byte) (text []byte, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	v, err := readValue(dec)

@@ -27,12 +27,13 @@ type link struct {
 	desc       *sdk.Descriptor
 }
 
-// keyGroup is the group of the upstream keys that serve this backend alone.
+// keyGroup returns the name of the group of upstream keys that serve this backend alone.
 func (l *link) keyGroup() string {
 	_, name, _ := strings.Cut(l.ref, ".")
 	return name
 }
 
+// newLink returns the link of a backend with the operations that it describes.
 func newLink(ref string, backend client.Search) (*link, error) {
 	desc, err := backend.Describe()
 	if err != nil {
@@ -45,8 +46,8 @@ func newLink(ref string, backend client.Search) (*link, error) {
 	return l, nil
 }
 
-// chained makes the links of a chain. Refs and backends are in the same order.
-func chained(refs []string, backends []client.Search) ([]*link, error) {
+// newChain returns the links of a chain. refs and backends must have the same order and length.
+func newChain(refs []string, backends []client.Search) ([]*link, error) {
 	if len(refs) == 0 || len(refs) != len(backends) {
 		return nil, fmt.Errorf("the chain names %d backends and there are %d", len(refs), len(backends))
 	}
@@ -61,9 +62,9 @@ func chained(refs []string, backends []client.Search) ([]*link, error) {
 	return chain, nil
 }
 
-// offered are the operations of a chain: each as the first backend that has it describes it, with the members of a body
-// that any of them looks at.
-func offered(chain []*link) map[string]operation {
+// mergeOperations returns the operations of a chain by name. Each is described as the first backend that offers it
+// does, and wants the members of a body that any of them reads.
+func mergeOperations(chain []*link) map[string]operation {
 	out := map[string]operation{}
 	for _, l := range chain {
 		for name, op := range l.operations {
@@ -81,10 +82,12 @@ func offered(chain []*link) map[string]operation {
 	return out
 }
 
-// route is which backends may answer an operation, in the order in which they are tried: as a whole, and as a stream.
+// route lists the backends that may answer an operation, in the order in which they are tried: for whole answers, and
+// for streamed ones.
 type route struct{ whole, streamed []*link }
 
-func routes(chain []*link) map[string]route {
+// routesByOperation returns the routes of a chain by the name of the operation.
+func routesByOperation(chain []*link) map[string]route {
 	out := map[string]route{}
 	for _, l := range chain {
 		for name, op := range l.operations {
@@ -99,16 +102,16 @@ func routes(chain []*link) map[string]route {
 	return out
 }
 
-// candidates are the backends that may answer a call. There is at least one where the operation is offered.
-func (st *state) candidates(c *call) []*link {
+// candidatesFor returns the backends that may answer a call. There is at least one if the operation is offered.
+func (st *state) candidatesFor(c *call) []*link {
 	if c.in.stream {
 		return st.routes[c.op.Name].streamed
 	}
 	return st.routes[c.op.Name].whole
 }
 
-// keyed is the first backend that needs credentials, or nil: the one that a key may be shown to.
-func (st *state) keyed() *link {
+// firstCredentialed returns the first backend that needs upstream keys, or nil.
+func (st *state) firstCredentialed() *link {
 	if i := slices.IndexFunc(st.chain, func(l *link) bool { return l.credential }); i >= 0 {
 		return st.chain[i]
 	}
@@ -123,21 +126,21 @@ var (
 	errBusy = errors.New("the upstream takes no requests")
 )
 
-// passesOn tells whether the next backend may be tried after an error. once says that the operation begins something, so
-// that it must be certain that this backend has not begun it.
-func passesOn(err error, once bool) bool {
+// allowsNextBackend reports whether the next backend may be tried after err. once says that the operation starts
+// something, so that it must be certain that this backend has not started it.
+func allowsNextBackend(err error, once bool) bool {
 	switch {
 	case errors.Is(err, errNoKey), errors.Is(err, errBusy):
 		return true
 	case once:
-		return unsent(err)
+		return isUnsent(err)
 	}
 	code := fault.CodeOf(err)
 	return code == fault.UpstreamUnavailable || code == fault.PluginUnavailable || code == fault.AnswerTooLarge
 }
 
-// unsent reports whether an error says that nothing reached the upstream.
-func unsent(err error) bool {
+// isUnsent reports whether err says that nothing reached the upstream.
+func isUnsent(err error) bool {
 	if errors.Is(err, exchange.ErrUnsent) {
 		return true
 	}
@@ -150,10 +153,10 @@ func unsent(err error) bool {
 	return e.Code == fault.PluginUnavailable && e.Unwrap() == nil
 }
 
-// isOutcomeUnknown reports whether an error leaves open what the upstream did: the request may have reached it, and
-// nobody saw the end. Such a call is charged as it was reserved.
+// isOutcomeUnknown reports whether err leaves open what the upstream did: the request may have reached it, and its
+// end was not seen. Such a call is charged what it reserved.
 func isOutcomeUnknown(err error) bool {
-	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, errBusy) || unsent(err) {
+	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, errBusy) || isUnsent(err) {
 		return false
 	}
 	e := errs.From(err)

@@ -93,7 +93,7 @@ func (s *Service) KeyChart(ctx context.Context, id, window string) (*Chart, erro
 func (s *Service) chart(ctx context.Context, scope, subject, window string) (*Chart, error) {
 	w, ok := chartWindows()[window]
 	if !ok {
-		return nil, invalid("window", "The window is 1h, 24h or 30d.")
+		return nil, invalidField("window", "The window is 1h, 24h or 30d.")
 	}
 	now := s.cfg.Now()
 	before := lastStart(now, w.width) + w.width
@@ -163,7 +163,7 @@ func (s *Service) TopTokens(ctx context.Context, window string, limit int) ([]To
 	top := []TopToken{}
 	s.tokens.mu.RLock()
 	for id, t := range s.tokens.byID {
-		p := t.counter.period(now, window == "month")
+		p := t.counter.periodUse(now, window == "month")
 		if n := p.successes + p.errors; n+p.refused > 0 {
 			top = append(top, TopToken{ID: id, Requests: n, Credits: p.credits, Errors: p.errors, Refused: p.refused})
 		}

@@ -22,7 +22,7 @@ func (a *attempt) withoutKey(body []byte) []byte {
 	return bytes.ReplaceAll(body, key, []byte(secret.Redacted))
 }
 
-// headWithoutKey drops what the upstream chose freely of a head if it holds the key.
+// headWithoutKey clears the texts of a head that hold the upstream key.
 func (a *attempt) headWithoutKey(h sdk.Head) sdk.Head {
 	key := a.key.Reveal()
 	if key == "" {
@@ -36,8 +36,8 @@ func (a *attempt) headWithoutKey(h sdk.Head) sdk.Head {
 	return h
 }
 
-// keyCutter is a stream from which a key is cut out, also where it is split between two chunks: the end of a chunk that
-// may be the beginning of the key waits for the next chunk.
+// keyCutter is a stream that removes a key, also where the key is split between two chunks: the end of a chunk that
+// may be the beginning of the key is held until the next chunk.
 type keyCutter struct {
 	client.SearchStream
 	key  []byte
@@ -69,7 +69,7 @@ func (k *keyCutter) Next() ([]byte, error) {
 		if bytes.Contains(p, k.key) {
 			p = bytes.ReplaceAll(p, k.key, []byte(secret.Redacted))
 		}
-		if n := overlap(p, k.key); n > 0 {
+		if n := overlapLength(p, k.key); n > 0 {
 			k.held = bytes.Clone(p[len(p)-n:])
 			p = p[:len(p)-n]
 		}
@@ -79,8 +79,8 @@ func (k *keyCutter) Next() ([]byte, error) {
 	}
 }
 
-// overlap returns the length of the longest end of p that is a beginning of key, and not all of it.
-func overlap(p, key []byte) int {
+// overlapLength returns the length of the longest proper prefix of key that p ends with.
+func overlapLength(p, key []byte) int {
 	for n := min(len(p), len(key)-1); n > 0; n-- {
 		if bytes.HasSuffix(p, key[:n]) {
 			return n

@@ -41,8 +41,8 @@ type window struct {
 	}
 }
 
-// of is the window of a backend. One of another length begins anew. The caller holds the mutex.
-func (f *failures) of(ref string, length time.Duration) *window {
+// windowOf returns the window of a backend. A window of another length starts empty. The caller holds the mutex.
+func (f *failures) windowOf(ref string, length time.Duration) *window {
 	slice := max(length/failureSlices, time.Second)
 	w := f.byRef[ref]
 	if w == nil || w.slice != slice {
@@ -55,11 +55,11 @@ func (f *failures) of(ref string, length time.Duration) *window {
 	return w
 }
 
-// note counts a call that ended now.
-func (f *failures) note(ref string, now time.Time, length time.Duration, failed bool) {
+// countCall counts a call that ended now.
+func (f *failures) countCall(ref string, now time.Time, length time.Duration, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w := f.of(ref, length)
+	w := f.windowOf(ref, length)
 	at := now.UnixNano() / int64(w.slice)
 	p := &w.parts[at%failureSlices]
 	if p.at != at {
@@ -71,11 +71,11 @@ func (f *failures) note(ref string, now time.Time, length time.Duration, failed 
 	}
 }
 
-// count sums the calls that ended within length before now.
-func (f *failures) count(ref string, now time.Time, length time.Duration) (calls, failed int) {
+// sumCalls returns the calls that ended within length before now, and how many of them failed.
+func (f *failures) sumCalls(ref string, now time.Time, length time.Duration) (calls, failed int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w := f.of(ref, length)
+	w := f.windowOf(ref, length)
 	newest := now.UnixNano() / int64(w.slice)
 	for _, p := range w.parts {
 		if p.at > newest-failureSlices && p.at <= newest {

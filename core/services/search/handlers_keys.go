@@ -110,7 +110,7 @@ func (s *Service) listKeys(ctx context.Context, in *keyQuery) (*keyList, error) 
 		switch KeyState(state) {
 		case KeyActive, KeyCooling, KeyExhausted, KeyInvalid, KeyDisabled:
 		default:
-			return nil, invalid("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
+			return nil, invalidField("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
 		}
 	}
 	list, err := s.Keys(ctx, KeyFilter{in.Groups, in.States}, in.Page, in.PerPage)
@@ -176,7 +176,7 @@ func (s *Service) postKey(ctx context.Context, in *keyBody) (*keyID, error) {
 		return nil, err
 	}
 	if problem := keyProblem(strings.TrimSpace(in.Body.APIKey)); problem != "" {
-		return nil, invalid("api_key", "The upstream key cannot be taken: %s.", problem)
+		return nil, invalidField("api_key", "The upstream key cannot be taken: %s.", problem)
 	}
 	added, err := s.AddKeys(ctx, in.Body.Group, []string{in.Body.APIKey})
 	if err != nil {
@@ -211,7 +211,7 @@ func (b keysInput) values() ([]string, error) {
 		values[i] = strings.TrimSpace(values[i])
 	}
 	if len(values) == 0 {
-		return nil, invalid("api_keys", "There is no key in the request.")
+		return nil, invalidField("api_keys", "There is no key in the request.")
 	}
 	if len(values) > MaxBatch {
 		return nil, fault.New("too_many_items", "One request takes at most %d keys.", MaxBatch).WithStatus(400).With("field", "api_keys").With("limit", MaxBatch)

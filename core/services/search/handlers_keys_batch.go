@@ -186,7 +186,7 @@ type quarantineBody struct {
 }
 
 func (s *Service) quarantine(ctx context.Context, in *quarantineBody) (*struct{}, error) {
-	return nil, s.QuarantineKey(ctx, in.ID, tidy(in.Body.Reason))
+	return nil, s.QuarantineKey(ctx, in.ID, sanitizeText(in.Body.Reason))
 }
 
 func (s *Service) release(ctx context.Context, in *KeyPath) (*struct{}, error) {
@@ -241,7 +241,7 @@ func (s *Service) KeyHistory(ctx context.Context, id, cursor string, limit int) 
 	var before string
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &before); err != nil {
-			return out, invalid("cursor", "The cursor is not one of this list.")
+			return out, invalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
 	rows, err := s.repo.keyHistory(ctx, id, before, limit+1)

@@ -119,7 +119,7 @@ func (s *Service) Requests(ctx context.Context, f LogFilter, cursor string, limi
 	var at logPosition
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &at); err != nil {
-			return out, invalid("cursor", "The cursor is not one of this list.")
+			return out, invalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
 	rows, err := s.repo.requests(ctx, f, at.Before, at.After, limit+1)
@@ -183,7 +183,7 @@ func textOf(body []byte) *string {
 	if body == nil {
 		return nil
 	}
-	text := tidy(string(body))
+	text := sanitizeText(string(body))
 	return &text
 }
 

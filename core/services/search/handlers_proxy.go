@@ -16,15 +16,16 @@ import (
 // handlePost serves the operations that take a JSON body.
 func (s *Service) handlePost(operation string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if err := s.post(c, operation); err != nil {
+		if err := s.servePost(c, operation); err != nil {
 			s.writeError(c, err)
 		}
 	}
 }
 
-func (s *Service) post(c *gin.Context, operation string) error {
+// servePost authenticates a POST request of an operation, reads its body and answers it.
+func (s *Service) servePost(c *gin.Context, operation string) error {
 	st := s.state.Load()
-	header, given := bearer(c.Request.Header)
+	header, given := bearerToken(c.Request.Header)
 	var tok *token
 	var err error
 	if given {
@@ -37,30 +38,31 @@ func (s *Service) post(c *gin.Context, operation string) error {
 	if err != nil {
 		return err
 	}
-	in, err := parse(raw, op.want)
+	in, err := parseInput(raw, op.want)
 	if err != nil {
 		return err
 	}
 	text := header
 	if tok == nil {
 		text = in.token
-		if tok, err = s.identify(c, st, text); err != nil {
+		if tok, err = s.identifyWithoutHeader(c, st, text); err != nil {
 			return err
 		}
 	}
 	if !known {
 		return fault.New(fault.NotFound, "The search backend does not offer %s.", operation)
 	}
-	if err := in.check(op.Operation, text, in.token); err != nil {
+	if err := in.validate(op.Operation, text, in.token); err != nil {
 		return err
 	}
-	return s.answer(c, st, &call{
-		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: project(c),
+	return s.writeAnswer(c, st, &call{
+		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
 	})
 }
 
-// identify finds the token of a request that has none in its header.
-func (s *Service) identify(c *gin.Context, st *state, text string) (*token, error) {
+// identifyWithoutHeader returns the token of a request that has none in its header. text is the token found
+// elsewhere, or "".
+func (s *Service) identifyWithoutHeader(c *gin.Context, st *state, text string) (*token, error) {
 	switch {
 	case text != "":
 		return s.authenticate(c, text)
@@ -74,19 +76,20 @@ func (s *Service) identify(c *gin.Context, st *state, text string) (*token, erro
 	return nil, errToken("The access token is missing.")
 }
 
-// maxProject bounds the name of a project; a longer one is none.
+// maxProject bounds the name of a project. A longer name is ignored.
 const maxProject = 200
 
-// project is the project that the client names, for the choice of the upstream key alone.
-func project(c *gin.Context) string {
+// projectName returns the client's name for its project, which only influences the choice of the upstream key.
+func projectName(c *gin.Context) string {
 	if v := c.Request.Header["X-Project-Id"]; len(v) == 1 && len(v[0]) <= maxProject {
 		return v[0]
 	}
 	return ""
 }
 
-// bearer reads the token of the header. Another scheme than Bearer counts as no header; two headers are one too many.
-func bearer(h http.Header) (text string, given bool) {
+// bearerToken returns the token of the Authorization header. given is false for a scheme other than Bearer. Two
+// headers give an empty token.
+func bearerToken(h http.Header) (text string, given bool) {
 	values := h["Authorization"]
 	if len(values) == 0 {
 		return "", false
@@ -121,18 +124,18 @@ func (s *Service) researchResult(c *gin.Context) error {
 	}
 	id := c.Param("request_id")
 	if len(id) > maxResourceID {
-		return invalid("request_id", "The research id has more than %d characters.", maxResourceID)
+		return invalidField("request_id", "The research id has more than %d characters.", maxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
-	if _, err := s.resource(c.Request.Context(), id, tok.id); err != nil {
+	if _, err := s.findResearch(c.Request.Context(), id, tok.id); err != nil {
 		return err
 	}
-	return s.answer(c, st, &call{
-		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: project(c),
+	return s.writeAnswer(c, st, &call{
+		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
 	})
 }
 
-// researchQuery is the part of the query that the upstream knows.
+// researchQuery returns the part of the query that the upstream understands.
 func researchQuery(c *gin.Context) string {
 	if v, ok := c.GetQuery("include_usage"); ok {
 		if on, err := strconv.ParseBool(v); err == nil {
@@ -142,16 +145,17 @@ func researchQuery(c *gin.Context) string {
 	return ""
 }
 
+// headerToken returns the token of a request without a body.
 func (s *Service) headerToken(c *gin.Context, st *state) (*token, error) {
-	if text, given := bearer(c.Request.Header); given {
+	if text, given := bearerToken(c.Request.Header); given {
 		return s.authenticate(c, text)
 	}
-	return s.identify(c, st, "")
+	return s.identifyWithoutHeader(c, st, "")
 }
 
-// answer performs the call and writes what came of it.
-func (s *Service) answer(c *gin.Context, st *state, call *call) error {
-	ans, err := s.proxy(c.Request.Context(), st, call)
+// writeAnswer performs the call and writes its answer.
+func (s *Service) writeAnswer(c *gin.Context, st *state, call *call) error {
+	ans, err := s.performCall(c.Request.Context(), st, call)
 	s.rateHeaders(c, call.token)
 	if err != nil {
 		return err
@@ -180,7 +184,7 @@ func (s *Service) answer(c *gin.Context, st *state, call *call) error {
 // cacheWord is the value of X-Cache.
 var cacheWord = map[bool]string{true: "HIT", false: "MISS"}
 
-// writeStream passes events on and flushes each chunk. There is no idle limit: an upstream may think for minutes.
+// writeStream writes a streamed answer and flushes each chunk. There is no idle limit: an upstream may take minutes.
 func (s *Service) writeStream(c *gin.Context, ans *answer) {
 	defer ans.stream.Close()
 	ended := false
@@ -213,18 +217,18 @@ func (s *Service) writeStream(c *gin.Context, ans *answer) {
 	}
 }
 
-// rateHeaders tell the client about its hourly window.
+// rateHeaders sets the headers of the token's hourly window.
 func (s *Service) rateHeaders(c *gin.Context, t *token) { s.limitHeaders(c.Writer.Header(), t) }
 
 func (s *Service) limitHeaders(h http.Header, t *token) {
 	now := s.cfg.Now()
-	remaining, reset := t.counter.window(now, t.limits.RequestsHour)
+	remaining, reset := t.counter.hourlyWindow(now, t.limits.RequestsHour)
 	h["X-Ratelimit-Limit"] = []string{strconv.FormatInt(t.limits.RequestsHour, 10)}
 	h["X-Ratelimit-Remaining"] = []string{strconv.FormatInt(remaining, 10)}
 	h["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}
 }
 
-// writeError adds the members that the upstream's own clients read.
+// writeError writes an error with the members that the upstream's own clients read.
 func (s *Service) writeError(c *gin.Context, err error) {
 	e := fault.As(err)
 	if (e.Code == fault.BadRequest || e.Code == fault.InvalidArgument) && e.HTTPStatus() == http.StatusBadRequest {

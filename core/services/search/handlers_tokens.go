@@ -103,7 +103,7 @@ func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
 	n := NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID, CacheTTL: b.CacheTTL}
 	if b.ExpiresAt != nil {
 		if !b.ExpiresAt.After(s.cfg.Now()) {
-			return n, invalid("expires_at", "The time of expiry lies in the past.")
+			return n, invalidField("expires_at", "The time of expiry lies in the past.")
 		}
 		n.ExpiresAt = *b.ExpiresAt
 	}
@@ -123,7 +123,7 @@ func (s *Service) checkOwner(ctx context.Context, id string) error {
 		return err
 	}
 	if _, ok := found[id]; !ok {
-		return invalid("owner_id", "There is no such user.")
+		return invalidField("owner_id", "There is no such user.")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s *Service) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, e
 	f := TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
 	switch {
 	case in.NoGroup && in.Group != "":
-		return nil, invalid("no_group", "Ask for a group or for tokens without one, not for both.")
+		return nil, invalidField("no_group", "Ask for a group or for tokens without one, not for both.")
 	case in.NoGroup:
 		none := ""
 		f.Group = &none
@@ -212,7 +212,7 @@ func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
 		// Another process has just made it.
 		live = s.tokens.fresh(r)
 	}
-	u, l := live.counter.used(s.cfg.Now()), live.limits
+	u, l := live.counter.snapshot(s.cfg.Now()), live.limits
 	return AuthToken{
 		ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, ExpiresAt: optionalTime(r.ExpiresAt),
 		Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
@@ -256,7 +256,7 @@ func (s *Service) patchToken(ctx context.Context, in *tokenChange) (*struct{}, e
 		if *t != "" {
 			var err error
 			if at, err = time.Parse(time.RFC3339, *t); err != nil {
-				return nil, invalid("expires_at", "The time of expiry is not a time as RFC 3339 has it.")
+				return nil, invalidField("expires_at", "The time of expiry is not a time as RFC 3339 has it.")
 			}
 		}
 		c.ExpiresAt = &at
@@ -318,7 +318,7 @@ func (s *Service) postTokens(ctx context.Context, in *tokenBatch) (*tokenTexts, 
 		return nil, err
 	}
 	if n.Group == "" {
-		return nil, invalid("group", "Tokens that are made together need a group.")
+		return nil, invalidField("group", "Tokens that are made together need a group.")
 	}
 	out := &tokenTexts{}
 	out.Body.Tokens, err = s.CreateTokens(ctx, in.Body.Count, n)

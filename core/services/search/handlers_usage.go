@@ -46,7 +46,7 @@ func (s *Service) handleUsage(c *gin.Context) {
 }
 
 func usage(t *token, now time.Time) usageBody {
-	u, l := t.counter.used(now), t.limits
+	u, l := t.counter.snapshot(now), t.limits
 	return usageBody{
 		TokenID: t.id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,
 		MonthlySuccess: u.MonthlySuccess, MonthlyQuotaExhausted: u.MonthlyRefused,

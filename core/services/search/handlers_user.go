@@ -175,7 +175,7 @@ func (s *Service) DashboardOf(ctx context.Context, user string) (Dashboard, erro
 		if t == nil {
 			t = s.tokens.fresh(r)
 		}
-		u, l := t.counter.used(s.cfg.Now()), t.limits
+		u, l := t.counter.snapshot(s.cfg.Now()), t.limits
 		out.RequestRate.Used += u.HourlyRequests
 		out.RequestRate.Limit += l.RequestsHour
 		out.HourlyCreditsUsed, out.HourlyCreditsLimit = out.HourlyCreditsUsed+u.HourlyCredits, out.HourlyCreditsLimit+l.CreditsHour
@@ -232,7 +232,7 @@ func (s *Service) Summary(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	t, keys := ever[""], s.pool.states()
+	t, keys := ever[""], s.pool.countStates()
 	return Summary{
 		TotalRequests: t.Requests + t.Refused, SuccessCount: t.Successes, ErrorCount: t.Errors, QuotaExhaustedCount: t.Refused,
 		ActiveKeys: keys[KeyActive] + keys[KeyCooling], ExhaustedKeys: keys[KeyExhausted], LastActivity: optionalTime(t.LastAt),

@@ -323,7 +323,7 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
 	e.Helper()
 	st := svc.state.Load()
 	o := st.operations[op]
-	in, err := parse([]byte(body), o.want)
+	in, err := parseInput([]byte(body), o.want)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -331,5 +331,5 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
 	if tok == nil {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}
-	return svc.proxy(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
+	return svc.performCall(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
 }

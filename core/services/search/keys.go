@@ -29,7 +29,7 @@ func (s *Service) loadKeys(records []keyRecord) {
 		}
 		live = append(live, k)
 	}
-	s.pool.load(live, deleted)
+	s.pool.loadKeys(live, deleted)
 }
 
 // lookForKeys takes in what the command line may just have added. It asks the database at most once a second; calls that

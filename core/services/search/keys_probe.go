@@ -103,7 +103,7 @@ func (s *Service) probe(ctx context.Context, l *link, value string, p *Probe) {
 		p.Status, p.Detail = ProbeError, fault.As(err).Message
 		return
 	case st.Key.State == sdk.KeyInvalid:
-		p.Status, p.Detail = ProbeUnauthorized, tidy(st.Key.Reason)
+		p.Status, p.Detail = ProbeUnauthorized, sanitizeText(st.Key.Reason)
 		return
 	case st.Key.State == sdk.KeyExhausted, st.Limit > 0 && st.Used >= st.Limit:
 		p.Status = ProbeExhausted
@@ -129,7 +129,7 @@ func (st *state) keyedFor(group string) *link {
 			return l
 		}
 	}
-	return st.keyed()
+	return st.firstCredentialed()
 }
 
 // SyncKey asks the upstream for the quota of a key of the pool and stores it. What the answer says about the key's state
@@ -153,7 +153,7 @@ func (s *Service) SyncKey(ctx context.Context, id string) error {
 		problem := fault.As(err)
 		return errors.Join(problem, s.repo.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
 	}
-	spent := s.pool.mark(id, st.Key)
+	spent := s.pool.applyVerdict(id, st.Key)
 	if err := s.repo.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Service) SyncKey(ctx context.Context, id string) error {
 
 // syncDue asks for the quotas that are due.
 func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
-	if s.state.Load().keyed() == nil {
+	if s.state.Load().firstCredentialed() == nil {
 		return nil, nil
 	}
 	ids, err := s.repo.keysToSync(ctx, s.cfg.Now())

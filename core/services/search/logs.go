@@ -88,7 +88,7 @@ func (r *repository) span(ctx context.Context, f *LogFilter) (from, before int64
 	if f.RequestID != "" {
 		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
 		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
-			return 0, 0, invalid("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
+			return 0, 0, invalidField("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
 		}
 		at := ulid.Time(id.Time())
 		f.Since, f.Until = later(f.Since, at.Add(-requestIDSpread)), earlier(f.Until, at.Add(requestIDSpread))
@@ -150,7 +150,7 @@ func (f LogFilter) query(q *gorm.DB) (*gorm.DB, error) {
 		for _, word := range f.Outcomes {
 			o, ok := outcomeOf(word)
 			if !ok {
-				return nil, invalid("result", "The result is one of success, error, refused, interrupted, open.")
+				return nil, invalidField("result", "The result is one of success, error, refused, interrupted, open.")
 			}
 			numbers = append(numbers, int(o))
 		}

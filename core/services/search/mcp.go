@@ -72,14 +72,14 @@ func (s *Service) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Caller) err
 
 // mcpCaller finds the token of the header, else of the query.
 func (s *Service) mcpCaller(c *gin.Context, st *state) (*mcpCaller, error) {
-	text, given := bearer(c.Request.Header)
+	text, given := bearerToken(c.Request.Header)
 	var tok *token
 	var err error
 	if given {
 		tok, err = s.authenticate(c, text)
 	} else {
 		text = tokenOfQuery(c.Request)
-		tok, err = s.identify(c, st, text)
+		tok, err = s.identifyWithoutHeader(c, st, text)
 	}
 	if err != nil {
 		return nil, err
@@ -121,15 +121,15 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 		return nil, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
 	}
 	size := len(t.Arguments)
-	in, err := parse(t.Arguments, op.want)
+	in, err := parseInput(t.Arguments, op.want)
 	if err != nil {
 		return nil, err
 	}
-	if err := in.check(op.Operation, m.text, in.token); err != nil {
+	if err := in.validate(op.Operation, m.text, in.token); err != nil {
 		return nil, err
 	}
 	if in.stream {
-		return nil, invalid("stream", "A tool answers as a whole: leave stream out.")
+		return nil, invalidField("stream", "A tool answers as a whole: leave stream out.")
 	}
 	began := time.Now()
 	c := &call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
@@ -153,7 +153,7 @@ func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *state, c *call
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		ans, err := m.service.proxy(ctx, st, c)
+		ans, err := m.service.performCall(ctx, st, c)
 		if ctx.Err() != nil && ans != nil {
 			ans.reply.Release()
 			ans, err = nil, fault.FromPlugin(ctx.Err())

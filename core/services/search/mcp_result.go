@@ -48,7 +48,7 @@ func upstreamMessage(body []byte) string {
 		}
 		_ = json.Unmarshal(shape.Detail, &detail)
 		for _, raw := range []json.RawMessage{detail.Error, shape.Detail, shape.Error, shape.Message} {
-			if said := text(raw); said != "" {
+			if said := stringValue(raw); said != "" {
 				return said
 			}
 		}

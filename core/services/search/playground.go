@@ -67,18 +67,18 @@ func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 	if !known {
 		return TrialAnswer{}, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
 	}
-	in, err := parse(bytes.Clone(t.Body), op.want)
+	in, err := parseInput(bytes.Clone(t.Body), op.want)
 	if err != nil {
 		return TrialAnswer{}, err
 	}
-	if err := in.check(op.Operation, "", in.token); err != nil {
+	if err := in.validate(op.Operation, "", in.token); err != nil {
 		return TrialAnswer{}, err
 	}
 	if in.stream {
-		return TrialAnswer{}, invalid("stream", "A page shows the answer as a whole: leave stream out.")
+		return TrialAnswer{}, invalidField("stream", "A page shows the answer as a whole: leave stream out.")
 	}
 	began := time.Now()
-	ans, err := s.proxy(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
+	ans, err := s.performCall(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
 	if err != nil {
 		return TrialAnswer{}, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 func (s *Service) Live() *event.Subscription { return s.live.Subscribe(topicRequests) }
 
 // KeyStates counts the upstream keys by state.
-func (s *Service) KeyStates() map[KeyState]int { return s.pool.states() }
+func (s *Service) KeyStates() map[KeyState]int { return s.pool.countStates() }
 
 // NeedsKeys tells whether any backend needs upstream keys.
-func (s *Service) NeedsKeys() bool { return s.state.Load().keyed() != nil }
+func (s *Service) NeedsKeys() bool { return s.state.Load().firstCredentialed() != nil }

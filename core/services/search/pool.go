@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// coolDefault is how long a rate-limited key rests where the upstream names no time; coolMax bounds what it names.
+	// coolDefault is how long a rate-limited key rests if the upstream states no time. coolMax bounds the time that
+	// it states.
 	coolDefault = time.Minute
 	coolMax     = 10 * time.Minute
 	// retrySoon is what a client is told to wait when keys are usable that its request had no time to try.
@@ -33,19 +34,24 @@ type key struct {
 	updated int64
 }
 
-// usable brings a key back whose time has come, and tells whether it may be used.
-func (k *key) usable(now time.Time) bool {
+// reactivate makes a cooling or exhausted key active again once its time has come.
+func (k *key) reactivate(now time.Time) {
 	if (k.state == KeyCooling || k.state == KeyExhausted) && !now.Before(k.until) {
 		k.state, k.reason, k.until = KeyActive, "", time.Time{}
 	}
+}
+
+// isUsable reports whether the key may be used now. It reactivates a key whose time has come.
+func (k *key) isUsable(now time.Time) bool {
+	k.reactivate(now)
 	return k.state == KeyActive
 }
 
-// pool chooses the upstream key for each call: the one that the token used last if it can be used, else the one that
-// has rested longest.
+// pool selects the upstream key for each call: the one that the token used last if it is usable, else the usable key
+// that was used least recently.
 type pool struct {
 	now func() time.Time
-	// changed hears of a state that an upstream's answer brought about.
+	// changed is called with a state that an upstream's answer caused.
 	changed func(id string, state KeyState, reason string, until, now time.Time)
 
 	mu       sync.Mutex
@@ -57,22 +63,22 @@ type pool struct {
 	bound, own map[string]bool
 }
 
-// affine is who keeps a key: a token at a backend, or one of its projects.
+// affine identifies who keeps a key: a caller at a backend.
 type affine struct {
 	group string
 	who   caller
 }
 
-// caller is on whose behalf a key is picked. Calls of one project go to one key, as far as it can be used.
+// caller identifies on whose behalf a key is picked. Calls of one project use the same key as long as it is usable.
 type caller struct{ token, project string }
 
 func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *pool {
 	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[affine]string{}}
 }
 
-// load takes keys in. The state of a key that is there already is replaced by what was stored, unless an answer has
-// changed it since: that is still on its way to the database.
-func (p *pool) load(keys []*key, deleted []string) {
+// loadKeys adds or replaces keys and removes deleted ones. A stored state does not replace one that an answer has
+// changed since, which is not in the database yet.
+func (p *pool) loadKeys(keys []*key, deleted []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
@@ -94,8 +100,8 @@ func (p *pool) load(keys []*key, deleted []string) {
 	p.findOwn()
 }
 
-// bind takes in which backends there are: a key whose group is the name of one of them serves that one alone.
-func (p *pool) bind(chain []*link) {
+// bindBackends sets the backends of the pool. A key whose group is the name of a backend serves that backend alone.
+func (p *pool) bindBackends(chain []*link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bound = map[string]bool{}
@@ -107,7 +113,7 @@ func (p *pool) bind(chain []*link) {
 	p.findOwn()
 }
 
-// findOwn notes which backends have keys of their own. The caller holds the mutex.
+// findOwn updates which backends have keys of their own. The caller holds the mutex.
 func (p *pool) findOwn() {
 	p.own = map[string]bool{}
 	for _, k := range p.byID {
@@ -117,22 +123,22 @@ func (p *pool) findOwn() {
 	}
 }
 
-// serves tells whether a key may be shown to a backend, whose name is group: its own keys if it has any, else those that
-// belong to no other. The caller holds the mutex.
-func (p *pool) serves(k *key, group string) bool {
+// mayServe reports whether a key may be used for a backend, whose name is group: one of its own keys if it has any,
+// else a key that belongs to no backend. The caller holds the mutex.
+func (p *pool) mayServe(k *key, group string) bool {
 	return k.group == group || !p.own[group] && !p.bound[k.group]
 }
 
-// pick chooses a key for a token at a backend, whose name is group. tried are ids that have failed for this request
-// already. The result is a copy.
-func (p *pool) pick(group string, by caller, tried []string) (id string, value schema.Secret, ok bool) {
+// pickKey selects a key for a caller at a backend, whose name is group. tried holds ids that have failed for this
+// request.
+func (p *pool) pickKey(group string, by caller, tried []string) (id string, value schema.Secret, ok bool) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	who := affine{group, by}
 	best := p.byID[p.affinity[who]]
-	if best == nil || isTried(best.id, tried) || !p.serves(best, group) || !best.usable(now) {
-		best = p.rested(now, group, tried)
+	if best == nil || isTried(best.id, tried) || !p.mayServe(best, group) || !best.isUsable(now) {
+		best = p.nextUsableKey(now, group, tried)
 	}
 	if best == nil {
 		return "", "", false
@@ -148,10 +154,11 @@ func (p *pool) pick(group string, by caller, tried []string) (id string, value s
 	return best.id, best.value, true
 }
 
-func (p *pool) rested(now time.Time, group string, tried []string) *key {
+// nextUsableKey returns the usable key of a backend that was used least recently, or nil. The caller holds the mutex.
+func (p *pool) nextUsableKey(now time.Time, group string, tried []string) *key {
 	var best *key
 	for _, k := range p.order {
-		if isTried(k.id, tried) || !p.serves(k, group) || !k.usable(now) {
+		if isTried(k.id, tried) || !p.mayServe(k, group) || !k.isUsable(now) {
 			continue
 		}
 		if best == nil || k.used < best.used || k.used == best.used && k.id < best.id {
@@ -161,6 +168,7 @@ func (p *pool) rested(now time.Time, group string, tried []string) *key {
 	return best
 }
 
+// isTried reports whether id is one of tried.
 func isTried(id string, tried []string) bool {
 	for _, t := range tried {
 		if t == id {
@@ -170,8 +178,8 @@ func isTried(id string, tried []string) bool {
 	return false
 }
 
-// get returns a key by its id if it may be used: what a research result needs.
-func (p *pool) get(id string) (schema.Secret, bool) {
+// findValue returns the value of a key by its id unless the key is invalid or disabled. Research results need it.
+func (p *pool) findValue(id string) (schema.Secret, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := p.byID[id]
@@ -181,8 +189,8 @@ func (p *pool) get(id string) (schema.Secret, bool) {
 	return k.value, true
 }
 
-// mark applies what an answer says about a key, and tells whether the key cannot be used at present.
-func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
+// applyVerdict applies an answer's verdict to a key, and reports whether the key is unusable at present.
+func (p *pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
 	now := p.now()
 	p.mu.Lock()
 	k := p.byID[id]
@@ -195,7 +203,7 @@ func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
 	case sdk.KeyInvalid:
 		state, until, spent = KeyInvalid, time.Time{}, true
 	case sdk.KeyRateLimited:
-		state, until, spent = KeyCooling, now.Add(rest(v.RetryAfter)), true
+		state, until, spent = KeyCooling, now.Add(coolingTime(v.RetryAfter)), true
 	case sdk.KeyExhausted:
 		state, until, spent = KeyExhausted, nextMonth(now), true
 	}
@@ -211,40 +219,41 @@ func (p *pool) mark(id string, v sdk.KeyVerdict) (spent bool) {
 	}
 	// An upstream may repeat the key; it belongs into no log and no alert.
 	reason := strings.ReplaceAll(v.Reason, k.value.Reveal(), secret.Redacted)
-	reason = tidy(reason)
+	reason = sanitizeText(reason)
 	k.state, k.reason, k.until, k.updated = state, reason, until, now.UnixMilli()
 	p.mu.Unlock()
 	p.changed(id, state, reason, until, now)
 	return true
 }
 
-func rest(after time.Duration) time.Duration {
+// coolingTime returns how long a rate-limited key rests. after is the time that the upstream states, or 0.
+func coolingTime(after time.Duration) time.Duration {
 	if after <= 0 {
 		return coolDefault
 	}
 	return min(max(after, time.Second), coolMax)
 }
 
-// hasUsable tells whether a backend has a key that may be used now.
+// hasUsable reports whether a backend has a usable key.
 func (p *pool) hasUsable(group string) bool {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.rested(now, group, nil) != nil
+	return p.nextUsableKey(now, group, nil) != nil
 }
 
-// wait returns how long it takes until a backend has a usable key: retrySoon if it has one now, 0 if none comes back by
-// itself.
-func (p *pool) wait(group string) time.Duration {
+// usableAfter returns how long it takes until a backend has a usable key: retrySoon if it has one now, 0 if none
+// becomes usable by itself.
+func (p *pool) usableAfter(group string) time.Duration {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var shortest time.Duration
 	for _, k := range p.byID {
-		if !p.serves(k, group) {
+		if !p.mayServe(k, group) {
 			continue
 		}
-		if k.usable(now) {
+		if k.isUsable(now) {
 			return retrySoon
 		}
 		if k.until.IsZero() {
@@ -257,18 +266,18 @@ func (p *pool) wait(group string) time.Duration {
 	return shortest
 }
 
-// states counts the keys by state, for metrics.
-func (p *pool) states() map[KeyState]int {
+// countStates returns the number of keys in each state.
+func (p *pool) countStates() map[KeyState]int {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := map[KeyState]int{KeyActive: 0, KeyCooling: 0, KeyExhausted: 0, KeyInvalid: 0, KeyDisabled: 0}
 	for _, k := range p.byID {
-		k.usable(now)
+		k.reactivate(now)
 		out[k.state]++
 	}
 	return out
 }
 
-// tidy makes a text that a database takes: valid UTF-8 without NUL.
-func tidy(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
+// sanitizeText returns s as valid UTF-8 without NUL, which every database accepts.
+func sanitizeText(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }

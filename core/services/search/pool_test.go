@@ -21,7 +21,7 @@ func poolOf(c *clock, ids ...string) *pool {
 	for _, id := range ids {
 		keys = append(keys, &key{id: id, value: schema.Secret("value-" + id), state: KeyActive})
 	}
-	p.load(keys, nil)
+	p.loadKeys(keys, nil)
 	return p
 }
 
@@ -31,7 +31,7 @@ func verdict(s sdk.KeyState, after time.Duration) sdk.KeyVerdict {
 
 func picked(t testing.TB, p *pool, token string, tried ...string) string {
 	t.Helper()
-	id, value, ok := p.pick("", caller{token: token}, tried)
+	id, value, ok := p.pickKey("", caller{token: token}, tried)
 	if ok && value != schema.Secret("value-"+id) {
 		t.Fatalf("key %s came with the value of another", id)
 	}
@@ -81,11 +81,11 @@ func TestPoolVerdicts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClock(noon)
 			p := poolOf(c, "a")
-			if !p.mark("a", tt.verdict) {
+			if !p.applyVerdict("a", tt.verdict) {
 				t.Fatal("the key must be spent")
 			}
-			if p.states()[tt.state] != 1 || picked(t, p, "t") != "" {
-				t.Fatalf("%v", p.states())
+			if p.countStates()[tt.state] != 1 || picked(t, p, "t") != "" {
+				t.Fatalf("%v", p.countStates())
 			}
 			if tt.back == 0 {
 				c.advance(400 * 24 * time.Hour)
@@ -99,7 +99,7 @@ func TestPoolVerdicts(t *testing.T) {
 				t.Error("it came back too early")
 			}
 			c.advance(time.Millisecond)
-			if picked(t, p, "t") != "a" || p.states()[KeyActive] != 1 {
+			if picked(t, p, "t") != "a" || p.countStates()[KeyActive] != 1 {
 				t.Error("it did not come back")
 			}
 		})
@@ -122,25 +122,25 @@ func TestPoolLateVerdicts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := poolOf(newClock(noon), "a")
-			p.mark("a", tt.first)
-			p.mark("a", tt.then)
-			if p.states()[tt.want] != 1 {
-				t.Errorf("%v, want %s", p.states(), tt.want)
+			p.applyVerdict("a", tt.first)
+			p.applyVerdict("a", tt.then)
+			if p.countStates()[tt.want] != 1 {
+				t.Errorf("%v, want %s", p.countStates(), tt.want)
 			}
 		})
 	}
 	p := poolOf(newClock(noon))
-	if !p.mark("gone", verdict(sdk.KeyRateLimited, 0)) || p.mark("gone", verdict(sdk.KeyOK, 0)) {
+	if !p.applyVerdict("gone", verdict(sdk.KeyRateLimited, 0)) || p.applyVerdict("gone", verdict(sdk.KeyOK, 0)) {
 		t.Error("the verdict on a key that was deleted meanwhile still decides on the answer")
 	}
 }
 
 func TestPoolDisabledKeysAreLeftAlone(t *testing.T) {
 	p := poolOf(newClock(noon), "a")
-	p.load([]*key{{id: "a", value: "value-a", state: KeyDisabled, updated: 1}}, nil)
-	p.mark("a", verdict(sdk.KeyExhausted, 0))
-	if _, ok := p.get("a"); ok || p.states()[KeyDisabled] != 1 || picked(t, p, "t") != "" {
-		t.Errorf("%v", p.states())
+	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyDisabled, updated: 1}}, nil)
+	p.applyVerdict("a", verdict(sdk.KeyExhausted, 0))
+	if _, ok := p.findValue("a"); ok || p.countStates()[KeyDisabled] != 1 || picked(t, p, "t") != "" {
+		t.Errorf("%v", p.countStates())
 	}
 }
 
@@ -148,15 +148,15 @@ func TestPoolDisabledKeysAreLeftAlone(t *testing.T) {
 func TestStoredStateDoesNotUndoAnAnswer(t *testing.T) {
 	c := newClock(noon)
 	p := poolOf(c, "a")
-	p.mark("a", verdict(sdk.KeyInvalid, 0))
+	p.applyVerdict("a", verdict(sdk.KeyInvalid, 0))
 	stale := &key{id: "a", value: "value-a", state: KeyActive, updated: c.now().Add(-time.Second).UnixMilli()}
-	p.load([]*key{stale}, nil)
-	if p.states()[KeyInvalid] != 1 {
-		t.Errorf("stale: %v", p.states())
+	p.loadKeys([]*key{stale}, nil)
+	if p.countStates()[KeyInvalid] != 1 {
+		t.Errorf("stale: %v", p.countStates())
 	}
-	p.load([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.now().Add(time.Second).UnixMilli()}}, nil)
-	if p.states()[KeyActive] != 1 {
-		t.Errorf("restored by a person: %v", p.states())
+	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.now().Add(time.Second).UnixMilli()}}, nil)
+	if p.countStates()[KeyActive] != 1 {
+		t.Errorf("restored by a person: %v", p.countStates())
 	}
 }
 
@@ -171,14 +171,14 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 		usable := func(id string) bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			return p.byID[id].usable(c.now())
+			return p.byID[id].isUsable(c.now())
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"pick": func(t *rapid.T) {
 				token := rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, "token")
 				tried := rapid.SliceOfDistinct(rapid.SampledFrom(ids), rapid.ID).Draw(t, "tried")
 				free := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(tried, id) || !usable(id) })
-				id, _, ok := p.pick("", caller{token: token}, tried)
+				id, _, ok := p.pickKey("", caller{token: token}, tried)
 				switch {
 				case ok != (len(free) > 0):
 					t.Fatalf("picked %q of %v", id, free)
@@ -193,7 +193,7 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 			},
 			"mark": func(t *rapid.T) {
 				state := rapid.SampledFrom([]sdk.KeyState{sdk.KeyUnknown, sdk.KeyOK, sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted}).Draw(t, "state")
-				p.mark(rapid.SampledFrom(ids).Draw(t, "id"), sdk.KeyVerdict{State: state})
+				p.applyVerdict(rapid.SampledFrom(ids).Draw(t, "id"), sdk.KeyVerdict{State: state})
 			},
 			"wait": func(t *rapid.T) { c.advance(drawStep(t)) },
 		})
@@ -203,11 +203,11 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	e := newEnv(t, withKeys)
 	ids := e.addKeys("key-one", "key-two", "key-three")
-	e.svc.pool.mark(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
-	e.svc.pool.mark(ids[1], verdict(sdk.KeyExhausted, 0))
+	e.svc.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
+	e.svc.pool.applyVerdict(ids[1], verdict(sdk.KeyExhausted, 0))
 	e.svc.background.Wait()
 	second := e.start()
-	got := second.pool.states()
+	got := second.pool.countStates()
 	if got[KeyInvalid] != 1 || got[KeyExhausted] != 1 || got[KeyActive] != 1 {
 		t.Fatalf("%v", got)
 	}
@@ -223,7 +223,7 @@ func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	if want := []string{"restored", "exists", "invalid", "invalid", "created", "exists"}; !slices.Equal(status, want) {
 		t.Errorf("%v, want %v", status, want)
 	}
-	if got := second.pool.states(); got[KeyActive] != 3 || got[KeyInvalid] != 0 {
+	if got := second.pool.countStates(); got[KeyActive] != 3 || got[KeyInvalid] != 0 {
 		t.Errorf("%v", got)
 	}
 }
@@ -235,8 +235,8 @@ func TestPoolUnderConcurrency(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				id := picked(t, p, fmt.Sprint("t", w))
-				p.mark(id, sdk.KeyVerdict{State: []sdk.KeyState{sdk.KeyOK, sdk.KeyRateLimited}[i%2]})
-				p.states()
+				p.applyVerdict(id, sdk.KeyVerdict{State: []sdk.KeyState{sdk.KeyOK, sdk.KeyRateLimited}[i%2]})
+				p.countStates()
 			}
 		})
 	}

@@ -11,25 +11,25 @@ import (
 func TestPoolTellsWhenAKeyComesBack(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	p := newPool(func() time.Time { return now }, func(string, KeyState, string, time.Time, time.Time) {})
-	p.load([]*key{{id: "a", state: KeyActive}, {id: "b", state: KeyActive}, {id: "c", state: KeyInvalid}}, nil)
-	if got := p.wait(""); got != retrySoon {
+	p.loadKeys([]*key{{id: "a", state: KeyActive}, {id: "b", state: KeyActive}, {id: "c", state: KeyInvalid}}, nil)
+	if got := p.usableAfter(""); got != retrySoon {
 		t.Fatalf("with usable keys: %s", got)
 	}
-	p.mark("a", sdk.KeyVerdict{State: sdk.KeyRateLimited, RetryAfter: 40 * time.Second})
-	p.mark("b", sdk.KeyVerdict{State: sdk.KeyExhausted})
-	if got := p.wait(""); got != 40*time.Second {
+	p.applyVerdict("a", sdk.KeyVerdict{State: sdk.KeyRateLimited, RetryAfter: 40 * time.Second})
+	p.applyVerdict("b", sdk.KeyVerdict{State: sdk.KeyExhausted})
+	if got := p.usableAfter(""); got != 40*time.Second {
 		t.Fatalf("the nearest is %s away", got)
 	}
 	now = now.Add(time.Minute)
-	if got := p.wait(""); got != retrySoon {
+	if got := p.usableAfter(""); got != retrySoon {
 		t.Fatalf("with a usable key: %s", got)
 	}
-	p.mark("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
-	if got := p.wait(""); got < 9*24*time.Hour {
+	p.applyVerdict("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
+	if got := p.usableAfter(""); got < 9*24*time.Hour {
 		t.Fatalf("the exhausted one comes back in %s", got)
 	}
-	p.load(nil, []string{"b"})
-	if got := p.wait(""); got != 0 {
+	p.loadKeys(nil, []string{"b"})
+	if got := p.usableAfter(""); got != 0 {
 		t.Fatalf("nothing comes back by itself, yet %s", got)
 	}
 }

@@ -11,26 +11,28 @@ import (
 // fields are the members of a body that prices and checks look at, as raw JSON.
 type fields map[string]json.RawMessage
 
-// price estimates what a call costs before it is made: the sum of the operation's terms.
-func price(terms []sdk.PriceTerm, f fields) int64 {
+// callPrice returns the estimated credits of a call, the sum of the operation's price terms.
+func callPrice(terms []sdk.PriceTerm, f fields) int64 {
 	var sum int64
 	for _, t := range terms {
 		unit := max(1, t.Unit)
-		n := count(t, f)
-		sum += (n/unit + min(1, n%unit)) * rate(t, f)
+		n := countUnits(t, f)
+		sum += (n/unit + min(1, n%unit)) * unitRate(t, f)
 	}
 	return sum
 }
 
-// maxCount keeps a body from asking for a price that overflows.
+// maxCount bounds a count that a body states, so that no price overflows.
 const maxCount = math.MaxInt32
 
-func count(t sdk.PriceTerm, f fields) int64 {
+// countUnits returns the number that a price term multiplies: the length of the list, or the number, in its count
+// field.
+func countUnits(t sdk.PriceTerm, f fields) int64 {
 	if t.CountField == "" {
 		return 1
 	}
 	raw, ok := f[t.CountField]
-	if !ok || absent(raw) {
+	if !ok || isAbsent(raw) {
 		return t.DefaultCount
 	}
 	switch raw[0] {
@@ -49,10 +51,12 @@ func count(t sdk.PriceTerm, f fields) int64 {
 	return t.DefaultCount
 }
 
-func rate(t sdk.PriceTerm, f fields) int64 {
+// unitRate returns the credits for each unit of a price term: those of its first case that the body meets, else its
+// rate.
+func unitRate(t sdk.PriceTerm, f fields) int64 {
 	for _, c := range t.Cases {
 		raw, ok := f[c.Field]
-		if !ok || absent(raw) {
+		if !ok || isAbsent(raw) {
 			continue
 		}
 		if c.Equals == "" && string(raw) != `""` {
@@ -66,7 +70,8 @@ func rate(t sdk.PriceTerm, f fields) int64 {
 	return t.Rate
 }
 
-func absent(raw json.RawMessage) bool {
+// isAbsent reports whether a member is missing, null or false.
+func isAbsent(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null" || string(raw) == "false"
 }
 

@@ -46,11 +46,11 @@ func TestPrice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			op := newOperation(sdk.Operation{Price: tt.terms})
-			in, err := parse([]byte(tt.body), op.want)
+			in, err := parseInput([]byte(tt.body), op.want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := price(op.Price, in.fields); got != tt.want {
+			if got := callPrice(op.Price, in.fields); got != tt.want {
 				t.Errorf("%d, want %d", got, tt.want)
 			}
 		})

@@ -18,7 +18,7 @@ const (
 	streamLimit = 30 * time.Minute
 )
 
-// call is one request of a client that is authenticated and parsed.
+// call is one authenticated and parsed request of a client.
 type call struct {
 	token     *token
 	op        operation
@@ -28,19 +28,20 @@ type call struct {
 	requestID string
 	client    string
 	size      int
-	// project is what the client calls its project; it never goes up.
+	// project is the client's name for its project. It is not sent to the upstream.
 	project string
 }
 
 func (c *call) caller() caller { return caller{c.token.id, c.project} }
 
-// proxy admits the call, performs it and settles it. Errors are faults that the client may see.
-func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error) {
+// performCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
+// client may see.
+func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer, error) {
 	began := s.cfg.Now()
-	run := &attempt{service: s, state: st, call: c, caching: st.caching(c)}
-	first := st.candidates(c)[0]
-	if run.kept(first) == nil {
-		run.reserved = run.price(first)
+	run := &attempt{service: s, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
+	first := st.candidatesFor(c)[0]
+	if run.findCached(first) == nil {
+		run.reserved = run.priceAt(first)
 	}
 	r := &record{entry: entry{
 		Time: began, RequestID: c.requestID, TokenID: c.token.id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
@@ -48,7 +49,7 @@ func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error
 		Credits: run.reserved,
 	}}
 	if x := c.token.counter.reserve(began, run.reserved, c.token.limits); x != nil {
-		return nil, s.refuse(r, c, x)
+		return nil, s.refuseCall(r, c, x)
 	}
 	if s.audit != nil {
 		s.audit.begin(r)
@@ -56,32 +57,32 @@ func (s *Service) proxy(ctx context.Context, st *state, c *call) (*answer, error
 	run.started = time.Now()
 	ans, err := run.run(ctx)
 	if ans != nil && ans.stream != nil {
-		ans.finish = func(written int, err error) { s.settle(r, c, run, ans, written, err) }
+		ans.finish = func(written int, err error) { s.settleCall(r, c, run, ans, written, err) }
 		return ans, nil
 	}
 	written := 0
 	if ans != nil {
-		ans.policy = run.caching.on()
+		ans.policy = run.cachePolicy.enabled()
 		written = len(ans.body())
 	}
-	s.settle(r, c, run, ans, written, err)
+	s.settleCall(r, c, run, ans, written, err)
 	return ans, err
 }
 
-// refuse answers a call that would exceed a limit.
-func (s *Service) refuse(r *record, c *call, x *Exceeded) error {
+// refuseCall counts and audits a call that would exceed a limit, and returns its fault.
+func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
 	now := s.cfg.Now()
-	c.token.counter.refuse(now, r.Time)
+	c.token.counter.countRefused(now, r.Time)
 	s.cfg.Metrics.refused(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.finished = Refused, 429, string(fault.QuotaExhausted), 0, true
 	if s.audit != nil {
 		s.audit.begin(r)
 	}
-	return x.fault(now)
+	return x.asFault(now)
 }
 
-// fault is what the client is told.
-func (x *Exceeded) fault(now time.Time) error {
+// asFault returns the fault that the client gets.
+func (x *Exceeded) asFault(now time.Time) error {
 	return fault.New(fault.QuotaExhausted, "The access token has used its %s of %d %s.", windowName[x.Window], x.Limit, x.Scope).
 		WithRetryAfter(x.ResetAt.Sub(now)).
 		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
@@ -93,23 +94,23 @@ var windowName = map[string]string{"minute": "limit by the minute", "hour": "hou
 // maxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
 const maxLogged = 256 << 10
 
-// logged is the part of a body that is kept. What follows is left out: the row has the whole size.
-func logged(body []byte) []byte {
+// truncateLogged returns the part of a body that the audit stores. The row has the size of the whole body.
+func truncateLogged(body []byte) []byte {
 	if len(body) > maxLogged {
 		return body[:maxLogged:maxLogged]
 	}
 	return body
 }
 
-// settle replaces the reservation by the real use and ends the audit record.
-func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written int, err error) {
+// settleCall replaces the call's reservation by the credits that it used, and ends its audit record.
+func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, written int, err error) {
 	outcome, credits := Success, int64(0)
 	status, upstream := 200, 0
 	code := ""
 	switch {
 	case ans != nil:
 		status, upstream = ans.head.Status, ans.head.Status
-		credits = run.spent + charged(ans, run.reserved-run.spent)
+		credits = run.spent + chargedCredits(ans, run.reserved-run.spent)
 		if ans.cached {
 			upstream, credits = 0, run.spent
 		}
@@ -121,7 +122,7 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 	default:
 		credits = run.spent
 	}
-	if err == nil && run.client.Err() != nil {
+	if err == nil && run.clientCtx.Err() != nil {
 		// The answer reaches nobody, but the upstream has worked for it.
 		outcome, status, code = Failure, fault.StatusClientClosedRequest, string(fault.ClientClosedRequest)
 	}
@@ -141,15 +142,15 @@ func (s *Service) settle(r *record, c *call, run *attempt, ans *answer, written 
 	s.audit.end(r, func(r *record) {
 		r.Outcome, r.Status, r.Upstream, r.Credits, r.ErrorCode = outcome, status, upstream, credits, code
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
-		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.ref(), run.attempts, written
+		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.backendRef(), run.attempts, written
 		r.Cached = ans != nil && ans.cached
 		if ans != nil && outcome == Success && c.op.Name == sdk.OpResearch {
 			r.research = ans.head.ResourceID
 		}
 		if run.state.settings.LogBodies {
-			r.RequestBody = logged(c.in.body)
+			r.RequestBody = truncateLogged(c.in.body)
 			if ans != nil && ans.reply != nil {
-				r.ResponseBody = logged(bytes.Clone(ans.body()))
+				r.ResponseBody = truncateLogged(bytes.Clone(ans.body()))
 			}
 		}
 	})

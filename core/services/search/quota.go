@@ -14,7 +14,7 @@ type Limits struct {
 	RequestsMinute int64
 }
 
-// Exceeded tells which limit a request ran into.
+// Exceeded says which limit a request would exceed.
 type Exceeded struct {
 	// Scope is "requests" or "credits", Window "minute", "hour", "day" or "month".
 	Scope   string
@@ -30,8 +30,8 @@ const (
 )
 
 // counter counts the requests and credits of one token: a rolling hour of 60 one-minute buckets, the UTC day and the
-// UTC month, and the requests of a rolling minute of 60 one-second buckets. Credits are reserved before the upstream is called and settled afterwards; a reservation counts as used.
-// It holds the limits exactly under any concurrency.
+// UTC month, and the requests of a rolling minute of 60 one-second buckets. Credits are reserved before the upstream
+// is called and settled afterwards; a reservation counts as used. The limits hold exactly under any concurrency.
 type counter struct {
 	mu       sync.Mutex
 	seconds  ring
@@ -71,12 +71,12 @@ func (c *counter) advance(now time.Time) {
 	}
 }
 
-// reserve admits a request at the price, or tells which limit it would exceed; then nothing has changed.
+// reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
 func (c *counter) reserve(now time.Time, price int64, l Limits) *Exceeded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	if x := c.check(now, price, l); x != nil {
+	if x := c.checkLimits(now, price, l); x != nil {
 		return x
 	}
 	c.seconds.add(now.Unix(), 1)
@@ -85,12 +85,13 @@ func (c *counter) reserve(now time.Time, price int64, l Limits) *Exceeded {
 	return nil
 }
 
-func (c *counter) check(now time.Time, price int64, l Limits) *Exceeded {
+// checkLimits returns the limit that a request at the price would exceed, or nil. The caller holds the mutex.
+func (c *counter) checkLimits(now time.Time, price int64, l Limits) *Exceeded {
 	if used := c.requests.sum; used >= l.RequestsHour {
-		return &Exceeded{"requests", "hour", l.RequestsHour, used, c.requests.freed(now, time.Minute, used-l.RequestsHour+1)}
+		return &Exceeded{"requests", "hour", l.RequestsHour, used, c.requests.freedAt(now, time.Minute, used-l.RequestsHour+1)}
 	}
 	if used := c.seconds.sum; l.RequestsMinute > 0 && used >= l.RequestsMinute {
-		return &Exceeded{"requests", "minute", l.RequestsMinute, used, c.seconds.freed(now, time.Second, used-l.RequestsMinute+1)}
+		return &Exceeded{"requests", "minute", l.RequestsMinute, used, c.seconds.freedAt(now, time.Second, used-l.RequestsMinute+1)}
 	}
 	return c.checkCredits(now, price, l)
 }
@@ -106,7 +107,7 @@ func (c *counter) checkCredits(now time.Time, price int64, l Limits) *Exceeded {
 	case over(c.day.credits, l.CreditsDay):
 		return &Exceeded{"credits", "day", l.CreditsDay, c.day.credits + c.reserved, nextDay(now)}
 	case over(c.credits.sum, l.CreditsHour):
-		return &Exceeded{"credits", "hour", l.CreditsHour, c.credits.sum + c.reserved, c.credits.freed(now, time.Minute, c.credits.sum+price-l.CreditsHour)}
+		return &Exceeded{"credits", "hour", l.CreditsHour, c.credits.sum + c.reserved, c.credits.freedAt(now, time.Minute, c.credits.sum+price-l.CreditsHour)}
 	}
 	return nil
 }
@@ -120,18 +121,19 @@ func nextMonth(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// settle replaces a reservation by what was really used. began is when the request was admitted: its credits belong to
-// that minute, day and month.
+// settle replaces a reservation by the credits that were used. began is when the request was admitted: its credits
+// count for that minute, day and month.
 func (c *counter) settle(now, began time.Time, price, credits int64, outcome Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
 	c.reserved -= price
-	c.add(began, credits, outcome)
+	c.addUse(began, credits, outcome)
 }
 
-// exchange replaces a reservation by one at another price, or tells which limit that would exceed; then nothing has changed.
-func (c *counter) exchange(now time.Time, price, next int64, l Limits) *Exceeded {
+// replaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
+// nothing has changed.
+func (c *counter) replaceReservation(now time.Time, price, next int64, l Limits) *Exceeded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -146,17 +148,18 @@ func (c *counter) exchange(now time.Time, price, next int64, l Limits) *Exceeded
 	return nil
 }
 
-// refuse counts a request that was turned away.
-func (c *counter) refuse(now, began time.Time) {
+// countRefused counts a request that was refused.
+func (c *counter) countRefused(now, began time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	c.add(began, 0, Refused)
+	c.addUse(began, 0, Refused)
 }
 
-func (c *counter) add(began time.Time, credits int64, outcome Outcome) {
+// addUse adds the credits and the outcome of a request that began at the given time. The caller holds the mutex.
+func (c *counter) addUse(began time.Time, credits int64, outcome Outcome) {
 	m := began.Unix() / 60
-	if c.credits.holds(m) {
+	if c.credits.containsBucket(m) {
 		c.credits.add(m, credits)
 	}
 	for _, p := range []*period{&c.day, &c.month} {
@@ -175,17 +178,18 @@ func (c *counter) add(began time.Time, credits int64, outcome Outcome) {
 	}
 }
 
-// restore adds what was stored for a minute, at start. For the rolling minute it may count a request for up to a minute too long.
-func (c *counter) restore(now time.Time, u usageRecord) {
+// restoreMinute adds the stored use of one minute, at start. The rolling minute may count a request for up to a
+// minute too long.
+func (c *counter) restoreMinute(now time.Time, u usageRecord) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	if c.requests.holds(u.Minute) {
+	if c.requests.containsBucket(u.Minute) {
 		c.requests.add(u.Minute, u.Requests)
 		c.credits.add(u.Minute, u.Credits)
 	}
 	// In which second they came is not stored: they count as if they had come in the last one that is possible.
-	if last := min(u.Minute*60+59, now.Unix()); c.seconds.holds(last) {
+	if last := min(u.Minute*60+59, now.Unix()); c.seconds.containsBucket(last) {
 		c.seconds.add(last, u.Requests)
 	}
 	for _, p := range []*period{&c.day, &c.month} {
@@ -198,8 +202,8 @@ func (c *counter) restore(now time.Time, u usageRecord) {
 	}
 }
 
-// period pictures the day, or the month.
-func (c *counter) period(now time.Time, month bool) period {
+// periodUse returns the use of the current day, or of the current month.
+func (c *counter) periodUse(now time.Time, month bool) period {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -222,8 +226,8 @@ type Used struct {
 	MinuteRequestsResetAt                     time.Time
 }
 
-// used pictures the counter. The hourly reset times tell when the oldest of what is counted leaves the window.
-func (c *counter) used(now time.Time) Used {
+// snapshot returns the use at now. The hourly reset times are when the oldest request or credit leaves the window.
+func (c *counter) snapshot(now time.Time) Used {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -231,15 +235,16 @@ func (c *counter) used(now time.Time) Used {
 		MinuteRequests: c.seconds.sum, HourlyRequests: c.requests.sum, HourlyCredits: c.credits.sum, DailyCredits: c.day.credits, MonthlyCredits: c.month.credits,
 		Reserved: c.reserved, DailySuccess: c.day.successes, DailyError: c.day.errors,
 		MonthlySuccess: c.month.successes, MonthlyRefused: c.month.refused,
-		HourlyRequestsResetAt: c.requests.freed(now, time.Minute, 1), HourlyCreditsReset: c.credits.freed(now, time.Minute, 1),
-		DailyResetAt: nextDay(now), MonthlyResetAt: nextMonth(now), MinuteRequestsResetAt: c.seconds.freed(now, time.Second, 1),
+		HourlyRequestsResetAt: c.requests.freedAt(now, time.Minute, 1), HourlyCreditsReset: c.credits.freedAt(now, time.Minute, 1),
+		DailyResetAt: nextDay(now), MonthlyResetAt: nextMonth(now), MinuteRequestsResetAt: c.seconds.freedAt(now, time.Second, 1),
 	}
 }
 
-// window is what the rate-limit headers tell: the requests that are left and when the oldest leaves the window.
-func (c *counter) window(now time.Time, limit int64) (remaining int64, reset time.Time) {
+// hourlyWindow returns the values of the rate-limit headers: the requests that are left, and when the oldest one
+// leaves the window.
+func (c *counter) hourlyWindow(now time.Time, limit int64) (remaining int64, reset time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	return max(0, limit-c.requests.sum), c.requests.freed(now, time.Minute, 1)
+	return max(0, limit-c.requests.sum), c.requests.freedAt(now, time.Minute, 1)
 }

@@ -26,22 +26,24 @@ func (r *ring) advance(to int64) {
 	r.newest = to
 }
 
-// holds reports whether a bucket lies in the window.
-func (r *ring) holds(bucket int64) bool { return bucket > r.newest-ringSize && bucket <= r.newest }
+// containsBucket reports whether a bucket lies in the window.
+func (r *ring) containsBucket(bucket int64) bool {
+	return bucket > r.newest-ringSize && bucket <= r.newest
+}
 
 // add counts n in a bucket. Requests that overtake each other meet a window that has moved on; each is counted in its own
 // bucket, as it is stored. After a clock that was set back the newest bucket takes what lies before them all.
 func (r *ring) add(bucket, n int64) {
-	if !r.holds(bucket) {
+	if !r.containsBucket(bucket) {
 		bucket = r.newest
 	}
 	r.buckets[bucket%ringSize] += n
 	r.sum += n
 }
 
-// freed is when the window will have let go of at least n, or, if it holds less, of everything; of nothing it has let go
-// at the next bucket. unit is the length of a bucket.
-func (r *ring) freed(now time.Time, unit time.Duration, n int64) time.Time {
+// freedAt returns when at least n will have left the window, or, if it holds less, everything. An empty window counts
+// as freed at the next bucket. unit is the length of a bucket.
+func (r *ring) freedAt(now time.Time, unit time.Duration, n int64) time.Time {
 	start := func(bucket int64) time.Time { return time.Unix(bucket*int64(unit/time.Second), 0).UTC() }
 	last := now.Unix()/int64(unit/time.Second) + 1
 	for i := int64(ringSize - 1); i >= 0; i-- {

@@ -146,7 +146,7 @@ func TestCounterAgainstAModel(t *testing.T) {
 			},
 			"wait": func(t *rapid.T) { m.now = m.now.Add(drawStep(t)) },
 			"": func(t *rapid.T) {
-				u := c.used(m.now)
+				u := c.snapshot(m.now)
 				want := [5]int64{m.requestsHour(), m.hour(), m.day(), m.month(), m.reserved()}
 				if got := [5]int64{u.HourlyRequests, u.HourlyCredits, u.DailyCredits, u.MonthlyCredits, u.Reserved}; got != want {
 					t.Fatalf("counts %v, want %v", got, want)
@@ -206,7 +206,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 							continue
 						}
 						admitted.Add(1)
-						if u := c.used(now); u.HourlyCredits+u.Reserved > top.Load() {
+						if u := c.snapshot(now); u.HourlyCredits+u.Reserved > top.Load() {
 							top.Store(u.HourlyCredits + u.Reserved)
 						}
 						c.settle(now, now, tt.price, tt.price, Success)
@@ -217,7 +217,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 			if admitted.Load() != tt.admitted {
 				t.Errorf("%d were admitted, want %d", admitted.Load(), tt.admitted)
 			}
-			if u := c.used(noon); u.Reserved != 0 || u.HourlyCredits != tt.admitted*tt.price {
+			if u := c.snapshot(noon); u.Reserved != 0 || u.HourlyCredits != tt.admitted*tt.price {
 				t.Errorf("afterwards: %+v", u)
 			}
 			if top.Load() > tt.admitted*tt.price {
@@ -239,7 +239,7 @@ func TestAFailureGivesTheReservationBack(t *testing.T) {
 	if x := c.reserve(noon, 2, l); x != nil {
 		t.Fatalf("after a failure: %+v", x)
 	}
-	if u := c.used(noon); u.DailyError != 1 || u.DailySuccess != 0 {
+	if u := c.snapshot(noon); u.DailyError != 1 || u.DailySuccess != 0 {
 		t.Fatalf("%+v", u)
 	}
 }
@@ -253,7 +253,7 @@ func TestSettlingInTheNextMonth(t *testing.T) {
 	now := began.Add(2 * time.Second)
 	c.settle(now, began, 5, 5, Success)
 	want := Used{HourlyRequests: 1, HourlyCredits: 5}
-	u := c.used(now)
+	u := c.snapshot(now)
 	if got := (Used{HourlyRequests: u.HourlyRequests, HourlyCredits: u.HourlyCredits, DailyCredits: u.DailyCredits, MonthlyCredits: u.MonthlyCredits, MonthlySuccess: u.MonthlySuccess}); !cmp.Equal(got, want) {
 		t.Errorf("what began last month belongs there: %s", cmp.Diff(want, got))
 	}
@@ -268,7 +268,7 @@ func TestRequestsThatOvertakeEachOther(t *testing.T) {
 		}
 	}
 	at := noon.Add(60 * time.Minute)
-	if u := c.used(at); u.HourlyRequests != 1 {
+	if u := c.snapshot(at); u.HourlyRequests != 1 {
 		t.Errorf("an hour after the first: %d requests, want only the later one", u.HourlyRequests)
 	}
 }
@@ -282,7 +282,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		}
 		c.settle(now, now, 1, 1, Success)
 	}
-	if u := c.used(noon); u.HourlyRequests != 5 || u.Reserved != 0 {
+	if u := c.snapshot(noon); u.HourlyRequests != 5 || u.Reserved != 0 {
 		t.Errorf("%+v", u)
 	}
 }

@@ -39,15 +39,16 @@ func (r *resources) get(id string) (researchRecord, bool) {
 	return rec, ok
 }
 
-// plainID tells whether a text may be a research id: visible ASCII of a bounded length, or nothing.
+// plainID reports whether a text may be a research id: visible ASCII of a bounded length, or empty.
 func plainID(id string) bool {
 	return len(id) <= maxResourceID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// resource finds the key of a research id. Another token's id, like an unknown one, is a fault.NotFound.
-func (s *Service) resource(ctx context.Context, id, tokenID string) (researchRecord, error) {
+// findResearch returns the record of a research id. An unknown id, and one of another token, is a fault with status
+// 404.
+func (s *Service) findResearch(ctx context.Context, id, tokenID string) (researchRecord, error) {
 	since := s.cfg.Now().Add(-researchFor)
-	rec, ok := s.found.get(id)
+	rec, ok := s.research.get(id)
 	if !ok && plainID(id) {
 		var err error
 		rec, err = s.repo.research(ctx, id, since)

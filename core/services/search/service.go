@@ -54,8 +54,8 @@ type Service struct {
 	audit   *audit
 	rollups *rollups
 	// live carries requests as they end.
-	live  *event.Bus
-	found *resources
+	live     *event.Bus
+	research *resources
 	// guessed counts tokens that were not valid.
 	guessed *limit.Limiter
 	monitor *monitor
@@ -94,7 +94,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, found: newResources(), researchPause: researchPause}
+	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, research: newResources(), researchPause: researchPause}
 	s.monitor = newMonitor(s)
 	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
@@ -115,7 +115,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.restore(ctx); err != nil {
 		return nil, err
 	}
-	cfg.Metrics.watchKeys(s.pool.states)
+	cfg.Metrics.watchKeys(s.pool.countStates)
 	return s, nil
 }
 
@@ -135,17 +135,17 @@ func (s *Service) Reload(set Settings, backends ...client.Search) error {
 
 // Prepare checks new settings and the backends that they name, in that order, and returns what puts them into use.
 func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(), err error) {
-	chain, err := chained(set.Backend, backends)
+	chain, err := newChain(set.Backend, backends)
 	if err != nil {
 		return nil, err
 	}
-	next := &state{settings: set, chain: chain, operations: offered(chain), routes: routes(chain), cache: newCache(cacheBytes)}
+	next := &state{settings: set, chain: chain, operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}
 	if next.tools, err = mcpTools(chain); err != nil {
 		return nil, err
 	}
 	next.origins = mcp.NewOrigins(s.cfg.PublicURL, set.BaseURL)
 	return func() {
-		s.pool.bind(chain)
+		s.pool.bindBackends(chain)
 		s.tokens.setDefaults(set.limits())
 		s.state.Store(next)
 		if set.DevOpenAdmin {
@@ -207,7 +207,7 @@ func (s *Service) restoreCounters(ctx context.Context) error {
 	}
 	for _, u := range sums {
 		if t := s.tokens.get(u.TokenID); t != nil {
-			t.counter.restore(now, u)
+			t.counter.restoreMinute(now, u)
 		}
 	}
 	return nil

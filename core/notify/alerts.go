@@ -10,21 +10,21 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// alertRecord is an alert that lasts, or has lasted.
+// alertRecord is the stored state of an alert, active or over.
 type alertRecord struct {
 	Service  string `gorm:"primaryKey"`
 	DedupKey string `gorm:"primaryKey"`
 	Kind     string
 	Active   bool
-	// RaisedAt is when it began, ToldAt when the channels last heard of it, EndedAt when it ended.
+	// RaisedAt is when the alert was raised, ToldAt when the channels were last told, EndedAt when it was resolved.
 	RaisedAt, ToldAt, EndedAt int64
 }
 
 // TableName implements gorm's Tabler.
 func (alertRecord) TableName() string { return "notify_alerts" }
 
-// find reads the state of an alert. The caller has a transaction.
-func (s *Sender) find(ctx context.Context, service, key string) (*alertRecord, error) {
+// findAlert returns the state of an alert and locks it, or nil. The caller has a transaction.
+func (s *Sender) findAlert(ctx context.Context, service, key string) (*alertRecord, error) {
 	w := s.cfg.Store.Writer(ctx)
 	if s.cfg.Store.Dialect() == store.Postgres {
 		w = w.Clauses(clause.Locking{Strength: "UPDATE"})
@@ -39,24 +39,24 @@ func (s *Sender) find(ctx context.Context, service, key string) (*alertRecord, e
 	return &found[0], nil
 }
 
-// Raise tells the channels of something that lasts until Resolve: not again before repeat has passed while it does. told
-// says whether it told them now. The state is stored, so that a restart repeats nothing.
+// Raise tells the channels of a condition that lasts until Resolve. While it lasts they are told again only after
+// repeat has passed. told reports whether they were told now. The state is stored, so that a restart repeats nothing.
 func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, channels []string) (told bool, err error) {
 	now := s.cfg.Now()
 	err = s.cfg.Store.Tx(ctx, "raise alert", func(ctx context.Context) error {
 		// The row is there before it is locked, so that of several that find the same at once one tells.
-		none := alertRecord{Service: a.Service, DedupKey: a.key(), Kind: a.Kind}
+		none := alertRecord{Service: a.Service, DedupKey: a.dedupKey(), Kind: a.Kind}
 		if err := s.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(&none).Error; err != nil {
 			return err
 		}
-		r, err := s.find(ctx, a.Service, a.key())
+		r, err := s.findAlert(ctx, a.Service, a.dedupKey())
 		if err != nil {
 			return err
 		}
 		if r != nil && r.Active && now.Sub(store.FromMillis(r.ToldAt)) < repeat {
 			return nil
 		}
-		next := alertRecord{Service: a.Service, DedupKey: a.key(), Kind: a.Kind, Active: true, RaisedAt: store.Millis(now), ToldAt: store.Millis(now)}
+		next := alertRecord{Service: a.Service, DedupKey: a.dedupKey(), Kind: a.Kind, Active: true, RaisedAt: store.Millis(now), ToldAt: store.Millis(now)}
 		if r != nil && r.Active {
 			next.RaisedAt = r.RaisedAt
 		}
@@ -64,7 +64,7 @@ func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, chann
 			return err
 		}
 		told = true
-		return s.send(ctx, a, statusRaised, channels)
+		return s.sendAlert(ctx, a, statusRaised, channels)
 	})
 	if err != nil {
 		return false, fmt.Errorf("raise the alert %s.%s: %w", a.Service, a.Kind, err)
@@ -72,11 +72,12 @@ func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, chann
 	return told, nil
 }
 
-// Resolve tells the channels that what Raise told of is over, if it is not known to be. told says whether it did.
+// Resolve tells the channels that the condition of a raised alert is over. told reports whether they were told: not
+// if the alert is not active.
 func (s *Sender) Resolve(ctx context.Context, a Alert, channels []string) (told bool, err error) {
 	now := s.cfg.Now()
 	err = s.cfg.Store.Tx(ctx, "resolve alert", func(ctx context.Context) error {
-		r, err := s.find(ctx, a.Service, a.key())
+		r, err := s.findAlert(ctx, a.Service, a.dedupKey())
 		if err != nil || r == nil || !r.Active {
 			return err
 		}
@@ -85,7 +86,7 @@ func (s *Sender) Resolve(ctx context.Context, a Alert, channels []string) (told 
 			return err
 		}
 		told = true
-		return s.send(ctx, a, statusResolved, channels)
+		return s.sendAlert(ctx, a, statusResolved, channels)
 	})
 	if err != nil {
 		return false, fmt.Errorf("resolve the alert %s.%s: %w", a.Service, a.Kind, err)
@@ -93,7 +94,7 @@ func (s *Sender) Resolve(ctx context.Context, a Alert, channels []string) (told 
 	return told, nil
 }
 
-// Active are the dedup keys of the alerts of a service that last.
+// Active returns the dedup keys of a service's active alerts.
 func (s *Sender) Active(ctx context.Context, service string) (keys []string, err error) {
 	err = s.cfg.Store.DB(ctx).Model(&alertRecord{}).Where("service = ? AND active = ?", service, true).Order("dedup_key").Pluck("dedup_key", &keys).Error
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-const interrupted = "the core ended while it was being sent"
+const interruptedMessage = "the core ended while it was being sent"
 
-// errUnwanted ends a delivery whose news is old.
-var errUnwanted = errors.New("what it tells is no longer so")
+// errSuperseded ends a delivery that is not wanted any more.
+var errSuperseded = errors.New("what it tells is no longer so")
 
-// attempt sends a delivery once, and tells what became of it. One that a crash interrupted is sent again only where the
-// receiver can tell.
-func (s *Sender) attempt(ctx context.Context, d *delivery, m *message) (sdk.Outcome, []string, error) {
+// attemptDelivery sends a delivery once and returns the outcome. A delivery that a crash interrupted is sent again
+// only to a channel that can recognise repetitions.
+func (s *Sender) attemptDelivery(ctx context.Context, d *delivery, m *message) (sdk.Outcome, []string, error) {
 	ch, err := s.cfg.Channel(d.Channel)
 	if err != nil {
 		return sdk.Retryable, nil, err
@@ -33,32 +33,32 @@ func (s *Sender) attempt(ctx context.Context, d *delivery, m *message) (sdk.Outc
 	}
 	idempotent := about.Has(sdk.CapIdempotent)
 	if d.State == Sending && (d.Once || !idempotent) {
-		return sdk.Uncertain, nil, errors.New(interrupted)
+		return sdk.Uncertain, nil, errors.New(interruptedMessage)
 	}
-	to, err := s.target(ctx, d, m)
+	to, err := s.targetOf(ctx, d, m)
 	var nobody *noRecipient
 	switch {
-	case errors.As(err, &nobody), errors.Is(err, errUnwanted):
+	case errors.As(err, &nobody), errors.Is(err, errSuperseded):
 		return sdk.Refused, nil, err
 	case err != nil:
 		return sdk.Retryable, nil, err
 	}
-	n, err := m.notification(d)
+	n, err := m.notificationFor(d)
 	if err != nil {
 		return sdk.Refused, nil, err
 	}
-	warnings := fit(n, m.Rich.Card, about)
+	warnings := fitToChannel(n, m.Rich.Card, about)
 	d.Attempts++
-	err = s.change(ctx, d.ID, map[string]any{"state": Sending, "attempts": d.Attempts, "attempted_at": store.Millis(s.cfg.Now())})
+	err = s.updateDelivery(ctx, d.ID, map[string]any{"state": Sending, "attempts": d.Attempts, "attempted_at": store.Millis(s.cfg.Now())})
 	if err != nil {
 		return sdk.Retryable, nil, err
 	}
-	d.tried = true
-	return s.hand(ctx, ch, d, n, to, warnings, idempotent)
+	d.attempted = true
+	return s.sendToChannel(ctx, ch, d, n, to, warnings, idempotent)
 }
 
-// hand gives a notification to its channel.
-func (s *Sender) hand(ctx context.Context, ch client.Notifier, d *delivery, n *sdk.Notification, to sdk.Target, warnings []string, idempotent bool) (sdk.Outcome, []string, error) {
+// sendToChannel passes a notification to its channel, within the configured time.
+func (s *Sender) sendToChannel(ctx context.Context, ch client.Notifier, d *delivery, n *sdk.Notification, to sdk.Target, warnings []string, idempotent bool) (sdk.Outcome, []string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	receipt, err := ch.Send(ctx, n, to)
@@ -73,34 +73,36 @@ func (s *Sender) hand(ctx context.Context, ch client.Notifier, d *delivery, n *s
 		warnings = append(warnings, receipt.Warnings...)
 	}
 	for i := range warnings {
-		warnings[i] = clean(warnings[i])
+		warnings[i] = boundedText(warnings[i])
 	}
 	return outcome, warnings[:min(len(warnings), maxWarnings)], err
 }
 
-// maxWarnings bounds what is kept of them.
+// maxWarnings bounds the warnings of one delivery that are stored.
 const maxWarnings = 20
 
-// target asks the owner of the message, if it has one, whether it is still wanted and where it goes.
-func (s *Sender) target(ctx context.Context, d *delivery, m *message) (sdk.Target, error) {
+// targetOf returns where a delivery goes. The owner of the message, if it has one, may say that it is not wanted any
+// more.
+func (s *Sender) targetOf(ctx context.Context, d *delivery, m *message) (sdk.Target, error) {
 	o := s.owners[d.Service]
 	if o == nil {
 		return sdk.Target{}, nil
 	}
 	if !d.Once {
-		wanted, err := o.Wanted(ctx, d.MessageID, m.Kind, d.to())
+		wanted, err := o.Wanted(ctx, d.MessageID, m.Kind, d.recipient())
 		if err != nil {
 			return sdk.Target{}, err
 		}
 		if !wanted && d.State == Waiting {
-			return sdk.Target{}, errUnwanted
+			return sdk.Target{}, errSuperseded
 		}
 	}
-	return o.Target(ctx, d.to())
+	return o.Target(ctx, d.recipient())
 }
 
-// words are what an operator gets to read of an error: the channel's own, which hold no secret, else the fault's.
-func words(err error) string {
+// operatorMessage returns what an operator may read of an error: the channel's own message, which holds no secret,
+// else the fault's.
+func operatorMessage(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -111,7 +113,7 @@ func words(err error) string {
 	case errors.As(err, &own):
 		return own.Message
 	case errors.As(err, &wire):
-		return wireWords(wire.GRPCStatus())
+		return statusMessage(wire.GRPCStatus())
 	case errors.Is(err, context.Canceled):
 		return "it was interrupted while it was being sent"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -124,8 +126,9 @@ func words(err error) string {
 
 const slowPlugin = "the channel's plugin did not answer in time"
 
-// wireWords are those of a status. Without details it was made on the way, where the words tell of connections only.
-func wireWords(st *status.Status) string {
+// statusMessage returns the message of a gRPC status. A status without details comes from the connection to the
+// plugin.
+func statusMessage(st *status.Status) string {
 	switch {
 	case len(st.Details()) > 0:
 	case st.Code() == codes.Unavailable, st.Code() == codes.Canceled && strings.Contains(st.Message(), "closing"):
@@ -136,9 +139,9 @@ func wireWords(st *status.Status) string {
 	return st.Message()
 }
 
-func clean(s string) string {
+func boundedText(s string) string {
 	if len(s) > maxError {
 		s = strings.ToValidUTF8(s[:maxError], "")
 	}
-	return sound(s)
+	return validText(s)
 }

@@ -15,12 +15,12 @@ import (
 const (
 	jobDeliver = "notify.deliver"
 	jobPurge   = "notify.purge"
-	// longestPause is the most that a channel may ask for, and giveUp how long a delivery is tried: a day, and time for one
-	// more attempt after such a pause.
-	longestPause = 24 * time.Hour
-	giveUp       = 25 * time.Hour
-	// workers are the sends at once; others of the queue's workers stay free for other work. They are more than there are
-	// channels, as a rule: those that hang must leave some to the others.
+	// maxRequestedPause bounds the pause that a channel may ask for. deliveryDeadline is how long a delivery is
+	// attempted: a day, and time for one more attempt after such a pause.
+	maxRequestedPause = 24 * time.Hour
+	deliveryDeadline  = 25 * time.Hour
+	// workers is the number of concurrent sends. It leaves workers of the queue to other jobs, and exceeds the usual
+	// number of channels, so that channels that hang leave some to the others.
 	workers = 12
 )
 
@@ -28,151 +28,153 @@ type deliverPayload struct {
 	ID string `json:"id"`
 }
 
-// Jobs are the handlers of the sender's work.
+// Jobs returns the handlers of the sender's jobs.
 func (s *Sender) Jobs() []queue.Handler {
 	return []queue.Handler{
 		{
 			// It is safe to repeat, since the delivery itself tells how far it got. It gives up by time, not by attempts.
-			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.deliver, Finished: s.finished,
+			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.deliver, Finished: s.jobFinished,
 			Backoff: func(int) time.Duration { return 0 },
 		},
-		{Type: jobPurge, Safe: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purge(ctx) }},
+		{Type: jobPurge, Safe: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purgeOld(ctx) }},
 	}
 }
 
-// Schedules say when that work is due.
+// Schedules returns the schedules of the sender's jobs.
 func (s *Sender) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobPurge, Cron: "41 3 * * *", Type: jobPurge}}
 }
 
-// again is the error of an attempt after which the job shall run once more.
-func again(wait time.Duration, err error) error {
+// retryAfter returns the error that makes the queue run the job again after wait.
+func retryAfter(wait time.Duration, err error) error {
 	return fault.Wrap(queue.Temporary(err), fault.UpstreamUnavailable, "The notification could not be delivered yet.").WithRetryAfter(max(wait, time.Millisecond))
 }
 
-// errWaits is no failure: nothing was tried.
-var errWaits = queue.Postponed(errors.New("the channel is busy or rests"))
+// errBusy postpones a delivery without counting a failure: nothing was attempted.
+var errBusy = queue.Postponed(errors.New("the channel is busy or rests"))
 
-// deliver makes one attempt.
+// deliver is the handler of a delivery's job. It makes one attempt.
 func (s *Sender) deliver(ctx context.Context, job *queue.Job, _ queue.Progress) (any, error) {
 	var p deliverPayload
 	if err := job.Decode(&p); err != nil {
 		return nil, err
 	}
-	d, err := s.delivery(ctx, p.ID)
+	d, err := s.readDelivery(ctx, p.ID)
 	switch {
 	case err != nil:
-		return nil, again(time.Second, err)
+		return nil, retryAfter(time.Second, err)
 	case d == nil:
 		return nil, fault.New(fault.NotFound, "The delivery is not there any more.")
 	case d.State.Final():
 		return map[string]any{"state": d.State}, nil
 	}
-	if e, ok := s.owed(d.ID); ok {
-		return s.pay(ctx, d, e)
+	if e, ok := s.pendingOutcomeOf(d.ID); ok {
+		return s.flushPendingOutcome(ctx, d, e)
 	}
-	m, err := s.message(ctx, d.MessageID)
+	m, err := s.readMessage(ctx, d.MessageID)
 	switch {
 	case err != nil:
-		return nil, again(time.Second, err)
+		return nil, retryAfter(time.Second, err)
 	case m == nil:
-		return nil, s.giveUp(ctx, d, "its message is not kept any more")
+		return nil, s.abandonDelivery(ctx, d, "its message is not kept any more")
 	}
-	if wait := s.gates.enter(d.Channel, d.Recipient, s.cfg.Now(), !d.Once); wait > 0 {
-		if s.late(d, wait) {
-			return nil, s.giveUp(ctx, d, tooLate+d.Error)
+	if wait := s.gates.acquire(d.Channel, d.Recipient, s.cfg.Now(), !d.Once); wait > 0 {
+		if s.pastDeadline(d, wait) {
+			return nil, s.abandonDelivery(ctx, d, deadlineMessage+d.Error)
 		}
-		return nil, again(wait, errWaits)
+		return nil, retryAfter(wait, errBusy)
 	}
-	outcome, pause, warnings, err := s.pass(ctx, d, m)
-	return s.conclude(ctx, d, outcome, pause, warnings, err)
+	outcome, pause, warnings, err := s.attemptHoldingGate(ctx, d, m)
+	return s.recordOutcome(ctx, d, outcome, pause, warnings, err)
 }
 
-// pass makes an attempt with the gate taken, and gives the gate back, whatever the channel does.
-func (s *Sender) pass(ctx context.Context, d *delivery, m *message) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
+// attemptHoldingGate makes an attempt while the recipient's gate is held, and releases the gate, whatever the channel
+// does.
+func (s *Sender) attemptHoldingGate(ctx context.Context, d *delivery, m *message) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
 	outcome = sdk.Uncertain
 	defer func() {
 		asked := time.Duration(0)
 		if err != nil {
-			asked = min(fault.FromPlugin(err).RetryAfter, longestPause)
+			asked = min(fault.FromPlugin(err).RetryAfter, maxRequestedPause)
 		}
-		pause = s.gates.leave(d.Channel, d.Recipient, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
+		pause = s.gates.release(d.Channel, d.Recipient, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
 			return max(s.cfg.Backoff(failures), asked)
 		})
 	}()
-	outcome, warnings, err = s.attempt(ctx, d, m)
+	outcome, warnings, err = s.attemptDelivery(ctx, d, m)
 	return outcome, pause, warnings, err
 }
 
-// tooLate begins the reason of a delivery that was given up.
-const tooLate = "it could not be delivered within a day: "
+// deadlineMessage begins the error of a delivery that has passed its deadline.
+const deadlineMessage = "it could not be delivered within a day: "
 
-// late tells whether a delivery is past its time when it is tried after a pause.
-func (s *Sender) late(d *delivery, pause time.Duration) bool {
-	return s.cfg.Now().Add(pause).Sub(store.FromMillis(d.CreatedAt)) > giveUp
+// pastDeadline reports whether the delivery has passed its deadline after pause.
+func (s *Sender) pastDeadline(d *delivery, pause time.Duration) bool {
+	return s.cfg.Now().Add(pause).Sub(store.FromMillis(d.CreatedAt)) > deliveryDeadline
 }
 
-// conclude writes what became of an attempt.
-func (s *Sender) conclude(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, warnings []string, err error) (any, error) {
+// recordOutcome stores the outcome of an attempt: a final state, or the next attempt after pause.
+func (s *Sender) recordOutcome(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, warnings []string, err error) (any, error) {
 	// What is known now must be written also when the core is stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	switch {
-	case errors.Is(err, errUnwanted):
-		return s.settle(ctx, d, Superseded, nil)
+	case errors.Is(err, errSuperseded):
+		return s.completeDelivery(ctx, d, Superseded, nil)
 	case outcome == sdk.Delivered:
-		return s.settle(ctx, d, Delivered, warnings)
+		return s.completeDelivery(ctx, d, Delivered, warnings)
 	case outcome == sdk.Uncertain:
-		return nil, s.fail(ctx, d, Unknown, words(err))
+		return nil, s.failDelivery(ctx, d, Unknown, operatorMessage(err))
 	case outcome == sdk.Refused || d.Once:
-		return nil, s.giveUp(ctx, d, words(err))
-	case s.late(d, pause):
-		return nil, s.giveUp(ctx, d, tooLate+words(err))
+		return nil, s.abandonDelivery(ctx, d, operatorMessage(err))
+	case s.pastDeadline(d, pause):
+		return nil, s.abandonDelivery(ctx, d, deadlineMessage+operatorMessage(err))
 	}
 	state := Waiting
-	if !d.tried {
+	if !d.attempted {
 		// What an earlier process was doing is still not known.
 		state = d.State
 	}
-	if err := s.change(ctx, d.ID, map[string]any{"state": state, "error": clean(words(err))}); err != nil {
-		if d.tried {
-			s.owe(d.ID, ending{state: Waiting})
+	if err := s.updateDelivery(ctx, d.ID, map[string]any{"state": state, "error": boundedText(operatorMessage(err))}); err != nil {
+		if d.attempted {
+			s.savePendingOutcome(d.ID, pendingOutcome{state: Waiting})
 		}
-		return nil, again(time.Second, err)
+		return nil, retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", words(err))
-	return nil, again(pause, err)
+	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", operatorMessage(err))
+	return nil, retryAfter(pause, err)
 }
 
-// settle ends a delivery as it should.
-func (s *Sender) settle(ctx context.Context, d *delivery, state State, warnings []string) (any, error) {
-	if err := s.end(ctx, d, state, "", warnings); err != nil {
-		return nil, again(time.Second, err)
+// completeDelivery ends a delivery that was delivered or superseded.
+func (s *Sender) completeDelivery(ctx context.Context, d *delivery, state State, warnings []string) (any, error) {
+	if err := s.endDelivery(ctx, d, state, "", warnings); err != nil {
+		return nil, retryAfter(time.Second, err)
 	}
 	s.cfg.Logger.Info("a notification has ended", "id", d.ID, "channel", d.Name, "outcome", state, "attempts", d.Attempts, "warnings", warnings)
 	return map[string]any{"state": state}, nil
 }
 
-// fail ends a delivery that did not arrive, or perhaps.
-func (s *Sender) fail(ctx context.Context, d *delivery, state State, reason string) error {
-	if err := s.end(ctx, d, state, reason, nil); err != nil {
-		return again(time.Second, err)
+// failDelivery ends a delivery that was not delivered, or perhaps not.
+func (s *Sender) failDelivery(ctx context.Context, d *delivery, state State, reason string) error {
+	if err := s.endDelivery(ctx, d, state, reason, nil); err != nil {
+		return retryAfter(time.Second, err)
 	}
 	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Name, "instance", d.Channel, "outcome", state, "error", reason)
-	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(clean(reason), "."))
+	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(boundedText(reason), "."))
 }
 
-// giveUp ends a delivery that is not tried again. What an earlier process was doing with it is not known.
-func (s *Sender) giveUp(ctx context.Context, d *delivery, reason string) error {
-	state := d.lost()
+// abandonDelivery ends a delivery that is not attempted again.
+func (s *Sender) abandonDelivery(ctx context.Context, d *delivery, reason string) error {
+	state := d.abandonedState()
 	if state == Unknown {
-		reason = interrupted + ", and it was not sent again: " + reason
+		reason = interruptedMessage + ", and it was not sent again: " + reason
 	}
-	return s.fail(ctx, d, state, reason)
+	return s.failDelivery(ctx, d, state, reason)
 }
 
-// finished ends the delivery of a job that ended without having done so: cancelled, or interrupted too often.
-func (s *Sender) finished(ctx context.Context, job queue.Job) error {
+// jobFinished ends the delivery of a job that ended without ending it: one that was cancelled, or interrupted too
+// often.
+func (s *Sender) jobFinished(ctx context.Context, job queue.Job) error {
 	if job.State == queue.Success {
 		return nil
 	}
@@ -180,7 +182,7 @@ func (s *Sender) finished(ctx context.Context, job queue.Job) error {
 	if err := job.Decode(&p); err != nil {
 		return err
 	}
-	d, err := s.delivery(ctx, p.ID)
+	d, err := s.readDelivery(ctx, p.ID)
 	if err != nil || d == nil || d.State.Final() {
 		return err
 	}
@@ -188,5 +190,5 @@ func (s *Sender) finished(ctx context.Context, job queue.Job) error {
 	if job.Failure != nil {
 		reason = job.Failure.Message
 	}
-	return s.end(ctx, d, d.lost(), reason, nil)
+	return s.endDelivery(ctx, d, d.abandonedState(), reason, nil)
 }

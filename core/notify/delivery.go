@@ -11,7 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// State is where a delivery stands.
+// State is the state of a delivery.
 type State string
 
 // The states. The last four are final.
@@ -30,7 +30,7 @@ const (
 	Superseded State = "superseded"
 )
 
-// Final tells whether a delivery in this state will never change again.
+// Final reports whether a delivery in this state never changes again.
 func (s State) Final() bool { return s != Waiting && s != Sending }
 
 // delivery is one message on its way to one recipient.
@@ -51,22 +51,23 @@ type delivery struct {
 	CreatedAt   int64    `gorm:"autoCreateTime:false"`
 	AttemptedAt int64
 	EndedAt     int64
-	// tried says that this process has handed it to the channel.
-	tried bool
-	// gone says that the channel knows the recipient no more.
+	// attempted says that this process has passed the delivery to the channel.
+	attempted bool
+	// gone says that the channel does not know the recipient any more.
 	gone bool
 }
 
 // TableName implements gorm's Tabler.
 func (delivery) TableName() string { return "notify_deliveries" }
 
-func (d *delivery) to() Recipient {
+func (d *delivery) recipient() Recipient {
 	return Recipient{Channel: d.Channel, Name: d.Name, Key: d.Recipient}
 }
 
-// lost is the state of a delivery that is given up: what an earlier process was doing with it is not known.
-func (d *delivery) lost() State {
-	if d.State == Sending && !d.tried {
+// abandonedState returns the state of a delivery that is abandoned. It is Unknown if an earlier process was sending
+// it.
+func (d *delivery) abandonedState() State {
+	if d.State == Sending && !d.attempted {
 		return Unknown
 	}
 	return Failed
@@ -87,15 +88,15 @@ type Delivery struct {
 	AttemptedAt, EndedAt time.Time
 }
 
-func (d *delivery) view() Delivery {
+func (d *delivery) toDelivery() Delivery {
 	return Delivery{
-		ID: d.ID, MessageID: d.MessageID, Recipient: d.to(), State: d.State, Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
+		ID: d.ID, MessageID: d.MessageID, Recipient: d.recipient(), State: d.State, Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
 		CreatedAt: store.FromMillis(d.CreatedAt), AttemptedAt: store.FromMillis(d.AttemptedAt), EndedAt: store.FromMillis(d.EndedAt),
 	}
 }
 
-// delivery reads one; nil if it is not there.
-func (s *Sender) delivery(ctx context.Context, id string) (*delivery, error) {
+// readDelivery returns a delivery, or nil if it does not exist.
+func (s *Sender) readDelivery(ctx context.Context, id string) (*delivery, error) {
 	var found []delivery
 	if err := s.cfg.Store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("read the delivery: %w", err)
@@ -106,8 +107,8 @@ func (s *Sender) delivery(ctx context.Context, id string) (*delivery, error) {
 	return &found[0], nil
 }
 
-// change writes values of a delivery that is not final.
-func (s *Sender) change(ctx context.Context, id string, values map[string]any) error {
+// updateDelivery stores values of a delivery that is not final.
+func (s *Sender) updateDelivery(ctx context.Context, id string, values map[string]any) error {
 	err := s.cfg.Store.QueueTx(ctx, "mark delivery", func(ctx context.Context) error {
 		return s.cfg.Store.Writer(ctx).Model(&delivery{}).Where("id = ? AND state IN ?", id, []State{Waiting, Sending}).Updates(values).Error
 	})
@@ -117,15 +118,16 @@ func (s *Sender) change(ctx context.Context, id string, values map[string]any) e
 	return nil
 }
 
-// maxError bounds what is kept of an error, in bytes.
+// maxError bounds the errors and warnings that are stored, in bytes.
 const maxError = 1000
 
-// end writes a final state, and tells the owner of the message.
-func (s *Sender) end(ctx context.Context, d *delivery, state State, reason string, warnings []string) error {
+// endDelivery stores a final state and tells the owner of the message. If that fails, the outcome is pending and
+// written by the next run of the job.
+func (s *Sender) endDelivery(ctx context.Context, d *delivery, state State, reason string, warnings []string) error {
 	next := *d
-	next.State, next.Error, next.Warnings, next.EndedAt = state, clean(reason), warnings, store.Millis(s.cfg.Now())
+	next.State, next.Error, next.Warnings, next.EndedAt = state, boundedText(reason), warnings, store.Millis(s.cfg.Now())
 	err := s.cfg.Store.QueueTx(ctx, "end delivery", func(ctx context.Context) error {
-		if err := s.alone(ctx, d.MessageID); err != nil {
+		if err := s.lockMessage(ctx, d.MessageID); err != nil {
 			return err
 		}
 		done := s.cfg.Store.Writer(ctx).Where("id = ? AND state IN ?", d.ID, []State{Waiting, Sending}).
@@ -135,21 +137,21 @@ func (s *Sender) end(ctx context.Context, d *delivery, state State, reason strin
 		}
 		s.cfg.Store.AfterCommit(ctx, func() { s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID}) })
 		if o := s.owners[d.Service]; o != nil {
-			return o.Ended(ctx, next.view(), d.gone)
+			return o.Ended(ctx, next.toDelivery(), d.gone)
 		}
 		return nil
 	})
 	if err != nil {
-		s.owe(d.ID, ending{state: state, reason: reason, warnings: warnings, gone: d.gone})
+		s.savePendingOutcome(d.ID, pendingOutcome{state: state, reason: reason, warnings: warnings, gone: d.gone})
 		return fmt.Errorf("end the delivery: %w", err)
 	}
-	s.forgive(d.ID)
+	s.dropPendingOutcome(d.ID)
 	return nil
 }
 
-// alone waits until no other delivery of a message is being ended, so that the owner sees how the others stand. The caller
-// has a transaction.
-func (s *Sender) alone(ctx context.Context, messageID string) error {
+// lockMessage waits until no other delivery of a message is being ended, so that the owner sees the states of the
+// others. The caller has a transaction.
+func (s *Sender) lockMessage(ctx context.Context, messageID string) error {
 	if s.cfg.Store.Dialect() != store.Postgres {
 		return nil
 	}
@@ -157,27 +159,28 @@ func (s *Sender) alone(ctx context.Context, messageID string) error {
 	return s.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Select("id").Where("id = ?", messageID).Find(&m).Error
 }
 
-// orphanAge is how old an open delivery is before it is made sure that it has a job.
+// orphanAge is the age from which an open delivery is checked for a job.
 const orphanAge = time.Hour
 
-// adopt gives open deliveries a job that have none: theirs has ended, and that could not be written. Others keep theirs.
-func (s *Sender) adopt(ctx context.Context) error {
+// resubmitOrphans submits jobs for open deliveries whose job has ended without the outcome being stored. A delivery
+// with a job keeps it.
+func (s *Sender) resubmitOrphans(ctx context.Context) error {
 	var open []delivery
 	err := s.cfg.Store.DB(ctx).Where("ended_at = 0 AND created_at < ?", store.Millis(s.cfg.Now().Add(-orphanAge))).Order("id").Limit(maxRead).Find(&open).Error
 	if err != nil {
 		return fmt.Errorf("read the open deliveries: %w", err)
 	}
 	for i := range open {
-		if err := s.job(ctx, &open[i]); err != nil {
+		if err := s.submitJob(ctx, &open[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// purge deletes what ended before the retention.
-func (s *Sender) purge(ctx context.Context) error {
-	if err := s.adopt(ctx); err != nil {
+// purgeOld deletes messages, deliveries and alerts that ended before the retention.
+func (s *Sender) purgeOld(ctx context.Context) error {
+	if err := s.resubmitOrphans(ctx); err != nil {
 		return err
 	}
 	s.gates.sweep(s.cfg.Now())

@@ -9,9 +9,9 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// fit leaves of a notification what a channel can carry, and draws the card for one that shows images. The warnings tell
-// what was shortened or left out.
-func fit(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (warnings []string) {
+// fitToChannel removes what the channel cannot carry from a notification, and draws the card if the channel shows
+// images. The warnings say what was shortened or left out.
+func fitToChannel(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (warnings []string) {
 	if about.Has(sdk.CapImage) && c != nil {
 		png, err := card.Draw(*c)
 		if err != nil {
@@ -28,7 +28,7 @@ func fit(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (warnings []s
 		}
 	}
 	if most := about.MaxTextBytes; most > 0 && textBytes(n) > int(most) {
-		shorten(n, int(most))
+		shortenTexts(n, int(most))
 		warnings = append(warnings, fmt.Sprintf("the text was shortened to the channel's %d bytes", most))
 	}
 	if most := about.MaxPayloadBytes; most > 0 && len(n.Payload) > int(most) {
@@ -41,7 +41,7 @@ func fit(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (warnings []s
 	return warnings
 }
 
-// textBytes is the length of the longest rendering.
+// textBytes returns the length of the longest rendering, in bytes.
 func textBytes(n *sdk.Notification) int {
 	sum := func(of func(sdk.Text) string) (total int) {
 		for _, t := range []sdk.Text{n.Title, n.Summary, n.Detail} {
@@ -56,15 +56,15 @@ func textBytes(n *sdk.Notification) int {
 	return max(sum(func(t sdk.Text) string { return t.Plain }), sum(func(t sdk.Text) string { return t.Markdown }), sum(func(t sdk.Text) string { return t.HTML }))
 }
 
-// shorten gives up the other renderings, since markup cannot be cut anywhere, and then the end of the plain texts: the
-// detail first, the title last.
-func shorten(n *sdk.Notification, most int) {
+// shortenTexts removes the other renderings, since markup cannot be cut anywhere, and cuts the plain texts to most
+// bytes together: the detail first, the title last.
+func shortenTexts(n *sdk.Notification, most int) {
 	for _, t := range []*sdk.Text{&n.Title, &n.Summary, &n.Detail} {
 		*t = sdk.Text{Plain: t.Plain}
 	}
 	for _, t := range []*sdk.Text{&n.Detail, &n.Summary, &n.Title} {
 		if over := textBytes(n) - most; over > 0 {
-			t.Plain = cut(t.Plain, len(t.Plain)-over)
+			t.Plain = truncateText(t.Plain, len(t.Plain)-over)
 		}
 	}
 	if n.Title.Plain == "" { // never empty, however little a channel takes
@@ -74,8 +74,8 @@ func shorten(n *sdk.Notification, most int) {
 
 const ellipsis = "…"
 
-// cut is the beginning of s, at most n bytes with the mark that something is missing.
-func cut(s string, n int) string {
+// truncateText returns the beginning of s, at most n bytes with the ellipsis.
+func truncateText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -43,7 +43,7 @@ func TestFitLeavesWhatAChannelCanDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &sdk.Notification{ID: "n", Kind: "k", Title: rendered("title"), Summary: rendered("summary"), Detail: rendered("detail"), Payload: []byte(`{"schema":"x","a":1}`)}
-			warnings := fit(n, tt.card, &tt.about)
+			warnings := fitToChannel(n, tt.card, &tt.about)
 			for _, text := range []sdk.Text{n.Title, n.Summary, n.Detail} {
 				if (text.Markdown != "") != tt.markdown || (text.HTML != "") != tt.html {
 					t.Errorf("%+v", text)
@@ -64,12 +64,12 @@ func TestFitLeavesWhatAChannelCanDo(t *testing.T) {
 
 // TestPayloadOfAnAlertIsWholeOrNotThere has a payload of no known schema.
 func TestPayloadOfAnAlertIsWholeOrNotThere(t *testing.T) {
-	raw, err := json.Marshal(payloadOf(Alert{Service: "search", Kind: "pool_empty", Title: "t", Text: strings.Repeat("t", 400), Fields: map[string]any{"backend": "b"}}, statusRaised))
+	raw, err := json.Marshal(alertPayload(Alert{Service: "search", Kind: "pool_empty", Title: "t", Text: strings.Repeat("t", 400), Fields: map[string]any{"backend": "b"}}, statusRaised))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := &sdk.Notification{ID: "n", Kind: "k", Title: sdk.Text{Plain: "t"}, Payload: raw}
-	if warnings := fit(n, nil, &sdk.Descriptor{MaxPayloadBytes: 300}); len(n.Payload) > 0 || len(warnings) != 1 {
+	if warnings := fitToChannel(n, nil, &sdk.Descriptor{MaxPayloadBytes: 300}); len(n.Payload) > 0 || len(warnings) != 1 {
 		t.Errorf("%s, %q", n.Payload, warnings)
 	}
 }
@@ -99,7 +99,7 @@ func TestFitKeepsToTheLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.Payload = m.Payload
-		fit(n, nil, &about)
+		fitToChannel(n, nil, &about)
 		if err := n.Check(); err != nil {
 			t.Fatal(err)
 		}

@@ -6,86 +6,89 @@ import (
 )
 
 const (
-	// atOnce is how many recipients of one channel are sent to at once: one whose receivers hang leaves workers to others.
-	atOnce = 2
-	// busyPause is how soon a delivery looks again whose channel is busy, and busyStep the least between two that wait for
-	// one channel: however many there are, they do not keep the queue busy.
-	busyPause = 500 * time.Millisecond
-	busyStep  = 100 * time.Millisecond
-	// forget is how long after its pause a recipient is remembered that nothing more is sent to.
-	forget = 2 * maxPause
+	// maxConcurrentSends is the number of concurrent sends to one channel. A channel whose receivers hang leaves
+	// workers to others.
+	maxConcurrentSends = 2
+	// minBusyDelay is the shortest delay before a delivery to a busy channel is tried again. busySpacing is the least
+	// time between two such retries of one channel: however many deliveries wait, they do not keep the queue busy.
+	minBusyDelay = 500 * time.Millisecond
+	busySpacing  = 100 * time.Millisecond
+	// forgetAfter is how long after its pause an unused recipient is remembered.
+	forgetAfter = 2 * maxPause
 )
 
-// gates let one delivery at a time through to each recipient, a few to each channel, and none where a pause was asked for:
-// a dead channel holds up no other, and costs one attempt at a time.
+// gates limit concurrent sends: one to each recipient, maxConcurrentSends to each channel, and none to a recipient
+// that is paused. A dead channel delays no other, and costs one attempt at a time.
 type gates struct {
 	mu        sync.Mutex
-	byChannel map[string]*line
+	byChannel map[string]*channelGate
 }
 
-// line is a channel.
-type line struct {
-	byKey map[string]*gate
-	// busy are the sends under way, since the time at which one began or ended.
+// channelGate is the state of a channel.
+type channelGate struct {
+	byKey map[string]*recipientGate
+	// busy is the number of sends under way; since is when a send last began or ended.
 	busy  int
 	since time.Time
-	// turns are when the last of those that wait looks again: of those that may be tried once, and of the others.
-	turns [2]time.Time
+	// nextRetry holds the time of the latest scheduled retry: first for deliveries that are attempted once, then for
+	// the others.
+	nextRetry [2]time.Time
 }
 
-// gate is a recipient.
-type gate struct {
+// recipientGate is the state of a recipient of a channel.
+type recipientGate struct {
 	busy  bool
 	until time.Time
-	// failures in a row.
+	// failures counts the failed attempts in a row.
 	failures int
 }
 
-// enter takes the gate of a recipient, or tells how long to wait. A pause holds up only those that have time.
-func (g *gates) enter(channel, key string, now time.Time, hasTime bool) (wait time.Duration) {
+// acquire takes the gate of a recipient, or returns how long to wait. A pause delays only deliveries that may be
+// repeated.
+func (g *gates) acquire(channel, key string, now time.Time, repeatable bool) (wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.byChannel == nil {
-		g.byChannel = map[string]*line{}
+		g.byChannel = map[string]*channelGate{}
 	}
 	l := g.byChannel[channel]
 	if l == nil {
-		l = &line{byKey: map[string]*gate{}}
+		l = &channelGate{byKey: map[string]*recipientGate{}}
 		g.byChannel[channel] = l
 	}
-	at := l.byKey[key]
+	r := l.byKey[key]
 	switch {
-	case at != nil && hasTime && !at.busy && now.Before(at.until):
-		return at.until.Sub(now)
-	case at != nil && at.busy, l.busy >= atOnce:
-		return l.turn(now, hasTime)
-	case at == nil:
-		at = &gate{}
-		l.byKey[key] = at
+	case r != nil && repeatable && !r.busy && now.Before(r.until):
+		return r.until.Sub(now)
+	case r != nil && r.busy, l.busy >= maxConcurrentSends:
+		return l.busyDelay(now, repeatable)
+	case r == nil:
+		r = &recipientGate{}
+		l.byKey[key] = r
 	}
-	at.busy, l.since = true, now
+	r.busy, l.since = true, now
 	l.busy++
 	return 0
 }
 
-// turn is how long one waits that finds the channel busy: the longer, the longer nothing has happened, and each at a time
-// of its own.
-func (l *line) turn(now time.Time, hasTime bool) time.Duration {
-	last := &l.turns[0]
-	if hasTime {
-		last = &l.turns[1]
+// busyDelay returns the delay before a busy channel is tried again. It grows with the channel's idle time and is
+// different for each caller.
+func (l *channelGate) busyDelay(now time.Time, repeatable bool) time.Duration {
+	last := &l.nextRetry[0]
+	if repeatable {
+		last = &l.nextRetry[1]
 	}
-	next := now.Add(busyPause + now.Sub(l.since)/4)
-	if after := last.Add(busyStep); after.After(next) {
+	next := now.Add(minBusyDelay + now.Sub(l.since)/4)
+	if after := last.Add(busySpacing); after.After(next) {
 		next = after
 	}
 	*last = next
 	return next.Sub(now)
 }
 
-// leave gives the gate back. A recipient that failed for a passing reason is left alone for the pause that f tells from the
-// failures in a row.
-func (g *gates) leave(channel, key string, now time.Time, failed bool, f func(failures int) time.Duration) (pause time.Duration) {
+// release releases the gate of a recipient. After a temporary failure the recipient is paused for the time that
+// pauseFor returns for the number of failures in a row.
+func (g *gates) release(channel, key string, now time.Time, failed bool, pauseFor func(failures int) time.Duration) (pause time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.byChannel[channel]
@@ -95,25 +98,25 @@ func (g *gates) leave(channel, key string, now time.Time, failed bool, f func(fa
 		delete(l.byKey, key)
 		return 0
 	}
-	at := l.byKey[key]
-	at.busy = false
-	at.failures++
-	pause = f(at.failures)
-	at.until = now.Add(pause)
+	r := l.byKey[key]
+	r.busy = false
+	r.failures++
+	pause = pauseFor(r.failures)
+	r.until = now.Add(pause)
 	return pause
 }
 
-// sweep forgets recipients that nothing was sent to for long, and channels without any.
+// sweep forgets recipients that were not used for long, and channels without recipients.
 func (g *gates) sweep(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for channel, l := range g.byChannel {
-		for key, at := range l.byKey {
-			if !at.busy && now.Sub(at.until) > forget {
+		for key, r := range l.byKey {
+			if !r.busy && now.Sub(r.until) > forgetAfter {
 				delete(l.byKey, key)
 			}
 		}
-		if len(l.byKey) == 0 && l.turns[0].Before(now) && l.turns[1].Before(now) {
+		if len(l.byKey) == 0 && l.nextRetry[0].Before(now) && l.nextRetry[1].Before(now) {
 			delete(g.byChannel, channel)
 		}
 	}

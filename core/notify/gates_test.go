@@ -20,25 +20,25 @@ func pause(d time.Duration) func(int) time.Duration {
 func TestGatesLetOneThroughToEachRecipient(t *testing.T) {
 	var g gates
 	now := time.Unix(1e9, 0)
-	if g.enter("c", "a", now, true) != 0 || g.enter("c", "a", now, true) == 0 || g.enter("c", "b", now, true) != 0 {
+	if g.acquire("c", "a", now, true) != 0 || g.acquire("c", "a", now, true) == 0 || g.acquire("c", "b", now, true) != 0 {
 		t.Error("one each")
 	}
-	if g.enter("c", "d", now, true) == 0 {
+	if g.acquire("c", "d", now, true) == 0 {
 		t.Error("a third recipient of a channel gets through")
 	}
-	if g.enter("other", "a", now, true) != 0 {
+	if g.acquire("other", "a", now, true) != 0 {
 		t.Error("another channel is held up")
 	}
-	if p := g.leave("c", "a", now, true, pause(time.Minute)); p != time.Minute {
+	if p := g.release("c", "a", now, true, pause(time.Minute)); p != time.Minute {
 		t.Errorf("pause %s", p)
 	}
-	if w := g.enter("c", "a", now.Add(time.Second), true); w != 59*time.Second {
+	if w := g.acquire("c", "a", now.Add(time.Second), true); w != 59*time.Second {
 		t.Errorf("rests %s", w)
 	}
-	if g.enter("c", "a", now.Add(time.Second), false) != 0 {
+	if g.acquire("c", "a", now.Add(time.Second), false) != 0 {
 		t.Error("what has no time is held up by a pause")
 	}
-	if p := g.leave("c", "a", now, true, pause(time.Minute)); p != 2*time.Minute {
+	if p := g.release("c", "a", now, true, pause(time.Minute)); p != 2*time.Minute {
 		t.Errorf("pause after the second failure %s", p)
 	}
 }
@@ -48,19 +48,19 @@ func TestGatesLetOneThroughToEachRecipient(t *testing.T) {
 func TestManyThatWaitLookAtTimesOfTheirOwn(t *testing.T) {
 	var g gates
 	now := time.Unix(1e9, 0)
-	g.enter("c", "a", now, true)
+	g.acquire("c", "a", now, true)
 	last := time.Duration(0)
 	for i := range 300 {
-		wait := g.enter("c", "a", now, true)
-		if wait < busyPause || i > 0 && wait < last+busyStep {
+		wait := g.acquire("c", "a", now, true)
+		if wait < minBusyDelay || i > 0 && wait < last+busySpacing {
 			t.Fatalf("%d waits %s after %s", i, wait, last)
 		}
 		last = wait
 	}
-	if wait := g.enter("c", "a", now, false); wait > 2*busyPause {
+	if wait := g.acquire("c", "a", now, false); wait > 2*minBusyDelay {
 		t.Errorf("what is sent once waits %s behind all others", wait)
 	}
-	if wait := g.enter("c", "a", now.Add(time.Hour), true); wait < 10*time.Minute {
+	if wait := g.acquire("c", "a", now.Add(time.Hour), true); wait < 10*time.Minute {
 		t.Errorf("after an hour it looks again in %s", wait)
 	}
 }
@@ -70,10 +70,10 @@ func TestGatesForget(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	for i := range 1000 {
 		key := fmt.Sprint(i)
-		g.enter("many", key, now, true)
-		g.leave("many", key, now, i%2 == 0, pause(time.Minute))
+		g.acquire("many", key, now, true)
+		g.release("many", key, now, i%2 == 0, pause(time.Minute))
 	}
-	g.enter("busy", "", now, true)
+	g.acquire("busy", "", now, true)
 	if n := len(g.byChannel["many"].byKey); n != 500 {
 		t.Errorf("%d are remembered after what they took", n)
 	}
@@ -81,7 +81,7 @@ func TestGatesForget(t *testing.T) {
 	if n := len(g.byChannel["many"].byKey); n != 500 {
 		t.Errorf("%d are remembered too early", n)
 	}
-	g.sweep(now.Add(forget + time.Hour))
+	g.sweep(now.Add(forgetAfter + time.Hour))
 	if len(g.byChannel) != 1 || g.byChannel["busy"] == nil {
 		t.Errorf("%d are remembered", len(g.byChannel))
 	}
@@ -105,13 +105,13 @@ func TestWhatIsOwedComesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.owe(d.ID, ending{state: Waiting})
+	s.savePendingOutcome(d.ID, pendingOutcome{state: Waiting})
 	job := &queue.Job{ID: "job_1", Payload: []byte(`{"id":"ntf_1"}`)}
 	if _, err := s.deliver(ctx, job, nil); err == nil {
 		t.Error("the first run is to end with a repetition")
 	}
-	if _, ok := s.owed(d.ID); ok {
-		t.Error("it is owed still")
+	if _, ok := s.pendingOutcomeOf(d.ID); ok {
+		t.Error("the outcome is still pending")
 	}
 	if _, err := s.deliver(ctx, job, nil); err != nil || len(ch.Sent()) != 1 {
 		t.Errorf("%d sent, %v", len(ch.Sent()), err)

@@ -12,7 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// Sent is a message with its deliveries, as they were when it was read.
+// Sent is a copy of a message with its deliveries as they were when they were read.
 type Sent struct {
 	ID, Service, Kind, Schema string
 	Severity                  Severity
@@ -23,34 +23,35 @@ type Sent struct {
 	Deliveries []Delivery
 }
 
-func (m *message) view() Sent {
+func (m *message) toSent() Sent {
 	return Sent{
 		ID: m.ID, Service: m.Service, Kind: m.Kind, Schema: m.Schema, Severity: Severity(m.Severity), Title: m.Title, Summary: m.Summary, Detail: m.Detail,
 		Payload: json.RawMessage(m.Payload), CreatedAt: store.FromMillis(m.CreatedAt), Deliveries: []Delivery{},
 	}
 }
 
-// maxRead bounds what is read at once.
+// maxRead bounds the rows that are read at once.
 const maxRead = 500
 
-// Deliveries are the newest deliveries of all services, newest first, at most 500.
+// Deliveries returns the newest deliveries of all services, newest first, at most 500.
 func (s *Sender) Deliveries(ctx context.Context, limit int) ([]Delivery, error) {
 	var rows []delivery
 	if err := s.cfg.Store.DB(ctx).Order("id DESC").Limit(min(max(limit, 1), maxRead)).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the deliveries: %w", err)
 	}
-	return views(rows), nil
+	return toDeliveries(rows), nil
 }
 
-func views(rows []delivery) []Delivery {
+func toDeliveries(rows []delivery) []Delivery {
 	out := make([]Delivery, len(rows))
 	for i := range rows {
-		out[i] = rows[i].view()
+		out[i] = rows[i].toDelivery()
 	}
 	return out
 }
 
-// History are the messages of a service before one, or the newest for an empty id: newest first, at most 500.
+// History returns the messages of a service that are older than the message before, or the newest if before is empty:
+// newest first, at most 500.
 func (s *Sender) History(ctx context.Context, service, before string, limit int) ([]Sent, error) {
 	db := s.cfg.Store.DB(ctx).Where("service = ?", service)
 	if before != "" {
@@ -62,7 +63,7 @@ func (s *Sender) History(ctx context.Context, service, before string, limit int)
 	}
 	out, at, ids := make([]Sent, len(rows)), map[string]int{}, make([]string, len(rows))
 	for i := range rows {
-		out[i], at[rows[i].ID], ids[i] = rows[i].view(), i, rows[i].ID
+		out[i], at[rows[i].ID], ids[i] = rows[i].toSent(), i, rows[i].ID
 	}
 	var found []delivery
 	if err := s.cfg.Store.DB(ctx).Where("message_id IN ?", ids).Order("id").Find(&found).Error; err != nil {
@@ -70,12 +71,12 @@ func (s *Sender) History(ctx context.Context, service, before string, limit int)
 	}
 	for i := range found {
 		to := &out[at[found[i].MessageID]]
-		to.Deliveries = append(to.Deliveries, found[i].view())
+		to.Deliveries = append(to.Deliveries, found[i].toDelivery())
 	}
 	return out, nil
 }
 
-// Latest is the newest delivery for each channel name of a service.
+// Latest returns the newest delivery of a service for each channel name.
 func (s *Sender) Latest(ctx context.Context, service string) (map[string]Delivery, error) {
 	var rows []delivery
 	err := s.cfg.Store.DB(ctx).Where("id IN (SELECT MAX(id) FROM notify_deliveries WHERE service = ? GROUP BY name)", service).Find(&rows).Error
@@ -84,19 +85,18 @@ func (s *Sender) Latest(ctx context.Context, service string) (map[string]Deliver
 	}
 	out := map[string]Delivery{}
 	for i := range rows {
-		out[rows[i].Name] = rows[i].view()
+		out[rows[i].Name] = rows[i].toDelivery()
 	}
 	return out, nil
 }
 
-// topicEnded is where ends of deliveries are published.
+// topicEnded is the topic on which ended deliveries are published.
 const topicEnded = "notify.ended"
 
-// lookAgain is how often Wait reads the store although nothing was heard.
-const lookAgain = 2 * time.Second
+// pollInterval is how often Wait reads the store if no event arrives.
+const pollInterval = 2 * time.Second
 
-// Wait waits until all deliveries of a message have ended, and returns them as they are then, or when ctx ends: both
-// without an error.
+// Wait waits until all deliveries of a message have ended or ctx ends, and returns them. The end of ctx is no error.
 func (s *Sender) Wait(ctx context.Context, messageID string) ([]Delivery, error) {
 	ended := s.live.Subscribe(topicEnded)
 	defer ended.Close()
@@ -106,7 +106,7 @@ func (s *Sender) Wait(ctx context.Context, messageID string) ([]Delivery, error)
 		if err != nil || ctx.Err() != nil || allFinal(all) {
 			return all, err
 		}
-		if err := s.hear(ctx, ended.Events(), messageID); err != nil {
+		if err := s.waitForEnd(ctx, ended.Events(), messageID); err != nil {
 			return all, nil
 		}
 	}
@@ -114,9 +114,9 @@ func (s *Sender) Wait(ctx context.Context, messageID string) ([]Delivery, error)
 
 var errClosed = errors.New("the bus is closed")
 
-// hear waits for news of a message, or for a while.
-func (s *Sender) hear(ctx context.Context, events <-chan event.Event, messageID string) error {
-	timer := time.NewTimer(lookAgain)
+// waitForEnd waits until a delivery of the message may have ended, pollInterval has passed or ctx ends.
+func (s *Sender) waitForEnd(ctx context.Context, events <-chan event.Event, messageID string) error {
+	timer := time.NewTimer(pollInterval)
 	defer timer.Stop()
 	for {
 		select {
@@ -135,21 +135,21 @@ func (s *Sender) hear(ctx context.Context, events <-chan event.Event, messageID 
 	}
 }
 
-// DeliveriesOf are those of one message, within the transaction of ctx if there is one.
+// DeliveriesOf returns the deliveries of one message, within the transaction of ctx if there is one.
 func (s *Sender) DeliveriesOf(ctx context.Context, messageID string) ([]Delivery, error) {
 	var rows []delivery
 	if err := s.cfg.Store.DB(ctx).Where("message_id = ?", messageID).Order("id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the deliveries: %w", err)
 	}
-	return views(rows), nil
+	return toDeliveries(rows), nil
 }
 
 func allFinal(all []Delivery) bool {
 	return !slices.ContainsFunc(all, func(d Delivery) bool { return !d.State.Final() })
 }
 
-// message reads one; nil if it is not there.
-func (s *Sender) message(ctx context.Context, id string) (*message, error) {
+// readMessage returns a message, or nil if it does not exist.
+func (s *Sender) readMessage(ctx context.Context, id string) (*message, error) {
 	var found []message
 	if err := s.cfg.Store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("read the message: %w", err)

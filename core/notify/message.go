@@ -17,7 +17,7 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// message is what is told, once for all channels.
+// message is what is sent, stored once for all channels.
 type message struct {
 	ID      string `gorm:"primaryKey"`
 	Service string
@@ -39,7 +39,7 @@ type message struct {
 // TableName implements gorm's Tabler.
 func (message) TableName() string { return "notify_messages" }
 
-// rich is what is beside the plain texts.
+// rich is the part of a message that only some channels can show.
 type rich struct {
 	Markdown texts      `json:"markdown,omitzero"`
 	HTML     texts      `json:"html,omitzero"`
@@ -63,7 +63,7 @@ type Recipient struct {
 	Key string
 }
 
-func (r Recipient) name() string {
+func (r Recipient) channelName() string {
 	if r.Name != "" {
 		return r.Name
 	}
@@ -76,7 +76,7 @@ type Owner interface {
 	// Target is where a recipient is reached, with its secrets. It is asked for each attempt. An error of NoRecipient ends
 	// the delivery; after any other it is tried again.
 	Target(ctx context.Context, r Recipient) (sdk.Target, error)
-	// Wanted tells whether a message of a kind is still worth sending to a recipient. It is asked before each attempt, but not
+	// Wanted reports whether a message of a kind is still worth sending to a recipient. It is asked before each attempt, but not
 	// for a message that is sent once. An error is treated as one of Target.
 	Wanted(ctx context.Context, messageID, kind string, r Recipient) (bool, error)
 	// Ended runs in the transaction in which a delivery reaches its final state. gone says that the recipient is there no
@@ -87,12 +87,12 @@ type Owner interface {
 // Serve makes o the owner of a service's messages. It is called before the queue starts.
 func (s *Sender) Serve(service string, o Owner) { s.owners[service] = o }
 
-// noRecipient says why nobody can be reached.
+// noRecipient is the error for a recipient that cannot be reached.
 type noRecipient struct{ why string }
 
 func (e *noRecipient) Error() string { return e.why }
 
-// NoRecipient is the error of Owner.Target for a recipient that cannot be reached, and will not be by waiting.
+// NoRecipient returns the error of Owner.Target for a recipient that cannot be reached now or later.
 func NoRecipient(why string) error { return &noRecipient{why} }
 
 // Post is a message for some recipients.
@@ -118,12 +118,12 @@ func (s *Sender) Post(ctx context.Context, p Post) (id string, fresh bool, err e
 		p.Time = s.cfg.Now()
 	}
 	err = s.cfg.Store.Tx(ctx, "post message", func(ctx context.Context) error {
-		id, fresh, err = s.keep(ctx, p)
+		id, fresh, err = s.storeMessage(ctx, p)
 		if err != nil || !fresh {
 			return err
 		}
 		for _, to := range p.To {
-			if err := s.submit(ctx, id, p, to); err != nil {
+			if err := s.submitDelivery(ctx, id, p, to); err != nil {
 				return err
 			}
 		}
@@ -135,13 +135,13 @@ func (s *Sender) Post(ctx context.Context, p Post) (id string, fresh bool, err e
 	return id, fresh, nil
 }
 
-// keep stores the message unless there is one with its key.
-func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err error) {
+// storeMessage stores the message unless there is one with its key. fresh reports whether it was stored.
+func (s *Sender) storeMessage(ctx context.Context, p Post) (id string, fresh bool, err error) {
 	m := p.Message
 	id = s.ids.New("ntm")
 	row := message{
 		ID: id, Service: p.Service, Key: p.Key, Kind: m.Kind, Schema: m.Schema, Version: m.Version, Severity: int(m.Severity),
-		Title: sound(m.Title.Plain), Summary: sound(m.Summary.Plain), Detail: sound(m.Detail.Plain), Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
+		Title: validText(m.Title.Plain), Summary: validText(m.Summary.Plain), Detail: validText(m.Detail.Plain), Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
 		Rich: rich{
 			Markdown: texts{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown}, HTML: texts{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
 			Links: m.Links, Card: m.Card,
@@ -168,40 +168,41 @@ func (s *Sender) keep(ctx context.Context, p Post) (id string, fresh bool, err e
 	return found.ID, false, nil
 }
 
-// sound is a text without what a database or a channel cannot carry.
-func sound(s string) string {
+// validText returns s as valid UTF-8 without NUL, which every database and channel accepts.
+func validText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "")
 }
 
-// submit stores one delivery and its job. The caller has a transaction.
-func (s *Sender) submit(ctx context.Context, messageID string, p Post, to Recipient) error {
+// submitDelivery stores one delivery and its job. The caller has a transaction.
+func (s *Sender) submitDelivery(ctx context.Context, messageID string, p Post, to Recipient) error {
 	d := delivery{
-		ID: s.ids.New("ntf"), MessageID: messageID, Service: p.Service, Channel: to.Channel, Name: to.name(), Recipient: to.Key, Once: p.Once,
+		ID: s.ids.New("ntf"), MessageID: messageID, Service: p.Service, Channel: to.Channel, Name: to.channelName(), Recipient: to.Key, Once: p.Once,
 		State: Waiting, CreatedAt: store.Millis(p.Time),
 	}
 	if err := s.cfg.Store.Writer(ctx).Create(&d).Error; err != nil {
 		return fmt.Errorf("store the delivery: %w", err)
 	}
-	return s.job(ctx, &d)
+	return s.submitJob(ctx, &d)
 }
 
-// job makes the job of a delivery, unless it has one.
-func (s *Sender) job(ctx context.Context, d *delivery) error {
+// submitJob submits the job of a delivery unless it has one.
+func (s *Sender) submitJob(ctx context.Context, d *delivery) error {
 	_, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobDeliver, DedupKey: d.ID, Payload: deliverPayload{ID: d.ID}, Actor: d.Service})
 	return err
 }
 
-// payload is the message's, for one delivery.
-func (m *message) payload(d *delivery) (json.RawMessage, error) {
+// payloadFor returns the message's payload for one delivery.
+func (m *message) payloadFor(d *delivery) (json.RawMessage, error) {
 	if m.Schema == "" {
 		return json.RawMessage(strings.Replace(m.Payload, `{"id":""`, `{"id":"`+d.ID+`"`, 1)), nil
 	}
 	return kinds.ForChannel(json.RawMessage(m.Payload), d.Name, d.Name == sdk.RoleWebPush)
 }
 
-// notification is the message for one delivery, with all that any channel could use but the image.
-func (m *message) notification(d *delivery) (*sdk.Notification, error) {
-	payload, err := m.payload(d)
+// notificationFor returns the notification for one delivery, with everything that any channel could use but the
+// image.
+func (m *message) notificationFor(d *delivery) (*sdk.Notification, error) {
+	payload, err := m.payloadFor(d)
 	if err != nil {
 		return nil, fmt.Errorf("write the payload: %w", err)
 	}

@@ -36,10 +36,10 @@ func Migrations() store.Migrations {
 	return store.Migrations{Module: "notify", FS: folder}
 }
 
-// Severity says how much an alert matters.
+// Severity is how serious an alert is.
 type Severity = sdk.Severity
 
-// Alert is a piece of news. It holds no secret: it is stored and sent as it is.
+// Alert is a condition that operators are told of. It must hold no secret: it is stored and sent as it is.
 type Alert struct {
 	// Kind names the event within the service, such as "pool_empty".
 	Kind     string
@@ -55,7 +55,7 @@ type Alert struct {
 	Time time.Time
 }
 
-func (a Alert) key() string {
+func (a Alert) dedupKey() string {
 	if a.DedupKey == "" {
 		return a.Kind
 	}
@@ -91,11 +91,11 @@ type Config struct {
 
 // Sender sends alerts. Its handlers belong into the queue that it is given with Use.
 type Sender struct {
-	cfg   Config
-	ids   *store.IDs
-	queue Queue
-	gates gates
-	debts debts
+	cfg     Config
+	ids     *store.IDs
+	queue   Queue
+	gates   gates
+	pending pendingOutcomes
 	// owners are the services that keep recipients, by name.
 	owners map[string]Owner
 	// live tells of deliveries that have ended.
@@ -114,7 +114,7 @@ func New(cfg Config) (*Sender, error) {
 		cfg.Logger = hclog.NewNullLogger()
 	}
 	if cfg.Backoff == nil {
-		cfg.Backoff = backoff
+		cfg.Backoff = defaultBackoff
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 100 * time.Second
@@ -135,8 +135,9 @@ const (
 	maxPause   = time.Hour
 )
 
-// backoff spreads the attempts of several deliveries, so that a channel that is back is not run over.
-func backoff(attempt int) time.Duration {
+// defaultBackoff returns the pause after a failed attempt. It spreads the attempts of several deliveries, so that
+// they do not all reach a channel that is back at once.
+func defaultBackoff(attempt int) time.Duration {
 	d := maxPause
 	if attempt < 12 {
 		d = min(firstPause<<max(0, attempt-1), maxPause)
@@ -144,7 +145,7 @@ func backoff(attempt int) time.Duration {
 	return d - d/5 + rand.N(2*d/5)
 }
 
-// Payload is what a machine gets to see, as JSON.
+// Payload is what a machine gets of an alert, as JSON.
 type Payload struct {
 	ID string `json:"id"`
 	// Kind is service and kind, such as "search.pool_empty".
@@ -167,16 +168,17 @@ const (
 	payloadVersion = 1
 )
 
-// Send tells the channels once, in the transaction of ctx if there is one: a delivery and its job for each.
+// Send tells the channels once, in the transaction of ctx if there is one. Each channel gets a delivery and its job.
 func (s *Sender) Send(ctx context.Context, a Alert, channels []string) error {
-	return s.send(ctx, a, statusRaised, channels)
+	return s.sendAlert(ctx, a, statusRaised, channels)
 }
 
-func (s *Sender) send(ctx context.Context, a Alert, status string, channels []string) error {
+// sendAlert posts an alert with a status and publishes it on the bus after commit.
+func (s *Sender) sendAlert(ctx context.Context, a Alert, status string, channels []string) error {
 	if a.Time.IsZero() {
 		a.Time = s.cfg.Now()
 	}
-	payload := payloadOf(a, status)
+	payload := alertPayload(a, status)
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		return fmt.Errorf("encode the payload of the alert %s.%s: %w", a.Service, a.Kind, err)
@@ -198,8 +200,8 @@ func (s *Sender) send(ctx context.Context, a Alert, status string, channels []st
 	})
 }
 
-// payloadOf is an alert's payload. The id is that of each delivery, and comes with it.
-func payloadOf(a Alert, status string) Payload {
+// alertPayload returns the payload of an alert. Its id is that of a delivery and is set for each.
+func alertPayload(a Alert, status string) Payload {
 	p := Payload{
 		Kind: a.Service + "." + a.Kind, SchemaVersion: payloadVersion, SentAt: store.FormatTime(a.Time), Service: a.Service,
 		Severity: a.Severity.String(), Status: status, Title: a.Title, Text: a.Text, Fields: a.Fields,

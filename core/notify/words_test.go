@@ -30,7 +30,7 @@ func TestWordsForAnOperator(t *testing.T) {
 		{status.Error(codes.DeadlineExceeded, "context deadline exceeded"), "the channel's plugin did not answer in time"},
 		{status.Error(codes.Internal, "a third party's own words"), "a third party's own words"},
 	} {
-		if got := words(tt.err); got != tt.want {
+		if got := operatorMessage(tt.err); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
 		}
 	}

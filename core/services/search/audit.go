@@ -115,7 +115,7 @@ func (a *audit) wake() {
 	}
 }
 
-// healthy tells whether the last write went through.
+// healthy reports whether the last write went through.
 func (a *audit) healthy() bool { return !a.failed.Load() }
 
 // flush waits until everything that was queued before has been written, or ctx ends.

@@ -92,5 +92,5 @@ func (s *Service) Live() *event.Subscription { return s.live.Subscribe(topicRequ
 // KeyStates counts the upstream keys by state.
 func (s *Service) KeyStates() map[KeyState]int { return s.pool.countStates() }
 
-// NeedsKeys tells whether any backend needs upstream keys.
+// NeedsKeys reports whether any backend needs upstream keys.
 func (s *Service) NeedsKeys() bool { return s.state.Load().firstCredentialed() != nil }

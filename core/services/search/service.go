@@ -242,7 +242,7 @@ func (s *Service) refresh(ctx context.Context, since int64) error {
 	return nil
 }
 
-// HasTokens tells whether there is any access token yet.
+// HasTokens reports whether there is any access token yet.
 func (s *Service) HasTokens(ctx context.Context) (bool, error) {
 	n, err := s.repo.countTokens(ctx)
 	return n > 0, err

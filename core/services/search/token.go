@@ -38,7 +38,7 @@ type token struct {
 	counter  *counter
 }
 
-// usable tells whether the token may be used at a moment.
+// usable reports whether the token may be used at a moment.
 func (t *token) usable(now time.Time) bool {
 	return t.enabled && (t.expires.IsZero() || now.Before(t.expires))
 }
@@ -103,7 +103,7 @@ func (t *tokens) bar(owners []string) {
 	t.barred = next
 }
 
-// usable tells whether a token may be used now, by itself and by its owner.
+// usable reports whether a token may be used now, by itself and by its owner.
 func (t *tokens) usable(tok *token) bool {
 	if !tok.usable(t.now()) {
 		return false
@@ -172,7 +172,7 @@ func (t *tokens) get(id string) *token {
 // errToken is the one answer to every token that is not usable.
 func errToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
 
-// wellFormed tells whether a text has the shape of a token. What has not is never looked up.
+// wellFormed reports whether a text has the shape of a token. What has not is never looked up.
 func wellFormed(text string) bool {
 	const dash = len(tokenPrefix) + tokenIDLen
 	if len(text) != tokenLen || !strings.HasPrefix(text, tokenPrefix) {

@@ -35,10 +35,38 @@ func TestEchoedKeyStaysHere(t *testing.T) {
 	}
 }
 
+// TestEscapedKeyStaysHere has the upstream repeat the key with the escapes of JSON and of URLs.
+func TestEscapedKeyStaysHere(t *testing.T) {
+	const key = "tvly-a/b+c"
+	for _, spelled := range []string{
+		`tvly\u002da\/b\u002Bc`, `tvly-a\/b+c`, `tvly-a%2Fb%2bc`, `\u0074\u0076\u006c\u0079\u002d\u0061\u002f\u0062\u002b\u0063`,
+	} {
+		e := newEnv(t, func(e *env) {
+			e.backend.desc.Credential = true
+			e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
+				return reply(400, `{"a":"\\x","detail":"tt`+spelled+`","n":"100%"}`), nil
+			}
+		})
+		e.addKeys(key)
+		if g := e.post("search", e.token(nil), `{"query":"q"}`); g.body != `{"a":"\\x","detail":"tt[redacted]","n":"100%"}` {
+			t.Errorf("%s: %s", spelled, g.body)
+		}
+	}
+}
+
+// TestStreamIsNotHeldBack has a chunk end in an escape that is none of the key's.
+func TestStreamIsNotHeldBack(t *testing.T) {
+	const text = "data: {\"a\":\"x\\n\\\"\"}\n\n"
+	st := withoutKey(&chunks{parts: []string{text, "next"}}, "abc")
+	if p, err := st.Next(); string(p) != text || err != nil {
+		t.Errorf("the first chunk is %q, %v", p, err)
+	}
+}
+
 func TestKeyIsCutOutOfStreams(t *testing.T) {
 	const key = "abcabd"
-	text := "data: abcab abcabcabd x abcabd\n\ndata: abcab"
-	want := strings.ReplaceAll(text, key, "[redacted]")
+	text := "data: abcab abcabcabd x abcabd\n\ndata: \\u0061bca%62\\u0064 \\u00 abcab"
+	want := strings.NewReplacer(key, "[redacted]", `\u0061bca%62\u0064`, "[redacted]").Replace(text)
 	for size := 1; size <= len(text); size++ {
 		var parts []string
 		for rest := text; rest != ""; {

@@ -41,12 +41,18 @@ const (
 	workers = 8
 	// maxHops is how many redirects in a row are followed.
 	maxHops = 5
-	// maxLinks is how many links of one page are looked at.
-	maxLinks = 10_000
-	// maxKept is how many links of a page are kept for a later crawl.
-	maxKept    = 2000
-	maxAddress = 4096
-	maxFailed  = 100
+	// batchSize is how many pages are visited before what they hold is put into the result or dropped. It bounds the
+	// memory for a level of many large pages.
+	batchSize = 32
+	// maxLinks and maxLinkBytes are how many links of one page are looked at, and how long they may be together when they
+	// are absolute.
+	maxLinks     = 10_000
+	maxLinkBytes = 1 << 20
+	// maxKept and maxKeptBytes are how many links of a page are kept for a later crawl, and how long they may be together.
+	maxKept      = 2000
+	maxKeptBytes = 256 << 10
+	maxAddress   = 4096
+	maxFailed    = 100
 )
 
 // WithMaxPages returns a Crawler with another bound for the pages of one crawl. The bounds for hosts hold for both together.

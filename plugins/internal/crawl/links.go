@@ -30,10 +30,16 @@ func readLinks(body []byte, contentType string, page *url.URL) []string {
 		page = u
 	}
 	var out []string
+	bytes := 0
 	for _, href := range hrefs {
-		if address := resolve(page, href); address != "" {
-			out = append(out, address)
+		address := resolve(page, href)
+		if address == "" || len(address) > maxAddress {
+			continue
 		}
+		if bytes += len(address); bytes > maxLinkBytes {
+			break
+		}
+		out = append(out, address)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -53,17 +54,20 @@ func (r *run) levels(ctx context.Context, start *visit) {
 	frontier, visited := []*visit{start}, 1
 	for depth := 0; len(frontier) > 0 && ctx.Err() == nil; depth++ {
 		last := depth == r.opts.MaxDepth
-		if !last || r.opts.Format != "" {
-			r.visitAll(ctx, frontier)
-		}
-		if depth == 0 {
-			r.began(start)
-		}
 		var next []*visit
-		for _, v := range frontier {
-			r.list(v)
-			if !last {
-				next = append(next, r.follow(v, r.limit-visited-len(next))...)
+		for batch := range slices.Chunk(frontier, batchSize) {
+			if !last || r.opts.Format != "" {
+				r.visitAll(ctx, batch)
+			}
+			if depth == 0 {
+				r.began(start)
+			}
+			for _, v := range batch {
+				r.list(v)
+				if !last {
+					next = append(next, r.follow(v, r.limit-visited-len(next))...)
+				}
+				v.release()
 			}
 		}
 		frontier = next
@@ -71,6 +75,9 @@ func (r *run) levels(ctx context.Context, start *visit) {
 	}
 	r.result.Complete = ctx.Err() == nil && !r.broken && start.err == nil
 }
+
+// release drops the content of a visit that is in the result; its address and error stay.
+func (v *visit) release() { v.page, v.links, v.known = Page{}, nil, nil }
 
 // began notes where the start page really is.
 func (r *run) began(start *visit) {
@@ -168,17 +175,22 @@ func (r *run) list(v *visit) {
 // worthKeeping are the links that a later crawl would follow, each once.
 func (r *run) worthKeeping(links []string) []string {
 	var out []string
+	bytes := 0
 	taken := map[string]bool{}
 	for _, link := range links {
 		u, err := url.Parse(link)
-		if err != nil || len(link) > maxAddress || !r.permits(u) || taken[canonical(u)] {
+		if err != nil || !r.permits(u) {
 			continue
 		}
-		if len(out) == maxKept {
+		address := canonical(u)
+		if taken[address] || len(address) > maxAddress {
+			continue
+		}
+		if bytes += len(address); len(out) == maxKept || bytes > maxKeptBytes {
 			break
 		}
-		taken[canonical(u)] = true
-		out = append(out, canonical(u))
+		taken[address] = true
+		out = append(out, address)
 	}
 	return out
 }

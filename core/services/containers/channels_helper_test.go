@@ -34,7 +34,7 @@ func (c channelSet) listed() (out []Channel) {
 func (c channelSet) sender(t testing.TB, st *store.Store, now func() time.Time) *notify.Sender {
 	t.Helper()
 	s, err := notify.New(notify.Config{
-		Store: st, Now: now, Backoff: func(int) time.Duration { return 20 * time.Millisecond },
+		Store: st, Now: now, Backoff: func(attempt int) time.Duration { return 20 * time.Millisecond << min(attempt-1, 5) },
 		Channel: func(ref string) (client.Notifier, error) {
 			if ch := c[ref]; ch != nil {
 				return ch, nil

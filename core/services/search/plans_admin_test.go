@@ -156,7 +156,7 @@ func (e *env) adminScans(t *testing.T, watched *spy) {
 // 10,000 tokens, 1,000 keys and a million requests. The metric x-raw is the ratio of the medians.
 func BenchmarkAdmin(b *testing.B) {
 	st := testkit.OpenStore(b, testkit.SQLiteConfig(b), Migrations())
-	fill(b, st)
+	fill(b, st, 1_000_000)
 	fillAdmin(b, st)
 	e := newEnvOn(b, st)
 	ctx := context.Background()

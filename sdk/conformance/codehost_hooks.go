@@ -156,13 +156,13 @@ func (r *codehostRun) same(got *codehost.Hook, id string, want codehost.HookSpec
 func (r *codehostRun) cancel(ctx context.Context) error {
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
-	timer := time.AfterFunc(50*time.Millisecond, cancel)
+	timer := time.AfterFunc(endAfter, cancel)
 	defer timer.Stop()
 	return r.cutShort(ctx, short)
 }
 
 func (r *codehostRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	short, cancel := context.WithTimeout(ctx, endAfter)
 	defer cancel()
 	return r.cutShort(ctx, short)
 }

@@ -14,16 +14,19 @@ import (
 func (r *run) cancel(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(50*time.Millisecond, cancel)
+		time.AfterFunc(endAfter, cancel)
 		return ctx, cancel
 	})
 }
 
 func (r *run) deadline(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
-		return context.WithTimeout(ctx, 50*time.Millisecond)
+		return context.WithTimeout(ctx, endAfter)
 	})
 }
+
+// endAfter is when a call is canceled, or its deadline passes: by then it has reached the plugin, on a busy machine too.
+const endAfter = 200 * time.Millisecond
 
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
 func (r *run) cutShort(ctx context.Context, c *caller, bound func(context.Context) (context.Context, context.CancelFunc)) error {

@@ -182,13 +182,13 @@ func (r *notifyRun) at(ctx, call context.Context, id string, c NotifyCase, n *no
 func (r *notifyRun) cancel(ctx context.Context) error {
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
-	timer := time.AfterFunc(50*time.Millisecond, cancel)
+	timer := time.AfterFunc(endAfter, cancel)
 	defer timer.Stop()
 	return r.cutShort(ctx, short)
 }
 
 func (r *notifyRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	short, cancel := context.WithTimeout(ctx, endAfter)
 	defer cancel()
 	return r.cutShort(ctx, short)
 }

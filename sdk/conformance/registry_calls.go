@@ -170,13 +170,13 @@ func (r *registryRun) concurrency(ctx context.Context) error {
 func (r *registryRun) cancel(ctx context.Context) error {
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
-	timer := time.AfterFunc(50*time.Millisecond, cancel)
+	timer := time.AfterFunc(endAfter, cancel)
 	defer timer.Stop()
 	return r.cutShort(ctx, short)
 }
 
 func (r *registryRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	short, cancel := context.WithTimeout(ctx, endAfter)
 	defer cancel()
 	return r.cutShort(ctx, short)
 }

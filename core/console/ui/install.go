@@ -54,7 +54,7 @@ type manifestIcon struct {
 func (a *Assets) addInstallable(dir fs.FS) error {
 	var err error
 	a.manifest, err = json.Marshal(manifest{
-		ID: root, Name: "Patchbay", ShortName: "Patchbay", Description: "Search, mail, releases and containers in one place.",
+		ID: root, Name: "Patchbay", ShortName: "Patchbay", Description: "The console of a self-hosted core: its services, and the plugins that connect them to other systems.",
 		StartURL: root, Scope: root, Display: "standalone", Theme: colourIcon, Background: ColourLight,
 		Icons: []manifestIcon{
 			{Src: a.URL("icon-192.png"), Sizes: "192x192", Type: "image/png"},

@@ -48,6 +48,10 @@ func TestManifest(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil || m.StartURL != "/" || m.Display != "standalone" || len(m.Icons) != 4 {
 		t.Fatalf("manifest %+v, %v", m, err)
 	}
+	// Which services there are is not known here, and differs from core to core.
+	if word := regexp.MustCompile(`(?i)\b(search|mail|releases|containers)\b`).FindString(m.Description); word != "" {
+		t.Errorf("the description advertises the service %q: %s", word, m.Description)
+	}
 	for _, i := range m.Icons {
 		body := fetched(t, e, i.Src).Body.Bytes()
 		if i.Type != "image/png" {

@@ -117,11 +117,11 @@ func (g *goodHost) run(t *testing.T) Report {
 	}}
 	good := codehost.Delivery{Event: "package", Body: []byte("{}"), Secret: "hook-secret", Signature: "hook-secret{}"}
 	bad := codehost.Delivery{Event: "package", Body: []byte("bad"), Secret: "hook-secret", Signature: "hook-secretbad"}
-	return runCodeHost(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{codehost.New(def)}}, CodeHostConfig{
+	return runSuite(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{codehost.New(def)}}, CodeHostConfig{
 		Token: hostToken, Repo: "me/a", Missing: "me/none", Slow: "slow", Prompt: time.Second,
 		Inputs:     map[string]string{"me": codehost.KindOwner, "me/a": codehost.KindRepo},
 		Deliveries: []CodeHostDelivery{{Delivery: good, Want: &codehost.Webhook{Event: "package", Tags: []string{"1"}}}, {Delivery: bad, Reason: codehost.ReasonInvalidPayload}},
-	})
+	}, CodeHost)
 }
 
 func TestGoodCodeHostPasses(t *testing.T) {

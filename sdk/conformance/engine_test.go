@@ -137,7 +137,7 @@ func (g *goodEngine) plugin() framework.Plugin {
 }
 
 func TestGoodEnginePasses(t *testing.T) {
-	rep := runEngine(t, newGoodEngine().plugin(), EngineConfig{ComposeBin: goodBin})
+	rep := runSuite(t, newGoodEngine().plugin(), EngineConfig{ComposeBin: goodBin}, Engine)
 	if err := rep.Err(); err != nil {
 		t.Error(err)
 	}
@@ -242,7 +242,7 @@ func TestWrongEngines(t *testing.T) {
 			t.Parallel()
 			g := newGoodEngine()
 			tt.change(g)
-			rep := runEngine(t, g.plugin(), EngineConfig{ComposeBin: goodBin, Timeout: 10 * time.Second, Prompt: time.Second})
+			rep := runSuite(t, g.plugin(), EngineConfig{ComposeBin: goodBin, Timeout: 10 * time.Second, Prompt: time.Second}, Engine)
 			wantFailures(t, rep, tt.want...)
 		})
 	}

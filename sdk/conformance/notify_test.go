@@ -118,7 +118,7 @@ func (g *goodChannel) config() NotifyConfig {
 
 func TestGoodChannelPasses(t *testing.T) {
 	g := newGoodChannel()
-	rep := runNotify(t, g.plugin(), g.config())
+	rep := runSuite(t, g.plugin(), g.config(), Notify)
 	if err := rep.Err(); err != nil {
 		t.Error(err)
 	}
@@ -133,7 +133,7 @@ func TestGoodChannelPasses(t *testing.T) {
 func TestPlainChannelPasses(t *testing.T) {
 	g := newGoodChannel()
 	g.def.PerUserTarget, g.def.TargetSchema = false, ""
-	if err := runNotify(t, g.plugin(), NotifyConfig{}).Err(); err != nil {
+	if err := runSuite(t, g.plugin(), NotifyConfig{}, Notify).Err(); err != nil {
 		t.Error(err)
 	}
 }
@@ -217,7 +217,7 @@ func TestWrongChannels(t *testing.T) {
 			t.Parallel()
 			g := newGoodChannel()
 			tt.change(g)
-			wantFailures(t, runNotify(t, g.plugin(), g.config()), tt.want...)
+			wantFailures(t, runSuite(t, g.plugin(), g.config(), Notify), tt.want...)
 		})
 	}
 }

@@ -98,10 +98,10 @@ func (g *goodRegistry) run(t *testing.T) Report {
 	def := registry.Definition[struct{}]{Build: func(registry.Instance, struct{}) (registry.Open, schema.Diagnostics) {
 		return func(context.Context) (registry.Registry, error) { return g, nil }, nil
 	}}
-	return runRegistry(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{registry.New(def)}}, RegistryConfig{
+	return runSuite(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{registry.New(def)}}, RegistryConfig{
 		Ref: "one.example/app:1", Platform: "linux/amd64", Missing: []string{"one.example/app:missing"}, Slow: "one.example/app:slow",
 		Failures: map[string]codes.Code{"one.example/app:busy": codes.ResourceExhausted}, Secrets: []string{"hunter2"}, Prompt: time.Second,
-	})
+	}, Registry)
 }
 
 func names(rep Report) (out []string) {

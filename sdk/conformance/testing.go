@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"sync"
 	"testing"
 
@@ -16,25 +17,31 @@ import (
 // trace.
 func TestSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) {
 	t.Helper()
-	subtests(t, runSearch(t, p, cfg))
+	subtests(t, runSuite(t, p, cfg, Search))
 }
 
 // TestNotify is TestSearch for the notify kind.
 func TestNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) {
 	t.Helper()
-	subtests(t, runNotify(t, p, cfg))
+	subtests(t, runSuite(t, p, cfg, Notify))
 }
 
 // TestRegistry is TestSearch for the registry kind.
 func TestRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) {
 	t.Helper()
-	subtests(t, runRegistry(t, p, cfg))
+	subtests(t, runSuite(t, p, cfg, Registry))
 }
 
 // TestCodeHost is TestSearch for the codehost kind.
 func TestCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) {
 	t.Helper()
-	subtests(t, runCodeHost(t, p, cfg))
+	subtests(t, runSuite(t, p, cfg, CodeHost))
+}
+
+// TestEngine is TestSearch for the engine kind.
+func TestEngine(t *testing.T, p framework.Plugin, cfg EngineConfig) {
+	t.Helper()
+	subtests(t, runSuite(t, p, cfg, Engine))
 }
 
 func subtests(t *testing.T, rep Report) {
@@ -51,56 +58,33 @@ func subtests(t *testing.T, rep Report) {
 	}
 }
 
-func runSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) Report {
-	t.Helper()
-	conn, logs := load(t, p)
-	if cfg.DataDir == "" {
-		cfg.DataDir = t.TempDir()
-	}
-	if cfg.BaseDir == "" {
-		cfg.BaseDir = t.TempDir()
-	}
-	if cfg.Logs == nil {
-		cfg.Logs = logs
-	}
-	return Search(t.Context(), conn, cfg)
+// suiteConfig is a pointer to the configuration of a suite.
+type suiteConfig[C any] interface {
+	*C
+	// hostFields returns the fields that say where the plugin runs: the directory of the configuration file, and its log.
+	hostFields() (baseDir *string, logs *func() string)
 }
 
-func runNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) Report {
+// runSuite loads a plugin and runs the suite of a kind. Where cfg has no directory or log, they are a temporary directory
+// and what the plugin logs.
+func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, suite func(context.Context, grpc.ClientConnInterface, C) Report) Report {
 	t.Helper()
-	conn, logs := load(t, p)
-	if cfg.BaseDir == "" {
-		cfg.BaseDir = t.TempDir()
+	conn, logged := load(t, p)
+	baseDir, logs := P(&cfg).hostFields()
+	if *baseDir == "" {
+		*baseDir = t.TempDir()
 	}
-	if cfg.Logs == nil {
-		cfg.Logs = logs
+	if *logs == nil {
+		*logs = logged
 	}
-	return Notify(t.Context(), conn, cfg)
+	return suite(t.Context(), conn, cfg)
 }
 
-func runRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) Report {
-	t.Helper()
-	conn, logs := load(t, p)
-	if cfg.BaseDir == "" {
-		cfg.BaseDir = t.TempDir()
-	}
-	if cfg.Logs == nil {
-		cfg.Logs = logs
-	}
-	return Registry(t.Context(), conn, cfg)
-}
-
-func runCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) Report {
-	t.Helper()
-	conn, logs := load(t, p)
-	if cfg.BaseDir == "" {
-		cfg.BaseDir = t.TempDir()
-	}
-	if cfg.Logs == nil {
-		cfg.Logs = logs
-	}
-	return CodeHost(t.Context(), conn, cfg)
-}
+func (c *SearchConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
+func (c *NotifyConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
+func (c *RegistryConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
+func (c *CodeHostConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
+func (c *EngineConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
 
 // load serves a plugin until the test ends and returns what it has logged.
 func load(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {

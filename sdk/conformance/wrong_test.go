@@ -21,7 +21,7 @@ import (
 )
 
 func TestGoodPluginPasses(t *testing.T) {
-	rep := runSearch(t, newGood().plugin(), goodConfig())
+	rep := runSuite(t, newGood().plugin(), goodConfig(), Search)
 	if err := rep.Err(); err != nil {
 		t.Error(err)
 	}
@@ -38,7 +38,7 @@ func TestGoodPluginPasses(t *testing.T) {
 func TestDefaultSamples(t *testing.T) {
 	cfg := goodConfig()
 	cfg.Samples = nil
-	if err := runSearch(t, newGood().plugin(), cfg).Err(); err != nil {
+	if err := runSuite(t, newGood().plugin(), cfg, Search).Err(); err != nil {
 		t.Error(err)
 	}
 	if got := streamed("{}"); got != `{"stream":true}` {
@@ -62,7 +62,7 @@ func TestPlainPluginPasses(t *testing.T) {
 	}
 	cfg := goodConfig()
 	cfg.Invalid, cfg.Samples, cfg.Credential = nil, cfg.Samples[:1], ""
-	rep := runSearch(t, g.plugin(), cfg)
+	rep := runSuite(t, g.plugin(), cfg, Search)
 	if err := rep.Err(); err != nil {
 		t.Error(err)
 	}
@@ -252,7 +252,7 @@ func TestWrongPlugins(t *testing.T) {
 			if slices.Contains(tt.want, "cancel/unary") {
 				cfg.Prompt = time.Second
 			}
-			wantFailures(t, runSearch(t, g.plugin(), cfg), tt.want...)
+			wantFailures(t, runSuite(t, g.plugin(), cfg, Search), tt.want...)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 const (
 	ringLines   = 200
 	ringLineMax = 4096
+	// ringReach is how much of a line is looked at for secrets, so that one at the end of what is kept is found whole.
+	ringReach = 2 * ringLineMax
 )
 
 // ring keeps the last lines that a plugin wrote.
@@ -18,6 +20,8 @@ type ring struct {
 	mu      sync.Mutex
 	lines   []string
 	partial []byte
+	// overlong reports that the present line is kept already, as far as one may be, and that its end is still to come.
+	overlong bool
 	// fresh counts the lines of the present life, at most ringLines.
 	fresh int
 }
@@ -32,21 +36,28 @@ func (r *ring) Write(p []byte) (int, error) {
 		if i < 0 {
 			break
 		}
-		r.add(r.partial[:i])
+		if !r.overlong {
+			r.add(r.partial[:i])
+		}
+		r.overlong = false
 		r.partial = r.partial[i+1:]
 	}
-	if len(r.partial) > ringLineMax {
-		r.add(r.partial)
-		r.partial = nil
+	if len(r.partial) > ringReach {
+		if !r.overlong {
+			r.add(r.partial)
+		}
+		r.partial, r.overlong = nil, true
 	}
 	return len(p), nil
 }
 
+// add keeps the beginning of a line. It is cut after secrets were taken out: half a secret is not recognised.
 func (r *ring) add(line []byte) {
 	if len(r.lines) == ringLines {
 		r.lines = slices.Delete(r.lines, 0, 1)
 	}
-	r.lines = append(r.lines, r.redact(string(line[:min(len(line), ringLineMax)])))
+	text := r.redact(string(line[:min(len(line), ringReach)]))
+	r.lines = append(r.lines, text[:min(len(text), ringLineMax)])
 	r.fresh = min(r.fresh+1, ringLines)
 }
 
@@ -72,5 +83,5 @@ func (r *ring) last() string {
 func (r *ring) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.partial, r.fresh = nil, 0
+	r.partial, r.overlong, r.fresh = nil, false, 0
 }

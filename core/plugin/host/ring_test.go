@@ -33,7 +33,7 @@ func TestRing(t *testing.T) {
 	if len(r.last()) != 300 {
 		t.Errorf("last words of %d bytes", len(r.last()))
 	}
-	fmt.Fprint(&r, "a hush-hush line\n")
+	fmt.Fprint(&r, "\na hush-hush line\n")
 	if r.last() != "a [redacted] line" {
 		t.Errorf("a secret is kept: %q", r.last())
 	}
@@ -44,6 +44,25 @@ func TestRing(t *testing.T) {
 	fmt.Fprintln(&r, "new")
 	if r.last() != "new" {
 		t.Errorf("last %q", r.last())
+	}
+}
+
+// A secret in a long line is found wherever it stands, in one write or in several.
+func TestRingKeepsNoPartOfASecret(t *testing.T) {
+	const hidden = "hush-hush-and-hush"
+	r := ring{redact: func(line string) string { return strings.ReplaceAll(line, hidden, "[redacted]") }}
+	for before := ringLineMax - 2*len(hidden); before < 4*ringLineMax; before += len(hidden) / 2 {
+		long := strings.Repeat("x", before) + hidden
+		fmt.Fprintln(&r, long)
+		for i := 0; i < len(long); i += 1000 {
+			fmt.Fprint(&r, long[i:min(len(long), i+1000)])
+		}
+		fmt.Fprintln(&r)
+	}
+	for _, l := range r.snapshot() {
+		if rest := strings.Trim(strings.ReplaceAll(l, "[redacted]", ""), "x"); strings.ContainsAny(rest, "hus-n") {
+			t.Fatalf("a line of %d bytes has a part of a secret: %q", len(l), rest)
+		}
 	}
 }
 

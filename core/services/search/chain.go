@@ -154,14 +154,14 @@ func isUnsent(err error) bool {
 }
 
 // isOutcomeUnknown reports whether err leaves open what the upstream did: the request may have reached it, and its
-// end was not seen. Such a call is charged what it reserved.
+// end was not seen, or its answer was too large to be read. Such a call is charged what it reserved.
 func isOutcomeUnknown(err error) bool {
 	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, errBusy) || isUnsent(err) {
 		return false
 	}
 	e := errs.From(err)
 	switch e.Reason {
-	case errs.ReasonTimeout, errs.ReasonLost, errs.ReasonPanic:
+	case errs.ReasonTimeout, errs.ReasonLost, errs.ReasonPanic, errs.ReasonTooLarge:
 		return true
 	}
 	// A plugin that ended in the middle of the call leaves the bare status of its connection.

@@ -91,6 +91,7 @@ func TestOutcomes(t *testing.T) {
 		{"three keys that fail before two that work", 5, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(429, sdk.KeyRateLimited), judged(403, sdk.KeyInvalid), ok(200, `{}`)}, 200, "", 1, 4},
 		{"no answer in time", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTimeout, "No answer in time.")))}, 502, "upstream_unavailable", 1, 1},
 		{"connection lost", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonLost, "The connection ended.")))}, 502, "upstream_unavailable", 1, 1},
+		{"answer too large", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTooLarge, "Too large.")))}, 502, "answer_too_large", 1, 1},
 		{"no connection", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "Cannot connect.")))}, 502, "upstream_unavailable", 0, 1},
 		{"plugin ends in the middle", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(status.Error(codes.Unavailable, "EOF")))}, 502, "plugin_unavailable", 1, 1},
 		{"plugin ends before", 0, []func() (*sdk.Reply, error){failing(fault.Wrap(exchange.ErrClosed, fault.PluginUnavailable, "Down."))}, 502, "plugin_unavailable", 0, 1},

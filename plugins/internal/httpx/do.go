@@ -38,7 +38,7 @@ type Response struct {
 
 // Do performs the request and reads the whole answer. Every status is an answer. The error is an *errs.Error: its
 // reason is ReasonConnect if nothing was sent, ReasonTimeout, ReasonLost if the connection ended before the whole answer
-// was there, ReasonProtocol if the answer is larger than MaxBody or not HTTP, ReasonRefused where the guard forbids the address, or ReasonCanceled if ctx was cancelled.
+// was there, ReasonTooLarge if the answer is larger than MaxBody, ReasonProtocol if it is not HTTP, ReasonRefused where the guard forbids the address, or ReasonCanceled if ctx was cancelled.
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	if c.cfg.Timeout > 0 {
 		var cancel context.CancelFunc

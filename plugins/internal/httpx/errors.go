@@ -103,7 +103,10 @@ func tlsText(err error) string {
 
 // protocolText returns the reason and the words for an answer that could not be read.
 func protocolText(err error) (reason, text string) {
-	for _, own := range []error{errTooLarge, errEncoding, errTooManyRedirects, errDowngrade} {
+	if errors.Is(err, errTooLarge) {
+		return errs.ReasonTooLarge, err.Error()
+	}
+	for _, own := range []error{errEncoding, errTooManyRedirects, errDowngrade} {
 		if errors.Is(err, own) {
 			return errs.ReasonProtocol, own.Error()
 		}

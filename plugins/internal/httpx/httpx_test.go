@@ -133,8 +133,10 @@ func TestProtocolErrors(t *testing.T) {
 			_, err := get(t, c, raw(t, answer))
 			reason := errs.ReasonLost
 			switch name {
-			case "not HTTP", "too large", "too large, chunked", "unasked gzip":
+			case "not HTTP", "unasked gzip":
 				reason = errs.ReasonProtocol
+			case "too large", "too large, chunked":
+				reason = errs.ReasonTooLarge
 			}
 			wantReason(t, err, reason)
 		})
@@ -266,7 +268,7 @@ func TestCompression(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	_, err = get(t, newClient(t, httpx.Config{Compression: true, MaxBody: 399_999}), srv.URL)
-	wantReason(t, err, errs.ReasonProtocol)
+	wantReason(t, err, errs.ReasonTooLarge)
 }
 
 func TestParseBase(t *testing.T) {

@@ -185,7 +185,7 @@ func TestErrorStatuses(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for fault, reason := range map[string]string{
 		tavilytest.FaultReset: errs.ReasonLost, tavilytest.FaultHalfBody: errs.ReasonLost, tavilytest.FaultWrongLength: errs.ReasonProtocol,
-		tavilytest.FaultHTML: errs.ReasonProtocol, tavilytest.FaultHuge: errs.ReasonProtocol, tavilytest.FaultGarbage: errs.ReasonProtocol,
+		tavilytest.FaultHTML: errs.ReasonProtocol, tavilytest.FaultHuge: errs.ReasonTooLarge, tavilytest.FaultGarbage: errs.ReasonProtocol,
 		tavilytest.FaultHang: errs.ReasonTimeout, tavilytest.FaultLarge: "",
 	} {
 		t.Run(fault, func(t *testing.T) {

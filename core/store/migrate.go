@@ -131,10 +131,10 @@ func readMigrations(folder fs.FS) ([]*goose.Migration, error) {
 			return nil, err
 		}
 		before, both, ok := strings.Cut(string(text), upMark)
-		if !ok || strings.Contains(before, "+goose") || strings.Contains(both, "StatementBegin") {
+		up, down, _ := strings.Cut(both, downMark)
+		if !ok || strings.Contains(before+up+down, "+goose") {
 			return nil, fmt.Errorf("%s: the file must begin with %q, and have no other mark than %q", name, upMark, downMark)
 		}
-		up, down, _ := strings.Cut(both, downMark)
 		migrations = append(migrations, goose.NewGoMigration(version, runSQL(name, up), runSQL(name, down)))
 	}
 	return migrations, nil

@@ -73,6 +73,8 @@ func TestMigrateWholeFiles(t *testing.T) {
 			"CREATE TABLE a (id BIGINT);\n":                                                                 "must begin with",
 			"-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE a (id BIGINT);\n":                         "must begin with",
 			"-- +goose Up\n-- +goose StatementBegin\nCREATE TABLE a (id BIGINT);\n-- +goose StatementEnd\n": "must begin with",
+			"-- +goose Up\nCREATE TABLE a (id BIGINT);\n-- +goose DOWN\nDROP TABLE a;\n":                    "must begin with",
+			"-- +goose Up\nCREATE TABLE a (id BIGINT);\n-- +goose NO TRANSACTION\n":                         "must begin with",
 		} {
 			if err := st.Migrate(t.Context(), of(text)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v", text, err)

@@ -144,7 +144,7 @@ func load(ctx context.Context, path string, env config.Env) (*settings, *resolve
 		return nil, nil, diags, nil
 	}
 	set, found := decode(file)
-	if diags = append(diags, unsaid(diags, found)...); diags.HasErrors() {
+	if diags = append(diags, withoutRepeats(diags, found)...); diags.HasErrors() {
 		return nil, nil, diags, nil
 	}
 	binary, err := builtinBinary(set.core.PluginBinary, file.Dir)
@@ -165,8 +165,9 @@ func load(ctx context.Context, path string, env config.Env) (*settings, *resolve
 	return set, &resolver{file: file, lock: lock, builtin: binary, names: names, env: env}, diags, nil
 }
 
-// unsaid leaves out what was found at lines that have an error already: it is mostly a consequence of that.
-func unsaid(said, found config.Diagnostics) config.Diagnostics {
+// withoutRepeats returns found without what stands at lines that have an error in said already, of which it is mostly a
+// consequence.
+func withoutRepeats(said, found config.Diagnostics) config.Diagnostics {
 	type place struct {
 		file string
 		line int

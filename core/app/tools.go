@@ -65,7 +65,7 @@ func base(path string, env config.Env) (*settings, config.Diagnostics, error) {
 		return nil, diags, nil
 	}
 	set, found := decode(file)
-	return set, append(diags, unsaid(diags, found)...), nil
+	return set, append(diags, withoutRepeats(diags, found)...), nil
 }
 
 // Records is the database, open beside a core that may be running.

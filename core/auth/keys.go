@@ -104,8 +104,8 @@ func (u *Users) checkKeyCount(ctx context.Context, userID string) error {
 	return err
 }
 
-// within tells whether inner allows no more than outer; no scopes mean all.
-func within(outer, inner []string) bool {
+// scopesAllow reports whether inner allows no more than outer. No scopes mean all.
+func scopesAllow(outer, inner []string) bool {
 	if len(outer) == 0 {
 		return true
 	}
@@ -227,7 +227,7 @@ func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
 		if row.UserID != p.User.ID && !p.Admin() {
 			return errNoKey()
 		}
-		if !within(p.Scopes, row.scopes()) {
+		if !scopesAllow(p.Scopes, row.scopes()) {
 			return fault.New(fault.Forbidden, "This API key cannot revoke one for other services than its own.")
 		}
 		if row.RevokedAt != 0 {

@@ -120,7 +120,7 @@ func (k *Keyring) Open(sealed, table, row, column string) ([]byte, error) {
 	return nil, fmt.Errorf("open %s.%s: %w: it was sealed with the master key %s, which is not loaded; add that key to SVC_SECRET_KEY", table, column, ErrSealed, id)
 }
 
-// Current tells whether a sealed value was made with the key that seals now. Others are due for sealing anew.
+// Current reports whether a sealed value was made with the key that seals now. Others are due for sealing anew.
 func (k *Keyring) Current(sealed string) bool {
 	id, _, err := split(sealed)
 	return err == nil && id == k.KeyID()

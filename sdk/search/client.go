@@ -26,7 +26,7 @@ type Descriptor struct {
 	Capabilities []string
 }
 
-// Has tells whether the backend has a capability.
+// Has reports whether the backend has a capability.
 func (d *Descriptor) Has(capability string) bool { return slices.Contains(d.Capabilities, capability) }
 
 // Operation finds an operation by name.

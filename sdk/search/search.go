@@ -178,7 +178,7 @@ type PriceCase struct {
 
 // Definition declares a search plugin whose config block is a C.
 type Definition[C any] struct {
-	// Credential tells whether calls carry a key of the host's pool.
+	// Credential reports whether calls carry a key of the host's pool.
 	Credential bool
 	Operations []Operation
 	// Stream and KeyStatus tell whether what New returns implements Streamer and KeyChecker.

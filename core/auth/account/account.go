@@ -85,8 +85,8 @@ func (s *Sets) cookie(r *http.Request, value string) string {
 
 func who(ctx context.Context) *auth.Principal { return auth.From(ctx) }
 
-// whole refuses a principal that is confined to services.
-func whole(ctx context.Context) (*auth.Principal, error) {
+// requireUnscoped returns the acting principal, or an error if it is confined to services.
+func requireUnscoped(ctx context.Context) (*auth.Principal, error) {
 	p := who(ctx)
 	if len(p.Scopes) > 0 {
 		return nil, fault.New(fault.Forbidden, "This API key is for services only, not for the account.")
@@ -97,7 +97,7 @@ func whole(ctx context.Context) (*auth.Principal, error) {
 // wholly keeps principals that are confined to services from a handler, also where a service has mounted it.
 func wholly[I, O any](h func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
 	return func(ctx context.Context, in *I) (*O, error) {
-		if _, err := whole(ctx); err != nil {
+		if _, err := requireUnscoped(ctx); err != nil {
 			return nil, err
 		}
 		return h(ctx, in)

@@ -102,7 +102,7 @@ func (s *Sets) Audit(a *api.API, base string) {
 
 // exportAudit streams what the filters choose, page by page.
 func (s *Sets) exportAudit(c *gin.Context) {
-	if _, err := whole(c.Request.Context()); err != nil {
+	if _, err := requireUnscoped(c.Request.Context()); err != nil {
 		httpd.WriteError(c, err)
 		return
 	}

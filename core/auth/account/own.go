@@ -227,7 +227,7 @@ func (s *Sets) Sessions(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "revoke-session", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "End an own session", Status: http.StatusNoContent, Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*none, error) {
-		p, err := whole(ctx)
+		p, err := requireUnscoped(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +236,7 @@ func (s *Sets) Sessions(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "revoke-other-sessions", Method: http.MethodPost, Path: at + "/revoke-others", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "End all other own sessions",
 	}, func(ctx context.Context, _ *struct{}) (*revokedOutput, error) {
-		p, err := whole(ctx)
+		p, err := requireUnscoped(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func (s *Sets) Sessions(a *api.API, base string) {
 }
 
 func (s *Sets) listSessions(ctx context.Context, _ *struct{}) (*sessionList, error) {
-	p, err := whole(ctx)
+	p, err := requireUnscoped(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ type Desired struct {
 // Ref is the name that handles have.
 func (d Desired) Ref() string { return d.Kind + "." + d.Name }
 
-// same tells whether a running instance already is what d asks for.
+// same reports whether a running instance already is what d asks for.
 func (d Desired) same(o Desired) bool {
 	return d.Spec.Key() == o.Spec.Key() && string(d.JSON) == string(o.JSON) && d.Timeout == o.Timeout && d.Concurrency == o.Concurrency && d.DataDir == o.DataDir
 }
@@ -166,7 +166,7 @@ func (c *Candidate) About() *pluginv1.Kind { return c.kind }
 // Schema describes the config block.
 func (c *Candidate) Schema() (*schema.Schema, error) { return schema.FromProto(c.kind.GetConfig()) }
 
-// Has tells whether the plugin has a capability.
+// Has reports whether the plugin has a capability.
 func (c *Candidate) Has(capability string) bool {
 	return slices.Contains(c.kind.GetCapabilities(), capability)
 }

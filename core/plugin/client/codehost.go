@@ -37,7 +37,7 @@ type codehostFacade struct {
 // case.
 func NewCodeHost(h *catalog.Handle, observe Observer) CodeHost {
 	if observe == nil {
-		observe = unheard
+		observe = ignoreObservation
 	}
 	return &codehostFacade{handle: h, observe: observe}
 }

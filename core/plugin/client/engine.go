@@ -37,7 +37,7 @@ type engineFacade struct {
 // method in lower case.
 func NewEngine(h *catalog.Handle, observe Observer) Engine {
 	if observe == nil {
-		observe = func(string, string, time.Duration, time.Duration, error) {}
+		observe = ignoreObservation
 	}
 	return &engineFacade{handle: h, observe: observe}
 }

@@ -44,7 +44,7 @@ type notifyFacade struct {
 // NewNotifier makes the facade for a handle. observe may be nil; it hears of each Send, as the operation "send".
 func NewNotifier(h *catalog.Handle, observe Observer) Notifier {
 	if observe == nil {
-		observe = func(string, string, time.Duration, time.Duration, error) {}
+		observe = ignoreObservation
 	}
 	return &notifyFacade{handle: h, observe: observe}
 }

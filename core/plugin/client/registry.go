@@ -36,7 +36,7 @@ type registryFacade struct {
 // case.
 func NewRegistry(h *catalog.Handle, observe Observer) Registry {
 	if observe == nil {
-		observe = unheard
+		observe = ignoreObservation
 	}
 	return &registryFacade{handle: h, observe: observe}
 }

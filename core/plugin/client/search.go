@@ -76,7 +76,7 @@ func NewSearch(h *catalog.Handle, observe Observer) Search { return NewSearchOf(
 // NewSearchOf makes the facade for a handle that is about to lead to in. It describes in from the beginning.
 func NewSearchOf(h *catalog.Handle, in *catalog.Instance, observe Observer) Search {
 	if observe == nil {
-		observe = func(string, string, time.Duration, time.Duration, error) {}
+		observe = ignoreObservation
 	}
 	s := &searchFacade{handle: h, observe: observe}
 	if in != nil {
@@ -128,7 +128,7 @@ func bound(ctx context.Context, in *catalog.Instance, asked time.Duration) (cont
 	return context.WithTimeout(ctx, limit)
 }
 
-// hasExchange tells whether calls go over pooled streams, which bound how many there are at once by themselves.
+// hasExchange reports whether calls go over pooled streams, which bound how many there are at once by themselves.
 func hasExchange(in *catalog.Instance) bool {
 	return slices.Contains(in.About.GetCapabilities(), search.CapExchange)
 }

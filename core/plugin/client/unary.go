@@ -47,5 +47,5 @@ func unobserved[C io.Closer](
 	return call(bounded, c.(C))
 }
 
-// unheard is the observer where nobody listens.
-func unheard(string, string, time.Duration, time.Duration, error) {}
+// ignoreObservation is an Observer that does nothing.
+func ignoreObservation(string, string, time.Duration, time.Duration, error) {}

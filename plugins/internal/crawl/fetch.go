@@ -45,7 +45,7 @@ type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("page answered with status %d", int(e)) }
 
-// gone tells whether a failure means that the host has no such page for a crawler.
+// gone reports whether a failure means that the host has no such page for a crawler.
 func gone(err error) bool {
 	var status statusError
 	if errors.As(err, &status) {

@@ -79,7 +79,7 @@ func readPage(s *httpx.Stream) ([]byte, error) {
 // readRobots reads the part of a robots.txt that is obeyed.
 func readRobots(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxRobots)) }
 
-// readable tells whether a content type is text; one that is not told may be.
+// readable reports whether a content type is text; one that is not told may be.
 func readable(contentType string) bool {
 	if contentType == "" {
 		return true

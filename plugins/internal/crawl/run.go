@@ -220,7 +220,7 @@ func (r *run) follow(v *visit, room int) []*visit {
 	return out
 }
 
-// inside tells whether the links of a page count: those of the start's domain and of domains that were named.
+// inside reports whether the links of a page count: those of the start's domain and of domains that were named.
 func (r *run) inside(u *url.URL) bool {
 	return r.isHome(u) || len(r.opts.SelectDomains) > 0 && matches(r.opts.SelectDomains, u.Hostname())
 }
@@ -230,7 +230,7 @@ func (r *run) isHome(u *url.URL) bool {
 	return d == r.home || strings.HasSuffix(d, "."+r.home)
 }
 
-// permits tells whether a page may be visited and listed.
+// permits reports whether a page may be visited and listed.
 func (r *run) permits(u *url.URL) bool {
 	o, host := &r.opts, u.Hostname()
 	switch {

@@ -31,7 +31,7 @@ func bare(all []string) (out []string) {
 	return out
 }
 
-// permit tells whether a document may be a result.
+// permit reports whether a document may be a result.
 func (d domains) permit(address string) bool {
 	if strings.HasPrefix(address, scheme) {
 		return d.permitFiles()
@@ -48,5 +48,5 @@ func (d domains) permitFiles() bool {
 	return (!d.some || slices.Contains(d.include, domainFile)) && !slices.Contains(d.exclude, domainFile)
 }
 
-// holds tells whether the index may hold a document of these domains.
+// holds reports whether the index may hold a document of these domains.
 func (b *backend) holds(d domains) bool { return d.permitFiles() || len(b.follower.sites) > 0 }

@@ -8,7 +8,7 @@ const (
 	sqlResume     = `SELECT data FROM job_checkpoints WHERE job_id = ?`
 )
 
-// readCheckpoint fills in what a former attempt kept.
+// readCheckpoint reads the checkpoint of an earlier attempt into r.
 func (q *Queue) readCheckpoint(ctx context.Context, r *row) error {
 	var found []string
 	if err := q.store.DB(ctx).Raw(sqlResume, r.ID).Scan(&found).Error; err != nil {

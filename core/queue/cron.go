@@ -17,7 +17,7 @@ const maxCron = 200
 // cronFields are what an expression may have: five fields, or six with leading seconds.
 const cronFields = cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
 
-// ValidCron tells whether expr is one that Schedule.Cron takes. The error is a fault.InvalidArgument with the extension
+// ValidCron reports whether expr is one that Schedule.Cron takes. The error is a fault.InvalidArgument with the extension
 // members field = "cron" and reason = "cron_invalid".
 func ValidCron(expr string) error {
 	_, err := parseCron(expr, time.Now())
@@ -32,7 +32,7 @@ func parseCron(expr string, now time.Time) (cron.Schedule, error) {
 	}
 	if err != nil {
 
-		return nil, fault.Wrap(err, fault.InvalidArgument, "The cron expression is not valid: %s.", clean(err.Error(), 300)).With("field", "cron").With("reason", "cron_invalid")
+		return nil, fault.Wrap(err, fault.InvalidArgument, "The cron expression is not valid: %s.", boundedText(err.Error(), 300)).With("field", "cron").With("reason", "cron_invalid")
 	}
 	return times, nil
 }

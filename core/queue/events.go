@@ -51,7 +51,7 @@ type Event struct {
 // TopicOf is the topic on which a job's events are published; their Data is an Event. "job/" stands for all jobs.
 func TopicOf(jobID string) string { return "job/" + jobID }
 
-// eventRow is an event as it stands in the table.
+// eventRow is an event as it is stored.
 type eventRow struct {
 	ID      int64
 	JobID   string
@@ -65,7 +65,7 @@ type eventRow struct {
 // TableName implements gorm's Tabler.
 func (eventRow) TableName() string { return "job_events" }
 
-func (r *eventRow) event() Event {
+func (r *eventRow) toEvent() Event {
 	return Event{ID: r.ID, JobID: r.JobID, JobType: r.JobType, Seq: r.Seq, At: store.FromMillis(r.At), Type: r.Type, Data: json.RawMessage(r.Data)}
 }
 
@@ -88,13 +88,13 @@ func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) e
 	if q.store.Dialect() == store.Postgres {
 		sql = sqlAddNext
 	}
-	r := &eventRow{JobID: job.ID, JobType: job.Type, Seq: job.LastSeq, At: q.now(), Type: kind, Data: string(text)}
+	r := &eventRow{JobID: job.ID, JobType: job.Type, Seq: job.LastSeq, At: q.nowMillis(), Type: kind, Data: string(text)}
 	err = q.store.Writer(ctx).Raw(sql, r.JobID, r.Seq, r.JobType, r.At, r.Type, r.Data).Scan(&r.ID).Error
 	if err != nil {
 		return fmt.Errorf("write the event %s of %s: %w", kind, job.ID, err)
 	}
 	q.store.AfterCommit(ctx, func() {
-		q.bus.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: kind, Data: r.event()})
+		q.bus.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: kind, Data: r.toEvent()})
 	})
 	return nil
 }
@@ -113,13 +113,13 @@ func (q *Queue) Events(ctx context.Context, jobID string, afterSeq int64, limit 
 	if err := q.store.DB(ctx).Raw(sqlEvents, jobID, afterSeq, limit).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the events of %s: %w", jobID, err)
 	}
-	return eventsOf(rows), nil
+	return toEvents(rows), nil
 }
 
-func eventsOf(rows []eventRow) []Event {
+func toEvents(rows []eventRow) []Event {
 	out := make([]Event, len(rows))
 	for i := range rows {
-		out[i] = rows[i].event()
+		out[i] = rows[i].toEvent()
 	}
 	return out
 }

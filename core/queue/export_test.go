@@ -10,15 +10,15 @@ import (
 
 func (q *Queue) InitSchedules(ctx context.Context) error      { return q.initSchedules(ctx) }
 func (q *Queue) FireDue(ctx context.Context) time.Duration    { return q.fireDue(ctx) }
-func (q *Queue) Clean(ctx context.Context) error              { return q.clean(ctx) }
-func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recover(ctx, sole) }
-func (q *Queue) Beat(ctx context.Context) error               { return q.beat(ctx) }
+func (q *Queue) Clean(ctx context.Context) error              { return q.deleteOld(ctx) }
+func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
+func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
 func (q *Queue) Owner() string                                { return q.owner }
 func (f Filter) Query(after bool, limit int) (sql string, args []any) {
 	if after {
-		return f.query(&position{At: 1 << 60, ID: "x"}, limit)
+		return f.pageQuery(&position{At: 1 << 60, ID: "x"}, limit)
 	}
-	return f.query(nil, limit)
+	return f.pageQuery(nil, limit)
 }
 
 // Statement is a statement with its arguments, to be explained.
@@ -37,17 +37,17 @@ func (q *Queue) Statements() []Statement {
 		{"next", sqlNext, []any{types}, false},
 		{"claim", q.claimSQL(), []any{"o", 1, 1, 1, types}, false},
 		{"duplicate", sqlDuplicate, []any{"a", "k"}, false},
-		{"stale", sqlStale, []any{1, 10}, false},
-		{"others", sqlOthers, []any{1 << 60, "o", 10}, false},
-		{"beat", sqlBeat, []any{1, "o", []string{"x", "y"}}, false},
-		{"clean", sqlClean, []any{1, 10}, false},
+		{"stale", sqlStaleOwners, []any{1, 10}, false},
+		{"others", sqlOtherOwners, []any{1 << 60, "o", 10}, false},
+		{"beat", sqlHeartbeat, []any{1, "o", []string{"x", "y"}}, false},
+		{"clean", sqlDeleteJobs, []any{1, 10}, false},
 		{"events", sqlEvents, []any{"x", 1, 10}, false},
 		{"end", sqlEnd, []any{"failed", "", "", "", "", 1, "failed", "x", 1, "running"}, false},
 		{"release", "DELETE FROM job_locks WHERE job_id = ?", []any{"x"}, false},
 		{"conflict", "SELECT job_id FROM job_locks WHERE resource = ?", []any{"r"}, false},
 	}
 	out = append(out,
-		Statement{"forget", sqlForget, []any{1, 10}, false},
+		Statement{"forget", sqlDeleteEvents, []any{1, 10}, false},
 		Statement{"holders", sqlHolders, []any{[]string{"r", "s"}}, false},
 		Statement{"resume", sqlResume, []any{"x"}, false},
 		Statement{"get", sqlGet, []any{"x"}, false},
@@ -63,7 +63,7 @@ func (q *Queue) Statements() []Statement {
 			if !many || len(f.Tags) > 0 {
 				continue
 			}
-			for j, arm := range f.arms() { // what a page of several is sorted from must need no sort
+			for j, arm := range f.splitArms() { // what a page of several is sorted from must need no sort
 				sql, args := arm.Query(after, 10)
 				out = append(out, Statement{fmt.Sprintf("list %d %v arm %d", i, after, j), sql, args, false})
 			}

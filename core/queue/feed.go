@@ -34,10 +34,10 @@ func (q *Queue) EventsAfter(ctx context.Context, afterID int64, limit int, f Eve
 	if err := db.Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the events after %d: %w", afterID, err)
 	}
-	return eventsOf(rows), nil
+	return toEvents(rows), nil
 }
 
-// LastEventID is the id of the newest event that is stored; 0 without one.
+// LastEventID returns the id of the newest stored event, or 0 if there is none.
 func (q *Queue) LastEventID(ctx context.Context) (id int64, err error) {
 	if err := q.store.DB(ctx).Raw(sqlLastEvent).Scan(&id).Error; err != nil {
 		return 0, fmt.Errorf("read the id of the last event: %w", err)
@@ -45,11 +45,12 @@ func (q *Queue) LastEventID(ctx context.Context) (id int64, err error) {
 	return id, nil
 }
 
-// FollowAll sends the events of all jobs after an id, first those stored and then those to come, each once and in order
-// of ID. An id beyond the newest counts as the newest. The channel is closed when ctx ends or when reading fails: who
-// follows again after the last id seen misses nothing that is stored. The caller must end ctx when it stops receiving.
+// FollowAll sends the events of all jobs after an id, first the stored ones and then new ones, each once and in order
+// of ID. An id beyond the newest counts as the newest. The channel is closed when ctx ends or when reading fails: a
+// caller that follows again after the last id that it received misses nothing that is stored. The caller must end ctx
+// when it stops receiving.
 func (q *Queue) FollowAll(ctx context.Context, afterID int64) (<-chan Event, error) {
-	leave, err := q.feed.join(ctx)
+	leave, err := q.feed.addMember(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (q *Queue) FollowAll(ctx context.Context, afterID int64) (<-chan Event, err
 		defer close(out)
 		defer leave()
 		defer sub.Close()
-		r.read(ctx, nil, func(ev Event) bool {
+		r.readAll(ctx, nil, func(ev Event) bool {
 			select {
 			case out <- ev:
 				return true
@@ -77,10 +78,10 @@ func (q *Queue) FollowAll(ctx context.Context, afterID int64) (<-chan Event, err
 	return out, nil
 }
 
-// feedTopic is the one topic of a feed's bus.
+// feedTopic is the only topic of a feed's bus.
 const feedTopic = "feed"
 
-// feed puts the events of all jobs in order, once for all followers. It works while it has some.
+// feed publishes the events of all jobs in order, once for all followers. It works while it has members.
 type feed struct {
 	queue *Queue
 	bus   *event.Bus
@@ -90,20 +91,22 @@ type feed struct {
 	stop    context.CancelFunc
 }
 
-// join makes sure that the feed works, from an event that is stored already on.
-func (f *feed) join(ctx context.Context) (leave func(), err error) {
+// addMember adds a follower and starts the feed for the first one. When it returns, the feed reads from an event on
+// that is stored already. The caller must call leave at the end.
+func (f *feed) addMember(ctx context.Context) (leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.members == 0 {
-		if err := f.start(ctx); err != nil {
+		if err := f.startReading(ctx); err != nil {
 			return nil, err
 		}
 	}
 	f.members++
-	return f.leave, nil
+	return f.removeMember, nil
 }
 
-func (f *feed) leave() {
+// removeMember removes a follower and stops the feed after the last one.
+func (f *feed) removeMember() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.members--; f.members == 0 {
@@ -111,7 +114,8 @@ func (f *feed) leave() {
 	}
 }
 
-func (f *feed) start(ctx context.Context) error {
+// startReading starts the goroutine that publishes the events after the newest stored one.
+func (f *feed) startReading(ctx context.Context) error {
 	sub := f.queue.bus.Subscribe(TopicOf(""))
 	last, err := f.queue.LastEventID(ctx)
 	if err != nil {
@@ -125,7 +129,7 @@ func (f *feed) start(ctx context.Context) error {
 		tick := time.NewTicker(followPoll) // for events of other processes
 		defer tick.Stop()
 		r := &reader{queue: f.queue, last: last, news: sub.Events()}
-		r.read(work, tick.C, func(ev Event) bool {
+		r.readAll(work, tick.C, func(ev Event) bool {
 			f.bus.Publish(feedTopic, event.Event{Seq: ev.ID, Type: ev.Type, Data: ev})
 			return true
 		})
@@ -133,18 +137,18 @@ func (f *feed) start(ctx context.Context) error {
 	return nil
 }
 
-// reader turns news, which may come out of order or not at all, into all events in order.
+// reader returns all events in order. Its news may arrive out of order or not at all.
 type reader struct {
 	queue *Queue
 	last  int64
 	news  <-chan event.Event
 }
 
-// read calls send with each event until that returns false, ctx or the news end, or reading fails without a tick to try
-// again.
-func (r *reader) read(ctx context.Context, tick <-chan time.Time, send func(Event) bool) {
+// readAll calls send with each event until send returns false, ctx or the news end, or reading fails and tick is nil.
+// With a tick it reads again.
+func (r *reader) readAll(ctx context.Context, tick <-chan time.Time, send func(Event) bool) {
 	for {
-		more, err := r.stored(ctx, send)
+		more, err := r.sendStored(ctx, send)
 		switch {
 		case ctx.Err() != nil || !more:
 			return
@@ -153,14 +157,14 @@ func (r *reader) read(ctx context.Context, tick <-chan time.Time, send func(Even
 		case err != nil:
 			r.queue.log.Error("read the events of all jobs", "error", err)
 		}
-		if !r.live(ctx, tick, send) {
+		if !r.sendLive(ctx, tick, send) {
 			return
 		}
 	}
 }
 
-// stored sends what the table holds; false when nobody wants more.
-func (r *reader) stored(ctx context.Context, send func(Event) bool) (bool, error) {
+// sendStored sends the stored events. It returns false if send did.
+func (r *reader) sendStored(ctx context.Context, send func(Event) bool) (bool, error) {
 	for {
 		events, err := r.queue.EventsAfter(ctx, r.last, maxEvents, EventFilter{})
 		if err != nil {
@@ -177,8 +181,8 @@ func (r *reader) stored(ctx context.Context, send func(Event) bool) (bool, error
 	}
 }
 
-// live sends news as long as they follow each other; true when the table must be read.
-func (r *reader) live(ctx context.Context, tick <-chan time.Time, send func(Event) bool) bool {
+// sendLive sends news as long as they follow each other. It returns true if the table must be read, false at the end.
+func (r *reader) sendLive(ctx context.Context, tick <-chan time.Time, send func(Event) bool) bool {
 	for {
 		select {
 		case <-ctx.Done():

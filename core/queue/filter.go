@@ -8,6 +8,7 @@ type condition struct {
 	args []any
 }
 
+// and adds a condition that must hold too.
 func (c *condition) and(sql string, values ...any) {
 	if c.sql.Len() > 0 {
 		c.sql.WriteString(" AND ")
@@ -16,8 +17,8 @@ func (c *condition) and(sql string, values ...any) {
 	c.args = append(c.args, values...)
 }
 
-// where is the clause, or nothing.
-func (c *condition) where() string {
+// whereClause returns the WHERE clause, or "" without conditions.
+func (c *condition) whereClause() string {
 	if c.sql.Len() == 0 {
 		return ""
 	}
@@ -27,21 +28,22 @@ func (c *condition) where() string {
 // newest is the order of all lists.
 const newest = " ORDER BY created_at DESC, id DESC LIMIT ?"
 
-// query is the statement for one page. An index gives the newest jobs of one type, one state or one of each in order,
-// but not those of several: then each gives a page of ids, and the page is made of these.
-func (f Filter) query(after *position, limit int) (string, []any) {
-	switch arms := f.arms(); {
+// pageQuery returns the statement and its arguments for one page. An index gives the newest jobs of one type, one
+// state or one of each in order, but not those of several: then each arm gives a page of ids, and the page is made of
+// these.
+func (f Filter) pageQuery(after *position, limit int) (string, []any) {
+	switch arms := f.splitArms(); {
 	case len(f.Tags) > 0:
-		return f.tagged(after, limit)
+		return f.taggedQuery(after, limit)
 	case len(arms) == 1:
-		return arms[0].arm("*", after, limit)
+		return arms[0].armQuery("*", after, limit)
 	default:
-		return union(arms, after, limit)
+		return unionQuery(arms, after, limit)
 	}
 }
 
-// arms are filters of at most one type and one state that together select what f selects.
-func (f Filter) arms() []Filter {
+// splitArms returns filters of at most one type and one state each that together select what f selects.
+func (f Filter) splitArms() []Filter {
 	if f.Lock != "" || len(f.Types) < 2 && len(f.States) < 2 {
 		return []Filter{f}
 	}
@@ -54,7 +56,7 @@ func (f Filter) arms() []Filter {
 	return out
 }
 
-// orNone gives each different value by itself, and one empty slice for none.
+// orNone returns each distinct value in a slice of its own, or one empty slice if there is no value.
 func orNone[T comparable](values []T) (out [][]T) {
 	seen := map[T]bool{}
 	for _, v := range values {
@@ -69,21 +71,21 @@ func orNone[T comparable](values []T) (out [][]T) {
 	return out
 }
 
-// arm selects the columns of one arm.
-func (f Filter) arm(columns string, after *position, limit int) (string, []any) {
+// armQuery returns the statement that selects columns of one arm.
+func (f Filter) armQuery(columns string, after *position, limit int) (string, []any) {
 	var c condition
-	f.plain(&c)
+	f.addColumns(&c)
 	if f.Lock != "" {
 		c.and("id IN (SELECT job_id FROM job_locks WHERE resource = ?)", f.Lock)
 	}
 	if after != nil {
 		c.and("(created_at, id) < (?, ?)", after.At, after.ID)
 	}
-	return "SELECT " + columns + " FROM jobs" + c.where() + newest, append(c.args, limit)
+	return "SELECT " + columns + " FROM jobs" + c.whereClause() + newest, append(c.args, limit)
 }
 
-// plain adds what concerns columns of the job itself.
-func (f Filter) plain(c *condition) {
+// addColumns adds the conditions on columns of the job itself.
+func (f Filter) addColumns(c *condition) {
 	switch len(f.Types) {
 	case 0:
 	case 1:
@@ -103,11 +105,12 @@ func (f Filter) plain(c *condition) {
 	}
 }
 
-func union(arms []Filter, after *position, limit int) (string, []any) {
+// unionQuery returns the statement for one page of several arms.
+func unionQuery(arms []Filter, after *position, limit int) (string, []any) {
 	parts := make([]string, len(arms))
 	var args []any
 	for i, f := range arms {
-		sql, values := f.arm("id, created_at", after, limit)
+		sql, values := f.armQuery("id, created_at", after, limit)
 		parts[i] = "SELECT * FROM (" + sql + ") arm"
 		args = append(args, values...)
 	}
@@ -115,8 +118,9 @@ func union(arms []Filter, after *position, limit int) (string, []any) {
 	return "SELECT * FROM jobs WHERE id IN (" + ids + ") ORDER BY created_at DESC, id DESC", append(args, limit)
 }
 
-// tagged walks the jobs of the first tag, newest first.
-func (f Filter) tagged(after *position, limit int) (string, []any) {
+// taggedQuery returns the statement for one page of the jobs with all tags of f. It walks those of the first tag,
+// newest first.
+func (f Filter) taggedQuery(after *position, limit int) (string, []any) {
 	var c condition
 	c.and("t.tag = ?", f.Tags[0])
 	if after != nil {
@@ -128,7 +132,7 @@ func (f Filter) tagged(after *position, limit int) (string, []any) {
 	if f.Lock != "" {
 		c.and("EXISTS (SELECT 1 FROM job_locks l WHERE l.resource = ? AND l.job_id = t.job_id)", f.Lock)
 	}
-	f.plain(&c)
-	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.where() + " AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC LIMIT ?",
+	f.addColumns(&c)
+	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.whereClause() + " AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC LIMIT ?",
 		append(c.args, limit)
 }

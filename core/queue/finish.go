@@ -13,7 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// maxMessage bounds what is kept of an error's message, in bytes.
+// maxMessage bounds the stored message of an error, in bytes.
 const maxMessage = 2000
 
 // outcome is how an attempt, or the whole job, ended.
@@ -23,22 +23,23 @@ type outcome struct {
 	failure Failure
 }
 
-// with adds what the handler returned beside its error; what cannot be kept is left out.
-func (o outcome) with(result any) outcome {
+// withResult returns o with what the handler returned beside its error. A result that cannot be stored is left out.
+func (o outcome) withResult(result any) outcome {
 	if text, err := encodeResult(result); err == nil && text != "null" {
 		o.result = text
 	}
 	return o
 }
 
-func failed(state State, reason string, err error) outcome {
+// failureOutcome returns the outcome of a job that ends in state with an error.
+func failureOutcome(state State, reason string, err error) outcome {
 	shown := fault.As(err)
-	return outcome{state: state, failure: Failure{Code: shown.Code, Message: clean(shown.Message, maxMessage), Reason: reason}}
+	return outcome{state: state, failure: Failure{Code: shown.Code, Message: boundedText(shown.Message, maxMessage), Reason: reason}}
 }
 
-// conclude writes how an attempt ended. It tries again when the database does not answer; what cannot be written is
-// found by recovery later.
-func (q *Queue) conclude(r *run, result any, err, cause error) {
+// recordOutcome stores how an attempt ended. It tries again if the database does not answer; recovery finds a job
+// whose outcome was not stored.
+func (q *Queue) recordOutcome(r *run, result any, err, cause error) {
 	if err != nil {
 		level := hclog.Warn
 		if isPostponed(err) {
@@ -47,7 +48,7 @@ func (q *Queue) conclude(r *run, result any, err, cause error) {
 		q.log.Log(level, "a job's attempt failed", "job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)
 	}
 	for try := 1; ; try++ {
-		writeErr := q.concludeOnce(r, result, err, cause)
+		writeErr := q.recordOutcomeOnce(r, result, err, cause)
 		if writeErr == nil {
 			return
 		}
@@ -59,11 +60,13 @@ func (q *Queue) conclude(r *run, result any, err, cause error) {
 	}
 }
 
-func (q *Queue) concludeOnce(r *run, result any, err, cause error) error {
+// recordOutcomeOnce stores how an attempt ended, in one transaction. It returns ErrLost if the job is not this run's
+// any more.
+func (q *Queue) recordOutcomeOnce(r *run, result any, err, cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	return q.store.QueueTx(ctx, "finish job", func(ctx context.Context) error {
-		own, readErr := q.one(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),
+		own, readErr := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),
 			r.row.ID, q.owner, r.row.Claims)
 		if readErr != nil {
 			return readErr
@@ -71,12 +74,13 @@ func (q *Queue) concludeOnce(r *run, result any, err, cause error) error {
 		if own == nil {
 			return ErrLost
 		}
-		return q.decide(ctx, own, r.handler, result, err, cause)
+		return q.applyOutcome(ctx, own, r.handler, result, err, cause)
 	})
 }
 
-// decide turns what a handler returned into the job's next state.
-func (q *Queue) decide(ctx context.Context, own *row, h *Handler, result any, err, cause error) error {
+// applyOutcome derives the job's next state from what its handler returned. cause is why the handler's context ended,
+// or nil.
+func (q *Queue) applyOutcome(ctx context.Context, own *row, h *Handler, result any, err, cause error) error {
 	var undone *rolledBack
 	var told *fault.Error
 	if errors.Is(cause, ErrTimeout) && err != nil && !errors.As(err, &told) && !errors.As(err, &undone) {
@@ -84,28 +88,29 @@ func (q *Queue) decide(ctx context.Context, own *row, h *Handler, result any, er
 	}
 	switch {
 	case err == nil:
-		return q.succeed(ctx, own, result)
+		return q.endSuccess(ctx, own, result)
 	case errors.As(err, &undone):
-		return q.end(ctx, own, failed(RolledBack, reasonOf(own, err, cause), err).with(result))
+		return q.endJob(ctx, own, failureOutcome(RolledBack, reasonOf(own, err, cause), err).withResult(result))
 	case errors.Is(cause, ErrStopping) && h.Safe && h.Settles:
-		return q.putBack(ctx, own)
+		return q.requeueStopped(ctx, own)
 	case own.CancelRequested != 0 || errors.Is(cause, ErrCanceled):
-		return q.end(ctx, own, canceled().with(result))
+		return q.endJob(ctx, own, canceledOutcome().withResult(result))
 	case errors.Is(cause, ErrStopping) && h.Safe:
-		return q.putBack(ctx, own)
+		return q.requeueStopped(ctx, own)
 	case errors.Is(cause, ErrStopping):
-		return q.end(ctx, own, interrupted().with(result))
+		return q.endJob(ctx, own, interruptedOutcome().withResult(result))
 	case isTemporary(err) && own.Attempt < h.MaxAttempts:
-		return q.retry(ctx, own, h, err)
+		return q.requeueForRetry(ctx, own, h, err)
 	}
-	return q.end(ctx, own, failed(Failed, reasonOf(own, err, cause), err).with(result))
+	return q.endJob(ctx, own, failureOutcome(Failed, reasonOf(own, err, cause), err).withResult(result))
 }
 
-// putBack queues a job again whose queue stops.
-func (q *Queue) putBack(ctx context.Context, own *row) error {
-	return q.requeue(ctx, own, q.now(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
+// requeueStopped puts a job back because the queue stops. The attempt does not count.
+func (q *Queue) requeueStopped(ctx context.Context, own *row) error {
+	return q.requeueJob(ctx, own, q.nowMillis(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
 }
 
+// reasonOf returns the reason of a failed attempt, or "" if the error code says enough.
 func reasonOf(own *row, err, cause error) string {
 	switch {
 	case errors.Is(err, errPanic):
@@ -118,20 +123,20 @@ func reasonOf(own *row, err, cause error) string {
 	return ""
 }
 
-func canceled() outcome {
-	return failed(Canceled, ReasonCanceled, fault.New(fault.ClientClosedRequest, "The job was canceled."))
+func canceledOutcome() outcome {
+	return failureOutcome(Canceled, ReasonCanceled, fault.New(fault.ClientClosedRequest, "The job was canceled."))
 }
 
-func interrupted() outcome {
-	return failed(Failed, ReasonInterrupted, fault.New(fault.Internal, "The job was interrupted, because the process that ran it ended."))
+func interruptedOutcome() outcome {
+	return failureOutcome(Failed, ReasonInterrupted, fault.New(fault.Internal, "The job was interrupted, because the process that ran it ended."))
 }
 
-func (q *Queue) succeed(ctx context.Context, own *row, result any) error {
+func (q *Queue) endSuccess(ctx context.Context, own *row, result any) error {
 	text, err := encodeResult(result)
 	if err != nil {
-		return q.end(ctx, own, failed(Failed, "", err))
+		return q.endJob(ctx, own, failureOutcome(Failed, "", err))
 	}
-	return q.end(ctx, own, outcome{state: Success, result: text})
+	return q.endJob(ctx, own, outcome{state: Success, result: text})
 }
 
 func encodeResult(result any) (string, error) {
@@ -145,11 +150,12 @@ func encodeResult(result any) (string, error) {
 	return string(text), nil
 }
 
-func (q *Queue) retry(ctx context.Context, own *row, h *Handler, err error) error {
-	runAt := q.cfg.Now().Add(h.pause(own.Attempt, err))
+// requeueForRetry puts a job back until its next attempt is due.
+func (q *Queue) requeueForRetry(ctx context.Context, own *row, h *Handler, err error) error {
+	runAt := q.cfg.Now().Add(h.backoffAfter(own.Attempt, err))
 	shown := fault.As(err)
-	return q.requeue(ctx, own, store.Millis(runAt), own.Attempt, EventRetry, map[string]any{
-		"state": Queued, "attempt": own.Attempt, "code": shown.Code, "message": clean(shown.Message, maxMessage),
+	return q.requeueJob(ctx, own, store.Millis(runAt), own.Attempt, EventRetry, map[string]any{
+		"state": Queued, "attempt": own.Attempt, "code": shown.Code, "message": boundedText(shown.Message, maxMessage),
 		"run_at": store.FormatTime(runAt),
 	})
 }
@@ -157,9 +163,9 @@ func (q *Queue) retry(ctx context.Context, own *row, h *Handler, err error) erro
 const sqlRequeue = `UPDATE jobs SET state = 'queued', owner = '', run_at = ?, attempt = ?, recoveries = ?, last_seq = last_seq + 1
 	WHERE id = ? AND claims = ? AND state = 'running' RETURNING *`
 
-// requeue puts a running job back; it keeps its locks.
-func (q *Queue) requeue(ctx context.Context, own *row, runAt int64, attempt int, kind string, data map[string]any) error {
-	r, err := q.change(ctx, sqlRequeue, runAt, attempt, own.Recoveries, own.ID, own.Claims)
+// requeueJob puts a running job back into the queue. It keeps its locks.
+func (q *Queue) requeueJob(ctx context.Context, own *row, runAt int64, attempt int, kind string, data map[string]any) error {
+	r, err := q.updateOne(ctx, sqlRequeue, runAt, attempt, own.Recoveries, own.ID, own.Claims)
 	if err != nil {
 		return err
 	}
@@ -174,9 +180,9 @@ const sqlEnd = `UPDATE jobs SET state = ?, result = ?, error_code = ?, error_mes
 	percent = CASE WHEN ? = 'success' THEN 100 ELSE percent END, last_seq = last_seq + 1
 	WHERE id = ? AND claims = ? AND state = ? RETURNING *`
 
-// end writes the final state and the last event and releases the locks. The caller has a transaction.
-func (q *Queue) end(ctx context.Context, own *row, o outcome) error {
-	r, err := q.change(ctx, sqlEnd, o.state, o.result, o.failure.Code, o.failure.Message, o.failure.Reason, q.now(), string(o.state),
+// endJob stores the final state and the last event and releases the locks. The caller has a transaction.
+func (q *Queue) endJob(ctx context.Context, own *row, o outcome) error {
+	r, err := q.updateOne(ctx, sqlEnd, o.state, o.result, o.failure.Code, o.failure.Message, o.failure.Reason, q.nowMillis(), string(o.state),
 		own.ID, own.Claims, own.State)
 	if err != nil {
 		return err
@@ -187,11 +193,12 @@ func (q *Queue) end(ctx context.Context, own *row, o outcome) error {
 	if err := q.store.Writer(ctx).Exec(`DELETE FROM job_locks WHERE job_id = ?`, r.ID).Error; err != nil {
 		return err
 	}
-	q.tellHandler(ctx, r)
-	return q.addEvent(ctx, r, EventFinished, o.data())
+	q.callFinished(ctx, r)
+	return q.addEvent(ctx, r, EventFinished, o.eventData())
 }
 
-func (o outcome) data() map[string]any {
+// eventData returns the data of the event EventFinished.
+func (o outcome) eventData() map[string]any {
 	out := map[string]any{"state": o.state}
 	if o.result != "" {
 		out["result"] = json.RawMessage(o.result)
@@ -206,8 +213,8 @@ func (o outcome) data() map[string]any {
 	return out
 }
 
-// tellHandler calls Handler.Finished in a part of the transaction that can be undone by itself.
-func (q *Queue) tellHandler(ctx context.Context, r *row) {
+// callFinished calls Handler.Finished in a nested transaction, so that its error undoes only what it wrote.
+func (q *Queue) callFinished(ctx context.Context, r *row) {
 	h := q.handlers[r.Type]
 	if h == nil || h.Finished == nil {
 		return
@@ -221,7 +228,7 @@ func (q *Queue) tellHandler(ctx context.Context, r *row) {
 		if err := q.readCheckpoint(ctx, r); err != nil {
 			return err
 		}
-		return h.Finished(ctx, r.job())
+		return h.Finished(ctx, r.toJob())
 	})
 	if err != nil {
 		q.log.Error("a handler's Finished failed", "job", r.ID, "type", r.Type, "error", err)

@@ -7,13 +7,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 )
 
-// followPoll is how often a follower looks at the table without being told, for events of other processes.
+// followPoll is how often a follower reads the table without news, for events of other processes.
 const followPoll = 2 * time.Second
 
-// Follow sends a job's events after a sequence number, first those stored and then those to come, each once and in
-// order. The channel is closed after the last event of a finished job, when ctx ends, or when reading fails: who has not
-// seen EventFinished then may follow again after the last number seen. An unknown job is a fault.NotFound. The caller
-// must end ctx when it stops receiving.
+// Follow sends a job's events after a sequence number, first the stored ones and then new ones, each once and in
+// order. The channel is closed after the last event of a finished job, when ctx ends, or when reading fails: a caller
+// that has not received EventFinished may follow again after the last number that it received. The error for an
+// unknown job is a fault.NotFound. The caller must end ctx when it stops receiving.
 func (q *Queue) Follow(ctx context.Context, jobID string, afterSeq int64) (<-chan Event, error) {
 	sub := q.bus.Subscribe(TopicOf(jobID))
 	if _, err := q.Get(ctx, jobID); err != nil {
@@ -41,15 +41,15 @@ type follower struct {
 func (f *follower) follow(ctx context.Context) {
 	tick := time.NewTicker(followPoll)
 	defer tick.Stop()
-	for f.replay(ctx) {
-		if !f.live(ctx, tick.C) {
+	for f.sendStored(ctx) {
+		if !f.sendLive(ctx, tick.C) {
 			return
 		}
 	}
 }
 
-// replay sends what the table holds; false when there is nothing more to come.
-func (f *follower) replay(ctx context.Context) bool {
+// sendStored sends the stored events. It returns false if there is nothing more to come.
+func (f *follower) sendStored(ctx context.Context) bool {
 	job, err := f.queue.Get(ctx, f.id)
 	if err != nil {
 		return false
@@ -60,7 +60,7 @@ func (f *follower) replay(ctx context.Context) bool {
 			return false
 		}
 		for _, ev := range events {
-			if !f.send(ctx, ev) {
+			if !f.sendEvent(ctx, ev) {
 				return false
 			}
 		}
@@ -70,8 +70,8 @@ func (f *follower) replay(ctx context.Context) bool {
 	}
 }
 
-// live sends news as long as they follow each other; true when the table must be read again.
-func (f *follower) live(ctx context.Context, tick <-chan time.Time) bool {
+// sendLive sends news as long as they follow each other. It returns true if the table must be read again.
+func (f *follower) sendLive(ctx context.Context, tick <-chan time.Time) bool {
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,15 +85,15 @@ func (f *follower) live(ctx context.Context, tick <-chan time.Time) bool {
 				return false
 			case news.Lagged || !known || ev.Seq > f.last+1:
 				return true
-			case ev.Seq == f.last+1 && !f.send(ctx, ev):
+			case ev.Seq == f.last+1 && !f.sendEvent(ctx, ev):
 				return false
 			}
 		}
 	}
 }
 
-// send returns false after the last event or when nobody receives any more.
-func (f *follower) send(ctx context.Context, ev Event) bool {
+// sendEvent sends an event. It returns false after the last event or when ctx has ended.
+func (f *follower) sendEvent(ctx context.Context, ev Event) bool {
 	select {
 	case f.out <- ev:
 		f.last = ev.Seq

@@ -139,8 +139,8 @@ const (
 	maxBackoff   = 5 * time.Minute
 )
 
-// pause is how long to wait after a failed attempt.
-func (h *Handler) pause(attempt int, err error) time.Duration {
+// backoffAfter returns the pause after a failed attempt.
+func (h *Handler) backoffAfter(attempt int, err error) time.Duration {
 	d := maxBackoff
 	switch {
 	case h.Backoff != nil:
@@ -151,7 +151,8 @@ func (h *Handler) pause(attempt int, err error) time.Duration {
 	return max(d, fault.As(err).RetryAfter, 0)
 }
 
-func (h *Handler) check() error {
+// validate returns an error for an incomplete handler.
+func (h *Handler) validate() error {
 	if h.Type == "" || h.Run == nil {
 		return fmt.Errorf("register the handler %q: type and Run are needed", h.Type)
 	}

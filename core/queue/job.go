@@ -10,7 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
 // The states of a job. The last four are final.
@@ -23,7 +23,7 @@ const (
 	Canceled   State = "canceled"
 )
 
-// Final tells whether a job in this state will never change again.
+// Final reports whether a job in this state never changes again.
 func (s State) Final() bool { return s != Queued && s != Running }
 
 // Reasons that say more than the error code of a job that did not succeed.
@@ -70,7 +70,7 @@ type Job struct {
 	StartedAt, FinishedAt time.Time
 }
 
-// Failure is why a job did not succeed, fit to be shown to people.
+// Failure says why a job did not succeed. It may be shown to people.
 type Failure struct {
 	Code    fault.Code
 	Message string
@@ -86,7 +86,7 @@ func (j *Job) Decode(v any) error {
 	return nil
 }
 
-// row is a job as it stands in the table.
+// row is a job as it is stored.
 type row struct {
 	ID              string
 	Type            string
@@ -118,7 +118,7 @@ type row struct {
 // TableName implements gorm's Tabler.
 func (row) TableName() string { return "jobs" }
 
-func (r *row) job() Job {
+func (r *row) toJob() Job {
 	j := Job{
 		ID: r.ID, Type: r.Type, State: r.State, DedupKey: r.DedupKey, Actor: r.Actor,
 		Payload: json.RawMessage(r.Payload), Step: r.Step, Percent: r.Percent, Attempt: r.Attempt,
@@ -141,8 +141,8 @@ func (r *row) job() Job {
 	return j
 }
 
-// clean makes text fit for a text column of both dialects and at most limit bytes long.
-func clean(s string, limit int) string {
+// boundedText returns s as text that both dialects accept, at most limit bytes long.
+func boundedText(s string, limit int) string {
 	if len(s) > limit {
 		s = s[:limit]
 	}

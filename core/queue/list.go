@@ -36,14 +36,14 @@ const sqlGet = `SELECT jobs.*, COALESCE(c.data, '') AS checkpoint
 
 // Get reads a job. An unknown id is a fault.NotFound.
 func (q *Queue) Get(ctx context.Context, id string) (Job, error) {
-	r, err := q.one(ctx, sqlGet, id)
+	r, err := q.queryOne(ctx, sqlGet, id)
 	if err != nil {
 		return Job{}, fmt.Errorf("read the job: %w", err)
 	}
 	if r == nil {
 		return Job{}, fault.New(fault.NotFound, "There is no such job.")
 	}
-	return r.job(), nil
+	return r.toJob(), nil
 }
 
 // List returns jobs, newest first, and the cursor of the next page, which is "" on the last. limit 0 means 50; the most
@@ -60,7 +60,7 @@ func (q *Queue) List(ctx context.Context, f Filter, cursor string, limit int) (j
 			return nil, "", err
 		}
 	}
-	sql, args := f.query(after, limit+1)
+	sql, args := f.pageQuery(after, limit+1)
 	var rows []row
 	if err := q.store.DB(ctx).Raw(sql, args...).Scan(&rows).Error; err != nil {
 		return nil, "", fmt.Errorf("list jobs: %w", err)
@@ -74,7 +74,7 @@ func (q *Queue) List(ctx context.Context, f Filter, cursor string, limit int) (j
 	}
 	jobs = make([]Job, len(rows))
 	for i := range rows {
-		jobs[i] = rows[i].job()
+		jobs[i] = rows[i].toJob()
 	}
 	return jobs, next, nil
 }
@@ -95,7 +95,7 @@ func (q *Queue) Holders(ctx context.Context, resources []string) (map[string]Job
 		return nil, fmt.Errorf("read who holds the locks: %w", err)
 	}
 	for i := range rows {
-		out[rows[i].Resource] = rows[i].Job.job()
+		out[rows[i].Resource] = rows[i].Job.toJob()
 	}
 	return out, nil
 }

@@ -25,19 +25,19 @@ func (p *progress) Log(ctx context.Context, format string, args ...any) {
 	if len(args) > 0 {
 		text = fmt.Sprintf(format, args...)
 	}
-	p.report(ctx, EventLog, map[string]any{"text": clean(text, maxLogText)}, "")
+	p.reportEvent(ctx, EventLog, map[string]any{"text": boundedText(text, maxLogText)}, "")
 }
 
 // Step implements Progress.
 func (p *progress) Step(ctx context.Context, name string) {
-	name = clean(name, maxStep)
-	p.report(ctx, EventStep, map[string]any{"step": name}, "step = ?,", name)
+	name = boundedText(name, maxStep)
+	p.reportEvent(ctx, EventStep, map[string]any{"step": name}, "step = ?,", name)
 }
 
 // Percent implements Progress.
 func (p *progress) Percent(ctx context.Context, percent int) {
 	percent = min(max(percent, 0), 100)
-	p.report(ctx, EventProgress, map[string]any{"percent": percent}, "percent = ?,", percent)
+	p.reportEvent(ctx, EventProgress, map[string]any{"percent": percent}, "percent = ?,", percent)
 }
 
 // Emit implements Progress.
@@ -45,12 +45,13 @@ func (p *progress) Emit(ctx context.Context, eventType string, data any) {
 	if eventType == EventFinished {
 		eventType += "_" // only the queue tells the end
 	}
-	p.report(ctx, eventType, data, "")
+	p.reportEvent(ctx, eventType, data, "")
 }
 
-// report takes the next number from the job's row, which also tells whether the job is still this run's.
-func (p *progress) report(ctx context.Context, kind string, data any, set string, values ...any) {
-	err := p.change(ctx, set+" last_seq = last_seq + 1", values, func(ctx context.Context, r *row) error {
+// reportEvent stores an event under the next number of the job's row, and sets columns of that row. A failure is
+// logged.
+func (p *progress) reportEvent(ctx context.Context, kind string, data any, set string, values ...any) {
+	err := p.updateRow(ctx, set+" last_seq = last_seq + 1", values, func(ctx context.Context, r *row) error {
 		return p.queue.addEvent(ctx, r, kind, data)
 	})
 	if err != nil {
@@ -62,7 +63,7 @@ func (p *progress) report(ctx context.Context, kind string, data any, set string
 func (p *progress) Note(ctx context.Context, v any) {
 	text, err := encodeState(v, maxDetail)
 	if err == nil {
-		err = p.change(ctx, "detail = ?", []any{text}, nil)
+		err = p.updateRow(ctx, "detail = ?", []any{text}, nil)
 	}
 	if err != nil {
 		p.queue.log.Warn("a job's note was not stored", "job", p.run.row.ID, "error", err)
@@ -73,7 +74,7 @@ func (p *progress) Note(ctx context.Context, v any) {
 func (p *progress) Checkpoint(ctx context.Context, v any) error {
 	text, err := encodeState(v, maxPayload)
 	if err == nil {
-		err = p.change(ctx, "heartbeat_at = ?", []any{p.queue.now()}, func(ctx context.Context, r *row) error {
+		err = p.updateRow(ctx, "heartbeat_at = ?", []any{p.queue.nowMillis()}, func(ctx context.Context, r *row) error {
 			return p.queue.store.Writer(ctx).Exec(sqlCheckpoint, r.ID, text).Error
 		})
 	}
@@ -83,9 +84,9 @@ func (p *progress) Checkpoint(ctx context.Context, v any) error {
 	return nil
 }
 
-// change updates the job's row if it is still this run's, and does more in the same transaction. A cancelled ctx does
-// not hinder it.
-func (p *progress) change(ctx context.Context, set string, values []any, more func(context.Context, *row) error) error {
+// updateRow updates the job's row and calls more in the same transaction. It returns ErrLost if the job is not this
+// run's any more. A canceled ctx does not hinder it.
+func (p *progress) updateRow(ctx context.Context, set string, values []any, more func(context.Context, *row) error) error {
 	q, own := p.queue, p.run.row
 	if !q.store.InTx(ctx) {
 		var cancel context.CancelFunc
@@ -94,7 +95,7 @@ func (p *progress) change(ctx context.Context, set string, values []any, more fu
 	}
 	return q.store.QueueTx(ctx, "report progress", func(ctx context.Context) error {
 		sql := "UPDATE jobs SET " + set + " WHERE id = ? AND owner = ? AND claims = ? AND state = 'running' RETURNING id, type, last_seq"
-		r, err := q.change(ctx, sql, append(values, own.ID, q.owner, own.Claims)...)
+		r, err := q.updateOne(ctx, sql, append(values, own.ID, q.owner, own.Claims)...)
 		switch {
 		case err != nil:
 			return err

@@ -64,12 +64,12 @@ type Config struct {
 	Waker Waker
 }
 
-func (c *Config) defaults() {
-	orInt(&c.Workers, 8)
-	orDuration(&c.Retention, 30*24*time.Hour)
-	orDuration(&c.Heartbeat, 5*time.Second)
-	orDuration(&c.Poll, time.Second)
-	orDuration(&c.Grace, 10*time.Second)
+func (c *Config) setDefaults() {
+	defaultInt(&c.Workers, 8)
+	defaultDuration(&c.Retention, 30*24*time.Hour)
+	defaultDuration(&c.Heartbeat, 5*time.Second)
+	defaultDuration(&c.Poll, time.Second)
+	defaultDuration(&c.Grace, 10*time.Second)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -81,19 +81,19 @@ func (c *Config) defaults() {
 	}
 }
 
-func orInt(v *int, d int) {
+func defaultInt(v *int, d int) {
 	if *v <= 0 {
 		*v = d
 	}
 }
 
-func orDuration(v *time.Duration, d time.Duration) {
+func defaultDuration(v *time.Duration, d time.Duration) {
 	if *v <= 0 {
 		*v = d
 	}
 }
 
-// Queue is the jobs of one database. Submit, Cancel and the reading methods work without Start.
+// Queue is the job queue of one database. Submit, Cancel and the reading methods work without Start.
 type Queue struct {
 	cfg       Config
 	store     *store.Store
@@ -123,7 +123,7 @@ type Queue struct {
 
 // New checks the configuration and makes a queue. It starts nothing.
 func New(cfg Config) (*Queue, error) {
-	cfg.defaults()
+	cfg.setDefaults()
 	if cfg.Store == nil || cfg.Bus == nil {
 		return nil, errors.New("make the queue: it needs a store and a bus")
 	}
@@ -140,7 +140,7 @@ func New(cfg Config) (*Queue, error) {
 	q.keeping, q.endKeep = context.WithCancel(context.Background())
 	q.runs, q.abort = context.WithCancelCause(context.Background())
 	for _, h := range cfg.Handlers {
-		if err := h.check(); err != nil {
+		if err := h.validate(); err != nil {
 			return nil, err
 		}
 		if q.handlers[h.Type] != nil {
@@ -163,16 +163,16 @@ func (q *Queue) Start(ctx context.Context) error {
 	if again {
 		return errors.New("start the queue: it was started before")
 	}
-	if err := q.recover(ctx, q.store.Exclusive()); err != nil {
+	if err := q.recoverOrphans(ctx, q.store.Exclusive()); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
 	if err := q.initSchedules(ctx); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
-	q.keepers.Go(q.keepAlive)
-	q.keepers.Go(q.keepClean)
-	q.loops.Go(q.dispatch)
-	q.loops.Go(q.keepSchedules)
+	q.keepers.Go(q.runHeartbeat)
+	q.keepers.Go(q.runRetention)
+	q.loops.Go(q.dispatchJobs)
+	q.loops.Go(q.runSchedules)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (q *Queue) Start(ctx context.Context) error {
 func (q *Queue) Stop(ctx context.Context) error {
 	q.endClaim()
 	q.loops.Wait()
-	graceful, cancel := context.WithTimeout(ctx, q.grace(ctx))
+	graceful, cancel := context.WithTimeout(ctx, q.gracePeriod(ctx))
 	defer cancel()
 	if q.waitIdle(graceful) != nil {
 		q.abort(ErrStopping)
@@ -195,15 +195,16 @@ func (q *Queue) Stop(ctx context.Context) error {
 	return err
 }
 
-// grace leaves running jobs some of the time that ctx has for what they do after their contexts end.
-func (q *Queue) grace(ctx context.Context) time.Duration {
+// gracePeriod returns how long Stop waits for running jobs. It leaves them some of the time that ctx has for what
+// they do after their contexts end.
+func (q *Queue) gracePeriod(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return min(q.cfg.Grace, time.Until(deadline)*2/3)
 	}
 	return q.cfg.Grace
 }
 
-// waitIdle waits until no job runs; the error names those that do.
+// waitIdle waits until no job runs or ctx ends. Its error names the jobs that still run.
 func (q *Queue) waitIdle(ctx context.Context) error {
 	wake := context.AfterFunc(ctx, func() {
 		q.mu.Lock()
@@ -226,4 +227,4 @@ func (q *Queue) waitIdle(ctx context.Context) error {
 	return fmt.Errorf("stop the queue: jobs still run: %v", ids)
 }
 
-func (q *Queue) now() int64 { return store.Millis(q.cfg.Now()) }
+func (q *Queue) nowMillis() int64 { return store.Millis(q.cfg.Now()) }

@@ -9,28 +9,30 @@ import (
 const (
 	// deadAfter is how many heartbeats an owner may miss.
 	deadAfter = 4
-	// maxRecoveries is how often a job may be found without its owner before it counts as what kills the process.
+	// maxRecoveries is how often a job is recovered before it is assumed to kill the process that runs it.
 	maxRecoveries = 3
-	// slice bounds how many jobs one transaction of the housekeeping reads or deletes.
-	slice = 200
-	// eventSlice bounds how many events of old jobs one transaction deletes.
-	eventSlice = 5000
-	// cleanEvery is the pause between two rounds of retention.
-	cleanEvery = time.Hour
+	// batchSize bounds the jobs that one transaction of the housekeeping reads or deletes.
+	batchSize = 200
+	// eventBatchSize bounds the events that one transaction deletes.
+	eventBatchSize = 5000
+	// retentionInterval is the pause between two deletions of old jobs.
+	retentionInterval = time.Hour
 )
 
 const (
-	sqlBeat = `UPDATE jobs SET heartbeat_at = ? WHERE owner = ? AND state = 'running' AND id IN ? RETURNING id, claims, cancel_requested`
-	// A dead owner is known by its heartbeat. Where only one process may run, whoever is not this one is dead.
-	sqlStale  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at < ? ORDER BY heartbeat_at LIMIT ?`
-	sqlOthers = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at <= ? AND owner <> ? ORDER BY heartbeat_at LIMIT ?`
-	sqlForget = `DELETE FROM job_events WHERE id IN (SELECT e.id FROM jobs j JOIN job_events e ON e.job_id = j.id
+	sqlHeartbeat = `UPDATE jobs SET heartbeat_at = ? WHERE owner = ? AND state = 'running' AND id IN ? RETURNING id, claims, cancel_requested`
+	// sqlStaleOwners finds jobs whose owner has missed its heartbeats. sqlOtherOwners finds those of all other
+	// owners, which are dead if only one process may run.
+	sqlStaleOwners  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at < ? ORDER BY heartbeat_at LIMIT ?`
+	sqlOtherOwners  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at <= ? AND owner <> ? ORDER BY heartbeat_at LIMIT ?`
+	sqlDeleteEvents = `DELETE FROM job_events WHERE id IN (SELECT e.id FROM jobs j JOIN job_events e ON e.job_id = j.id
 		WHERE j.finished_at > 0 AND j.finished_at < ? LIMIT ?)`
-	sqlClean = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?)`
+	sqlDeleteJobs = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?)`
 )
 
-// keepAlive confirms the running jobs, learns of cancellations by other processes, and looks for jobs of dead owners.
-func (q *Queue) keepAlive() {
+// runHeartbeat confirms the running jobs, cancels those that other processes have canceled, and recovers jobs of dead
+// owners, until the queue stops.
+func (q *Queue) runHeartbeat() {
 	tick := time.NewTicker(q.cfg.Heartbeat)
 	defer tick.Stop()
 	for beat := 1; ; beat++ {
@@ -39,21 +41,23 @@ func (q *Queue) keepAlive() {
 			return
 		case <-tick.C:
 		}
-		if err := q.beat(q.keeping); err != nil && q.keeping.Err() == nil {
+		if err := q.confirmRunning(q.keeping); err != nil && q.keeping.Err() == nil {
 			q.log.Error("confirm the running jobs", "error", err)
 			continue
 		}
 		if beat%deadAfter != 0 {
 			continue
 		}
-		if err := q.recover(q.keeping, false); err != nil && q.keeping.Err() == nil {
+		if err := q.recoverOrphans(q.keeping, false); err != nil && q.keeping.Err() == nil {
 			q.log.Error("recover jobs", "error", err)
 		}
 	}
 }
 
-func (q *Queue) beat(ctx context.Context) error {
-	mine := q.snapshot()
+// confirmRunning writes the heartbeat of the running jobs. It cancels runs whose job was canceled, with ErrCanceled,
+// or is not theirs any more, with ErrLost.
+func (q *Queue) confirmRunning(ctx context.Context) error {
+	mine := q.runningJobs()
 	if len(mine) == 0 {
 		return nil
 	}
@@ -63,7 +67,7 @@ func (q *Queue) beat(ctx context.Context) error {
 	}
 	var rows []row
 	err := q.store.QueueTx(ctx, "confirm jobs", func(ctx context.Context) error {
-		return q.store.Writer(ctx).Raw(sqlBeat, q.now(), q.owner, ids).Scan(&rows).Error
+		return q.store.Writer(ctx).Raw(sqlHeartbeat, q.nowMillis(), q.owner, ids).Scan(&rows).Error
 	})
 	if err != nil {
 		return err
@@ -84,7 +88,8 @@ func (q *Queue) beat(ctx context.Context) error {
 	return nil
 }
 
-func (q *Queue) snapshot() map[string]*run {
+// runningJobs returns a copy of the map of running jobs.
+func (q *Queue) runningJobs() map[string]*run {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	out := make(map[string]*run, len(q.running))
@@ -94,45 +99,47 @@ func (q *Queue) snapshot() map[string]*run {
 	return out
 }
 
-// recover finds running jobs without an owner: those of all other owners if sole, else those whose heartbeat is old.
-func (q *Queue) recover(ctx context.Context, sole bool) error {
+// recoverOrphans recovers running jobs without an owner: those of all other owners if sole, else those with a stale
+// heartbeat.
+func (q *Queue) recoverOrphans(ctx context.Context, sole bool) error {
 	for {
-		rows, err := q.orphans(ctx, sole)
+		rows, err := q.findOrphans(ctx, sole)
 		if err != nil {
 			return fmt.Errorf("find interrupted jobs: %w", err)
 		}
-		mine := q.snapshot()
+		mine := q.runningJobs()
 		moved := 0
 		for i := range rows {
 			if mine[rows[i].ID] != nil {
 				continue
 			}
-			if err := q.adopt(ctx, &rows[i]); err != nil {
+			if err := q.recoverJob(ctx, &rows[i]); err != nil {
 				return fmt.Errorf("recover the job %s: %w", rows[i].ID, err)
 			}
 			moved++
 		}
-		if moved == 0 || len(rows) < slice {
+		if moved == 0 || len(rows) < batchSize {
 			return nil
 		}
 	}
 }
 
-func (q *Queue) orphans(ctx context.Context, sole bool) (rows []row, err error) {
+// findOrphans returns some of the jobs that recoverOrphans is for.
+func (q *Queue) findOrphans(ctx context.Context, sole bool) (rows []row, err error) {
 	db := q.store.DB(ctx)
 	if sole {
-		db = db.Raw(sqlOthers, int64(1)<<62, q.owner, slice)
+		db = db.Raw(sqlOtherOwners, int64(1)<<62, q.owner, batchSize)
 	} else {
-		db = db.Raw(sqlStale, q.now()-deadAfter*q.cfg.Heartbeat.Milliseconds(), slice)
+		db = db.Raw(sqlStaleOwners, q.nowMillis()-deadAfter*q.cfg.Heartbeat.Milliseconds(), batchSize)
 	}
 	err = db.Scan(&rows).Error
 	return rows, err
 }
 
-// adopt decides about one job of a dead owner.
-func (q *Queue) adopt(ctx context.Context, found *row) error {
+// recoverJob ends or requeues one job of a dead owner.
+func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 	return q.store.QueueTx(ctx, "recover job", func(ctx context.Context) error {
-		r, err := q.one(ctx, `SELECT * FROM jobs WHERE id = ? AND state = 'running' AND claims = ? AND heartbeat_at = ?`+q.forUpdate(),
+		r, err := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND state = 'running' AND claims = ? AND heartbeat_at = ?`+q.forUpdate(),
 			found.ID, found.Claims, found.HeartbeatAt)
 		if err != nil || r == nil {
 			return err
@@ -142,20 +149,21 @@ func (q *Queue) adopt(ctx context.Context, found *row) error {
 		q.log.Warn("found a job without its owner", "job", r.ID, "type", r.Type, "owner", r.Owner, "time", r.Recoveries)
 		switch {
 		case r.CancelRequested != 0 && (h == nil || !h.Settles || r.Recoveries > maxRecoveries):
-			return q.end(ctx, r, canceled())
+			return q.endJob(ctx, r, canceledOutcome())
 		case h == nil || !h.Safe || r.Recoveries > maxRecoveries:
-			return q.end(ctx, r, interrupted())
+			return q.endJob(ctx, r, interruptedOutcome())
 		}
-		return q.requeue(ctx, r, q.now(), max(0, r.Attempt-1), EventRequeued, map[string]any{"state": Queued, "reason": ReasonInterrupted})
+		return q.requeueJob(ctx, r, q.nowMillis(), max(0, r.Attempt-1), EventRequeued, map[string]any{"state": Queued, "reason": ReasonInterrupted})
 	})
 }
 
-// keepClean deletes what is older than the retention, now and every hour.
-func (q *Queue) keepClean() {
-	tick := time.NewTicker(cleanEvery)
+// runRetention deletes jobs that are older than the retention, now and every retentionInterval, until the queue
+// stops.
+func (q *Queue) runRetention() {
+	tick := time.NewTicker(retentionInterval)
 	defer tick.Stop()
 	for {
-		if err := q.clean(q.keeping); err != nil && q.keeping.Err() == nil {
+		if err := q.deleteOld(q.keeping); err != nil && q.keeping.Err() == nil {
 			q.log.Error("delete old jobs", "error", err)
 		}
 		select {
@@ -166,16 +174,17 @@ func (q *Queue) keepClean() {
 	}
 }
 
-// clean deletes old jobs in slices, so that no transaction is long: their many events first.
-func (q *Queue) clean(ctx context.Context) error {
-	before := q.now() - q.cfg.Retention.Milliseconds()
-	if err := q.cleanWith(ctx, sqlForget, before, eventSlice); err != nil {
+// deleteOld deletes old jobs in batches, so that no transaction is long: their events first.
+func (q *Queue) deleteOld(ctx context.Context) error {
+	before := q.nowMillis() - q.cfg.Retention.Milliseconds()
+	if err := q.deleteInBatches(ctx, sqlDeleteEvents, before, eventBatchSize); err != nil {
 		return err
 	}
-	return q.cleanWith(ctx, sqlClean, before, slice)
+	return q.deleteInBatches(ctx, sqlDeleteJobs, before, batchSize)
 }
 
-func (q *Queue) cleanWith(ctx context.Context, sql string, before int64, limit int64) error {
+// deleteInBatches executes a statement that deletes at most limit rows until it deletes fewer.
+func (q *Queue) deleteInBatches(ctx context.Context, sql string, before int64, limit int64) error {
 	for ctx.Err() == nil {
 		var gone int64
 		err := q.store.QueueTx(ctx, "delete old jobs", func(ctx context.Context) error {

@@ -28,7 +28,7 @@ type Schedule struct {
 	Locks []string
 }
 
-// schedule is a Schedule that was understood. After it was added, only the goroutine that fires touches next.
+// schedule is a parsed Schedule. After it was added, only the goroutine that fires schedules uses next.
 type schedule struct {
 	Schedule
 	times cron.Schedule
@@ -39,7 +39,7 @@ type schedule struct {
 // counts when that commits. A new schedule, and one whose Cron changed, is next due after now. What is wrong with it is a
 // fault.InvalidArgument with the extension member field ("name", "type" or "cron": see ValidCron).
 func (q *Queue) SetSchedule(ctx context.Context, s Schedule) error {
-	made, err := q.understand(s)
+	made, err := q.parseSchedule(s)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,7 @@ func (q *Queue) RemoveSchedule(ctx context.Context, name string) error {
 	})
 }
 
+// putSchedule adds a schedule, or replaces the one with its name.
 func (q *Queue) putSchedule(made *schedule) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -75,7 +76,7 @@ func (q *Queue) putSchedule(made *schedule) {
 	q.schedules = append(kept, made)
 }
 
-// allSchedules is a slice that nobody changes.
+// allSchedules returns the schedules. The slice must not be changed.
 func (q *Queue) allSchedules() []*schedule {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -85,7 +86,7 @@ func (q *Queue) allSchedules() []*schedule {
 func (q *Queue) addSchedules(all []Schedule) error {
 	seen := map[string]bool{}
 	for _, s := range all {
-		made, err := q.understand(s)
+		made, err := q.parseSchedule(s)
 		if err != nil {
 			return fmt.Errorf("read the schedule %q: %w", s.Name, err)
 		}
@@ -98,8 +99,8 @@ func (q *Queue) addSchedules(all []Schedule) error {
 	return nil
 }
 
-// understand checks a schedule. Its first time is counted from now.
-func (q *Queue) understand(s Schedule) (*schedule, error) {
+// parseSchedule returns a validated schedule that is next due after now.
+func (q *Queue) parseSchedule(s Schedule) (*schedule, error) {
 	switch {
 	case s.Name == "":
 		return nil, fault.New(fault.InvalidArgument, "A schedule needs a name.").With("field", "name")
@@ -111,11 +112,12 @@ func (q *Queue) understand(s Schedule) (*schedule, error) {
 		return nil, err
 	}
 	made := &schedule{Schedule: s, times: times}
-	made.next = q.after(made)
+	made.next = q.nextRun(made)
 	return made, nil
 }
 
-func (q *Queue) after(s *schedule) int64 {
+// nextRun returns when the schedule is next due after now, in Unix milliseconds.
+func (q *Queue) nextRun(s *schedule) int64 {
 	now := q.cfg.Now().UTC()
 	if s.Local {
 		now = now.In(time.Local)
@@ -126,7 +128,7 @@ func (q *Queue) after(s *schedule) int64 {
 // initSchedules reads when each schedule is due.
 func (q *Queue) initSchedules(ctx context.Context) error {
 	for _, s := range q.allSchedules() {
-		s.next = q.after(s)
+		s.next = q.nextRun(s)
 		err := q.store.QueueTx(ctx, "read schedule", func(ctx context.Context) error { return q.storeSchedule(ctx, s) })
 		if err != nil {
 			return err
@@ -138,10 +140,10 @@ func (q *Queue) initSchedules(ctx context.Context) error {
 const sqlSchedule = `INSERT INTO job_schedules (name, cron, next_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
 	SET cron = excluded.cron, next_at = excluded.next_at WHERE job_schedules.cron <> excluded.cron`
 
-// storeSchedule keeps a schedule; a new or changed one counts from now, another is due when it was.
+// storeSchedule stores a schedule. A new or changed one is next due after now, another when it was before.
 func (q *Queue) storeSchedule(ctx context.Context, s *schedule) error {
 	db := q.store.Writer(ctx)
-	err := db.Exec(sqlSchedule, s.Name, s.key(), s.next).Error
+	err := db.Exec(sqlSchedule, s.Name, s.timesKey(), s.next).Error
 	if err == nil {
 		err = db.Raw(`SELECT next_at FROM job_schedules WHERE name = ?`, s.Name).Scan(&s.next).Error
 	}
@@ -151,15 +153,16 @@ func (q *Queue) storeSchedule(ctx context.Context, s *schedule) error {
 	return nil
 }
 
-// key tells changed times from unchanged ones.
-func (s *schedule) key() string {
+// timesKey returns the times of the schedule as a text that changes with them.
+func (s *schedule) timesKey() string {
 	if s.Local {
 		return "CRON_TZ=Local " + s.Cron
 	}
 	return s.Cron
 }
 
-func (q *Queue) keepSchedules() {
+// runSchedules submits the jobs of schedules when they are due, until the queue stops.
+func (q *Queue) runSchedules() {
 	for {
 		timer := time.NewTimer(q.fireDue(q.claiming))
 		select {
@@ -171,24 +174,24 @@ func (q *Queue) keepSchedules() {
 	}
 }
 
-// fireDue submits what is due and says how long to wait for the next, at most Config.Poll.
+// fireDue submits the jobs that are due and returns how long to wait for the next, at most Config.Poll.
 func (q *Queue) fireDue(ctx context.Context) time.Duration {
 	wait := q.cfg.Poll
 	for _, s := range q.allSchedules() {
-		if s.next <= q.now() {
-			if err := q.fire(ctx, s); err != nil && ctx.Err() == nil {
+		if s.next <= q.nowMillis() {
+			if err := q.fireSchedule(ctx, s); err != nil && ctx.Err() == nil {
 				q.log.Error("submit a scheduled job", "schedule", s.Name, "error", err)
 			}
 		}
-		wait = min(wait, time.Duration(s.next-q.now())*time.Millisecond)
+		wait = min(wait, time.Duration(s.next-q.nowMillis())*time.Millisecond)
 	}
 	return max(wait, 10*time.Millisecond)
 }
 
-// fire moves the schedule on and submits its job in one transaction. The one process that moves it is the one that
-// submits.
-func (q *Queue) fire(ctx context.Context, s *schedule) error {
-	next := q.after(s)
+// fireSchedule advances the schedule and submits its job in one transaction. Of several processes the one that
+// advances it submits.
+func (q *Queue) fireSchedule(ctx context.Context, s *schedule) error {
+	next := q.nextRun(s)
 	stored := []int64{next}
 	err := q.store.QueueTx(ctx, "fire schedule", func(ctx context.Context) error {
 		moved := q.store.Writer(ctx).Exec(`UPDATE job_schedules SET next_at = ? WHERE name = ? AND next_at = ?`, next, s.Name, s.next)

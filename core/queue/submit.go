@@ -20,7 +20,7 @@ const maxPayload = 1 << 20
 // maxTries bounds the repetitions when another transaction got in between.
 const maxTries = 5
 
-// Submission is a job to be.
+// Submission describes a job to submit.
 type Submission struct {
 	Type string
 	// DedupKey, if set, is the same for jobs of one type that are the same work.
@@ -37,7 +37,7 @@ type Submission struct {
 	RunAt time.Time
 }
 
-// errRaced tells that a row which stood in the way is gone again.
+// errRaced says that a conflicting row has been removed meanwhile.
 var errRaced = errors.New("another transaction got in between")
 
 // Submit queues a job, joining the transaction in ctx if there is one. If a job with the same type and DedupKey is
@@ -62,7 +62,7 @@ func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused boo
 	}
 	for range maxTries {
 		err = q.store.QueueTx(ctx, "submit job", func(ctx context.Context) error {
-			job, reused, err = q.submit(ctx, sub, string(payload))
+			job, reused, err = q.submitOnce(ctx, sub, string(payload))
 			return err
 		})
 		if !errors.Is(err, errRaced) {
@@ -75,12 +75,13 @@ func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused boo
 	return job, reused, nil
 }
 
-func (q *Queue) submit(ctx context.Context, sub Submission, payload string) (Job, bool, error) {
-	if existing, err := q.duplicate(ctx, sub); err != nil || existing != nil {
+// submitOnce submits a job in the transaction of ctx. It returns errRaced if another transaction interfered.
+func (q *Queue) submitOnce(ctx context.Context, sub Submission, payload string) (Job, bool, error) {
+	if existing, err := q.findDuplicate(ctx, sub); err != nil || existing != nil {
 		if err != nil {
 			return Job{}, false, err
 		}
-		return existing.job(), true, nil
+		return existing.toJob(), true, nil
 	}
 	r := q.newRow(sub, payload)
 	created := q.store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(r)
@@ -100,11 +101,11 @@ func (q *Queue) submit(ctx context.Context, sub Submission, payload string) (Job
 		return Job{}, false, err
 	}
 	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
-	return r.job(), false, nil
+	return r.toJob(), false, nil
 }
 
 func (q *Queue) newRow(sub Submission, payload string) *row {
-	now := q.now()
+	now := q.nowMillis()
 	r := &row{
 		ID: q.ids.New("job"), Type: sub.Type, State: Queued, DedupKey: sub.DedupKey, Actor: sub.Actor,
 		Payload: payload, LastSeq: 1, RunAt: now, CreatedAt: now,
@@ -117,11 +118,12 @@ func (q *Queue) newRow(sub Submission, payload string) *row {
 
 const sqlDuplicate = `SELECT * FROM jobs WHERE type = ? AND dedup_key = ? AND dedup_key <> '' AND state IN ('queued', 'running')`
 
-func (q *Queue) duplicate(ctx context.Context, sub Submission) (*row, error) {
+// findDuplicate returns the unfinished job with the type and the dedup key of sub, or nil.
+func (q *Queue) findDuplicate(ctx context.Context, sub Submission) (*row, error) {
 	if sub.DedupKey == "" {
 		return nil, nil
 	}
-	return q.one(ctx, sqlDuplicate, sub.Type, sub.DedupKey)
+	return q.queryOne(ctx, sqlDuplicate, sub.Type, sub.DedupKey)
 }
 
 // takeLocks inserts the locks in a fixed order, so that two submissions never wait for each other.
@@ -133,13 +135,14 @@ func (q *Queue) takeLocks(ctx context.Context, id string, locks []string) error 
 			return done.Error
 		}
 		if done.RowsAffected == 0 {
-			return q.conflict(ctx, resource)
+			return q.lockConflict(ctx, resource)
 		}
 	}
 	return nil
 }
 
-func (q *Queue) conflict(ctx context.Context, resource string) error {
+// lockConflict returns the fault that names the job which holds a lock.
+func (q *Queue) lockConflict(ctx context.Context, resource string) error {
 	var holders []string
 	err := q.store.DB(ctx).Raw(`SELECT job_id FROM job_locks WHERE resource = ?`, resource).Scan(&holders).Error
 	if err != nil {
@@ -151,8 +154,8 @@ func (q *Queue) conflict(ctx context.Context, resource string) error {
 	return fault.New(fault.Conflict, "Another job is working on this.").With("existingJobId", holders[0])
 }
 
-// one reads at most one row; nil without one.
-func (q *Queue) one(ctx context.Context, sql string, args ...any) (*row, error) {
+// queryOne returns the row of a statement that reads at most one job, or nil.
+func (q *Queue) queryOne(ctx context.Context, sql string, args ...any) (*row, error) {
 	var rows []row
 	if err := q.store.DB(ctx).Raw(sql, args...).Scan(&rows).Error; err != nil {
 		return nil, err
@@ -163,8 +166,8 @@ func (q *Queue) one(ctx context.Context, sql string, args ...any) (*row, error) 
 	return &rows[0], nil
 }
 
-// change runs an UPDATE … RETURNING * of at most one job; nil when it changed none.
-func (q *Queue) change(ctx context.Context, sql string, args ...any) (*row, error) {
+// updateOne executes an UPDATE … RETURNING * of at most one job and returns the row, or nil.
+func (q *Queue) updateOne(ctx context.Context, sql string, args ...any) (*row, error) {
 	var rows []row
 	if err := q.store.Writer(ctx).Raw(sql, args...).Scan(&rows).Error; err != nil {
 		return nil, err

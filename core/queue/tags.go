@@ -29,7 +29,7 @@ const tagSlice = 200
 func checkTags(tags []string) error {
 	bad := len(tags) > maxTags
 	for _, tag := range tags {
-		bad = bad || tag == "" || tag != clean(tag, maxTag)
+		bad = bad || tag == "" || tag != boundedText(tag, maxTag)
 	}
 	if bad {
 		return fault.New(fault.InvalidArgument, "A job has at most 4096 tags of 1 to 200 bytes of text.")

@@ -11,7 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// writeTimeout bounds the queue's own transactions, which must not end because a caller's context does.
+// writeTimeout bounds the queue's own transactions, which do not end with a caller's context.
 const writeTimeout = 30 * time.Second
 
 const (
@@ -21,38 +21,38 @@ const (
 		WHERE id = (SELECT id FROM jobs WHERE state = 'queued' AND run_at <= ? AND type IN ? ORDER BY run_at, id LIMIT 1%s) RETURNING *`
 )
 
-// run is a job in the hands of this process.
+// run is a job that runs in this process.
 type run struct {
 	row     *row
 	handler *Handler
 	cancel  context.CancelCauseFunc
 }
 
-// dispatch claims a job whenever a worker is free.
-func (q *Queue) dispatch() {
+// dispatchJobs claims a job whenever a worker is free, until the queue stops.
+func (q *Queue) dispatchJobs() {
 	for {
 		select {
 		case <-q.claiming.Done():
 			return
 		case q.slots <- struct{}{}:
 		}
-		r := q.next()
+		r := q.claimNext()
 		if r == nil {
 			<-q.slots
 			return
 		}
-		ctx := q.begin(r)
+		ctx := q.startRun(r)
 		go func() {
 			defer func() { <-q.slots }()
-			q.execute(ctx, r)
+			q.executeRun(ctx, r)
 		}()
 	}
 }
 
-// next waits for a due job and claims it; nil when the queue stops.
-func (q *Queue) next() *run {
+// claimNext waits for a due job and claims it. It returns nil when the queue stops.
+func (q *Queue) claimNext() *run {
 	for q.claiming.Err() == nil {
-		r, wait, err := q.claim()
+		r, wait, err := q.claimDue()
 		if err != nil {
 			q.log.Error("claim a job", "error", err)
 		}
@@ -70,11 +70,11 @@ func (q *Queue) next() *run {
 	return nil
 }
 
-// claim takes the job that is due longest, or says how long to wait before the next look.
-func (q *Queue) claim() (*row, time.Duration, error) {
+// claimDue claims the job that has been due longest, or returns how long to wait before the next try.
+func (q *Queue) claimDue() (*row, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	types := q.open()
+	types := q.openTypes()
 	if len(types) == 0 {
 		return nil, q.cfg.Poll, nil
 	}
@@ -82,12 +82,12 @@ func (q *Queue) claim() (*row, time.Duration, error) {
 	if err := q.store.DB(ctx).Raw(sqlNext, types).Scan(&due).Error; err != nil {
 		return nil, q.cfg.Poll, err
 	}
-	if len(due) == 0 || due[0] > q.now() {
-		return nil, q.until(due), nil
+	if len(due) == 0 || due[0] > q.nowMillis() {
+		return nil, q.waitFor(due), nil
 	}
 	var claimed *row
 	err := q.store.QueueTx(ctx, "claim job", func(ctx context.Context) error {
-		r, err := q.change(ctx, q.claimSQL(), q.owner, q.now(), q.now(), q.now(), types)
+		r, err := q.updateOne(ctx, q.claimSQL(), q.owner, q.nowMillis(), q.nowMillis(), q.nowMillis(), types)
 		if err != nil || r == nil {
 			return err
 		}
@@ -105,8 +105,8 @@ func (q *Queue) claim() (*row, time.Duration, error) {
 	return claimed, 0, nil
 }
 
-// open are the types of which one more job may run here, in a fixed order.
-func (q *Queue) open() (types []string) {
+// openTypes returns the types of which one more job may run in this process, sorted.
+func (q *Queue) openTypes() (types []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	busy := map[string]int{}
@@ -129,16 +129,17 @@ func (q *Queue) claimSQL() string {
 	return fmt.Sprintf(sqlClaim, "")
 }
 
-func (q *Queue) until(due []int64) time.Duration {
+// waitFor returns how long to wait for the first of the due times, at most Config.Poll.
+func (q *Queue) waitFor(due []int64) time.Duration {
 	if len(due) == 0 {
 		return q.cfg.Poll
 	}
-	wait := time.Duration(due[0]-q.now()) * time.Millisecond
+	wait := time.Duration(due[0]-q.nowMillis()) * time.Millisecond
 	return min(max(wait, time.Millisecond), q.cfg.Poll)
 }
 
-// begin makes the handler's context and enters the run, so that Cancel and Stop find it.
-func (q *Queue) begin(r *run) context.Context {
+// startRun returns the handler's context and registers the run, so that Cancel and Stop find it.
+func (q *Queue) startRun(r *run) context.Context {
 	ctx, cancel := context.WithCancelCause(q.runs)
 	r.cancel = cancel
 	q.mu.Lock()
@@ -147,8 +148,9 @@ func (q *Queue) begin(r *run) context.Context {
 	return ctx
 }
 
-func (q *Queue) execute(ctx context.Context, r *run) {
-	defer q.leave(r)
+// executeRun calls the handler of a registered run and stores the outcome.
+func (q *Queue) executeRun(ctx context.Context, r *run) {
+	defer q.finishRun(r)
 	if job, err := q.Get(ctx, r.row.ID); err == nil && job.CancelRequested {
 		r.cancel(ErrCanceled) // asked between the claim and begin
 	}
@@ -157,12 +159,13 @@ func (q *Queue) execute(ctx context.Context, r *run) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.handler.Timeout, ErrTimeout)
 		defer cancel()
 	}
-	job := r.row.job()
-	result, err := q.call(ctx, r, &job)
-	q.conclude(r, result, err, context.Cause(ctx))
+	job := r.row.toJob()
+	result, err := q.callHandler(ctx, r, &job)
+	q.recordOutcome(r, result, err, context.Cause(ctx))
 }
 
-func (q *Queue) leave(r *run) {
+// finishRun releases the context of a run and unregisters it.
+func (q *Queue) finishRun(r *run) {
 	r.cancel(nil)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -176,8 +179,8 @@ func (q *Queue) leave(r *run) {
 // errPanic is the error of a handler that panicked.
 var errPanic = errors.New("the handler panicked")
 
-// call runs the handler and turns a panic into an error.
-func (q *Queue) call(ctx context.Context, r *run, job *Job) (result any, err error) {
+// callHandler calls the handler and turns a panic into errPanic.
+func (q *Queue) callHandler(ctx context.Context, r *run, job *Job) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			q.log.Error("a handler panicked", "job", job.ID, "type", job.Type, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -187,8 +190,8 @@ func (q *Queue) call(ctx context.Context, r *run, job *Job) (result any, err err
 	return r.handler.Run(ctx, job, &progress{queue: q, run: r})
 }
 
-// interrupt ends the context of a job that runs here.
-func (q *Queue) interrupt(id string, cause error) {
+// cancelRun ends the context of a job that runs in this process.
+func (q *Queue) cancelRun(id string, cause error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r := q.running[id]; r != nil {

@@ -25,7 +25,7 @@ func (r Route) AuditAction(service string) string {
 		return ""
 	case r.Audit != "":
 		return r.Audit
-	case r.Policy == Public || r.Policy == AccessToken || !r.changes() && !r.Confirm:
+	case r.Policy == Public || r.Policy == AccessToken || !r.mayChange() && !r.Confirm:
 		return ""
 	}
 	var words []string
@@ -47,14 +47,14 @@ func (r Route) AuditAction(service string) string {
 	return service + "." + strings.ReplaceAll(strings.Join(words, "."), "-", "_")
 }
 
-// changes reports whether requests of the route may change something.
-func (r Route) changes() bool {
+// mayChange reports whether requests of the route may change something.
+func (r Route) mayChange() bool {
 	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.Method)
 }
 
 type auditKey struct{}
 
-// auditNote is what handlers add to the row of their request.
+// auditNote holds what handlers add to the audit row of their request.
 type auditNote struct {
 	mu      sync.Mutex
 	objects []string
@@ -76,8 +76,8 @@ func NoteObject(ctx context.Context, object string) {
 	}
 }
 
-// audited runs a handler within a row of the audit.
-func (w *wrapper) audited(c *gin.Context, action string, handler gin.HandlerFunc) {
+// runAudited runs a handler within an audit row.
+func (w *wrapper) runAudited(c *gin.Context, action string, handler gin.HandlerFunc) {
 	if action == "" || w.opts.Audit == nil {
 		handler(c)
 		return
@@ -102,9 +102,9 @@ func (w *wrapper) audited(c *gin.Context, action string, handler gin.HandlerFunc
 	status = c.Writer.Status()
 }
 
-// auditedAfter runs a handler that checks its caller itself, and writes a row when it has done something: whoever is refused
-// could fill the audit.
-func (w *wrapper) auditedAfter(c *gin.Context, action string, handler gin.HandlerFunc) {
+// runAuditedAfter runs a handler that checks its caller itself, and writes an audit row if the handler succeeded:
+// callers that are refused could fill the audit.
+func (w *wrapper) runAuditedAfter(c *gin.Context, action string, handler gin.HandlerFunc) {
 	handler(c)
 	status := c.Writer.Status()
 	if action == "" || w.opts.Audit == nil || status >= http.StatusBadRequest {

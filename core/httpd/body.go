@@ -48,8 +48,9 @@ type timedBody struct {
 	rc *http.ResponseController
 }
 
-// timed bounds the time that a body takes. Also one that no handler reads: the server reads it to its end by itself.
-func (w *wrapper) timed(c *gin.Context, body io.ReadCloser) io.ReadCloser {
+// limitTime bounds the time in which a body must arrive. It applies also to a body that no handler reads, since the
+// server reads it to its end by itself.
+func (w *wrapper) limitTime(c *gin.Context, body io.ReadCloser) io.ReadCloser {
 	limit := w.opts.BodyTimeout
 	if limit <= 0 {
 		limit = bodyTimeout

@@ -29,7 +29,7 @@ func NewClients(cidrs []string) (*Clients, error) {
 	return c, nil
 }
 
-// Trusted tells whether the peer of a connection may name the client.
+// Trusted reports whether the peer of a connection may name the client.
 func (c *Clients) Trusted(peer string) bool {
 	a, err := netip.ParseAddr(peer)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Clients) Trusted(peer string) bool {
 	return false
 }
 
-// Addr is the client's address: the peer, or, behind trusted proxies, the last address that none of them has.
+// Addr returns the client's address: the peer, or, behind trusted proxies, the last address that is none of theirs.
 func (c *Clients) Addr(r *http.Request) string {
 	peer := peerOf(r.RemoteAddr)
 	forwarded := r.Header["X-Forwarded-For"]
@@ -74,7 +74,7 @@ func peerOf(remote string) string {
 	return strings.Trim(remote[:i], "[]")
 }
 
-// ClientAddr is the address of the request's client.
+// ClientAddr returns the address of the request's client.
 func ClientAddr(c *gin.Context) string {
 	if v, ok := c.Get(keyClient); ok {
 		return v.(*Clients).Addr(c.Request)

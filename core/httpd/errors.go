@@ -12,7 +12,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
-// ErrorBody is the body of an error: code, message, request_id and the fault's extension members at the top level.
+// ErrorBody returns the body of an error: code, message, request_id and the fault's extension members at the top
+// level.
 func ErrorBody(c *gin.Context, e *fault.Error) map[string]any {
 	body := make(map[string]any, len(e.Ext)+4)
 	for k, v := range e.Ext {
@@ -25,7 +26,7 @@ func ErrorBody(c *gin.Context, e *fault.Error) map[string]any {
 	return body
 }
 
-// RetrySeconds is a wait in whole seconds, rounded up, at least 1.
+// RetrySeconds returns a delay in whole seconds, rounded up, at least 1.
 func RetrySeconds(d time.Duration) int64 {
 	return max(1, int64(math.Ceil(d.Seconds())))
 }

@@ -18,12 +18,12 @@ import (
 // CoreService is the name of the mount that has the reserved paths; it is reachable on every host.
 const CoreService = "core"
 
-// reserved are the path prefixes that belong to the core on every host.
-func reserved() []string {
+// reservedPrefixes returns the path prefixes that belong to the core on every host.
+func reservedPrefixes() []string {
 	return []string{"/system", "/assets", "/manifest.webmanifest", "/sw.js", "/.well-known"}
 }
 
-// mux sends a request to the service that is mounted where it points. It is built whole and never changes.
+// mux passes a request to the service that is mounted at its host and path. It is immutable.
 type mux struct {
 	core   http.Handler
 	mounts []mounted
@@ -42,7 +42,7 @@ func newMux(mounts []Mount, opts Options) (*mux, error) {
 	}
 	m := &mux{}
 	for _, mount := range mounts {
-		host, prefix, err := split(mount.BaseURL)
+		host, prefix, err := splitBaseURL(mount.BaseURL)
 		if err != nil {
 			return nil, fmt.Errorf("service %s: %w", mount.Service, err)
 		}
@@ -73,8 +73,8 @@ func newMux(mounts []Mount, opts Options) (*mux, error) {
 	return m, nil
 }
 
-// split takes a base URL apart into host and path without a trailing slash.
-func split(baseURL string) (host, prefix string, err error) {
+// splitBaseURL returns the host and the path of a base URL, without a trailing slash.
+func splitBaseURL(baseURL string) (host, prefix string, err error) {
 	if strings.HasPrefix(baseURL, "/") || baseURL == "" {
 		return "", strings.TrimSuffix(baseURL, "/"), nil
 	}
@@ -94,12 +94,12 @@ func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	host := ""
 	for _, mt := range m.mounts {
-		if !under(path, mt.prefix) {
+		if !isBelow(path, mt.prefix) {
 			continue
 		}
 		if mt.host != "" {
 			if host == "" {
-				host = hostname(r.Host)
+				host = hostWithoutPort(r.Host)
 			}
 			if host != mt.host {
 				continue
@@ -111,20 +111,23 @@ func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.core.ServeHTTP(w, r)
 }
 
-func under(path, prefix string) bool {
+// isBelow reports whether path is prefix or lies below it.
+func isBelow(path, prefix string) bool {
 	return strings.HasPrefix(path, prefix) && (len(path) == len(prefix) || path[len(prefix)] == '/')
 }
 
+// isReserved reports whether path belongs to the core on every host.
 func isReserved(path string) bool {
-	for _, p := range reserved() {
-		if under(path, p) {
+	for _, p := range reservedPrefixes() {
+		if isBelow(path, p) {
 			return true
 		}
 	}
 	return false
 }
 
-func hostname(host string) string {
+// hostWithoutPort returns a host in lower case, without port and brackets.
+func hostWithoutPort(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
@@ -166,22 +169,22 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 		} else {
 			seen[key] = true
 		}
-		e.Handle(r.Method, prefix+r.Path, w.route(r))
+		e.Handle(r.Method, prefix+r.Path, w.handlerFor(r))
 		if r.Path == "/" && prefix != "" {
 			// People leave the last slash of a base URL out.
-			e.Handle(r.Method, prefix, w.route(r))
+			e.Handle(r.Method, prefix, w.handlerFor(r))
 		}
 	}
-	e.NoRoute(w.wrap(DefaultBodyLimit, func(c *gin.Context) {
+	e.NoRoute(w.wrapHandler(DefaultBodyLimit, func(c *gin.Context) {
 		w.errors(c, fault.New(fault.NotFound, "There is nothing at this address."))
 	}))
-	e.NoMethod(w.wrap(DefaultBodyLimit, func(c *gin.Context) {
+	e.NoMethod(w.wrapHandler(DefaultBodyLimit, func(c *gin.Context) {
 		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.", methodName(c.Request.Method)))
 	}))
 	return e, nil
 }
 
-// methodName keeps a made-up method out of an answer.
+// methodName returns m for an answer, or other words if m is no known method.
 func methodName(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -29,12 +29,13 @@ const (
 	Signature Policy = "signature"
 )
 
-// byHandler are the policies that need no guard before the handler.
+// byHandler reports whether the guard is not asked: the route is public, or its handler checks the caller itself.
 func (p Policy) byHandler() bool {
 	return p == Public || p == AccessToken || p == Secret || p == Signature
 }
 
-func (p Policy) known() bool {
+// isKnown reports whether p is one of the policies.
+func (p Policy) isKnown() bool {
 	switch p {
 	case Public, AccessToken, Session, Admin, APIKey, Forward, Secret, Signature:
 		return true
@@ -76,8 +77,9 @@ type Mount struct {
 // Guard decides on a request to a route of a service whose policy is not checked by the handler; its error is a fault.
 type Guard func(c *gin.Context, service string, r Route) error
 
+// validate returns an error for a route that cannot be served.
 func (r Route) validate(service string) error {
-	if !r.Policy.known() {
+	if !r.Policy.isKnown() {
 		return fmt.Errorf("service %s: the route %s %s has no policy", service, r.Method, r.Path)
 	}
 	if r.Confirm && r.Policy.byHandler() {

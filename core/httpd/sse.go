@@ -55,13 +55,14 @@ func (e *Events) Send(id int64, name string, data []byte) error {
 		fmt.Fprintf(&b, "data: %s\n", line)
 	}
 	b.WriteByte('\n')
-	return e.write(b.Bytes())
+	return e.writeBytes(b.Bytes())
 }
 
-// Beat writes the comment that keeps the connection open.
-func (e *Events) Beat() error { return e.write([]byte(": heartbeat\n\n")) }
+// Beat writes a comment that keeps the connection open.
+func (e *Events) Beat() error { return e.writeBytes([]byte(": heartbeat\n\n")) }
 
-func (e *Events) write(p []byte) error {
+// writeBytes writes and flushes p.
+func (e *Events) writeBytes(p []byte) error {
 	_ = e.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := e.c.Writer.Write(p); err != nil {
 		return err

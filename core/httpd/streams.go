@@ -19,7 +19,7 @@ type StreamLimits struct {
 	byKey map[string]int
 }
 
-// NewStreamLimits allows total streams, and each for one caller.
+// NewStreamLimits returns limits of total streams, and each for one caller.
 func NewStreamLimits(total, each int) *StreamLimits {
 	return &StreamLimits{total: total, each: each, byKey: map[string]int{}}
 }
@@ -27,7 +27,7 @@ func NewStreamLimits(total, each int) *StreamLimits {
 // streamRetry is when a client may ask again for a stream that was refused.
 const streamRetry = 10 * time.Second
 
-// acquire takes a place for a caller, who gives it back with release.
+// acquire takes a place for a caller. The returned function releases it and may be called more than once.
 func (l *StreamLimits) acquire(caller string) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,8 +52,8 @@ func (l *StreamLimits) release(caller string) {
 	}
 }
 
-// AcquireStream takes a place for a stream that lasts as long as its client likes. The caller is who the guard has
-// recognised, else the client's address. The error is a fault.RateLimited.
+// AcquireStream takes a place for a stream of unbounded length. caller is whom the guard has recognised, else the
+// client's address. The error is a fault.RateLimited.
 func AcquireStream(c *gin.Context, caller string) (release func(), err error) {
 	limits, ok := c.Value(keyStreams).(*StreamLimits)
 	if !ok || limits == nil {

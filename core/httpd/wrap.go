@@ -43,44 +43,46 @@ type Options struct {
 	BodyTimeout time.Duration
 }
 
-// wrapper puts around every handler what all of them need.
+// wrapper adds to every handler of a service what all of them need.
 type wrapper struct {
 	opts    Options
 	service string
 	errors  ErrorWriter
 }
 
-func (w *wrapper) route(r Route) gin.HandlerFunc {
+// handlerFor returns the handler of a route with its checks: query, policy and audit.
+func (w *wrapper) handlerFor(r Route) gin.HandlerFunc {
 	limit := r.BodyLimit
 	if limit == 0 {
 		limit = DefaultBodyLimit
 	}
 	byHandler, action := r.Policy.byHandler(), r.AuditAction(w.service)
-	return w.wrap(limit, func(c *gin.Context) {
-		if err := legible(c.Request.URL); err != nil {
+	return w.wrapHandler(limit, func(c *gin.Context) {
+		if err := checkQueryText(c.Request.URL); err != nil {
 			w.errors(c, err)
 			return
 		}
 		if byHandler {
-			w.auditedAfter(c, action, r.Handler)
+			w.runAuditedAfter(c, action, r.Handler)
 			return
 		}
 		err := w.opts.Guard(c, w.service, r)
 		if err == nil {
-			err = exists(c.Request.URL)
+			err = checkPathText(c.Request.URL)
 		}
 		switch {
 		case err == nil:
-			w.audited(c, action, r.Handler)
+			w.runAudited(c, action, r.Handler)
 		case fault.StatusOf(fault.As(err)) == http.StatusForbidden && c.Request.Context().Value(guardedKey{}) != nil:
-			w.audited(c, action, func(c *gin.Context) { w.errors(c, err) })
+			w.runAudited(c, action, func(c *gin.Context) { w.errors(c, err) })
 		default:
 			w.errors(c, err)
 		}
 	})
 }
 
-func (w *wrapper) wrap(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
+// wrapHandler returns next with request id, common headers, body limit and log line.
+func (w *wrapper) wrapHandler(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		began := time.Now()
 		id := requestID(c.Request.Header[HeaderRequestID])
@@ -104,15 +106,15 @@ func (w *wrapper) wrap(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
 				w.errors(c, tooLarge(limit))
 				return
 			}
-			c.Request.Body = w.timed(c, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
+			c.Request.Body = w.limitTime(c, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
 		}
-		defer w.finish(c, began)
+		defer w.finishRequest(c, began)
 		next(c)
 	}
 }
 
-// finish recovers from a panic and writes the log line.
-func (w *wrapper) finish(c *gin.Context, began time.Time) {
+// finishRequest recovers from a panic and writes the log line.
+func (w *wrapper) finishRequest(c *gin.Context, began time.Time) {
 	v := recover()
 	if v != nil && v != http.ErrAbortHandler {
 		w.opts.Logger.Error("panic in a handler", "panic", fmt.Sprint(v), "request_id", RequestID(c), "stack", string(debug.Stack()))
@@ -123,20 +125,20 @@ func (w *wrapper) finish(c *gin.Context, began time.Time) {
 			w.errors(c, fault.New(fault.Internal, "Something went wrong on our side."))
 		}
 	}
-	w.log(c, began)
+	w.logRequest(c, began)
 	if v == http.ErrAbortHandler {
 		panic(v)
 	}
 }
 
-// log writes the line of a request: always if something failed that its answer does not show.
-func (w *wrapper) log(c *gin.Context, began time.Time) {
+// logRequest writes the log line of a request. A failure that its answer does not show is always logged.
+func (w *wrapper) logRequest(c *gin.Context, began time.Time) {
 	err, failed := c.Get(keyError)
 	if !failed && !w.opts.Logger.IsDebug() {
 		return
 	}
 	args := []any{
-		"method", methodName(c.Request.Method), "target", w.target(c), "status", c.Writer.Status(), "bytes", c.Writer.Size(),
+		"method", methodName(c.Request.Method), "target", w.loggedTarget(c), "status", c.Writer.Status(), "bytes", c.Writer.Size(),
 		"took", time.Since(began).Round(time.Microsecond), "request_id", RequestID(c),
 	}
 	if failed {
@@ -151,7 +153,8 @@ func (w *wrapper) log(c *gin.Context, began time.Time) {
 	w.opts.Logger.Debug("request", args...)
 }
 
-func (w *wrapper) target(c *gin.Context) string {
+// loggedTarget returns the request's target as it may be logged.
+func (w *wrapper) loggedTarget(c *gin.Context) string {
 	if w.opts.Redact == nil {
 		return c.Request.URL.Path
 	}
@@ -162,20 +165,21 @@ func tooLarge(limit int64) error {
 	return fault.New(fault.PayloadTooLarge, "The body is larger than %d bytes.", limit).With("limit", limit)
 }
 
-// RequestID is the id of the request: the client's if it is sane and no credential, else one of our own.
+// RequestID returns the id of the request: the client's if it is valid and no credential, else a generated one.
 func RequestID(c *gin.Context) string { return c.GetString(keyRequestID) }
 
 // SetError has the request logged with an error that its answer does not show.
 func SetError(c *gin.Context, err error) { c.Set(keyError, err) }
 
 func requestID(sent []string) string {
-	if len(sent) == 1 && len(sent[0]) > 0 && len(sent[0]) <= maxRequestID && visible(sent[0]) && !secret.LooksLikeCredential(sent[0]) {
+	if len(sent) == 1 && len(sent[0]) > 0 && len(sent[0]) <= maxRequestID && isVisibleASCII(sent[0]) && !secret.LooksLikeCredential(sent[0]) {
 		return sent[0]
 	}
 	return "req_" + ulid.Make().String()
 }
 
-func visible(s string) bool {
+// isVisibleASCII reports whether s holds only visible ASCII characters.
+func isVisibleASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x21 || s[i] > 0x7e {
 			return false

@@ -14,7 +14,7 @@ func TestLegible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := legible(u) == nil && exists(u) == nil; got != want {
+		if got := checkQueryText(u) == nil && checkPathText(u) == nil; got != want {
 			t.Errorf("%q: %v", target, got)
 		}
 	}

@@ -53,7 +53,8 @@ func TestQueueTxOutlivesADeadlock(t *testing.T) {
 	go run(2, 1)
 	done.Wait()
 	var sum int64
-	if err := s.DB(ctx).Raw("SELECT SUM(n) FROM pair").Scan(&sum).Error; err != nil || sum != 4 || calls.Load() != 3 {
+	// The transaction that is run again may meet the other one again: three calls are the fewest.
+	if err := s.DB(ctx).Raw("SELECT SUM(n) FROM pair").Scan(&sum).Error; err != nil || sum != 4 || calls.Load() < 3 {
 		t.Errorf("sum %d after %d calls, %v", sum, calls.Load(), err)
 	}
 }

@@ -58,7 +58,7 @@ func Replace(ctx context.Context, path, from string, overwrite bool) (kept strin
 	if err := CheckFile(ctx, from); err != nil {
 		return "", err
 	}
-	lock, err := takeFile(path + ".lock")
+	lock, err := acquireFileLock(path + ".lock")
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 // ErrBusy is in the chain of every BusyError.
 var ErrBusy = errors.New("the database is busy")
 
-// BusyError tells that a write transaction did not get its turn in time, and who had it.
+// BusyError says that a write transaction did not get its turn in time, and which transaction had it.
 type BusyError struct {
 	// Name is the transaction that waited.
 	Name string
@@ -41,7 +41,7 @@ type holder struct {
 	since time.Time
 }
 
-// gate lets a fixed number of transactions through and knows which.
+// gate admits a fixed number of transactions and knows them.
 type gate struct {
 	slots chan struct{}
 	mu    sync.Mutex
@@ -52,26 +52,27 @@ func newGate(slots int) *gate {
 	return &gate{slots: make(chan struct{}, slots), held: map[*holder]struct{}{}}
 }
 
-// enter waits for a slot; the returned function gives it back.
-func (g *gate) enter(ctx context.Context, name string, wait time.Duration) (func(), error) {
+// acquire waits for a slot, at most for the given time. The returned function releases it.
+func (g *gate) acquire(ctx context.Context, name string, wait time.Duration) (func(), error) {
 	select {
 	case g.slots <- struct{}{}:
-		return g.hold(name), nil
+		return g.registerHolder(name), nil
 	default:
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case g.slots <- struct{}{}:
-		return g.hold(name), nil
+		return g.registerHolder(name), nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("begin the write transaction %q: %w", name, ctx.Err())
 	case <-timer.C:
-		return nil, g.busy(name, wait)
+		return nil, g.busyError(name, wait)
 	}
 }
 
-func (g *gate) hold(name string) func() {
+// registerHolder registers the transaction that has taken a slot. The returned function releases the slot.
+func (g *gate) registerHolder(name string) func() {
 	h := &holder{name: name, since: time.Now()}
 	g.mu.Lock()
 	g.held[h] = struct{}{}
@@ -84,16 +85,17 @@ func (g *gate) hold(name string) func() {
 	}
 }
 
-// busy names the transaction that has run longest, leaving out the one that waits.
-func (g *gate) busy(name string, waited time.Duration) *BusyError {
+// busyError returns the error for a transaction that waited in vain. It names the transaction that has run longest.
+func (g *gate) busyError(name string, waited time.Duration) *BusyError {
 	out := &BusyError{Name: name, Waited: waited}
-	if h := g.longest(); h != nil {
+	if h := g.longestHolder(); h != nil {
 		out.Holder, out.Held = h.name, time.Since(h.since)
 	}
 	return out
 }
 
-func (g *gate) longest() *holder {
+// longestHolder returns the transaction that has run longest, or nil.
+func (g *gate) longestHolder() *holder {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var first *holder

@@ -19,7 +19,8 @@ const slowQuery = 200 * time.Millisecond
 // ErrReadOnly is the error of a write through the read handle.
 var ErrReadOnly = errors.New("write through the read handle")
 
-func (s *Store) gorm(dialector gorm.Dialector, readOnly bool) (*gorm.DB, error) {
+// openGorm returns a gorm handle with the settings of the store.
+func (s *Store) openGorm(dialector gorm.Dialector, readOnly bool) (*gorm.DB, error) {
 	db, err := gorm.Open(dialector, &gorm.Config{
 		Logger:                 queryLog{log: s.log},
 		SkipDefaultTransaction: true,
@@ -36,7 +37,7 @@ func (s *Store) gorm(dialector gorm.Dialector, readOnly bool) (*gorm.DB, error) 
 	return db, err
 }
 
-// refuseWrites makes both dialects alike: SQLite's read connections refuse writes by themselves.
+// refuseWrites makes writes through a read handle of PostgreSQL fail, as they do on SQLite's read connections.
 func refuseWrites(db *gorm.DB) error {
 	refuse := func(db *gorm.DB) {
 		if db.Error == nil {

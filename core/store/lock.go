@@ -8,7 +8,7 @@ import (
 // ErrLocked is in the chain of every LockedError.
 var ErrLocked = errors.New("another core uses this database")
 
-// LockedError tells that another core has the database.
+// LockedError says that another core uses the database.
 type LockedError struct {
 	// What is the lock file, or the server and database.
 	What string

@@ -15,20 +15,20 @@ import (
 const (
 	// advisoryKey is the number of the core's advisory lock, which PostgreSQL keeps per database.
 	advisoryKey int64 = 0x7061746368626179
-	// lockTimeout bounds one look.
+	// lockTimeout bounds one check of the lock.
 	lockTimeout = 5 * time.Second
 )
 
-// serverLock is a session advisory lock on a connection of its own. A broken connection is made anew; if another core
-// took the lock meanwhile, gone is closed.
+// serverLock is a session advisory lock on a connection of its own. It replaces a broken connection; if another core
+// has acquired the lock meanwhile, gone is closed.
 type serverLock struct {
-	cfg  *pgx.ConnConfig
-	log  hclog.Logger
-	each time.Duration
-	stop context.CancelFunc
-	gone chan struct{}
-	done sync.WaitGroup
-	conn *pgx.Conn // owned by watch after the start
+	cfg      *pgx.ConnConfig
+	log      hclog.Logger
+	interval time.Duration
+	stop     context.CancelFunc
+	gone     chan struct{}
+	done     sync.WaitGroup
+	conn     *pgx.Conn // owned by watch after the start
 }
 
 func (l *serverLock) lost() <-chan struct{} { return l.gone }
@@ -42,20 +42,20 @@ func (l *serverLock) release() error {
 func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig) error {
 	host, _ := os.Hostname()
 	cfg.RuntimeParams["application_name"] = fmt.Sprintf("patchbay core, process %d on %s", os.Getpid(), host)
-	conn, err := takeServer(ctx, cfg)
+	conn, err := acquireServerLock(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	watching, stop := context.WithCancel(context.Background())
-	lock := &serverLock{cfg: cfg, log: s.log, each: s.cfg.LockCheck, stop: stop, gone: make(chan struct{}), conn: conn}
-	lock.done.Go(func() { lock.watch(watching) })
+	lock := &serverLock{cfg: cfg, log: s.log, interval: s.cfg.LockCheck, stop: stop, gone: make(chan struct{}), conn: conn}
+	lock.done.Go(func() { lock.watchConn(watching) })
 	s.lock = lock
 	s.onClose(lock.release)
 	return nil
 }
 
-// takeServer connects and takes the lock, or tells who has it.
-func takeServer(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
+// acquireServerLock connects and acquires the lock. If another session holds it, the error is a *LockedError.
+func acquireServerLock(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect for the database lock: %w", err)
@@ -70,10 +70,11 @@ func takeServer(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("take the database lock: %w", err)
 	}
 	what := fmt.Sprintf("the database %s on %s:%d", cfg.Database, cfg.Host, cfg.Port)
-	return nil, &LockedError{What: what, Holder: serverHolder(ctx, conn)}
+	return nil, &LockedError{What: what, Holder: lockHolder(ctx, conn)}
 }
 
-func serverHolder(ctx context.Context, conn *pgx.Conn) string {
+// lockHolder returns the application name of the session that holds the lock, or "".
+func lockHolder(ctx context.Context, conn *pgx.Conn) string {
 	var name string
 	err := conn.QueryRow(ctx, `SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
@@ -85,9 +86,10 @@ func serverHolder(ctx context.Context, conn *pgx.Conn) string {
 	return name
 }
 
-func (l *serverLock) watch(ctx context.Context) {
-	defer func() { giveUp(l.conn) }()
-	tick := time.NewTicker(l.each)
+// watchConn checks the lock at each interval until ctx ends or the lock is lost.
+func (l *serverLock) watchConn(ctx context.Context) {
+	defer func() { unlockAndClose(l.conn) }()
+	tick := time.NewTicker(l.interval)
 	defer tick.Stop()
 	for {
 		select {
@@ -95,17 +97,17 @@ func (l *serverLock) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if !l.keep(ctx) {
+		if !l.checkOnce(ctx) {
 			return
 		}
 	}
 }
 
-// keep looks after the connection once and returns false when the lock is lost for good.
-func (l *serverLock) keep(ctx context.Context) bool {
+// checkOnce checks the connection and replaces a broken one. It returns false when another core holds the lock.
+func (l *serverLock) checkOnce(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	if l.conn != nil && alive(l.conn) {
+	if l.conn != nil && isAlive(l.conn) {
 		return true
 	}
 	if ctx.Err() == context.Canceled {
@@ -113,7 +115,7 @@ func (l *serverLock) keep(ctx context.Context) bool {
 	}
 	closeConn(l.conn)
 	l.conn = nil
-	conn, err := takeServer(ctx, l.cfg)
+	conn, err := acquireServerLock(ctx, l.cfg)
 	var taken *LockedError
 	switch {
 	case err == nil:
@@ -129,16 +131,17 @@ func (l *serverLock) keep(ctx context.Context) bool {
 	return true
 }
 
-// alive asks the server. A stop does not interrupt it: that would break the connection which is about to give the lock up.
-func alive(conn *pgx.Conn) bool {
+// isAlive reports whether the server answers. A stop does not interrupt it: that would break the connection on which
+// the lock is about to be released.
+func isAlive(conn *pgx.Conn) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
 	defer cancel()
 	return conn.Ping(ctx) == nil
 }
 
-// giveUp gives the lock up before it closes the connection: the server notices the end of a connection some time after it,
-// and the next core may come sooner.
-func giveUp(conn *pgx.Conn) {
+// unlockAndClose releases the lock before it closes the connection. The server notices the end of a connection with a
+// delay, and the next core may start sooner.
+func unlockAndClose(conn *pgx.Conn) {
 	if conn == nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// fileLock is an flock beside the SQLite file. The kernel gives it up when the process ends, however it ends.
+// fileLock is an flock on a file beside the SQLite file. The kernel releases it when the process ends.
 type fileLock struct{ file *os.File }
 
 func (l *fileLock) lost() <-chan struct{} { return nil }
@@ -23,7 +23,7 @@ func (l *fileLock) release() error {
 }
 
 func (s *Store) lockFile() error {
-	lock, err := takeFile(s.cfg.Path + ".lock")
+	lock, err := acquireFileLock(s.cfg.Path + ".lock")
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,9 @@ func (s *Store) lockFile() error {
 	return nil
 }
 
-func takeFile(path string) (*fileLock, error) {
+// acquireFileLock locks the file and writes the process id into it. If another process holds the lock, the error is a
+// *LockedError.
+func acquireFileLock(path string) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock file %s: %w; make it writable for the user that runs patchbay", path, err)

@@ -14,12 +14,12 @@ import (
 )
 
 //go:embed migrations
-var own embed.FS
+var ownMigrations embed.FS
 
 // ErrNewer is in the chain of every NewerError.
 var ErrNewer = errors.New("the database is newer than this program")
 
-// NewerError tells that a newer Patchbay has used the database.
+// NewerError says that a newer Patchbay has used the database.
 type NewerError struct {
 	// Module is whose tables are newer.
 	Module string
@@ -49,7 +49,7 @@ type Migrations struct {
 // Migrate brings the store's own tables and those of the modules up to date, in the order given. It changes nothing
 // when any module's tables are newer than the program, which is a *NewerError. Two processes may call it at once.
 func (s *Store) Migrate(ctx context.Context, modules ...Migrations) error {
-	folder, err := fs.Sub(own, "migrations")
+	folder, err := fs.Sub(ownMigrations, "migrations")
 	if err != nil {
 		return fmt.Errorf("read the store's migrations: %w", err)
 	}
@@ -68,7 +68,7 @@ func (s *Store) Migrate(ctx context.Context, modules ...Migrations) error {
 func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 	providers := make([]*goose.Provider, len(modules))
 	for i, m := range modules {
-		p, err := s.provider(m)
+		p, err := s.newProvider(m)
 		if err != nil {
 			return fmt.Errorf("read the migrations of %s: %w", m.Module, err)
 		}
@@ -89,7 +89,8 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 	return nil
 }
 
-func (s *Store) provider(m Migrations) (*goose.Provider, error) {
+// newProvider returns the goose provider for the migrations of one module.
+func (s *Store) newProvider(m Migrations) (*goose.Provider, error) {
 	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`).MatchString(m.Module) {
 		return nil, fmt.Errorf("bad module name %q", m.Module)
 	}
@@ -113,8 +114,8 @@ func (s *Store) provider(m Migrations) (*goose.Provider, error) {
 		goose.WithGoMigrations(migrations...))
 }
 
-// readMigrations reads the files of one dialect. They run as functions, because goose's own reader of SQL asks for a
-// buffer of 4 MB at each line that it looks at.
+// readMigrations returns the migrations of one dialect. They run as functions, because goose's own reader of SQL
+// allocates a buffer of 4 MB for each line that it reads.
 func readMigrations(folder fs.FS) ([]*goose.Migration, error) {
 	names, err := fs.Glob(folder, "*.sql")
 	if err != nil {
@@ -155,6 +156,7 @@ func runSQL(file, statements string) *goose.GoFunc {
 	}}
 }
 
+// refuseNewer returns a *NewerError if the database has a newer schema of the module than the program.
 func refuseNewer(ctx context.Context, module string, p *goose.Provider) error {
 	current, target, err := p.GetVersions(ctx)
 	if err != nil {

@@ -29,11 +29,11 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	s.onClose(closeDB(db))
-	writer, err := s.gorm(postgresDialect{&postgres.Dialector{Config: &postgres.Config{Conn: db}}}, false)
+	writer, err := s.openGorm(postgresDialect{&postgres.Dialector{Config: &postgres.Config{Conn: db}}}, false)
 	if err != nil {
 		return err
 	}
-	s.reader, err = s.gorm(postgresDialect{&postgres.Dialector{Config: &postgres.Config{Conn: db}}}, true)
+	s.reader, err = s.openGorm(postgresDialect{&postgres.Dialector{Config: &postgres.Config{Conn: db}}}, true)
 	if err != nil {
 		return err
 	}

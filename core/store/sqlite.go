@@ -46,7 +46,7 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.reader, err = s.gorm(sqliteDialect{sqlite.Dialector{Conn: db}}, true)
+	s.reader, err = s.openGorm(sqliteDialect{sqlite.Dialector{Conn: db}}, true)
 	return err
 }
 
@@ -55,7 +55,7 @@ func (s *Store) openLane(ctx context.Context) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle, err := s.gorm(sqliteDialect{sqlite.Dialector{Conn: db}}, false)
+	handle, err := s.openGorm(sqliteDialect{sqlite.Dialector{Conn: db}}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +70,15 @@ func (s *Store) openConns(ctx context.Context, params string, conns int) (*sql.D
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	s.onClose(closeDB(db))
-	if err := s.firstLook(ctx, db); err != nil {
+	if err := s.connectFile(ctx, db); err != nil {
 		return nil, explainSQLite(s.cfg.Path, err)
 	}
 	return db, nil
 }
 
-// firstLook connects. Changing a new file to WAL and recovering one after a crash report "busy" at once when another
-// process is at it too, whatever the busy time-out, so that waiting is done here.
-func (s *Store) firstLook(ctx context.Context, db *sql.DB) error {
+// connectFile connects. SQLite reports "busy" at once, whatever the busy time-out, when a new file is changed to WAL
+// or one is recovered after a crash while another process does the same, so that connectFile waits.
+func (s *Store) connectFile(ctx context.Context, db *sql.DB) error {
 	deadline := time.Now().Add(s.cfg.WriteWait)
 	for {
 		var tables int
@@ -94,14 +94,14 @@ func (s *Store) firstLook(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// dsn escapes the path: in a file: address, "%", "?" and "#" have a meaning.
+// dsn returns the address of the file with its path escaped: in a file: address, "%", "?" and "#" have a meaning.
 func (s *Store) dsn(params string) string {
 	path := (&url.URL{Path: filepath.ToSlash(s.cfg.Path)}).EscapedPath()
 	wait := strconv.FormatInt(s.cfg.WriteWait.Milliseconds(), 10)
 	return "file:" + path + "?_busy_timeout=" + wait + "&_synchronous=NORMAL&_foreign_keys=on&_stmt_cache_size=" + strconv.Itoa(sqliteStatements) + "&" + params
 }
 
-// prepareFile makes the directory and the file, and finds out early and in plain words what stands in the way.
+// prepareFile creates the directory and the file. Its errors say in plain words what prevents that.
 func prepareFile(path string) error {
 	if strings.TrimSpace(path) == "" {
 		return errors.New("open the database: no path is set, set storage path to a file such as data/patchbay.sqlite3")
@@ -133,10 +133,11 @@ func explainSQLite(path string, err error) error {
 	if !errors.As(err, &engine) {
 		return fmt.Errorf("open the database %s: %w", path, err)
 	}
-	return fmt.Errorf("open the database %s: %w; %s", path, err, remedy(engine.Code))
+	return fmt.Errorf("open the database %s: %w; %s", path, err, remedyFor(engine.Code))
 }
 
-func remedy(code sqlite3.ErrNo) string {
+// remedyFor returns what an operator can do about an error of SQLite.
+func remedyFor(code sqlite3.ErrNo) string {
 	switch code {
 	case sqlite3.ErrNotADB:
 		return "the file is not an SQLite database, choose another path or restore a backup"
@@ -154,20 +155,20 @@ func remedy(code sqlite3.ErrNo) string {
 	return "check the file and its directory"
 }
 
-// explain adds the file and a remedy to what went wrong with the disk in the middle of the work.
-func (s *Store) explain(err error) error {
+// explainDiskError adds the file and a remedy to an error of the disk during a transaction.
+func (s *Store) explainDiskError(err error) error {
 	var engine sqlite3.Error
 	if !errors.As(err, &engine) {
 		return err
 	}
 	switch engine.Code {
 	case sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
-		return fmt.Errorf("write to the database %s: %w; %s", s.cfg.Path, err, remedy(engine.Code))
+		return fmt.Errorf("write to the database %s: %w; %s", s.cfg.Path, err, remedyFor(engine.Code))
 	}
 	return err
 }
 
-// isBusy tells that another connection or process holds the write lock.
+// isBusy reports whether another connection or process holds the write lock.
 func isBusy(err error) bool {
 	var engine sqlite3.Error
 	return errors.As(err, &engine) && (engine.Code == sqlite3.ErrBusy || engine.Code == sqlite3.ErrLocked)

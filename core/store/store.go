@@ -27,10 +27,10 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// defaultWriteWait is how long a write transaction waits for its turn when Config says nothing.
+// defaultWriteWait is the default of Config.WriteWait.
 const defaultWriteWait = 10 * time.Second
 
-// defaultLockCheck is Config.LockCheck when it says nothing.
+// defaultLockCheck is the default of Config.LockCheck.
 const defaultLockCheck = 5 * time.Second
 
 // Config says what to open.
@@ -107,14 +107,15 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Dialect is the engine in use.
+// Dialect returns the database engine in use.
 func (s *Store) Dialect() Dialect { return s.cfg.Dialect }
 
-// Path is the SQLite file, "" on PostgreSQL.
+// Path returns the SQLite file, or "" on PostgreSQL.
 func (s *Store) Path() string { return s.cfg.Path }
 
-// LockLost is closed when the exclusive lock is gone while the store is open, which can happen on PostgreSQL when the
-// server restarts and another core is faster. The core must stop then. It is never closed without Exclusive.
+// LockLost returns a channel that is closed when the exclusive lock is lost while the store is open, which can happen
+// on PostgreSQL when the server restarts and another core is faster. The core must stop then. Without Exclusive it is
+// never closed.
 func (s *Store) LockLost() <-chan struct{} {
 	if s.lock == nil {
 		return nil

@@ -30,7 +30,7 @@ type txState struct {
 // inner part alone, so that the outer one may handle it and go on. Waiting longer than Config.WriteWait for the writer
 // is a *BusyError. The name stands in errors and logs. The context must not be used by several goroutines at once.
 func (s *Store) Tx(ctx context.Context, name string, fn func(ctx context.Context) error) error {
-	return s.tx(ctx, s.writer, name, fn)
+	return s.runTx(ctx, s.writer, name, fn)
 }
 
 // QueueTx is Tx on the connection that is kept for the queue's own bookkeeping, so that long application transactions
@@ -38,8 +38,8 @@ func (s *Store) Tx(ctx context.Context, name string, fn func(ctx context.Context
 // PostgreSQL ends for a deadlock is run again: fn may be called several times.
 func (s *Store) QueueTx(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	for attempt := 1; ; attempt++ {
-		err := s.tx(ctx, s.queue, name, fn)
-		if attempt == maxDeadlocks || s.InTx(ctx) || !deadlocked(err) {
+		err := s.runTx(ctx, s.queue, name, fn)
+		if attempt == maxDeadlocks || s.InTx(ctx) || !isDeadlock(err) {
 			return err
 		}
 	}
@@ -48,23 +48,24 @@ func (s *Store) QueueTx(ctx context.Context, name string, fn func(ctx context.Co
 // maxDeadlocks is how often a transaction of the queue is tried when the database ends it for a deadlock.
 const maxDeadlocks = 4
 
-// deadlocked tells whether PostgreSQL has ended a transaction so that another one could go on.
-func deadlocked(err error) bool {
+// isDeadlock reports whether PostgreSQL has ended a transaction because of a deadlock.
+func isDeadlock(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "40P01"
 }
 
-// DB is for reading: the transaction in ctx, else a read handle.
+// DB returns the handle for reading: the transaction in ctx, else the pool of readers.
 func (s *Store) DB(ctx context.Context) *gorm.DB {
-	if st := s.state(ctx); st != nil {
+	if st := s.txStateOf(ctx); st != nil {
 		return st.db.WithContext(ctx)
 	}
 	return s.reader.WithContext(ctx)
 }
 
-// Writer is for writing: the transaction in ctx, else a handle on which everything fails with ErrNoTx.
+// Writer returns the handle for writing: the transaction in ctx, else a handle on which everything fails with
+// ErrNoTx.
 func (s *Store) Writer(ctx context.Context) *gorm.DB {
-	if st := s.state(ctx); st != nil {
+	if st := s.txStateOf(ctx); st != nil {
 		return st.db.WithContext(ctx)
 	}
 	db := s.reader.WithContext(ctx)
@@ -72,20 +73,21 @@ func (s *Store) Writer(ctx context.Context) *gorm.DB {
 	return db
 }
 
-// InTx tells whether ctx carries a running transaction of this store.
-func (s *Store) InTx(ctx context.Context) bool { return s.state(ctx) != nil }
+// InTx reports whether ctx carries a running transaction of this store.
+func (s *Store) InTx(ctx context.Context) bool { return s.txStateOf(ctx) != nil }
 
 // AfterCommit runs f once the outermost transaction in ctx has committed, and not at all if it, or the joined part that
 // called AfterCommit, is rolled back. Without a transaction f runs at once.
 func (s *Store) AfterCommit(ctx context.Context, f func()) {
-	if st := s.state(ctx); st != nil {
+	if st := s.txStateOf(ctx); st != nil {
 		st.after = append(st.after, f)
 		return
 	}
 	f()
 }
 
-func (s *Store) state(ctx context.Context) *txState {
+// txStateOf returns the running transaction of this store in ctx, or nil.
+func (s *Store) txStateOf(ctx context.Context) *txState {
 	st, _ := ctx.Value(txKey{s}).(*txState)
 	if st == nil || st.done {
 		return nil
@@ -93,13 +95,14 @@ func (s *Store) state(ctx context.Context) *txState {
 	return st
 }
 
-func (s *Store) tx(ctx context.Context, l *lane, name string, fn func(context.Context) error) error {
-	if st := s.state(ctx); st != nil {
-		return st.join(ctx, name, fn)
+// runTx runs fn in the transaction in ctx, else in a new one on l, and then the functions of AfterCommit.
+func (s *Store) runTx(ctx context.Context, l *lane, name string, fn func(context.Context) error) error {
+	if st := s.txStateOf(ctx); st != nil {
+		return st.runNested(ctx, name, fn)
 	}
-	after, err := s.outermost(ctx, l, name, fn)
+	after, err := s.runOutermost(ctx, l, name, fn)
 	if err != nil {
-		return s.explain(err)
+		return s.explainDiskError(err)
 	}
 	for _, f := range after {
 		f()
@@ -107,13 +110,14 @@ func (s *Store) tx(ctx context.Context, l *lane, name string, fn func(context.Co
 	return nil
 }
 
-func (s *Store) outermost(ctx context.Context, l *lane, name string, fn func(context.Context) error) ([]func(), error) {
-	leave, err := l.gate.enter(ctx, name, s.cfg.WriteWait)
+// runOutermost runs fn in a new transaction and returns what is to run after the commit.
+func (s *Store) runOutermost(ctx context.Context, l *lane, name string, fn func(context.Context) error) ([]func(), error) {
+	leave, err := l.gate.acquire(ctx, name, s.cfg.WriteWait)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	db, err := s.begin(ctx, l, name)
+	db, err := s.beginTx(ctx, l, name)
 	if err != nil {
 		return nil, err
 	}
@@ -127,33 +131,35 @@ func (s *Store) outermost(ctx context.Context, l *lane, name string, fn func(con
 	if err := fn(context.WithValue(ctx, txKey{s}, st)); err != nil {
 		return nil, err
 	}
-	if err := s.commit(ctx, st, name); err != nil {
+	if err := s.commitTx(ctx, st, name); err != nil {
 		return nil, err
 	}
 	return st.after, nil
 }
 
-func (s *Store) begin(ctx context.Context, l *lane, name string) (*gorm.DB, error) {
+// beginTx begins a transaction on l. If the database is busy, the error is a *BusyError.
+func (s *Store) beginTx(ctx context.Context, l *lane, name string) (*gorm.DB, error) {
 	started := time.Now()
 	db := l.db.WithContext(ctx).Begin()
 	switch {
 	case db.Error == nil:
 		return db, nil
 	case isBusy(db.Error):
-		return nil, s.other(l).busy(name, time.Since(started))
+		return nil, s.otherGate(l).busyError(name, time.Since(started))
 	}
 	return nil, fmt.Errorf("begin the write transaction %q: %w", name, db.Error)
 }
 
-// other is the gate of the lane that may hold the database's write lock against l.
-func (s *Store) other(l *lane) *gate {
+// otherGate returns the gate of the lane that may hold the database's write lock against l.
+func (s *Store) otherGate(l *lane) *gate {
 	if l == s.queue {
 		return s.writer.gate
 	}
 	return s.queue.gate
 }
 
-func (s *Store) commit(ctx context.Context, st *txState, name string) error {
+// commitTx commits a transaction and counts it.
+func (s *Store) commitTx(ctx context.Context, st *txState, name string) error {
 	if err := s.markForeign(ctx, st.db); err != nil {
 		return fmt.Errorf("commit the transaction %q: %w", name, err)
 	}
@@ -166,8 +172,8 @@ func (s *Store) commit(ctx context.Context, st *txState, name string) error {
 	return nil
 }
 
-// join runs fn inside the running transaction, behind a savepoint.
-func (st *txState) join(ctx context.Context, name string, fn func(context.Context) error) error {
+// runNested runs fn inside the running transaction, after a savepoint.
+func (st *txState) runNested(ctx context.Context, name string, fn func(context.Context) error) error {
 	st.depth++
 	point := "sp" + strconv.Itoa(st.depth)
 	kept := len(st.after)

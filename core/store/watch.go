@@ -9,11 +9,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// defaultWatch is the interval of Watch when none is given.
+// defaultWatch is the default interval of Watch.
 const defaultWatch = 500 * time.Millisecond
 
-// markForeign counts a commit of a process beside the core, so that the core's Watch notices it. The core's own commits
-// are not counted: they cost nothing and wake nobody.
+// markForeign counts a commit of a process other than the core, so that the core's Watch notices it. The core's own
+// commits are not counted.
 func (s *Store) markForeign(ctx context.Context, db *gorm.DB) error {
 	if s.cfg.Exclusive || !s.migrated.Load() {
 		return nil
@@ -44,7 +44,7 @@ func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func(
 			return ctx.Err()
 		case <-tick.C:
 		}
-		fresh, err := probe.look(ctx)
+		fresh, err := probe.foreignWrite(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("look for foreign writes failed", "error", err)
 		}
@@ -54,7 +54,7 @@ func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func(
 	}
 }
 
-// probe remembers what the database looked like.
+// probe holds the state of the database when it was last checked.
 type probe struct {
 	store   *Store
 	db      *sql.DB // SQLite only: a connection of its own, for its own view of data_version
@@ -74,7 +74,7 @@ func (s *Store) newProbe(ctx context.Context) (*probe, error) {
 		db.SetMaxIdleConns(1)
 		p.db = db
 	}
-	if _, err := p.look(ctx); err != nil {
+	if _, err := p.foreignWrite(ctx); err != nil {
 		p.close()
 		return nil, fmt.Errorf("look for foreign writes: %w", err)
 	}
@@ -87,9 +87,9 @@ func (p *probe) close() {
 	}
 }
 
-// look tells whether somebody else wrote since the last look.
-func (p *probe) look(ctx context.Context) (bool, error) {
-	quiet, moved, err := p.lookVersion(ctx)
+// foreignWrite reports whether another process has written since the last call.
+func (p *probe) foreignWrite(ctx context.Context) (bool, error) {
+	quiet, moved, err := p.checkVersion(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -105,8 +105,8 @@ func (p *probe) look(ctx context.Context) (bool, error) {
 	return counted || (moved && quiet), nil
 }
 
-// lookVersion tells whether the file changed, and whether this process can be ruled out as the one that changed it.
-func (p *probe) lookVersion(ctx context.Context) (quiet, moved bool, err error) {
+// checkVersion reports whether the file has changed, and whether this process has committed nothing meanwhile.
+func (p *probe) checkVersion(ctx context.Context) (quiet, moved bool, err error) {
 	if p.db == nil {
 		return false, false, nil
 	}

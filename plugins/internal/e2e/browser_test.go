@@ -121,7 +121,7 @@ func (b *browser) expect(part string) {
 }
 
 // browserLimit bounds each step in the browser. It is long, since the machine may be busy with other tests.
-const browserLimit = time.Minute
+const browserLimit = 2 * time.Minute
 
 // do runs steps within browserLimit.
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {

@@ -38,6 +38,8 @@ type Guard struct {
 	check *ssrf.Guardian
 	hint  string
 	pairs map[netip.AddrPort]bool
+	// networks says that some private address is permitted, to which any name may lead.
+	networks bool
 }
 
 type refusedError struct{ msg string }
@@ -70,12 +72,14 @@ func NewGuard(cfg GuardConfig) (*Guard, error) {
 		}
 		switch {
 		case !prefix.IsValid():
+			continue
 		case prefix.Addr().Is4():
 			v4 = append(v4, prefix)
 		default:
 			v6 = append(v6, prefix)
 		}
 	}
+	g.networks = len(v4)+len(v6)+len(g.pairs) > 0
 	g.check = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
 	return g, nil
 }
@@ -141,10 +145,27 @@ func (g *Guard) CheckHost(host string, port uint16) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return g.checkAddr(netip.AddrPortFrom(addr, port))
 	}
-	if g.isAllowed(host, port) || g.portUsed(port) {
+	switch {
+	case g.isAllowed(host, port):
 		return nil
+	case !g.portUsed(port):
+		return refused("port %d is not permitted%s", port, g.how())
+	case !g.networks && isInnerName(canonicalHost(host)):
+		return refused("address is not on the public internet%s", g.how())
 	}
-	return refused("port %d is not permitted%s", port, g.how())
+	return nil
+}
+
+// isInnerName reports whether a host name cannot belong to the public internet: it has one label, a top-level domain
+// that is reserved for inner use, or it is an IPv4 address in a short or numeric spelling.
+func isInnerName(name string) bool {
+	i := strings.LastIndexByte(name, '.')
+	top := name[i+1:]
+	if _, err := strconv.ParseUint(top, 0, 64); i < 0 || err == nil {
+		return true
+	}
+	return slices.Contains([]string{"localhost", "local", "internal", "lan", "home", "corp"}, top) ||
+		name == "home.arpa" || strings.HasSuffix(name, ".home.arpa")
 }
 
 // isAllowed reports whether a host name may be private on that port.

@@ -112,6 +112,31 @@ func TestGuardAllows(t *testing.T) {
 	}
 }
 
+// TestGuardRefusesInnerNames: a name that can only lead inside is refused before anything is looked up.
+func TestGuardRefusesInnerNames(t *testing.T) {
+	for raw, want := range map[string]bool{
+		"https://localhost/": false, "https://LOCALHOST./": false, "https://127.1/": false, "https://2130706433/": false, "https://0x7f.1/": false,
+		"https://printer/": false, "https://nas.local/": false, "https://metadata.google.internal/": false, "https://a.home.arpa/": false,
+		"https://push.example.com/": true, "https://1and1.example/": true, "https://local.example.org./": true,
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := newGuard(t, httpx.GuardConfig{}).CheckURL(u); (err == nil) != want {
+			t.Errorf("%s: %v", raw, err)
+		}
+		// Where an inner network is permitted, a name may lead there.
+		if err := newGuard(t, httpx.GuardConfig{Allow: []string{"10.0.0.0/8"}}).CheckURL(u); err != nil {
+			t.Errorf("%s with a network: %v", raw, err)
+		}
+	}
+	u := &url.URL{Scheme: "https", Host: "printer"}
+	if err := newGuard(t, httpx.GuardConfig{Allow: []string{"printer"}}).CheckURL(u); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestGuardTellsHowToPermit: a refusal that an operator can lift says how.
 func TestGuardTellsHowToPermit(t *testing.T) {
 	g, err := httpx.NewGuard(httpx.GuardConfig{Hint: "ask for it"})

@@ -190,6 +190,9 @@ func (s *splitter) line(line string) {
 // cutPoint finds where a line that is too long for a passage is cut: after a space or a full stop if there is one.
 func cutPoint(line string) int {
 	head := clip(line, maxPassage-1)
+	if head == "" { // not text: bytes that continue a character which never began
+		return maxPassage - 1
+	}
 	at := strings.LastIndexFunc(head, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("。！？；.", r) })
 	if at < len(head)/2 {
 		return len(head)

@@ -48,6 +48,15 @@ func TestSplitKeepsEverything(t *testing.T) {
 	})
 }
 
+// A damaged file has bytes that are no text.
+func TestSplitEndsOnDamagedText(t *testing.T) {
+	for _, p := range split(strings.Repeat("\x80", 3*maxPassage), false) {
+		if len(p.text) > maxPassage {
+			t.Errorf("a passage has %d bytes", len(p.text))
+		}
+	}
+}
+
 func TestExcerpt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := repeated(`([a-z]{1,9} ?|[中文。]{1,9}|\n){0,30}`).Draw(t, "text")

@@ -52,12 +52,12 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 # source.
 E2E       := ./plugins/internal/e2e
 GUARD     := ./core/guard
-E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 6
+E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 4
 
 test: $(TOOLS)/testsum
 	@mkdir -p bin
 	{ $(GO) test $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.json & \
-	$(GO) test -json -p 3 -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
+	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
 	(cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...); \
 	wait; cat bin/e2e.json; } | $(TOOLS)/testsum
 

@@ -131,7 +131,7 @@ func files(t *testing.T, dir string, visit func(path string, content []byte), su
 // generated is the line by which tools mark their files, as a comment of Go or of Markdown.
 var generated = regexp.MustCompile(`(?m)^(// Code generated .* DO NOT EDIT\.|<!-- Code generated .* DO NOT EDIT\. -->)$`)
 
-// isGenerated tells whether a tool wrote a file.
+// isGenerated reports whether a tool wrote a file.
 func isGenerated(content []byte) bool {
 	head, _, _ := bytes.Cut(content, []byte("\npackage "))
 	return generated.Match(head)

@@ -154,7 +154,7 @@ func (s *Sender) completeDelivery(ctx context.Context, d *delivery, state State,
 	return map[string]any{"state": state}, nil
 }
 
-// failDelivery ends a delivery that was not delivered, or perhaps not.
+// failDelivery records the end of a delivery that failed, or whose outcome is unknown.
 func (s *Sender) failDelivery(ctx context.Context, d *delivery, state State, reason string) error {
 	if err := s.endDelivery(ctx, d, state, reason, nil); err != nil {
 		return retryAfter(time.Second, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -251,9 +252,7 @@ func TestComposeOfSeveralWords(t *testing.T) {
 			second = bin.Path
 		}
 	}
-	if second == "" {
-		t.Skip("compose v2 is missing: PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
-	}
+	testkit.Require(t, "compose v2", second != "", "set PATCHBAY_TEST_COMPOSE2 to a docker-compose 2.x executable")
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	plugins := filepath.Join(home, ".docker", "cli-plugins")

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
 // guardedRoutes calls f for each route that a guard stands before.

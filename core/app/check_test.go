@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 )
 
 // TestCheckRefusesWhatServeRefuses starts a core with each configuration as well: both name the setting.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 )
 
 // syncBuffer is a buffer that several processes write to.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
 // TestProxySecretIsAskedFor: with a secret configured, the product believes names only beside it, and the deploy check is

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 // What the configuration, the database and the core itself know as secret does not get into the log, nor into the lines

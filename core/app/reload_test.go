@@ -16,9 +16,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 const eventuallyWithin = 15 * time.Second

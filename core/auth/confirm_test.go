@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/auth/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
 )
 
 // TestPasskeyCheck: what is to be confirmed needs a check of the last ten minutes, in the session itself.

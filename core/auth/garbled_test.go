@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/patchbay-dev/patchbay/core/auth/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
 )
 
 // TestGarbledAnswers: no answer of a browser, however it is damaged, gets in, makes a panic, or counts as our fault.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/auth/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 const publicURL = "https://patchbay.example.com"

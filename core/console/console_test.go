@@ -12,8 +12,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 // pages are those that an administrator sees; the first ones a member as well.

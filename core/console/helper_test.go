@@ -18,9 +18,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 func must(t testing.TB, err error) {

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,7 +38,8 @@ func edges() []edge {
 		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "sdk"), advice: "the supervisor is a process of its own"},
 		{from: []string{"core/console"}, may: with("core/console", "core/auth", "core/services"), advice: "pages show what services export"},
 		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},
-		{from: []string{"core/testkit"}, may: with("core/testkit"), advice: "testkit serves the tests of the shared packages too"},
+		{from: []string{"core/internal/testing/testkit"}, may: base, advice: "testkit serves the tests of the shared packages too"},
+		{from: []string{"core/internal/testing"}, may: with("core/internal/testing", "core/plugin", "core/auth", "sdk"), advice: "test support knows no service"},
 	}
 }
 
@@ -103,10 +106,29 @@ func TestOnlyTheWiringKnowsAll(t *testing.T) {
 				if !within(p.local(), "core/cmd") {
 					t.Errorf("%s imports core/cli: only main does", p.local())
 				}
-			case "core/testkit", "core/testkit/dockertest":
-				if !within(p.local(), "core/testkit") {
-					t.Errorf("%s imports core/testkit outside its tests", p.local())
-				}
+			}
+		}
+	}
+}
+
+// TestTestSupportStaysInTests fails when a package that binaries are built from imports what only tests may use: helpers,
+// doubles, and servers that imitate others. Such packages lie in core/internal/testing or in a folder named after what they
+// imitate and "test", or import testing; sdk/conformance is also run by "patchbay plugin test".
+func TestTestSupportStaysInTests(t *testing.T) {
+	folder, support := regexp.MustCompile(`^core/internal/testing/|test(/|$)`), map[string]bool{}
+	for _, p := range packages(t) {
+		support[p.ImportPath] = folder.MatchString(p.local()) || slices.Contains(p.Imports, "testing") && p.local() != "sdk/conformance"
+	}
+	if !support[module+"/core/internal/testing/testkit"] || !support[module+"/plugins/internal/dockertest"] {
+		t.Fatal("the packages of helpers were not found; have they moved?")
+	}
+	for _, p := range packages(t) {
+		if support[p.ImportPath] || p.local() == "sdk/conformance" {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if support[imp] {
+				t.Errorf("%s imports %s outside its tests", p.local(), strings.TrimPrefix(imp, module+"/"))
 			}
 		}
 	}
@@ -125,7 +147,7 @@ func TestForeignModules(t *testing.T) {
 		{"github.com/compose-spec", []string{"plugins/engine/docker", "core/services/containers"}, "compose files concern the containers service and its engine"},
 		{"github.com/gin-gonic/gin", []string{"core/httpd", "core/services", "core/console", "core/supervisor", "core/auth", "core/app", "plugins/internal/bench"}, "HTTP is for handlers"},
 		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify"}, "the database is reached through a package that owns its tables"},
-		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "sdk", "plugins/internal/bench"}, "processes of plugins are core/plugin's"},
+		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "core/internal/testing/testplugin", "sdk", "plugins/internal/bench"}, "processes of plugins are core/plugin's"},
 	}
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

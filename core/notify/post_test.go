@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

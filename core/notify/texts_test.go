@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/kinds"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
 // TestQueueTxOutlivesADeadlock has two transactions lock two rows in opposite order: PostgreSQL ends one of them, which is

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 // watch starts Watch and returns the counter of its calls.

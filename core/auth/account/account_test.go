@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/auth/passkeytest"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
 )
 
 func closed() auth.Access { return auth.Access{} }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )

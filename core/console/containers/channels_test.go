@@ -3,8 +3,8 @@ package containers
 import (
 	"errors"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 

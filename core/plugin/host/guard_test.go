@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )

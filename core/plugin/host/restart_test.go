@@ -17,9 +17,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	"github.com/patchbay-dev/patchbay/core/plugin/testplugin"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 func TestKilledPluginAnswersWithinASecond(t *testing.T) {

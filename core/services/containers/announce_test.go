@@ -11,10 +11,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/kinds"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

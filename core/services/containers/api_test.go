@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 

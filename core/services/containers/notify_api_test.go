@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/notify/kinds"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

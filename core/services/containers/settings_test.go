@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
 // TestSettingsEndpoints goes through ignore rules, settings, and the deploy check.

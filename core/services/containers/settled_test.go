@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 )
 
 // TestCandidateOutlivesAChange looks at what runs while an update waits for its new container, which fails in the end: that it

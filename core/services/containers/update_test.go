@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )

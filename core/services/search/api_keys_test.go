@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 

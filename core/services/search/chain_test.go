@@ -12,9 +12,9 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )

@@ -11,7 +11,7 @@ import (
 
 	gomcp "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/testkit"
 )
 
 // fillAdmin adds to fill what administrators look at: groups and owners of tokens, a thousand upstream keys with their

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"time"
 )
 

@@ -3,8 +3,8 @@ package docker_test
 import (
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/plugintest"

@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )

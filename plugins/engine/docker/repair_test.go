@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // user makes a user and returns the API key.
@@ -177,7 +179,7 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 	t.Parallel()
 	_, nodeErr := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
-	require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
+	testkit.Require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
 	dir := t.TempDir()
 	for _, name := range []string{"check.mjs", "package.json", "package-lock.json"} {
 		from := filepath.Join("openapi", name)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // fenced finds the code blocks of a document: language, the name of the file that it is, and text.
@@ -50,7 +52,7 @@ func TestAuthoringCommandsWorkAsPrinted(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed", "diff"} {
 		_, err := exec.LookPath(program)
-		require(t, program, err == nil, "install "+program)
+		testkit.Require(t, program, err == nil, "install "+program)
 	}
 	text, err := os.ReadFile(filepath.Join(root(), "sdk", "docs", "AUTHORING.md"))
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
 	"github.com/chromedp/cdproto/cdp"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -40,7 +42,7 @@ type browser struct {
 func browse(t testing.TB, c *core) *browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
-	require(t, "chromium", err == nil, "install Chromium, on Debian by apt-get install chromium")
+	testkit.Require(t, "chromium", err == nil, "install Chromium, on Debian by apt-get install chromium")
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.UserDataDir(t.TempDir()))
@@ -221,7 +223,7 @@ func (b *browser) authenticator(verifies bool) webauthn.AuthenticatorID {
 func axe(t testing.TB) string {
 	t.Helper()
 	_, err := exec.LookPath("npm")
-	require(t, "npm", err == nil, "install Node 20 or newer with npm")
+	testkit.Require(t, "npm", err == nil, "install Node 20 or newer with npm")
 	dir := t.TempDir()
 	for _, f := range []string{"package.json", "package-lock.json"} {
 		copyAll(t, filepath.Join("axe", f), filepath.Join(dir, f))

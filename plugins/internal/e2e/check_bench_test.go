@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // BenchmarkCheck times a check of 40 running services, each with an image of its own in a real registry, when nothing is

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // nodeClients installs the example clients into a directory of the test; args are for npm.
@@ -14,7 +16,7 @@ func nodeClients(t *testing.T, args ...string) (dir string) {
 	t.Helper()
 	_, nodeErr := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
-	require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
+	testkit.Require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
 	dir = t.TempDir()
 	files, err := filepath.Glob(filepath.Join(root(), "examples", "clients", "*.*"))
 	if err != nil || len(files) == 0 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // slowCompose is a compose command that takes its time, so that a test can hit the step that runs it.

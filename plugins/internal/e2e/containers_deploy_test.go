@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // TestDeployInAContainer builds the image, starts it as the example says, and has it look after a project of the host.
@@ -18,7 +20,7 @@ func TestDeployInAContainer(t *testing.T) {
 	t.Parallel()
 	bins := dockertest.Compose(t)
 	newest := bins[len(bins)-1]
-	require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
+	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
 	image := "patchbay-test/" + dockertest.Name(t) + ":dev"
 	build := exec.Command("make", "image", "IMAGE="+image, "COMPOSE="+newest.Path, "IMAGE_DIR="+t.TempDir())
 	build.Dir = root()

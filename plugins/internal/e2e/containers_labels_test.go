@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // project is what the tests read of a project that discovery has seen.

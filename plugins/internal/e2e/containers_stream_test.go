@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // curled is an event as curl shows it.
@@ -48,7 +50,7 @@ func (c *core) curl(t testing.TB, path string, seconds string, headers ...string
 func TestContainersStreams(t *testing.T) {
 	t.Parallel()
 	_, err := exec.LookPath("curl")
-	require(t, "curl", err == nil, "install curl")
+	testkit.Require(t, "curl", err == nil, "install curl")
 	bin := dockertest.Compose(t)[0]
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	c := startCore(t, containersHCL(bin.Path, ""))

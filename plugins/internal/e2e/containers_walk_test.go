@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // slowEnough is how long a new container takes to become healthy, so that its progress can be watched.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // TestContainersPackageWebhook has a code host tell of a published package: exactly one check of each service that uses it,

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -65,7 +67,7 @@ func installNode(t *testing.T, dir string) (program string) {
 	t.Helper()
 	program, err := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
-	require(t, "node", err == nil && npmErr == nil, "install Node 20 or newer with npm")
+	testkit.Require(t, "node", err == nil && npmErr == nil, "install Node 20 or newer with npm")
 	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -84,7 +86,7 @@ func pythonExample(t *testing.T) (dir string) {
 func requirePython(t *testing.T) {
 	t.Helper()
 	err := exec.Command(python, "-c", "import grpc, google.protobuf").Run()
-	require(t, "python3-grpcio", err == nil, "install Debian's packages python3-grpcio and python3-protobuf")
+	testkit.Require(t, "python3-grpcio", err == nil, "install Debian's packages python3-grpcio and python3-protobuf")
 }
 
 // inbox is an incoming webhook that keeps what it gets; other paths fail in their ways.

@@ -14,8 +14,6 @@ const (
 	envBin = "PATCHBAY_BIN"
 	// envRace builds the core with the race detector.
 	envRace = "PATCHBAY_E2E_RACE"
-	// envRequire makes missing components a failure when it is "all".
-	envRequire = "PATCHBAY_REQUIRE"
 	// envPostgres is the URL of a server on which databases may be created.
 	envPostgres = "PATCHBAY_TEST_POSTGRES"
 )
@@ -80,16 +78,4 @@ func root() string {
 		panic(err)
 	}
 	return dir
-}
-
-// require skips the test when a component is missing, or fails it where everything is required.
-func require(t testing.TB, component string, ok bool, hint string) {
-	t.Helper()
-	if ok {
-		return
-	}
-	if os.Getenv(envRequire) == "all" {
-		t.Fatalf("%s is required and missing: %s", component, hint)
-	}
-	t.Skipf("%s is missing: %s", component, hint)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // TestNotifyKilledAnyTime ends the core without warning at many moments after a check has begun. Whatever it was doing, the

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 const publicBase = "https://patchbay.example.org/below"

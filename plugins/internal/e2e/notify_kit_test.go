@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/internal/mta"
 	"github.com/patchbay-dev/patchbay/plugins/internal/pushtest"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram/telegramtest"

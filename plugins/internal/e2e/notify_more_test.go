@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram/telegramtest"
 )
 

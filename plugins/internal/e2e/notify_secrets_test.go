@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/notify/telegram/telegramtest"
 )
 

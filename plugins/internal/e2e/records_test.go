@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "github.com/mattn/go-sqlite3"    // the driver "sqlite3"
 )
@@ -32,7 +34,7 @@ func eachStorage(t *testing.T, test func(t *testing.T, s storage)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		admin := os.Getenv(envPostgres)
-		require(t, "postgres", admin != "", "set "+envPostgres+" to the URL of a server on which databases may be created")
+		testkit.Require(t, "postgres", admin != "", "set "+envPostgres+" to the URL of a server on which databases may be created")
 		t.Parallel()
 		name := newDatabase(t, admin)
 		test(t, storage{hcl: fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\n", name), postgres: name})

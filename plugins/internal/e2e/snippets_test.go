@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 var snippet = regexp.MustCompile(`(?s)<pre [^>]*aria-label="([^"]*)"><code>(.*?)</code></pre>`)
@@ -45,8 +47,8 @@ func TestGuideSnippets(t *testing.T) {
 	_, nodeErr := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
 	_, curlErr := exec.LookPath("curl")
-	require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
-	require(t, "curl", curlErr == nil, "install curl")
+	testkit.Require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
+	testkit.Require(t, "curl", curlErr == nil, "install curl")
 	c, _, token := startWeb(t, "", "")
 	shown := c.guide(t)
 	dir := t.TempDir()

@@ -19,10 +19,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// EnvRequire is the variable that turns skipped components into failures when it is "all".
-const EnvRequire = "PATCHBAY_REQUIRE"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+)
 
 const (
 	daemons    = "/usr/lib/postfix/sbin"
@@ -92,13 +91,7 @@ func require(t testing.TB) {
 	if os.Getuid() != 0 {
 		missing = "its processes can only be started by root"
 	}
-	switch {
-	case missing == "":
-	case os.Getenv(EnvRequire) == "all":
-		t.Fatalf("postfix is required and missing: %s", missing)
-	default:
-		t.Skipf("postfix is missing: %s", missing)
-	}
+	testkit.Require(t, "postfix", missing == "", missing)
 }
 
 func freePorts(t testing.TB, n int) (ports []int) {

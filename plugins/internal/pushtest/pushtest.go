@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -66,12 +68,7 @@ func Start(t testing.TB) *Service {
 	t.Helper()
 	_, nodeErr := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
-	if nodeErr != nil || npmErr != nil {
-		if os.Getenv("PATCHBAY_REQUIRE") == "all" {
-			t.Fatal("node is required and missing: install Node 20 or newer with npm")
-		}
-		t.Skip("node is missing: install Node 20 or newer with npm")
-	}
+	testkit.Require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
 	s := &Service{backend: start(t, install(t))}
 	target, err := url.Parse(s.backend)
 	if err != nil {

@@ -3,10 +3,11 @@ package email_test
 import (
 	"encoding/base64"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -83,12 +84,7 @@ func TestNobodyListens(t *testing.T) {
 // A password leaves the machine over an encrypted connection only.
 func TestPasswordNeedsEncryption(t *testing.T) {
 	own := ownAddress()
-	if own == "" {
-		if os.Getenv("PATCHBAY_REQUIRE") == "all" {
-			t.Fatal("an address besides loopback is required and missing: connect the machine to a network")
-		}
-		t.Skip("an address besides loopback is missing: connect the machine to a network")
-	}
+	testkit.Require(t, "an address besides loopback", own != "", "connect the machine to a network")
 	for _, query := range []string{"", "&tls=none", "&tls=opportunistic"} {
 		server := script(t, own, map[string]string{"EHLO": "250-hello\r\n250 AUTH PLAIN", "AUTH": "235 welcome"})
 		c, _ := client(t, `{}`)

@@ -6,10 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 
 	"google.golang.org/grpc/codes"
 
@@ -91,9 +92,6 @@ func ownAddress(t *testing.T) string {
 			return n.IP.String()
 		}
 	}
-	if os.Getenv("PATCHBAY_REQUIRE") == "all" {
-		t.Fatal("a private address besides loopback is required and missing: connect the machine to a network")
-	}
-	t.Skip("a private address besides loopback is missing: connect the machine to a network")
+	testkit.Require(t, "a private address besides loopback", false, "connect the machine to a network")
 	return ""
 }

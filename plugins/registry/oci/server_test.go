@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -34,12 +36,7 @@ type server struct{ host, dir string }
 func newServer(t testing.TB, dir, auth string) *server {
 	t.Helper()
 	bin, err := exec.LookPath("docker-registry")
-	if err != nil {
-		if os.Getenv("PATCHBAY_REQUIRE") == "all" {
-			t.Fatal("docker-registry is required and missing: install docker-registry")
-		}
-		t.Skip("docker-registry is missing: install docker-registry")
-	}
+	testkit.Require(t, "docker-registry", err == nil, "install docker-registry")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // The corpus is the documentation that comes with a package of the npm registry, in English and Chinese: 630 Markdown files

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // RegistryOptions say how a registry behaves.

@@ -3,8 +3,8 @@ package fake_test
 import (
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // commandLimit bounds each command of the helpers.

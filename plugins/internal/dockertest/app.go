@@ -33,7 +33,7 @@ type Behaviour struct {
 	PadBytes int
 }
 
-const appPackage = "github.com/patchbay-dev/patchbay/core/testkit/dockertest/app"
+const appPackage = "github.com/patchbay-dev/patchbay/plugins/internal/dockertest/app"
 
 // program is the compiled program; all images share it.
 var program = sync.OnceValues(func() ([]byte, error) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/testkit"
-	"github.com/patchbay-dev/patchbay/core/testkit/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 func TestAppsBehaveAsAsked(t *testing.T) {

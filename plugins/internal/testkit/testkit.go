@@ -1,0 +1,40 @@
+// Package testkit holds what the tests of several plugins share: components that may be missing, and waiting for a
+// condition. The core's tests have their own, since neither side imports the other.
+package testkit
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// EnvRequire is the variable that turns skipped components into failures when it is "all".
+const EnvRequire = "PATCHBAY_REQUIRE"
+
+// Require skips the test when ok is false, with a message that names the component and hint (how to provide it). With
+// PATCHBAY_REQUIRE=all it fails instead.
+func Require(t testing.TB, component string, ok bool, hint string) {
+	t.Helper()
+	if ok {
+		return
+	}
+	if os.Getenv(EnvRequire) == "all" {
+		t.Fatalf("%s is required and missing: %s", component, hint)
+	}
+	t.Skipf("%s is missing: %s", component, hint)
+}
+
+// pollEvery is the pause between two calls of done by Eventually.
+const pollEvery = 5 * time.Millisecond
+
+// Eventually calls done until it returns true, and fails the test with msg when that takes longer than within.
+func Eventually(t testing.TB, within time.Duration, done func() bool, msg string) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, msg)
+		}
+		time.Sleep(pollEvery)
+	}
+}

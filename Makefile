@@ -73,7 +73,7 @@ interruptions:
 bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
 	bin/bench -bin bin
-	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/console/search ./core/notify/card
+	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/services/search/pages ./core/notify/card
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local
@@ -81,7 +81,7 @@ bench: build
 generate:
 	mkdir -p $(TOOLS)
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen ./licences google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
-	$(TOOLS)/templ generate -path core/console
+	$(TOOLS)/templ generate -path core
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
 	$(TOOLS)/licences . $(LICENCES)

@@ -17,13 +17,13 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/console"
-	stacks "github.com/patchbay-dev/patchbay/core/console/containers"
-	pages "github.com/patchbay-dev/patchbay/core/console/search"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	stacks "github.com/patchbay-dev/patchbay/core/services/containers/pages"
+	"github.com/patchbay-dev/patchbay/core/services/search/pages"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
@@ -61,8 +61,8 @@ func (s *settings) openToAll() bool {
 }
 
 // sections are the pages of the services that are switched on.
-func (a *App) sections(set *settings) ([]console.Section, error) {
-	var out []console.Section
+func (a *App) sections(set *settings) ([]ui.Section, error) {
+	var out []ui.Section
 	if a.search != nil {
 		base, err := url.Parse(set.search.BaseURL)
 		if err != nil {

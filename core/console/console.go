@@ -26,7 +26,7 @@ type Config struct {
 	Providers Providers
 	// Services are the services that are switched on.
 	Services []Service
-	Sections []Section
+	Sections []ui.Section
 	Version  string
 	// Warnings returns the ids of texts that every page shows at present; nil for none.
 	Warnings func() []string
@@ -81,7 +81,7 @@ func (c *Console) nav() []ui.NavGroup {
 	out := []ui.NavGroup{{Items: []ui.NavItem{{TextID: "nav.home", Href: ui.Home, Key: "h"}}}}
 	for _, s := range c.cfg.Sections {
 		if len(s.Nav) > 0 {
-			out = append(out, s.group())
+			out = append(out, ui.NavGroup{TextID: s.Service + ".name", Items: s.Nav})
 		}
 	}
 	return append(out, ui.NavGroup{TextID: "nav.system", Items: []ui.NavItem{

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -140,7 +141,16 @@ func isGenerated(content []byte) bool {
 // line is the number of the line at an offset.
 func line(content []byte, at int) int { return bytes.Count(content[:at], []byte("\n")) + 1 }
 
-// within tells whether a package path is one of the folders or lies below one.
-func within(path string, folders ...string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
+// within reports whether a package path is one of the folders or lies below one. An asterisk in a folder stands for any
+// one name.
+func within(name string, folders ...string) bool {
+	parts := strings.Split(name, "/")
+	return slices.ContainsFunc(folders, func(f string) bool {
+		n := strings.Count(f, "/") + 1
+		if len(parts) < n {
+			return false
+		}
+		ok, err := path.Match(f, strings.Join(parts[:n], "/"))
+		return ok && err == nil
+	})
 }

@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+func (p pages) discoveryRoutes() []httpd.Route {
+	return []httpd.Route{
+		get("/discovery", p.discovery), get("/discovery/live", p.discoveryLive),
+		post("/discovery/scan", func(c *gin.Context) {
+			id, err := p.service.Discover(c.Request.Context())
+			p.began(c, id, err)
+		}),
+		post("/discovery/archive", p.archiveProject(true, "containers.project.archived")),
+		post("/discovery/accept-move", func(c *gin.Context) {
+			files := strings.Split(c.PostForm("files"), "\n")
+			id, err := p.service.AcceptMove(c.Request.Context(), c.PostForm("project"), c.PostForm("workingDir"), files)
+			p.began(c, id, err)
+		}),
+		post("/discovery/restore", p.archiveProject(false, "containers.project.restored")),
+	}
+}
+
+// archiveProject takes the name of a project from a form: it may hold whatever compose allows.
+func (p pages) archiveProject(archive bool, toast string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		name := c.PostForm("project")
+		p.done(c, "/discovery", toast, p.service.ArchiveProject(c.Request.Context(), name, archive), "Name", name)
+	}
+}
+
+// discoveryView is what discovery knows.
+type discoveryView struct {
+	Archived string
+	Projects []service.Project
+	Last     []service.Job
+}
+
+func (p pages) discoveryView(ctx context.Context, archived string) (out discoveryView, err error) {
+	out.Archived = archived
+	if out.Projects, err = p.service.Projects(ctx, archived); err != nil {
+		return out, err
+	}
+	out.Last, _, err = p.service.ListJobs(ctx, service.JobFilter{Types: []string{service.JobDiscovery}, Limit: 3})
+	return out, err
+}
+
+func (p pages) discovery(c *gin.Context) {
+	d, err := p.discoveryView(c.Request.Context(), c.Query("archived"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.discovery.title")
+	p.kit.Render(c, v, http.StatusOK, discoveryPage(v, p, d))
+}
+
+func (p pages) discoveryLive(c *gin.Context) {
+	archived := c.Query("archived")
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		d, err := p.discoveryView(c.Request.Context(), archived)
+		return discoveryParts(v, p, d), false, err
+	})
+}
+
+// warned tells whether what discovery says of a project is only a warning.
+func warned(why string) bool { return strings.HasPrefix(why, "warning") }
+
+// remedy is what to do about what discovery says of a project; empty if nothing is known.
+func remedy(v *ui.View, why string) string {
+	kind := strings.TrimPrefix(strings.TrimPrefix(why, "warning:"), " ")
+	kind, _, _ = strings.Cut(kind, ":")
+	return v.Word("containers.remedy."+strings.TrimSpace(kind), "")
+}
+
+// inferenceView is what is known of the versions behind digests.
+type inferenceView struct {
+	service.InferenceOverview
+	Query, Status string
+	// Services lead from a digest to a service that runs it or may get it.
+	Services map[string]service.ServiceDetail
+}
+
+// inferenceStatuses are those that rows can be filtered by.
+func inferenceStatuses() []string {
+	return []string{"missing", "queued", "running", "ready", "stale", "all_failed"}
+}
+
+func (p pages) inferenceView(c *gin.Context) (out inferenceView, err error) {
+	out.Query, out.Status = c.Query("q"), c.Query("status")
+	page, _ := strconv.Atoi(c.Query("page"))
+	ctx := c.Request.Context()
+	if out.InferenceOverview, err = p.service.InferenceOverview(ctx, service.InferenceQuery{Query: out.Query, Status: out.Status, Page: page, PerPage: jobsShown}); err != nil {
+		return out, err
+	}
+	list, err := p.service.Overview(ctx, service.ArchivedExclude)
+	out.Services = map[string]service.ServiceDetail{}
+	for _, st := range list {
+		for _, s := range st.Services {
+			if s.Candidate != nil {
+				out.Services[s.Candidate.Digest] = s
+			}
+			out.Services[s.Image.Digest] = s
+		}
+	}
+	return out, err
+}
+
+func (i inferenceView) address(path string, page int) string {
+	number := ""
+	if page > 1 {
+		number = strconv.Itoa(page)
+	}
+	return ui.Address(path, "q", i.Query, "status", i.Status, "page", number)
+}
+
+func (p pages) inference(c *gin.Context) {
+	i, err := p.inferenceView(c)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.inference.title")
+	p.kit.Render(c, v, http.StatusOK, inferencePage(v, p, i))
+}
+
+func (p pages) inferenceLive(c *gin.Context) {
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		i, err := p.inferenceView(c)
+		return inferenceParts(v, p, i), false, err
+	})
+}

@@ -1,0 +1,234 @@
+package pages
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// moment is a time of the API; the zero time if there is none.
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// short is a digest as people compare them: its first twelve digits.
+func short(digest string) string {
+	_, hex, ok := strings.Cut(digest, ":")
+	if !ok || len(hex) < 12 {
+		return dash(digest)
+	}
+	return hex[:12]
+}
+
+func dash(s string) string { return cmp.Or(s, "–") }
+
+// dependentNames are the names of dependents in their order.
+func dependentNames(list []service.Dependent) string {
+	names := make([]string, len(list))
+	for i, d := range list {
+		names[i] = d.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+
+// tone is the class of a state's pill.
+func tone(state string) string {
+	switch state {
+	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match", "project.active", "inference.ready",
+		"channel.on", "delivery.delivered", "severity.success":
+		return "ok"
+	case "updatable", "refreshing", "inference.queued", "inference.running", "updated", "hook.queued", "hook.running",
+		"delivery.waiting", "delivery.sending", "severity.info":
+		return "info"
+	case "up.partial", "archMismatch", "waiting", "missing", "hint", "conflict", "skipped_by_size", "marked_missing",
+		"arch.mismatch", "arch.unknown", "hook.missing", "hook.conflict", "project.missing", "inference.stale",
+		"channel.incomplete", "channel.unreachable", "delivery.unknown", "severity.warning":
+		return "warn"
+	case "fail", "rejected", "hook.error", "project.invalid", "inference.all_failed", "channel.failed", "delivery.failed", "severity.error":
+		return "bad"
+	}
+	return ui.Tone(state)
+}
+
+// word is the word for a state of this service.
+func word(v *ui.View, state string) string {
+	return v.Word("containers.state."+state, v.State(state))
+}
+
+// current is the version that a service runs, as people call it.
+func current(d service.ServiceDetail) string { return cmp.Or(d.Image.ResolvedTag, d.Image.Tag) }
+
+// next is the version that a service may get.
+func next(d service.ServiceDetail) string {
+	if d.Candidate == nil {
+		return ""
+	}
+	return cmp.Or(d.Candidate.ResolvedTag, d.Candidate.Tag)
+}
+
+// cpu is a share of processor time; 100 is one core.
+func cpu(percent float64) string { return strconv.FormatFloat(percent, 'f', 1, 64) + " %" }
+
+// stateOf sums the states of services up.
+func stateOf(services []service.ServiceDetail) string {
+	n, all := map[service.LifecycleState]int{}, 0
+	for _, s := range services {
+		if !s.Archived {
+			n[s.State]++
+			all++
+		}
+	}
+	switch {
+	case all == 0 || n[service.StateUnknown] == all:
+		return string(service.StateUnknown)
+	case n[service.StateRunning] == all:
+		return string(service.StateRunning)
+	case n[service.StateStopped] == all:
+		return string(service.StateStopped)
+	}
+	return string(service.StatePartial)
+}
+
+// took is how long a job ran, or runs.
+func took(v *ui.View, j service.Job) string {
+	began, ended := moment(j.StartedAt), moment(j.FinishedAt)
+	switch {
+	case began.IsZero():
+		return "–"
+	case ended.IsZero():
+		return v.Span(v.Now.Sub(began))
+	}
+	return v.Millis(max(ended.Sub(began), time.Millisecond))
+}
+
+func final(status string) bool { return status != "queued" && status != "running" }
+
+// shownStatus is the status of a job with the wish that it stop.
+func shownStatus(j service.Job) string {
+	if j.CancelRequested && !final(j.Status) {
+		return "cancel_requested"
+	}
+	return j.Status
+}
+
+// jobName is what a job does, in words.
+func jobName(v *ui.View, j service.Job) string {
+	id := "containers.job." + j.Type
+	switch {
+	case j.Mode == service.ModeDryRun:
+		id += ".dry"
+	case j.Action != "":
+		id += "." + j.Action
+	}
+	return v.Word(id, v.Word("containers.job."+j.Type, j.Type))
+}
+
+// actor is who made a job.
+func actor(v *ui.View, name string) string { return v.Word("containers.actor."+name, name) }
+
+// reason is why a job was made.
+func reason(v *ui.View, name string) string { return v.Word("containers.reason."+name, name) }
+
+// seconds is a setting in seconds in its field of the form; empty for the default.
+func seconds(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return itoa(*n)
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// summed are the counts of the stacks.
+type summed struct{ Stacks, Services, Running, Updates int }
+
+func sumUp(list []service.StackDetail) (out summed) {
+	for _, st := range list {
+		out.Stacks++
+		for i := range st.Services {
+			s := &st.Services[i]
+			if s.Archived {
+				continue
+			}
+			out.Services++
+			if s.State == service.StateRunning {
+				out.Running++
+			}
+			if s.Actionable() && !st.Archived {
+				out.Updates++
+			}
+		}
+	}
+	return out
+}
+
+// asking are the attributes of a form that asks before it is sent.
+func asking(text string) templ.Attributes {
+	if text == "" {
+		return nil
+	}
+	return templ.Attributes{"data-confirm": text}
+}
+
+// statusOf is what there is to do with a service: up to date only counts once it was checked.
+func statusOf(s serviceView) string {
+	if s.Candidate == nil && s.CheckedAt == "" {
+		return "unchecked"
+	}
+	return s.Status
+}
+
+// inferred tells why no tags are known that stand for what runs.
+func inferred(v *ui.View, s serviceView) string {
+	if s.Inference == nil || s.Inference.Status == "ready" {
+		return v.T("containers.tags.none")
+	}
+	return v.T("containers.tags.pending")
+}
+
+// usageLabel is a chart in words.
+func usageLabel(v *ui.View, s serviceView, kind string) string {
+	now := "–"
+	if s.Usage != nil && kind == "cpu" {
+		now = cpu(s.Usage.CPUPercent)
+	} else if s.Usage != nil {
+		now = v.Bytes(s.Usage.MemUsedBytes)
+	}
+	return v.T("containers.usage."+kind+".label", "Window", v.T("containers.window."+s.Window), "Now", now)
+}
+
+// backupState is what became of a backup, also later.
+func backupState(b service.Backup) string {
+	if b.DeletedAt != "" {
+		return "deleted"
+	}
+	return b.Status
+}
+
+// pretty is JSON for reading.
+func pretty(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,228 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+const (
+	hooksPath = "/host-packages"
+	// deliveriesShown is how many of the newest deliveries the page shows.
+	deliveriesShown = 30
+)
+
+func (p pages) hookRoutes() []httpd.Route {
+	return []httpd.Route{
+		get(hooksPath, p.hooks), get(hooksPath+"/live", p.hooksLive), get(hooksPath+"/inbox", p.inboxLive),
+		post(hooksPath+"/settings", p.saveHooks),
+		post(hooksPath+"/targets", p.addTarget),
+		post(hooksPath+"/targets/remove", func(c *gin.Context) {
+			input := c.PostForm("input")
+			p.done(c, hooksPath, "containers.hooks.target.removed", p.service.RemoveTarget(c.Request.Context(), input), "Input", input)
+		}),
+		post(hooksPath+"/repos/select", func(c *gin.Context) {
+			_, err := p.service.SelectRepo(c.Request.Context(), c.PostForm("repo"), c.PostForm("selected") != "")
+			p.done(c, back(c, hooksPath), "containers.hooks.selected", err, "Repo", c.PostForm("repo"))
+		}),
+		post(hooksPath+"/repos/bulk", func(c *gin.Context) {
+			n, err := p.service.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repos(), c.PostForm("to") == "selected", false)
+			p.done(c, back(c, hooksPath), "containers.hooks.selected.many", err, "N", strconv.Itoa(n))
+		}),
+		post(hooksPath+"/repos/delete", func(c *gin.Context) {
+			id, err := p.service.DeleteRepo(c.Request.Context(), c.PostForm("repo"))
+			p.began(c, id, err)
+		}),
+		post(hooksPath+"/sync", p.syncHooks),
+		get(hooksPath+"/conflict", p.hookConflict), post(hooksPath+"/conflict", p.resolveConflict),
+	}
+}
+
+// hookFilter is what the page is confined to, as in its address.
+type hookFilter struct {
+	Query, Selected, Decision string
+	Page                      int
+}
+
+func hookFilterOf(value func(string) string) hookFilter {
+	f := hookFilter{Query: strings.TrimSpace(value("q")), Selected: value("selected"), Decision: value("decision")}
+	f.Page, _ = strconv.Atoi(value("page"))
+	f.Page = max(1, f.Page)
+	return f
+}
+
+func (f hookFilter) address(path string, page int) string {
+	number := ""
+	if page > 1 {
+		number = strconv.Itoa(page)
+	}
+	return ui.Address(path, "q", f.Query, "selected", f.Selected, "decision", f.Decision, "page", number)
+}
+
+func (f hookFilter) repos() service.RepoFilter {
+	out := service.RepoFilter{Query: f.Query, Selected: f.Selected}
+	if out.Selected == "" {
+		out.Selected = "all"
+	}
+	return out
+}
+
+// hooksView is what the page of package webhooks shows.
+type hooksView struct {
+	Filter   hookFilter
+	Settings service.HookSettings
+	Sum      service.HookOverview
+	Repos    service.RepoPage
+	Inbox    service.DeliveryPage
+	// Callback is what the callback URL probably is, while none is set.
+	Callback string
+}
+
+// attention is how many webhooks are not as they should be.
+func (h hooksView) attention() int {
+	return h.Sum.Summary.Missing + h.Sum.Summary.Conflict + h.Sum.Summary.Error
+}
+
+func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err error) {
+	out.Filter = f
+	if out.Settings, err = p.service.HookSettings(ctx); err != nil {
+		return out, err
+	}
+	if out.Sum, err = p.service.HookOverview(ctx); err != nil {
+		return out, err
+	}
+	if out.Repos, err = p.service.TrackedRepos(ctx, f.repos(), f.Page, jobsShown); err != nil {
+		return out, err
+	}
+	if out.Callback = out.Settings.CallbackURL; out.Callback == "" {
+		if base := p.service.PublicPages(ctx); strings.HasPrefix(base, "https://") {
+			out.Callback = base + "api/webhooks/host-packages"
+		}
+	}
+	out.Inbox, err = p.service.Deliveries(ctx, service.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+	return out, err
+}
+
+func (p pages) hooks(c *gin.Context) {
+	h, err := p.hooksView(c.Request.Context(), hookFilterOf(c.Query))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.hooks.title")
+	p.kit.Render(c, v, http.StatusOK, hooksPage(v, p, h))
+}
+
+func (p pages) hooksLive(c *gin.Context) {
+	f := hookFilterOf(c.Query)
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		h, err := p.hooksView(c.Request.Context(), f)
+		return repoParts(v, p, h), false, err
+	})
+}
+
+// inboxLive is made anew at each delivery.
+func (p pages) inboxLive(c *gin.Context) {
+	ctx, f := c.Request.Context(), hookFilterOf(c.Query)
+	sub := p.service.LiveDeliveries()
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
+		list, err := p.service.Deliveries(ctx, service.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+		return inboxParts(v, p, list), false, err
+	})
+}
+
+func (p pages) saveHooks(c *gin.Context) {
+	err := p.service.ChangeHookSettings(c.Request.Context(), service.HookChange{
+		Enabled: c.PostForm("enabled") != "", CallbackURL: c.PostForm("callback"), PAT: c.PostForm("pat"),
+	})
+	p.done(c, hooksPath, "containers.hooks.saved", err)
+}
+
+func (p pages) addTarget(c *gin.Context) {
+	t, n, err := p.service.AddTarget(c.Request.Context(), c.PostForm("input"))
+	p.done(c, hooksPath, "containers.hooks.target.added", err, "Input", t.Input, "N", strconv.Itoa(n))
+}
+
+// syncHooks has one webhook, or all, brought in line.
+func (p pages) syncHooks(c *gin.Context) {
+	ctx, repo := c.Request.Context(), c.PostForm("repo")
+	var job service.SyncJob
+	var err error
+	if repo != "" {
+		job, err = p.service.SyncRepoHook(ctx, repo)
+	} else {
+		job, err = p.service.SyncAllHooks(ctx)
+	}
+	p.began(c, job.JobID, err)
+}
+
+// hookConflict asks the code host which webhooks of a repository are there more than once.
+func (p pages) hookConflict(c *gin.Context) {
+	repo := c.Query("repo")
+	list, err := p.service.SyncHooks(c.Request.Context(), service.SyncRequest{DryRun: true, Repos: []string{repo}})
+	if err == nil && len(list) != 1 {
+		err = fault.New(fault.NotFound, "The repository is not tracked.")
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.hooks.conflict")
+	p.kit.Render(c, v, http.StatusOK, conflictPage(v, p, list[0]))
+}
+
+// resolveConflict keeps one webhook and deletes the others that the person saw.
+func (p pages) resolveConflict(c *gin.Context) {
+	repo, keep := c.PostForm("repo"), c.PostForm("keep")
+	gone := slices.DeleteFunc(c.PostFormArray("hook"), func(id string) bool { return id == keep })
+	list, err := p.service.SyncHooks(c.Request.Context(), service.SyncRequest{
+		Repos: []string{repo}, Conflicts: []service.ConflictChoice{{Repo: repo, Keep: keep, Delete: gone}},
+	})
+	if err == nil && len(list) == 1 && list[0].Action == "error" {
+		err = fault.New(fault.Conflict, "The webhooks could not be changed: %s", list[0].Message)
+	}
+	p.done(c, hooksPath, "containers.hooks.resolved", err, "Repo", repo)
+}
+
+// hookResult is the summary of a job about webhooks, whatever it did with them.
+type hookResult struct {
+	Op                                                                   string
+	Total, Created, Updated, Noop, Removed, OK, Missing, Conflict, Error int
+	Skipped                                                              string `json:"skippedReason"`
+	Repos                                                                []struct{ Repo, Action, Status, Message, Error string }
+}
+
+// reasonText is why a delivery was not acted on, in words.
+func reasonText(v *ui.View, why string) string { return v.Word("containers.hooks.reason."+why, why) }
+
+// show is the text of a choice of repositories.
+func show(selected string) string {
+	if selected == "" {
+		return "all"
+	}
+	return selected
+}
+
+// bulk are the fields that select all repositories of the filter, or none of them.
+func bulk(h hooksView, to string) []string {
+	return []string{"q", h.Filter.Query, "selected", h.Filter.Selected, "to", to, "back", h.Filter.address(hooksPath, 1)}
+}
+
+// ownerOnly is who a delivery is from that names no repository.
+func ownerOnly(d service.HookDelivery) string {
+	if d.FullName != "" {
+		return ""
+	}
+	return d.Owner
+}

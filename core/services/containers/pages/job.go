@@ -1,0 +1,264 @@
+package pages
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// jobView is one job with what its page shows.
+type jobView struct {
+	service.JobDetail
+	Names map[string]string
+	// stacks lead from the id of a service to that of its stack.
+	stacks map[string]string
+	Result result
+	// Before is how many lines of the log are left out while the job runs.
+	Before int
+}
+
+// liveLines is how many lines of its log the page of a running job shows, since each change sends all of them.
+const liveLines = 300
+
+func (p pages) jobView(ctx context.Context, id string) (out jobView, err error) {
+	if out.JobDetail, err = p.service.JobDetail(ctx, id); err != nil {
+		return out, err
+	}
+	list, err := p.service.Overview(ctx, service.ArchivedInclude)
+	if err != nil {
+		return out, err
+	}
+	out.Names, out.stacks = map[string]string{}, map[string]string{}
+	for _, st := range list {
+		out.Names[st.ID] = st.Name
+		for _, s := range st.Services {
+			out.Names[s.ID], out.stacks[s.ID] = st.Name+" / "+s.Name, st.ID
+		}
+	}
+	out.Result = resultOf(out.Job)
+	if over := len(out.Logs) - liveLines; over > 0 && !final(out.Status) {
+		out.Before, out.Logs = over, out.Logs[over:]
+	}
+	return out, nil
+}
+
+// link is the page of a service; empty if it is gone.
+func (j jobView) link(p pages, serviceID string) string {
+	if j.stacks[serviceID] == "" {
+		return ""
+	}
+	return p.serviceURL(j.stacks[serviceID], serviceID)
+}
+
+// name is that of a service, or its id once it is gone.
+func (j jobView) name(id string) string {
+	if n := j.Names[id]; n != "" {
+		return n
+	}
+	return id
+}
+
+func (p pages) job(c *gin.Context) {
+	j, err := p.jobView(c.Request.Context(), c.Param("jobId"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title = jobName(v, j.Job)
+	p.kit.Render(c, v, http.StatusOK, jobPage(v, p, j))
+}
+
+func (p pages) jobLive(c *gin.Context) {
+	ctx, id := c.Request.Context(), c.Param("jobId")
+	if _, err := p.service.JobDetail(ctx, id); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	sub := p.bus.Subscribe(queue.TopicOf(id))
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
+		j, err := p.jobView(ctx, id)
+		return jobParts(v, p, j), final(j.Status), err
+	})
+}
+
+func (p pages) cancelJob(c *gin.Context) {
+	id := c.Param("jobId")
+	_, err := p.service.CancelJob(c.Request.Context(), id)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.base+"/queue/"+id, ui.Toast{Kind: "info", TextID: "containers.job.canceled"})
+}
+
+// result is the summary of a job, read by its type; what does not apply is nil.
+type result struct {
+	Update    *service.UpdateSummary
+	Plan      *service.Plan
+	Check     *service.CheckSummary
+	Discovery *service.ScanResult
+	Runtime   *service.RuntimeSummary
+	Lifecycle *service.LifecycleSummary
+	Restore   *service.RestoreSummary
+	Hooks     *hookResult
+	// Raw is the summary as it is, where there is nothing else to show of it.
+	Raw string
+}
+
+func resultOf(j service.Job) (out result) {
+	raw := strings.TrimSpace(string(j.Summary))
+	if raw == "" || raw == "{}" {
+		return out
+	}
+	ok := false
+	switch j.Type {
+	case service.JobUpdate, service.JobRollback:
+		if j.Mode == service.ModeDryRun {
+			out.Plan, ok = read[service.Plan](j)
+		} else {
+			out.Update, ok = read[service.UpdateSummary](j)
+		}
+	case service.JobCheck:
+		out.Check, ok = read[service.CheckSummary](j)
+	case service.JobDiscovery:
+		var sum *service.DiscoverySummary
+		if sum, ok = read[service.DiscoverySummary](j); ok {
+			out.Discovery = &sum.Scan
+		}
+	case service.JobRuntimeScan:
+		out.Runtime, ok = read[service.RuntimeSummary](j)
+	case service.JobServiceLifecycle, service.JobStackLifecycle:
+		out.Lifecycle, ok = read[service.LifecycleSummary](j)
+	case service.JobRestore:
+		out.Restore, ok = read[service.RestoreSummary](j)
+	case service.JobHook, service.JobHookSyncAll, service.JobHookSyncRepo:
+		out.Hooks, ok = read[hookResult](j)
+	}
+	if !ok {
+		out.Raw = pretty(j.Summary)
+	}
+	return out
+}
+
+func read[T any](j service.Job) (*T, bool) {
+	out := new(T)
+	if json.Unmarshal(j.Summary, out) != nil {
+		return nil, false
+	}
+	return out, true
+}
+
+// changedIDs are the services that a summary tells of, in a fixed order.
+func changedIDs(u service.ChangeSummary) []string {
+	var out []string
+	for id := range u.OldDigests {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// outcome is what became of one service of an update.
+func outcome(u service.ChangeSummary, id string) string {
+	switch {
+	case slices.Contains(u.ChangedServices, id):
+		return "success"
+	case u.Rollback != nil && u.FailedService == id:
+		return "rolled_back"
+	case u.Canceled && u.FailedService == id:
+		return "canceled"
+	}
+	return "failed"
+}
+
+// failureStep is the step at which a job failed; empty if it did not.
+func failureStep(j service.Job) string {
+	if sum, ok := read[service.UpdateSummary](j); ok {
+		if part := sum.Deciding(); part != nil {
+			return part.FailureStep
+		}
+	}
+	return ""
+}
+
+// resultText is why a job did not succeed, in words.
+func resultText(v *ui.View, j service.Job) string {
+	if j.ResultReason == nil {
+		return ""
+	}
+	if v.Lang == ui.English {
+		return j.ResultReason.Summary
+	}
+	id := "containers.failure.job"
+	switch {
+	case j.ResultReason.Raw != "":
+		id = "containers.failure." + j.ResultReason.Raw
+	case failureStep(j) != "":
+		id = "containers.failure." + failureStep(j)
+	}
+	return v.Word(id, v.T("containers.failure.job"))
+}
+
+// shownActions are what a discovery did, without what it left as it was.
+func shownActions(all []service.ScanAction) []service.ScanAction {
+	return slices.DeleteFunc(slices.Clone(all), func(a service.ScanAction) bool { return a.Action == "skipped" })
+}
+
+// phase is the part of a job that it is in, in words.
+func phase(v *ui.View, name string) string {
+	return v.Word("containers.phase."+name, v.Word("containers.step."+name, name))
+}
+
+// noteTone is the class of the note that says why a job did not succeed.
+func noteTone(status string) string {
+	switch status {
+	case "rolled_back":
+		return "warn"
+	case "canceled":
+		return "off"
+	}
+	return "bad"
+}
+
+func failureTone(u service.ChangeSummary) string {
+	if u.Rollback != nil {
+		return "warn"
+	}
+	return "bad"
+}
+
+// cancelText is the text that says what it means to cancel a job.
+func cancelText(j service.Job) string {
+	switch {
+	case j.Status == "queued":
+		return "containers.job.cancel.queued"
+	case j.Type == service.JobUpdate && j.Mode != service.ModeDryRun, j.Type == service.JobRollback:
+		return "containers.job.cancel.update"
+	case j.Type == service.JobRestore, j.Type == service.JobServiceLifecycle, j.Type == service.JobStackLifecycle:
+		return "containers.job.cancel.state"
+	}
+	return "containers.job.cancel.read"
+}
+
+// planAgain is where what a dry run has planned is done.
+func planAgain(p pages, j jobView) string {
+	return ui.Address(p.base+"/stacks/update", "service", j.ServiceID, "stack", map[bool]string{true: j.StackID}[j.ServiceID == ""])
+}
+
+func yes(v *ui.View, on bool) string {
+	if on {
+		return v.T("containers.yes")
+	}
+	return v.T("containers.no")
+}

@@ -1,0 +1,42 @@
+package pages
+
+import (
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// lifecycleView is what can be started and stopped: a stack, or a service of it.
+type lifecycleView struct {
+	// URL takes the action; Project and Service are what compose is told, Name is what people call it.
+	URL, Project, Service, Name string
+	State                       service.LifecycleState
+	Jobs                        []service.ActiveJob
+	// Unavailable is why it cannot be started or stopped; empty if it can.
+	Unavailable string
+}
+
+// actions are those that make sense in a state.
+func (l lifecycleView) actions() []string {
+	switch l.State {
+	case service.StateRunning:
+		return []string{service.ActionRestart, service.ActionStop}
+	case service.StateStopped:
+		return []string{service.ActionStart}
+	}
+	return []string{service.ActionStart, service.ActionRestart, service.ActionStop}
+}
+
+// ask is the question before an action; a start needs none.
+func (l lifecycleView) ask(v *ui.View, p pages, action string) string {
+	if action == service.ActionStart {
+		return ""
+	}
+	return v.T("containers."+action+".confirm", "Name", l.Name, "Command", p.lifecycleCommand(l.Project, action, l.Service))
+}
+
+// archOf are the platforms of a candidate.
+func archOf(u updateView) string {
+	return dash(strings.Join(u.Rows[0].Service.Candidate.Arch, ", "))
+}

@@ -1,0 +1,283 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+const (
+	notifyPath = "/notifications"
+	// messagesShown is how many notifications of the history a page shows.
+	messagesShown = 50
+)
+
+func (p pages) notifyRoutes() []httpd.Route {
+	return []httpd.Route{
+		get(notifyPath, p.notifications), get(notifyPath+"/live", p.notificationsLive),
+		get(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p, service.PreviewKinds()[0], "")) }),
+		get(notifyPath+"/preview/:kind", p.preview), get(notifyPath+"/preview/:kind/mail", p.previewMail), get(notifyPath+"/preview/:kind/card.png", p.previewCard),
+		post(notifyPath+"/test", p.testChannel), post(notifyPath+"/switch", p.switchChannel),
+		post(notifyPath+"/events", p.saveEvents), post(notifyPath+"/channel", p.saveChannel),
+		post(notifyPath+"/keys", func(c *gin.Context) {
+			_, err := p.service.MakeVAPIDKeys(c.Request.Context())
+			p.changed(c, channelForm{Channel: service.ChannelWebPush}, "containers.notify.keys.made", err)
+		}),
+		post(notifyPath+"/subscriptions/remove", func(c *gin.Context) {
+			_, err := p.service.Unsubscribe(c.Request.Context(), "", c.PostForm("id"))
+			p.done(c, notifyPath+"#set-"+service.ChannelWebPush, "containers.notify.subscription.removed", err)
+		}),
+	}
+}
+
+// channelForm is what was sent to change a channel, without secrets, and why it was refused.
+type channelForm struct {
+	Channel string
+	Values  map[string]string
+	Err     *fault.Error
+}
+
+// notifyView is what the page shows.
+type notifyView struct {
+	Settings service.NotificationSettings
+	Channels []channelView
+	Browsers []service.Subscriber
+	Form     channelForm
+	History  historyView
+}
+
+// channelView is one channel, also one that no instance plays.
+type channelView struct {
+	Name string
+	service.ChannelState
+	// Gap is why it cannot be used; nil if it can.
+	Gap *fault.Error
+	// Last is its newest delivery; nil if there was none.
+	Last *service.MessageDelivery
+	// Answer is what became of a test, Refused why it or a change was refused. They are nil unless that is what the page answers.
+	Answer  *service.TestResult
+	Refused *fault.Error
+	// Refs are the instances that the settings name already.
+	Refs []string
+}
+
+// role tells whether its recipient is set in the console.
+func (ch channelView) role() bool { return slices.Contains(service.ChannelRoles(), ch.Name) }
+
+// state is what a person wants to know of it first.
+func (ch channelView) state() string {
+	switch {
+	case !ch.Available:
+		return "absent"
+	case ch.Gap != nil && ch.Gap.Code != fault.InvalidArgument:
+		return "unreachable"
+	case ch.Gap != nil:
+		return "incomplete"
+	case !ch.Enabled:
+		return "off"
+	case ch.Last != nil && ch.Last.State == "failed":
+		return "failed"
+	}
+	return "on"
+}
+
+// settingsView is the page without its history.
+func (p pages) settingsView(ctx context.Context) (out notifyView, err error) {
+	if out.Settings, err = p.service.NotificationSettings(ctx); err != nil {
+		return out, err
+	}
+	gaps, err := p.service.ChannelGaps(ctx)
+	if err != nil {
+		return out, err
+	}
+	last, err := p.service.LastDeliveries(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Channels = channelViews(out.Settings)
+	for i := range out.Channels {
+		ch := &out.Channels[i]
+		if err, ok := gaps[ch.Name]; ok {
+			ch.Gap = fault.As(err)
+		}
+		if d, ok := last[ch.Name]; ok {
+			ch.Last = &d
+		}
+	}
+	out.Browsers, err = p.service.Subscribers(ctx)
+	return out, err
+}
+
+// channelViews are all channels: those that can be used in the order of the roles, the others by name, and at the end the
+// roles that no instance plays.
+func channelViews(set service.NotificationSettings) []channelView {
+	var here, absent []channelView
+	for _, one := range []channelView{
+		{Name: service.ChannelChat, ChannelState: set.Chat.ChannelState}, {Name: service.ChannelEmail, ChannelState: set.Email.ChannelState},
+		{Name: service.ChannelWebhook, ChannelState: set.Webhook.ChannelState}, {Name: service.ChannelWebPush, ChannelState: set.WebPush.ChannelState},
+	} {
+		if one.Available {
+			here = append(here, one)
+		} else {
+			absent = append(absent, one)
+		}
+	}
+	roles := len(here)
+	for name, other := range set.Channels {
+		here = append(here, channelView{Name: name, ChannelState: other.ChannelState})
+	}
+	slices.SortFunc(here[roles:], func(a, b channelView) int { return cmp.Compare(a.Name, b.Name) })
+	var refs []string
+	for _, ch := range here {
+		refs = append(refs, ch.Instance)
+	}
+	for _, ch := range absent {
+		ch.Refs = refs
+		here = append(here, ch)
+	}
+	return here
+}
+
+// channel is the one with a name; nil if there is none.
+func (n *notifyView) channel(name string) *channelView {
+	i := slices.IndexFunc(n.Channels, func(ch channelView) bool { return ch.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &n.Channels[i]
+}
+
+func (p pages) notifications(c *gin.Context) { p.showNotifications(c, http.StatusOK, nil) }
+
+// showNotifications answers with the page; more puts into it what an action has to say.
+func (p pages) showNotifications(c *gin.Context, status int, more func(*notifyView)) {
+	ctx := c.Request.Context()
+	n, err := p.settingsView(ctx)
+	if err == nil {
+		n.History, err = p.history(ctx, c.Query("before"))
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if more != nil {
+		more(&n)
+	}
+	v := p.view(c, "containers.notify.title")
+	p.kit.Render(c, v, status, notifyPage(v, p, n))
+}
+
+// notificationsLive keeps the newest part of the history current.
+func (p pages) notificationsLive(c *gin.Context) {
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		h, err := p.history(c.Request.Context(), "")
+		return historyPart(v, p, h), false, err
+	})
+}
+
+// testChannel sends a test and answers with what became of it: the channel's row for a page with script, else the whole page.
+func (p pages) testChannel(c *gin.Context) {
+	ctx, name := c.Request.Context(), c.PostForm("channel")
+	if name == "" {
+		p.kit.Fail(c, fault.New(fault.InvalidArgument, "The form does not say which channel to test.").With("field", "channel"))
+		return
+	}
+	got, err := p.service.TestNotification(ctx, name, "")
+	answer := func(n *notifyView) {
+		ch := n.channel(name)
+		if ch == nil {
+			return
+		}
+		if r, ok := got[name]; ok {
+			ch.Answer = &r
+		}
+		if err != nil {
+			ch.Refused = fault.As(err)
+		}
+	}
+	n, failed := p.settingsView(ctx)
+	if failed == nil && n.channel(name) == nil {
+		failed = err
+	}
+	if failed != nil {
+		p.kit.Fail(c, failed)
+		return
+	}
+	if c.GetHeader("HX-Request") == "" {
+		p.showNotifications(c, http.StatusOK, answer)
+		return
+	}
+	answer(&n)
+	v := p.view(c, "")
+	p.kit.Render(c, v, http.StatusOK, channelRow(v, p, *n.channel(name)))
+}
+
+func (p pages) switchChannel(c *gin.Context) {
+	name, on := c.PostForm("channel"), c.PostForm("on") != ""
+	toast := "containers.notify.switched.off"
+	if on {
+		toast = "containers.notify.switched.on"
+	}
+	p.changed(c, channelForm{Channel: name}, toast, p.service.ChangeNotifications(c.Request.Context(), switching(name, &on)))
+}
+
+// switching is the change that switches a channel.
+func switching(name string, on *bool) (out service.NotificationChange) {
+	switch name {
+	case service.ChannelChat:
+		out.Chat = &service.ChatChange{Enabled: on}
+	case service.ChannelEmail:
+		out.Email = &service.EmailChange{Enabled: on}
+	case service.ChannelWebhook:
+		out.Webhook = &service.WebhookChange{Enabled: on}
+	case service.ChannelWebPush:
+		out.WebPush = &service.PushChange{Enabled: on}
+	default:
+		out.Channels = map[string]service.OtherChange{name: {Enabled: on}}
+	}
+	return out
+}
+
+func (p pages) saveEvents(c *gin.Context) {
+	on := func(field string) *bool {
+		is := c.PostForm(field) != ""
+		return &is
+	}
+	err := p.service.ChangeNotifications(c.Request.Context(), service.NotificationChange{
+		Events: &service.EventChange{Update: on("update"), NewVersion: on("version"), WebhookAnomaly: on("anomaly")},
+	})
+	p.done(c, notifyPath, "containers.notify.saved", err)
+}
+
+// changed answers a change of a channel. What the channel says against it appears in the page, at the field.
+func (p pages) changed(c *gin.Context, form channelForm, toast string, err error) {
+	var f *fault.Error
+	if field := ""; errors.As(err, &f) && f.Code == fault.InvalidArgument {
+		if field, _ = f.Ext["field"].(string); strings.HasPrefix(field, form.Channel+".") {
+			form.Err = f
+			p.showNotifications(c, http.StatusBadRequest, func(n *notifyView) {
+				n.Form = form
+				if ch := n.channel(form.Channel); ch != nil {
+					ch.Refused = f
+				}
+			})
+			return
+		}
+	}
+	to := notifyPath
+	if len(form.Values) > 0 || form.Channel == service.ChannelWebPush {
+		to += "#set-" + form.Channel
+	}
+	p.done(c, to, toast, err)
+}

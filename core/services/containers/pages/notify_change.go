@@ -1,0 +1,137 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// maskedPart is how the settings write a password that they do not show.
+const maskedPart = "******"
+
+// setting is one field of the form of a channel.
+type setting struct {
+	// Channel and Member are its place in the settings of the API.
+	Channel, Member string
+	// Kind is the type of the input.
+	Kind string
+	// Value is what stands in the field; for a secret always empty.
+	Value string
+	// Shown is what the page tells of the value beside the field; for a secret it is masked or empty.
+	Shown string
+	// Secret fields keep what is stored when they are left empty; Set tells whether there is something.
+	Secret, Set bool
+	// Fixed fields are set in the configuration.
+	Fixed bool
+	// Err is why the value was refused; nil if it was not.
+	Err *fault.Error
+}
+
+func (f setting) id() string { return f.Channel + "-" + f.Member }
+
+// settingsOf are the fields of a channel, with what was sent in place of what is stored.
+func settingsOf(n notifyView, ch channelView) (out []setting) {
+	set := n.Settings
+	switch ch.Name {
+	case service.ChannelChat:
+		out = []setting{
+			{Member: "botToken", Kind: "password", Secret: true, Set: set.Chat.BotTokenConfigured},
+			{Member: "chatId", Kind: "text", Value: set.Chat.ChatID},
+		}
+	case service.ChannelEmail:
+		out = []setting{{Member: "smtpUrl", Kind: "text", Secret: true, Set: set.Email.SMTPURLConfigured, Shown: set.Email.SMTPURL}}
+	case service.ChannelWebhook:
+		out = []setting{
+			{Member: "url", Kind: "url", Value: set.Webhook.URL},
+			{Member: "secret", Kind: "password", Secret: true, Set: set.Webhook.SecretConfigured},
+		}
+	case service.ChannelWebPush:
+		out = []setting{{Member: "vapidSubject", Kind: "text", Value: set.WebPush.Subject}}
+	}
+	for i := range out {
+		f := &out[i]
+		f.Channel = ch.Name
+		f.Fixed = slices.Contains(ch.ReadOnly, f.Member)
+		if n.Form.Channel != ch.Name {
+			continue
+		}
+		if sent, ok := n.Form.Values[f.Member]; ok && !f.Secret && !f.Fixed {
+			f.Value = sent
+		}
+		if n.Form.Err != nil && n.Form.Err.Ext["field"] == ch.Name+"."+f.Member {
+			f.Err = n.Form.Err
+		}
+	}
+	return out
+}
+
+// formError is what a refusal says that belongs to no field of the form.
+func formError(n notifyView, ch channelView) *fault.Error {
+	if n.Form.Channel != ch.Name {
+		return nil
+	}
+	for _, f := range settingsOf(n, ch) {
+		if f.Err != nil {
+			return nil
+		}
+	}
+	return n.Form.Err
+}
+
+// saveChannel stores the fields of a channel. Secrets that are left empty stay as they are.
+func (p pages) saveChannel(c *gin.Context) {
+	form := channelForm{Channel: c.PostForm("channel"), Values: map[string]string{}}
+	field := func(name string) *string {
+		text, sent := c.GetPostForm(name)
+		if !sent {
+			return nil
+		}
+		form.Values[name] = text
+		return &text
+	}
+	hidden := func(name string) *string {
+		text := field(name)
+		delete(form.Values, name)
+		return text
+	}
+	var on *bool
+	if c.PostForm("on") != "" {
+		yes := true
+		on = &yes
+	}
+	change := switching(form.Channel, on)
+	switch {
+	case change.Chat != nil:
+		change.Chat.BotToken, change.Chat.ChatID = hidden("botToken"), field("chatId")
+	case change.Email != nil:
+		change.Email.SMTPURL = hidden("smtpUrl")
+	case change.Webhook != nil:
+		change.Webhook.URL, change.Webhook.Secret = field("url"), hidden("secret")
+	case change.WebPush != nil:
+		change.WebPush.Subject = field("vapidSubject")
+	default:
+		p.done(c, notifyPath, "", fault.New(fault.InvalidArgument, "The form does not say what to change."))
+		return
+	}
+	if masked := maskedField(change); masked != "" {
+		p.changed(c, form, "", fault.New(fault.InvalidArgument, "The password in it is masked: write it out, or leave the field empty to keep what is set.").
+			With("field", form.Channel+"."+masked).With("reason", "masked"))
+		return
+	}
+	p.changed(c, form, "containers.notify.saved", p.service.ChangeNotifications(c.Request.Context(), change))
+}
+
+// maskedField is the member of a change whose value holds a mask beside other things. It would be kept as it is stored, and
+// what was changed beside the mask lost.
+func maskedField(c service.NotificationChange) string {
+	if c.Email != nil && c.Email.SMTPURL != nil {
+		if text := *c.Email.SMTPURL; strings.Contains(text, maskedPart) && strings.Trim(text, "* ") != "" {
+			return "smtpUrl"
+		}
+	}
+	return ""
+}

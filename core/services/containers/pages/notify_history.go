@@ -1,0 +1,81 @@
+package pages
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// historyView is a page of the history.
+type historyView struct {
+	Messages []service.SentMessage
+	// Before is where it begins; empty for the newest. Next is where the next page begins; empty at the end.
+	Before, Next string
+}
+
+func (p pages) history(ctx context.Context, before string) (out historyView, err error) {
+	out.Before = before
+	out.Messages, err = p.service.NotificationHistory(ctx, before, messagesShown+1)
+	if len(out.Messages) > messagesShown {
+		out.Messages = out.Messages[:messagesShown]
+		out.Next = out.Messages[messagesShown-1].ID
+	}
+	return out, err
+}
+
+// sum is how many deliveries of a channel are in the same state.
+type sum struct {
+	Channel, State string
+	N              int
+}
+
+// sums are the deliveries of a message by channel and state, in the order in which they were made.
+func sums(all []service.MessageDelivery) (out []sum) {
+next:
+	for _, d := range all {
+		for i := range out {
+			if out[i].Channel == d.Channel && out[i].State == d.State {
+				out[i].N++
+				continue next
+			}
+		}
+		out = append(out, sum{d.Channel, d.State, 1})
+	}
+	return out
+}
+
+// over tells whether all deliveries of a message have ended.
+func over(m service.SentMessage) bool {
+	for _, d := range m.Deliveries {
+		if d.State == "waiting" || d.State == "sending" {
+			return false
+		}
+	}
+	return true
+}
+
+// uncertain tells whether one of them may have arrived or not.
+func uncertain(m service.SentMessage) bool {
+	for _, d := range m.Deliveries {
+		if d.State == "unknown" {
+			return true
+		}
+	}
+	return false
+}
+
+// channelName is what people call a channel.
+func channelName(v *ui.View, name string) string {
+	return v.Word("containers.notify.channel."+name, name)
+}
+
+func kindName(v *ui.View, kind string) string { return v.Word("containers.notify.kind."+kind, kind) }
+
+// olderURL is the address of the next page of the history.
+func olderURL(p pages, h historyView) string {
+	if h.Next == "" {
+		return ""
+	}
+	return ui.Address(p.base+notifyPath, "before", h.Next) + "#history"
+}

@@ -1,0 +1,91 @@
+package pages
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// mailPolicy is the content security policy of the HTML text, which is shown in a frame of our own pages: it runs nothing,
+// loads nothing but its style, and is nobody's origin.
+const mailPolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
+
+// previewURL is the address of the preview of a kind, or of a part of it.
+func previewURL(p pages, kind, part string) string {
+	return p.base + notifyPath + "/preview/" + kind + part
+}
+
+// previewOf is the preview that an address asks for, with its language; it answers itself when there is none.
+func (p pages) previewOf(c *gin.Context) (got service.Preview, locale string, ok bool) {
+	set, err := p.service.NotificationSettings(c.Request.Context())
+	if err == nil {
+		got, err = p.service.Preview(c.Request.Context(), c.Param("kind"))
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return got, "", false
+	}
+	return got, set.Locale, true
+}
+
+// preview shows what a notification of a kind looks like in each form.
+func (p pages) preview(c *gin.Context) {
+	got, locale, ok := p.previewOf(c)
+	if !ok {
+		return
+	}
+	v := p.view(c, "containers.notify.preview")
+	c.Writer = &framer{c.Writer}
+	p.kit.Render(c, v, http.StatusOK, previewPage(v, p, got, locale))
+}
+
+// framer lets a page hold frames of this site, which the policy of all pages does not.
+type framer struct{ gin.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (f *framer) WriteHeader(status int) {
+	h := f.Header()
+	h.Set("Content-Security-Policy", strings.TrimSuffix(h.Get("Content-Security-Policy"), ";")+"; frame-src 'self'")
+	f.ResponseWriter.WriteHeader(status)
+}
+
+// previewMail is the HTML text alone, as mail shows it.
+func (p pages) previewMail(c *gin.Context) {
+	got, locale, ok := p.previewOf(c)
+	if !ok {
+		return
+	}
+	var b bytes.Buffer
+	if err := mailPage(p.kit.View(c, ""), got, locale).Render(c.Request.Context(), &b); err != nil {
+		p.kit.Fail(c, fault.Wrap(err, fault.Internal, "The page could not be made."))
+		return
+	}
+	h := c.Writer.Header()
+	ui.Headers(h)
+	h.Set("Content-Security-Policy", mailPolicy)
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	c.Data(http.StatusOK, "text/html; charset=utf-8", b.Bytes())
+}
+
+// previewCard is the picture of a kind.
+func (p pages) previewCard(c *gin.Context) {
+	kind := c.Param("kind")
+	if !slices.Contains(service.PreviewKinds(), kind) {
+		p.kit.Fail(c, fault.New(fault.NotFound, "There is no kind of notification %q.", kind))
+		return
+	}
+	png, err := p.service.PreviewCard(c.Request.Context(), kind)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Data(http.StatusOK, "image/png", png)
+}

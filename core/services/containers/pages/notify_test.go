@@ -1,0 +1,301 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"image/png"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+const plantedBot = "12345:planted-bot-token"
+
+// needsToken has the chat refuse what has no token.
+func (s *site) needsToken() {
+	s.chat.OnValidate(func(to notify.Target) schema.Diagnostics {
+		if to.Secret == "" {
+			return schema.Diagnostics{{Severity: schema.Error, Summary: "the token of the bot is missing"}}
+		}
+		if strings.Contains(string(to.JSON), "bad") {
+			return schema.Errorf(schema.At("chatId"), "there is no chat %s", hostile)
+		}
+		return nil
+	})
+}
+
+// form is the field of a page's form with a name, as it stands in the page.
+func (p page) field(t testing.TB, id string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(p.body, `<input id="`+id+`"`)
+	if !ok {
+		t.Fatalf("there is no field %s in\n%s", id, p.body)
+	}
+	out, _, _ := strings.Cut(rest, ">")
+	return out
+}
+
+func TestNotificationsPage(t *testing.T) {
+	s := newSite(t, "/containers")
+	s.needsToken()
+	v := s.as(s.admin, "en")
+	p := v.get("/notifications")
+	p.is(t, "the page", http.StatusOK, "needs settings", "<span>Bot token: </span>", "the token of the bot is missing", "notify.chat", "notify.push", "pager", "notify.pager",
+		"Web Push needs a pair of VAPID keys", "Nothing was told yet", `notify &#34;&lt;plugin&gt;&#34; &#34;webhook&#34; {}`,
+		"notify = [notify.chat, notify.mail, notify.push, notify.pager, notify.webhook]", `hx-post="/containers/notifications/test"`, `action="/containers/notifications/test"`, "Sending…")
+	p.lacks(t, "the page", "data-push-key", `id="set-webhook"`)
+
+	v.lang = "zh"
+	v.get("/notifications").is(t, "in Chinese", http.StatusOK, "通知", "需要设置", "尚无通知", "如何添加Webhook", `<span>机器人令牌： </span><span lang="en">the token of the bot is missing`)
+	v.lang = "en"
+
+	v.post("/notifications/events", "version", "yes").is(t, "the events", http.StatusSeeOther)
+	set, err := s.service.NotificationSettings(t.Context())
+	must(t, err)
+	if want := (service.EventSwitches{NewVersion: true}); set.Events != want {
+		t.Errorf("events %+v, want %+v", set.Events, want)
+	}
+	if member := s.as(s.member, "en"); member.get("/notifications").status != http.StatusForbidden {
+		t.Error("a member sees the page")
+	}
+}
+
+// TestNotificationsChat: a refusal stands at its field with what was written, and a token that is left empty is kept.
+func TestNotificationsChat(t *testing.T) {
+	s := newSite(t, "/")
+	s.needsToken()
+	v := s.as(s.admin, "en")
+	p := v.post("/notifications/switch", "channel", "chat", "on", "yes")
+	p.is(t, "without a token", http.StatusBadRequest, "Not done.", `<details class="fold" open>`, `<p class="hint error"><span lang="en">the token of the bot is missing`)
+	p = v.post("/notifications/channel", "channel", "chat", "botToken", plantedBot, "chatId", "bad", "on", "yes")
+	p.is(t, "a wrong chat", http.StatusBadRequest, "there is no chat &lt;script&gt;", `value="bad"`)
+	p.lacks(t, "a wrong chat", hostile, plantedBot)
+	if f := p.field(t, "chat-chatId"); !strings.Contains(f, "autofocus") || !strings.Contains(f, `aria-invalid="true"`) {
+		t.Errorf("the field: %s", f)
+	}
+	if f := p.field(t, "chat-botToken"); strings.Contains(f, "autofocus") {
+		t.Errorf("the other field: %s", f)
+	}
+	v.post("/notifications/channel", "channel", "chat", "botToken", plantedBot, "chatId", "-42", "on", "yes").is(t, "the settings", http.StatusSeeOther)
+	p = v.get("/notifications")
+	p.is(t, "the page", http.StatusOK, ">on</span>", "Leave it empty to keep what is set.", `value="-42"`)
+	p.lacks(t, "the page", plantedBot)
+
+	v.post("/notifications/channel", "channel", "chat", "botToken", "", "chatId", "-43").is(t, "another chat", http.StatusSeeOther)
+	v.post("/notifications/test", "channel", "chat").is(t, "a test", http.StatusOK, "The channel has taken the test.", "<h1>", "delivered")
+	sent := s.chat.Sent()
+	if len(sent) != 1 || sent[0].Target.Secret.Reveal() != plantedBot || !strings.Contains(string(sent[0].Target.JSON), "-43") {
+		t.Errorf("sent %+v", sent)
+	}
+
+	s.chat.Configure(map[string]string{"bot_token": "", "chat_id": "-99"})
+	p = v.get("/notifications")
+	p.is(t, "set in the configuration", http.StatusOK, "set in the configuration", `value="-99"`)
+	for _, id := range []string{"chat-chatId", "chat-botToken"} {
+		if f := p.field(t, id); !strings.Contains(f, "readonly") || strings.Contains(f, "name=") {
+			t.Errorf("%s is %s", id, f)
+		}
+	}
+	v.post("/notifications/switch", "channel", "chat").is(t, "off", http.StatusSeeOther)
+	v.post("/notifications/switch", "channel", "nothing").is(t, "no channel", http.StatusBadRequest)
+	v.post("/notifications/channel", "channel", "pager").is(t, "no settings", http.StatusBadRequest)
+}
+
+// TestNotificationsMail: the password of the address is masked, kept when the field stays empty, and never half kept.
+func TestNotificationsMail(t *testing.T) {
+	const password = "planted-mail-password"
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:"+password+"@mail.example/?to=a@example.com", "on", "yes").is(t, "the address", http.StatusSeeOther)
+	p := v.get("/notifications")
+	p.is(t, "the page", http.StatusOK, "smtps://ops:******@mail.example/?to=a@example.com", "Leave it empty to keep what is set.")
+	if f := p.field(t, "email-smtpUrl"); !strings.Contains(f, `value=""`) {
+		t.Errorf("the field is %s", f)
+	}
+	for _, lang := range []string{"en", "zh"} {
+		v.lang = lang
+		p = v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:******@mail.example/?to=b@example.com")
+		p.is(t, "with a mask", http.StatusBadRequest, map[string]string{"en": "The password in it is masked", "zh": "其中的密码已被隐藏"}[lang])
+	}
+	v.lang = "en"
+	v.post("/notifications/channel", "channel", "email", "smtpUrl", "").is(t, "left empty", http.StatusSeeOther)
+	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusOK, "The channel has taken the test.")
+	if sent := s.mail.Sent(); len(sent) != 1 || !strings.Contains(sent[0].Target.Secret.Reveal(), password) {
+		t.Errorf("sent %+v", sent)
+	}
+	p = v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:"+password+"\x00@mail.example/")
+	p.is(t, "a wrong character", http.StatusBadRequest, "characters that cannot stand there")
+	for what, p := range map[string]page{"the refusal": p, "the page": v.get("/notifications"), "the preview": v.get("/notifications/preview/notification_test")} {
+		p.lacks(t, what, password)
+	}
+}
+
+// TestChannelStates: what a person wants to know first comes first.
+func TestChannelStates(t *testing.T) {
+	on := service.ChannelState{Enabled: true, Available: true}
+	failed, unknown := &service.MessageDelivery{State: "failed"}, &service.MessageDelivery{State: "unknown"}
+	for want, ch := range map[string]channelView{
+		"absent":      {ChannelState: service.ChannelState{Enabled: true}, Last: failed},
+		"unreachable": {ChannelState: on, Gap: fault.New(fault.PluginUnavailable, "It is away."), Last: failed},
+		"incomplete":  {ChannelState: on, Gap: fault.New(fault.InvalidArgument, "It lacks something."), Last: failed},
+		"off":         {ChannelState: service.ChannelState{Available: true}, Last: failed},
+		"failed":      {ChannelState: on, Last: failed},
+		"on":          {ChannelState: on, Last: unknown},
+	} {
+		if got := ch.state(); got != want {
+			t.Errorf("%s is %s", want, got)
+		}
+	}
+}
+
+// htmx sends a form as the pages' script does.
+func (v *visitor) htmx(path string, form ...string) page {
+	v.Helper()
+	v.script = true
+	defer func() { v.script = false }()
+	return v.post(path, form...)
+}
+
+// TestNotificationsTest: the answer of a test takes the place of the channel's row, in the channel's own words.
+func TestNotificationsTest(t *testing.T) {
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	s.other.Fail(notify.Permanent("REFUSED", "the pager says %s", hostile), notify.Unknown("the line broke"), nil)
+	for _, want := range [][]string{
+		{"The test was not delivered.", "the pager says &lt;script&gt;", "last delivery failed", "note full bad"},
+		{"It is not known whether the test arrived", "the line broke", "unknown"},
+		{"The channel has taken the test.", ">on</span>", "delivered"},
+	} {
+		p := v.htmx("/notifications/test", "channel", "pager")
+		p.is(t, "a test", http.StatusOK, want...)
+		p.lacks(t, "a test", "<h1>", "<html", hostile)
+	}
+	p := v.get("/notifications")
+	p.is(t, "the history", http.StatusOK, "pager · failed", "pager · unknown", "pager · delivered", "Unknown: it may have arrived, and is not sent again.", "Deliveries and payload",
+		"svc.notification.test.v2", "the pager says &lt;script&gt;", "1 attempt", "hx-morph-skip")
+	p.lacks(t, "the history", hostile, "⟦")
+
+	s.needsToken()
+	v.htmx("/notifications/test", "channel", "chat").is(t, "without a token", http.StatusOK, "Not done.", "the token of the bot is missing", `href="#set-chat"`)
+	v.post("/notifications/test", "channel", "chat").is(t, "without a token and script", http.StatusOK, "<h1>", "Not done.", "the token of the bot is missing")
+	v.htmx("/notifications/test", "channel", "webhook").is(t, "no instance", http.StatusOK, "Not done.")
+	v.post("/notifications/test", "channel", "nothing").is(t, "no such channel", http.StatusBadRequest)
+	v.post("/notifications/test").is(t, "no channel", http.StatusBadRequest)
+}
+
+// TestNotificationsHistory: a page of it, the next one, and its end.
+func TestNotificationsHistory(t *testing.T) {
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	for range messagesShown + 1 {
+		if _, err := s.service.TestNotification(t.Context(), "pager", hostile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := v.get("/notifications")
+	p.is(t, "the newest", http.StatusOK, "Older", `hx-sse:connect="/notifications/live"`)
+	p.lacks(t, "the newest", hostile)
+	if n := strings.Count(p.body, `<div class="told">`); n != messagesShown {
+		t.Errorf("%d notifications are shown", n)
+	}
+	list, err := s.service.NotificationHistory(t.Context(), "", messagesShown)
+	must(t, err)
+	last := url.QueryEscape(list[len(list)-1].ID)
+	p = v.get("/notifications?before=" + last)
+	p.is(t, "the older", http.StatusOK, "Newest")
+	p.lacks(t, "the older", "hx-sse:connect")
+	if n := strings.Count(p.body, `<div class="told">`); n != 1 {
+		t.Errorf("%d older notifications are shown", n)
+	}
+	older, err := s.service.NotificationHistory(t.Context(), list[len(list)-1].ID, 1)
+	must(t, err)
+	v.get("/notifications?before="+url.QueryEscape(older[0].ID)).is(t, "the end", http.StatusOK, "There is nothing older")
+}
+
+// subscription is one as a browser makes it.
+func subscription(t testing.TB, endpoint string) service.Subscription {
+	t.Helper()
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	must(t, err)
+	return service.Subscription{Endpoint: endpoint, Keys: service.SubscriptionKeys{
+		P256dh: base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), Auth: base64.RawURLEncoding.EncodeToString(make([]byte, 16)),
+	}}
+}
+
+func TestNotificationsPush(t *testing.T) {
+	s := newSite(t, "/containers")
+	v := s.as(s.admin, "en")
+	v.get("/notifications").is(t, "without keys", http.StatusOK, "Make a pair of keys")
+	if p := v.post("/notifications/keys"); p.header.Get("Location") != "/containers/notifications#set-webPush" {
+		t.Errorf("the keys: status %d, to %q", p.status, p.header.Get("Location"))
+	}
+	set, err := s.service.NotificationSettings(t.Context())
+	must(t, err)
+	p := v.get("/notifications")
+	p.is(t, "with keys", http.StatusOK, `data-push-key="`+set.WebPush.PublicKey+`"`, `data-push-url="/containers/api/web-push/subscriptions"`, `data-push-worker="/sw.js"`,
+		"data-push-state", "No browser has subscribed yet", "Make a new pair of keys", "A new pair ends all subscriptions")
+	p = v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "nobody", "on", "yes")
+	p.is(t, "a wrong subject", http.StatusBadRequest, "The subject must be mailto:", `value="nobody"`)
+	v.lang = "zh"
+	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "nobody", "on", "yes").is(t, "in Chinese", http.StatusBadRequest, "联系方式必须是 mailto:")
+	v.lang = "en"
+	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "mailto:ops@example.com", "on", "yes").is(t, "on", http.StatusSeeOther)
+
+	must(t, s.service.Subscribe(context.Background(), subscription(t, "https://push.example.net/send/planted-endpoint"),
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36"))
+	must(t, s.service.Subscribe(context.Background(), subscription(t, "https://push.example.net/send/2"), hostile))
+	p = v.get("/notifications")
+	p.is(t, "the browsers", http.StatusOK, "Chrome · Linux", "push.example.net", "&lt;script&gt;", "The subscriptions of 2 browsers end")
+	p.lacks(t, "the browsers", "planted-endpoint", hostile)
+	list, err := s.service.Subscribers(t.Context())
+	must(t, err)
+	v.post("/notifications/subscriptions/remove", "id", list[0].ID).is(t, "one removed", http.StatusSeeOther)
+	if list, err = s.service.Subscribers(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("subscriptions %+v, %v", list, err)
+	}
+	v.post("/notifications/keys").is(t, "new keys", http.StatusSeeOther)
+	v.get("/notifications").is(t, "after that", http.StatusOK, "No browser has subscribed yet")
+}
+
+// TestNotificationsPreview: each kind as text, mail, card and payload, each with the policy that it needs.
+func TestNotificationsPreview(t *testing.T) {
+	s, v, _ := lived(t, "/containers")
+	if p := v.get("/notifications/preview"); p.header.Get("Location") != "/containers/notifications/preview/job_finished" {
+		t.Errorf("status %d, to %q", p.status, p.header.Get("Location"))
+	}
+	for _, kind := range service.PreviewKinds() {
+		at := "/notifications/preview/" + kind
+		p := v.get(at)
+		p.is(t, kind, http.StatusOK, `aria-current="page"`, s.at+at+"/mail", s.at+at+"/card.png", "&#34;schema&#34;", `sandbox="allow-popups`, `href="/containers/schemas/svc.notification.`)
+		if csp := p.header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-src 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") {
+			t.Errorf("%s: the policy is %q", kind, csp)
+		}
+		p = v.get(at + "/mail")
+		p.is(t, kind+" as mail", http.StatusOK, "<h1>", "notify-mail.")
+		if csp := p.header.Get("Content-Security-Policy"); csp != mailPolicy || p.header.Get("X-Frame-Options") != "SAMEORIGIN" {
+			t.Errorf("%s as mail: the policy is %q", kind, csp)
+		}
+		p = v.get(at + "/card.png")
+		if p.header.Get("Content-Type") != "image/png" {
+			t.Errorf("%s: the card is %s", kind, p.header.Get("Content-Type"))
+		}
+		if img, err := png.Decode(bytes.NewReader([]byte(p.body))); err != nil || img.Bounds().Dx() != 1200 {
+			t.Errorf("%s: the card: %v", kind, err)
+		}
+	}
+	if csp := v.get("/notifications").header.Get("Content-Security-Policy"); strings.Contains(csp, "frame-src") {
+		t.Errorf("the policy of other pages is %q", csp)
+	}
+	for _, part := range []string{"", "/mail", "/card.png"} {
+		v.get("/notifications/preview/nothing"+part).is(t, "no kind"+part, http.StatusNotFound)
+	}
+}

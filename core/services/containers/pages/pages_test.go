@@ -1,0 +1,197 @@
+package pages
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+)
+
+// lived is a site on which something of everything has happened.
+func lived(t testing.TB, base string) (*site, *visitor, service.ServiceDetail) {
+	t.Helper()
+	s := newSite(t, base)
+	v := s.as(s.admin, "en")
+	web := s.project("shop", "web", webRepo)
+	s.publish(webRepo+":1", 2)
+	s.ended(v.began(v.post("/stacks/check", "service", web.ID)).ID)
+	update := v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup", "force"))
+	if update.Status != "success" {
+		t.Fatalf("the update ended %s: %+v", update.Status, update)
+	}
+	s.publish(webRepo+":1", 3, fake.Exited(3))
+	v.began(v.post("/stacks/check"))
+	v.post("/services/"+web.StackID+"/"+web.ID+"/ignores", "kind", "exact", "value", "9", "note", hostile)
+	return s, v, s.find("shop", "web")
+}
+
+// addresses are all pages of a site.
+func addresses(s *site, web service.ServiceDetail) []string {
+	svc := "/services/" + web.StackID + "/" + web.ID
+	out := []string{
+		"/stacks", "/stacks?q=nothing", "/stacks?show=updates&archived=include", "/stacks?archived=only", "/stacks/" + web.StackID, "/stacks/update",
+		"/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID, svc, svc + "?window=7d", "/queue", "/queue?type=check&status=open&stackId=" + web.StackID,
+		"/queue?serviceId=" + web.ID, "/queue/version-inference", "/queue/version-inference?q=web&status=missing", "/discovery", "/discovery?archived=include",
+		"/deploy-check", "/settings", "/host-packages", "/host-packages?q=x&selected=selected&decision=ignored",
+		"/notifications", "/notifications?before=ntm_0", "/notifications/preview/job_finished", "/notifications/preview/new_version_discovered",
+	}
+	jobs, _, err := s.service.ListJobs(context.Background(), service.JobFilter{})
+	must(s, err)
+	for _, j := range jobs {
+		out = append(out, "/queue/"+j.ID)
+	}
+	return out
+}
+
+// TestPages reads every page in both languages: no text is missing, nothing becomes markup that is not, no page has script
+// or style of its own, and no link leaves the base of the service.
+func TestPages(t *testing.T) {
+	inline := regexp.MustCompile(`(?i)<script[^>]*>[^<]|<style|\sstyle=|\son[a-z]+=`)
+	href := regexp.MustCompile(`(?:href|action)="(/[^"]*)"`)
+	for _, base := range []string{"/", "/containers"} {
+		s, v, web := lived(t, base)
+		for _, lang := range []string{"en", "zh"} {
+			v.lang = lang
+			for _, path := range addresses(s, web) {
+				p := v.get(path)
+				p.is(t, lang+" "+path, http.StatusOK, "<h1>")
+				p.lacks(t, lang+" "+path, "⟦", "⟧", hostile, "%!")
+				if at := inline.FindString(p.body); at != "" {
+					t.Errorf("%s holds %q", path, at)
+				}
+				for _, m := range href.FindAllStringSubmatch(p.body, -1) {
+					if link := m[1]; !strings.HasPrefix(link, s.at+"/") && !strings.HasPrefix(link, "/system") && !strings.HasPrefix(link, "/assets") && link != "/supervisor/" && link != ui.ManifestPath {
+						t.Errorf("%s leads to %s", path, link)
+					}
+				}
+				if lang == "zh" && strings.Contains(p.body, ">Update<") {
+					t.Errorf("%s is not translated", path)
+				}
+			}
+		}
+		v.get("/services/"+web.StackID+"/"+web.ID).is(t, "the note", http.StatusOK, "&lt;script&gt;")
+	}
+}
+
+func TestStart(t *testing.T) {
+	s := newSite(t, "/containers")
+	v := s.as(s.admin, "en")
+	if p := v.get("/"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/containers/stacks" {
+		t.Errorf("status %d, to %s", p.status, p.header.Get("Location"))
+	}
+	v.get("/stacks").is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine", `href="/containers/deploy-check"`)
+	v.get("/discovery").is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
+	v.get("/queue").is(t, "without a job", http.StatusOK, "No job was made yet")
+	v.do(http.MethodGet, "/system", nil).is(t, "the card", http.StatusOK, "No compose project was found yet.")
+	s.project("shop", "web", webRepo)
+	v.do(http.MethodGet, "/system", nil).is(t, "the card", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`)
+}
+
+// TestMembers: the pages are for administrators alone.
+func TestMembers(t *testing.T) {
+	s, _, web := lived(t, "/")
+	member := s.as(s.member, "en")
+	for _, path := range addresses(s, web) {
+		member.get(path).is(t, path, http.StatusForbidden)
+	}
+	member.post("/stacks/check").is(t, "a check", http.StatusForbidden)
+	member.do(http.MethodGet, "/system", nil).lacks(t, "home", "Stacks", "/queue")
+	nobody := &visitor{site: s, lang: "en", from: "same-origin"}
+	nobody.get("/stacks").is(t, "nobody", http.StatusUnauthorized, "Sign in")
+	foreign := s.as(s.admin, "en")
+	foreign.from = "cross-site"
+	foreign.post("/stacks/check").is(t, "from another site", http.StatusForbidden)
+}
+
+// TestSelf: this instance is marked, and links to where it is upgraded.
+func TestSelf(t *testing.T) {
+	s := newSite(t, "/")
+	v := s.as(s.admin, "en")
+	self := s.project("patchbay", "core", selfRepo)
+	s.publish(selfRepo+":1", 2)
+	v.began(v.post("/stacks/check"))
+	svc := "/services/" + self.StackID + "/" + self.ID
+	v.get("/stacks").is(t, "stacks", http.StatusOK, "this instance", `href="/supervisor/"`)
+	v.get("/stacks").lacks(t, "stacks", "/stacks/update?service=")
+	p := v.get(svc)
+	p.is(t, "the service", http.StatusOK, "This is Patchbay itself", `href="/supervisor/"`)
+	p.lacks(t, "the service", svc+"/action", "/stacks/update?service=", svc+"/rollback")
+	v.post(svc+"/action", "action", "stop").is(t, "a stop", http.StatusConflict, "use the supervisor")
+	v.post("/stacks/"+self.StackID+"/action", "action", "stop").is(t, "a stop of the stack", http.StatusConflict)
+	v.post("/stacks/update", "service", self.ID, "target", targetOf(s.find("patchbay", "core"))).is(t, "an update", http.StatusConflict)
+}
+
+// heard reads the next event of a stream whose data holds a text.
+func heard(t *testing.T, lines *bufio.Scanner, text string) string {
+	t.Helper()
+	var data strings.Builder
+	for lines.Scan() {
+		line := lines.Text()
+		if d, ok := strings.CutPrefix(line, "data: "); ok {
+			data.WriteString(d + "\n")
+		}
+		if line == "" {
+			if strings.Contains(data.String(), text) {
+				return data.String()
+			}
+			data.Reset()
+		}
+	}
+	t.Fatalf("the stream ended before %q: %v", text, lines.Err())
+	return ""
+}
+
+// TestLive: what happens shows on the parts that are kept current, and the stream of a job ends with it.
+func TestLive(t *testing.T) {
+	s, v, web := lived(t, "/")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	open := func(path string) *bufio.Scanner {
+		resp := v.request(ctx, http.MethodGet, path, nil)
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("%s: status %d, %s", path, resp.StatusCode, resp.Header.Get("Content-Type"))
+		}
+		lines := bufio.NewScanner(resp.Body)
+		lines.Buffer(nil, 1<<20)
+		return lines
+	}
+	entered, release := s.engine.Hold("pull")
+	began := v.post("/stacks/update", "service", web.ID, "target", targetOf(web), "mode", "apply", "backup", "skip")
+	id := strings.TrimPrefix(began.header.Get("Location"), "/queue/")
+	select {
+	case <-entered:
+	case <-ctx.Done():
+		t.Fatalf("the update does not pull: %d %s", began.status, began.body)
+	}
+	v.get("/queue/"+id).is(t, "the job", http.StatusOK, "Cancel the job", "its former image is brought back first", "<progress", `hx-sse:connect="/queue/`+id+`/live"`)
+	v.get("/services/"+web.StackID+"/"+web.ID).is(t, "the service", http.StatusOK, "A job works on this service: Update.", "/queue/"+id)
+	if p := v.post("/services/"+web.StackID+"/"+web.ID+"/action", "action", "restart"); p.header.Get("Location") != "/queue/"+id {
+		t.Errorf("a restart meanwhile leads to %q, status %d", p.header.Get("Location"), p.status)
+	}
+	job, stacks := open("/queue/"+id+"/live"), open("/stacks/live")
+	heard(t, job, "<progress")
+	heard(t, stacks, "/queue/"+id)
+	release()
+	heard(t, job, "The former image runs again.")
+	heard(t, stacks, ">0</b>")
+	if !job.Scan() {
+		t.Error("the stream of the job does not say that it is done")
+	}
+	v.get("/queue/"+id).is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: becoming healthy.")
+	v.get("/queue/"+id).lacks(t, "the job at its end", "hx-sse:connect", "Cancel the job")
+	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check", "/queue", "/queue/version-inference", "/host-packages", "/notifications"} {
+		heard(t, open(path+"/live"), "<")
+	}
+	heard(t, open("/host-packages/inbox"), "Nothing has come yet")
+	v.get("/queue/job_none/live").is(t, "no job", http.StatusNotFound)
+	v.get("/stacks/stk_none/live").is(t, "no stack", http.StatusNotFound)
+	v.get("/services/stk_none/"+web.ID+"/live").is(t, "another stack", http.StatusNotFound)
+}

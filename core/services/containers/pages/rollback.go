@@ -1,0 +1,51 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// rollbackView is a rollback before it is asked for.
+type rollbackView struct {
+	service.ServiceDetail
+	Stack  service.StackItem
+	Target service.RollbackTarget
+	// Drift is what recreating the service and its dependents would change besides their images.
+	Drift      []service.ServiceDrift
+	Dependents []service.Dependent
+}
+
+func (p pages) rollbackView(c *gin.Context) (out rollbackView, err error) {
+	ctx := c.Request.Context()
+	if out.ServiceDetail, out.Stack, err = p.known(c); err != nil {
+		return out, err
+	}
+	if out.Target, err = p.service.RollbackTarget(ctx, out.ID); err != nil || !out.Target.Available {
+		return out, err
+	}
+	if out.Drift, err = p.service.Drift(ctx, []string{out.ID}); err != nil {
+		return out, err
+	}
+	dependents, err := p.service.Dependents(ctx, []string{out.ID})
+	out.Dependents = dependents[out.ID]
+	return out, err
+}
+
+func (p pages) confirmRollback(c *gin.Context) {
+	r, err := p.rollbackView(c)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.rollback")
+	v.Path = p.base + "/stacks"
+	p.kit.Render(c, v, http.StatusOK, rollbackPage(v, p, r))
+}
+
+// rollbackCommands are what a rollback runs, in words.
+func (p pages) rollbackCommands(r rollbackView) []string {
+	return []string{"tag " + short(r.Target.TargetDigest) + " " + r.Image.Ref, p.lifecycleCommand(r.Stack.Name, "up -d --no-deps", r.Name)}
+}

@@ -1,0 +1,171 @@
+// Package pages holds the pages of the containers service: stacks and their services, the queue of jobs, discovery,
+// package webhooks, notifications, the deploy check and the settings.
+package pages
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+//go:embed locales static
+var files embed.FS
+
+const (
+	// lookEvery is how often a live part is made anew when nothing wakes it.
+	lookEvery = 5 * time.Second
+	// formLimit is the largest body of a form, in bytes: two thousand targets fit in.
+	formLimit = 1 << 20
+)
+
+// pages are the handlers. They keep nothing between requests.
+type pages struct {
+	service *service.Service
+	bus     *event.Bus
+	kit     *ui.Kit
+	// base is the path of the service, without a slash at its end.
+	base string
+}
+
+// Section are the pages of a containers service that is mounted at base, a path. bus is the one that the queue publishes on.
+func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error) {
+	texts, err := fs.Sub(files, "locales")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	p := pages{service: s, bus: bus, base: strings.TrimSuffix(base, "/")}
+	return ui.Section{
+		Service: "containers", Texts: texts, Static: static, Card: p.card,
+		Nav: []ui.NavItem{
+			{TextID: "containers.nav.stacks", Href: p.base + "/stacks", Key: "s", Admin: true, Prefix: true},
+			{TextID: "containers.nav.queue", Href: p.base + "/queue", Key: "q", Admin: true, Prefix: true},
+			{TextID: "containers.nav.discovery", Href: p.base + "/discovery", Key: "d", Admin: true},
+			{TextID: "containers.nav.webhooks", Href: p.base + "/host-packages", Key: "w", Admin: true, Prefix: true},
+			{TextID: "containers.nav.notifications", Href: p.base + notifyPath, Key: "n", Admin: true, Prefix: true},
+			{TextID: "containers.nav.deploy", Href: p.base + "/deploy-check", Key: "c", Admin: true},
+			{TextID: "containers.nav.settings", Href: p.base + "/settings", Key: "e", Admin: true},
+		},
+		Routes: func(kit *ui.Kit) []httpd.Route {
+			p := p
+			p.kit = kit
+			return p.routes()
+		},
+	}, nil
+}
+
+func get(path string, h gin.HandlerFunc) httpd.Route {
+	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Forward, Handler: h}
+}
+
+func post(path string, h gin.HandlerFunc) httpd.Route {
+	return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.Forward, BodyLimit: formLimit, Handler: h}
+}
+
+func (p pages) routes() []httpd.Route {
+	var out []httpd.Route
+	if p.base != "" {
+		// At the root the core leads to the home page.
+		out = append(out, get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+"/stacks") }))
+	}
+	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
+		out = append(out, part...)
+	}
+	return out
+}
+
+// to is the address of a page.
+func (p pages) to(parts ...string) templ.SafeURL {
+	return templ.SafeURL(p.base + strings.Join(parts, ""))
+}
+
+func (p pages) serviceURL(stackID, serviceID string) string {
+	return p.base + "/services/" + stackID + "/" + serviceID
+}
+
+// view begins a page.
+func (p pages) view(c *gin.Context, title string) *ui.View {
+	v := p.kit.View(c, title)
+	v.Styles = append(v.Styles, "containers.css")
+	return v
+}
+
+// live keeps a part of a page current: it is made anew at each event of the queue, and every so often.
+func (p pages) live(c *gin.Context, part ui.Part) {
+	sub := p.bus.Subscribe("job/")
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), nil), part)
+}
+
+// began answers an action that makes a job: the browser goes on to the job, also where another one is in the way.
+func (p pages) began(c *gin.Context, id string, err error) {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		if other, ok := f.Ext["existingJobId"].(string); ok && other != "" {
+			p.kit.Done(c, p.base+"/queue/"+other, ui.Toast{Kind: "info", TextID: "containers.busy"})
+			return
+		}
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Redirect(c, p.base+"/queue/"+id)
+}
+
+// done answers an action that is over at once.
+func (p pages) done(c *gin.Context, to, toast string, err error, args ...string) {
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.base+to, ui.Toast{Kind: "ok", TextID: toast, Args: args})
+}
+
+// back is the page of ours that a form asks to go on to, without the base.
+func back(c *gin.Context, other string) string {
+	to := c.PostForm("back")
+	if !strings.HasPrefix(to, "/") || ui.LocalPath(to) != to {
+		return other
+	}
+	return to
+}
+
+// card is what the home page shows.
+func (p pages) card(ctx context.Context, v *ui.View) (templ.Component, error) {
+	if !v.Admin() {
+		return nil, nil
+	}
+	v.Styles = append(v.Styles, "containers.css")
+	list, err := p.service.Overview(ctx, service.ArchivedExclude)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := p.openJobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return homeCard(v, p, sumUp(list), jobs), nil
+}
+
+// openJobs are the jobs that wait or run, the newest first.
+func (p pages) openJobs(ctx context.Context) ([]service.Job, error) {
+	jobs, _, err := p.service.ListJobs(ctx, service.JobFilter{Status: []string{"running", "queued"}, Limit: 50})
+	return jobs, err
+}

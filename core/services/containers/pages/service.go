@@ -1,0 +1,278 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+const servicePath = "/services/:stackId/:serviceId"
+
+func (p pages) serviceRoutes() []httpd.Route {
+	return []httpd.Route{
+		get(servicePath, p.serviceDetail), get(servicePath+"/live", p.serviceLive),
+		post(servicePath+"/action", p.act(func(c *gin.Context, id string) (string, error) {
+			return p.service.ServiceAction(c.Request.Context(), id, c.PostForm("action"))
+		})),
+		get(servicePath+"/rollback", p.confirmRollback),
+		post(servicePath+"/rollback", p.act(func(c *gin.Context, id string) (string, error) {
+			return p.service.Rollback(c.Request.Context(), id, c.PostForm("drift") != "")
+		})),
+		post(servicePath+"/restore-backup", p.act(p.restoreBackup)),
+		post(servicePath+"/settings", p.change("containers.service.saved", p.saveService)),
+		post(servicePath+"/ignores", p.change("containers.ignore.added", p.addIgnore)),
+		post(servicePath+"/ignores/delete", p.change("containers.ignore.deleted", func(c *gin.Context, _ string) error {
+			_, err := p.service.DeleteIgnoreRule(c.Request.Context(), c.PostForm("rule"))
+			return err
+		})),
+		post(servicePath+"/inference", p.change("containers.inference.asked", func(c *gin.Context, id string) error {
+			_, _, err := p.service.RefreshInference(c.Request.Context(), id, c.PostForm("digest"))
+			return err
+		})),
+		post(servicePath+"/archive", p.change("containers.service.archived", func(c *gin.Context, id string) error {
+			return p.service.ArchiveService(c.Request.Context(), id)
+		})),
+		post(servicePath+"/restore", p.change("containers.service.restored", func(c *gin.Context, id string) error {
+			return p.service.RestoreService(c.Request.Context(), id)
+		})),
+	}
+}
+
+// known tells whether the service of a page's address belongs to its stack.
+func (p pages) known(c *gin.Context) (service.ServiceDetail, service.StackItem, error) {
+	d, st, err := p.service.Service(c.Request.Context(), c.Param("serviceId"))
+	if err == nil && d.StackID != c.Param("stackId") {
+		err = fault.New(fault.NotFound, "There is no such service in this stack.")
+	}
+	return d, st, err
+}
+
+// act is a handler that makes a job for a service.
+func (p pages) act(do func(c *gin.Context, id string) (string, error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		d, _, err := p.known(c)
+		if err != nil {
+			p.kit.Fail(c, err)
+			return
+		}
+		job, err := do(c, d.ID)
+		p.began(c, job, err)
+	}
+}
+
+// change is a handler that changes a service at once and goes back to its page.
+func (p pages) change(toast string, do func(c *gin.Context, id string) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		d, _, err := p.known(c)
+		if err == nil {
+			err = do(c, d.ID)
+		}
+		p.done(c, back(c, "/services/"+d.StackID+"/"+d.ID), toast, err)
+	}
+}
+
+// serviceView is what the page of a service shows.
+type serviceView struct {
+	service.ServiceDetail
+	Stack     service.StackItem
+	Lifecycle service.ServiceLifecycle
+	Rollback  service.RollbackTarget
+	Rules     []service.IgnoreRule
+	Backups   []service.Backup
+	History   []service.Change
+	Jobs      []service.Job
+	// Window is the stretch of time of the charts; Monitored whether there is anything to draw.
+	Window    string
+	Monitored bool
+	Usage     *service.ResourceUsage
+}
+
+func (s serviceView) url(p pages) string { return p.serviceURL(s.StackID, s.ID) }
+
+// lifecycle are the buttons to start and stop it.
+func (s serviceView) lifecycle(p pages) lifecycleView {
+	l := lifecycleView{
+		URL: s.url(p) + "/action", Project: s.Stack.Name, Service: s.Name, Name: s.Stack.Name + " / " + s.Name, State: s.Lifecycle.State,
+		Unavailable: text(s.Lifecycle.UnavailableReason),
+	}
+	if s.Lifecycle.ActiveJob != nil {
+		l.Jobs = []service.ActiveJob{*s.Lifecycle.ActiveJob}
+	}
+	return l
+}
+
+// windows are the stretches of time that charts show.
+func windows() []string { return []string{"3m", "1h", "24h", "7d"} }
+
+func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
+	ctx := c.Request.Context()
+	if out.Window = c.DefaultQuery("window", "1h"); !slices.Contains(windows(), out.Window) {
+		return out, fault.New(fault.InvalidArgument, "The window is 3m, 1h, 24h or 7d.").With("field", "window")
+	}
+	if out.ServiceDetail, out.Stack, err = p.known(c); err != nil {
+		return out, err
+	}
+	if out.Lifecycle, err = p.service.ServiceLifecycle(ctx, out.ID); err != nil {
+		return out, err
+	}
+	if out.Rollback, err = p.service.RollbackTarget(ctx, out.ID); err != nil {
+		// The engine does not answer: everything else is known.
+		out.Rollback = service.RollbackTarget{UnavailableReason: "engine"}
+	}
+	if out.Rules, err = p.service.IgnoreRules(ctx, out.ID); err != nil {
+		return out, err
+	}
+	return out, p.more(ctx, &out)
+}
+
+// more reads what happened to a service.
+func (p pages) more(ctx context.Context, s *serviceView) (err error) {
+	if s.Backups, err = p.service.Backups(ctx, s.ID); err != nil {
+		return err
+	}
+	if s.History, err = p.service.History(ctx, s.ID); err != nil {
+		return err
+	}
+	if s.Jobs, _, err = p.service.ListJobs(ctx, service.JobFilter{ServiceID: s.ID, Limit: 10}); err != nil {
+		return err
+	}
+	list, err := p.service.ResourceOverview(ctx)
+	s.Monitored = list.Enabled
+	for i, u := range list.Services {
+		if u.ServiceID == s.ID {
+			s.Usage = &list.Services[i]
+		}
+	}
+	return err
+}
+
+func (p pages) serviceDetail(c *gin.Context) {
+	s, err := p.serviceView(c)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title, v.Path = s.Name, p.base+"/stacks"
+	v.Scripts, v.Styles = append(v.Scripts, "uPlot.iife.min.js", "usage.js"), append(v.Styles, "uPlot.min.css")
+	p.kit.Render(c, v, http.StatusOK, servicePage(v, p, s))
+}
+
+func (p pages) serviceLive(c *gin.Context) {
+	if _, _, err := p.known(c); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		s, err := p.serviceView(c)
+		return serviceParts(v, p, s), false, err
+	})
+}
+
+// restoreBackup asks for the name of the service, so that nobody replaces data by a slip.
+func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
+	ctx := c.Request.Context()
+	d, _, err := p.service.Service(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(c.PostForm("name")) != d.Name {
+		return "", fault.New(fault.InvalidArgument, "Write the name of the service to restore its backup.").With("field", "name.service")
+	}
+	list, err := p.service.Backups(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	backup := c.PostForm("backup")
+	if !slices.ContainsFunc(list, func(b service.Backup) bool { return b.ID == backup }) {
+		return "", fault.New(fault.NotFound, "There is no such backup of this service.")
+	}
+	return p.service.Restore(ctx, backup)
+}
+
+// number reads a whole number of a form; an empty field has no value.
+func number(c *gin.Context, field string) (service.OptionalNumber, error) {
+	out := service.OptionalNumber{Set: true}
+	value := strings.TrimSpace(c.PostForm(field))
+	if value == "" {
+		return out, nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return out, fault.New(fault.InvalidArgument, "%s must be a whole number.", field).With("field", field)
+	}
+	out.Value = &n
+	return out, nil
+}
+
+func (p pages) saveService(c *gin.Context, id string) error {
+	change := service.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""), RepoURL: service.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
+	var err error
+	if change.HealthTimeout, err = number(c, "healthTimeoutSeconds"); err != nil {
+		return err
+	}
+	if change.MinAge, err = number(c, "minimumAgeSeconds"); err != nil {
+		return err
+	}
+	d, _, err := p.service.Service(c.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	// Choices for mounts that the project does not have at the moment stay as they are.
+	change.BackupTargets = &d.Settings.BackupTargets
+	for i, m := range d.Mounts {
+		choice := service.BackupChoice(c.PostForm("mount." + itoa(i)))
+		if choice == "" || c.PostForm("mount."+itoa(i)+".name") != m.Name {
+			continue
+		}
+		choices := change.BackupTargets.VolumeNames
+		if m.Kind == "bind-mount" {
+			choices = change.BackupTargets.BindPaths
+		}
+		choices[m.Name] = choice
+	}
+	return p.service.ChangeService(c.Request.Context(), id, change)
+}
+
+// choiceOf is what a person has chosen for a mount.
+func choiceOf(s serviceView, m service.Mount) string {
+	choices := s.Settings.BackupTargets.VolumeNames
+	if m.Kind == "bind-mount" {
+		choices = s.Settings.BackupTargets.BindPaths
+	}
+	if choice := choices[m.Name]; choice != "" {
+		return string(choice)
+	}
+	return "inherit"
+}
+
+func (p pages) addIgnore(c *gin.Context, id string) error {
+	_, err := p.service.AddIgnoreRule(c.Request.Context(), service.IgnoreRule{
+		Enabled: true, Scope: service.IgnoreScope{Type: service.ScopeService, ServiceID: id},
+		Match: service.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))}, Note: strings.TrimSpace(c.PostForm("note")),
+	})
+	return err
+}
+
+// kinds are the ways in which an ignore rule matches.
+func kinds() []string { return []string{"exact", "prefix", "regex", "semver"} }
+
+// restorable are the backups that can be restored.
+func (s serviceView) restorable() (out []service.Backup) {
+	for _, b := range s.Backups {
+		if b.Restorable {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+package pages
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+func (p pages) settingsRoutes() []httpd.Route {
+	return []httpd.Route{get("/settings", p.settings), post("/settings", p.saveSettings)}
+}
+
+func (p pages) settings(c *gin.Context) {
+	set, err := p.service.SystemSettings(c.Request.Context())
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.settings.title")
+	p.kit.Render(c, v, http.StatusOK, settingsPage(v, p, set))
+}
+
+// intervals are the pauses between two samples that can be chosen, in seconds.
+func intervals() []int { return []int{5, 10, 30, 60, 300} }
+
+// saveSettings stores the part of the settings that a form is about, and leaves the rest alone.
+func (p pages) saveSettings(c *gin.Context) {
+	var change service.SettingsChange
+	var err error
+	on := func(field string) *bool { return new(c.PostForm(field) != "") }
+	text := func(field string) *string { return new(strings.TrimSpace(c.PostForm(field))) }
+	switch c.PostForm("part") {
+	case "backup":
+		var limit int64
+		limit, err = mebibytes(c.PostForm("limit"))
+		change.Backup = &service.BackupChange{Enabled: on("enabled"), RequireSuccess: on("require"), BaseDir: text("dir"), SkipOverBytes: &limit}
+	case "monitor":
+		interval, _ := strconv.Atoi(c.PostForm("interval"))
+		change.Monitor = &service.MonitorChange{Enabled: on("enabled"), SampleInterval: &interval}
+	case "schedules":
+		change.Schedules = &service.SchedulesChange{
+			UpdateCheck:  &service.ScheduleChange{Enabled: on("check"), Cron: text("check_cron")},
+			WebhookAudit: &service.ScheduleChange{Enabled: on("audit"), Cron: text("audit_cron")},
+		}
+	case "instance":
+		change.Instance = &service.InstanceChange{PublicBaseURL: service.OptionalText{Set: true, Text: *text("url")}}
+	default:
+		err = fault.New(fault.InvalidArgument, "The form does not say what to change.")
+	}
+	if err == nil {
+		err = p.service.ChangeSettings(c.Request.Context(), change)
+	}
+	p.done(c, "/settings", "containers.settings.saved", err)
+}
+
+// mebibytes reads a size in MiB; an empty field means no limit.
+func mebibytes(text string) (int64, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n > 1<<30 {
+		return 0, fault.New(fault.InvalidArgument, "The size limit must be a number of MiB, or empty for none.").With("field", "backup.skipTargetsOverBytes")
+	}
+	return int64(n * (1 << 20)), nil
+}
+
+// inMebibytes writes such a size; empty for no limit.
+func inMebibytes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(n)/(1<<20), 'f', -1, 64)
+}
+
+// cronID is the text that explains an example of a schedule.
+func cronID(example string) string {
+	switch {
+	case strings.HasPrefix(example, "CRON_TZ"):
+		return "zone"
+	case strings.HasPrefix(example, "*/30"):
+		return "often"
+	case strings.HasSuffix(example, "1"):
+		return "weekly"
+	}
+	return "daily"
+}

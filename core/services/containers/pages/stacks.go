@@ -1,0 +1,344 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+func (p pages) stackRoutes() []httpd.Route {
+	return []httpd.Route{
+		get("/stacks", p.stacks), get("/stacks/live", p.stacksLive),
+		post("/stacks/check", p.check), post("/stacks/scan", p.scan),
+		get("/stacks/update", p.confirmUpdate), post("/stacks/update", p.update),
+		get("/stacks/:stackId", p.stack), get("/stacks/:stackId/live", p.stackLive),
+		post("/stacks/:stackId/action", func(c *gin.Context) {
+			id, err := p.service.StackAction(c.Request.Context(), c.Param("stackId"), c.PostForm("action"))
+			p.began(c, id, err)
+		}),
+		post("/stacks/:stackId/archive", func(c *gin.Context) {
+			p.done(c, "/stacks", "containers.stack.archived", p.service.ArchiveStack(c.Request.Context(), c.Param("stackId")))
+		}),
+		post("/stacks/:stackId/restore", func(c *gin.Context) {
+			id := c.Param("stackId")
+			p.done(c, "/stacks/"+id, "containers.stack.restored", p.service.RestoreStack(c.Request.Context(), id))
+		}),
+	}
+}
+
+// stackFilter is what the list of stacks is confined to, as in its address.
+type stackFilter struct{ Query, Show, Archived string }
+
+func stackFilterOf(c *gin.Context) stackFilter {
+	return stackFilter{strings.TrimSpace(c.Query("q")), c.Query("show"), c.Query("archived")}
+}
+
+func (f stackFilter) address(path string) string {
+	return ui.Address(path, "q", f.Query, "show", f.Show, "archived", f.Archived)
+}
+
+func (f stackFilter) empty() bool { return f == stackFilter{} }
+
+// takes tells whether the list shows a service.
+func (f stackFilter) takes(st *service.StackDetail, s *service.ServiceDetail) bool {
+	if s.Archived && f.Archived != service.ArchivedInclude && f.Archived != service.ArchivedOnly {
+		return false
+	}
+	if f.Show == "updates" && s.Candidate == nil {
+		return false
+	}
+	return strings.Contains(strings.ToLower(st.Name+" "+s.Name+" "+s.Image.Ref), strings.ToLower(f.Query))
+}
+
+// stacksView is what the page of all stacks shows.
+type stacksView struct {
+	Filter stackFilter
+	Stacks []service.StackDetail
+	Sum    summed
+	Jobs   []service.Job
+	Usage  map[string]service.ResourceUsage
+	// Projects is how many compose projects discovery knows, and Broken how many of them cannot be used.
+	Projects, Broken int
+	// Blocking is how many deploy checks need attention, unless people want to hear of that on its page only.
+	Blocking int
+}
+
+func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, err error) {
+	out.Filter = f
+	all, err := p.service.Overview(ctx, service.ArchivedInclude)
+	if err != nil {
+		return out, err
+	}
+	out.Sum = sumUp(slices.DeleteFunc(slices.Clone(all), func(st service.StackDetail) bool { return st.Archived }))
+	for _, st := range all {
+		if st.Archived && f.Archived != service.ArchivedInclude && f.Archived != service.ArchivedOnly {
+			continue
+		}
+		st.Services = slices.DeleteFunc(slices.Clone(st.Services), func(s service.ServiceDetail) bool {
+			return !f.takes(&st, &s) || f.Archived == service.ArchivedOnly && !st.Archived && !s.Archived
+		})
+		if len(st.Services) > 0 || f.empty() {
+			out.Stacks = append(out.Stacks, st)
+		}
+	}
+	if out.Jobs, err = p.openJobs(ctx); err != nil {
+		return out, err
+	}
+	projects, err := p.service.Projects(ctx, service.ArchivedExclude)
+	for _, pr := range projects {
+		out.Projects++
+		if pr.Status == service.ProjectInvalid {
+			out.Broken++
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Usage, err = p.usage(ctx)
+	return out, err
+}
+
+// usage is what the services use, by their ids.
+func (p pages) usage(ctx context.Context) (map[string]service.ResourceUsage, error) {
+	list, err := p.service.ResourceOverview(ctx)
+	out := make(map[string]service.ResourceUsage, len(list.Services))
+	for _, u := range list.Services {
+		if !u.Stale {
+			out[u.ServiceID] = u
+		}
+	}
+	return out, err
+}
+
+func (p pages) stacks(c *gin.Context) {
+	list, err := p.stacksView(c.Request.Context(), stackFilterOf(c))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if list.Blocking, err = p.blocking(c.Request.Context()); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.stacks.title")
+	p.kit.Render(c, v, http.StatusOK, stacksPage(v, p, list))
+}
+
+// blocking is how many deploy checks the page tells of.
+func (p pages) blocking(ctx context.Context) (int, error) {
+	w, err := p.service.Welcome(ctx)
+	if err != nil || w.NeverAutoOpen {
+		return 0, err
+	}
+	rep, err := p.service.DeployReport(ctx)
+	if err != nil || rep == nil {
+		return 0, err
+	}
+	return len(rep.Overall.Blocking), nil
+}
+
+func (p pages) stacksLive(c *gin.Context) {
+	f := stackFilterOf(c)
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		list, err := p.stacksView(c.Request.Context(), f)
+		return stacksParts(v, p, list), false, err
+	})
+}
+
+// scope is what a form is about: a service, a stack or everything.
+func scope(serviceID, stackID string) string {
+	switch {
+	case serviceID != "":
+		return service.ScopeService
+	case stackID != "":
+		return service.ScopeStack
+	}
+	return service.ScopeAll
+}
+
+func scanOf(c *gin.Context) service.ScanRequest {
+	stack, svc := c.PostForm("stack"), c.PostForm("service")
+	return service.ScanRequest{Scope: scope(svc, stack), StackID: stack, ServiceID: svc, Reason: service.ReasonUI}
+}
+
+func (p pages) check(c *gin.Context) {
+	id, err := p.service.Check(c.Request.Context(), scanOf(c))
+	p.began(c, id, err)
+}
+
+func (p pages) scan(c *gin.Context) {
+	id, err := p.service.RuntimeScan(c.Request.Context(), scanOf(c))
+	p.began(c, id, err)
+}
+
+// stackView is one stack.
+type stackView struct {
+	service.StackDetail
+	Lifecycle service.StackLifecycle
+	Usage     map[string]service.ResourceUsage
+	Jobs      []service.Job
+}
+
+// updates is how many services an update of the stack takes along.
+func (s stackView) updates() int { return sumUp([]service.StackDetail{s.StackDetail}).Updates }
+
+func (p pages) stackView(ctx context.Context, id string) (out stackView, err error) {
+	if out.StackDetail, err = p.service.Stack(ctx, id); err != nil {
+		return out, err
+	}
+	if out.Lifecycle, err = p.service.StackLifecycle(ctx, id); err != nil {
+		return out, err
+	}
+	if out.Jobs, _, err = p.service.ListJobs(ctx, service.JobFilter{StackID: id, Limit: 5}); err != nil {
+		return out, err
+	}
+	out.Usage, err = p.usage(ctx)
+	return out, err
+}
+
+func (p pages) stack(c *gin.Context) {
+	st, err := p.stackView(c.Request.Context(), c.Param("stackId"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title = st.Name
+	p.kit.Render(c, v, http.StatusOK, stackPage(v, p, st))
+}
+
+func (p pages) stackLive(c *gin.Context) {
+	id := c.Param("stackId")
+	if _, err := p.service.Stack(c.Request.Context(), id); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+		st, err := p.stackView(c.Request.Context(), id)
+		return stackParts(v, p, st), false, err
+	})
+}
+
+// updateView is an update before it is asked for.
+type updateView struct {
+	// StackID and ServiceID are what it is confined to; empty for everything.
+	StackID, ServiceID, Name string
+	Rows                     []updateRow
+	// Mismatch tells that the service's candidate is made for another architecture.
+	Mismatch bool
+	// Drift is what recreating the services would change besides their images.
+	Drift []service.ServiceDrift
+	// Dependents are the services that are recreated too, by the id of the one that they share with.
+	Dependents map[string][]service.Dependent
+}
+
+type updateRow struct {
+	Stack   service.StackDetail
+	Service service.ServiceDetail
+}
+
+func (p pages) updateView(ctx context.Context, stackID, serviceID string) (out updateView, err error) {
+	out.StackID, out.ServiceID = stackID, serviceID
+	list, err := p.service.Overview(ctx, service.ArchivedExclude)
+	if err != nil {
+		return out, err
+	}
+	found := stackID == "" && serviceID == ""
+	for _, st := range list {
+		if stackID != "" && st.ID != stackID {
+			continue
+		}
+		for _, s := range st.Services {
+			switch {
+			case serviceID == "" && s.Actionable(), serviceID == s.ID && s.Updatable():
+				out.Rows = append(out.Rows, updateRow{st, s})
+			}
+			if serviceID == s.ID {
+				found, out.StackID, out.Name = true, st.ID, st.Name+" / "+s.Name
+				out.Mismatch = s.Status == "archMismatch"
+			}
+		}
+		if stackID != "" && serviceID == "" {
+			found, out.Name = true, st.Name
+		}
+	}
+	if !found {
+		return out, fault.New(fault.NotFound, "There is no such stack or service.")
+	}
+	return out, nil
+}
+
+func (p pages) confirmUpdate(c *gin.Context) {
+	u, err := p.updateView(c.Request.Context(), c.Query("stack"), c.Query("service"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	var ids []string
+	for _, row := range u.Rows {
+		ids = append(ids, row.Service.ID)
+	}
+	if u.Drift, err = p.service.Drift(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if u.Dependents, err = p.service.Dependents(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.update.title")
+	v.Path = p.base + "/stacks"
+	p.kit.Render(c, v, http.StatusOK, updatePage(v, p, u))
+}
+
+// update makes the job. The targets are those that the person saw: if others have come since, the service says so.
+func (p pages) update(c *gin.Context) {
+	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
+	req := service.UpdateRequest{
+		Scope: scope(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
+		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: service.ReasonUI,
+	}
+	for _, line := range c.PostFormArray("target") {
+		parts := strings.SplitN(line, " ", 3)
+		if len(parts) != 3 {
+			p.kit.Fail(c, fault.New(fault.InvalidArgument, "A target of the form is not whole."))
+			return
+		}
+		req.Targets = append(req.Targets, service.Target{ServiceID: parts[0], TargetTag: parts[1], TargetDigest: parts[2], PullTags: []string{}})
+	}
+	id, err := p.service.Update(c.Request.Context(), req)
+	p.began(c, id, err)
+}
+
+// targetOf is a target as a form carries it.
+func targetOf(s service.ServiceDetail) string {
+	t := s.Target()
+	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
+}
+
+// commands are those of an update in words, as far as they are known before it is planned.
+func (p pages) commands(row updateRow) []string {
+	s := row.Service
+	repo := s.Image.Ref
+	if i := strings.LastIndexByte(repo, ':'); i > strings.LastIndexByte(repo, '/') {
+		repo = repo[:i]
+	}
+	return []string{
+		"pull " + repo + "@" + s.Candidate.Digest, "tag " + s.Image.Ref,
+		p.service.ComposeCommand() + " -p " + row.Stack.Name + " up -d --no-deps " + s.Name,
+	}
+}
+
+// lifecycleCommand is what a start, stop or restart runs, in words.
+func (p pages) lifecycleCommand(project, action, svc string) string {
+	return strings.TrimSpace(p.service.ComposeCommand() + " -p " + project + " " + action + " " + svc)
+}

@@ -1,0 +1,89 @@
+package pages
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// ms is a latency of a chart.
+func ms(v *ui.View, n float64) string { return v.Millis(time.Duration(n * float64(time.Millisecond))) }
+
+// when is a moment in a list: the time of day, with the date unless it is today's, in UTC.
+func when(v *ui.View, t time.Time) string {
+	t = t.UTC()
+	switch {
+	case t.Format(time.DateOnly) == v.Now.UTC().Format(time.DateOnly):
+		return v.Clock(t)
+	case v.Lang == ui.Chinese:
+		return t.Format("1月2日 15:04")
+	}
+	return t.Format("2 Jan 15:04")
+}
+
+func total(keys map[service.KeyState]int) (n int) {
+	for _, k := range keys {
+		n += k
+	}
+	return n
+}
+
+func requestsOf(c *service.Chart) []float64 {
+	out := make([]float64, len(c.Points))
+	for i, p := range c.Points {
+		out[i] = float64(p.Requests)
+	}
+	return out
+}
+
+// tokenState is the word for a token: that of its switch, of its expiry, or of the window that is used up.
+func tokenState(v *ui.View, t service.AuthToken) string {
+	switch {
+	case !t.Enabled:
+		return "disabled"
+	case t.ExpiresAt != nil && !optional(t.ExpiresAt).After(v.Now):
+		return "expired"
+	case t.QuotaState != service.QuotaNormal:
+		return "exhausted"
+	}
+	return "active"
+}
+
+func owner(t service.AuthToken) string {
+	if t.Owner.Of == nil {
+		return "–"
+	}
+	return t.Owner.Of.DisplayName
+}
+
+// probeWords are the words for what an upstream says about a key, for the script.
+func probeWords(v *ui.View) string {
+	words := map[string]string{}
+	for _, status := range []string{
+		service.ProbeOK, service.ProbeExhausted, service.ProbeUnauthorized, service.ProbeInvalid, service.ProbeError, service.ProbeExists, service.ProbeDuplicate,
+	} {
+		words[status] = v.State(status)
+	}
+	raw, err := json.Marshal(words)
+	if err != nil {
+		return "{}"
+	}
+	return string(raw)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// own is a limit of a token's own in its field of the form; empty for the service's default.
+func own(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return itoa(*n)
+}

@@ -1,0 +1,166 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+type keysView struct {
+	Group, State string
+	List         service.KeyPage
+	// Needed tells whether a backend needs keys at all.
+	Needed bool
+}
+
+func (k keysView) address(base string, page int) string {
+	return ui.Address(base+"/keys", "group", k.Group, "status", k.State, "page", pageNumber(page))
+}
+
+func (k keysView) next(base string) string {
+	if int64(k.List.Page*k.List.PerPage) >= k.List.Total {
+		return ""
+	}
+	return k.address(base, k.List.Page+1)
+}
+
+func (p pages) keys(c *gin.Context) {
+	page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
+	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys()}
+	var f service.KeyFilter
+	if k.Group != "" {
+		f.Groups = []string{k.Group}
+	}
+	if k.State != "" {
+		f.States = []string{k.State}
+	}
+	var err error
+	if k.List, err = p.service.Keys(c.Request.Context(), f, max(1, min(page, 100_000)), perPage); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.keys.title")
+	v.Scripts = append(v.Scripts, "keys.js")
+	p.kit.Render(c, v, http.StatusOK, keysPage(v, p, k))
+}
+
+// label reads a field that is one line of text of at most limit bytes.
+func label(c *gin.Context, field string, limit int) (string, error) {
+	text := strings.TrimSpace(c.PostForm(field))
+	switch {
+	case len(text) > limit:
+		return "", fault.New(fault.InvalidRequest, "The %s has more than %d bytes.", field, limit).With("field", field)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return "", fault.New(fault.InvalidRequest, "The %s holds a control character or is not valid UTF-8.", field).With("field", field)
+	}
+	return text, nil
+}
+
+// addKeys takes keys out of a text, one a line.
+func (p pages) addKeys(c *gin.Context) {
+	var values []string
+	for line := range strings.Lines(c.PostForm("keys")) {
+		if v := strings.TrimSpace(line); v != "" {
+			values = append(values, v)
+		}
+	}
+	switch {
+	case len(values) == 0:
+		p.kit.Fail(c, fault.New(fault.InvalidRequest, "There is no key in the request.").With("field", "keys"))
+		return
+	case len(values) > service.MaxBatch:
+		p.kit.Fail(c, fault.New(fault.InvalidRequest, "One request takes at most %d keys.", service.MaxBatch).With("field", "keys"))
+		return
+	}
+	group, err := label(c, "group", 80)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	added, err := p.service.AddKeys(c.Request.Context(), group, values)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	counts := map[string]int{}
+	for _, a := range added {
+		counts[a.Status]++
+	}
+	kind := "ok"
+	if counts["invalid"] > 0 {
+		kind = "bad"
+	}
+	p.kit.Done(c, p.base+"/keys", ui.Toast{Kind: kind, TextID: "search.keys.added", Args: []string{
+		"Created", strconv.Itoa(counts["created"] + counts["restored"]), "Existed", strconv.Itoa(counts["exists"]), "Failed", strconv.Itoa(counts["invalid"]),
+	}})
+}
+
+type keyView struct {
+	service.APIKey
+	Window  string
+	Chart   *service.Chart
+	History service.KeyChanges
+}
+
+func (p pages) key(c *gin.Context) {
+	ctx := c.Request.Context()
+	w, err := windowOf(c)
+	k := keyView{Window: w}
+	if err == nil {
+		k.APIKey, err = p.service.Key(ctx, c.Param("id"))
+	}
+	if err == nil {
+		k.Chart, err = p.service.KeyChart(ctx, k.ID, w)
+	}
+	if err == nil {
+		k.History, err = p.service.KeyHistory(ctx, k.ID, c.Query("cursor"), 25)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title = v.T("search.key.title", "ID", k.ID)
+	charts(v)
+	v.Scripts = append(v.Scripts, "keys.js")
+	p.kit.Render(c, v, http.StatusOK, keyPage(v, p, k))
+}
+
+func (p pages) keyAction(c *gin.Context) {
+	ctx, id, action := c.Request.Context(), c.Param("id"), c.Param("action")
+	reason, err := label(c, "reason", 200)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	do := map[string]func(context.Context) error{
+		"enable":     func(ctx context.Context) error { return p.service.SetKeyEnabled(ctx, id, true) },
+		"disable":    func(ctx context.Context) error { return p.service.SetKeyEnabled(ctx, id, false) },
+		"quarantine": func(ctx context.Context) error { return p.service.QuarantineKey(ctx, id, reason) },
+		"release":    func(ctx context.Context) error { return p.service.ReleaseKey(ctx, id) },
+		"sync":       func(ctx context.Context) error { return p.service.SyncKey(ctx, id) },
+		"delete":     func(ctx context.Context) error { return p.service.DeleteKey(ctx, id) },
+	}[action]
+	if do == nil {
+		p.kit.Fail(c, fault.New(fault.NotFound, "There is nothing at this address."))
+		return
+	}
+	if err := do(ctx); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	to := p.base + "/keys/" + id
+	if action == "delete" {
+		to = p.base + "/keys"
+	}
+	p.kit.Done(c, to, ui.Toast{Kind: "ok", TextID: "search.key.done." + action})
+}

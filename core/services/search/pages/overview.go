@@ -1,0 +1,56 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// windows are the stretches of time that charts show.
+func windows() []string { return []string{"1h", "24h", "30d"} }
+
+// windowOf is the stretch that a page's address names; 24h without one.
+func windowOf(c *gin.Context) (string, error) {
+	w := c.DefaultQuery("window", "24h")
+	if !slices.Contains(windows(), w) {
+		return "", fault.New(fault.InvalidRequest, "The window is 1h, 24h or 30d.").With("field", "window")
+	}
+	return w, nil
+}
+
+// keyStates are the states of upstream keys, in the order in which they are shown.
+func keyStates() []service.KeyState {
+	return []service.KeyState{service.KeyActive, service.KeyCooling, service.KeyExhausted, service.KeyInvalid, service.KeyDisabled}
+}
+
+type overviewView struct {
+	Window string
+	Chart  *service.Chart
+	Keys   map[service.KeyState]int
+	Top    []service.TopToken
+}
+
+func (p pages) overview(c *gin.Context) {
+	ctx := c.Request.Context()
+	w, err := windowOf(c)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	o := overviewView{Window: w, Keys: p.service.KeyStates()}
+	if o.Chart, err = p.service.Chart(ctx, w); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if o.Top, err = p.service.TopTokens(ctx, "day", 10); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.overview.title")
+	charts(v)
+	p.kit.Render(c, v, http.StatusOK, overviewPage(v, p, o))
+}

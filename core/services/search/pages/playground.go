@@ -1,0 +1,298 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// input is a field of the form, made from a member of an operation's JSON Schema.
+type input struct {
+	Name, Title, Text string
+	// Kind is text, number, checkbox, choice or list (one value a line).
+	Kind     string
+	Choices  []string
+	Required bool
+	Value    string
+}
+
+// shown tells whether a field stands on the page at once; the others are folded away.
+func (in input) shown() bool {
+	switch in.Name {
+	case "max_results", "topic", "limit":
+		return true
+	}
+	return in.Required || in.Value != ""
+}
+
+type playView struct {
+	Tokens     []service.AuthToken
+	Token      string
+	Operations []service.Operation
+	Operation  string
+	Inputs     []input
+	// Raw is a body written by hand, in place of the form.
+	Raw    string
+	Answer *service.TrialAnswer
+	Error  *fault.Error
+	Hits   []hit
+}
+
+// hit is one result of an answer, as far as it has the members that search results have.
+type hit struct{ Title, URL, Text, Score string }
+
+// form are the fields of an operation. Members that are objects, or arrays of them, are left to the raw body.
+func form(op service.Operation) (out []input) {
+	var s struct {
+		Properties map[string]struct {
+			Type        any             `json:"type"`
+			Description string          `json:"description"`
+			Enum        []any           `json:"enum"`
+			Items       json.RawMessage `json:"items"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal([]byte(op.InputSchema), &s) != nil {
+		return nil
+	}
+	required := append(slices.Clone(op.Required), s.Required...)
+	for name, p := range s.Properties {
+		in := input{Name: name, Text: p.Description, Required: slices.Contains(required, name)}
+		switch p.Type {
+		case "string":
+			in.Kind = "text"
+		case "integer", "number":
+			in.Kind = "number"
+		case "boolean":
+			in.Kind = "checkbox"
+		case "array":
+			in.Kind = "list"
+		default:
+			continue
+		}
+		for _, e := range p.Enum {
+			if text, ok := e.(string); ok {
+				in.Kind, in.Choices = "choice", append(in.Choices, text)
+			}
+		}
+		if name != "stream" {
+			out = append(out, in)
+		}
+	}
+	slices.SortFunc(out, func(a, b input) int {
+		if a.Required != b.Required {
+			if a.Required {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// body makes the JSON of a form that was sent; what is empty is left out.
+func body(c *gin.Context, inputs []input) []byte {
+	out := map[string]any{}
+	for i := range inputs {
+		in := &inputs[i]
+		in.Value = c.PostForm("f." + in.Name)
+		text := strings.TrimSpace(in.Value)
+		if text == "" {
+			continue
+		}
+		switch in.Kind {
+		case "number":
+			out[in.Name] = json.RawMessage(text)
+			if !json.Valid([]byte(text)) {
+				out[in.Name] = text
+			}
+		case "checkbox":
+			out[in.Name] = true
+		case "list":
+			out[in.Name] = slices.Collect(trimmedLines(text))
+		default:
+			out[in.Name] = text
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(out) != nil {
+		return []byte("{}")
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func trimmedLines(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// playView prepares the page for the operation and the token that the caller names.
+func (p pages) playView(c *gin.Context, operation, token string) (playView, error) {
+	out := playView{Operations: p.service.Operations(), Operation: operation, Token: token}
+	var err error
+	if out.Tokens, err = p.visible(c.Request.Context()); err != nil {
+		return out, err
+	}
+	if out.Operation == "" && slices.ContainsFunc(out.Operations, func(o service.Operation) bool { return o.Name == service.OpSearch }) {
+		out.Operation = service.OpSearch
+	}
+	i := slices.IndexFunc(out.Operations, func(o service.Operation) bool { return o.Name == out.Operation })
+	if i < 0 {
+		return out, fault.New(fault.NotFound, "No backend offers this operation.")
+	}
+	out.Inputs = form(out.Operations[i])
+	return out, nil
+}
+
+func (p pages) playground(c *gin.Context) {
+	play, err := p.playView(c, c.Query("operation"), c.Query("token"))
+	p.renderPlay(c, play, err)
+}
+
+func (p pages) renderPlay(c *gin.Context, play playView, err error) {
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.playground.title")
+	p.kit.Render(c, v, http.StatusOK, playPage(v, p, play))
+}
+
+// play makes the call. What goes wrong with it is shown on the page, beside what was sent.
+func (p pages) play(c *gin.Context) {
+	ctx := c.Request.Context()
+	play, err := p.playView(c, c.PostForm("operation"), c.PostForm("token"))
+	if err == nil && play.Token != "" {
+		_, err = p.mine(ctx, play.Token)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	raw := body(c, play.Inputs)
+	if play.Raw = strings.TrimSpace(c.PostForm("raw")); play.Raw != "" {
+		raw = []byte(play.Raw)
+	}
+	answer, err := p.service.Try(ctx, service.Trial{TokenID: play.Token, Operation: play.Operation, Body: raw, RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c)})
+	if err != nil {
+		play.Error = fault.As(err)
+	} else {
+		play.Answer, play.Hits = &answer, hits(answer.Body)
+	}
+	p.renderPlay(c, play, nil)
+}
+
+// hits are the results of an answer.
+func hits(raw []byte) (out []hit) {
+	var a struct {
+		Results []json.RawMessage `json:"results"`
+	}
+	if json.Unmarshal(raw, &a) != nil {
+		return nil
+	}
+	for _, r := range a.Results {
+		var h struct {
+			Title, URL, Content string
+			RawContent          string `json:"raw_content"`
+			Score               *float64
+		}
+		if json.Unmarshal(r, &h) != nil || h.URL == "" {
+			continue
+		}
+		one := hit{Title: h.Title, URL: h.URL, Text: clip(h.Content+h.RawContent, 600)}
+		if h.Score != nil {
+			one.Score = strconv.FormatFloat(*h.Score, 'f', 3, 64)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
+
+// pretty is JSON for reading.
+func pretty(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// guideView is what the guide shows: snippets with the address of this service.
+type guideView struct {
+	URL    string
+	Tokens []service.AuthToken
+	Result *testResult
+}
+
+// testResult is what came of the connection test.
+type testResult struct {
+	OK     bool
+	Status int
+	Took   time.Duration
+	Error  *fault.Error
+}
+
+func (p pages) guide(c *gin.Context) { p.renderGuide(c, nil) }
+
+func (p pages) renderGuide(c *gin.Context, result *testResult) {
+	tokens, err := p.visible(c.Request.Context())
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.guide.title")
+	p.kit.Render(c, v, http.StatusOK, guidePage(v, p, guideView{URL: p.address(c), Tokens: tokens, Result: result}))
+}
+
+// address is that of the service as the caller's browser sees it, where the configuration names none.
+func (p pages) address(c *gin.Context) string {
+	if strings.HasPrefix(p.url, "http") {
+		return p.url
+	}
+	return p.kit.Origin(c) + p.base
+}
+
+// testConnection makes the smallest search there is with one of the caller's tokens.
+func (p pages) testConnection(c *gin.Context) {
+	ctx := c.Request.Context()
+	id := c.PostForm("token")
+	if _, err := p.mine(ctx, id); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	began := time.Now()
+	a, err := p.service.Try(ctx, service.Trial{
+		TokenID: id, Operation: service.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
+	})
+	r := &testResult{Status: a.Status, Took: time.Since(began), OK: err == nil && a.Status < 300}
+	if err != nil {
+		r.Error = fault.As(err)
+		r.Status = fault.StatusOf(err)
+	}
+	p.renderGuide(c, r)
+}

@@ -1,0 +1,204 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+const (
+	requestsShown = 50
+	// lookEvery is how often a live part is made anew when nothing wakes it.
+	lookEvery = 10 * time.Second
+)
+
+// requestFilter is what the list is confined to, as in its address.
+type requestFilter struct{ Token, Operation, Result, Key, RequestID, Cursor string }
+
+func requestFilterOf(c *gin.Context) requestFilter {
+	return requestFilter{c.Query("token"), c.Query("operation"), c.Query("result"), c.Query("key"), c.Query("request_id"), c.Query("cursor")}
+}
+
+func (f requestFilter) address(path, cursor string) string {
+	return ui.Address(path, "token", f.Token, "operation", f.Operation, "result", f.Result, "key", f.Key, "request_id", f.RequestID, "cursor", cursor)
+}
+
+// export is the address of a file of all that the list is confined to, in the words of the API.
+func (f requestFilter) export(path, format string) string {
+	return ui.Address(path, "format", format, "auth_token_id", f.Token, "operation", f.Operation, "result", f.Result, "key_id", f.Key, "request_id", f.RequestID)
+}
+
+// exportPath is where a viewer gets the file: members that of their own tokens.
+func exportPath(v *ui.View, p pages) string {
+	if v.Admin() {
+		return p.base + "/api/logs/export"
+	}
+	return p.base + "/api/user/logs/export"
+}
+
+func (f requestFilter) log() service.LogFilter {
+	l := service.LogFilter{KeyID: f.Key, RequestID: f.RequestID}
+	for _, x := range []struct {
+		value string
+		to    *[]string
+	}{{f.Token, &l.TokenIDs}, {f.Operation, &l.Operations}, {f.Result, &l.Outcomes}} {
+		if x.value != "" {
+			*x.to = []string{x.value}
+		}
+	}
+	return l
+}
+
+// matches tells whether a request that has just ended belongs into the list.
+func (f requestFilter) matches(r service.RequestLog) bool {
+	is := func(wanted, have string) bool { return wanted == "" || wanted == have }
+	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) && is(f.RequestID, r.RequestID)
+}
+
+type requestsView struct {
+	Filter  requestFilter
+	List    service.LogPage
+	Catalog service.LogCatalog
+}
+
+// requestsView reads the list. Members see the requests of their own tokens.
+func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView, error) {
+	out := requestsView{Filter: f, Catalog: p.service.LogCatalog()}
+	who := auth.From(ctx)
+	l := f.log()
+	if !who.Admin() {
+		l.KeyID = ""
+		own, err := p.service.TokensOf(ctx, who.User.ID)
+		if err != nil {
+			return out, err
+		}
+		ids := make([]string, len(own.Items))
+		for i, t := range own.Items {
+			ids[i] = t.ID
+		}
+		if f.Token != "" && !slices.Contains(ids, f.Token) || len(ids) == 0 {
+			return out, nil
+		}
+		if f.Token == "" {
+			l.TokenIDs = ids
+		}
+	}
+	var err error
+	out.List, err = p.service.Requests(ctx, l, f.Cursor, requestsShown)
+	return out, err
+}
+
+func (p pages) requests(c *gin.Context) {
+	list, err := p.requestsView(c.Request.Context(), requestFilterOf(c))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.requests.title")
+	p.kit.Render(c, v, http.StatusOK, requestsPage(v, p, list))
+}
+
+func (p pages) requestsLive(c *gin.Context) {
+	f := requestFilterOf(c)
+	f.Cursor = ""
+	match, err := p.wakers(c.Request.Context(), f)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	sub := p.service.Live()
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(match)), func(v *ui.View) (templ.Component, bool, error) {
+		list, err := p.requestsView(c.Request.Context(), f)
+		return requestTable(v, p, list.List.Items, false), false, err
+	})
+}
+
+// wakers are the requests at which the list is made anew: for members those of the tokens that they have now, so that the
+// traffic of others costs nothing.
+func (p pages) wakers(ctx context.Context, f requestFilter) (func(service.RequestLog) bool, error) {
+	who := auth.From(ctx)
+	if who.Admin() {
+		return f.matches, nil
+	}
+	own, err := p.service.TokensOf(ctx, who.User.ID)
+	mine := map[string]bool{}
+	for _, t := range own.Items {
+		mine[t.ID] = true
+	}
+	return func(r service.RequestLog) bool { return mine[r.TokenID] && f.matches(r) }, err
+}
+
+// ended tells of a subscription's events whether they are requests that match is true for. An event that says that others
+// were lost counts: the page is read again.
+func ended(match func(service.RequestLog) bool) func(event.Event) bool {
+	return func(ev event.Event) bool {
+		r, is := ev.Data.(service.RequestLog)
+		return !is || match(r)
+	}
+}
+
+// ownRequest is a request that the caller may see. A foreign one does not exist for members, and no key does.
+func (p pages) ownRequest(ctx context.Context, number string) (service.RequestDetails, error) {
+	absent := fault.New(fault.NotFound, "There is no such request, or it is past its time.")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || id < 1 {
+		return service.RequestDetails{}, absent
+	}
+	r, err := p.service.Request(ctx, id)
+	if err != nil || auth.From(ctx).Admin() {
+		return r, err
+	}
+	if _, err := p.mine(ctx, r.TokenID); err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			err = absent
+		}
+		return service.RequestDetails{}, err
+	}
+	r.KeyID = ""
+	return r, nil
+}
+
+func (p pages) request(c *gin.Context) {
+	ctx := c.Request.Context()
+	r, err := p.ownRequest(ctx, c.Param("id"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(r.ID, 10))
+	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r))
+}
+
+// millis is a time of the log as a duration.
+func millis(m service.Millis) time.Duration {
+	return time.Duration(float64(m) * float64(time.Millisecond))
+}
+
+// moment is a time of the API; the zero time if there is none.
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func optional(text *string) time.Time {
+	if text == nil {
+		return time.Time{}
+	}
+	return moment(*text)
+}

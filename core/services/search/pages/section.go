@@ -1,0 +1,162 @@
+// Package pages holds the pages of the search service: its figures, access tokens, upstream keys, requests, a playground
+// and the guide for those who use it. Members see what is theirs.
+package pages
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+//go:embed locales static
+var files embed.FS
+
+// pages are the handlers. They keep nothing between requests.
+type pages struct {
+	service *service.Service
+	kit     *ui.Kit
+	// base is the path of the service, url its whole address as clients on this machine know it.
+	base, url string
+	snippets  []snippet
+}
+
+// Section are the pages of a search service that is mounted at base, a path; url is its whole address.
+func Section(s *service.Service, base, url string) (ui.Section, error) {
+	base = strings.TrimSuffix(base, "/")
+	texts, err := fs.Sub(files, "locales")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	p := pages{service: s, base: base, url: strings.TrimSuffix(url, "/")}
+	if p.snippets, err = readSnippets(); err != nil {
+		return ui.Section{}, err
+	}
+	return ui.Section{
+		Service: "search", Texts: texts, Static: static, Card: p.card,
+		Nav: []ui.NavItem{
+			{TextID: "search.nav.overview", Href: base + "/overview", Key: "o", Admin: true},
+			{TextID: "search.nav.tokens", Href: base + "/tokens", Key: "t", Prefix: true},
+			{TextID: "search.nav.keys", Href: base + "/keys", Key: "k", Admin: true, Prefix: true},
+			{TextID: "search.nav.requests", Href: base + "/requests", Key: "r", Prefix: true},
+			{TextID: "search.nav.playground", Href: base + "/playground", Key: "y"},
+			{TextID: "search.nav.guide", Href: base + "/guide", Key: "i"},
+		},
+		Routes: func(kit *ui.Kit) []httpd.Route {
+			p := p
+			p.kit = kit
+			return p.routes()
+		},
+	}, nil
+}
+
+// formLimit is the largest body of a form: a thousand long keys fit in.
+const formLimit = 1 << 20
+
+func (p pages) routes() []httpd.Route {
+	get := func(path string, policy httpd.Policy, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodGet, Path: path, Policy: policy, Handler: h}
+	}
+	post := func(path string, policy httpd.Policy, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: path, Policy: policy, BodyLimit: formLimit, Handler: h}
+	}
+	return []httpd.Route{
+		get("/", httpd.APIKey, p.start),
+		get("/overview", httpd.Admin, p.overview),
+		get("/tokens", httpd.APIKey, p.tokens),
+		post("/tokens", httpd.Admin, p.createToken),
+		get("/tokens/:id", httpd.APIKey, p.token),
+		get("/tokens/:id/live", httpd.APIKey, p.tokenLive),
+		post("/tokens/:id/settings", httpd.Admin, p.changeToken),
+		post("/tokens/:id/enable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, true) }, "search.token.enabled")),
+		post("/tokens/:id/disable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, false) }, "search.token.disabled")),
+		post("/tokens/:id/delete", httpd.Admin, p.deleteToken),
+		{Method: http.MethodPost, Path: "/tokens/:id/reveal", Policy: httpd.APIKey, Confirm: true, BodyLimit: formLimit, Handler: p.revealToken},
+		post("/tokens/:id/rotate", httpd.APIKey, p.rotateToken),
+		get("/keys", httpd.Admin, p.keys),
+		post("/keys", httpd.Admin, p.addKeys),
+		get("/keys/:id", httpd.Admin, p.key),
+		post("/keys/:id/:action", httpd.Admin, p.keyAction),
+		get("/requests", httpd.APIKey, p.requests),
+		get("/requests/live", httpd.APIKey, p.requestsLive),
+		get("/requests/:id", httpd.APIKey, p.request),
+		get("/playground", httpd.APIKey, p.playground),
+		unaudited(post("/playground", httpd.APIKey, p.play)),
+		get("/guide", httpd.APIKey, p.guide),
+		unaudited(post("/guide/test", httpd.APIKey, p.testConnection)),
+	}
+}
+
+// unaudited marks a route that sends a request, which the log of requests has.
+func unaudited(r httpd.Route) httpd.Route { r.Audit = httpd.Unaudited; return r }
+
+func (p pages) start(c *gin.Context) {
+	if auth.From(c.Request.Context()).Admin() {
+		p.kit.Redirect(c, p.base+"/overview")
+		return
+	}
+	p.kit.Redirect(c, p.base+"/tokens")
+}
+
+func (p pages) to(parts ...string) templ.SafeURL {
+	return templ.SafeURL(p.base + strings.Join(parts, ""))
+}
+
+// mine tells whether the caller may see a token, and returns it. A foreign one does not exist for members.
+func (p pages) mine(ctx context.Context, id string) (service.AuthToken, error) {
+	who := auth.From(ctx)
+	t, err := p.service.Token(ctx, id)
+	if err != nil || who.Admin() {
+		return t, err
+	}
+	if t.Owner.Of == nil || t.Owner.Of.UserID != who.User.ID {
+		return service.AuthToken{}, fault.New(fault.NotFound, "There is no such access token.")
+	}
+	return t, nil
+}
+
+// visible are the tokens of the caller: all usable ones for an administrator, as far as they fit into a list to choose from.
+func (p pages) visible(ctx context.Context) ([]service.AuthToken, error) {
+	who := auth.From(ctx)
+	if !who.Admin() {
+		list, err := p.service.TokensOf(ctx, who.User.ID)
+		return list.Items, err
+	}
+	list, err := p.service.Tokens(ctx, service.TokenFilter{Enabled: "active"}, 1, 100)
+	return list.Items, err
+}
+
+// card is what the home page shows.
+func (p pages) card(ctx context.Context, v *ui.View) (templ.Component, error) {
+	v.Styles = append(v.Styles, "search.css")
+	if !v.Admin() {
+		d, err := p.service.DashboardOf(ctx, v.Principal.User.ID)
+		return memberCard(v, p, d), err
+	}
+	chart, err := p.service.Chart(ctx, "24h")
+	if err != nil {
+		return nil, err
+	}
+	return adminCard(v, p, chart, p.service.KeyStates()), nil
+}
+
+// view begins a page.
+func (p pages) view(c *gin.Context, title string) *ui.View {
+	v := p.kit.View(c, title)
+	v.Styles = append(v.Styles, "search.css")
+	return v
+}

@@ -1,0 +1,258 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+const perPage = 50
+
+// charts adds what a page with charts needs.
+func charts(v *ui.View) {
+	v.Scripts = append(v.Scripts, "uPlot.iife.min.js", "charts.js")
+	v.Styles = append(v.Styles, "uPlot.min.css")
+}
+
+type tokensView struct {
+	Query, Group, Enabled, Quota string
+	List                         service.TokenPage
+	Groups                       []service.TokenGroup
+	Own                          bool
+}
+
+// pageNumber is the number of a page in an address; the first one goes without.
+func pageNumber(n int) string {
+	if n <= 1 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// address is that of a page of the list.
+func (t tokensView) address(base string, page int) string {
+	return ui.Address(base+"/tokens", "q", t.Query, "group", t.Group, "enabled", t.Enabled, "quota", t.Quota, "page", pageNumber(page))
+}
+
+func (t tokensView) next(base string) string {
+	if int64(t.List.Page*t.List.PerPage) >= t.List.Total || t.Own {
+		return ""
+	}
+	return t.address(base, t.List.Page+1)
+}
+
+func (t tokensView) filtered() bool { return t.Query+t.Group+t.Enabled+t.Quota != "" }
+
+func (p pages) tokens(c *gin.Context) {
+	ctx := c.Request.Context()
+	who := auth.From(ctx)
+	t := tokensView{Query: c.Query("q"), Group: c.Query("group"), Enabled: c.Query("enabled"), Quota: c.Query("quota"), Own: !who.Admin()}
+	var err error
+	if t.Own {
+		t.List, err = p.service.TokensOf(ctx, who.User.ID)
+	} else {
+		page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
+		f := service.TokenFilter{Query: t.Query, Enabled: t.Enabled, QuotaState: t.Quota}
+		if t.Group != "" {
+			f.Group = &t.Group
+		}
+		if t.List, err = p.service.Tokens(ctx, f, max(1, min(page, 100_000)), perPage); err == nil {
+			t.Groups, err = p.service.TokenGroups(ctx)
+		}
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "search.tokens.title")
+	p.kit.Render(c, v, http.StatusOK, tokensPage(v, p, t))
+}
+
+// number reads a field that may be empty.
+func number(c *gin.Context, field string) (*int64, error) {
+	text := strings.TrimSpace(c.PostForm(field))
+	if text == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return nil, fault.New(fault.InvalidRequest, "The value is a whole number that is not negative, or empty.").With("field", field)
+	}
+	return &n, nil
+}
+
+func (p pages) createToken(c *gin.Context) {
+	text, err := p.service.CreateToken(c.Request.Context(), service.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group")})
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.showToken(c, text, "search.token.made")
+}
+
+// showToken shows a whole token; the page is kept nowhere.
+func (p pages) showToken(c *gin.Context, text, title string) {
+	v := p.view(c, title)
+	c.Header("Cache-Control", "no-store")
+	p.kit.Render(c, v, http.StatusOK, tokenText(v, p, text))
+}
+
+type tokenView struct {
+	service.AuthToken
+	Window string
+	Chart  *service.Chart
+	Recent []service.RequestLog
+	// Owners are whom the token may be given to; nil for members, who give nothing away.
+	Owners []auth.User
+}
+
+func (p pages) token(c *gin.Context) {
+	ctx := c.Request.Context()
+	w, err := windowOf(c)
+	t := tokenView{Window: w}
+	if err == nil {
+		t.AuthToken, err = p.mine(ctx, c.Param("id"))
+	}
+	if err == nil {
+		t.Chart, err = p.service.TokenChart(ctx, t.ID, w)
+	}
+	if err == nil {
+		t.Recent, err = p.recent(ctx, t.ID)
+	}
+	if err == nil && auth.From(ctx).Admin() {
+		t.Owners, err = p.service.Owners(ctx)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "")
+	v.Title = v.T("search.token.title", "ID", t.ID)
+	charts(v)
+	p.kit.Render(c, v, http.StatusOK, tokenPage(v, p, t))
+}
+
+// recent are the last requests of a token.
+func (p pages) recent(ctx context.Context, id string) ([]service.RequestLog, error) {
+	list, err := p.service.Requests(ctx, service.LogFilter{TokenIDs: []string{id}}, "", 15)
+	return list.Items, err
+}
+
+func (p pages) tokenLive(c *gin.Context) {
+	id := c.Param("id")
+	if _, err := p.mine(c.Request.Context(), id); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	sub := p.service.Live()
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(func(r service.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
+		// The token may have been given to somebody else meanwhile.
+		if _, err := p.mine(c.Request.Context(), id); err != nil {
+			return nil, true, err
+		}
+		rows, err := p.recent(c.Request.Context(), id)
+		return requestTable(v, p, rows, true), false, err
+	})
+}
+
+func (p pages) changeToken(c *gin.Context) {
+	t, err := p.service.Token(c.Request.Context(), c.Param("id"))
+	var change service.TokenChange
+	if err == nil {
+		change, err = settings(c, t)
+	}
+	if err == nil {
+		err = p.service.AssignToken(c.Request.Context(), t.ID, change)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.base+"/tokens/"+t.ID, ui.Toast{Kind: "ok", TextID: "search.token.changed"})
+}
+
+// settings reads the form with the settings of a token.
+func settings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) {
+	note, group := c.PostForm("note"), c.PostForm("group")
+	owner, err := label(c, "owner", 64)
+	if err != nil {
+		return service.TokenChange{}, err
+	}
+	change := service.TokenChange{Note: &note, Group: &group, OwnerID: &owner}
+	for field, to := range map[string]**service.Override{
+		"requests_minute": &change.RequestsMinute,
+		"requests_hour":   &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
+	} {
+		n, err := number(c, field)
+		if err != nil {
+			return change, err
+		}
+		*to = &service.Override{Value: n}
+	}
+	text := c.PostForm("expires")
+	if text == day(t) {
+		// The form shows the day alone: the time of day stays what it is.
+		return change, nil
+	}
+	var at time.Time
+	if text != "" {
+		if at, err = time.Parse(time.DateOnly, text); err != nil {
+			return change, fault.New(fault.InvalidRequest, "The day of expiry is written as 2026-12-31.").With("field", "expires")
+		}
+	}
+	change.ExpiresAt = &at
+	return change, nil
+}
+
+func (p pages) tokenAction(do func(context.Context, string) error, done string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		id := c.Param("id")
+		if err := do(c.Request.Context(), id); err != nil {
+			p.kit.Fail(c, err)
+			return
+		}
+		p.kit.Done(c, p.base+"/tokens/"+id, ui.Toast{Kind: "ok", TextID: done})
+	}
+}
+
+func (p pages) deleteToken(c *gin.Context) {
+	if err := p.service.DeleteToken(c.Request.Context(), c.Param("id")); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.base+"/tokens", ui.Toast{Kind: "ok", TextID: "search.token.deleted"})
+}
+
+func (p pages) revealToken(c *gin.Context) {
+	p.secret(c, p.service.TokenText, "search.token.revealed")
+}
+
+func (p pages) rotateToken(c *gin.Context) {
+	p.secret(c, p.service.RotateToken, "search.token.rotated")
+}
+
+func (p pages) secret(c *gin.Context, get func(context.Context, string) (string, error), title string) {
+	ctx := c.Request.Context()
+	t, err := p.mine(ctx, c.Param("id"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	text, err := get(ctx, t.ID)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.showToken(c, text, title)
+}

@@ -192,10 +192,8 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 			t.Errorf("%s names a registry", name)
 		}
 	}
-	npm := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
+	if err := installPackages(dir); err != nil {
+		t.Fatal(err)
 	}
 	c := localCore(t, strings.Replace(localHCL, "backend =", "base_url = \"/find\"\n  backend =", 1))
 	c.start()

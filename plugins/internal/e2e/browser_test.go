@@ -38,19 +38,72 @@ type browser struct {
 	gaveUp int
 }
 
-// browse opens a browser on a core. Addresses say localhost, because passkeys are made for names only.
-func browse(t testing.TB, c *core) *browser {
+// chromiumPath returns the path of Chromium. It skips the test where there is none.
+func chromiumPath(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	testkit.Require(t, "chromium", err == nil, "install Chromium, on Debian by apt-get install chromium")
+	return path
+}
+
+// startChromium starts a browser that ends with the context that is returned, or when stop is called.
+func startChromium(path, profile string) (ctx context.Context, stop func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.UserDataDir(t.TempDir()))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+		chromedp.UserDataDir(profile))
+	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, stopFirst := chromedp.NewContext(ctx)
+	stop = func() { stopFirst(); stopAll() }
+	if _, err := chromedp.Run(ctx, chromedp.Navigate("about:blank")); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return ctx, stop, nil
+}
+
+// shared is the browser in which most tests have a private window: to start one costs seconds.
+var shared struct {
+	sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+// stopShared ends the shared browser, if it was started.
+func stopShared() {
+	if shared.stop != nil {
+		shared.stop()
+	}
+}
+
+// browse opens a private window on a core.
+func browse(t testing.TB, c *core) *browser {
+	t.Helper()
+	path := chromiumPath(t)
+	shared.Do(func() { shared.ctx, shared.stop, shared.err = startChromium(path, filepath.Join(scratch, "chromium")) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	ctx, stop := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
+	return watched(t, ctx, c)
+}
+
+// browseAlone opens a browser of the test's own on a core: permissions and service workers are not for private windows.
+func browseAlone(t testing.TB, c *core) *browser {
+	t.Helper()
+	ctx, stop, err := startChromium(chromiumPath(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, 15*time.Minute)
+	return watched(t, ctx, c)
+}
+
+// watched returns the tab of ctx as one that is looked at. Addresses say localhost, because passkeys are made for names only.
+func watched(t testing.TB, ctx context.Context, c *core) *browser {
+	t.Helper()
+	ctx, stop := context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(stop)
 	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1)}
 	b.begin()
@@ -219,45 +272,64 @@ func (b *browser) authenticator(verifies bool) webauthn.AuthenticatorID {
 	return res.AuthenticatorID
 }
 
-// axe is the source of the checker of accessibility.
+// axe returns the source of axe-core, the checker of accessibility.
 func axe(t testing.TB) string {
 	t.Helper()
 	_, err := exec.LookPath("npm")
 	testkit.Require(t, "npm", err == nil, "install Node 20 or newer with npm")
-	dir := t.TempDir()
-	for _, f := range []string{"package.json", "package-lock.json"} {
-		copyAll(t, filepath.Join("axe", f), filepath.Join(dir, f))
-	}
-	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	source, err := installAxe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(raw)
+	return source
 }
 
-// accessible fails the test for each serious finding in the page.
-func (b *browser) accessible(source, what string) {
+// installAxe has npm install axe-core, once for all tests, and returns its source.
+var installAxe = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "patchbay-axe")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, os.DirFS("axe")); err != nil {
+		return "", err
+	}
+	if err := installPackages(dir); err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	return string(raw), err
+})
+
+// inspect fails the test if the page is wider than the window, lacks a text, or has a serious finding of axe-core.
+func (b *browser) inspect(source, what string) {
 	b.t.Helper()
-	script := source + `;axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations
-		.filter(v => v.impact === "serious" || v.impact === "critical")
-		.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.any.map(a => a.message).join("; ")).join(" | ")))`
+	script := source + `;(async () => {
+		const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+		const found = wide > 0 ? ["the page is " + wide + " pixels wider than the window"] : [];
+		if (/[⟦⟧]/.test(document.documentElement.outerHTML)) found.push("a text is missing");
+		const r = await axe.run(document, {resultTypes: ["violations"]});
+		return found.concat(r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+			.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.any.map(a => a.message).join("; ")).join(" | ")));
+	})()`
 	found, err := evaluate[[]string](b, script)
 	if err != nil {
-		b.t.Errorf("%s: check: %v", what, err)
+		b.t.Errorf("%s: inspect the page: %v", what, err)
 	}
 	for _, f := range found {
 		b.t.Errorf("%s: %s", what, f)
 	}
 }
 
-// picture writes a picture of the whole page into bin/screenshots.
+// picturesEnv is the variable that asks for pictures of all pages, in all looks: see looks and picture.
+const picturesEnv = "PATCHBAY_TEST_PICTURES"
+
+// picture writes a picture of the whole page into bin/screenshots, if pictures are asked for.
 func (b *browser) picture(name string) {
 	b.t.Helper()
+	if os.Getenv(picturesEnv) == "" {
+		return
+	}
 	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))

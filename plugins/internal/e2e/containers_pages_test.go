@@ -122,7 +122,7 @@ notify "shoutrrr" "pager" {
 	b.shows("The channel has taken the test.")
 	b.press("#ch-pager form button", "#ch-pager .note.bad")
 	b.press("#ch-chat form button", "#ch-chat .note.bad")
-	b.accessible(source, "the answers")
+	b.inspect(source, "the answers")
 	b.picture("containers-notifications-answers")
 
 	c.api(t, http.MethodPost, "/api/web-push/keys", "", http.StatusOK)
@@ -159,7 +159,7 @@ notify "shoutrrr" "pager" {
 		}
 		b.open("/notifications")
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main details").forEach((d) => { d.open = true })`))
-		b.accessible(source, l.name("the folds"))
+		b.inspect(source, l.name("the folds"))
 		b.picture(l.name("containers-notifications-open"))
 	}
 	b.open("/notifications/preview/job_finished")

@@ -68,10 +68,8 @@ func installNode(t *testing.T, dir string) (program string) {
 	program, err := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
 	testkit.Require(t, "node", err == nil && npmErr == nil, "install Node 20 or newer with npm")
-	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
+	if err := installPackages(dir); err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

@@ -21,6 +21,9 @@ const (
 // built are the binaries under test.
 var built struct{ core, plugins, upstream string }
 
+// scratch is a directory that all tests share, removed at the end.
+var scratch string
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
@@ -30,6 +33,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	defer stopShared()
+	scratch = dir
 	if err := build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

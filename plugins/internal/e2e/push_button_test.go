@@ -35,7 +35,7 @@ const pushPage = `document.addEventListener("readystatechange", () => {
 // pushButton opens a page with the button.
 func pushButton(t *testing.T, c *core, permission cdpbrowser.PermissionSetting, key string, answer int) *browser {
 	t.Helper()
-	b := browse(t, c)
+	b := browseAlone(t, c)
 	b.permit(permission)
 	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(pushPage, key, answer)}); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestPushWorkerRenewsASubscription(t *testing.T) {
 	c := localCore(t, localHCL)
 	c.start()
 	t.Cleanup(c.stop)
-	b := browse(t, c)
+	b := browseAlone(t, c)
 	b.open("/system/sign-in")
 	at := " " + b.base + `/api/web-push/subscriptions {"endpoint":"https://push.example.com/`
 	want := []string{

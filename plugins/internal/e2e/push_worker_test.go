@@ -179,7 +179,7 @@ func TestPushWorker(t *testing.T) {
 	c := localCore(t, localHCL)
 	c.start()
 	t.Cleanup(c.stop)
-	b := browse(t, c)
+	b := browseAlone(t, c)
 	b.permit(cdpbrowser.PermissionSettingGranted)
 	b.open("/system/sign-in")
 	w := b.startWorker()
@@ -236,7 +236,7 @@ func TestConsoleIsInstallable(t *testing.T) {
 	c := localCore(t, localHCL)
 	c.start()
 	t.Cleanup(c.stop)
-	b := browse(t, c)
+	b := browseAlone(t, c)
 	b.open("/system/sign-in")
 	got, err := chromedp.Call(b.ctx, page.GetAppManifest, page.GetAppManifestParams{})
 	if err != nil || len(got.Errors) > 0 || got.URL != b.base+"/manifest.webmanifest" {

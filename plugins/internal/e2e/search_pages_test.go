@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -107,13 +106,7 @@ func (b *browser) seen(what, axe string) {
 	b.t.Helper()
 	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
 	b.charted()
-	if wide, err := evaluate[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); err != nil || wide > 0 {
-		b.t.Errorf("%s: the page is %d pixels wider than the window, %v", what, wide, err)
-	}
-	if text, err := evaluate[string](b, "document.documentElement.outerHTML"); err != nil || strings.ContainsAny(text, "⟦⟧") {
-		b.t.Errorf("%s: a text is missing, %v", what, err)
-	}
-	b.accessible(axe, what)
+	b.inspect(axe, what)
 	b.picture(what)
 }
 

@@ -12,7 +12,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e interruptions check names bench generate release-protos image clean
+.PHONY: build run test e2e pictures interruptions check names bench generate release-protos image clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -64,6 +64,10 @@ test: $(TOOLS)/testsum
 # Only the tests that run the product as processes, with its real clients.
 e2e: $(TOOLS)/testsum
 	$(GO) test $(E2E_FLAGS) -count=1 $(E2E) | $(TOOLS)/testsum
+
+# A picture of every page in every size, theme and language, in bin/screenshots.
+pictures:
+	PATCHBAY_TEST_PICTURES=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(Console|SearchPages|SearchMembers|ContainersPages|ContainersHooksPage|NotificationsPages|NotifyEvery)' $(E2E)
 
 # A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
 # test prints PATCHBAY_TEST_SEED, which repeats a run.

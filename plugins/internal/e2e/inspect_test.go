@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+)
+
+// axe returns the source of axe-core, the checker of accessibility.
+func axe(t testing.TB) string {
+	t.Helper()
+	_, err := exec.LookPath("npm")
+	testkit.Require(t, "npm", err == nil, "install Node 20 or newer with npm")
+	source, err := installAxe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// installAxe has npm install axe-core, once for all tests, and returns its source.
+var installAxe = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "patchbay-axe")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, os.DirFS("axe")); err != nil {
+		return "", err
+	}
+	if err := installPackages(dir); err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	return string(raw), err
+})
+
+// inspect fails the test if the page is wider than the window, lacks a text, or has a serious finding of axe-core.
+func (b *browser) inspect(source, what string) {
+	b.t.Helper()
+	script := source + `;(async () => {
+		const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+		const found = wide > 0 ? ["the page is " + wide + " pixels wider than the window"] : [];
+		if (/[⟦⟧]/.test(document.documentElement.outerHTML)) found.push("a text is missing");
+		const r = await axe.run(document, {resultTypes: ["violations"]});
+		return found.concat(r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+			.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.any.map(a => a.message).join("; ")).join(" | ")));
+	})()`
+	found, err := evaluate[[]string](b, script)
+	if err != nil {
+		b.t.Errorf("%s: inspect the page: %v", what, err)
+	}
+	for _, f := range found {
+		b.t.Errorf("%s: %s", what, f)
+	}
+}
+
+// picturesEnv is the variable that asks for pictures of all pages, in all looks: see looks and picture.
+const picturesEnv = "PATCHBAY_TEST_PICTURES"
+
+// picture writes a picture of the whole page into bin/screenshots, if pictures are asked for.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	if os.Getenv(picturesEnv) == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Errorf("picture of %s: %v", name, err)
+		return
+	}
+	dir := filepath.Join(root(), "bin", "screenshots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -206,7 +206,7 @@ func (a *App) openHost() (err error) {
 	}
 	a.metrics.statuses, a.metrics.instances, a.metrics.outcome = a.host.Statuses, a.instanceStates, &a.outcome
 	a.catalog = catalog.New(catalog.Config{
-		Host: a.host, Kinds: kinds(), Logger: a.log, Version: a.cfg.Version, UserAgent: "patchbay/" + a.cfg.Version,
+		Host: a.host, Logger: a.log, Version: a.cfg.Version, UserAgent: "patchbay/" + a.cfg.Version,
 		Protected: a.set.protected(), Drain: a.set.core.Drain,
 	})
 	a.closers = append(a.closers, a.host.Close, a.retiring.Wait, a.catalog.Close)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
+
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 )
 
@@ -30,7 +32,7 @@ func (s *syncBuffer) String() string {
 
 func conformanceOf(mode string) (Conformance, *syncBuffer) {
 	spec, out := testplugin.Spec(mode), &syncBuffer{}
-	return Conformance{Path: spec.Path, Args: spec.Args, Stderr: out, Samples: map[string]string{}}, out
+	return Conformance{Path: spec.Path, Args: spec.Args, Stderr: out, Use: kinds.Use{Samples: map[string]string{}}}, out
 }
 
 func TestPluginTestShowsStderr(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
+
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
-	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
@@ -49,19 +49,11 @@ type postgresSettings struct {
 	URL schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
 }
 
-// kinds are the kinds of providers that the core speaks.
-func kinds() []catalog.Kind {
-	return []catalog.Kind{client.SearchKind(), client.NotifyKind(), client.RegistryKind(), client.CodeHostKind(), client.EngineKind()}
-}
-
 // options tell the configuration what may stand in plugin.hcl.
 func options(builtins map[string][]string) (config.Options, error) {
 	opts := config.Options{
 		Services: map[string]*schema.Schema{}, Storage: map[string]*schema.Schema{}, DefaultStorage: string(store.SQLite),
-		Builtins: builtins, DefaultTimeout: 3 * time.Minute,
-	}
-	for _, k := range kinds() {
-		opts.Kinds = append(opts.Kinds, k.Name)
+		Builtins: builtins, DefaultTimeout: 3 * time.Minute, Kinds: kinds.Names(),
 	}
 	for _, d := range []struct {
 		into func(*schema.Schema)

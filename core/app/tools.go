@@ -36,7 +36,7 @@ func ShowConfig(ctx context.Context, path string, env config.Env, version string
 		return nil, diags, err
 	}
 	defer h.Close()
-	cat := catalog.New(catalog.Config{Host: h, Kinds: kinds(), Version: version, Protected: set.protected()})
+	cat := catalog.New(catalog.Config{Host: h, Version: version, Protected: set.protected()})
 	plan := set.plan(ctx, cat, res)
 	plan.close()
 	return set.file, append(diags, plan.diags...), nil

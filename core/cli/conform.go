@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
+
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/app"
@@ -22,7 +24,10 @@ func (c *command) pluginTest() *cobra.Command {
 			if len(args) == 0 {
 				return mistake{errors.New("name the binary of the plugin; see --help")}
 			}
-			conf := app.Conformance{Path: args[0], Args: args[1:], Credential: os.Getenv(credential), Send: message, Stderr: c.err, Samples: map[string]string{}}
+			conf := app.Conformance{
+				Path: args[0], Args: args[1:], Send: message, Stderr: c.err,
+				Use: kinds.Use{Credential: os.Getenv(credential), Samples: map[string]string{}},
+			}
 			for _, s := range samples {
 				op, body, ok := strings.Cut(s, "=")
 				if !ok {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
+
 	"github.com/patchbay-dev/patchbay/examples"
 	"github.com/patchbay-dev/patchbay/sdk/proto"
 )
@@ -47,22 +49,24 @@ type Plugin struct {
 
 var name = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
-// Languages are the languages that there is a template in.
-func Languages() []string { return entries("templates") }
-
-// Kinds are the kinds that there is a template for in a language.
-func Kinds(language string) []string { return entries("templates/" + language) }
-
-func entries(dir string) []string {
-	found, err := templates.ReadDir(dir)
+// Languages returns the languages that there is a template in.
+func Languages() (names []string) {
+	found, err := templates.ReadDir("templates")
 	if err != nil {
 		return nil
 	}
-	var names []string
 	for _, e := range found {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// Kinds returns the kinds that there is a template for in a language.
+func Kinds(language string) []string {
+	return slices.DeleteFunc(kinds.Names(), func(kind string) bool {
+		_, err := fs.Stat(templates, "templates/"+language+"/"+kind)
+		return err != nil
+	})
 }
 
 // Write makes the module and returns the files that it wrote, relative to Dir.
@@ -160,8 +164,8 @@ func (p Plugin) check() error {
 	if !slices.Contains(Languages(), p.Language) {
 		return fmt.Errorf("there is no template in the language %q: write one of %s", p.Language, strings.Join(Languages(), ", "))
 	}
-	if kinds := Kinds(p.Language); !slices.Contains(kinds, p.Kind) {
-		return fmt.Errorf("there is no template for the kind %q in the language %s: write one of %s", p.Kind, p.Language, strings.Join(kinds, ", "))
+	if offered := Kinds(p.Language); !slices.Contains(offered, p.Kind) {
+		return fmt.Errorf("there is no template for the kind %q in the language %s: write one of %s", p.Kind, p.Language, strings.Join(offered, ", "))
 	}
 	if p.Language != "go" && (p.SDK != "" || p.Module != "") {
 		return fmt.Errorf("a plugin in the language %s has no Go module: leave out the SDK and the module path", p.Language)

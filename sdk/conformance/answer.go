@@ -17,7 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func (r *run) samples(ctx context.Context, c *caller) error {
+func (r *searchRun) samples(ctx context.Context, c *caller) error {
 	for _, op := range r.desc.Operations {
 		if !slices.ContainsFunc(r.cfg.Samples, func(s Sample) bool { return s.Operation == op.Name && !s.Stream }) {
 			return fmt.Errorf("SearchConfig.Samples has none for the operation %q", op.Name)
@@ -70,7 +70,7 @@ func (s Sample) head(h *search.Head) error {
 
 // sameAnswers compares what the two forms answer. Values may differ from call to call; status, content type and the
 // names and types of the members may not.
-func (r *run) sameAnswers(ctx context.Context) error {
+func (r *searchRun) sameAnswers(ctx context.Context) error {
 	if !r.has(search.CapExchange) {
 		return skip("the plugin does not offer exchange streams")
 	}
@@ -128,7 +128,7 @@ func shapeOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-func (r *run) streaming(ctx context.Context) error {
+func (r *searchRun) streaming(ctx context.Context) error {
 	c := search.NewClient(r.conn, r.main, -1)
 	defer c.Close()
 	if !r.has(search.CapStream) {
@@ -155,7 +155,7 @@ func (r *run) streaming(ctx context.Context) error {
 }
 
 // drain reads a streamed answer to its end.
-func (r *run) drain(ctx context.Context, c *search.Client, s Sample) error {
+func (r *searchRun) drain(ctx context.Context, c *search.Client, s Sample) error {
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	st, err := c.Stream(ctx, r.request(s, r.secret()))
@@ -190,14 +190,14 @@ func (r *run) drain(ctx context.Context, c *search.Client, s Sample) error {
 	return nil
 }
 
-func (r *run) unsupported(call string, err error) error {
+func (r *searchRun) unsupported(call string, err error) error {
 	if errs.From(err) == nil || errs.From(err).Code != codes.Unimplemented {
 		return fmt.Errorf("%s is not among the capabilities and should end with Unimplemented, got: %v", call, err)
 	}
 	return nil
 }
 
-func (r *run) keyStatus(ctx context.Context) error {
+func (r *searchRun) keyStatus(ctx context.Context) error {
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	c := search.NewClient(r.conn, r.main, -1)
@@ -226,7 +226,7 @@ func (r *run) keyStatus(ctx context.Context) error {
 }
 
 // credential comes last: it judges all that came back, and the log.
-func (r *run) credential(context.Context) error {
+func (r *searchRun) credential(context.Context) error {
 	if !r.desc.Credential {
 		return skip("the plugin needs no credential")
 	}

@@ -72,35 +72,71 @@ func newBase(conn grpc.ClientConnInterface, word, service string, with common) (
 	return &base{with: with, word: word, service: service, conn: conn, plugin: pluginv1.NewPluginClient(conn)}, done
 }
 
-// before runs what comes before the calls of the kind, and tells whether these make sense. descriptor checks the kind's
-// own part of the description.
-func (r *base) before(ctx context.Context, descriptor func(context.Context) error) bool {
-	if r.check(ctx, "describe", r.describe) != nil {
-		return false
-	}
-	r.check(ctx, "capabilities", r.capabilities)
-	if errors.Join(r.check(ctx, "schema", r.configSchema), r.check(ctx, "descriptor", descriptor)) != nil {
-		return false
-	}
-	r.check(ctx, "validate", r.validate)
-	r.check(ctx, "agreement", r.agreement)
-	if r.check(ctx, "configure", r.configure) != nil {
-		return false
-	}
-	r.check(ctx, "configure-keeps", r.configureKeeps)
-	r.check(ctx, "replace", r.replace)
-	r.check(ctx, "instances", r.instances)
-	r.check(ctx, "remove", r.remove)
-	return true
+// check is one check of a kind's own. form is "streams" or "unary" where there is one of each.
+type check struct {
+	name, form string
+	do         func(context.Context) error
 }
 
-// after runs what comes after the calls of the kind. credential comes last: it judges all that came back, and the log.
-func (r *base) after(ctx context.Context, credential func(context.Context) error) {
-	r.check(ctx, "health", r.health)
-	r.check(ctx, "stop", r.stop)
-	r.check(ctx, "errors", func(context.Context) error { return list(r.malformed) })
-	r.check(ctx, "panics", func(context.Context) error { return list(r.panics) })
-	r.check(ctx, "credential", credential)
+// suite is what a kind adds to the checks that all kinds share.
+type suite struct {
+	// descriptor checks the kind's own part of the description; nil where it has none.
+	descriptor func(context.Context) error
+	// checks call the main instance, in this order.
+	checks []check
+	// credential comes last, since it looks at all that came back, and at the log; nil means that no secret may be there.
+	credential func(context.Context) error
+}
+
+// run performs the shared checks and, between them, those of s. It ends early where the others would make no sense.
+func (r *base) run(ctx context.Context, s suite) Report {
+	if s.descriptor == nil {
+		s.descriptor = func(context.Context) error { return nil }
+	}
+	if s.credential == nil {
+		s.credential = func(context.Context) error { return r.leaked() }
+	}
+	if !r.checkInstances(ctx, s.descriptor) {
+		return r.report
+	}
+	for _, c := range s.checks {
+		_ = r.record(ctx, c)
+	}
+	for _, c := range []check{
+		{name: "health", do: r.health},
+		{name: "stop", do: r.stop},
+		{name: "errors", do: func(context.Context) error { return list(r.malformed) }},
+		{name: "panics", do: func(context.Context) error { return list(r.panics) }},
+		{name: "credential", do: s.credential},
+	} {
+		_ = r.record(ctx, c)
+	}
+	return r.report
+}
+
+// checkInstances checks the description and the life of instances, and reports whether there is one that can be called.
+func (r *base) checkInstances(ctx context.Context, descriptor func(context.Context) error) bool {
+	if r.record(ctx, check{name: "describe", do: r.describe}) != nil {
+		return false
+	}
+	_ = r.record(ctx, check{name: "capabilities", do: r.capabilities})
+	if errors.Join(r.record(ctx, check{name: "schema", do: r.configSchema}), r.record(ctx, check{name: "descriptor", do: descriptor})) != nil {
+		return false
+	}
+	_ = r.record(ctx, check{name: "validate", do: r.validate})
+	_ = r.record(ctx, check{name: "agreement", do: r.agreement})
+	if r.record(ctx, check{name: "configure", do: r.configure}) != nil {
+		return false
+	}
+	for _, c := range []check{
+		{name: "configure-keeps", do: r.configureKeeps},
+		{name: "replace", do: r.replace},
+		{name: "instances", do: r.instances},
+		{name: "remove", do: r.remove},
+	} {
+		_ = r.record(ctx, c)
+	}
+	return true
 }
 
 // skip is the error of a check that does not apply.
@@ -111,14 +147,11 @@ func (s skip) Error() string { return string(s) }
 // errPanic is in the chain of an error that comes from a panic: that is reported once, by the check "panics".
 var errPanic = errors.New("the plugin panicked")
 
-func (r *base) check(ctx context.Context, name string, do func(context.Context) error) error {
-	return r.record(ctx, name, "", do)
-}
-
-func (r *base) record(ctx context.Context, name, form string, do func(context.Context) error) error {
+// record performs a check and adds its result to the report. It returns the check's error.
+func (r *base) record(ctx context.Context, c check) error {
 	began := time.Now()
-	err := do(ctx)
-	res := Result{Check: name, Form: form, Took: time.Since(began)}
+	err := c.do(ctx)
+	res := Result{Check: c.name, Form: c.form, Took: time.Since(began)}
 	var s skip
 	switch {
 	case errors.As(err, &s):

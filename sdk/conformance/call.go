@@ -15,14 +15,14 @@ import (
 
 // caller calls instances in one form.
 type caller struct {
-	run     *run
+	run     *searchRun
 	streams int
 	form    string
 	clients map[string]*search.Client
 }
 
 // over runs a check in one form.
-func (r *run) over(ctx context.Context, form string, do func(context.Context, *caller) error) error {
+func (r *searchRun) over(ctx context.Context, form string, do func(context.Context, *caller) error) error {
 	c := &caller{run: r, form: form, streams: -1, clients: map[string]*search.Client{}}
 	if form == formStreams {
 		if !r.has(search.CapExchange) {
@@ -66,7 +66,7 @@ func (c *caller) with(ctx context.Context, cl *search.Client, s Sample, credenti
 	return &reply.Response, nil
 }
 
-func (r *run) request(s Sample, credential schema.Secret) *search.Request {
+func (r *searchRun) request(s Sample, credential schema.Secret) *search.Request {
 	id := s.ResourceID
 	if id == "" && s.ResourceFrom != "" {
 		id = r.resources[s.ResourceFrom]
@@ -76,7 +76,7 @@ func (r *run) request(s Sample, credential schema.Secret) *search.Request {
 	}
 }
 
-func (r *run) secret() schema.Secret {
+func (r *searchRun) secret() schema.Secret {
 	if !r.desc.Credential {
 		return ""
 	}
@@ -84,7 +84,7 @@ func (r *run) secret() schema.Secret {
 }
 
 // answers tells whether an instance is there: whatever it says to the first sample counts, save that it does not exist.
-func (r *run) answers(ctx context.Context, id string) bool {
+func (r *searchRun) answers(ctx context.Context, id string) bool {
 	s, ok := r.first()
 	if !ok {
 		return true
@@ -102,7 +102,7 @@ func (r *run) answers(ctx context.Context, id string) bool {
 }
 
 // first is the first sample for Invoke.
-func (r *run) first() (Sample, bool) {
+func (r *searchRun) first() (Sample, bool) {
 	for _, s := range r.cfg.Samples {
 		if !s.Stream && s.ResourceFrom == "" {
 			return s, true
@@ -111,14 +111,14 @@ func (r *run) first() (Sample, bool) {
 	return Sample{}, false
 }
 
-func (r *run) mustFirst() (Sample, error) {
+func (r *searchRun) mustFirst() (Sample, error) {
 	if s, ok := r.first(); ok {
 		return s, nil
 	}
 	return Sample{}, skip("there is no sample for it")
 }
 
-func (r *run) unknownInstance(ctx context.Context, c *caller) error {
+func (r *searchRun) unknownInstance(ctx context.Context, c *caller) error {
 	s, err := r.mustFirst()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func describe(resp *search.Response, err error) string {
 	return fmt.Sprintf("status %d", resp.Status)
 }
 
-func (r *run) unknownOperation(ctx context.Context, c *caller) error {
+func (r *searchRun) unknownOperation(ctx context.Context, c *caller) error {
 	resp, err := c.invoke(ctx, r.main, Sample{Operation: "conformance_unknown_operation", Body: `{"query":"x"}`})
 	if errors.Is(err, errPanic) {
 		return err
@@ -157,7 +157,7 @@ func (r *run) unknownOperation(ctx context.Context, c *caller) error {
 }
 
 // alive tells whether the main instance still answers the first sample.
-func (r *run) alive(ctx context.Context, c *caller) error {
+func (r *searchRun) alive(ctx context.Context, c *caller) error {
 	s, ok := r.first()
 	if !ok {
 		return nil
@@ -168,7 +168,7 @@ func (r *run) alive(ctx context.Context, c *caller) error {
 	return nil
 }
 
-func (r *run) badBody(ctx context.Context, c *caller) error {
+func (r *searchRun) badBody(ctx context.Context, c *caller) error {
 	bodies := map[string]string{
 		"cut JSON": `{"query": "x`, "an array": `[]`, "a string": `"query"`, "a number": `7`, "text": "query=x", "bytes": "\x00\xff\xfe",
 		"two objects": `{}{}`, "deep nesting": strings.Repeat("[", 20000),
@@ -192,7 +192,7 @@ func (r *run) badBody(ctx context.Context, c *caller) error {
 	return r.alive(ctx, c)
 }
 
-func (r *run) largeBody(ctx context.Context, c *caller) error {
+func (r *searchRun) largeBody(ctx context.Context, c *caller) error {
 	s, err := r.mustFirst()
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *run) largeBody(ctx context.Context, c *caller) error {
 	return r.alive(ctx, c)
 }
 
-func (r *run) concurrency(ctx context.Context, c *caller) error {
+func (r *searchRun) concurrency(ctx context.Context, c *caller) error {
 	s, err := r.mustFirst()
 	if err != nil {
 		return err

@@ -74,28 +74,18 @@ func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostCo
 		_, err := r.parse(ctx, id, codehost.Delivery{Event: codehost.EventPackage, Body: []byte("{}"), Secret: "x"})
 		return present(err)
 	}
-	if !r.before(ctx, func(context.Context) error { return nil }) {
-		return r.report
-	}
-	for _, c := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"unknown-instance", r.unknownInstance},
-		{"forged", r.forged},
-		{"deliveries", r.deliveries},
-		{"bad-request", r.badRequest},
-		{"resolve", r.resolveAll},
-		{"token", r.wrongToken},
-		{"missing", r.missing},
-		{"hooks", r.hooks},
-		{"cancel", r.cancel},
-		{"deadline", r.deadline},
-	} {
-		r.check(ctx, c.name, c.do)
-	}
-	r.after(ctx, func(context.Context) error { return r.leaked() })
-	return r.report
+	return r.run(ctx, suite{checks: []check{
+		{name: "unknown-instance", do: r.unknownInstance},
+		{name: "forged", do: r.forged},
+		{name: "deliveries", do: r.deliveries},
+		{name: "bad-request", do: r.badRequest},
+		{name: "resolve", do: r.resolveAll},
+		{name: "token", do: r.wrongToken},
+		{name: "missing", do: r.missing},
+		{name: "hooks", do: r.hooks},
+		{name: "cancel", do: r.cancel},
+		{name: "deadline", do: r.deadline},
+	}})
 }
 
 func (r *codehostRun) at(id string) *codehost.Client { return codehost.NewClient(r.conn, id) }

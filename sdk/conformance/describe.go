@@ -82,7 +82,7 @@ func (r *base) configSchema(context.Context) (err error) {
 	return err
 }
 
-func (r *run) descriptor(context.Context) (err error) {
+func (r *searchRun) descriptor(context.Context) (err error) {
 	if r.desc, err = search.ParseDescriptor(r.kind); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *run) descriptor(context.Context) (err error) {
 	return nil
 }
 
-func (r *run) operation(op search.Operation) error {
+func (r *searchRun) operation(op search.Operation) error {
 	if op.Timeout < 0 {
 		return fmt.Errorf("the timeout %s is negative", op.Timeout)
 	}

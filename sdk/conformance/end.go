@@ -11,7 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func (r *run) cancel(ctx context.Context, c *caller) error {
+func (r *searchRun) cancel(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(ctx)
 		time.AfterFunc(endAfter, cancel)
@@ -19,7 +19,7 @@ func (r *run) cancel(ctx context.Context, c *caller) error {
 	})
 }
 
-func (r *run) deadline(ctx context.Context, c *caller) error {
+func (r *searchRun) deadline(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithTimeout(ctx, endAfter)
 	})
@@ -29,7 +29,7 @@ func (r *run) deadline(ctx context.Context, c *caller) error {
 const endAfter = 200 * time.Millisecond
 
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
-func (r *run) cutShort(ctx context.Context, c *caller, bound func(context.Context) (context.Context, context.CancelFunc)) error {
+func (r *searchRun) cutShort(ctx context.Context, c *caller, bound func(context.Context) (context.Context, context.CancelFunc)) error {
 	s, err := r.mustFirst()
 	if r.cfg.Slow != nil {
 		s, err = *r.cfg.Slow, nil
@@ -60,7 +60,7 @@ func (r *run) cutShort(ctx context.Context, c *caller, bound func(context.Contex
 	return r.alive(ctx, c)
 }
 
-func (r *run) wrongCredential(ctx context.Context, c *caller) error {
+func (r *searchRun) wrongCredential(ctx context.Context, c *caller) error {
 	s, err := r.mustFirst()
 	if err != nil {
 		return err

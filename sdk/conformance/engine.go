@@ -58,36 +58,22 @@ func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig
 	defer done()
 	r := &engineRun{base: b, cfg: cfg}
 	b.answers = r.answers
-	r.all(ctx)
-	return r.report
-}
-
-func (r *engineRun) all(ctx context.Context) {
-	if !r.before(ctx, func(context.Context) error { return nil }) {
-		return
-	}
-	for _, c := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"unknown-instance", r.unknownInstance},
-		{"info", r.info},
-		{"containers", r.containers},
-		{"inspect", r.inspect},
-		{"images", r.images},
-		{"stats", r.stats},
-		{"events", r.events},
-		{"bad-reference", r.badReference},
-		{"pull-failure", r.pullFailure},
-		{"tag", r.tag},
-		{"compose", r.composeDry},
-		{"bad-compose", r.badCompose},
-		{"archive", r.archive},
-		{"cancel", r.cancel},
-	} {
-		r.check(ctx, c.name, c.do)
-	}
-	r.after(ctx, func(context.Context) error { return r.leaked() })
+	return r.run(ctx, suite{checks: []check{
+		{name: "unknown-instance", do: r.unknownInstance},
+		{name: "info", do: r.info},
+		{name: "containers", do: r.containers},
+		{name: "inspect", do: r.inspect},
+		{name: "images", do: r.images},
+		{name: "stats", do: r.stats},
+		{name: "events", do: r.events},
+		{name: "bad-reference", do: r.badReference},
+		{name: "pull-failure", do: r.pullFailure},
+		{name: "tag", do: r.tag},
+		{name: "compose", do: r.composeDry},
+		{name: "bad-compose", do: r.badCompose},
+		{name: "archive", do: r.archive},
+		{name: "cancel", do: r.cancel},
+	}})
 }
 
 func (r *engineRun) client(id string) *engine.Client { return engine.NewClient(r.conn, id) }

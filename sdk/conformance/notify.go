@@ -72,32 +72,18 @@ func Notify(ctx context.Context, conn grpc.ClientConnInterface, cfg NotifyConfig
 	defer done()
 	r := &notifyRun{base: b, cfg: cfg}
 	b.answers = r.answers
-	r.all(ctx)
-	return r.report
-}
-
-func (r *notifyRun) all(ctx context.Context) {
-	if !r.before(ctx, r.descriptor) {
-		return
-	}
-	for _, c := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"unknown-instance", r.unknownInstance},
-		{"target", r.target},
-		{"send", r.sendAll},
-		{"repetition", r.repetition},
-		{"bad-notification", r.badNotification},
-		{"large-payload", r.largePayload},
-		{"concurrency", r.concurrency},
-		{"cancel", r.cancel},
-		{"deadline", r.deadline},
-		{"failures", r.failures},
-	} {
-		r.check(ctx, c.name, c.do)
-	}
-	r.after(ctx, func(context.Context) error { return r.leaked() })
+	return r.run(ctx, suite{descriptor: r.descriptor, checks: []check{
+		{name: "unknown-instance", do: r.unknownInstance},
+		{name: "target", do: r.target},
+		{name: "send", do: r.sendAll},
+		{name: "repetition", do: r.repetition},
+		{name: "bad-notification", do: r.badNotification},
+		{name: "large-payload", do: r.largePayload},
+		{name: "concurrency", do: r.concurrency},
+		{name: "cancel", do: r.cancel},
+		{name: "deadline", do: r.deadline},
+		{name: "failures", do: r.failures},
+	}})
 }
 
 func (r *notifyRun) descriptor(context.Context) (err error) {

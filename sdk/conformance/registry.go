@@ -59,30 +59,20 @@ func Registry(ctx context.Context, conn grpc.ClientConnInterface, cfg RegistryCo
 		_, err := r.hosts(ctx, id)
 		return present(err)
 	}
-	if !r.before(ctx, func(context.Context) error { return nil }) {
-		return r.report
-	}
-	for _, c := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"unknown-instance", r.unknownInstance},
-		{"bad-reference", r.badReference},
-		{"bad-request", r.badRequest},
-		{"credentials", r.credentials},
-		{"resolve", r.resolveAll},
-		{"tags", r.tags},
-		{"config", r.config},
-		{"missing", r.missing},
-		{"failures", r.failures},
-		{"concurrency", r.concurrency},
-		{"cancel", r.cancel},
-		{"deadline", r.deadline},
-	} {
-		r.check(ctx, c.name, c.do)
-	}
-	r.after(ctx, func(context.Context) error { return r.leaked() })
-	return r.report
+	return r.run(ctx, suite{checks: []check{
+		{name: "unknown-instance", do: r.unknownInstance},
+		{name: "bad-reference", do: r.badReference},
+		{name: "bad-request", do: r.badRequest},
+		{name: "credentials", do: r.credentials},
+		{name: "resolve", do: r.resolveAll},
+		{name: "tags", do: r.tags},
+		{name: "config", do: r.config},
+		{name: "missing", do: r.missing},
+		{name: "failures", do: r.failures},
+		{name: "concurrency", do: r.concurrency},
+		{name: "cancel", do: r.cancel},
+		{name: "deadline", do: r.deadline},
+	}})
 }
 
 func (r *registryRun) at(id string) *registry.Client { return registry.NewClient(r.conn, id) }

@@ -58,8 +58,8 @@ const (
 	formUnary   = "unary"
 )
 
-// run is one run of the suite.
-type run struct {
+// searchRun is one run of the suite.
+type searchRun struct {
 	*base
 	cfg       SearchConfig
 	desc      *search.Descriptor
@@ -74,16 +74,9 @@ func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig
 		timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: []string{cfg.Credential},
 	})
 	defer done()
-	r := &run{base: b, cfg: cfg, resources: map[string]string{}}
+	r := &searchRun{base: b, cfg: cfg, resources: map[string]string{}}
 	b.answers = r.answers
-	r.all(ctx)
-	return r.report
-}
-
-func (r *run) all(ctx context.Context) {
-	if !r.before(ctx, r.descriptor) {
-		return
-	}
+	var checks []check
 	for _, c := range []struct {
 		name string
 		do   func(context.Context, *caller) error
@@ -99,11 +92,12 @@ func (r *run) all(ctx context.Context) {
 		{"wrong-credential", r.wrongCredential},
 	} {
 		for _, form := range []string{formStreams, formUnary} {
-			r.record(ctx, c.name, form, func(ctx context.Context) error { return r.over(ctx, form, c.do) })
+			checks = append(checks, check{c.name, form, func(ctx context.Context) error { return r.over(ctx, form, c.do) }})
 		}
 	}
-	r.check(ctx, "same-answers", r.sameAnswers)
-	r.check(ctx, "stream", r.streaming)
-	r.check(ctx, "key-status", r.keyStatus)
-	r.after(ctx, r.credential)
+	return r.run(ctx, suite{descriptor: r.descriptor, credential: r.credential, checks: append(checks,
+		check{name: "same-answers", do: r.sameAnswers},
+		check{name: "stream", do: r.streaming},
+		check{name: "key-status", do: r.keyStatus},
+	)})
 }

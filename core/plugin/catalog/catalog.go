@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
+
 	"github.com/hashicorp/go-hclog"
 	"github.com/oklog/ulid/v2"
 
@@ -18,12 +20,6 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
-
-// Kind is a kind that the core speaks: its word in plugin.hcl and the gRPC services, the preferred one first.
-type Kind struct {
-	Name     string
-	Services []string
-}
 
 // Desired is an instance as the configuration wants it.
 type Desired struct {
@@ -51,8 +47,9 @@ func (d Desired) same(o Desired) bool {
 // Config configures a Catalog.
 type Config struct {
 	Host   *host.Host
-	Kinds  []Kind
 	Logger hclog.Logger
+	// Kinds are the kinds that the core speaks (all).
+	Kinds []kinds.Kind
 	// Version and UserAgent are told to the plugins; Protected are paths whose content must never leave the machine.
 	Version   string
 	UserAgent string
@@ -76,6 +73,9 @@ func New(cfg Config) *Catalog {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
+	}
+	if cfg.Kinds == nil {
+		cfg.Kinds = kinds.All()
 	}
 	return &Catalog{cfg: cfg, handles: map[string]*Handle{}}
 }
@@ -131,7 +131,7 @@ func (c *Catalog) Open(ctx context.Context, kind string, spec host.Spec) (*Candi
 	if err != nil {
 		return nil, err
 	}
-	k, err := c.pick(kind, spec.Name, p.Describe())
+	k, err := c.chooseService(kind, spec.Name, p.Describe())
 	if err != nil {
 		p.Release()
 		return nil, err
@@ -139,22 +139,25 @@ func (c *Catalog) Open(ctx context.Context, kind string, spec host.Spec) (*Candi
 	return &Candidate{process: p, kind: k}, nil
 }
 
-func (c *Catalog) pick(kind, plugin string, d *pluginv1.DescribeResponse) (*pluginv1.Kind, error) {
-	i := slices.IndexFunc(c.cfg.Kinds, func(k Kind) bool { return k.Name == kind })
-	if i < 0 {
-		return nil, fmt.Errorf("this core has no kind %q", kind)
-	}
-	var offered []string
-	for _, service := range c.cfg.Kinds[i].Services {
-		for _, k := range d.GetKinds() {
-			if k.GetService() == service {
-				return k, nil
-			}
-			offered = append(offered, k.GetService())
+// chooseService returns what a plugin offers of a kind, in the version that the core prefers.
+func (c *Catalog) chooseService(kind, plugin string, d *pluginv1.DescribeResponse) (*pluginv1.Kind, error) {
+	var spoken, offered []string
+	for _, k := range c.cfg.Kinds {
+		if k.Name != kind {
+			continue
+		}
+		spoken = append(spoken, k.Service)
+		if i := slices.IndexFunc(d.GetKinds(), func(o *pluginv1.Kind) bool { return o.GetService() == k.Service }); i >= 0 {
+			return d.GetKinds()[i], nil
 		}
 	}
-	return nil, fmt.Errorf("plugin %q offers %s; this core speaks %s for the kind %q",
-		plugin, strings.Join(offered, ", "), strings.Join(c.cfg.Kinds[i].Services, ", "), kind)
+	if len(spoken) == 0 {
+		return nil, fmt.Errorf("this core has no kind %q", kind)
+	}
+	for _, k := range d.GetKinds() {
+		offered = append(offered, k.GetService())
+	}
+	return nil, fmt.Errorf("plugin %q offers %s; this core speaks %s for the kind %q", plugin, strings.Join(offered, ", "), strings.Join(spoken, ", "), kind)
 }
 
 // Close lets the process go. A candidate that became an instance is not closed.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
+
 	"go.uber.org/goleak"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
@@ -41,7 +43,7 @@ func newBench(t *testing.T) *bench {
 	}
 	t.Cleanup(h.Close)
 	c := catalog.New(catalog.Config{
-		Host: h, Kinds: []catalog.Kind{client.SearchKind(), {Name: "other", Services: []string{"patchbay.other.v1.Other"}}},
+		Host: h, Kinds: append(kinds.All(), kinds.Kind{Name: "other", Service: "patchbay.other.v1.Other"}),
 		Version: "1.2.3", UserAgent: "test", Drain: 5 * time.Second,
 	})
 	t.Cleanup(c.Close)

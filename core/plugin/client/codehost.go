@@ -8,11 +8,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// CodeHostKind is the kind's entry for the catalog.
-func CodeHostKind() catalog.Kind {
-	return catalog.Kind{Name: codehost.Kind, Services: []string{codehost.Service}}
-}
-
 // CodeHost speaks to a code host for services. Errors are faults, and CauseOf tells what they mean; the *errs.Error of the
 // plugin is in the chain (its Reason tells the errors of ParseWebhook apart), and catalog.ErrRetired if a reload took the
 // instance away. Nothing is tried again here.

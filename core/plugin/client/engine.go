@@ -11,11 +11,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// EngineKind is the kind's entry for the catalog.
-func EngineKind() catalog.Kind {
-	return catalog.Kind{Name: engine.Kind, Services: []string{engine.Service}}
-}
-
 // Engine is a container engine as services see it. Errors are faults, save those that the caller's own function, reader or
 // writer returned, which come back unchanged; catalog.ErrRetired is in the chain if a reload took the instance away.
 //

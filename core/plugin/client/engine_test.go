@@ -35,7 +35,7 @@ func newEngine(t *testing.T) (e client.Engine, retire func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Kinds: []catalog.Kind{client.EngineKind()}, Drain: 5 * time.Second})
+	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
 	t.Cleanup(c.Close)
 	apply := func(wanted ...catalog.Wanted) {
 		t.Helper()

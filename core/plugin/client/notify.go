@@ -16,11 +16,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// NotifyKind is the kind's entry for the catalog.
-func NotifyKind() catalog.Kind {
-	return catalog.Kind{Name: notify.Kind, Services: []string{notify.Service}}
-}
-
 // Notifier is a notification channel as services see it. Errors are faults; catalog.ErrRetired is in the chain if a
 // reload took the instance away.
 type Notifier interface {

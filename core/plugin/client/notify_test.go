@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
@@ -18,8 +21,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/search"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 )
 
 // newNotifier starts the plugin with one channel behind a facade. retire takes the channel away.
@@ -35,7 +36,7 @@ func newNotifier(t *testing.T, timeout time.Duration, seen *[]error) (n client.N
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Kinds: []catalog.Kind{client.SearchKind(), client.NotifyKind()}, Drain: 5 * time.Second})
+	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
 	t.Cleanup(c.Close)
 	apply := func(wanted ...catalog.Wanted) {
 		t.Helper()

@@ -7,11 +7,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
-// RegistryKind is the kind's entry for the catalog.
-func RegistryKind() catalog.Kind {
-	return catalog.Kind{Name: registry.Kind, Services: []string{registry.Service}}
-}
-
 // Registry reads image registries for services. Errors are faults, and CauseOf tells what they mean; the *errs.Error of
 // the plugin is in the chain, and catalog.ErrRetired if a reload took the instance away. Nothing is tried again here.
 type Registry interface {

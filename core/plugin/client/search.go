@@ -26,11 +26,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// SearchKind is the kind's entry for the catalog.
-func SearchKind() catalog.Kind {
-	return catalog.Kind{Name: search.Kind, Services: []string{search.Service}}
-}
-
 // DefaultTimeout bounds a call where neither the instance nor the operation says otherwise.
 const DefaultTimeout = 60 * time.Second
 

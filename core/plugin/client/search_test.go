@@ -56,7 +56,7 @@ func newBench(t *testing.T, change ...func(*catalog.Desired)) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Kinds: []catalog.Kind{client.SearchKind()}, Drain: 5 * time.Second})
+	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
 	t.Cleanup(c.Close)
 	d := catalog.Desired{Kind: search.Kind, Plugin: "testplugin", Name: "a", Spec: testplugin.Spec(testplugin.Well), JSON: []byte(`{}`)}
 	for _, f := range change {

@@ -34,7 +34,7 @@ func newUpstreams(t *testing.T, timeout time.Duration, seen *[]string) (client.R
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Kinds: []catalog.Kind{client.RegistryKind(), client.CodeHostKind()}, Drain: 5 * time.Second})
+	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
 	t.Cleanup(c.Close)
 	apply := func(wanted ...catalog.Wanted) {
 		t.Helper()

@@ -15,12 +15,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	codehostv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1"
-	enginev1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/engine/v1"
-	notifyv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/notify/v1"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
-	registryv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/registry/v1"
-	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
 )
 
@@ -39,11 +35,12 @@ func Published() *descriptorpb.FileDescriptorSet {
 		}
 		set.File = append(set.File, protodesc.ToFileDescriptorProto(f))
 	}
+	add(sharedv1.File_patchbay_shared_v1_shared_proto)
+	add(pluginv1.File_patchbay_plugin_v1_plugin_proto)
+	for _, k := range kinds.All() {
+		add(k.File)
+	}
 	for _, f := range []protoreflect.FileDescriptor{
-		sharedv1.File_patchbay_shared_v1_shared_proto, pluginv1.File_patchbay_plugin_v1_plugin_proto,
-		searchv1.File_patchbay_search_v1_search_proto, notifyv1.File_patchbay_notify_v1_notify_proto,
-		registryv1.File_patchbay_registry_v1_registry_proto, codehostv1.File_patchbay_codehost_v1_codehost_proto,
-		enginev1.File_patchbay_engine_v1_engine_proto,
 		grpc_health_v1.File_grpc_health_v1_health_proto, status.File_google_rpc_status_proto, errdetails.File_google_rpc_error_details_proto,
 	} {
 		add(f)

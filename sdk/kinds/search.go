@@ -1,0 +1,31 @@
+package kinds
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// searchKind takes samples by the name of an operation: the body of its call. An operation without one gets the suite's own.
+var searchKind = Kind{Name: search.Kind, Service: search.Service, File: searchv1.File_patchbay_search_v1_search_proto, Conform: conformSearch}
+
+func conformSearch(ctx context.Context, conn grpc.ClientConnInterface, described *pluginv1.Kind, use Use) (conformance.Report, error) {
+	d, err := search.ParseDescriptor(described)
+	if err != nil {
+		return conformance.Report{}, err
+	}
+	samples := conformance.DefaultSamples(d)
+	for i := range samples {
+		if body, ok := use.Samples[samples[i].Operation]; ok && !samples[i].Stream {
+			samples[i].Body = body
+		}
+	}
+	return conformance.Search(ctx, conn, conformance.SearchConfig{
+		JSON: use.Settings, BaseDir: use.BaseDir, Logs: use.Logs, Samples: samples, Credential: use.Credential,
+	}), nil
+}

@@ -117,21 +117,21 @@ func (a *App) retryAbsent(ctx context.Context) error {
 		return nil
 	}
 	set := a.set
-	plan := set.openAll(ctx, a.catalog, a.res, list)
-	change, err := a.catalog.PrepareMore(ctx, plan.wanted, set.file.Dir)
+	plan := set.PlanInstances(ctx, a.catalog, a.res, list)
+	change, err := a.catalog.PrepareMore(ctx, plan.Wanted, set.File.Dir)
 	if err != nil {
 		return err
 	}
 	left := map[*config.Instance]string{}
 	for _, in := range list {
-		switch failure, reason := change.Failed()[in.Ref()], plan.absent[in]; {
+		switch failure, reason := change.Failed()[in.Ref()], plan.Absent[in]; {
 		case change.Instance(in.Ref()) != nil:
 		case failure != nil:
 			left[in] = host.Reason(failure)
 		case reason != "":
 			left[in] = reason
 		default:
-			left[in] = plan.diags.Error()
+			left[in] = plan.Diags.Error()
 		}
 	}
 	if len(left) == len(list) {

@@ -17,10 +17,12 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 func TestMain(m *testing.M) {
@@ -77,7 +79,7 @@ service "containers" {
 		}
 		return v, ok
 	}
-	_, diags, err := LockPlugins(path, lookup)
+	_, diags, err := admin.LockPlugins(settings.Source{Path: path, Env: lookup})
 	must(t, err)
 	must(t, diags.Err())
 	a, diags, err := Start(t.Context(), Config{Path: path, Env: lookup, Version: "test", Logger: hclog.NewNullLogger()})
@@ -250,7 +252,7 @@ func exposed(t *testing.T, a *App) (base string, mounts []httpd.Mount) {
 	}
 	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
 	must(t, err)
-	must(t, h.Mount(mounts, httpd.Options{Guard: a.users.Guard(a.set.access(a.clients)), Clients: a.clients}))
+	must(t, h.Mount(mounts, httpd.Options{Guard: a.users.Guard(a.set.Access(a.clients)), Clients: a.clients}))
 	h.Serve()
 	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
 	return "http://" + h.Addr(), mounts

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/auth"
 )
 
@@ -31,7 +32,7 @@ func TestResetLinkBesideARunningCore(t *testing.T) {
 	a := startApp(t, nil)
 	_, key, err := a.users.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
 	must(t, err)
-	r, diags, err := OpenRecords(t.Context(), a.cfg.Path, a.cfg.Env)
+	r, diags, err := admin.OpenRecords(t.Context(), a.cfg.source())
 	must(t, err)
 	must(t, diags.Err())
 	defer func() { must(t, r.Close()) }()
@@ -51,16 +52,5 @@ func TestResetLinkBesideARunningCore(t *testing.T) {
 	}
 	if _, err := r.ResetLink(t.Context(), "nobody@example.com"); err == nil {
 		t.Fatal("a link for nobody")
-	}
-}
-
-func TestLocalURL(t *testing.T) {
-	for in, want := range map[string]string{
-		"0.0.0.0:50883": "http://localhost:50883", "[::]:80": "http://localhost:80", "127.0.0.1:1": "http://localhost:1",
-		"192.0.2.1:50883": "http://192.0.2.1:50883", "[2001:db8::1]:50883": "http://[2001:db8::1]:50883", ":50883": "http://localhost:50883",
-	} {
-		if got := localURL(in); got != want {
-			t.Errorf("%s: got %s", in, got)
-		}
 	}
 }

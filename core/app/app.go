@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -45,6 +45,9 @@ type Config struct {
 	LogOutput io.Writer
 }
 
+// source returns the configuration that is read at the start and at each reload.
+func (c Config) source() settings.Source { return settings.Source{Path: c.Path, Env: c.Env} }
+
 // workers are how many jobs run at once: most wait for others, and those that send notifications to channels that hang must
 // leave some to the rest.
 const workers = 16
@@ -54,7 +57,7 @@ type App struct {
 	cfg        Config
 	log        hclog.Logger
 	redact     *secret.Redactor
-	set        *settings
+	set        *settings.Settings
 	store      *store.Store
 	keyring    *secret.Keyring
 	host       *host.Host
@@ -75,7 +78,7 @@ type App struct {
 	outcome reloadOutcome
 	absent  absences
 	// res is the resolver of the settings in use.
-	res *resolver
+	res *settings.Resolver
 
 	reload   sync.Mutex
 	cancel   context.CancelFunc
@@ -98,7 +101,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 			app = nil
 		}
 	}()
-	set, res, diags, err := load(ctx, cfg.Path, cfg.Env)
+	set, res, diags, err := cfg.source().Load(ctx)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
@@ -106,7 +109,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	a.learnSecrets(set, res)
 	a.log = cfg.Logger
 	if a.log == nil {
-		a.log = a.newLogger(set.core)
+		a.log = a.newLogger(set.Core)
 	}
 	if err := a.openStore(ctx); err != nil {
 		return nil, diags, err
@@ -132,73 +135,24 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	return a, diags, nil
 }
 
-// load reads the configuration as far as that needs no running plugin.
-func load(ctx context.Context, path string, env config.Env) (*settings, *resolver, config.Diagnostics, error) {
-	// What the file says about the binary of the built-in plugins is needed before the names in it can be checked.
-	opts, err := options(nil)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	file, diags := config.Load(path, env, opts)
-	if file == nil {
-		return nil, nil, diags, nil
-	}
-	set, found := decode(file)
-	if diags = append(diags, withoutRepeats(diags, found)...); diags.HasErrors() {
-		return nil, nil, diags, nil
-	}
-	binary, err := builtinBinary(set.core.PluginBinary, file.Dir)
-	if err != nil {
-		return nil, nil, diags, err
-	}
-	names, err := builtinNames(ctx, binary)
-	if err != nil {
-		return nil, nil, diags, err
-	}
-	opts.Builtins = names
-	if file, diags = config.Load(path, env, opts); diags.HasErrors() {
-		return nil, nil, diags, nil
-	}
-	set, found = decode(file)
-	lock, locked := config.LoadLock(config.LockPath(path))
-	diags = append(append(diags, found...), locked...)
-	return set, &resolver{file: file, lock: lock, builtin: binary, names: names, env: env}, diags, nil
-}
-
-// withoutRepeats returns found without what stands at lines that have an error in said already, of which it is mostly a
-// consequence.
-func withoutRepeats(said, found config.Diagnostics) config.Diagnostics {
-	type place struct {
-		file string
-		line int
-	}
-	at := map[place]bool{}
-	for _, d := range said {
-		if d.Severity == config.Error && d.Line > 0 {
-			at[place{d.File, d.Line}] = true
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return at[place{d.File, d.Line}] })
-}
-
 func (a *App) openStore(ctx context.Context) (err error) {
-	if a.keyring, err = secret.LoadKeyring(a.set.keyring()); err != nil {
+	if a.keyring, err = secret.LoadKeyring(a.set.Keyring()); err != nil {
 		return err
 	}
 	a.keyring.Observe(func(plain string) { a.redact.Add(plain) })
-	cfg := a.set.store
+	cfg := a.set.Store
 	cfg.Logger, cfg.Exclusive = a.log.Named("store"), true
 	if a.store, err = store.Open(ctx, cfg); err != nil {
 		return err
 	}
 	a.closers = append(a.closers, func() { _ = a.store.Close() })
-	return a.store.Migrate(ctx, Migrations()...)
+	return a.store.Migrate(ctx, settings.Migrations()...)
 }
 
 func (a *App) openHost() (err error) {
 	a.metrics = newPluginMetrics(a.registry, a.log.Named("calls"))
 	a.host, err = host.New(host.Config{
-		Logger: a.log, PluginLogLevel: a.set.core.LogLevel, SocketDir: a.set.core.SocketDir, DataDir: a.set.dataDir,
+		Logger: a.log, PluginLogLevel: a.set.Core.LogLevel, SocketDir: a.set.Core.SocketDir, DataDir: a.set.DataDir,
 		Redact: a.redact.Values,
 	})
 	if err != nil {
@@ -207,7 +161,7 @@ func (a *App) openHost() (err error) {
 	a.metrics.statuses, a.metrics.instances, a.metrics.outcome = a.host.Statuses, a.instanceStates, &a.outcome
 	a.catalog = catalog.New(catalog.Config{
 		Host: a.host, Logger: a.log, Version: a.cfg.Version, UserAgent: "patchbay/" + a.cfg.Version,
-		Protected: a.set.protected(), Drain: a.set.core.Drain,
+		Protected: a.set.Protected(), Drain: a.set.Core.Drain,
 	})
 	a.closers = append(a.closers, a.host.Close, a.retiring.Wait, a.catalog.Close)
 	return nil
@@ -241,7 +195,7 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 		return err
 	}
 	a.closers = append(a.closers, func() {
-		stop, cancel := context.WithTimeout(context.Background(), a.set.core.Drain)
+		stop, cancel := context.WithTimeout(context.Background(), a.set.Core.Drain)
 		defer cancel()
 		_ = a.queue.Stop(stop)
 	})
@@ -303,11 +257,11 @@ func (a *App) Close() error {
 	a.reload.Lock()
 	defer a.reload.Unlock()
 	a.draining = true
-	ctx, cancel := context.WithTimeout(context.Background(), a.set.core.Drain)
+	ctx, cancel := context.WithTimeout(context.Background(), a.set.Core.Drain)
 	defer cancel()
 	err := a.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("requests that did not finish in time were cut off", "drain", a.set.core.Drain)
+		a.log.Warn("requests that did not finish in time were cut off", "drain", a.set.Core.Drain)
 		err = nil
 	}
 	a.unwind()

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 )
 
@@ -56,7 +57,7 @@ func TestCheckRefusesWhatServeRefuses(t *testing.T) {
 				must(t, os.MkdirAll(data, 0o700))
 				must(t, os.WriteFile(filepath.Join(data, "master.key"), []byte(c.keyFile), 0o600))
 			}
-			diags, err := CheckConfig(t.Context(), r.path, r.env, "test")
+			diags, err := admin.CheckConfig(t.Context(), r.source(), "test")
 			must(t, err)
 			checked := diags.Err()
 			if checked == nil || !strings.Contains(checked.Error(), c.names) || !strings.Contains(checked.Error(), c.setting) {
@@ -83,7 +84,7 @@ func TestCheckLeavesNothingAndAllowsARunningCore(t *testing.T) {
 	r, _ := newReloadable(t, map[string]string{"one": testplugin.Well}, "search \"one\" \"main\" {}\n")
 	check := func() {
 		t.Helper()
-		diags, err := CheckConfig(t.Context(), r.path, r.env, "test")
+		diags, err := admin.CheckConfig(t.Context(), r.source(), "test")
 		must(t, err)
 		must(t, diags.Err())
 	}
@@ -113,12 +114,12 @@ func TestLockIsWrittenAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			must(t, os.WriteFile(path, []byte(damaged), 0o600))
-			diags, err := CheckConfig(t.Context(), r.path, r.env, "test")
+			diags, err := admin.CheckConfig(t.Context(), r.source(), "test")
 			must(t, err)
 			if !diags.HasErrors() {
 				t.Fatal("the check accepts the damaged lock file")
 			}
-			written, diags, err := LockPlugins(r.path, r.env)
+			written, diags, err := admin.LockPlugins(r.source())
 			must(t, err)
 			must(t, diags.Err())
 			if len(written) != 1 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "written anew") {
@@ -136,7 +137,7 @@ func TestLockIsWrittenAnew(t *testing.T) {
 func TestListShowsAnUnlockedPlugin(t *testing.T) {
 	r, text := newReloadable(t, map[string]string{"one": testplugin.Well}, "search \"one\" \"main\" {}\n")
 	r.write(text + r.plugins(map[string]string{"other": testplugin.Well}))
-	list, err := ListPlugins(t.Context(), r.path, r.env)
+	list, err := admin.ListPlugins(t.Context(), r.source())
 	must(t, err)
 	if len(list) != 2 || list[0].Name != "other" || !strings.Contains(list[0].Summary, "patchbay plugin lock") || list[0].Version != "" || list[1].Kind != "search" || list[1].Version == "" {
 		t.Errorf("the list is %+v", list)
@@ -163,7 +164,7 @@ service "containers" {
   ` + attribute + `
 }
 `)
-		set, diags, err := base(r.path, r.env)
+		set, diags, err := r.source().Read()
 		must(t, err)
 		if want.problem != "" {
 			if text := diags.Error(); !strings.Contains(text, want.problem) {
@@ -172,7 +173,7 @@ service "containers" {
 			continue
 		}
 		must(t, diags.Err())
-		if got := set.containers.CodeHostRef(); got != want.ref {
+		if got := set.Containers.CodeHostRef(); got != want.ref {
 			t.Errorf("%q names %q, want %q", attribute, got, want.ref)
 		}
 	}

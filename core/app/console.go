@@ -24,28 +24,29 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	stacks "github.com/patchbay-dev/patchbay/core/services/containers/pages"
 	"github.com/patchbay-dev/patchbay/core/services/search/pages"
+	"github.com/patchbay-dev/patchbay/core/settings"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // newConsole makes the pages for the settings that are in use.
-func (a *App) newConsole(set *settings) (*console.Console, error) {
+func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
 	sections, err := a.sections(set)
 	if err != nil {
 		return nil, err
 	}
 	return console.New(console.Config{
-		Users: a.users, Access: set.access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: newProviders(a, set.file), Services: set.panelServices(), Sections: sections,
+		Users: a.users, Access: set.Access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
+		Providers: newProviders(a, set.File), Services: panelServices(set), Sections: sections,
 		Warnings: func() []string { return a.warnings(set) },
 	})
 }
 
 // warnings are about settings that are not for production, and about a reload that was rejected; every page shows them.
-func (a *App) warnings(set *settings) (ids []string) {
-	if set.openToAll() {
+func (a *App) warnings(set *settings.Settings) (ids []string) {
+	if set.OpenToAll() {
 		ids = append(ids, "warning.anonymous")
 	}
-	if set.search != nil && set.search.DevOpenAdmin {
+	if set.Search != nil && set.Search.DevOpenAdmin {
 		ids = append(ids, "warning.open")
 	}
 	if a.outcome.rejected() != nil {
@@ -54,23 +55,17 @@ func (a *App) warnings(set *settings) (ids []string) {
 	return ids
 }
 
-// openToAll tells whether callers without an identity may administer from anywhere.
-func (s *settings) openToAll() bool {
-	c := s.core
-	return c.Anonymous && c.AllowedUser == "" && c.AllowedGroup == ""
-}
-
 // sections are the pages of the services that are switched on.
-func (a *App) sections(set *settings) ([]ui.Section, error) {
+func (a *App) sections(set *settings.Settings) ([]ui.Section, error) {
 	var out []ui.Section
 	if a.search != nil {
-		base, err := url.Parse(set.search.BaseURL)
+		base, err := url.Parse(set.Search.BaseURL)
 		if err != nil {
 			return nil, err
 		}
-		address := set.search.BaseURL
-		if base.Host == "" && set.core.PublicURL != "" {
-			address = strings.TrimSuffix(set.core.PublicURL, "/") + base.Path
+		address := set.Search.BaseURL
+		if base.Host == "" && set.Core.PublicURL != "" {
+			address = strings.TrimSuffix(set.Core.PublicURL, "/") + base.Path
 		}
 		section, err := pages.Section(a.search, base.Path, address)
 		if err != nil {
@@ -79,7 +74,7 @@ func (a *App) sections(set *settings) ([]ui.Section, error) {
 		out = append(out, section)
 	}
 	if a.containers != nil {
-		base, err := url.Parse(set.containers.BaseURL)
+		base, err := url.Parse(set.Containers.BaseURL)
 		if err != nil {
 			return nil, err
 		}
@@ -92,12 +87,12 @@ func (a *App) sections(set *settings) ([]ui.Section, error) {
 	return out, nil
 }
 
-// panelServices are the services with what they refer to.
-func (s *settings) panelServices() (out []console.Service) {
-	if s := s.search; s != nil {
+// panelServices returns the services with the instances that they refer to.
+func panelServices(set *settings.Settings) (out []console.Service) {
+	if s := set.Search; s != nil {
 		out = append(out, panelService("search", s.BaseURL, s.Backend, s.Notify))
 	}
-	if s := s.containers; s != nil {
+	if s := set.Containers; s != nil {
 		out = append(out, panelService("containers", s.BaseURL, []string{s.Engine, s.CodeHost}, s.Registries))
 	}
 	return out

@@ -2,10 +2,10 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -21,7 +21,7 @@ func (p *providers) Available(ctx context.Context) ([]console.Plugin, error) {
 	if p.available != nil && time.Since(p.listed) < listFor {
 		return p.available, nil
 	}
-	found, err := ListPlugins(ctx, p.app.cfg.Path, p.app.cfg.Env)
+	found, err := admin.ListPlugins(ctx, p.app.cfg.source())
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Conflict, "The configuration cannot be read at the moment: run \"patchbay config check\".")
 	}
@@ -33,21 +33,17 @@ func (p *providers) Available(ctx context.Context) ([]console.Plugin, error) {
 	return out, nil
 }
 
-func available(info *PluginInfo) console.Plugin {
+func available(info *admin.PluginInfo) console.Plugin {
 	out := console.Plugin{Kind: info.Kind, Name: info.Name, Version: info.Version, Summary: info.Summary, Origin: info.Origin}
-	if info.about == nil {
+	if info.About == nil {
 		return out
 	}
-	out.Documentation = strings.TrimSpace(info.about.GetDocumentation())
-	var block strings.Builder
-	for _, k := range info.about.GetKinds() {
+	out.Documentation = strings.TrimSpace(info.About.GetDocumentation())
+	for _, k := range info.About.GetKinds() {
 		out.Capabilities = append(out.Capabilities, k.GetCapabilities()...)
 		out.Settings = append(out.Settings, settingsOf(k.GetConfig(), "")...)
-		fmt.Fprintf(&block, "%s %q \"main\" {\n  config {\n", k.GetName(), info.Name)
-		writeBlock(&block, k.GetConfig(), "    ")
-		block.WriteString("  }\n}\n")
 	}
-	out.Block = block.String()
+	out.Block = info.Blocks()
 	return out
 }
 

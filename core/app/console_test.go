@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 func TestCallStats(t *testing.T) {
@@ -56,15 +56,10 @@ service "search" {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opts, err := options(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, diags := config.Load(path, func(string) (string, bool) { return "", false }, opts)
-	if diags.HasErrors() {
-		t.Fatal(diags.Err())
-	}
-	blocks := blocksOf(file)
+	set, diags, err := settings.Source{Path: path, Env: func(string) (string, bool) { return "", false }}.Read()
+	must(t, err)
+	must(t, diags.Err())
+	blocks := blocksOf(set.File)
 	docs, spare := blocks[`search "files" "docs" {`], blocks[`search "files" "spare" {`]
 	if !strings.Contains(docs, `timeout = "5s" # plugin.hcl:3`) || !strings.HasSuffix(docs, "}\n") || strings.Contains(docs, "spare") {
 		t.Errorf("the first block is:\n%s", docs)

@@ -4,17 +4,18 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 // openContainers makes the containers service. It works once it has the queue.
 func (a *App) openContainers() error {
-	p, err := a.containerProviders(*a.set.containers, a.catalog)
+	p, err := a.containerProviders(*a.set.Containers, a.catalog)
 	if err != nil {
 		return err
 	}
 	a.containers, err = containers.New(containers.Config{
-		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("containers"), Settings: *a.set.containers, Providers: p, DataDir: a.set.dataDir, Version: a.cfg.Version,
-		Access: a.set.containerAccess(), Sender: a.notify,
+		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("containers"), Settings: *a.set.Containers, Providers: p, DataDir: a.set.DataDir, Version: a.cfg.Version,
+		Access: containerAccess(a.set), Sender: a.notify,
 	})
 	if err != nil {
 		return err
@@ -25,11 +26,11 @@ func (a *App) openContainers() error {
 }
 
 // containerAccess tells the service how people are let in at present.
-func (s *settings) containerAccess() containers.AccessInfo {
-	c, open := s.core, false
+func containerAccess(set *settings.Settings) containers.AccessInfo {
+	c, open := set.Core, false
 	// A malformed list of addresses is refused before anything listens.
 	if clients, err := httpd.NewClients(c.TrustedProxies); err == nil {
-		open = s.access(clients).TrustsOpenLoopback(c.HTTPAddr)
+		open = set.Access(clients).TrustsOpenLoopback(c.HTTPAddr)
 	}
 	return containers.AccessInfo{
 		OpenLoopback: open,

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	sdksearch "github.com/patchbay-dev/patchbay/sdk/search"
@@ -90,7 +91,7 @@ func newFormer(t *testing.T, cfg store.Config) *former {
 	must(t, err)
 	ring, err := secret.NewKeyring(key)
 	must(t, err)
-	f := &former{t: t, store: testkit.OpenStore(t, cfg, Migrations()...), engine: fake.NewEngine(), registry: fake.NewRegistry()}
+	f := &former{t: t, store: testkit.OpenStore(t, cfg, settings.Migrations()...), engine: fake.NewEngine(), registry: fake.NewRegistry()}
 	f.users, err = auth.New(auth.Config{Store: f.store, Keyring: ring})
 	must(t, err)
 	f.search, err = search.New(t.Context(), search.Config{

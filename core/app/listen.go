@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"strings"
@@ -11,40 +10,40 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/settings"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // listen takes the addresses and puts the services behind them.
 func (a *App) listen(context.Context) (err error) {
-	if a.clients, err = httpd.NewClients(a.set.core.TrustedProxies); err != nil {
+	if a.clients, err = httpd.NewClients(a.set.Core.TrustedProxies); err != nil {
 		return err
 	}
 	log := a.log.Named("http")
-	a.streams = httpd.NewStreamLimits(int(a.set.core.MaxStreams), int(a.set.core.MaxStreamsEach))
-	if a.http, err = httpd.Listen(a.set.core.HTTPAddr, "http_addr in the core block (SVC_HTTP_ADDR)", log); err != nil {
+	a.streams = httpd.NewStreamLimits(int(a.set.Core.MaxStreams), int(a.set.Core.MaxStreamsEach))
+	if a.http, err = httpd.Listen(a.set.Core.HTTPAddr, "http_addr in the core block (SVC_HTTP_ADDR)", log); err != nil {
 		return err
 	}
-	a.http.LimitConnections(int(a.set.core.MaxConnections))
+	a.http.LimitConnections(int(a.set.Core.MaxConnections))
 	a.closers = append(a.closers, func() { _ = a.http.Shutdown(context.Background()) })
 	handler, err := a.handler(a.set)
 	if err != nil {
 		return err
 	}
 	a.http.Handle(handler)
-	if a.admin, err = httpd.Listen(a.set.core.AdminAddr, "admin_addr in the core block (SVC_ADMIN_ADDR)", log); err != nil {
+	if a.admin, err = httpd.Listen(a.set.Core.AdminAddr, "admin_addr in the core block (SVC_ADMIN_ADDR)", log); err != nil {
 		return err
 	}
 	a.admin.Handle(a.adminHandler())
-	if a.set.openToAll() {
+	if a.set.OpenToAll() {
 		a.log.Warn("allow_anonymous_in_dev is true: everybody who reaches this server may administer it; never use this in production")
 	}
-	if a.set.access(a.clients).TrustsOpenLoopback(a.set.core.HTTPAddr) {
+	if a.set.Access(a.clients).TrustsOpenLoopback(a.set.Core.HTTPAddr) {
 		a.log.Warn("identity headers are believed from this machine while the listener is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or have http_addr listen on 127.0.0.1")
 	}
 	a.http.Serve()
@@ -53,24 +52,7 @@ func (a *App) listen(context.Context) (err error) {
 }
 
 // URL is where a person on this machine reaches the core.
-func (a *App) URL() string {
-	if a.set.core.PublicURL != "" {
-		return strings.TrimSuffix(a.set.core.PublicURL, "/")
-	}
-	return localURL(a.http.Addr())
-}
-
-// localURL is how this machine reaches a listener.
-func localURL(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "http://" + addr
-	}
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() || ip.IsLoopback() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
+func (a *App) URL() string { return a.set.URL(a.http.Addr()) }
 
 // NeedsToken tells whether the search service runs without any access token yet, and the address of its API.
 func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err error) {
@@ -78,7 +60,7 @@ func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err err
 		return "", false, nil
 	}
 	has, err := a.search.HasTokens(ctx)
-	base = strings.TrimSuffix(a.set.search.BaseURL, "/")
+	base = strings.TrimSuffix(a.set.Search.BaseURL, "/")
 	if strings.HasPrefix(base, "/") || base == "" {
 		base = a.URL() + base
 	}
@@ -86,7 +68,7 @@ func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err err
 }
 
 // mounts are the routes of what is switched on.
-func (a *App) mounts(set *settings) ([]httpd.Mount, error) {
+func (a *App) mounts(set *settings.Settings) ([]httpd.Mount, error) {
 	pages, err := a.newConsole(set)
 	if err != nil {
 		return nil, err
@@ -96,14 +78,14 @@ func (a *App) mounts(set *settings) ([]httpd.Mount, error) {
 		return nil, err
 	}
 	if a.search != nil {
-		m, err := a.search.MountAt(set.search.BaseURL)
+		m, err := a.search.MountAt(set.Search.BaseURL)
 		if err != nil {
 			return nil, err
 		}
 		mounts = append(mounts, withPages(m, pages))
 	}
 	if a.containers != nil {
-		m, err := a.containers.MountAt(set.containers.BaseURL)
+		m, err := a.containers.MountAt(set.Containers.BaseURL)
 		if err != nil {
 			return nil, err
 		}
@@ -113,38 +95,27 @@ func (a *App) mounts(set *settings) ([]httpd.Mount, error) {
 }
 
 // handler builds the routing for settings.
-func (a *App) handler(set *settings) (http.Handler, error) {
+func (a *App) handler(set *settings.Settings) (http.Handler, error) {
 	mounts, err := a.mounts(set)
 	if err != nil {
 		return nil, err
 	}
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
-	access := set.access(a.clients)
+	access := set.Access(a.clients)
 	return httpd.NewHandler(mounts, httpd.Options{
 		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.AuditRequests(),
 		Secure: access.Secure, Streams: a.streams,
 	})
 }
 
-// access is what the guard of all routes decides by; clients are the trusted proxies in use.
-func (s *settings) access(clients *httpd.Clients) auth.Access {
-	c := s.core
-	return auth.Access{
-		Forward: auth.Forward{
-			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, Secret: c.ProxySecret.Reveal(),
-		},
-		Anonymous: c.Anonymous, Trusted: clients, PublicURL: c.PublicURL,
-	}
-}
-
 // coreMount is what the core itself answers: who it is and which services it has.
-func (a *App) coreMount(pages *console.Console, set *settings) httpd.Mount {
+func (a *App) coreMount(pages *console.Console, set *settings.Settings) httpd.Mount {
 	services := map[string]string{}
-	if set.search != nil {
-		services["search"] = set.search.BaseURL
+	if set.Search != nil {
+		services["search"] = set.Search.BaseURL
 	}
-	if set.containers != nil {
-		services["containers"] = set.containers.BaseURL
+	if set.Containers != nil {
+		services["containers"] = set.Containers.BaseURL
 	}
 	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.root(services)}}, pages.Routes()...)
 	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}
@@ -154,7 +125,7 @@ func (a *App) coreMount(pages *console.Console, set *settings) httpd.Mount {
 func (a *App) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{}))
-	if a.set.core.Pprof {
+	if a.set.Core.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

@@ -5,13 +5,14 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Profiles are served where they are asked for, and nowhere else.
 func TestProfilesAreSwitchedOn(t *testing.T) {
 	for on, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
-		a := &App{set: &settings{core: CoreSettings{Pprof: on}}, registry: prometheus.NewRegistry()}
+		a := &App{set: &settings.Settings{Core: settings.Core{Pprof: on}}, registry: prometheus.NewRegistry()}
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/trace?seconds=0.01"} {
 			w := httptest.NewRecorder()
 			a.adminHandler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))

@@ -33,7 +33,7 @@ service "search" {
 		}
 		return plain(name)
 	}
-	var log syncBuffer
+	var log testkit.Buffer
 	a, diags, err := Start(t.Context(), Config{Path: r.path, Env: r.env, Version: "test", LogOutput: &log})
 	must(t, err)
 	must(t, diags.Err())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 // Reload reads the configuration again and puts what has changed into use, all or nothing. Requests that are under way
@@ -24,7 +25,7 @@ func (a *App) Reload(ctx context.Context) (config.Diagnostics, error) {
 }
 
 func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, error) {
-	set, res, diags, err := load(ctx, a.cfg.Path, a.cfg.Env)
+	set, res, diags, err := a.cfg.source().Load(ctx)
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
@@ -38,7 +39,7 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 		return diags, err
 	}
 	if err := a.apply(ctx, set, change); err != nil {
-		found, err := set.locateFailure(err)
+		found, err := set.LocateFailure(err)
 		return append(diags, found...), err
 	}
 	a.res = res
@@ -48,54 +49,33 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 }
 
 // prepare builds the instances that the settings ask for. Those that are left out are returned with the reason.
-func (a *App) prepare(ctx context.Context, set *settings, res *resolver) (*catalog.Change, map[*config.Instance]string, config.Diagnostics, error) {
-	plan := set.plan(ctx, a.catalog, res)
-	if plan.diags.HasErrors() {
-		plan.close()
-		return nil, nil, plan.diags, nil
+func (a *App) prepare(ctx context.Context, set *settings.Settings, res *settings.Resolver) (*catalog.Change, map[*config.Instance]string, config.Diagnostics, error) {
+	plan := set.Plan(ctx, a.catalog, res)
+	if plan.Diags.HasErrors() {
+		plan.Close()
+		return nil, nil, plan.Diags, nil
 	}
-	change, err := a.catalog.Prepare(ctx, plan.wanted, set.file.Dir)
+	change, err := a.catalog.Prepare(ctx, plan.Wanted, set.File.Dir)
 	if err != nil {
-		found, err := set.locateFailure(err)
-		return nil, nil, append(plan.diags, found...), err
+		found, err := set.LocateFailure(err)
+		return nil, nil, append(plan.Diags, found...), err
 	}
 	for ref, err := range change.Failed() {
-		in := set.instance(ref)
-		found, err := set.locateFailure(err)
+		in := set.Instance(ref)
+		found, err := set.LocateFailure(err)
 		if err != nil {
 			found = config.ErrorAt(in.Range, "Plugin failed", err.Error())
 		}
-		left := leaveOut(in, found)
-		plan.diags = append(plan.diags, left.diags...)
-		plan.absent[in] = left.absence
+		left, absence := settings.LeaveOut(in, found)
+		plan.Diags = append(plan.Diags, left...)
+		plan.Absent[in] = absence
 	}
-	return change, plan.absent, plan.diags, nil
-}
-
-// instance returns the block of an instance, or nil.
-func (s *settings) instance(ref string) *config.Instance {
-	for _, in := range s.file.Instances {
-		if in.Ref() == ref {
-			return in
-		}
-	}
-	return nil
-}
-
-// locateFailure finds the lines of what a plugin has refused. An error of another sort is returned as it is.
-func (s *settings) locateFailure(err error) (config.Diagnostics, error) {
-	var rejected *catalog.Rejection
-	if errors.As(err, &rejected) {
-		if in := s.instance(rejected.Ref); in != nil {
-			return s.file.Locate(in, rejected.Diagnostics), nil
-		}
-	}
-	return nil, err
+	return change, plan.Absent, plan.Diags, nil
 }
 
 // apply puts settings and the instances that belong to them into use. Everything that can fail comes first; after an error
 // nothing has changed, unless an exclusive instance could not come back: that is looked after as one that was left out.
-func (a *App) apply(ctx context.Context, set *settings, change *catalog.Change) error {
+func (a *App) apply(ctx context.Context, set *settings.Settings, change *catalog.Change) error {
 	commit, err := a.prepareServices(set, change)
 	if err != nil {
 		change.Abort()
@@ -108,7 +88,7 @@ func (a *App) apply(ctx context.Context, set *settings, change *catalog.Change) 
 	}
 	retire, err := change.Commit(ctx)
 	if err != nil {
-		for _, in := range a.set.file.Instances {
+		for _, in := range a.set.File.Instances {
 			if h, missing := a.catalog.Handle(in.Ref()); missing == nil && h.Current() == nil {
 				a.log.Error("an instance could not be replaced, and its former configuration could not be opened again", "instance", in.Ref(), "error", err)
 				a.absent.add(in, err.Error())
@@ -125,10 +105,10 @@ func (a *App) apply(ctx context.Context, set *settings, change *catalog.Change) 
 }
 
 // prepareServices checks the settings of the services against the instances of a change, and returns what puts them into use.
-func (a *App) prepareServices(set *settings, change *catalog.Change) (commit func(), err error) {
+func (a *App) prepareServices(set *settings.Settings, change *catalog.Change) (commit func(), err error) {
 	var commits []func()
 	if a.search != nil {
-		use, backends, err := a.searchChain(*set.search, change)
+		use, backends, err := a.searchChain(*set.Search, change)
 		if err != nil {
 			return nil, err
 		}
@@ -139,15 +119,15 @@ func (a *App) prepareServices(set *settings, change *catalog.Change) (commit fun
 		commits = append(commits, commit)
 	}
 	if a.containers != nil {
-		p, err := a.containerProviders(*set.containers, change)
+		p, err := a.containerProviders(*set.Containers, change)
 		if err != nil {
 			return nil, err
 		}
-		commit, err := a.containers.Prepare(*set.containers, p)
+		commit, err := a.containers.Prepare(*set.Containers, p)
 		if err != nil {
 			return nil, err
 		}
-		commits = append(commits, commit, func() { a.containers.SetAccess(set.containerAccess()) })
+		commits = append(commits, commit, func() { a.containers.SetAccess(containerAccess(set)) })
 	}
 	return func() {
 		for _, commit := range commits {
@@ -157,10 +137,10 @@ func (a *App) prepareServices(set *settings, change *catalog.Change) (commit fun
 }
 
 // switchable refuses what cannot change while the core runs.
-func (a *App) switchable(next *settings) error {
+func (a *App) switchable(next *settings.Settings) error {
 	for name, switched := range map[string]bool{
-		"search":     (next.search == nil) != (a.set.search == nil),
-		"containers": (next.containers == nil) != (a.set.containers == nil),
+		"search":     (next.Search == nil) != (a.set.Search == nil),
+		"containers": (next.Containers == nil) != (a.set.Containers == nil),
 	} {
 		if switched {
 			return fmt.Errorf("switching the service %q on or off needs a restart; nothing was changed", name)
@@ -170,19 +150,19 @@ func (a *App) switchable(next *settings) error {
 }
 
 // keepRestartSettings warns of changes that wait for a restart.
-func (a *App) keepRestartSettings(next *settings) {
+func (a *App) keepRestartSettings(next *settings.Settings) {
 	for _, c := range []struct {
 		name    string
 		changed bool
 	}{
-		{"core.http_addr", next.core.HTTPAddr != a.set.core.HTTPAddr},
-		{"core.admin_addr", next.core.AdminAddr != a.set.core.AdminAddr},
-		{"core.data_dir", next.dataDir != a.set.dataDir},
-		{"core.secret_key", next.core.SecretKey != a.set.core.SecretKey},
-		{"core.socket_dir", next.core.SocketDir != a.set.core.SocketDir},
-		{"core.trusted_proxies", fmt.Sprint(next.core.TrustedProxies) != fmt.Sprint(a.set.core.TrustedProxies)},
-		{"core.log_level", next.core.LogLevel != a.set.core.LogLevel || next.core.LogFormat != a.set.core.LogFormat},
-		{"storage", next.store != a.set.store},
+		{"core.http_addr", next.Core.HTTPAddr != a.set.Core.HTTPAddr},
+		{"core.admin_addr", next.Core.AdminAddr != a.set.Core.AdminAddr},
+		{"core.data_dir", next.DataDir != a.set.DataDir},
+		{"core.secret_key", next.Core.SecretKey != a.set.Core.SecretKey},
+		{"core.socket_dir", next.Core.SocketDir != a.set.Core.SocketDir},
+		{"core.trusted_proxies", fmt.Sprint(next.Core.TrustedProxies) != fmt.Sprint(a.set.Core.TrustedProxies)},
+		{"core.log_level", next.Core.LogLevel != a.set.Core.LogLevel || next.Core.LogFormat != a.set.Core.LogFormat},
+		{"storage", next.Store != a.set.Store},
 	} {
 		if c.changed {
 			a.log.Warn("a changed setting takes effect at the next restart", "setting", c.name)

@@ -16,9 +16,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 const eventuallyWithin = 15 * time.Second
@@ -53,6 +55,8 @@ func (r *reloadable) write(hcl string) {
 	must(r.t, os.WriteFile(r.path, []byte(hcl), 0o600))
 }
 
+func (r *reloadable) source() settings.Source { return settings.Source{Path: r.path, Env: r.env} }
+
 func (r *reloadable) reload() error {
 	diags, err := r.Reload(r.t.Context())
 	if err == nil {
@@ -78,7 +82,7 @@ func newReloadable(t *testing.T, modes map[string]string, hcl string) (r *reload
 	}
 	text = hcl + r.plugins(modes)
 	r.write(text)
-	_, diags, err := LockPlugins(r.path, r.env)
+	_, diags, err := admin.LockPlugins(r.source())
 	must(t, err)
 	must(t, diags.Err())
 	return r, text
@@ -209,7 +213,7 @@ func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{instance="search.spare"} 0`) {
 		t.Error("the metrics do not tell")
 	}
-	shown := newProviders(r.App, r.set.file).Instances()
+	shown := newProviders(r.App, r.set.File).Instances()
 	if in := shown[1]; in.State != "off" || !strings.Contains(in.Message, "cannot go on") || in.Since.IsZero() {
 		t.Errorf("the page shows %+v", in)
 	}
@@ -257,7 +261,7 @@ search "two" "spare" {
 	}
 	t.Run("ErrInTheFile", func(t *testing.T) {
 		r, _ := newReloadable(t, map[string]string{"one": testplugin.Well, "two": testplugin.Well}, fmt.Sprintf(spare, `answr = "x"`))
-		diags, err := CheckConfig(context.Background(), r.path, r.env, "test")
+		diags, err := admin.CheckConfig(context.Background(), r.source(), "test")
 		if err != nil || !strings.Contains(diags.Error(), "answr") {
 			t.Errorf("got %v, %v", diags, err)
 		}

@@ -15,13 +15,13 @@ import (
 
 // openSearch makes the search service on the backends that the settings name.
 func (a *App) openSearch(ctx context.Context) error {
-	set, backends, err := a.searchChain(*a.set.search, a.catalog)
+	set, backends, err := a.searchChain(*a.set.Search, a.catalog)
 	if err != nil {
 		return err
 	}
 	a.search, err = search.New(ctx, search.Config{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("search"), Settings: set, Backends: backends,
-		Metrics: search.NewMetrics(a.registry), PublicURL: a.set.core.PublicURL, Version: a.cfg.Version, People: a.users, Sessions: a.users,
+		Metrics: search.NewMetrics(a.registry), PublicURL: a.set.Core.PublicURL, Version: a.cfg.Version, People: a.users, Sessions: a.users,
 	})
 	if err != nil {
 		return err

@@ -4,29 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
-	"github.com/patchbay-dev/patchbay/core/services/search"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
-
-// Migrations are the schemas of all modules, in the order in which they are applied.
-func Migrations() []store.Migrations {
-	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations(), containers.Migrations()}
-}
 
 // newServices makes the services that are switched on, and gathers their work in the background, with that of the core.
 func (a *App) newServices(ctx context.Context) (handlers []queue.Handler, schedules []queue.Schedule, err error) {
 	handlers, schedules = append(a.notify.Jobs(), a.users.Jobs()...), append(a.notify.Schedules(), a.users.Schedules()...)
-	if a.set.search != nil {
+	if a.set.Search != nil {
 		if err := a.openSearch(ctx); err != nil {
 			return nil, nil, fmt.Errorf("make the search service: %w", err)
 		}
 		handlers, schedules = append(handlers, a.search.Jobs()...), append(schedules, a.search.Schedules()...)
 	}
-	if a.set.containers != nil {
+	if a.set.Containers != nil {
 		if err := a.openContainers(); err != nil {
 			return nil, nil, fmt.Errorf("make the containers service: %w", err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 // Version and Commit are set by the linker.
@@ -40,6 +41,9 @@ type command struct {
 	config string
 	env    config.Env
 }
+
+// source returns the configuration that the flags name.
+func (c *command) source() settings.Source { return settings.Source{Path: c.config, Env: c.env} }
 
 // mistake is an error for which the exit status is 2. Its text may have been printed already.
 type mistake struct{ err error }

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/spf13/cobra"
-
-	"github.com/patchbay-dev/patchbay/core/app"
 )
 
 func (c *command) configuration() *cobra.Command {
 	check := &cobra.Command{Use: "check", Short: "Report every finding about the configuration: exit status 2 if one is an error", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		diags, err := app.CheckConfig(cmd.Context(), c.config, c.env, Version)
+		diags, err := admin.CheckConfig(cmd.Context(), c.source(), Version)
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
 				reported = mistake{err}
@@ -22,7 +21,7 @@ func (c *command) configuration() *cobra.Command {
 		return nil
 	}}
 	show := &cobra.Command{Use: "show", Short: "Print the configuration in effect, secrets masked, with the origin of each value", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		file, diags, err := app.ShowConfig(cmd.Context(), c.config, c.env, Version)
+		file, diags, err := admin.ShowConfig(cmd.Context(), c.source(), Version)
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
 				reported = mistake{err}
@@ -36,7 +35,7 @@ func (c *command) configuration() *cobra.Command {
 
 func (c *command) plugin() *cobra.Command {
 	list := &cobra.Command{Use: "list", Short: "List the plugins that can be used", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		plugins, err := app.ListPlugins(cmd.Context(), c.config, c.env)
+		plugins, err := admin.ListPlugins(cmd.Context(), c.source())
 		if err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (c *command) plugin() *cobra.Command {
 		return w.Flush()
 	}}
 	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print what a plugin offers, its settings and an HCL block to start from", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		text, err := app.DescribePlugin(cmd.Context(), c.config, c.env, args[0])
+		text, err := admin.DescribePlugin(cmd.Context(), c.source(), args[0])
 		if err != nil {
 			return err
 		}
@@ -56,7 +55,7 @@ func (c *command) plugin() *cobra.Command {
 		return err
 	}}
 	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl", Args: noArgs, RunE: func(*cobra.Command, []string) error {
-		written, diags, err := app.LockPlugins(c.config, c.env)
+		written, diags, err := admin.LockPlugins(c.source())
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
 				reported = err

@@ -7,12 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
 	"github.com/spf13/cobra"
 
-	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/scaffold"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 )
 
 func (c *command) pluginTest() *cobra.Command {
@@ -24,7 +23,7 @@ func (c *command) pluginTest() *cobra.Command {
 			if len(args) == 0 {
 				return mistake{errors.New("name the binary of the plugin; see --help")}
 			}
-			conf := app.Conformance{
+			conf := admin.Conformance{
 				Path: args[0], Args: args[1:], Send: message, Stderr: c.err,
 				Use: kinds.Use{Credential: os.Getenv(credential), Samples: map[string]string{}},
 			}
@@ -36,15 +35,15 @@ func (c *command) pluginTest() *cobra.Command {
 				conf.Samples[op] = body
 			}
 			var err error
-			if conf.Settings, err = app.ReadSettings(settings); err != nil {
+			if conf.Settings, err = admin.ReadSettings(settings); err != nil {
 				return mistake{fmt.Errorf("read the settings: %w", err)}
 			}
 			if conf.BaseDir, err = filepath.Abs(filepath.Dir(settings)); err != nil {
 				return err
 			}
-			text, err := app.TestPlugin(cmd.Context(), conf)
+			text, err := admin.TestPlugin(cmd.Context(), conf)
 			fmt.Fprint(c.out, text)
-			if err != nil && text != "" && !errors.Is(err, app.ErrPluginCrashed) {
+			if err != nil && text != "" && !errors.Is(err, admin.ErrPluginCrashed) {
 				return errors.New("the plugin does not conform")
 			}
 			return err

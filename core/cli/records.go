@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // withRecords opens the database beside a core that may be running.
-func (c *command) withRecords(ctx context.Context, f func(*app.Records) error) error {
-	r, diags, err := app.OpenRecords(ctx, c.config, c.env)
+func (c *command) withRecords(ctx context.Context, f func(*admin.Records) error) error {
+	r, diags, err := admin.OpenRecords(ctx, c.source())
 	if reported := c.report(diags); reported != nil {
 		return reported
 	}
@@ -32,7 +32,7 @@ func (c *command) token() *cobra.Command {
 	var note string
 	var asJSON bool
 	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			text, err := r.Search.CreateToken(cmd.Context(), search.NewToken{Note: note})
 			if err != nil {
 				return err
@@ -55,7 +55,7 @@ func (c *command) token() *cobra.Command {
 
 func (c *command) tokenState(use, short string, enabled bool) *cobra.Command {
 	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			if err := r.Search.SetTokenEnabled(cmd.Context(), args[0], enabled); err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (c *command) key() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.withRecords(cmd.Context(), func(r *app.Records) error { return c.addKeys(acting(cmd), r, keyGroup, keys, numbers) })
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error { return c.addKeys(acting(cmd), r, keyGroup, keys, numbers) })
 	}}
 	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
 	return group("key", "Upstream keys of the search service", add)
@@ -101,7 +101,7 @@ func (c *command) readKeys() (keys []string, numbers []int, err error) {
 }
 
 // addKeys adds keys and tells what became of each; numbers are the lines on which they stood.
-func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, keys []string, numbers []int) error {
+func (c *command) addKeys(ctx context.Context, r *admin.Records, keyGroup string, keys []string, numbers []int) error {
 	added, err := r.Search.AddKeys(ctx, keyGroup, keys)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *command) addKeys(ctx context.Context, r *app.Records, keyGroup string, 
 func (c *command) backup() *cobra.Command {
 	var withoutKey bool
 	cmd := &cobra.Command{Use: "backup FILE", Short: "Write an archive of the embedded database and the master key; the core may be running", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		diags, err := app.Backup(cmd.Context(), c.config, c.env, args[0], !withoutKey)
+		diags, err := admin.Backup(cmd.Context(), c.source(), args[0], !withoutKey)
 		if reported := c.report(diags); reported != nil {
 			return reported
 		}
@@ -147,10 +147,10 @@ func (c *command) backup() *cobra.Command {
 const maxRestored = 8 << 30
 
 func (c *command) restore() *cobra.Command {
-	r := app.Restoring{}
+	r := admin.Restoring{}
 	cmd := &cobra.Command{Use: "restore FILE", Short: "Put a backup back; the core must not be running", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		r.Archive = args[0]
-		kept, diags, err := app.Restore(cmd.Context(), c.config, c.env, r)
+		kept, diags, err := admin.Restore(cmd.Context(), c.source(), r)
 		if reported := c.report(diags); reported != nil {
 			return reported
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/app"
 )
 
@@ -98,7 +99,7 @@ func (c *command) health() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{Use: "health", Short: "Ask a running core whether it is ready: exit status 0 or 1", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		if url == "" {
-			addr, err := app.AdminAddr(c.config, c.env)
+			addr, err := admin.AdminAddr(c.source())
 			if err != nil {
 				return err
 			}

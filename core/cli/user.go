@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/auth"
 )
 
@@ -23,7 +23,7 @@ func (c *command) user() *cobra.Command {
 func (c *command) userCreate() *cobra.Command {
 	var email, name, role string
 	cmd := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			_, key, err := r.Users.Create(acting(cmd), email, name, auth.Role(role))
 			if err == nil {
 				fmt.Fprintln(c.out, key)
@@ -39,7 +39,7 @@ func (c *command) userCreate() *cobra.Command {
 
 func (c *command) userList() *cobra.Command {
 	return &cobra.Command{Use: "list", Short: "List the users", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			users, err := r.Users.List(cmd.Context())
 			if err != nil {
 				return err
@@ -60,14 +60,14 @@ func (c *command) userList() *cobra.Command {
 
 func (c *command) userDisable() *cobra.Command {
 	return &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error { return r.Users.Disable(acting(cmd), args[0]) })
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error { return r.Users.Disable(acting(cmd), args[0]) })
 	}}
 }
 
 func (c *command) userReset() *cobra.Command {
 	var link bool
 	cmd := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key or set-up link; former keys, passkeys and sessions end", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *app.Records) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			text, err := "", error(nil)
 			if link {
 				text, err = r.ResetLink(acting(cmd), args[0])

@@ -103,6 +103,10 @@ func TestOnlyTheWiringKnowsAll(t *testing.T) {
 				if !within(p.local(), "core/cli") {
 					t.Errorf("%s imports core/app: only core/cli starts the core", p.local())
 				}
+			case "core/admin":
+				if !within(p.local(), "core/cli", "core/app") {
+					t.Errorf("%s imports core/admin: it stands on all the others", p.local())
+				}
 			case "core/cli":
 				if !within(p.local(), "core/cmd") {
 					t.Errorf("%s imports core/cli: only main does", p.local())

@@ -1,7 +1,6 @@
 package host_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -223,7 +221,7 @@ func count(t testing.TB, dir string) int {
 }
 
 func TestLogsReachTheHost(t *testing.T) {
-	var out lockedBuffer
+	var out logBuffer
 	h := newHost(t, func(c *host.Config) {
 		c.Logger = hclog.New(&hclog.LoggerOptions{Output: &out, JSONFormat: true, Level: hclog.Info})
 	})
@@ -242,27 +240,10 @@ func TestLogsReachTheHost(t *testing.T) {
 	}
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
+type logBuffer struct{ testkit.Buffer }
 
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *lockedBuffer) has(level, message string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.b.String()) {
+func (l *logBuffer) has(level, message string) bool {
+	for line := range strings.Lines(l.String()) {
 		var entry struct {
 			Level   string `json:"@level"`
 			Message string `json:"@message"`

@@ -114,7 +114,7 @@ func TestUnsafeSocketDirectories(t *testing.T) {
 	data := shortDir(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var log lockedBuffer
+			var log logBuffer
 			h := newHost(t, func(c *host.Config) {
 				c.SocketDir, c.DataDir = tt.dir, data
 				c.Logger = hclog.New(&hclog.LoggerOptions{Output: &log})

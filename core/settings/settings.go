@@ -1,22 +1,26 @@
-package app
+// Package settings reads plugin.hcl, as far as that needs no running core: the blocks of the core and of the services, the
+// plugins that the instances need, and what these say about their configuration.
+package settings
 
 import (
 	"fmt"
 	"path/filepath"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// CoreSettings is the block core of plugin.hcl.
-type CoreSettings struct {
+// Core is the block core of plugin.hcl.
+type Core struct {
 	HTTPAddr       string        `patchbay:"http_addr,default=0.0.0.0:50883,env=SVC_HTTP_ADDR" doc:"Where the services are reached."`
 	AdminAddr      string        `patchbay:"admin_addr,default=127.0.0.1:50885,env=SVC_ADMIN_ADDR" doc:"Where /livez, /readyz and /metrics are reached."`
 	PublicURL      string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"Absolute URL under which browsers see the core."`
@@ -40,17 +44,19 @@ type CoreSettings struct {
 	Pprof          bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
 }
 
-// sqliteSettings and postgresSettings are the storage blocks.
-type sqliteSettings struct {
+// sqliteStorage is the block of the embedded database.
+type sqliteStorage struct {
 	Path string `patchbay:"path,default=,env=SVC_DB_PATH" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`
 }
 
-type postgresSettings struct {
+// postgresStorage is the block of a database server.
+type postgresStorage struct {
 	URL schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
 }
 
-// options tell the configuration what may stand in plugin.hcl.
-func options(builtins map[string][]string) (config.Options, error) {
+// fileOptions returns what may stand in plugin.hcl. builtins are the names of the built-in plugins by kind, nil while they are
+// not known.
+func fileOptions(builtins map[string][]string) (config.Options, error) {
 	opts := config.Options{
 		Services: map[string]*schema.Schema{}, Storage: map[string]*schema.Schema{}, DefaultStorage: string(store.SQLite),
 		Builtins: builtins, DefaultTimeout: 3 * time.Minute, Kinds: kinds.Names(),
@@ -59,9 +65,9 @@ func options(builtins map[string][]string) (config.Options, error) {
 		into func(*schema.Schema)
 		from any
 	}{
-		{func(s *schema.Schema) { opts.Core = s }, CoreSettings{}},
-		{func(s *schema.Schema) { opts.Storage[string(store.SQLite)] = s }, sqliteSettings{}},
-		{func(s *schema.Schema) { opts.Storage[string(store.Postgres)] = s }, postgresSettings{}},
+		{func(s *schema.Schema) { opts.Core = s }, Core{}},
+		{func(s *schema.Schema) { opts.Storage[string(store.SQLite)] = s }, sqliteStorage{}},
+		{func(s *schema.Schema) { opts.Storage[string(store.Postgres)] = s }, postgresStorage{}},
 		{func(s *schema.Schema) { opts.Services["search"] = s }, search.Settings{}},
 		{func(s *schema.Schema) { opts.Services["containers"] = s }, containers.Settings{}},
 	} {
@@ -74,38 +80,39 @@ func options(builtins map[string][]string) (config.Options, error) {
 	return opts, nil
 }
 
-// settings is what the configuration says, decoded and checked as far as that needs no plugin.
-type settings struct {
-	file       *config.File
-	core       CoreSettings
-	dataDir    string
-	store      store.Config
-	search     *search.Settings
-	containers *containers.Settings
+// Settings is what the configuration says, decoded and checked as far as that needs no plugin.
+type Settings struct {
+	File *config.File
+	Core Core
+	// DataDir is the absolute path of the data directory.
+	DataDir    string
+	Store      store.Config
+	Search     *search.Settings
+	Containers *containers.Settings
 }
 
-// decode reads the blocks of the core. It reports everything that it finds.
-func decode(file *config.File) (*settings, config.Diagnostics) {
-	out := &settings{file: file}
-	diags := file.Core().Decode(&out.core)
-	diags = append(diags, checkCore(file.Core(), out.core)...)
-	out.dataDir = absolute(file.Dir, out.core.DataDir)
+// decodeFile decodes the blocks of the core and of the services. It reports every finding.
+func decodeFile(file *config.File) (*Settings, config.Diagnostics) {
+	out := &Settings{File: file}
+	diags := file.Core().Decode(&out.Core)
+	diags = append(diags, checkCore(file.Core(), out.Core)...)
+	out.DataDir = AbsolutePath(file.Dir, out.Core.DataDir)
 	diags = append(diags, out.decodeStorage()...)
 	var mounts []config.Mount
 	if block := file.Service("search"); block != nil {
-		out.search = &search.Settings{}
-		diags = append(diags, decodeService(block, out.search)...)
-		mounts = append(mounts, mountOf(block, "search", out.search.BaseURL))
+		out.Search = &search.Settings{}
+		diags = append(diags, decodeService(block, out.Search)...)
+		mounts = append(mounts, serviceMount(block, "search", out.Search.BaseURL))
 	}
 	if block := file.Service("containers"); block != nil {
-		out.containers = &containers.Settings{}
-		diags = append(diags, decodeService(block, out.containers)...)
-		mounts = append(mounts, mountOf(block, "containers", out.containers.BaseURL))
+		out.Containers = &containers.Settings{}
+		diags = append(diags, decodeService(block, out.Containers)...)
+		mounts = append(mounts, serviceMount(block, "containers", out.Containers.BaseURL))
 	}
 	return out, append(diags, config.CheckMounts(mounts)...)
 }
 
-// decodeService reads the block of a service, and checks it if it could be read.
+// decodeService decodes the block of a service, and checks it if that succeeds.
 func decodeService(block *config.Block, into interface{ Check() schema.Diagnostics }) config.Diagnostics {
 	found := block.Decode(into)
 	if !found.HasErrors() {
@@ -114,52 +121,60 @@ func decodeService(block *config.Block, into interface{ Check() schema.Diagnosti
 	return found
 }
 
-func mountOf(block *config.Block, service, baseURL string) config.Mount {
+// serviceMount returns where a service is mounted, with the place that says so.
+func serviceMount(block *config.Block, service, baseURL string) config.Mount {
 	return config.Mount{Service: service, BaseURL: baseURL, Range: block.RangeOf(schema.At("base_url"))}
 }
 
-func (s *settings) decodeStorage() config.Diagnostics {
-	block := s.file.Storage()
+// decodeStorage decodes the block of the database.
+func (s *Settings) decodeStorage() config.Diagnostics {
+	block := s.File.Storage()
 	if block == nil {
 		return nil
 	}
-	s.store.Dialect = store.Dialect(block.Name)
-	if s.store.Dialect == store.Postgres {
-		var p postgresSettings
+	s.Store.Dialect = store.Dialect(block.Name)
+	if s.Store.Dialect == store.Postgres {
+		var p postgresStorage
 		diags := block.Decode(&p)
-		s.store.URL = p.URL.Reveal()
-		return append(diags, block.Locate(findingAt("url", s.store.CheckURL()))...)
+		s.Store.URL = p.URL.Reveal()
+		return append(diags, block.Locate(diagnosticAt("url", s.Store.CheckURL()))...)
 	}
-	var l sqliteSettings
+	var l sqliteStorage
 	diags := block.Decode(&l)
 	if l.Path == "" {
-		l.Path = filepath.Join(s.dataDir, "patchbay.sqlite3")
+		l.Path = filepath.Join(s.DataDir, "patchbay.sqlite3")
 	}
-	s.store.Path = absolute(s.file.Dir, l.Path)
+	s.Store.Path = AbsolutePath(s.File.Dir, l.Path)
 	return diags
 }
 
-func absolute(dir, path string) string {
+// AbsolutePath returns path, which starts at dir if it is relative.
+func AbsolutePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
 }
 
-// keyFile is where the master key lies unless the environment has it.
-func (s *settings) keyFile() string { return filepath.Join(s.dataDir, "master.key") }
+// KeyFile returns the file of the master key, which is used unless the settings hold the key.
+func (s *Settings) KeyFile() string { return filepath.Join(s.DataDir, "master.key") }
 
-// keyring says where the master key is.
-func (s *settings) keyring() secret.Options {
-	return secret.Options{Env: s.core.SecretKey.Reveal(), Path: s.keyFile()}
+// Keyring returns where the master key is.
+func (s *Settings) Keyring() secret.Options {
+	return secret.Options{Env: s.Core.SecretKey.Reveal(), Path: s.KeyFile()}
 }
 
-// protected are the files that no plugin may give away.
-func (s *settings) protected() []string {
-	path := absolute(s.file.Dir, filepath.Base(s.file.Path))
-	out := []string{s.dataDir, s.keyFile(), path, config.LockPath(path)}
-	if s.store.Path != "" {
-		out = append(out, s.store.Path)
+// Protected returns the files that no plugin may give away.
+func (s *Settings) Protected() []string {
+	path := AbsolutePath(s.File.Dir, filepath.Base(s.File.Path))
+	out := []string{s.DataDir, s.KeyFile(), path, config.LockPath(path)}
+	if s.Store.Path != "" {
+		out = append(out, s.Store.Path)
 	}
 	return out
+}
+
+// Migrations returns the schemas of all modules, in the order in which they are applied.
+func Migrations() []store.Migrations {
+	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations(), containers.Migrations()}
 }

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/settings"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
@@ -23,47 +23,48 @@ type PluginInfo struct {
 	// Summary is the plugin's own sentence, or why it was not or could not be started.
 	Summary string
 
-	about *pluginv1.DescribeResponse
+	// About is what the plugin says of itself, nil if it was not or could not be started.
+	About *pluginv1.DescribeResponse
 }
 
 // ListPlugins describes the built-in plugins and those of the configuration. It starts each for a moment, except those that
 // the lock file does not pin.
-func ListPlugins(ctx context.Context, path string, env config.Env) ([]PluginInfo, error) {
-	set, res, diags, err := load(ctx, path, env)
+func ListPlugins(ctx context.Context, src settings.Source) ([]PluginInfo, error) {
+	set, res, diags, err := src.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.core.SocketDir, DataDir: set.dataDir})
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.Core.SocketDir, DataDir: set.DataDir})
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
 	var found []PluginInfo
 	var specs []host.Spec
-	for kind, names := range res.names {
+	for kind, names := range res.Names {
 		for _, name := range names {
 			found = append(found, PluginInfo{Kind: kind, Name: name, Origin: "built-in"})
-			specs = append(specs, host.Spec{Name: name, Path: res.builtin, Args: []string{kind + "/" + name}})
+			specs = append(specs, host.Spec{Name: name, Path: res.Builtin, Args: []string{kind + "/" + name}})
 		}
 	}
-	for _, p := range set.file.Plugins {
+	for _, p := range set.File.Plugins {
 		if p.Path == "" {
 			continue
 		}
 		info := PluginInfo{Name: p.Name, Origin: p.Path}
-		if !p.InsecureUnpinned && !res.lock.Pins(p.Name, Platform()) {
-			info.Summary = fmt.Sprintf("is not started: it has no digest for %s; run patchbay plugin lock", Platform())
+		if !p.InsecureUnpinned && !res.Lock.Pins(p.Name, settings.Platform()) {
+			info.Summary = fmt.Sprintf("is not started: it has no digest for %s; run patchbay plugin lock", settings.Platform())
 		}
 		found = append(found, info)
-		specs = append(specs, host.Spec{Name: p.Name, Path: p.Path, Args: res.arguments(p), Digests: res.digests(p), MTLS: p.MTLS})
+		specs = append(specs, host.Spec{Name: p.Name, Path: p.Path, Args: res.Arguments(p), Digests: res.Digests(p), MTLS: p.MTLS})
 	}
 	var wg sync.WaitGroup
 	for i := range found {
 		if found[i].Summary == "" {
-			wg.Go(func() { found[i].ask(ctx, h, specs[i]) })
+			wg.Go(func() { found[i].describeBy(ctx, h, specs[i]) })
 		}
 	}
 	wg.Wait()
@@ -73,18 +74,19 @@ func ListPlugins(ctx context.Context, path string, env config.Env) ([]PluginInfo
 	return found, nil
 }
 
-func (p *PluginInfo) ask(ctx context.Context, h *host.Host, spec host.Spec) {
+// describeBy starts the plugin and takes over what it says of itself.
+func (p *PluginInfo) describeBy(ctx context.Context, h *host.Host, spec host.Spec) {
 	proc, err := h.Open(ctx, spec)
 	if err != nil {
 		p.Summary = "does not start: " + host.Reason(err)
 		return
 	}
 	defer proc.Release()
-	p.about = proc.Describe()
-	p.Version, p.Summary = p.about.GetVersion(), p.about.GetSummary()
+	p.About = proc.Describe()
+	p.Version, p.Summary = p.About.GetVersion(), p.About.GetSummary()
 	if p.Kind == "" {
 		var kinds []string
-		for _, k := range p.about.GetKinds() {
+		for _, k := range p.About.GetKinds() {
 			kinds = append(kinds, k.GetName())
 		}
 		p.Kind = strings.Join(kinds, ",")
@@ -92,40 +94,58 @@ func (p *PluginInfo) ask(ctx context.Context, h *host.Host, spec host.Spec) {
 }
 
 // DescribePlugin writes what a plugin, named NAME or KIND/NAME, offers, its settings, and an HCL block to start from.
-func DescribePlugin(ctx context.Context, path string, env config.Env, name string) (string, error) {
-	all, err := ListPlugins(ctx, path, env)
+func DescribePlugin(ctx context.Context, src settings.Source, name string) (string, error) {
+	all, err := ListPlugins(ctx, src)
 	if err != nil {
 		return "", err
 	}
 	var names []string
 	for _, p := range all {
 		if p.Name == name || p.Kind+"/"+p.Name == name {
-			if p.about == nil {
+			if p.About == nil {
 				return "", fmt.Errorf("plugin %q %s", p.Name, p.Summary)
 			}
-			return p.text(), nil
+			return p.describeText(), nil
 		}
 		names = append(names, p.Kind+"/"+p.Name)
 	}
 	return "", fmt.Errorf("there is no plugin %q; there are %s", name, strings.Join(names, ", "))
 }
 
-func (p *PluginInfo) text() string {
+// describeText returns the plugin, its settings and an HCL block as text.
+func (p *PluginInfo) describeText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s (%s)\n%s\n", p.Name, p.Version, p.Origin, p.Summary)
-	if doc := strings.TrimSpace(p.about.GetDocumentation()); doc != "" {
+	if doc := strings.TrimSpace(p.About.GetDocumentation()); doc != "" {
 		fmt.Fprintf(&b, "\n%s\n", doc)
 	}
-	for _, k := range p.about.GetKinds() {
+	for _, k := range p.About.GetKinds() {
 		fmt.Fprintf(&b, "\nkind %s, service %s\ncapabilities: %s\n\nsettings:\n", k.GetName(), k.GetService(), strings.Join(k.GetCapabilities(), ", "))
 		writeSettings(&b, k.GetConfig(), "  ")
-		fmt.Fprintf(&b, "\nfor plugin.hcl:\n\n%s %q \"main\" {\n  config {\n", k.GetName(), p.Name)
-		writeBlock(&b, k.GetConfig(), "    ")
-		b.WriteString("  }\n}\n")
+		fmt.Fprintf(&b, "\nfor plugin.hcl:\n\n%s", p.instanceBlock(k))
 	}
 	return b.String()
 }
 
+// Blocks returns an HCL block to start from for each kind that the plugin offers.
+func (p *PluginInfo) Blocks() string {
+	var b strings.Builder
+	for _, k := range p.About.GetKinds() {
+		b.WriteString(p.instanceBlock(k))
+	}
+	return b.String()
+}
+
+// instanceBlock returns an HCL block of an instance of one kind.
+func (p *PluginInfo) instanceBlock(k *pluginv1.Kind) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %q \"main\" {\n  config {\n", k.GetName(), p.Name)
+	writeBlock(&b, k.GetConfig(), "    ")
+	b.WriteString("  }\n}\n")
+	return b.String()
+}
+
+// writeSettings writes the attributes of a config block and of the blocks in it, a line each.
 func writeSettings(b *strings.Builder, s *pluginv1.Schema, indent string) {
 	for _, a := range s.GetAttributes() {
 		var notes []string
@@ -149,22 +169,24 @@ func writeSettings(b *strings.Builder, s *pluginv1.Schema, indent string) {
 	}
 }
 
+// typeName returns the type of an attribute in words.
 func typeName(t pluginv1.Type) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(t.String(), "TYPE_"), "_", " "))
 }
 
-// writeBlock shows what must be set, and the rest as comments with its default.
+// writeBlock writes what must be set, and the rest as comments with its default.
 func writeBlock(b *strings.Builder, s *pluginv1.Schema, indent string) {
 	for _, a := range s.GetAttributes() {
 		mark := "# "
 		if a.GetRequired() {
 			mark = ""
 		}
-		fmt.Fprintf(b, "%s%s%s = %s\n", indent, mark, a.GetName(), example(a))
+		fmt.Fprintf(b, "%s%s%s = %s\n", indent, mark, a.GetName(), exampleValue(a))
 	}
 }
 
-func example(a *pluginv1.Attribute) string {
+// exampleValue returns a value in HCL to start from.
+func exampleValue(a *pluginv1.Attribute) string {
 	switch {
 	case a.GetSensitive():
 		return fmt.Sprintf("env(%q)", strings.ToUpper(a.GetName()))

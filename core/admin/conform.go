@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"context"
@@ -12,14 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
@@ -48,7 +47,7 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 		return "", err
 	}
 	defer h.Close()
-	args, err := scripts(c.Args)
+	args, err := absoluteScripts(c.Args)
 	if err != nil {
 		return "", err
 	}
@@ -113,8 +112,8 @@ func (c Conformance) sendMessage(ctx context.Context, p *host.Process, link *hos
 	return fmt.Sprintf("delivered; ids of the message at the service: %s\n", strings.Join(receipt.MessageIDs, ", ")), nil
 }
 
-// scripts makes the arguments that are files absolute: a plugin starts in another directory than its author does.
-func scripts(args []string) ([]string, error) {
+// absoluteScripts makes the arguments that are files absolute: a plugin starts in another directory than its author does.
+func absoluteScripts(args []string) ([]string, error) {
 	out := slices.Clone(args)
 	for i, a := range args {
 		info, err := os.Stat(a)

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"archive/tar"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -24,23 +25,23 @@ const (
 
 // Backup writes an archive of a consistent copy of the embedded database and, if withKey, the master key. The core may be
 // running. The archive has mode 0600 and must not exist yet.
-func Backup(ctx context.Context, path string, env config.Env, archive string, withKey bool) (config.Diagnostics, error) {
-	set, diags, err := base(path, env)
+func Backup(ctx context.Context, src settings.Source, archive string, withKey bool) (config.Diagnostics, error) {
+	set, diags, err := src.Read()
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
-	if set.store.Dialect != store.SQLite {
+	if set.Store.Dialect != store.SQLite {
 		return diags, store.ErrEmbeddedOnly
 	}
-	if _, err := os.Stat(set.store.Path); err != nil {
+	if _, err := os.Stat(set.Store.Path); err != nil {
 		return diags, fmt.Errorf("there is no database yet: %w", err)
 	}
-	st, err := store.Open(ctx, set.store)
+	st, err := store.Open(ctx, set.Store)
 	if err != nil {
 		return diags, err
 	}
 	defer st.Close()
-	dir, err := os.MkdirTemp(filepath.Dir(set.store.Path), "backup-")
+	dir, err := os.MkdirTemp(filepath.Dir(set.Store.Path), "backup-")
 	if err != nil {
 		return diags, err
 	}
@@ -50,12 +51,13 @@ func Backup(ctx context.Context, path string, env config.Env, archive string, wi
 		return diags, err
 	}
 	members := map[string]string{backupDatabase: copied}
-	if withKey && set.core.SecretKey == "" {
-		members[backupKey] = set.keyFile()
+	if withKey && set.Core.SecretKey == "" {
+		members[backupKey] = set.KeyFile()
 	}
 	return diags, writeArchive(archive, members)
 }
 
+// writeArchive writes a new archive. members are the files by the names that they get in it.
 func writeArchive(path string, members map[string]string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -85,6 +87,7 @@ func writeArchive(path string, members map[string]string) (err error) {
 	return f.Sync()
 }
 
+// addMember appends a file to an archive.
 func addMember(out *tar.Writer, name, from string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -117,26 +120,26 @@ type Restoring struct {
 
 // Restore puts the database, and the master key if the archive has one, back in one step each. It is refused while a core
 // holds the lock. Files that it replaces are kept beside the new ones, and their names are returned.
-func Restore(ctx context.Context, path string, env config.Env, r Restoring) (kept []string, diags config.Diagnostics, err error) {
-	set, diags, err := base(path, env)
+func Restore(ctx context.Context, src settings.Source, r Restoring) (kept []string, diags config.Diagnostics, err error) {
+	set, diags, err := src.Read()
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	if set.store.Dialect != store.SQLite {
+	if set.Store.Dialect != store.SQLite {
 		return nil, diags, store.ErrEmbeddedOnly
 	}
-	if err := os.MkdirAll(filepath.Dir(set.store.Path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(set.Store.Path), 0o700); err != nil {
 		return nil, diags, err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(set.store.Path), "restore-")
+	dir, err := os.MkdirTemp(filepath.Dir(set.Store.Path), "restore-")
 	if err != nil {
 		return nil, diags, err
 	}
 	defer os.RemoveAll(dir)
-	if err := r.unpack(dir); err != nil {
+	if err := r.unpackInto(dir); err != nil {
 		return nil, diags, err
 	}
-	former, err := store.Replace(ctx, set.store.Path, filepath.Join(dir, backupDatabase), r.Overwrite)
+	former, err := store.Replace(ctx, set.Store.Path, filepath.Join(dir, backupDatabase), r.Overwrite)
 	if former != "" {
 		kept = append(kept, former)
 	}
@@ -147,15 +150,15 @@ func Restore(ctx context.Context, path string, env config.Env, r Restoring) (kep
 	if _, err := os.Stat(key); errors.Is(err, os.ErrNotExist) {
 		return kept, diags, nil
 	}
-	if former, err = putKey(key, set.keyFile()); former != "" {
+	if former, err = replaceKey(key, set.KeyFile()); former != "" {
 		kept = append(kept, former)
 	}
 	return kept, diags, err
 }
 
-// putKey never loses a key: the one that was there may be the only way to open other data. It returns the name under which
-// that one is kept, if it was another.
-func putKey(from, to string) (kept string, err error) {
+// replaceKey puts the key file from in the place of to. It loses no key, since the former one may be the only way to open
+// other data: it returns the name under which that one is kept, if it was another.
+func replaceKey(from, to string) (kept string, err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return "", err
 	}
@@ -171,8 +174,8 @@ func putKey(from, to string) (kept string, err error) {
 	return kept, os.Rename(from, to)
 }
 
-// unpack writes the members of the archive into dir.
-func (r Restoring) unpack(dir string) error {
+// unpackInto writes the members of the archive into dir.
+func (r Restoring) unpackInto(dir string) error {
 	f, err := os.Open(r.Archive)
 	if err != nil {
 		return fmt.Errorf("open the archive: %w", err)
@@ -203,7 +206,7 @@ func (r Restoring) unpack(dir string) error {
 			return fmt.Errorf("%s in the archive has %d bytes, more than the limit of %d", h.Name, h.Size, limit)
 		}
 		found[h.Name] = true
-		if err := extract(in, filepath.Join(dir, h.Name)); err != nil {
+		if err := extractFile(in, filepath.Join(dir, h.Name)); err != nil {
 			return fmt.Errorf("read the archive: %w", err)
 		}
 	}
@@ -213,7 +216,8 @@ func (r Restoring) unpack(dir string) error {
 	return nil
 }
 
-func extract(in io.Reader, path string) error {
+// extractFile writes what in holds to a new file.
+func extractFile(in io.Reader, path string) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package app
+package admin
 
 import (
 	"archive/tar"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 // TestRestoreBoundsTheArchive unpacks archives that no backup has written.
@@ -31,7 +31,8 @@ func TestRestoreBoundsTheArchive(t *testing.T) {
 		"no database":    {[]tar.Header{file(backupDatabase, 1000)}, "check "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := newReloadable(t, map[string]string{"one": testplugin.Well}, "")
+			src := settings.Source{Path: filepath.Join(t.TempDir(), "plugin.hcl"), Env: func(string) (string, bool) { return "", false }}
+			must(t, os.WriteFile(src.Path, []byte("core {}\n"), 0o600))
 			archive := filepath.Join(t.TempDir(), "a.tar.gz")
 			var raw bytes.Buffer
 			zip := gzip.NewWriter(&raw)
@@ -44,16 +45,23 @@ func TestRestoreBoundsTheArchive(t *testing.T) {
 			must(t, out.Close())
 			must(t, zip.Close())
 			must(t, os.WriteFile(archive, raw.Bytes(), 0o600))
-			kept, diags, err := Restore(t.Context(), r.path, r.env, Restoring{Archive: archive, MaxSize: 1000})
+			kept, diags, err := Restore(t.Context(), src, Restoring{Archive: archive, MaxSize: 1000})
 			must(t, diags.Err())
 			if err == nil || !strings.Contains(err.Error(), c.want) || len(kept) > 0 {
 				t.Errorf("it reports %v and kept %q, want %q", err, kept, c.want)
 			}
-			left, err := os.ReadDir(filepath.Join(filepath.Dir(r.path), "data"))
+			left, err := os.ReadDir(filepath.Join(filepath.Dir(src.Path), "data"))
 			must(t, err)
 			if len(left) > 0 {
 				t.Errorf("the data directory holds %v", left)
 			}
 		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

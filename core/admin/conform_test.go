@@ -1,37 +1,23 @@
-package app
+package admin
 
 import (
-	"bytes"
 	"errors"
+	"os"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 )
 
-// syncBuffer is a buffer that several processes write to.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+func TestMain(m *testing.M) {
+	testplugin.Main()
+	os.Exit(m.Run())
 }
 
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-func conformanceOf(mode string) (Conformance, *syncBuffer) {
-	spec, out := testplugin.Spec(mode), &syncBuffer{}
+func conformanceOf(mode string) (Conformance, *testkit.Buffer) {
+	spec, out := testplugin.Spec(mode), &testkit.Buffer{}
 	return Conformance{Path: spec.Path, Args: spec.Args, Stderr: out, Use: kinds.Use{Samples: map[string]string{}}}, out
 }
 

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"errors"
@@ -18,7 +18,8 @@ import (
 // minProxySecret is the shortest proxy_secret, in bytes.
 const minProxySecret = 16
 
-func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
+// checkCore finds what the types of the block core cannot express.
+func checkCore(block *config.Block, c Core) config.Diagnostics {
 	var found schema.Diagnostics
 	if c.PublicURL != "" {
 		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
@@ -30,10 +31,10 @@ func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
 	}
 	found = append(found, checkAddrs(c)...)
 	_, err := httpd.NewClients(c.TrustedProxies)
-	found = append(found, findingAt("trusted_proxies", err)...)
+	found = append(found, diagnosticAt("trusted_proxies", err)...)
 	if key := c.SecretKey.Reveal(); strings.TrimSpace(key) != "" {
 		_, err := secret.ReadKeyring(secret.Options{Env: key})
-		found = append(found, findingAt("secret_key", err)...)
+		found = append(found, diagnosticAt("secret_key", err)...)
 	}
 	for _, least := range []struct {
 		name           string
@@ -49,8 +50,8 @@ func checkCore(block *config.Block, c CoreSettings) config.Diagnostics {
 	return block.Locate(found)
 }
 
-// findingAt is the finding about a setting; none if err is nil.
-func findingAt(setting string, err error) schema.Diagnostics {
+// diagnosticAt returns err as a diagnostic of a setting, or none if err is nil.
+func diagnosticAt(setting string, err error) schema.Diagnostics {
 	if err == nil {
 		return nil
 	}
@@ -58,41 +59,42 @@ func findingAt(setting string, err error) schema.Diagnostics {
 }
 
 // checkAddrs checks the addresses of both listeners, and that they do not take each other's.
-func checkAddrs(c CoreSettings) schema.Diagnostics {
+func checkAddrs(c Core) schema.Diagnostics {
 	httpErr, adminErr := httpd.CheckAddr(c.HTTPAddr), httpd.CheckAddr(c.AdminAddr)
-	found := append(findingAt("http_addr", httpErr), findingAt("admin_addr", adminErr)...)
-	if httpErr == nil && adminErr == nil && overlap(c.HTTPAddr, c.AdminAddr) {
+	found := append(diagnosticAt("http_addr", httpErr), diagnosticAt("admin_addr", adminErr)...)
+	if httpErr == nil && adminErr == nil && addressesOverlap(c.HTTPAddr, c.AdminAddr) {
 		found = append(found, schema.Errorf(schema.At("admin_addr"), "is the address of http_addr, %s: name another port", c.HTTPAddr)...)
 	}
 	return found
 }
 
-// overlap reports whether one of two valid addresses cannot be listened on while the other is in use. Names of hosts are
+// addressesOverlap reports whether one of two valid addresses cannot be listened on while the other is in use. Names of hosts are
 // compared as they are written.
-func overlap(a, b string) bool {
+func addressesOverlap(a, b string) bool {
 	hostA, portA, _ := net.SplitHostPort(a)
 	hostB, portB, _ := net.SplitHostPort(b)
 	na, _ := net.LookupPort("tcp", portA)
 	nb, _ := net.LookupPort("tcp", portB)
-	return na == nb && na != 0 && (hostA == hostB || unspecified(hostA) || unspecified(hostB))
+	return na == nb && na != 0 && (hostA == hostB || isUnspecified(hostA) || isUnspecified(hostB))
 }
 
-func unspecified(host string) bool {
+// isUnspecified reports whether a host stands for all addresses of the machine.
+func isUnspecified(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
-// checkMachine finds what a start would refuse of this machine: addresses that it does not have, a key file that cannot be
+// CheckMachine finds what a start would refuse of this machine: addresses that it does not have, a key file that cannot be
 // used, a data directory that is none. It leaves nothing behind, and a core may be running.
-func (s *settings) checkMachine() config.Diagnostics {
+func (s *Settings) CheckMachine() config.Diagnostics {
 	var found schema.Diagnostics
-	for _, l := range []struct{ setting, addr string }{{"http_addr", s.core.HTTPAddr}, {"admin_addr", s.core.AdminAddr}} {
-		found = append(found, findingAt(l.setting, httpd.ProbeAddr(l.addr))...)
+	for _, l := range []struct{ setting, addr string }{{"http_addr", s.Core.HTTPAddr}, {"admin_addr", s.Core.AdminAddr}} {
+		found = append(found, diagnosticAt(l.setting, httpd.ProbeAddr(l.addr))...)
 	}
-	if info, err := os.Stat(s.dataDir); err == nil && !info.IsDir() {
-		found = append(found, schema.Errorf(schema.At("data_dir"), "%s is not a directory", s.dataDir)...)
-	} else if _, err := secret.ReadKeyring(s.keyring()); !errors.Is(err, fs.ErrNotExist) {
-		found = append(found, findingAt("data_dir", err)...)
+	if info, err := os.Stat(s.DataDir); err == nil && !info.IsDir() {
+		found = append(found, schema.Errorf(schema.At("data_dir"), "%s is not a directory", s.DataDir)...)
+	} else if _, err := secret.ReadKeyring(s.Keyring()); !errors.Is(err, fs.ErrNotExist) {
+		found = append(found, diagnosticAt("data_dir", err)...)
 	}
-	return s.file.Core().Locate(found)
+	return s.File.Core().Locate(found)
 }

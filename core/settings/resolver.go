@@ -1,0 +1,132 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+)
+
+// Platform returns the key of this machine in lock files, such as linux_amd64.
+func Platform() string { return runtime.GOOS + "_" + runtime.GOARCH }
+
+// builtinBinary returns the path of the binary of the built-in plugins.
+func builtinBinary(setting, dir string) (string, error) {
+	path := setting
+	if path == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("find the core's own binary: %w", err)
+		}
+		path = filepath.Join(filepath.Dir(self), "patchbay-plugins")
+	} else {
+		path = AbsolutePath(dir, path)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("the binary of the built-in plugins is not at %s: build it with \"make build\", or set plugin_binary in the core block (SVC_PLUGIN_BINARY)", path)
+	}
+	return path, nil
+}
+
+// builtinNames asks the binary which plugins it holds, by kind.
+func builtinNames(ctx context.Context, binary string) (map[string][]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, binary, "list").Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its plugins: %w", binary, err)
+	}
+	var names []string
+	if err := json.Unmarshal(bytes.TrimSpace(out), &names); err != nil {
+		return nil, fmt.Errorf("ask %s for its plugins: %w", binary, err)
+	}
+	byKind := map[string][]string{}
+	for _, n := range names {
+		kind, name, _ := strings.Cut(n, "/")
+		byKind[kind] = append(byKind[kind], name)
+	}
+	return byKind, nil
+}
+
+// Resolver finds the processes that the instances of a configuration need.
+type Resolver struct {
+	// Lock is the lock file beside plugin.hcl.
+	Lock *config.Lock
+	// Builtin is the binary of the built-in plugins, Names their names by kind.
+	Builtin string
+	Names   map[string][]string
+	// LearnSecrets, if set, gets the secrets in the configuration of instances before their plugins do.
+	LearnSecrets func(secrets ...string)
+
+	file *config.File
+	env  config.Env
+}
+
+// isBuiltin reports whether a plugin is one of the built-in ones.
+func (r *Resolver) isBuiltin(kind, plugin string) bool { return slices.Contains(r.Names[kind], plugin) }
+
+// processSpec returns how the plugin of an instance is started.
+func (r *Resolver) processSpec(in *config.Instance) (host.Spec, error) {
+	spec := host.Spec{Name: in.Plugin}
+	if in.Isolate {
+		spec.Isolate = in.Ref()
+	}
+	p := r.file.Plugin(in.Plugin)
+	if p != nil {
+		spec.MTLS, spec.StartTimeout = p.MTLS, p.StartTimeout
+		for _, name := range p.Env {
+			if v, ok := r.env(name); ok {
+				spec.Env = append(spec.Env, name+"="+v)
+			}
+		}
+	}
+	if p == nil || p.Path == "" {
+		if !r.isBuiltin(in.Kind, in.Plugin) {
+			return spec, fmt.Errorf("there is no built-in %s plugin %q: name its binary in a block plugin %q { path = \"…\" }", in.Kind, in.Plugin, in.Plugin)
+		}
+		spec.Path, spec.Args = r.Builtin, []string{in.Kind + "/" + in.Plugin}
+		return spec, nil
+	}
+	spec.Path, spec.Args = p.Path, r.Arguments(p)
+	spec.Digests = r.Digests(p)
+	return spec, nil
+}
+
+// Arguments returns the arguments of a plugin. Those that are files become absolute, since plugins do not run in the
+// directory of plugin.hcl.
+func (r *Resolver) Arguments(p *config.Plugin) []string {
+	out := slices.Clone(p.Args)
+	for i, a := range out {
+		path := AbsolutePath(r.file.Dir, a)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			out[i] = path
+		}
+	}
+	return out
+}
+
+// Digests returns what the lock file pins for a plugin, by absolute path.
+func (r *Resolver) Digests(p *config.Plugin) map[string]string {
+	entry, ok := r.Lock.Lookup(p.Name)
+	if !ok {
+		return nil
+	}
+	out := map[string]string{}
+	if d := entry.Digests[Platform()]; d != "" {
+		out[p.Path] = d
+	}
+	for arg, d := range entry.Files {
+		out[AbsolutePath(r.file.Dir, arg)] = d
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package settings
+
+import (
+	"context"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/config"
+)
+
+// Source is a configuration that can be read.
+type Source struct {
+	// Path is plugin.hcl.
+	Path string
+	// Env looks environment variables up.
+	Env config.Env
+}
+
+// Read reads the configuration without asking any plugin. With errors in the diagnostics the settings are incomplete, or nil.
+func (s Source) Read() (*Settings, config.Diagnostics, error) {
+	opts, err := fileOptions(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.readFile(opts)
+}
+
+// readFile reads the configuration with what may stand in it.
+func (s Source) readFile(opts config.Options) (*Settings, config.Diagnostics, error) {
+	file, diags := config.Load(s.Path, s.Env, opts)
+	if file == nil {
+		return nil, diags, nil
+	}
+	set, found := decodeFile(file)
+	return set, append(diags, withoutRepeats(diags, found)...), nil
+}
+
+// Load reads the configuration as far as that needs no running plugin: it asks the binary of the built-in plugins for their
+// names. With errors in the diagnostics nothing may be started, and the settings may be nil.
+func (s Source) Load(ctx context.Context) (*Settings, *Resolver, config.Diagnostics, error) {
+	// What the file says about the binary of the built-in plugins is needed before the names in it can be checked.
+	set, diags, err := s.Read()
+	if err != nil || diags.HasErrors() {
+		return nil, nil, diags, err
+	}
+	binary, err := builtinBinary(set.Core.PluginBinary, set.File.Dir)
+	if err != nil {
+		return nil, nil, diags, err
+	}
+	names, err := builtinNames(ctx, binary)
+	if err != nil {
+		return nil, nil, diags, err
+	}
+	opts, err := fileOptions(names)
+	if err != nil {
+		return nil, nil, diags, err
+	}
+	if set, diags, err = s.readFile(opts); err != nil || diags.HasErrors() {
+		return nil, nil, diags, err
+	}
+	lock, found := config.LoadLock(config.LockPath(s.Path))
+	return set, &Resolver{Lock: lock, Builtin: binary, Names: names, file: set.File, env: s.Env}, append(diags, found...), nil
+}
+
+// withoutRepeats returns found without what stands at lines for which reported has an error already, of which it is mostly a
+// consequence.
+func withoutRepeats(reported, found config.Diagnostics) config.Diagnostics {
+	type place struct {
+		file string
+		line int
+	}
+	wrong := map[place]bool{}
+	for _, d := range reported {
+		if d.Severity == config.Error && d.Line > 0 {
+			wrong[place{d.File, d.Line}] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return wrong[place{d.File, d.Line}] })
+}

@@ -2,9 +2,7 @@ package ui
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"mime"
@@ -29,14 +27,9 @@ func bundle() []string {
 // Assets are the static files, each at an address that names its content and can be kept for ever.
 type Assets struct {
 	urls  map[string]string
-	files map[string]asset
+	files map[string]httpd.File
 	// manifest and worker have addresses that stay.
-	manifest, worker []byte
-}
-
-type asset struct {
-	kind string
-	data []byte
+	manifest, worker httpd.File
 }
 
 // own are the files beside it: the style and the icons of every page, and what pages with charts name in View.Scripts and
@@ -54,7 +47,7 @@ func NewAssets(sources ...fs.FS) (*Assets, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the static files: %w", err)
 	}
-	a := &Assets{urls: map[string]string{}, files: map[string]asset{}}
+	a := &Assets{urls: map[string]string{}, files: map[string]httpd.File{}}
 	var script bytes.Buffer
 	for _, name := range bundle() {
 		part, err := fs.ReadFile(dir, name)
@@ -109,14 +102,14 @@ func served(name string) bool {
 }
 
 func (a *Assets) add(name string, data []byte) {
-	sum := sha256.Sum256(data)
 	ext := path.Ext(name)
-	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext
 	kind := mime.TypeByExtension(ext)
 	if ext == ".js" {
 		kind = "text/javascript; charset=utf-8"
 	}
-	a.urls[name], a.files[hashed] = "/assets/"+hashed, asset{kind, data}
+	file := httpd.NewFile(kind, data)
+	hashed := strings.TrimSuffix(name, ext) + "." + file.Tag() + ext
+	a.urls[name], a.files[hashed] = "/assets/"+hashed, file
 }
 
 // URL is the address of a file by its plain name, such as app.css; empty if there is none.
@@ -124,7 +117,7 @@ func (a *Assets) URL(name string) string { return a.urls[name] }
 
 // Size is how large a file is in bytes.
 func (a *Assets) Size(name string) int {
-	return len(a.files[strings.TrimPrefix(a.urls[name], "/assets/")].data)
+	return a.files[strings.TrimPrefix(a.urls[name], "/assets/")].Size()
 }
 
 // Route serves all of them.
@@ -136,6 +129,6 @@ func (a *Assets) Route() httpd.Route {
 			return
 		}
 		c.Header("Cache-Control", "public, max-age=31536000, immutable")
-		c.Data(http.StatusOK, f.kind, f.data)
+		f.Write(c)
 	}}
 }

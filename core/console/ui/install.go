@@ -52,8 +52,7 @@ type manifestIcon struct {
 
 // addInstallable makes the manifest and the service worker, which name pictures by their present addresses.
 func (a *Assets) addInstallable(dir fs.FS) error {
-	var err error
-	a.manifest, err = json.Marshal(manifest{
+	text, err := json.Marshal(manifest{
 		ID: root, Name: "Patchbay", ShortName: "Patchbay", Description: "The console of a self-hosted core: its services, and the plugins that connect them to other systems.",
 		StartURL: root, Scope: root, Display: "standalone", Theme: colourIcon, Background: ColourLight,
 		Icons: []manifestIcon{
@@ -66,11 +65,13 @@ func (a *Assets) addInstallable(dir fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
+	a.manifest = httpd.NewFile("application/manifest+json", text)
 	worker, err := fs.ReadFile(dir, "sw.js")
 	if err != nil {
 		return fmt.Errorf("read the service worker: %w", err)
 	}
-	a.worker = []byte(strings.NewReplacer("'/icon'", "'"+a.URL("icon-192.png")+"'", "'/badge'", "'"+a.URL("badge-96.png")+"'").Replace(string(worker)))
+	script := strings.NewReplacer("'/icon'", "'"+a.URL("icon-192.png")+"'", "'/badge'", "'"+a.URL("badge-96.png")+"'").Replace(string(worker))
+	a.worker = httpd.NewFile("text/javascript; charset=utf-8", []byte(script))
 	return nil
 }
 
@@ -79,13 +80,13 @@ func (a *Assets) InstallRoutes() []httpd.Route {
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: ManifestPath, Policy: httpd.Public, Handler: func(c *gin.Context) {
 			c.Header("Cache-Control", "no-cache")
-			c.Data(http.StatusOK, "application/manifest+json", a.manifest)
+			a.manifest.Write(c)
 		}},
 		{Method: http.MethodGet, Path: WorkerPath, Policy: httpd.Public, Handler: func(c *gin.Context) {
 			c.Header("Cache-Control", "no-cache")
 			c.Header("Service-Worker-Allowed", root)
 			c.Header("Content-Security-Policy", workerPolicy)
-			c.Data(http.StatusOK, "text/javascript; charset=utf-8", a.worker)
+			a.worker.Write(c)
 		}},
 	}
 }

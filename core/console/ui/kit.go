@@ -123,7 +123,7 @@ func (k *Kit) Render(c *gin.Context, v *View, status int, page templ.Component) 
 		return
 	}
 	Headers(c.Writer.Header())
-	c.Data(status, "text/html; charset=utf-8", b.Bytes())
+	httpd.WriteText(c, status, "text/html; charset=utf-8", b.Bytes())
 }
 
 // Headers are those of every page.

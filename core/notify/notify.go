@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"time"
 
@@ -28,13 +27,7 @@ import (
 var migrations embed.FS
 
 // Migrations is the schema of this module.
-func Migrations() store.Migrations {
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil { // only for a bad name
-		folder = migrations
-	}
-	return store.Migrations{Module: "notify", FS: folder}
-}
+func Migrations() store.Migrations { return store.EmbeddedMigrations("notify", migrations) }
 
 // Severity is how serious an alert is.
 type Severity = sdk.Severity

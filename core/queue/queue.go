@@ -11,7 +11,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -26,13 +25,7 @@ import (
 var migrations embed.FS
 
 // Migrations is the queue's schema.
-func Migrations() store.Migrations {
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil { // only for a bad name
-		folder = migrations
-	}
-	return store.Migrations{Module: "queue", FS: folder}
-}
+func Migrations() store.Migrations { return store.EmbeddedMigrations("queue", migrations) }
 
 // Config is what a queue needs. Zero values mean the defaults given.
 type Config struct {

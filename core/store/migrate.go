@@ -46,19 +46,24 @@ type Migrations struct {
 	FS fs.FS
 }
 
+// EmbeddedMigrations returns the migrations that a package embeds as its folder "migrations".
+func EmbeddedMigrations(module string, files embed.FS) Migrations {
+	folder, err := fs.Sub(files, "migrations")
+	if err != nil { // only for a bad name
+		folder = files
+	}
+	return Migrations{Module: module, FS: folder}
+}
+
 // Migrate brings the store's own tables and those of the modules up to date, in the order given. It changes nothing
 // when any module's tables are newer than the program, which is a *NewerError. Two processes may call it at once.
 func (s *Store) Migrate(ctx context.Context, modules ...Migrations) error {
-	folder, err := fs.Sub(ownMigrations, "migrations")
-	if err != nil {
-		return fmt.Errorf("read the store's migrations: %w", err)
-	}
 	unlock, err := s.lockMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := s.migrateAll(ctx, append([]Migrations{{Module: "store", FS: folder}}, modules...)); err != nil {
+	if err := s.migrateAll(ctx, append([]Migrations{EmbeddedMigrations("store", ownMigrations)}, modules...)); err != nil {
 		return err
 	}
 	s.migrated.Store(true)

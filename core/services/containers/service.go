@@ -7,7 +7,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,13 +25,7 @@ import (
 var migrations embed.FS
 
 // Migrations are the schema of the service.
-func Migrations() store.Migrations {
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		sub = migrations
-	}
-	return store.Migrations{Module: "containers", FS: sub}
-}
+func Migrations() store.Migrations { return store.EmbeddedMigrations("containers", migrations) }
 
 // Providers are the instances that the settings name.
 type Providers struct {

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"strings"
 	"sync"
 
@@ -61,13 +60,4 @@ func (s *Service) findResearch(ctx context.Context, id, tokenID string) (researc
 		return rec, fault.New("research_request_not_found", "There is no such research.").WithStatus(404)
 	}
 	return rec, nil
-}
-
-func sub() fs.FS {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		// The directory is embedded: this cannot fail at run time.
-		return migrations
-	}
-	return dir
 }

@@ -120,7 +120,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 }
 
 // Migrations are the schema of the service.
-func Migrations() store.Migrations { return store.Migrations{Module: "search", FS: sub()} }
+func Migrations() store.Migrations { return store.EmbeddedMigrations("search", migrations) }
 
 // Reload puts new settings and the backends that they name, in that order, into use. Requests that are under way keep the
 // old ones.

@@ -30,6 +30,31 @@ func (v *Visitor) Gone() bool {
 	return !v.who.Still()
 }
 
+// FollowEvents sends what comes from source until it ends, send fails, the client leaves or may read no more, or the server
+// stops. In pauses it keeps the connection open.
+func FollowEvents[T any](c *gin.Context, out *httpd.Events, source <-chan T, send func(T) error) {
+	ctx := c.Request.Context()
+	caller := Visiting(ctx)
+	beat := time.NewTicker(httpd.Heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-httpd.Draining(ctx):
+			return
+		case <-beat.C:
+			if caller.Gone() || out.Beat() != nil {
+				return
+			}
+		case item, open := <-source:
+			if !open || caller.Gone() || send(item) != nil {
+				return
+			}
+		}
+	}
+}
+
 // AcquireStream takes a place among the open streams for the caller of a request; see httpd.AcquireStream.
 func AcquireStream(c *gin.Context) (release func(), err error) {
 	caller := ""

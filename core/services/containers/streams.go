@@ -2,8 +2,8 @@ package containers
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -29,36 +29,25 @@ func follow[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
 		return
 	}
 	defer release()
-	ctx := c.Request.Context()
 	out := httpd.NewEvents(c)
-	caller := auth.Visiting(ctx)
-	beat := time.NewTicker(httpd.Heartbeat)
-	defer beat.Stop()
 	if out.Beat() != nil {
 		return
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-httpd.Draining(ctx):
-			return
-		case <-beat.C:
-			if caller.Gone() || out.Beat() != nil {
-				return
+	auth.FollowEvents(c, out, source, func(item T) error {
+		for _, ev := range write(item) {
+			raw, err := json.Marshal(ev.data)
+			if err != nil {
+				return err
 			}
-		case item, open := <-source:
-			if !open || caller.Gone() {
-				return
+			if err := out.Send(ev.id, ev.name, raw); err != nil {
+				return err
 			}
-			for _, ev := range write(item) {
-				raw, err := json.Marshal(ev.data)
-				if err != nil || out.Send(ev.id, ev.name, raw) != nil || ev.last {
-					return
-				}
+			if ev.last {
+				return io.EOF
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // cursorGiven tells whether a client says where to go on.

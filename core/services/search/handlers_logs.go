@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -183,7 +185,7 @@ func textOf(body []byte) *string {
 	if body == nil {
 		return nil
 	}
-	text := sanitizeText(string(body))
+	text := texts.Valid(string(body))
 	return &text
 }
 
@@ -265,31 +267,7 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	if len(missed) == maxReplay && out.Send(0, "lagged", []byte("{}")) != nil {
 		return
 	}
-	caller := auth.Visiting(ctx)
-	beat := time.NewTicker(httpd.Heartbeat)
-	defer beat.Stop()
-	for {
-		var err error
-		select {
-		case <-ctx.Done():
-			return
-		case <-httpd.Draining(ctx):
-			return
-		case <-beat.C:
-			if caller.Gone() {
-				return
-			}
-			err = out.Beat()
-		case ev, open := <-sub.Events():
-			if !open || caller.Gone() {
-				return
-			}
-			err = sendLive(out, ev, wanted)
-		}
-		if err != nil {
-			return
-		}
-	}
+	auth.FollowEvents(c, out, sub.Events(), func(ev event.Event) error { return sendLive(out, ev, wanted) })
 }
 
 func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {

@@ -3,6 +3,8 @@ package app
 import (
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/timering"
 )
 
 // callMinutes is for how many minutes the latency of calls is kept.
@@ -18,13 +20,13 @@ type callStats struct {
 
 type callHistory struct {
 	calls, failures int64
-	minutes         [callMinutes]callMinute
+	minutes         *timering.Ring[callMinute]
 }
 
-// callMinute is one minute of the history; at tells which.
+// callMinute is one minute of the history.
 type callMinute struct {
-	at, calls int64
-	took      time.Duration
+	calls int64
+	took  time.Duration
 }
 
 func newCallStats() *callStats { return &callStats{now: time.Now, series: map[string]*callHistory{}} }
@@ -35,17 +37,14 @@ func (s *callStats) add(ref string, took time.Duration, failed bool) {
 	defer s.mu.Unlock()
 	h := s.series[ref]
 	if h == nil {
-		h = &callHistory{}
+		h = &callHistory{minutes: timering.New[callMinute](callMinutes)}
 		s.series[ref] = h
 	}
 	h.calls++
 	if failed {
 		h.failures++
 	}
-	m := &h.minutes[at%callMinutes]
-	if m.at != at {
-		*m = callMinute{at: at}
-	}
+	m := h.minutes.At(at)
 	m.calls++
 	m.took += took
 }
@@ -59,8 +58,8 @@ func (s *callStats) of(ref string) (calls, failures int64, latency []float64) {
 	if h == nil {
 		return 0, 0, nil
 	}
-	for at := now - callMinutes + 1; at <= now; at++ {
-		if m := h.minutes[at%callMinutes]; m.at == at && m.calls > 0 {
+	for m := range h.minutes.Latest(now) {
+		if m.calls > 0 {
 			latency = append(latency, float64(m.took.Microseconds())/1000/float64(m.calls))
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/timering"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 )
@@ -32,21 +34,20 @@ type failures struct {
 	byRef map[string]*window
 }
 
-// window is a ring of slices; each knows which stretch of time it counts.
+// window counts calls in slices of a length.
 type window struct {
 	slice time.Duration
-	parts [failureSlices]struct {
-		at            int64
-		calls, failed int
-	}
+	parts *timering.Ring[callCount]
 }
+
+type callCount struct{ calls, failed int }
 
 // windowOf returns the window of a backend. A window of another length starts empty. The caller holds the mutex.
 func (f *failures) windowOf(ref string, length time.Duration) *window {
 	slice := max(length/failureSlices, time.Second)
 	w := f.byRef[ref]
 	if w == nil || w.slice != slice {
-		w = &window{slice: slice}
+		w = &window{slice: slice, parts: timering.New[callCount](failureSlices)}
 		if f.byRef == nil {
 			f.byRef = map[string]*window{}
 		}
@@ -60,11 +61,7 @@ func (f *failures) countCall(ref string, now time.Time, length time.Duration, fa
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := f.windowOf(ref, length)
-	at := now.UnixNano() / int64(w.slice)
-	p := &w.parts[at%failureSlices]
-	if p.at != at {
-		p.at, p.calls, p.failed = at, 0, 0
-	}
+	p := w.parts.At(now.UnixNano() / int64(w.slice))
 	p.calls++
 	if failed {
 		p.failed++
@@ -76,11 +73,8 @@ func (f *failures) sumCalls(ref string, now time.Time, length time.Duration) (ca
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := f.windowOf(ref, length)
-	newest := now.UnixNano() / int64(w.slice)
-	for _, p := range w.parts {
-		if p.at > newest-failureSlices && p.at <= newest {
-			calls, failed = calls+p.calls, failed+p.failed
-		}
+	for p := range w.parts.Latest(now.UnixNano() / int64(w.slice)) {
+		calls, failed = calls+p.calls, failed+p.failed
 	}
 	return calls, failed
 }

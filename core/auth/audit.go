@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -23,7 +25,7 @@ func (u *Users) AuditRequests() httpd.Audit {
 		if From(ctx) == nil {
 			ctx = Acting(ctx, Actor{Name: string(ViaWebhook), Via: ViaWebhook, Address: httpd.ClientAddr(c)})
 		}
-		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: clip(object, maxDetail), RequestID: httpd.RequestID(c)}
+		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: texts.Limit(object, maxDetail), RequestID: httpd.RequestID(c)}
 		err := u.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return u.record(ctx, e) })
 		if err != nil {
 			return nil, wrap("write the audit", err)
@@ -33,7 +35,7 @@ func (u *Users) AuditRequests() httpd.Audit {
 }
 
 func (u *Users) completeRow(ctx context.Context, id string, status int, object string) {
-	values := map[string]any{"result": resultOf(status), "target_id": clip(object, maxDetail), "detail": fmt.Sprintf("status %d", status)}
+	values := map[string]any{"result": resultOf(status), "target_id": texts.Limit(object, maxDetail), "detail": fmt.Sprintf("status %d", status)}
 	err := u.cfg.Store.Tx(ctx, "complete audit row", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
 	})
@@ -54,7 +56,7 @@ func resultOf(status int) string {
 
 // Record writes what was done without a request, by whom the context names as acting, and with what result.
 func (u *Users) Record(ctx context.Context, action, object string, failure error) error {
-	e := Event{Action: action, TargetID: clip(object, maxDetail), Result: ResultOK}
+	e := Event{Action: action, TargetID: texts.Limit(object, maxDetail), Result: ResultOK}
 	if failure != nil {
 		e.Result, e.Detail = ResultFailed, string(fault.CodeOf(failure))
 	}

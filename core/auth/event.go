@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -84,14 +86,14 @@ func (u *Users) record(ctx context.Context, e Event) error {
 		e.ID = store.NewID("evt")
 	}
 	e.At = u.cfg.Now().UnixMilli()
-	e.ActorID, e.ActorName, e.Address = a.ID, clip(a.Name, maxEmail), clip(a.Address, maxDetail)
+	e.ActorID, e.ActorName, e.Address = a.ID, texts.Limit(a.Name, maxEmail), texts.Limit(a.Address, maxDetail)
 	if e.Via == "" {
 		e.Via = a.Via
 	}
 	if e.Result == "" {
 		e.Result = ResultOK
 	}
-	e.TargetName, e.Detail = clip(e.TargetName, maxEmail), clip(e.Detail, maxDetail)
+	e.TargetName, e.Detail = texts.Limit(e.TargetName, maxEmail), texts.Limit(e.Detail, maxDetail)
 	return wrap("write the audit of accounts", u.cfg.Store.Writer(ctx).Create(&e).Error)
 }
 

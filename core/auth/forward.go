@@ -6,6 +6,8 @@ import (
 	"net/mail"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -21,7 +23,7 @@ func forwardedEmail(name string) string {
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
 		email += forwardedDomain
 	}
-	return clip(email, maxEmail)
+	return texts.Limit(email, maxEmail)
 }
 
 // forwarded is the user of a forwarded identity, an administrator, made at the first visit. One who lost the role gets it back.
@@ -55,7 +57,7 @@ func (u *Users) byEmail(ctx context.Context, email string) (user User, err error
 
 func (u *Users) addForwarded(ctx context.Context, name, email string) (User, error) {
 	now := u.cfg.Now().UnixMilli()
-	user := User{ID: store.NewID("usr"), Email: email, Name: clip(name, maxName), Role: Admin, Forwarded: true, CreatedAt: now, UpdatedAt: now}
+	user := User{ID: store.NewID("usr"), Email: email, Name: texts.Limit(name, maxName), Role: Admin, Forwarded: true, CreatedAt: now, UpdatedAt: now}
 	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
 		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
 		if made.Error != nil || made.RowsAffected == 0 {

@@ -149,10 +149,3 @@ func (u *Users) user(ctx context.Context, id string) (User, error) {
 	}
 	return out, nil
 }
-
-func clip(s string, n int) string {
-	if len(s) > n {
-		s = s[:n]
-	}
-	return toValid(s)
-}

@@ -6,6 +6,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // What a session can begin with.
@@ -100,7 +101,7 @@ func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (st
 		}
 	}
 	s.Hash, s.ID = secret.HashToken(text), store.NewID("ses")
-	s.UserAgent, s.Address = clip(from.UserAgent, maxAgent), clip(from.Address, maxAgent)
+	s.UserAgent, s.Address = texts.Limit(from.UserAgent, maxAgent), texts.Limit(from.Address, maxAgent)
 	s.CreatedAt, s.SeenAt, s.ExpiresAt = now.UnixMilli(), now.UnixMilli(), now.Add(sessionFor).UnixMilli()
 	if s.BeganWith != beganWithKey {
 		s.CheckedAt = s.CreatedAt

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/mail"
 	"strings"
 	"time"
@@ -25,14 +24,7 @@ import (
 var migrations embed.FS
 
 // Migrations are the schema of this module.
-func Migrations() store.Migrations {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		// The directory is embedded: this cannot fail at run time.
-		return store.Migrations{Module: "auth", FS: migrations}
-	}
-	return store.Migrations{Module: "auth", FS: dir}
-}
+func Migrations() store.Migrations { return store.EmbeddedMigrations("auth", migrations) }
 
 // Role is what a user may do.
 type Role string
@@ -187,9 +179,4 @@ func wrap(verb string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", verb, err)
-}
-
-// toValid makes a text that a database takes: valid UTF-8 without NUL.
-func toValid(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 }

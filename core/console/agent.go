@@ -1,6 +1,10 @@
 package console
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/texts"
+)
 
 // agent is a browser's name out of its user agent, as far as people tell browsers apart.
 func agent(s string) string {
@@ -30,8 +34,5 @@ func agent(s string) string {
 	case s == "":
 		return "–"
 	}
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "…"
-	}
-	return s
+	return texts.Truncate(s, 40)
 }

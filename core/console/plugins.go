@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
@@ -93,19 +95,11 @@ func (c *Console) check(gc *gin.Context) {
 		return
 	}
 	v := c.kit.View(gc, "")
-	t := ui.Toast{Kind: "ok", TextID: "plugins.checked.ok", Args: []string{"Ref", ref, "State", v.State(h.State), "Message", clip(h.Message), "Took", v.Millis(h.Took)}}
+	t := ui.Toast{Kind: "ok", TextID: "plugins.checked.ok", Args: []string{"Ref", ref, "State", v.State(h.State), "Message", texts.Truncate(h.Message, maxToast), "Took", v.Millis(h.Took)}}
 	if h.State != "ready" {
 		t.Kind, t.TextID = "bad", "plugins.checked.bad"
 	}
 	c.kit.Done(gc, instancePath+ref, t)
-}
-
-// clip keeps a toast short.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return s
 }
 
 func (c *Console) restart(gc *gin.Context) {
@@ -175,3 +169,6 @@ func originText(v *ui.View, p Plugin) string {
 	}
 	return p.Origin
 }
+
+// maxToast is how many characters of a message a toast shows.
+const maxToast = 200

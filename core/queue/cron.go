@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/robfig/cron/v3"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -32,7 +34,7 @@ func parseCron(expr string, now time.Time) (cron.Schedule, error) {
 	}
 	if err != nil {
 
-		return nil, fault.Wrap(err, fault.InvalidArgument, "The cron expression is not valid: %s.", boundedText(err.Error(), 300)).With("field", "cron").With("reason", "cron_invalid")
+		return nil, fault.Wrap(err, fault.InvalidArgument, "The cron expression is not valid: %s.", texts.Limit(err.Error(), 300)).With("field", "cron").With("reason", "cron_invalid")
 	}
 	return times, nil
 }

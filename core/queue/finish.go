@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -34,7 +36,7 @@ func (o outcome) withResult(result any) outcome {
 // failureOutcome returns the outcome of a job that ends in state with an error.
 func failureOutcome(state State, reason string, err error) outcome {
 	shown := fault.As(err)
-	return outcome{state: state, failure: Failure{Code: shown.Code, Message: boundedText(shown.Message, maxMessage), Reason: reason}}
+	return outcome{state: state, failure: Failure{Code: shown.Code, Message: texts.Limit(shown.Message, maxMessage), Reason: reason}}
 }
 
 // recordOutcome stores how an attempt ended. It tries again if the database does not answer; recovery finds a job
@@ -155,7 +157,7 @@ func (q *Queue) requeueForRetry(ctx context.Context, own *row, h *Handler, err e
 	runAt := q.cfg.Now().Add(h.backoffAfter(own.Attempt, err))
 	shown := fault.As(err)
 	return q.requeueJob(ctx, own, store.Millis(runAt), own.Attempt, EventRetry, map[string]any{
-		"state": Queued, "attempt": own.Attempt, "code": shown.Code, "message": boundedText(shown.Message, maxMessage),
+		"state": Queued, "attempt": own.Attempt, "code": shown.Code, "message": texts.Limit(shown.Message, maxMessage),
 		"run_at": store.FormatTime(runAt),
 	})
 }

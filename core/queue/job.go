@@ -3,7 +3,6 @@ package queue
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -139,12 +138,4 @@ func (r *row) toJob() Job {
 		j.Failure = &Failure{Code: fault.Code(r.ErrorCode), Message: r.ErrorMessage, Reason: r.Reason}
 	}
 	return j
-}
-
-// boundedText returns s as text that both dialects accept, at most limit bytes long.
-func boundedText(s string, limit int) string {
-	if len(s) > limit {
-		s = s[:limit]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // Limits of what a report may hold, in bytes.
@@ -25,12 +27,12 @@ func (p *progress) Log(ctx context.Context, format string, args ...any) {
 	if len(args) > 0 {
 		text = fmt.Sprintf(format, args...)
 	}
-	p.reportEvent(ctx, EventLog, map[string]any{"text": boundedText(text, maxLogText)}, "")
+	p.reportEvent(ctx, EventLog, map[string]any{"text": texts.Limit(text, maxLogText)}, "")
 }
 
 // Step implements Progress.
 func (p *progress) Step(ctx context.Context, name string) {
-	name = boundedText(name, maxStep)
+	name = texts.Limit(name, maxStep)
 	p.reportEvent(ctx, EventStep, map[string]any{"step": name}, "step = ?,", name)
 }
 

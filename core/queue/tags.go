@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
@@ -29,7 +31,7 @@ const tagSlice = 200
 func checkTags(tags []string) error {
 	bad := len(tags) > maxTags
 	for _, tag := range tags {
-		bad = bad || tag == "" || tag != boundedText(tag, maxTag)
+		bad = bad || tag == "" || tag != texts.Limit(tag, maxTag)
 	}
 	if bad {
 		return fault.New(fault.InvalidArgument, "A job has at most 4096 tags of 1 to 200 bytes of text.")

@@ -4,7 +4,8 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/texts"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
@@ -63,7 +64,7 @@ func (a *API) unknownQuery(u *url.URL, known map[string]bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !known[name] {
-			shown := strings.ToValidUTF8(name[:min(len(name), maxQueryName)], "")
+			shown := texts.Limit(name, maxQueryName)
 			return fault.New(a.cfg.Invalid, "There is no query parameter %q here.", shown).With("field", shown)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -156,15 +157,7 @@ func (c *hookConfig) clean(text string) string {
 			text = strings.ReplaceAll(text, s.Reveal(), "…")
 		}
 	}
-	return clip(text, 500)
-}
-
-// clip bounds a text to n bytes and takes out what a database does not store.
-func clip(text string, n int) string {
-	if len(text) > n {
-		text = text[:n]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+	return texts.Limit(text, 500)
 }
 
 // Why the integration cannot do what is asked for.

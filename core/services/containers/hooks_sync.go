@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -193,7 +195,7 @@ func (h *hooking) resolveConflict(ctx context.Context, row *repoRecord, choice C
 	}
 	for _, id := range append([]string{choice.Keep}, choice.Delete...) {
 		if !known(id) {
-			return invalid("resolveConflicts", "The webhook %s is none of the duplicates.", clip(id, 100))
+			return invalid("resolveConflicts", "The webhook %s is none of the duplicates.", texts.Limit(id, 100))
 		}
 	}
 	for _, id := range choice.Delete {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -148,12 +150,12 @@ func badRequest(err error) error {
 }
 
 func (s *Service) target(input string, res *codehost.Resolution) *targetRecord {
-	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: clip(res.Owner, maxRepoName), Warnings: []string{}, CreatedAt: s.now()}
+	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: texts.Limit(res.Owner, maxRepoName), Warnings: []string{}, CreatedAt: s.now()}
 	if res.Kind == codehost.KindOwner {
 		out.Kind = codehost.KindOwner
 	}
 	for _, w := range res.Warnings {
-		out.Warnings = append(out.Warnings, clip(w, maxInput))
+		out.Warnings = append(out.Warnings, texts.Limit(w, maxInput))
 	}
 	return out
 }
@@ -171,7 +173,7 @@ func (s *Service) storeTarget(w *gorm.DB, t *targetRecord, res *codehost.Resolut
 		}
 		seen[name] = true
 		rows = append(rows, repoRecord{
-			Name: name, FullName: r.FullName, WebhookState: hookUnknown, Visibility: clip(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: s.now(),
+			Name: name, FullName: r.FullName, WebhookState: hookUnknown, Visibility: texts.Limit(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: s.now(),
 		})
 	}
 	if err := s.repo.addRepos(w, rows); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -97,9 +99,9 @@ func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outco
 		return out, err
 	}
 	out.attempts = row.Attempts
-	row.Event, row.Reason, row.JobIDs = clip(in.event, 100), out.reason, append([]string{}, out.jobs...)
+	row.Event, row.Reason, row.JobIDs = texts.Limit(in.event, 100), out.reason, append([]string{}, out.jobs...)
 	if in.hook != nil {
-		row.Owner, row.FullName, row.Action = clip(in.hook.Owner, maxRepoName), clip(in.hook.FullName, maxRepoName), clip(in.hook.Action, 100)
+		row.Owner, row.FullName, row.Action = texts.Limit(in.hook.Owner, maxRepoName), texts.Limit(in.hook.FullName, maxRepoName), texts.Limit(in.hook.Action, 100)
 	}
 	row.Decision, row.Status = deliveryIgnored, http.StatusOK
 	switch {
@@ -169,7 +171,7 @@ func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out 
 	var seen []string
 	for _, host := range s.settings().PackageHosts {
 		for _, path := range paths {
-			repo := strings.ToLower(host) + "/" + clip(path, 2*maxRepoName)
+			repo := strings.ToLower(host) + "/" + texts.Limit(path, 2*maxRepoName)
 			if slices.Contains(seen, repo) {
 				continue
 			}
@@ -187,7 +189,7 @@ func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out 
 
 // source is what the jobs of a delivery keep of it.
 func (in *incoming) source() *deliverySource {
-	return &deliverySource{DeliveryID: in.id, Repo: clip(in.hook.FullName, maxRepoName)}
+	return &deliverySource{DeliveryID: in.id, Repo: texts.Limit(in.hook.FullName, maxRepoName)}
 }
 
 // checkFor makes a check of each service, or finds the one that is under way.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -186,7 +188,7 @@ type quarantineBody struct {
 }
 
 func (s *Service) quarantine(ctx context.Context, in *quarantineBody) (*struct{}, error) {
-	return nil, s.QuarantineKey(ctx, in.ID, sanitizeText(in.Body.Reason))
+	return nil, s.QuarantineKey(ctx, in.ID, texts.Valid(in.Body.Reason))
 }
 
 func (s *Service) release(ctx context.Context, in *KeyPath) (*struct{}, error) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -103,7 +105,7 @@ func (s *Service) probe(ctx context.Context, l *link, value string, p *Probe) {
 		p.Status, p.Detail = ProbeError, fault.As(err).Message
 		return
 	case st.Key.State == sdk.KeyInvalid:
-		p.Status, p.Detail = ProbeUnauthorized, sanitizeText(st.Key.Reason)
+		p.Status, p.Detail = ProbeUnauthorized, texts.Valid(st.Key.Reason)
 		return
 	case st.Key.State == sdk.KeyExhausted, st.Limit > 0 && st.Used >= st.Limit:
 		p.Status = ProbeExhausted

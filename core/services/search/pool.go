@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -219,7 +221,7 @@ func (p *pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
 	}
 	// An upstream may repeat the key; it belongs into no log and no alert.
 	reason := strings.ReplaceAll(v.Reason, k.value.Reveal(), secret.Redacted)
-	reason = sanitizeText(reason)
+	reason = texts.Valid(reason)
 	k.state, k.reason, k.until, k.updated = state, reason, until, now.UnixMilli()
 	p.mu.Unlock()
 	p.changed(id, state, reason, until, now)
@@ -278,6 +280,3 @@ func (p *pool) countStates() map[KeyState]int {
 	}
 	return out
 }
-
-// sanitizeText returns s as valid UTF-8 without NUL, which every database accepts.
-func sanitizeText(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }

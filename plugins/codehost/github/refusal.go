@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 
 	"google.golang.org/grpc/codes"
 
@@ -91,27 +92,18 @@ func said(raw []byte) string {
 	if json.Unmarshal(raw, &body) != nil {
 		return ""
 	}
-	text := body.Message
+	message := body.Message
 	for _, e := range body.Errors {
 		var detail struct{ Message, Field, Code string }
 		if json.Unmarshal(e, &detail.Message) == nil || json.Unmarshal(e, &detail) == nil {
-			text += "; " + strings.TrimSpace(strings.Join([]string{detail.Field, detail.Code, detail.Message}, " "))
+			message += "; " + strings.TrimSpace(strings.Join([]string{detail.Field, detail.Code, detail.Message}, " "))
 		}
 	}
-	return visible(text)
+	return visible(message)
 }
 
-// visible makes a text of the host safe to show.
-func visible(text string) string {
-	const most = 300
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
+// maxSaid is how much of the host's own words goes into an error, in bytes.
+const maxSaid = 300
+
+// visible makes words of the host safe to show.
+func visible(words string) string { return texts.Truncate(texts.Printable(words), maxSaid) }

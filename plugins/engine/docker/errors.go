@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/client"
 	"google.golang.org/grpc/codes"
@@ -43,7 +45,7 @@ func connection(err error) bool {
 func failure(ctx context.Context, what string, err error) error {
 	var own *errs.Error
 	say := func(source errs.Source, code codes.Code, reason string) error {
-		return errs.New(source, code, reason, "%s: %s", what, text(err))
+		return errs.New(source, code, reason, "%s: %s", what, engineMessage(err))
 	}
 	switch {
 	case errors.As(err, &own), ctx.Err() != nil:
@@ -66,15 +68,7 @@ func failure(ctx context.Context, what string, err error) error {
 
 func noSpace(err error) bool { return strings.Contains(err.Error(), "no space left on device") }
 
-func text(err error) string {
+func engineMessage(err error) string {
 	t := strings.TrimPrefix(strings.TrimSpace(err.Error()), "Error response from daemon: ")
-	return cut(t, maxMessage)
-}
-
-// cut is the beginning of a text, at most n bytes and valid UTF-8.
-func cut(s string, n int) string {
-	if len(s) > n {
-		s = s[:n] + "…"
-	}
-	return strings.ToValidUTF8(s, "")
+	return texts.Truncate(t, maxMessage)
 }

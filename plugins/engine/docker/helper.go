@@ -112,7 +112,7 @@ func runToEnd(ctx context.Context, api *client.Client, id string) error {
 	}
 	select {
 	case err := <-failed:
-		return halfway("the mount is perhaps only partly emptied: %s", text(err))
+		return halfway("the mount is perhaps only partly emptied: %s", engineMessage(err))
 	case r := <-ended:
 		if r.StatusCode != 0 {
 			return halfway("the mount is only partly emptied: the helper ended with status %d", r.StatusCode)

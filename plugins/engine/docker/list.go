@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
@@ -118,7 +120,7 @@ func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 	}
 	if s := c.State; s != nil {
 		out.State, out.Status = string(s.Status), string(s.Status)
-		out.ExitCode, out.OOMKilled, out.Error = s.ExitCode, s.OOMKilled, cut(s.Error, maxHealthLog)
+		out.ExitCode, out.OOMKilled, out.Error = s.ExitCode, s.OOMKilled, texts.Truncate(s.Error, maxHealthLog)
 		out.StartedAt = unixMilli(s.StartedAt)
 		out.Health, out.HealthLog = health(s.Health)
 	}
@@ -141,7 +143,7 @@ func health(h *container.Health) (state, log string) {
 		return "", ""
 	}
 	if n := len(h.Log); n > 0 && h.Log[n-1] != nil {
-		log = cut(strings.TrimSpace(h.Log[n-1].Output), maxHealthLog-4)
+		log = texts.Truncate(strings.TrimSpace(h.Log[n-1].Output), maxHealthLog-4)
 	}
 	return string(h.Status), log
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -90,7 +92,7 @@ func ask(ctx context.Context, bin, path string, words []string) (*probe, error) 
 	if err != nil {
 		return nil, unusable(bin, "%v", err)
 	}
-	return &probe{path: path, version: cut(strings.TrimSpace(version), 100), pullPolicy: strings.Contains(help, "--pull ")}, nil
+	return &probe{path: path, version: texts.Truncate(strings.TrimSpace(version), 100), pullPolicy: strings.Contains(help, "--pull ")}, nil
 }
 
 func answer(ctx context.Context, path string, args []string) (string, error) {

@@ -135,7 +135,7 @@ func (l login) refusal(ctx context.Context, ref string, err error) error {
 	case connection(err) && !errors.As(err, &fromStream):
 		return err
 	}
-	said := l.redact(text(err))
+	said := l.redact(engineMessage(err))
 	say := func(code codes.Code, reason string) error {
 		return errs.New(errs.Upstream, code, reason, "pull %s: %s", ref, said)
 	}

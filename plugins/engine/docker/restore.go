@@ -47,7 +47,7 @@ func (d *docker) Restore(ctx context.Context, id, to string, r io.Reader) error 
 		return api.CopyToContainer(ctx, c.ID, to, in, container.CopyToContainerOptions{AllowOverwriteDirWithFile: true})
 	})
 	if err != nil {
-		return halfway("%s was emptied and is only partly filled again: %s", to, text(err))
+		return halfway("%s was emptied and is only partly filled again: %s", to, engineMessage(err))
 	}
 	return nil
 }

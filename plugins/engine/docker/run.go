@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -102,7 +103,7 @@ func (o *output) line(stderr bool, raw []byte) {
 	if o.send == nil {
 		return
 	}
-	if err := o.send(engine.Line{Stderr: stderr, Text: cut(text, maxLine)}); err != nil {
+	if err := o.send(engine.Line{Stderr: stderr, Text: texts.Truncate(text, maxLine)}); err != nil {
 		o.send = nil
 		o.stop(err)
 	}

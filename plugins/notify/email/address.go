@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -96,7 +98,7 @@ func (s *server) options(query string) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("the SMTP address has an unknown parameter %q; there are to, from and tls", clip(oneLine(name), 40))
+			return fmt.Errorf("the SMTP address has an unknown parameter %q; there are to, from and tls", texts.Truncate(oneLine(name), 40))
 		}
 	}
 	return errors.Join(s.setTo(to), s.setFrom(from))
@@ -196,7 +198,7 @@ func (s *server) clean(words string) string {
 			words = strings.ReplaceAll(words, secret, "(password)")
 		}
 	}
-	return clip(oneLine(words), maxWords)
+	return texts.Truncate(oneLine(words), maxWords)
 }
 
 // oneLine makes a text one line of printable characters.
@@ -214,11 +216,3 @@ func oneLine(s string) string {
 }
 
 func printable(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }
-
-// clip shortens a text to at most n bytes, between two characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
-}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	gomail "github.com/wneessen/go-mail"
 
 	"github.com/patchbay-dev/patchbay/sdk/notify"
@@ -44,11 +46,11 @@ func (c *channel) compose(n *notify.Notification, s *server) (*written, error) {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithEncoding(gomail.EncodingB64))
 	m.FromMailAddress(s.from)
 	m.ToMailAddress(s.to...)
-	m.Subject(clip(c.cfg.SubjectPrefix+oneLine(n.Title.Plain), maxSubject))
+	m.Subject(texts.Truncate(c.cfg.SubjectPrefix+oneLine(n.Title.Plain), maxSubject))
 	m.SetDateWithValue(at.UTC())
 	m.SetMessageIDWithValue(id)
 	m.SetGenHeader("Auto-Submitted", "auto-generated")
-	m.SetGenHeader("X-Patchbay-Kind", clip(oneLine(n.Kind), maxKind))
+	m.SetGenHeader("X-Patchbay-Kind", texts.Truncate(oneLine(n.Kind), maxKind))
 	m.SetBodyString(gomail.TypeTextPlain, plain, gomail.WithPartEncoding(encoding(plain)))
 	m.AddAlternativeString(gomail.TypeTextHTML, rich.String(), gomail.WithPartEncoding(encoding(rich.String())))
 	var raw bytes.Buffer

@@ -2,7 +2,8 @@ package shoutrrr
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -70,11 +71,6 @@ func linkText(links []notify.Link) string {
 }
 
 // shorten cuts between characters, and marks that.
-func shorten(text string, room int) string {
-	const mark = "…"
-	keep := min(len(text), max(0, room-len(mark)))
-	for keep > 0 && keep < len(text) && !utf8.RuneStart(text[keep]) {
-		keep--
-	}
-	return text[:keep] + mark
+func shorten(full string, room int) string {
+	return texts.Head(full, room-len(texts.Ellipsis)) + texts.Ellipsis
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
@@ -172,11 +173,7 @@ func (c *channel) wait(a *answer) time.Duration {
 // clean makes words from outside fit for an error: one line, bounded, without the token.
 func clean(s string, to recipient) string {
 	s = strings.ReplaceAll(s, to.token.Reveal(), "(token)")
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if len(s) > maxWords {
-		s = strings.ToValidUTF8(s[:maxWords], "") + "…"
-	}
-	return s
+	return texts.Truncate(texts.OneLine(strings.ToValidUTF8(s, "")), maxWords)
 }
 
 // why is a failure in a few words, for a warning.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -106,7 +108,7 @@ type body struct {
 func (b body) html() string {
 	var parts []string
 	if b.title.Plain != "" {
-		parts = append(parts, "<b>"+escape(oneLine(b.title.Plain))+"</b>")
+		parts = append(parts, "<b>"+escape(texts.OneLine(b.title.Plain))+"</b>")
 	}
 	for _, t := range []notify.Text{b.summary, b.detail} {
 		if s := markup(t); s != "" {
@@ -122,7 +124,7 @@ func (b body) html() string {
 
 func (b body) plain() string {
 	var parts []string
-	for _, s := range []string{oneLine(b.title.Plain), b.summary.Plain, b.detail.Plain} {
+	for _, s := range []string{texts.OneLine(b.title.Plain), b.summary.Plain, b.detail.Plain} {
 		if s = strings.TrimSpace(strings.ToValidUTF8(s, "\ufffd")); s != "" {
 			parts = append(parts, s)
 		}
@@ -145,8 +147,6 @@ func join(parts, lines []string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // caption is what stands below a photo. links is how many links of the notification it holds, 0 or 1.
 type caption struct {
 	html  string
@@ -162,7 +162,7 @@ func makeCaption(n *notify.Notification) caption {
 	if markup := full.html(); visible(markup) <= maxCaption {
 		return finish(full, len(first), false)
 	}
-	title, summary := cut(oneLine(n.Title.Plain), maxTitle, ellipsis), strings.TrimSpace(n.Summary.Plain)
+	title, summary := cut(texts.OneLine(n.Title.Plain), maxTitle, ellipsis), strings.TrimSpace(n.Summary.Plain)
 	room := shortCaption - units(title)
 	if len(first) > 0 {
 		if used := visible(anchor(first[0])) + len("\n\n"); used <= room {

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -118,17 +119,12 @@ func shorten(all []member, over int, receipt *notify.Receipt) {
 		receipt.Warnings = append(receipt.Warnings, "the link is left out: it is too long")
 		return
 	}
-	const mark = "…"
-	keep := max(0, len(m.value)-over-len(mark))
 	// An escape may take six times its bytes: a little at a time never cuts too much.
-	keep = max(keep, len(m.value)*3/4-len(mark))
-	for keep > 0 && !utf8.RuneStart(m.value[keep]) {
-		keep--
-	}
-	if m.value[keep:] != mark {
+	cut := texts.Head(m.value, max(len(m.value)-over, len(m.value)*3/4)-len(texts.Ellipsis)) + texts.Ellipsis
+	if cut != m.value {
 		receipt.Warnings = appendOnce(receipt.Warnings, fmt.Sprintf("the member %s is shortened", m.name))
 	}
-	m.value = m.value[:keep] + mark
+	m.value = cut
 }
 
 func appendOnce(all []string, text string) []string {

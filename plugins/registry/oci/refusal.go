@@ -6,7 +6,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"unicode"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 
 	"google.golang.org/grpc/codes"
 
@@ -36,6 +37,9 @@ func (s *session) refused(q question, st *httpx.Stream) *refusal {
 	return r
 }
 
+// maxSaid is how much of a registry's own words goes into an error, in bytes.
+const maxSaid = 200
+
 // said takes the errors out of a registry's answer, made safe to show.
 func said(raw []byte) string {
 	var body struct {
@@ -44,17 +48,7 @@ func said(raw []byte) string {
 	if json.Unmarshal(raw, &body) != nil || len(body.Errors) == 0 {
 		return ""
 	}
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.TrimSpace(body.Errors[0].Code+" "+body.Errors[0].Message))
-	const most = 200
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return texts.Truncate(texts.Printable(strings.TrimSpace(body.Errors[0].Code+" "+body.Errors[0].Message)), maxSaid)
 }
 
 // or is err, or the error that a refusal means.

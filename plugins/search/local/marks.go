@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 )
 
 const (
@@ -36,11 +38,11 @@ type frontMatter struct{ title, description string }
 // cutFrontMatter separates the front matter at the start of a document, YAML or TOML, from the rest.
 func cutFrontMatter(text string) (frontMatter, string) {
 	var out frontMatter
-	mark := clip(text, 3)
+	mark := texts.Head(text, 3)
 	if mark != "---" && mark != "+++" {
 		return out, text
 	}
-	head, rest, ok := strings.Cut(clip(text[3:], maxFrontMatter), "\n"+mark)
+	head, rest, ok := strings.Cut(texts.Head(text[3:], maxFrontMatter), "\n"+mark)
 	if !ok || !strings.HasPrefix(strings.TrimLeft(head, " \t"), "\n") {
 		return out, text
 	}
@@ -187,7 +189,7 @@ func (s *inlineScanner) pass(part string) {
 // codeSpan returns the length of the code that text begins with, or of the backticks if they begin none.
 func codeSpan(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "`"))
-	paragraph, _, _ := strings.Cut(clip(text[n:], maxCodeSpan), "\n\n")
+	paragraph, _, _ := strings.Cut(texts.Head(text[n:], maxCodeSpan), "\n\n")
 	for from := 0; ; {
 		at := strings.Index(paragraph[from:], text[:n])
 		if at < 0 {
@@ -210,13 +212,13 @@ func (s *inlineScanner) markAt(at int) (n int, shown string) {
 			return s.templateMark(at, i), ""
 		}
 	}
-	return componentTag(clip(rest, maxMark), s.startsLine)
+	return componentTag(texts.Head(rest, maxMark), s.startsLine)
 }
 
 // templateMark returns the length of the mark of a kind that begins at a place of the text, or 0 if it has no end.
 func (s *inlineScanner) templateMark(at, kind int) int {
 	m := templateMarks[kind]
-	from, to := max(at, s.noEnd[kind]), at+len(clip(s.text[at:], m.reach))
+	from, to := max(at, s.noEnd[kind]), at+len(texts.Head(s.text[at:], m.reach))
 	if from < to {
 		if end := strings.Index(s.text[from:to], m.end); end >= 0 {
 			return from + end + len(m.end) - at
@@ -229,7 +231,7 @@ func (s *inlineScanner) templateMark(at, kind int) int {
 // componentTag returns the length of the tag of a component that text begins with, and its title. A component has a name
 // with a capital; its tag stands at the start of a line, has attributes or closes: List<Item> is none.
 func componentTag(text string, startsLine bool) (n int, shown string) {
-	if !componentName.MatchString(clip(text, maxName)) {
+	if !componentName.MatchString(texts.Head(text, maxName)) {
 		return 0, ""
 	}
 	end := tagEnd(text)

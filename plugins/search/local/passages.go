@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
+
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
 )
 
@@ -75,18 +77,7 @@ func cleanMarkdown(source string) (text, title string) {
 }
 
 func newDocument(title, text string, prose bool) document {
-	return document{title: clip(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose), print: newFingerprint(title, text)}
-}
-
-// clip shortens s to at most n bytes at a rune's boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return document{title: texts.Head(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose), print: newFingerprint(title, text)}
 }
 
 func firstHeading(text string) string {
@@ -109,7 +100,7 @@ func heading(line, next string) string {
 	for _, mark := range []string{"#", "="} {
 		rest := strings.TrimLeft(line, mark)
 		if n := len(line) - len(rest); n >= 1 && n <= 6 && strings.HasPrefix(rest, " ") {
-			return clip(strings.TrimSpace(strings.TrimRight(rest, "# ")), maxTitle)
+			return texts.Head(strings.TrimSpace(strings.TrimRight(rest, "# ")), maxTitle)
 		}
 	}
 	next = strings.TrimRight(next, " \t\r")
@@ -117,7 +108,7 @@ func heading(line, next string) string {
 		return ""
 	}
 	if isRule(next) && utf8.RuneCountInString(line) <= 120 && len(next)*2 >= utf8.RuneCountInString(line) {
-		return clip(strings.TrimSpace(line), maxTitle)
+		return texts.Head(strings.TrimSpace(line), maxTitle)
 	}
 	return ""
 }
@@ -189,7 +180,7 @@ func (s *splitter) line(line string) {
 
 // cutPoint finds where a line that is too long for a passage is cut: after a space or a full stop if there is one.
 func cutPoint(line string) int {
-	head := clip(line, maxPassage-1)
+	head := texts.Head(line, maxPassage-1)
 	if head == "" { // not text: bytes that continue a character which never began
 		return maxPassage - 1
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/blevesearch/bleve/v2/mapping"
 	blevequery "github.com/blevesearch/bleve/v2/search/query"
 	bleveindex "github.com/blevesearch/bleve_index_api"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 )
 
 const (
@@ -42,7 +44,7 @@ type query struct {
 
 // parseQuery finds the words of a text. Stop words count only if there are no others, as in a band's name.
 func parseQuery(text string, m mapping.IndexMapping) query {
-	text = clip(strings.Join(strings.Fields(text), " "), maxQuery)
+	text = texts.Head(strings.Join(strings.Fields(text), " "), maxQuery)
 	q := query{ideographs: strings.ContainsFunc(text, isCJK)}
 	seen := map[string]bool{}
 	for _, name := range []string{queryAnalyzer, literalAnalyzer} {

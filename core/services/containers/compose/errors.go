@@ -4,7 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // Kinds of errors: the machine reasons of a project that cannot be used.
@@ -58,7 +59,9 @@ func AllFilesAbsent(err error) bool {
 // maxDetail is the longest detail, in bytes.
 const maxDetail = 300
 
-func invalid(detail string) *Error { return &Error{Kind: FileInvalid, Detail: oneLine(detail)} }
+func invalid(detail string) *Error {
+	return &Error{Kind: FileInvalid, Detail: oneLine(detail)}
+}
 
 func unreadable(path string, err error) *Error {
 	var deep *fs.PathError
@@ -68,10 +71,5 @@ func unreadable(path string, err error) *Error {
 	return &Error{Kind: FileUnreadable, Detail: oneLine(filepath.Base(path) + ": " + err.Error())}
 }
 
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if len(s) > maxDetail {
-		s = strings.ToValidUTF8(s[:maxDetail], "") + "…"
-	}
-	return s
-}
+// oneLine bounds what an error says.
+func oneLine(s string) string { return texts.OneLine(s, maxDetail) }

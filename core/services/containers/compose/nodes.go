@@ -112,8 +112,8 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// texts are the scalars of a scalar or a sequence.
-func texts(n *yaml.Node) (out []string) {
+// textValues are the scalars of a scalar or a sequence.
+func textValues(n *yaml.Node) (out []string) {
 	n = follow(n)
 	switch {
 	case n == nil:

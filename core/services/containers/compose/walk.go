@@ -78,7 +78,7 @@ func (w *walker) references(doc *yaml.Node, v visit, env map[string]string) erro
 		return nil
 	}
 	for i := 1; i < len(services.Content); i += 2 {
-		for _, name := range texts(field(field(services.Content[i], "extends"), "file")) {
+		for _, name := range textValues(field(field(services.Content[i], "extends"), "file")) {
 			path, err := w.resolve(name, v.dir, env)
 			if err != nil {
 				return err
@@ -93,11 +93,11 @@ func (w *walker) references(doc *yaml.Node, v visit, env map[string]string) erro
 
 // include walks one entry of a list of includes, with the variables that it brings.
 func (w *walker) include(item *yaml.Node, v visit, env map[string]string) error {
-	names, dir := texts(item), ""
+	names, dir := textValues(item), ""
 	var envFiles []string
 	if item.Kind == yaml.MappingNode {
-		names, envFiles = texts(field(item, "path")), texts(field(item, "env_file"))
-		for _, text := range texts(field(item, "project_directory")) {
+		names, envFiles = textValues(field(item, "path")), textValues(field(item, "env_file"))
+		for _, text := range textValues(field(item, "project_directory")) {
 			var err error
 			if dir, err = w.resolve(text, v.dir, env); err != nil {
 				return err

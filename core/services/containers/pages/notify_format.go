@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/a-h/templ"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
@@ -89,10 +91,7 @@ func browserName(v *ui.View, label string) string {
 	case label == "":
 		return v.T("containers.notify.browser.unknown")
 	}
-	if r := []rune(label); len(r) > labelShown {
-		return string(r[:labelShown]) + "…"
-	}
-	return label
+	return texts.Truncate(label, labelShown)
 }
 
 func mark(known [][2]string, label string) string {

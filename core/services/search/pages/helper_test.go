@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 
@@ -266,13 +268,13 @@ func (v *visitor) do(method, path string, form url.Values) page {
 }
 
 // is fails the test unless the page has a status and all the texts.
-func (p page) is(t testing.TB, what string, status int, texts ...string) {
+func (p page) is(t testing.TB, what string, status int, wanted ...string) {
 	t.Helper()
 	if p.status != status {
-		t.Errorf("%s: status %d, want %d\n%s", what, p.status, status, clip(p.body, 3000))
+		t.Errorf("%s: status %d, want %d\n%s", what, p.status, status, texts.Truncate(p.body, 3000))
 		return
 	}
-	for _, text := range texts {
+	for _, text := range wanted {
 		if !strings.Contains(p.body, text) {
 			t.Errorf("%s: %q is missing in\n%s", what, text, p.body)
 		}

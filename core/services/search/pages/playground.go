@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -217,20 +219,13 @@ func hits(raw []byte) (out []hit) {
 		if json.Unmarshal(r, &h) != nil || h.URL == "" {
 			continue
 		}
-		one := hit{Title: h.Title, URL: h.URL, Text: clip(h.Content+h.RawContent, 600)}
+		one := hit{Title: h.Title, URL: h.URL, Text: texts.Truncate(h.Content+h.RawContent, 600)}
 		if h.Score != nil {
 			one.Score = strconv.FormatFloat(*h.Score, 'f', 3, 64)
 		}
 		out = append(out, one)
 	}
 	return out
-}
-
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // pretty is JSON for reading.

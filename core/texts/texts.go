@@ -1,0 +1,32 @@
+// Package texts cuts and cleans texts that come from elsewhere, for databases, messages and pages.
+package texts
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const ellipsis = "…"
+
+// Valid returns s as valid UTF-8 without NUL, which every database accepts.
+func Valid(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+
+// Limit returns at most the first n bytes of s, made Valid.
+func Limit(s string, n int) string { return Valid(s[:min(len(s), n)]) }
+
+// Truncate returns s, or its first n characters and an ellipsis if it has more.
+func Truncate(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + ellipsis
+}
+
+// OneLine returns s as one line of valid UTF-8 with single spaces, cut at n bytes with an ellipsis.
+func OneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "") + ellipsis
+	}
+	return s
+}

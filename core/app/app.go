@@ -16,6 +16,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/notify"
@@ -74,6 +75,7 @@ type App struct {
 	admin      *httpd.Server
 	clients    *httpd.Clients
 	streams    *httpd.StreamLimits
+	secrets    ui.Secrets
 
 	outcome reloadOutcome
 	absent  absences

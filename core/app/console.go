@@ -36,7 +36,7 @@ func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
 	}
 	return console.New(console.Config{
 		Users: a.users, Access: set.Access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: newProviders(a, set.File), Services: panelServices(set), Sections: sections,
+		Providers: newProviders(a, set.File), Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
 		Warnings: func() []string { return a.warnings(set) },
 	})
 }

@@ -106,15 +106,32 @@ func New(cfg Config) (*Users, error) {
 }
 
 // Create adds a user and an API key for it, whose text is returned this once.
-func (u *Users) Create(ctx context.Context, email, name string, role Role) (User, string, error) {
+func (u *Users) Create(ctx context.Context, email, name string, role Role) (user User, text string, err error) {
+	user, err = u.insertUser(ctx, email, name, role, func(ctx context.Context, user User) (err error) {
+		text, err = u.insertKey(ctx, &apiKey{UserID: user.ID, Name: initialKeyName})
+		return err
+	})
+	return user, text, err
+}
+
+// Invite adds a user and makes the token of a link by which the user gets in once, to register a passkey.
+func (u *Users) Invite(ctx context.Context, email, name string, role Role) (user User, token string, err error) {
+	user, err = u.insertUser(ctx, email, name, role, func(ctx context.Context, user User) (err error) {
+		token, err = u.link(ctx, user)
+		return err
+	})
+	return user, token, err
+}
+
+// insertUser adds a user together with its first means to sign in, which admit makes in the same transaction.
+func (u *Users) insertUser(ctx context.Context, email, name string, role Role, admit func(context.Context, User) error) (User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	name = strings.TrimSpace(name)
 	if err := check(email, name, role); err != nil {
-		return User{}, "", err
+		return User{}, err
 	}
 	now := u.cfg.Now().UnixMilli()
 	user := User{ID: store.NewID("usr"), Email: email, Name: name, Role: role, CreatedAt: now, UpdatedAt: now}
-	var text string
 	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
 		w := u.cfg.Store.Writer(ctx)
 		// One statement, so that of two processes that create the same user one is told so.
@@ -128,14 +145,12 @@ func (u *Users) Create(ctx context.Context, email, name string, role Role) (User
 		if err := u.record(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(role)}); err != nil {
 			return err
 		}
-		var err error
-		text, err = u.insertKey(ctx, &apiKey{UserID: user.ID, Name: initialKeyName})
-		return err
+		return admit(ctx, user)
 	})
 	if err != nil {
-		return User{}, "", wrap("create user", err)
+		return User{}, wrap("create user", err)
 	}
-	return user, text, nil
+	return user, nil
 }
 
 func check(email, name string, role Role) error {

@@ -47,14 +47,18 @@ type accountView struct {
 	// Capability says whether passkeys can be made here; Strong whether this session may make them.
 	Capability auth.Capability
 	Strong     bool
-	// Secret is an API key that is shown this once, SecretName its name.
-	Secret, SecretName string
+	// Secret is an API key that is shown this once.
+	Secret ui.Secret
 	// Failure is why the last form was refused.
 	Failure string
 }
 
 // account shows the account of the caller.
-func (c *Console) account(gc *gin.Context) { c.showAccount(gc, http.StatusOK, accountView{}) }
+func (c *Console) account(gc *gin.Context) {
+	var a accountView
+	a.Secret, _ = c.kit.TakeSecret(gc)
+	c.showAccount(gc, http.StatusOK, a)
+}
 
 func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
 	v := c.kit.View(gc, "account.title")
@@ -117,10 +121,10 @@ func (c *Console) revealKey(gc *gin.Context) {
 	c.showSecret(gc, gc.Param("id"), text, err)
 }
 
-// showSecret answers with the account page and a key in full. It is not sent on by an address or a cookie.
+// showSecret answers with the account page and a key in full, shown once.
 func (c *Console) showSecret(gc *gin.Context, name, text string, err error) {
 	if err == nil {
-		c.showAccount(gc, http.StatusOK, accountView{Secret: text, SecretName: name})
+		c.kit.ShowOnce(gc, accountPath, ui.Secret{Name: name, Text: text})
 		return
 	}
 	e := fault.As(err)

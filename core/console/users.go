@@ -33,13 +33,17 @@ func (c *Console) userRoutes() []httpd.Route {
 // usersView is what the page of users shows.
 type usersView struct {
 	Users []auth.User
-	// Link and Key are ways in that are shown this once, For the person.
-	Link, Key, For string
+	// Link is a set-up link that is shown this once.
+	Link ui.Secret
 	// Failure is why the last form was refused; Email and Name are what stood in it.
 	Failure, Email, Name string
 }
 
-func (c *Console) users(gc *gin.Context) { c.showUsers(gc, http.StatusOK, usersView{}) }
+func (c *Console) users(gc *gin.Context) {
+	var u usersView
+	u.Link, _ = c.kit.TakeSecret(gc)
+	c.showUsers(gc, http.StatusOK, u)
+}
 
 func (c *Console) showUsers(gc *gin.Context, status int, u usersView) {
 	var err error
@@ -65,17 +69,17 @@ func (c *Console) refuseUser(gc *gin.Context, err error, u usersView) {
 func (c *Console) createUser(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	u := usersView{Email: gc.PostForm("email"), Name: gc.PostForm("name")}
-	user, key, err := c.cfg.Users.Create(ctx, u.Email, u.Name, auth.Role(gc.PostForm("role")))
+	user, token, err := c.cfg.Users.Invite(ctx, u.Email, u.Name, auth.Role(gc.PostForm("role")))
 	if err != nil {
 		c.refuseUser(gc, err, u)
 		return
 	}
-	token, err := c.cfg.Users.UserLink(ctx, user.ID)
-	if err != nil {
-		c.kit.Fail(gc, err)
-		return
-	}
-	c.showUsers(gc, http.StatusOK, usersView{Link: c.setupURL(gc, token), Key: key, For: user.Email})
+	c.showLink(gc, user, token)
+}
+
+// showLink answers with the page of users and the set-up link of one, shown once.
+func (c *Console) showLink(gc *gin.Context, user auth.User, token string) {
+	c.kit.ShowOnce(gc, usersPath, ui.Secret{Name: user.Email, Text: c.setupURL(gc, token)})
 }
 
 func (c *Console) changeUser(gc *gin.Context) {
@@ -107,7 +111,7 @@ func (c *Console) linkUser(gc *gin.Context) {
 		c.refuseUser(gc, err, usersView{})
 		return
 	}
-	c.showUsers(gc, http.StatusOK, usersView{Link: c.setupURL(gc, token), For: user.Email})
+	c.showLink(gc, user, token)
 }
 
 func userState(u auth.User) string {

@@ -46,6 +46,8 @@ type Config struct {
 	Recognise func(*http.Request) *auth.Principal
 	// SignIn makes the page that whoever is not recognised gets.
 	SignIn func(*gin.Context, *View) templ.Component
+	// Secrets holds what is shown once; nil means an own one.
+	Secrets *Secrets
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -57,6 +59,9 @@ type Kit struct{ cfg Config }
 func NewKit(cfg Config) *Kit {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Secrets == nil {
+		cfg.Secrets = &Secrets{}
 	}
 	return &Kit{cfg: cfg}
 }

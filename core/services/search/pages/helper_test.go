@@ -152,7 +152,7 @@ func (s *site) token(owner, note string) (text, id string) {
 	s.Helper()
 	text, err := s.service.CreateToken(context.Background(), service.NewToken{Note: note, Group: "team " + note, OwnerID: owner})
 	must(s, err)
-	return text, idOf(text)
+	return text, service.TokenID(text)
 }
 
 // keys adds upstream keys.

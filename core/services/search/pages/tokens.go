@@ -100,11 +100,10 @@ func (p pages) createToken(c *gin.Context) {
 	p.showToken(c, text, "search.token.made")
 }
 
-// showToken shows a whole token; the page is kept nowhere.
-func (p pages) showToken(c *gin.Context, text, title string) {
-	v := p.view(c, title)
-	c.Header("Cache-Control", "no-store")
-	p.kit.Render(c, v, http.StatusOK, tokenText(v, p, text))
+// showToken answers with the page of a token and the token in full, shown once below a heading.
+func (p pages) showToken(c *gin.Context, text, heading string) {
+	id := service.TokenID(text)
+	p.kit.ShowOnce(c, p.base+"/tokens/"+id, ui.Secret{Of: id, Name: heading, Text: text})
 }
 
 type tokenView struct {
@@ -112,6 +111,8 @@ type tokenView struct {
 	Window string
 	Chart  *service.Chart
 	Recent []service.RequestLog
+	// Shown is the token in full, if this is the page after it was made or asked for.
+	Shown ui.Secret
 	// Owners are whom the token may be given to; nil for members, who give nothing away.
 	Owners []auth.User
 }
@@ -135,6 +136,9 @@ func (p pages) token(c *gin.Context) {
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
+	}
+	if shown, ok := p.kit.TakeSecret(c); ok && shown.Of == t.ID {
+		t.Shown = shown
 	}
 	v := p.view(c, "")
 	v.Title = v.T("search.token.title", "ID", t.ID)

@@ -1,0 +1,70 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+)
+
+// confirmed returns a visitor whose session began with a set-up link, which may change users and see secrets.
+func (s *site) confirmed(email string) *visitor {
+	s.t.Helper()
+	users, err := s.users.List(s.t.Context())
+	must(s.t, err)
+	v := s.visitor()
+	for _, u := range users {
+		if u.Email == email {
+			link, err := s.users.UserLink(s.t.Context(), u.ID)
+			must(s.t, err)
+			if p := v.post("/system/setup", "token", link); p.status != http.StatusSeeOther {
+				s.t.Fatalf("set-up: status %d", p.status)
+			}
+		}
+	}
+	return v
+}
+
+// TestInvitation: an invited user gets a link and no key. The link is shown once, to whoever made it, and loading the page again
+// invites nobody.
+func TestInvitation(t *testing.T) {
+	s := newSite(t)
+	v := s.confirmed("ada@example.com")
+	p := v.post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
+	if p.status != http.StatusSeeOther || p.header.Get("Location") != "/system/users" {
+		t.Fatalf("status %d, to %q", p.status, p.header.Get("Location"))
+	}
+	const link = "/system/setup?token="
+	other := s.confirmed("ada@example.com")
+	if other.get("/system/users"); strings.Contains(other.get("/system/users").body, link) {
+		t.Error("another session sees the link")
+	}
+	v.get("/system/users").says(t, "Set-up link for new@example.com", link)
+	if strings.Contains(v.get("/system/users").body, link) {
+		t.Error("the link is shown twice")
+	}
+	users, err := s.users.List(t.Context())
+	must(t, err)
+	invited := users[len(users)-1]
+	keys, err := s.users.Keys(t.Context(), invited.ID)
+	must(t, err)
+	if invited.Email != "new@example.com" || invited.Role != auth.Member || len(keys) != 0 {
+		t.Errorf("invited %+v with %d keys", invited, len(keys))
+	}
+	again := v.post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
+	again.says(t, "There is a user with this email address already.", `value="new@example.com"`)
+}
+
+// TestNewKeyIsShownOnce: the page after a key was made has it, and is without it when it is loaded again.
+func TestNewKeyIsShownOnce(t *testing.T) {
+	s := newSite(t)
+	v := s.confirmed("bob@example.com")
+	if p := v.post("/system/account/keys", "name", "laptop"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/system/account" {
+		t.Fatalf("status %d, to %q", p.status, p.header.Get("Location"))
+	}
+	v.get("/system/account").says(t, "laptop", "data-copy")
+	if p := v.get("/system/account"); strings.Contains(p.body, `class="card" role="status"`) {
+		t.Error("the key is shown twice")
+	}
+}

@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/secret"
+)
+
+const (
+	onceCookie = "patchbay_once"
+	// onceFor is how long a secret waits for the page that shows it.
+	onceFor = time.Minute
+	// maxOnce is how many secrets wait at once; more drop the oldest.
+	maxOnce = 256
+)
+
+// Secret is a text that a form has made and that is shown once, on the page that the form leads to.
+type Secret struct {
+	// Of is the id of what the secret belongs to, Name what people call it.
+	Of, Name string
+	Text     string
+}
+
+// Secrets keeps secrets between the answer to a form, which is a redirect, and the page that follows. They stay in memory: the
+// browser carries a random name alone. The zero value is ready to use.
+type Secrets struct {
+	mu      sync.Mutex
+	waiting []waitingSecret
+}
+
+// waitingSecret is a secret that was not shown yet.
+type waitingSecret struct {
+	id, userID string
+	secret     Secret
+	until      time.Time
+}
+
+// add keeps a secret for a user and returns its random name.
+func (s *Secrets) add(userID string, shown Secret, now time.Time) (id string) {
+	id = secret.RandomString(32, secret.Alphanumeric)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropExpired(now)
+	if len(s.waiting) == maxOnce {
+		s.waiting = slices.Delete(s.waiting, 0, 1)
+	}
+	s.waiting = append(s.waiting, waitingSecret{id, userID, shown, now.Add(onceFor)})
+	return id
+}
+
+// take returns the secret with a random name, and forgets it. It reports whether there is one for this user.
+func (s *Secrets) take(id, userID string, now time.Time) (Secret, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropExpired(now)
+	i := slices.IndexFunc(s.waiting, func(w waitingSecret) bool { return w.id == id && w.userID == userID })
+	if i < 0 {
+		return Secret{}, false
+	}
+	found := s.waiting[i].secret
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	return found, true
+}
+
+// dropExpired forgets the secrets that have waited too long.
+func (s *Secrets) dropExpired(now time.Time) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waitingSecret) bool { return now.After(w.until) })
+}
+
+// ShowOnce answers a form that has made a secret: the browser goes on to a page of ours, which takes it with TakeSecret.
+func (k *Kit) ShowOnce(c *gin.Context, to string, s Secret) {
+	k.setCookie(c, onceCookie, k.cfg.Secrets.add(userOf(c), s, k.cfg.Now()), int(onceFor/time.Second))
+	k.Redirect(c, to)
+}
+
+// TakeSecret returns the secret that the form before this page has made. A page that is loaded again has none.
+func (k *Kit) TakeSecret(c *gin.Context) (Secret, bool) {
+	id := cookie(c, onceCookie)
+	if id == "" || c.Request.Method != http.MethodGet {
+		return Secret{}, false
+	}
+	k.setCookie(c, onceCookie, "", -1)
+	return k.cfg.Secrets.take(id, userOf(c), k.cfg.Now())
+}
+
+// userOf returns the id of the caller; "" for one without an account.
+func userOf(c *gin.Context) string {
+	if p := auth.From(c.Request.Context()); p != nil {
+		return p.User.ID
+	}
+	return ""
+}

@@ -1,0 +1,32 @@
+package ui
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSecrets(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	var s Secrets
+	id := s.add("usr_a", Secret{Of: "x", Text: "text"}, now)
+	if _, ok := s.take(id, "usr_b", now); ok {
+		t.Error("another user gets the secret")
+	}
+	if got, ok := s.take(id, "usr_a", now); !ok || got.Text != "text" || got.Of != "x" {
+		t.Errorf("got %+v, %t", got, ok)
+	}
+	if _, ok := s.take(id, "usr_a", now); ok {
+		t.Error("the secret is there twice")
+	}
+	id = s.add("usr_a", Secret{Text: "late"}, now)
+	if _, ok := s.take(id, "usr_a", now.Add(onceFor+time.Second)); ok {
+		t.Error("the secret waits for longer than a minute")
+	}
+	first := s.add("usr_a", Secret{}, now)
+	for range maxOnce {
+		s.add("usr_a", Secret{}, now)
+	}
+	if _, ok := s.take(first, "usr_a", now); ok || len(s.waiting) != maxOnce {
+		t.Errorf("%d secrets wait", len(s.waiting))
+	}
+}

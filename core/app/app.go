@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -66,6 +67,7 @@ type App struct {
 	bus        *event.Bus
 	queue      *queue.Queue
 	notify     *notify.Sender
+	channels   *channels.Manager
 	users      *auth.Users
 	registry   *prometheus.Registry
 	metrics    *pluginMetrics

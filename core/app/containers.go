@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/settings"
@@ -15,12 +16,11 @@ func (a *App) openContainers() error {
 	}
 	a.containers, err = containers.New(containers.Config{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.Named("containers"), Settings: *a.set.Containers, Providers: p, DataDir: a.set.DataDir, Version: a.cfg.Version,
-		Access: containerAccess(a.set), Sender: a.notify,
+		Access: containerAccess(a.set), Sender: a.notify, Channels: a.channels,
 	})
 	if err != nil {
 		return err
 	}
-	a.notify.Serve(containers.ServiceName, a.containers)
 	a.closers = append(a.closers, a.containers.Close)
 	return nil
 }
@@ -66,7 +66,7 @@ func (a *App) containerProviders(set containers.Settings, from instances) (conta
 			a.log.Warn("a channel of notifications is left out", "channel", ref, "error", err)
 			continue
 		}
-		out.Notify = append(out.Notify, containers.Channel{Ref: ref, Notifier: client.NewNotifier(h, a.metrics.observe)})
+		out.Notify = append(out.Notify, channels.Channel{Ref: ref, Notifier: client.NewNotifier(h, a.metrics.observe)})
 	}
 	if set.CodeHostRef() == "" {
 		return out, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -46,18 +47,39 @@ func TestFormerDatabase(t *testing.T) {
 		if len(dumps) == 0 {
 			t.Fatal("there is no dump")
 		}
+		fresh := testkit.OpenStore(t, cfg, settings.Migrations()...)
 		for _, dump := range dumps {
 			t.Run(strings.TrimSuffix(filepath.Base(dump), ".sql"), func(t *testing.T) {
 				cfg := freshConfig(t, cfg.Dialect)
 				loadDump(t, cfg, dump)
-				want, err := os.ReadFile(strings.TrimSuffix(dump, "sql") + "json")
+				st := testkit.OpenStore(t, cfg, settings.Migrations()...)
+				if diff := cmp.Diff(schemaOf(t, fresh), schemaOf(t, st)); diff != "" {
+					t.Errorf("its schema is not that of a fresh database (-fresh +migrated):\n%s", diff)
+				}
+				must(t, st.Close())
+				text, err := os.ReadFile(strings.TrimSuffix(dump, "sql") + "json")
 				must(t, err)
-				if diff := cmp.Diff(string(want), newFormer(t, cfg).describe()); diff != "" {
+				var want, got any
+				must(t, json.Unmarshal(text, &want))
+				must(t, json.Unmarshal([]byte(newFormer(t, cfg).describe()), &got))
+				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("it shows something else (-former +now):\n%s", diff)
 				}
 			})
 		}
 	})
+}
+
+// schemaOf returns the tables, columns and indexes of a database, sorted.
+func schemaOf(t *testing.T, st *store.Store) (out []string) {
+	t.Helper()
+	query := `SELECT type || ' ' || name || ': ' || COALESCE(sql, '') FROM sqlite_master ORDER BY 1`
+	if st.Dialect() == store.Postgres {
+		query = `SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable || ' ' || COALESCE(column_default, '') FROM information_schema.columns
+			WHERE table_schema = 'public' UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`
+	}
+	must(t, st.DB(t.Context()).Raw(query).Scan(&out).Error)
+	return out
 }
 
 func freshConfig(t *testing.T, d store.Dialect) store.Config {
@@ -80,6 +102,7 @@ type former struct {
 	search     *search.Service
 	containers *containers.Service
 	sender     *notify.Sender
+	channels   *channels.Manager
 	queue      *queue.Queue
 }
 
@@ -100,23 +123,24 @@ func newFormer(t *testing.T, cfg store.Config) *former {
 	})
 	must(t, err)
 	t.Cleanup(f.search.Close)
-	channels := map[string]*fake.Notifier{}
-	var listed []containers.Channel
+	notifiers := map[string]*fake.Notifier{}
+	var listed []channels.Channel
 	for _, role := range append(sdk.Roles(), "") {
 		ref := "notify." + strings.ToLower(role+"main")
-		channels[ref] = fake.NewNotifier(sdk.Descriptor{Role: role})
-		listed = append(listed, containers.Channel{Ref: ref, Notifier: channels[ref]})
+		notifiers[ref] = fake.NewNotifier(sdk.Descriptor{Role: role})
+		listed = append(listed, channels.Channel{Ref: ref, Notifier: notifiers[ref]})
 	}
-	f.sender, err = notify.New(notify.Config{Store: f.store, Channel: func(ref string) (client.Notifier, error) { return channels[ref], nil }})
+	f.sender, err = notify.New(notify.Config{Store: f.store, Channel: func(ref string) (client.Notifier, error) { return notifiers[ref], nil }})
+	must(t, err)
+	f.channels, err = channels.New(channels.Config{Store: f.store, Keyring: ring, Sender: f.sender})
 	must(t, err)
 	f.containers, err = containers.New(containers.Config{
-		Store: f.store, Keyring: ring, Sender: f.sender, DataDir: "/data", Version: "1.0.0",
+		Store: f.store, Keyring: ring, Sender: f.sender, Channels: f.channels, DataDir: "/data", Version: "1.0.0",
 		Settings:  containers.Settings{BaseURL: "/", Locale: "en", Engine: "engine.main", ImageRepo: "registry.example/patchbay", Parallel: 2, PerHost: 2, RetryAttempts: 1, DeployTimeout: 5},
 		Providers: containers.Providers{Engine: f.engine, Registries: []client.Registry{f.registry}, CodeHost: fake.NewCodeHost("ghp_test"), Notify: listed},
 	})
 	must(t, err)
 	t.Cleanup(f.containers.Close)
-	f.sender.Serve(containers.ServiceName, f.containers)
 	f.queue, err = queue.New(queue.Config{Store: f.store, Bus: event.NewBus(), Handlers: append(f.containers.Jobs(), f.sender.Jobs()...)})
 	must(t, err)
 	f.containers.Use(f.queue)
@@ -167,13 +191,13 @@ func (f *former) describeContainers(ctx context.Context, add func(string, any, e
 }
 
 func (f *former) describeChannels(ctx context.Context, add func(string, any, error)) {
-	set, err := f.containers.NotificationSettings(ctx)
+	set, err := f.channels.Settings(ctx)
 	add("channels", set, err)
-	subscribers, err := f.containers.Subscribers(ctx)
+	subscribers, err := f.channels.Subscribers(ctx)
 	add("subscriptions", subscribers, err)
-	history, err := f.containers.NotificationHistory(ctx, "", 20)
+	history, err := f.channels.History(ctx, "", 20)
 	add("history", history, err)
-	last, err := f.containers.LastDeliveries(ctx)
+	last, err := f.channels.LastDeliveries(ctx)
 	add("last deliveries", last, err)
 	recipients := []notify.Recipient{{Name: sdk.RoleChat}, {Name: sdk.RoleEmail}, {Name: sdk.RoleWebhook}}
 	for _, s := range subscribers {
@@ -181,7 +205,7 @@ func (f *former) describeChannels(ctx context.Context, add func(string, any, err
 	}
 	for _, r := range recipients {
 		r.Channel = "notify." + strings.ToLower(r.Name+"main")
-		to, err := f.containers.Target(ctx, r)
+		to, err := f.channels.Target(ctx, r)
 		add("target "+r.Name+" "+r.Key, []string{string(to.JSON), to.Secret.Reveal()}, err)
 	}
 	active, err := f.sender.Active(ctx, "search")

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -100,20 +101,20 @@ func (f *former) fill(folder string) {
 func (f *former) fillChannels(ctx context.Context) {
 	on, off := true, false
 	token, chat, smtp, address, signing := "123456:former-bot-token", "-100200300", "smtps://ops:former%20password@mail.example/?to=ann@example.org", "https://hooks.example/patchbay", "whsec_Zm9ybWVyLXNpZ25pbmctc2VjcmV0"
-	_, err := f.containers.MakeVAPIDKeys(ctx)
+	_, err := f.channels.MakeVAPIDKeys(ctx)
 	must(f.t, err)
 	subject := "mailto:ops@example.org"
-	must(f.t, f.containers.ChangeNotifications(ctx, containers.NotificationChange{
-		Events: &containers.EventChange{WebhookAnomaly: &off}, Chat: &containers.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
-		Email: &containers.EmailChange{Enabled: &off, SMTPURL: &smtp}, Webhook: &containers.WebhookChange{Enabled: &on, URL: &address, Secret: &signing},
-		WebPush: &containers.PushChange{Enabled: &on, Subject: &subject}, Channels: map[string]containers.OtherChange{"main": {Enabled: &off}},
+	must(f.t, f.channels.Change(ctx, channels.NotificationChange{
+		Events: channels.EventChange{containers.EventWebhookAnomaly: &off}, Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
+		Email: &channels.EmailChange{Enabled: &off, SMTPURL: &smtp}, Webhook: &channels.WebhookChange{Enabled: &on, URL: &address, Secret: &signing},
+		WebPush: &channels.PushChange{Enabled: &on, Subject: &subject}, Channels: map[string]channels.OtherChange{"main": {Enabled: &off}},
 	}))
 	for _, browser := range []string{"one", "two"} {
-		must(f.t, f.containers.Subscribe(ctx, containers.Subscription{Endpoint: "https://push.example/" + browser, Keys: containers.SubscriptionKeys{
+		must(f.t, f.channels.Subscribe(ctx, channels.Subscription{Endpoint: "https://push.example/" + browser, Keys: channels.SubscriptionKeys{
 			P256dh: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM", Auth: "tBHItJI5svbpez7KI4CCXg",
 		}}, "browser "+browser))
 	}
-	_, err = f.containers.TestNotification(ctx, sdk.RoleEmail, "A test of mail alone.")
+	_, err = f.channels.SendTest(ctx, sdk.RoleEmail, "A test of mail alone.")
 	must(f.t, err)
 }
 

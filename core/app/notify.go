@@ -2,12 +2,17 @@ package app
 
 import (
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// openNotify makes the sender of notifications. It works once it has the queue.
+// openNotify makes the sender of notifications, which works once it has the queue, and the settings of channels.
 func (a *App) openNotify() (err error) {
-	a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.channel, Bus: a.bus, Logger: a.log.Named("notify")})
+	log := a.log.Named("notify")
+	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.channel, Bus: a.bus, Logger: log}); err != nil {
+		return err
+	}
+	a.channels, err = channels.New(channels.Config{Store: a.store, Keyring: a.keyring, Sender: a.notify, Logger: log})
 	return err
 }
 

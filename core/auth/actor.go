@@ -37,3 +37,21 @@ func actorOf(ctx context.Context) Actor {
 	}
 	return Actor{Name: "patchbay"}
 }
+
+// Caller returns the name of who makes the request of ctx, for records: that of the forwarding proxy, else the email
+// address, the name or the id; "anonymous" without a principal.
+func Caller(ctx context.Context) string {
+	p := From(ctx)
+	if p == nil {
+		return "anonymous"
+	}
+	switch {
+	case p.Via == ViaForward && p.User.Name != "":
+		return p.User.Name
+	case p.User.Email != "":
+		return p.User.Email
+	case p.User.Name != "":
+		return p.User.Name
+	}
+	return p.User.ID
+}

@@ -35,7 +35,7 @@ func edges() []edge {
 		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault"}, advice: "the plugin host knows no service and no database"},
 		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"), advice: "notifications reach providers through core/plugin/client"},
 		{from: []string{"core/services"}, except: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "a service stands on the shared packages, not on the wiring or its pages"},
-		{from: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/console/ui"), advice: "pages show what their service exports"},
+		{from: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/console/ui", "core/notify/channels"), advice: "pages show what their service exports, and the settings of channels"},
 		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "sdk"), advice: "the supervisor is a process of its own"},
 		{from: []string{"core/console"}, may: with("core/console", "core/auth"), advice: "the console knows no service: each adds its pages as a section"},
 		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},

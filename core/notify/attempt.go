@@ -43,11 +43,11 @@ func (s *Sender) attemptDelivery(ctx context.Context, d *delivery, m *message) (
 	case err != nil:
 		return sdk.Retryable, nil, err
 	}
-	n, err := m.notificationFor(d)
+	n, err := s.notificationFor(m, d)
 	if err != nil {
 		return sdk.Refused, nil, err
 	}
-	warnings := fitToChannel(n, m.Rich.Card, about)
+	warnings := fitToChannel(n, m.Rich.Card, about, s.shortenerOf(m))
 	d.Attempts++
 	err = s.updateDelivery(ctx, d.ID, map[string]any{"state": Sending, "attempts": d.Attempts, "attempted_at": store.Millis(s.cfg.Now())})
 	if err != nil {
@@ -81,23 +81,35 @@ func (s *Sender) sendToChannel(ctx context.Context, ch client.Notifier, d *deliv
 // maxWarnings bounds the warnings of one delivery that are stored.
 const maxWarnings = 20
 
-// targetOf returns where a delivery goes. The owner of the message, if it has one, may say that it is not wanted any
-// more.
+// targetOf returns where a delivery goes, or why it is not sent any more.
 func (s *Sender) targetOf(ctx context.Context, d *delivery, m *message) (sdk.Target, error) {
-	o := s.owners[d.Service]
-	if o == nil {
-		return sdk.Target{}, nil
-	}
 	if !d.Once {
-		wanted, err := o.Wanted(ctx, d.MessageID, m.Kind, d.recipient())
-		if err != nil {
+		if err := s.checkWanted(ctx, d, m); err != nil {
 			return sdk.Target{}, err
 		}
-		if !wanted && d.State == Waiting {
-			return sdk.Target{}, errSuperseded
+	}
+	if s.channels == nil {
+		return sdk.Target{}, nil
+	}
+	return s.channels.Target(ctx, d.recipient())
+}
+
+// checkWanted returns an error if the channel or the event was switched off, or if what the message tells is no longer so.
+func (s *Sender) checkWanted(ctx context.Context, d *delivery, m *message) error {
+	if s.channels != nil {
+		if err := s.channels.CheckEnabled(ctx, m.Kind, d.recipient()); err != nil {
+			return err
 		}
 	}
-	return o.Target(ctx, d.recipient())
+	o := s.owners[d.Service]
+	if o == nil {
+		return nil
+	}
+	wanted, err := o.Wanted(ctx, d.MessageID)
+	if err == nil && !wanted && d.State == Waiting {
+		return errSuperseded
+	}
+	return err
 }
 
 // operatorMessage returns what an operator may read of an error: the channel's own message, which holds no secret,

@@ -136,8 +136,13 @@ func (s *Sender) endDelivery(ctx context.Context, d *delivery, state State, reas
 			return done.Error
 		}
 		s.cfg.Store.AfterCommit(ctx, func() { s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID}) })
+		if s.channels != nil && d.gone {
+			if err := s.channels.RecipientGone(ctx, d.recipient()); err != nil {
+				return err
+			}
+		}
 		if o := s.owners[d.Service]; o != nil {
-			return o.Ended(ctx, next.toDelivery(), d.gone)
+			return o.Ended(ctx, next.toDelivery())
 		}
 		return nil
 	})

@@ -1,17 +1,34 @@
 package notify
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/notify/card"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
+// shortener returns a payload of at most max bytes that is still valid.
+type shortener func(payload json.RawMessage, max int64) (json.RawMessage, error)
+
+// shortenerOf returns what shortens the payload of a message. That of an alert cannot be shortened.
+func (s *Sender) shortenerOf(m *message) shortener {
+	if o := s.owners[m.Service]; o != nil && m.Schema != "" {
+		return o.ShortenPayload
+	}
+	return keepWhole
+}
+
+// keepWhole is the shortener of payloads that cannot be shortened.
+func keepWhole(json.RawMessage, int64) (json.RawMessage, error) {
+	return nil, errors.New("the payload cannot be shortened")
+}
+
 // fitToChannel removes what the channel cannot carry from a notification, and draws the card if the channel shows
 // images. The warnings say what was shortened or left out.
-func fitToChannel(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (warnings []string) {
+func fitToChannel(n *sdk.Notification, c *card.Card, about *sdk.Descriptor, shorten shortener) (warnings []string) {
 	if about.Has(sdk.CapImage) && c != nil {
 		png, err := card.Draw(*c)
 		if err != nil {
@@ -32,7 +49,7 @@ func fitToChannel(n *sdk.Notification, c *card.Card, about *sdk.Descriptor) (war
 		warnings = append(warnings, fmt.Sprintf("the text was shortened to the channel's %d bytes", most))
 	}
 	if most := about.MaxPayloadBytes; most > 0 && len(n.Payload) > int(most) {
-		short, err := kinds.Shorten(n.Payload, most)
+		short, err := shorten(n.Payload, most)
 		if err != nil {
 			short, warnings = nil, append(warnings, "the payload was left out: it is too long for the channel")
 		}

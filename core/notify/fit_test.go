@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/patchbay-dev/patchbay/core/notify/card"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -43,7 +42,7 @@ func TestFitLeavesWhatAChannelCanDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &sdk.Notification{ID: "n", Kind: "k", Title: rendered("title"), Summary: rendered("summary"), Detail: rendered("detail"), Payload: []byte(`{"schema":"x","a":1}`)}
-			warnings := fitToChannel(n, tt.card, &tt.about)
+			warnings := fitToChannel(n, tt.card, &tt.about, keepWhole)
 			for _, text := range []sdk.Text{n.Title, n.Summary, n.Detail} {
 				if (text.Markdown != "") != tt.markdown || (text.HTML != "") != tt.html {
 					t.Errorf("%+v", text)
@@ -69,7 +68,7 @@ func TestPayloadOfAnAlertIsWholeOrNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := &sdk.Notification{ID: "n", Kind: "k", Title: sdk.Text{Plain: "t"}, Payload: raw}
-	if warnings := fitToChannel(n, nil, &sdk.Descriptor{MaxPayloadBytes: 300}); len(n.Payload) > 0 || len(warnings) != 1 {
+	if warnings := fitToChannel(n, nil, &sdk.Descriptor{MaxPayloadBytes: 300}, keepWhole); len(n.Payload) > 0 || len(warnings) != 1 {
 		t.Errorf("%s, %q", n.Payload, warnings)
 	}
 }
@@ -94,12 +93,13 @@ func TestFitKeepsToTheLimits(t *testing.T) {
 		if n.Title.Plain == "" {
 			n.Title.Plain = "t"
 		}
-		m, err := kinds.Writer{Version: "1", Source: "test"}.Test(kinds.TestEvent{Channel: "chat", Message: n.Detail.Plain})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n.Payload = m.Payload
-		fitToChannel(n, nil, &about)
+		n.Payload, _ = json.Marshal(map[string]string{"detail": n.Detail.Plain})
+		fitToChannel(n, nil, &about, func(raw json.RawMessage, max int64) (json.RawMessage, error) {
+			if max < 2 {
+				return keepWhole(raw, max)
+			}
+			return json.RawMessage("{}"), nil
+		})
 		if err := n.Check(); err != nil {
 			t.Fatal(err)
 		}

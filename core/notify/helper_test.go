@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -9,14 +10,13 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// owner is a notify.Owner that does as it is told and remembers what it hears.
+// owner is a notify.Owner and the settings of channels: it does as it is told and remembers what it hears.
 type owner struct {
 	mu sync.Mutex
 	// targets are errors of Target, ends of Ended: one for each call, then none.
@@ -26,7 +26,8 @@ type owner struct {
 	// calls are all calls of Ended, ended those that were committed.
 	calls int
 	ended []notify.Delivery
-	gone  []bool
+	// gone counts the recipients that do not exist any more.
+	gone  int
 	asked int
 	store *store.Store
 }
@@ -44,14 +45,38 @@ func (o *owner) Target(_ context.Context, r notify.Recipient) (sdk.Target, error
 	return sdk.NewTarget(sdk.ChatTarget{ChatID: "to " + r.Key}, "secret")
 }
 
-func (o *owner) Wanted(context.Context, string, string, notify.Recipient) (bool, error) {
+func (o *owner) AlertRecipients(_ context.Context, refs []string) (to []notify.Recipient, err error) {
+	for _, ref := range refs {
+		to = append(to, notify.Recipient{Channel: ref})
+	}
+	return to, nil
+}
+
+func (o *owner) CheckEnabled(context.Context, string, notify.Recipient) error { return o.unwanted }
+
+func (o *owner) RecipientGone(ctx context.Context, _ notify.Recipient) error {
+	o.store.AfterCommit(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.gone++
+	})
+	return nil
+}
+
+func (o *owner) Wanted(context.Context, string) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.asked++
-	return !o.refuse, o.unwanted
+	return !o.refuse, nil
 }
 
-func (o *owner) Ended(ctx context.Context, d notify.Delivery, gone bool) error {
+func (o *owner) PayloadFor(raw json.RawMessage, _ string) (json.RawMessage, error) { return raw, nil }
+
+func (o *owner) ShortenPayload(raw json.RawMessage, _ int64) (json.RawMessage, error) {
+	return raw, nil
+}
+
+func (o *owner) Ended(ctx context.Context, d notify.Delivery) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.calls++
@@ -68,18 +93,18 @@ func (o *owner) Ended(ctx context.Context, d notify.Delivery, gone bool) error {
 	o.store.AfterCommit(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.ended, o.gone = append(o.ended, d), append(o.gone, gone)
+		o.ended = append(o.ended, d)
 	})
 	return nil
 }
 
 // heard waits for n ends that were committed, and returns all.
-func (o *owner) heard(t *testing.T, n int) (ended []notify.Delivery, gone []bool, calls int) {
+func (o *owner) heard(t *testing.T, n int) (ended []notify.Delivery, gone int, calls int) {
 	t.Helper()
 	testkit.Eventually(t, patience, func() bool {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		ended, gone, calls = slices.Clone(o.ended), slices.Clone(o.gone), o.calls
+		ended, gone, calls = slices.Clone(o.ended), o.gone, o.calls
 		return len(ended) >= n
 	}, "the owner hears of the ends")
 	return ended, gone, calls
@@ -94,8 +119,8 @@ func (e *env) owned(o *owner) *owner {
 	return o
 }
 
-func note(title string) *kinds.Message {
-	return &kinds.Message{Kind: "sold_out", Version: 1, Severity: sdk.Info, Title: sdk.Text{Plain: title}, Payload: []byte(`{"id":"","kind":"sold_out"}`)}
+func note(title string) *notify.Message {
+	return &notify.Message{Kind: "sold_out", Version: 1, Severity: sdk.Info, Title: sdk.Text{Plain: title}, Payload: []byte(`{"id":"","kind":"sold_out"}`)}
 }
 
 // post sends a message of the service "shop" to channels.

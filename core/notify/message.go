@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/notify/card"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -71,17 +70,51 @@ func (r Recipient) channelName() string {
 	return name
 }
 
-// Owner is a service that keeps recipients and wants to know what became of its messages.
-type Owner interface {
-	// Target is where a recipient is reached, with its secrets. It is asked for each attempt. An error of NoRecipient ends
-	// the delivery; after any other it is tried again.
+// Message is what a service has written for people and machines.
+type Message struct {
+	// Schema names the payload's schema. A payload without one is that of an alert.
+	Kind, Schema string
+	Version      int
+	Severity     Severity
+	// Title is one line. Detail may be empty.
+	Title, Summary, Detail sdk.Text
+	// Links are absolute, the primary one first.
+	Links []sdk.Link
+	// Payload is a JSON object, without what differs from channel to channel.
+	Payload json.RawMessage
+	// Card is the picture for channels that show images; nil for none.
+	Card *card.Card
+}
+
+// Channels knows the settings of channels. Their secrets are never stored with messages.
+type Channels interface {
+	// AlertRecipients returns where an alert goes through channels, by their references.
+	AlertRecipients(ctx context.Context, channels []string) ([]Recipient, error)
+	// Target returns where a recipient is reached, with its secrets. It is asked for each attempt. An error of NoRecipient
+	// ends the delivery; after any other it is tried again.
 	Target(ctx context.Context, r Recipient) (sdk.Target, error)
-	// Wanted reports whether a message of a kind is still worth sending to a recipient. It is asked before each attempt, but not
-	// for a message that is sent once. An error is treated as one of Target.
-	Wanted(ctx context.Context, messageID, kind string, r Recipient) (bool, error)
-	// Ended runs in the transaction in which a delivery reaches its final state. gone says that the recipient is there no
-	// more. Its error undoes the state, and both are tried again.
-	Ended(ctx context.Context, d Delivery, gone bool) error
+	// CheckEnabled returns an error if messages of a kind must not go to a recipient any more. It is asked before each
+	// attempt, but not for a message that is sent once. The error is treated as one of Target.
+	CheckEnabled(ctx context.Context, kind string, r Recipient) error
+	// RecipientGone runs in the transaction in which a delivery ends whose recipient does not exist any more.
+	RecipientGone(ctx context.Context, r Recipient) error
+}
+
+// UseChannels has the sender ask c where messages go. Without it they go where the configuration of the channels says.
+func (s *Sender) UseChannels(c Channels) { s.channels = c }
+
+// Owner is a service that writes payloads of its own and wants to know what became of its messages.
+type Owner interface {
+	// Wanted reports whether a message is still worth sending. It is asked before each attempt, but not for a message that
+	// is sent once. An error is treated as one of Channels.Target.
+	Wanted(ctx context.Context, messageID string) (bool, error)
+	// Ended runs in the transaction in which a delivery reaches its final state. Its error undoes the state, and both are
+	// tried again.
+	Ended(ctx context.Context, d Delivery) error
+	// PayloadFor returns a message's payload as a channel gets it.
+	PayloadFor(payload json.RawMessage, channel string) (json.RawMessage, error)
+	// ShortenPayload returns a payload of at most max bytes that is still valid, or an error.
+	ShortenPayload(payload json.RawMessage, max int64) (json.RawMessage, error)
 }
 
 // Serve makes o the owner of a service's messages. It is called before the queue starts.
@@ -92,7 +125,7 @@ type noRecipient struct{ why string }
 
 func (e *noRecipient) Error() string { return e.why }
 
-// NoRecipient returns the error of Owner.Target for a recipient that cannot be reached now or later.
+// NoRecipient returns the error of Channels.Target for a recipient that cannot be reached now or later.
 func NoRecipient(why string) error { return &noRecipient{why} }
 
 // Post is a message for some recipients.
@@ -100,7 +133,7 @@ type Post struct {
 	Service string
 	// Key makes a message the same as another of the service, which is stored once. Empty means it is like no other.
 	Key     string
-	Message *kinds.Message
+	Message *Message
 	To      []Recipient
 	// Once allows one attempt for each recipient, now.
 	Once bool
@@ -191,18 +224,18 @@ func (s *Sender) submitJob(ctx context.Context, d *delivery) error {
 	return err
 }
 
-// payloadFor returns the message's payload for one delivery.
-func (m *message) payloadFor(d *delivery) (json.RawMessage, error) {
-	if m.Schema == "" {
-		return json.RawMessage(strings.Replace(m.Payload, `{"id":""`, `{"id":"`+d.ID+`"`, 1)), nil
+// payloadFor returns a message's payload for one delivery.
+func (s *Sender) payloadFor(m *message, d *delivery) (json.RawMessage, error) {
+	if o := s.owners[m.Service]; o != nil && m.Schema != "" {
+		return o.PayloadFor(json.RawMessage(m.Payload), d.Name)
 	}
-	return kinds.ForChannel(json.RawMessage(m.Payload), d.Name, d.Name == sdk.RoleWebPush)
+	return json.RawMessage(strings.Replace(m.Payload, `{"id":""`, `{"id":"`+d.ID+`"`, 1)), nil
 }
 
 // notificationFor returns the notification for one delivery, with everything that any channel could use but the
 // image.
-func (m *message) notificationFor(d *delivery) (*sdk.Notification, error) {
-	payload, err := m.payloadFor(d)
+func (s *Sender) notificationFor(m *message, d *delivery) (*sdk.Notification, error) {
+	payload, err := s.payloadFor(m, d)
 	if err != nil {
 		return nil, fmt.Errorf("write the payload: %w", err)
 	}

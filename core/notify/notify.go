@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -89,8 +88,9 @@ type Sender struct {
 	queue   Queue
 	gates   gates
 	pending pendingOutcomes
-	// owners are the services that keep recipients, by name.
-	owners map[string]Owner
+	// owners are the services that serve their messages, by name. channels may be nil.
+	owners   map[string]Owner
+	channels Channels
 	// live tells of deliveries that have ended.
 	live *event.Bus
 }
@@ -176,13 +176,13 @@ func (s *Sender) sendAlert(ctx context.Context, a Alert, status string, channels
 	if err != nil {
 		return fmt.Errorf("encode the payload of the alert %s.%s: %w", a.Service, a.Kind, err)
 	}
-	p := Post{Service: a.Service, Time: a.Time, Message: &kinds.Message{
+	p := Post{Service: a.Service, Time: a.Time, Message: &Message{
 		Kind: payload.Kind, Version: payloadVersion, Severity: a.Severity, Title: sdk.Text{Plain: a.Title}, Summary: sdk.Text{Plain: a.Text}, Payload: raw,
 	}}
-	for _, ref := range channels {
-		p.To = append(p.To, Recipient{Channel: ref})
-	}
 	return s.cfg.Store.Tx(ctx, "send alert", func(ctx context.Context) error {
+		if p.To, err = s.alertRecipients(ctx, channels); err != nil {
+			return err
+		}
 		if _, _, err := s.Post(ctx, p); err != nil {
 			return err
 		}
@@ -191,6 +191,16 @@ func (s *Sender) sendAlert(ctx context.Context, a Alert, status string, channels
 		}
 		return nil
 	})
+}
+
+func (s *Sender) alertRecipients(ctx context.Context, channels []string) (to []Recipient, err error) {
+	if s.channels != nil {
+		return s.channels.AlertRecipients(ctx, channels)
+	}
+	for _, ref := range channels {
+		to = append(to, Recipient{Channel: ref})
+	}
+	return to, nil
 }
 
 // alertPayload returns the payload of an alert. Its id is that of a delivery and is set for each.

@@ -85,6 +85,7 @@ func (e *env) start() {
 		e.sender.Serve("shop", e.serve)
 	case e.owner != nil:
 		e.sender.Serve("shop", e.owner)
+		e.sender.UseChannels(e.owner)
 	}
 	if err := e.queue.Start(context.Background()); err != nil {
 		e.Fatal(err)

@@ -134,8 +134,8 @@ func TestEndIsToldInItsTransaction(t *testing.T) {
 				e.post(notify.Post{}, "notify.ops")
 				d := e.one("notify.ops")
 				ended, gone, calls := own.heard(t, 1)
-				if d.State != tt.state || len(e.ops.Sent()) != 1 || calls != 2 || len(ended) != 1 || ended[0].State != tt.state || gone[0] != (name == "gone") {
-					t.Errorf("%+v, sent %d, called %d times, heard %+v %v", d, len(e.ops.Sent()), calls, ended, gone)
+				if d.State != tt.state || len(e.ops.Sent()) != 1 || calls != 2 || len(ended) != 1 || ended[0].State != tt.state || (gone == 1) != (name == "gone") {
+					t.Errorf("%+v, sent %d, called %d times, heard %+v, %d are gone", d, len(e.ops.Sent()), calls, ended, gone)
 				}
 			})
 		})

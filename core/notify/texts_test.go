@@ -8,7 +8,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -34,7 +33,7 @@ func TestTextsFromElsewhere(t *testing.T) {
 
 func TestMessageWithoutATitle(t *testing.T) {
 	e := newEnv(t, sqlite(t))
-	e.post(notify.Post{Message: &kinds.Message{Kind: "sold_out", Summary: sdk.Text{Plain: "all"}}}, "notify.ops")
+	e.post(notify.Post{Message: &notify.Message{Kind: "sold_out", Summary: sdk.Text{Plain: "all"}}}, "notify.ops")
 	e.settle(1)
 	if n := e.ops.Sent()[0].Notification; n.Check() != nil || n.Title.Plain != "sold_out" {
 		t.Errorf("%+v", n)
@@ -49,7 +48,7 @@ type counting struct {
 	last int
 }
 
-func (c *counting) Ended(ctx context.Context, d notify.Delivery, gone bool) error {
+func (c *counting) Ended(ctx context.Context, d notify.Delivery) error {
 	all, err := c.sender().DeliveriesOf(ctx, d.MessageID)
 	if err != nil {
 		return err
@@ -67,7 +66,7 @@ func (c *counting) Ended(ctx context.Context, d notify.Delivery, gone bool) erro
 			c.last++
 		})
 	}
-	return c.owner.Ended(ctx, d, gone)
+	return c.owner.Ended(ctx, d)
 }
 
 // TestLastEndIsSeenOnce has many deliveries of one message that end at once: the owner sees of exactly one that it is the

@@ -12,8 +12,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -57,15 +57,15 @@ func (s *Service) event(job *queue.Job) string {
 	switch publicType(job.Type) {
 	case JobUpdate:
 		if spec.Mode != ModeDryRun {
-			return kinds.JobFinished
+			return news.JobFinished
 		}
 	case JobCheck:
 		if job.State == queue.Success && (spec.Reason == ReasonSchedule || spec.Reason == ReasonWebhook) {
-			return kinds.NewVersionDiscovered
+			return news.NewVersionDiscovered
 		}
 	case JobHook:
 		if job.State == queue.Success && spec.Op == hookAuditAll && spec.Reason == ReasonSchedule {
-			return kinds.WebhookAnomaly
+			return news.WebhookAnomaly
 		}
 	}
 	return ""
@@ -87,11 +87,11 @@ func (s *Service) runAnnounce(ctx context.Context, own *queue.Job, _ queue.Progr
 	}
 	why := ""
 	switch s.event(&job) {
-	case kinds.JobFinished:
+	case news.JobFinished:
 		why, err = s.announceUpdate(ctx, &job)
-	case kinds.NewVersionDiscovered:
+	case news.NewVersionDiscovered:
 		why, err = s.announceVersions(ctx, &job)
-	case kinds.WebhookAnomaly:
+	case news.WebhookAnomaly:
 		why, err = s.announceAnomaly(ctx, &job)
 	}
 	if err != nil {
@@ -103,27 +103,9 @@ func (s *Service) runAnnounce(ctx context.Context, own *queue.Job, _ queue.Progr
 	return map[string]any{"skipped": why}, nil
 }
 
-// to are the recipients of an event, or why there are none.
-func (s *Service) to(ctx context.Context, kind string) (to []notify.Recipient, why string, err error) {
-	set, err := s.storedNotifications(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	if !set.Events.on(kind) {
-		return nil, "the event is switched off", nil
-	}
-	if to, err = s.recipients(ctx, set); err != nil {
-		return nil, "", err
-	}
-	if len(to) == 0 {
-		return nil, "no channel is switched on", nil
-	}
-	return to, "", nil
-}
-
 // writer writes events out in the service's language.
-func (s *Service) writer(ctx context.Context) kinds.Writer {
-	return kinds.Writer{
+func (s *Service) writer(ctx context.Context) news.Writer {
+	return news.Writer{
 		Locale: s.settings().Locale, BaseURL: s.PublicPages(ctx), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
 	}
 }
@@ -151,13 +133,13 @@ func publicPages(public, site string) string {
 }
 
 // post stores a message once for each job.
-func (s *Service) post(ctx context.Context, job *queue.Job, m *kinds.Message, to []notify.Recipient) (id string, err error) {
+func (s *Service) post(ctx context.Context, job *queue.Job, m *notify.Message, to []notify.Recipient) (id string, err error) {
 	id, _, err = s.cfg.Sender.Post(ctx, notify.Post{Service: ServiceName, Key: m.Kind + "/" + job.ID, Message: m, To: to})
 	return id, err
 }
 
 func (s *Service) announceUpdate(ctx context.Context, job *queue.Job) (why string, err error) {
-	to, why, err := s.to(ctx, kinds.JobFinished)
+	to, why, err := s.cfg.Channels.EventRecipients(ctx, news.JobFinished)
 	if err != nil || why != "" {
 		return why, err
 	}
@@ -181,13 +163,13 @@ func (s *Service) announceAnomaly(ctx context.Context, job *queue.Job) (why stri
 	if sum.Missing+sum.Conflict+sum.Error == 0 {
 		return "all webhooks are in order", nil
 	}
-	to, why, err := s.to(ctx, kinds.WebhookAnomaly)
+	to, why, err := s.cfg.Channels.EventRecipients(ctx, news.WebhookAnomaly)
 	if err != nil || why != "" {
 		return why, err
 	}
-	ev := kinds.AnomalyEvent{JobID: job.ID, Status: string(job.State), Missing: sum.Missing, Conflict: sum.Conflict, Error: sum.Error}
+	ev := news.AnomalyEvent{JobID: job.ID, Status: string(job.State), Missing: sum.Missing, Conflict: sum.Conflict, Error: sum.Error}
 	for _, r := range sum.Repos {
-		ev.Repos = append(ev.Repos, kinds.AnomalyRepo{FullName: r.Repo, State: r.Status, LastError: r.Error})
+		ev.Repos = append(ev.Repos, news.AnomalyRepo{FullName: r.Repo, State: r.Status, LastError: r.Error})
 	}
 	m, err := s.writer(ctx).WebhookAnomaly(ev)
 	if err != nil {
@@ -206,7 +188,7 @@ func (s *Service) announceVersions(ctx context.Context, job *queue.Job) (why str
 	if len(sum.NewVersions.Services) == 0 {
 		return "there is no new version", nil
 	}
-	to, why, err := s.to(ctx, kinds.NewVersionDiscovered)
+	to, why, err := s.cfg.Channels.EventRecipients(ctx, news.NewVersionDiscovered)
 	if err != nil || why != "" {
 		return why, err
 	}
@@ -272,11 +254,11 @@ func readable(found, tag string) string {
 
 // postVersions sends the message for some news. The caller has a transaction.
 func (s *Service) postVersions(ctx context.Context, job *queue.Job, sum *CheckSummary, inv *inventory, rows []noticeRecord, to []notify.Recipient) error {
-	ev := kinds.NewVersionsEvent{JobID: job.ID, JobStatus: string(job.State), Scope: sum.Scope, ServicesChecked: sum.ServicesChecked}
+	ev := news.NewVersionsEvent{JobID: job.ID, JobStatus: string(job.State), Scope: sum.Scope, ServicesChecked: sum.ServicesChecked}
 	ids := make([]string, len(rows))
 	for i, n := range rows {
 		ids[i] = n.ID
-		change := kinds.VersionChange{
+		change := news.VersionChange{
 			Service: inv.named(nil, n.ServiceID)[0], CurrentTag: n.CurrentTag, CandidateTag: n.CandidateTag, CurrentDisplay: n.CurrentDisplayTag, CandidateDisplay: n.CandidateDisplayTag,
 		}
 		if change.CurrentDisplay == change.CandidateDisplay {

@@ -14,13 +14,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // withChannels gives a service channels for all roles and one of its own kind.
 func withChannels(e *env) {
-	e.channels = channelSet{
+	e.notifiers = channelSet{
 		"notify.bot":   fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleChat, Capabilities: []string{sdk.CapImage, sdk.CapHTML}}),
 		"notify.mail":  fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleEmail, Capabilities: []string{sdk.CapHTML}}),
 		"notify.hook":  fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleWebhook, Capabilities: []string{sdk.CapIdempotent}}),
@@ -33,31 +34,31 @@ func withChannels(e *env) {
 func (e *env) switched() {
 	e.Helper()
 	on, token, chat, smtp, url := true, "123456:"+strings.Repeat("t", 35), "42", "smtp://u:planted-password@mail.example/?to=a@example.org", "https://hooks.example/x"
-	_, err := e.svc.MakeVAPIDKeys(context.Background())
+	_, err := e.svc.Channels().MakeVAPIDKeys(context.Background())
 	e.must(err)
-	e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{
-		Chat: &ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat}, Email: &EmailChange{Enabled: &on, SMTPURL: &smtp},
-		Webhook: &WebhookChange{Enabled: &on, URL: &url}, WebPush: &PushChange{Enabled: &on},
+	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{
+		Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat}, Email: &channels.EmailChange{Enabled: &on, SMTPURL: &smtp},
+		Webhook: &channels.WebhookChange{Enabled: &on, URL: &url}, WebPush: &channels.PushChange{Enabled: &on},
 	}))
-	e.must(e.svc.Subscribe(context.Background(), browser(1), "a browser"))
+	e.must(e.svc.Channels().Subscribe(context.Background(), browser(1), "a browser"))
 }
 
 // browser is a subscription with keys of the right form.
-func browser(n int) Subscription {
-	return Subscription{Endpoint: fmt.Sprintf("https://push.example/%d", n), Keys: SubscriptionKeys{
+func browser(n int) channels.Subscription {
+	return channels.Subscription{Endpoint: fmt.Sprintf("https://push.example/%d", n), Keys: channels.SubscriptionKeys{
 		P256dh: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM", Auth: "tBHItJI5svbpez7KI4CCXg",
 	}}
 }
 
 // told waits until n messages were sent and all their deliveries have ended, and returns them, newest first.
-func (e *env) told(n int) (out []SentMessage) {
+func (e *env) told(n int) (out []channels.SentMessage) {
 	e.Helper()
 	testkit.Eventually(e, patience, func() bool {
 		var err error
-		out, err = e.svc.NotificationHistory(context.Background(), "", 100)
+		out, err = e.svc.Channels().History(context.Background(), "", 100)
 		e.must(err)
-		return len(out) == n && !slices.ContainsFunc(out, func(m SentMessage) bool {
-			return slices.ContainsFunc(m.Deliveries, func(d MessageDelivery) bool { return !notify.State(d.State).Final() })
+		return len(out) == n && !slices.ContainsFunc(out, func(m channels.SentMessage) bool {
+			return slices.ContainsFunc(m.Deliveries, func(d channels.MessageDelivery) bool { return !notify.State(d.State).Final() })
 		})
 	}, fmt.Sprintf("%d notifications end", n))
 	return out
@@ -124,7 +125,7 @@ func fitsSchema(t testing.TB, payload []byte) {
 		t.Fatal(err)
 	}
 	name, _ := doc.(map[string]any)["schema"].(string)
-	raw, err := kinds.Schemas().Open(name + ".schema.json")
+	raw, err := news.Schemas().Open(name + ".schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +159,11 @@ func TestNewVersionsAreToldOnce(t *testing.T) {
 		}
 		e.scheduled()
 		all := e.told(1)
-		if len(all[0].Deliveries) != 5 || all[0].Kind != kinds.NewVersionDiscovered || !strings.Contains(all[0].Title, "发现 3 个服务有新版本") {
+		if len(all[0].Deliveries) != 5 || all[0].Kind != news.NewVersionDiscovered || !strings.Contains(all[0].Title, "发现 3 个服务有新版本") {
 			t.Fatalf("%+v", all[0])
 		}
 		for ref, name := range map[string]string{"notify.bot": "chat", "notify.mail": "email", "notify.hook": "webhook", "notify.push": "webPush", "notify.pager": "pager"} {
-			sent := e.channels[ref].Sent()
+			sent := e.notifiers[ref].Sent()
 			if len(sent) != 1 {
 				t.Fatalf("%s got %d", ref, len(sent))
 			}
@@ -205,12 +206,12 @@ func TestReplacedCandidate(t *testing.T) {
 		for i := range busy {
 			busy[i] = sdk.Temporary(0, "BUSY", "busy")
 		}
-		for _, c := range e.channels {
+		for _, c := range e.notifiers {
 			c.Fail(busy...)
 		}
 		e.scheduled()
 		web := e.serviceOf("blog", "web")
-		testkit.Eventually(t, patience, func() bool { return len(e.channels["notify.bot"].Sent()) > 1 }, "it is tried")
+		testkit.Eventually(t, patience, func() bool { return len(e.notifiers["notify.bot"].Sent()) > 1 }, "it is tried")
 		if got := fmt.Sprint(e.notices(web.ID)); got != "[pending]" {
 			t.Fatalf("%s", got)
 		}
@@ -218,11 +219,11 @@ func TestReplacedCandidate(t *testing.T) {
 		e.scheduled()
 		testkit.Eventually(t, patience, func() bool { return fmt.Sprint(e.notices(web.ID)) == "[superseded pending]" }, "the first is superseded")
 		testkit.Eventually(t, patience, func() bool {
-			list, err := e.svc.NotificationHistory(context.Background(), "", 10)
+			list, err := e.svc.Channels().History(context.Background(), "", 10)
 			e.must(err)
-			return len(list) == 2 && !slices.ContainsFunc(list[1].Deliveries, func(d MessageDelivery) bool { return d.State != "superseded" })
+			return len(list) == 2 && !slices.ContainsFunc(list[1].Deliveries, func(d channels.MessageDelivery) bool { return d.State != "superseded" })
 		}, "its deliveries end without being sent")
-		list, err := e.svc.NotificationHistory(context.Background(), "", 10)
+		list, err := e.svc.Channels().History(context.Background(), "", 10)
 		e.must(err)
 		if list[0].Deliveries[0].State == "superseded" {
 			t.Errorf("%+v", list[0])
@@ -238,7 +239,7 @@ func TestFailedNewsAreToldAgain(t *testing.T) {
 	e.project("blog", 1, map[string]string{"web": webRepo + ":1"})
 	e.publish(webRepo+":1", 2)
 	e.discovered()
-	for _, c := range e.channels {
+	for _, c := range e.notifiers {
 		c.Fail(sdk.Permanent("NO", "no"))
 	}
 	e.scheduled()
@@ -260,24 +261,24 @@ func TestSwitches(t *testing.T) {
 	e.switched()
 	e.inferring()
 	off, on := false, true
-	change := func(c NotificationChange) { e.must(e.svc.ChangeNotifications(context.Background(), c)) }
+	change := func(c channels.NotificationChange) { e.must(e.svc.Channels().Change(context.Background(), c)) }
 	e.threeNew()
-	change(NotificationChange{Events: &EventChange{NewVersion: &off}})
+	change(channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &off}})
 	e.scheduled()
 	e.told(0)
-	change(NotificationChange{
-		Events: &EventChange{NewVersion: &on}, Chat: &ChatChange{Enabled: &off}, Email: &EmailChange{Enabled: &off}, WebPush: &PushChange{Enabled: &off},
-		Channels: map[string]OtherChange{"pager": {Enabled: &off}},
+	change(channels.NotificationChange{
+		Events: channels.EventChange{EventNewVersion: &on}, Chat: &channels.ChatChange{Enabled: &off}, Email: &channels.EmailChange{Enabled: &off}, WebPush: &channels.PushChange{Enabled: &off},
+		Channels: map[string]channels.OtherChange{"pager": {Enabled: &off}},
 	})
 	e.scheduled()
 	if got := e.told(1)[0]; len(got.Deliveries) != 1 || got.Deliveries[0].Channel != "webhook" {
 		t.Errorf("%+v", got)
 	}
-	change(NotificationChange{Webhook: &WebhookChange{Enabled: &off}})
+	change(channels.NotificationChange{Webhook: &channels.WebhookChange{Enabled: &off}})
 	e.publish(host+"/acme/web:1", 3)
 	e.scheduled()
 	e.told(1)
-	change(NotificationChange{Webhook: &WebhookChange{Enabled: &on}})
+	change(channels.NotificationChange{Webhook: &channels.WebhookChange{Enabled: &on}})
 	e.scheduled()
 	e.told(2)
 }
@@ -294,7 +295,7 @@ func TestUpdatesAreTold(t *testing.T) {
 		e.told(0)
 		job, _ := e.updated("blog", "web")
 		got := e.told(1)[0]
-		n := e.channels["notify.hook"].Sent()[0].Notification
+		n := e.notifiers["notify.hook"].Sent()[0].Notification
 		p := payloadOf(t, n)
 		web := e.serviceOf("blog", "web")
 		links := p["links"].(map[string]any)
@@ -311,7 +312,7 @@ func TestUpdatesAreTold(t *testing.T) {
 		if got.Title != "更新完成（已回滚）" || got.Severity != "warning" || !strings.Contains(string(got.Payload), "新容器未能变为健康状态。之前的版本已恢复运行。") {
 			t.Errorf("%+v", got)
 		}
-		payloadOf(t, e.channels["notify.hook"].Sent()[1].Notification)
+		payloadOf(t, e.notifiers["notify.hook"].Sent()[1].Notification)
 	}, withChannels)
 }
 
@@ -332,7 +333,7 @@ func TestVersionsAreAwaited(t *testing.T) {
 	if !strings.Contains(got.Summary, "(1.0.0 -> 2.0.0)") {
 		t.Errorf("%q", got.Summary)
 	}
-	link := payloadOf(t, e.channels["notify.hook"].Sent()[0].Notification)["links"].(map[string]any)["serviceUrls"].([]any)[0].(map[string]any)
+	link := payloadOf(t, e.notifiers["notify.hook"].Sent()[0].Notification)["links"].(map[string]any)["serviceUrls"].([]any)[0].(map[string]any)
 	if link["currentTag"] != "latest" || link["candidateTag"] != "latest" || link["currentDisplayTag"] != "1.0.0" || link["candidateDisplayTag"] != "2.0.0" {
 		t.Errorf("%+v", link)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
@@ -29,12 +30,12 @@ func (e *env) announce(id string) error {
 func (e *env) silent() string {
 	e.Helper()
 	off, on := false, true
-	e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Events: &EventChange{NewVersion: &off}}))
+	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &off}}))
 	job, _, err := e.svc.submit(context.Background(), submission{kind: JobCheck, spec: jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, actor: actorSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	e.announced()
-	e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Events: &EventChange{NewVersion: &on}}))
+	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &on}}))
 	return job.ID
 }
 

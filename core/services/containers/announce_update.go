@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 )
 
 // updateEvent is what the notification about the end of an update tells.
-func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEvent, error) {
+func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEvent, error) {
 	view := jobView(job)
-	out := kinds.JobEvent{
+	out := news.JobEvent{
 		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
 		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
 	}
@@ -53,16 +53,16 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (kinds.JobEve
 }
 
 // versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.
-func (inv *inventory) versionChange(id string, changes map[string]changeRecord) []kinds.VersionChange {
+func (inv *inventory) versionChange(id string, changes map[string]changeRecord) []news.VersionChange {
 	named := inv.named(nil, id)
 	if len(named) == 0 {
 		return nil
 	}
 	svc := inv.services[id]
-	out := kinds.VersionChange{Service: named[0], CurrentTag: svc.Tag, CandidateTag: svc.Tag}
+	out := news.VersionChange{Service: named[0], CurrentTag: svc.Tag, CandidateTag: svc.Tag}
 	c, begun := changes[id]
 	if !begun {
-		return []kinds.VersionChange{out}
+		return []news.VersionChange{out}
 	}
 	from, to := c.FromVersion, c.ToVersion
 	for digest, version := range map[string]string{svc.RuntimeDigest: svc.RuntimeVersion, svc.CandidateDigest: svc.CandidateVersion} {
@@ -79,16 +79,16 @@ func (inv *inventory) versionChange(id string, changes map[string]changeRecord) 
 		// A new build of the same version: that it is the same tells nothing.
 		out.CurrentDisplay, out.CandidateDisplay = "", ""
 	}
-	return []kinds.VersionChange{out}
+	return []news.VersionChange{out}
 }
 
 // named adds a service to a list.
-func (inv *inventory) named(to []kinds.Service, id string) []kinds.Service {
+func (inv *inventory) named(to []news.Service, id string) []news.Service {
 	svc := inv.services[id]
 	if svc == nil {
 		return to
 	}
-	out := kinds.Service{StackID: svc.StackID, ServiceID: svc.ID, ServiceName: svc.Name}
+	out := news.Service{StackID: svc.StackID, ServiceID: svc.ID, ServiceName: svc.Name}
 	if st := inv.stacks[svc.StackID]; st != nil {
 		out.StackName = st.Project
 	}

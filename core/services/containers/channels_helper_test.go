@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -23,9 +26,9 @@ func allMigrations() []store.Migrations {
 type channelSet map[string]*fake.Notifier
 
 // listed are the channels in the order of their references.
-func (c channelSet) listed() (out []Channel) {
+func (c channelSet) listed() (out []channels.Channel) {
 	for _, ref := range slices.Sorted(maps.Keys(c)) {
-		out = append(out, Channel{Ref: ref, Notifier: c[ref]})
+		out = append(out, channels.Channel{Ref: ref, Notifier: c[ref]})
 	}
 	return out
 }
@@ -48,10 +51,20 @@ func (c channelSet) sender(t testing.TB, st *store.Store, now func() time.Time) 
 	return s
 }
 
+// newManager makes the settings of channels with a keyring.
+func (e *env) newManager(sender *notify.Sender, ring *secret.Keyring) *channels.Manager {
+	e.Helper()
+	m, err := channels.New(channels.Config{Store: e.store, Keyring: ring, Sender: sender, Now: e.now})
+	e.must(err)
+	return m
+}
+
 // recipient is that of a role.
 func (e *env) recipient(role string) notify.Recipient {
 	e.Helper()
-	all, err := e.svc.channels()
+	set, err := e.manager.Settings(context.Background())
 	e.must(err)
-	return notify.Recipient{Channel: find(all, role).Ref, Name: role}
+	return notify.Recipient{Name: role, Channel: map[string]string{
+		channels.RoleChat: set.Chat.Instance, channels.RoleEmail: set.Email.Instance, channels.RoleWebhook: set.Webhook.Instance, channels.RoleWebPush: set.WebPush.Instance,
+	}[role]}
 }

@@ -1,14 +1,18 @@
 package containers
 
-import "context"
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
 
 func (s *Service) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body HookSettings }, error) {
 	out, err := s.HookSettings(ctx)
 	return &struct{ Body HookSettings }{out}, err
 }
 
-func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body HookChange }) (*okAnswer, error) {
-	return done(s.ChangeHookSettings(ctx, in.Body))
+func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body HookChange }) (*api.OKAnswer, error) {
+	return api.Done(s.ChangeHookSettings(ctx, in.Body))
 }
 
 func (s *Service) listRepos(ctx context.Context, in *struct {
@@ -78,8 +82,8 @@ func (s *Service) postTarget(ctx context.Context, in *struct{ Body HookInput }) 
 	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
 }
 
-func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body HookInput }) (*okAnswer, error) {
-	return done(s.RemoveTarget(ctx, in.Body.Input))
+func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body HookInput }) (*api.OKAnswer, error) {
+	return api.Done(s.RemoveTarget(ctx, in.Body.Input))
 }
 
 func (s *Service) postResolve(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body RepoCandidates }, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // RuleList is a list of ignore rules.
@@ -54,8 +55,8 @@ func (s *Service) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body S
 	return &struct{ Body SystemSettings }{set}, err
 }
 
-func (s *Service) putSettings(ctx context.Context, in *struct{ Body SettingsChange }) (*okAnswer, error) {
-	return done(s.ChangeSettings(ctx, in.Body))
+func (s *Service) putSettings(ctx context.Context, in *struct{ Body SettingsChange }) (*api.OKAnswer, error) {
+	return api.Done(s.ChangeSettings(ctx, in.Body))
 }
 
 // Welcome says whether the deploy check opens by itself.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // StackPath names a stack.
@@ -27,20 +28,6 @@ type ProjectPath struct {
 
 type archivedQuery struct {
 	Archived string `query:"archived" enum:"exclude,include,only" default:"exclude" doc:"Which of the archived to show."`
-}
-
-// OK is the answer of an endpoint that has nothing more to say.
-type OK struct {
-	OK bool `json:"ok" example:"true"`
-}
-
-type okAnswer struct{ Body OK }
-
-func done(err error) (*okAnswer, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &okAnswer{OK{true}}, nil
 }
 
 // JobID names the job that was made.
@@ -92,20 +79,20 @@ func (s *Service) getStack(ctx context.Context, in *StackPath) (*struct{ Body St
 	return &struct{ Body StackBody }{StackBody{st}}, err
 }
 
-func (s *Service) archiveStack(ctx context.Context, in *StackPath) (*okAnswer, error) {
-	return done(s.ArchiveStack(ctx, in.ID))
+func (s *Service) archiveStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
+	return api.Done(s.ArchiveStack(ctx, in.ID))
 }
 
-func (s *Service) restoreStack(ctx context.Context, in *StackPath) (*okAnswer, error) {
-	return done(s.RestoreStack(ctx, in.ID))
+func (s *Service) restoreStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
+	return api.Done(s.RestoreStack(ctx, in.ID))
 }
 
-func (s *Service) archiveService(ctx context.Context, in *ServicePath) (*okAnswer, error) {
-	return done(s.ArchiveService(ctx, in.ID))
+func (s *Service) archiveService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
+	return api.Done(s.ArchiveService(ctx, in.ID))
 }
 
-func (s *Service) restoreService(ctx context.Context, in *ServicePath) (*okAnswer, error) {
-	return done(s.RestoreService(ctx, in.ID))
+func (s *Service) restoreService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
+	return api.Done(s.RestoreService(ctx, in.ID))
 }
 
 func (s *Service) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body StackLifecycle }, error) {
@@ -175,6 +162,6 @@ type ServiceSettingsBody struct {
 func (s *Service) putServiceSettings(ctx context.Context, in *struct {
 	ServicePath
 	Body ServiceSettingsBody
-}) (*okAnswer, error) {
-	return done(s.ChangeService(ctx, in.ID, ServiceChange(in.Body)))
+}) (*api.OKAnswer, error) {
+	return api.Done(s.ChangeService(ctx, in.ID, ServiceChange(in.Body)))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 func (s *Service) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
@@ -20,12 +22,12 @@ func (s *Service) listProjects(ctx context.Context, in *archivedQuery) (*struct{
 	return &struct{ Body ProjectList }{ProjectList{list}}, err
 }
 
-func (s *Service) archiveProject(ctx context.Context, in *ProjectPath) (*okAnswer, error) {
-	return done(s.ArchiveProject(ctx, in.Project, true))
+func (s *Service) archiveProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
+	return api.Done(s.ArchiveProject(ctx, in.Project, true))
 }
 
-func (s *Service) restoreProject(ctx context.Context, in *ProjectPath) (*okAnswer, error) {
-	return done(s.ArchiveProject(ctx, in.Project, false))
+func (s *Service) restoreProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
+	return api.Done(s.ArchiveProject(ctx, in.Project, false))
 }
 
 // AcceptMoveInput names a project and the files that its stack is to have.

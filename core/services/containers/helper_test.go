@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -63,10 +64,11 @@ type env struct {
 	idle  bool
 	svc   *Service
 	queue *queue.Queue
-	// channels are those of notifications.
-	channels channelSet
-	base     string
-	guard    guardFunc
+	// notifiers are the channels of notifications.
+	notifiers channelSet
+	manager   *channels.Manager
+	base      string
+	guard     guardFunc
 }
 
 func keyring(t testing.TB) *secret.Keyring {
@@ -125,13 +127,13 @@ func (e *env) start() {
 	if eng == nil {
 		eng = e.engine
 	}
-	sender := e.channels.sender(e, e.store, e.now)
+	sender := e.notifiers.sender(e, e.store, e.now)
+	e.manager = e.newManager(sender, e.ring)
 	svc, err := New(Config{
-		Sender: sender, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now,
-		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.channels.listed()},
+		Sender: sender, Channels: e.manager, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now,
+		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.notifiers.listed()},
 	})
 	e.must(err)
-	sender.Serve(ServiceName, svc)
 	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(), Workers: e.workers}
 	if !e.idle {
 		cfg.Heartbeat, cfg.Poll, cfg.Grace = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond

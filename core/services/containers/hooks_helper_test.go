@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -62,7 +63,7 @@ type hookEnv struct {
 	logs  *hookLogs
 	base  string
 	// channels are those of notifications.
-	channels channelSet
+	notifiers channelSet
 	// answers are the bodies of all answers, for the search for secrets.
 	answers bytes.Buffer
 }
@@ -81,15 +82,19 @@ func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
 	e := &hookEnv{TB: t, store: testkit.OpenStore(t, cfg, allMigrations()...), host: fake.NewCodeHost(hookPAT), logs: &hookLogs{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: e.logs, Level: hclog.Debug})
 	e.host.OnParse(hookParse)
-	sender := e.channels.sender(t, e.store, nil)
+	sender := e.notifiers.sender(t, e.store, nil)
+	manager, err := channels.New(channels.Config{Store: e.store, Keyring: ring, Sender: sender})
+	if err != nil {
+		t.Fatal(err)
+	}
 	e.svc, err = New(Config{
-		Sender: sender,
-		Store:  e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
+		Sender: sender, Channels: manager,
+		Store: e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
 		Settings: Settings{
 			BaseURL: "/", PackageHosts: []string{hookImages}, WebhookSecret: hookTrigger, Parallel: 2, PerHost: 2, RetryBaseMS: 1, RetryMaxMS: 1, ComposeBin: "compose",
 			Discovery: 60, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
 		},
-		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host, Notify: e.channels.listed()},
+		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host, Notify: e.notifiers.listed()},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +105,6 @@ func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
 	}
 	e.svc.Use(e.queue)
 	sender.Use(e.queue)
-	sender.Serve(ServiceName, e.svc)
 	t.Cleanup(e.svc.Close)
 	e.listen(log)
 	return e

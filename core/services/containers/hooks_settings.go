@@ -3,13 +3,13 @@ package containers
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -183,19 +183,13 @@ func checkCallback(text string) error {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > 1000 {
 		return invalid("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !localHost(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !httpd.IsLoopbackHost(u.Hostname())) {
 		return invalid("callbackUrl", "The callback URL must begin with https://.")
 	}
 	if !strings.HasSuffix(u.Path, hookPath) {
 		return invalid("callbackUrl", "The callback URL must end in %s.", hookPath)
 	}
 	return nil
-}
-
-// localHost tells whether a name or address means this machine.
-func localHost(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // checkHooks is the part of the deploy check about package webhooks.

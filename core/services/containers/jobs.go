@@ -127,7 +127,7 @@ func stackTag(id string) string { return "stack:" + id }
 // submit queues a job. A job that is the same work and has not ended is returned instead.
 func (s *Service) submit(ctx context.Context, sub submission) (queue.Job, bool, error) {
 	if sub.actor == "" {
-		sub.actor = actor(ctx)
+		sub.actor = auth.Caller(ctx)
 	}
 	var tags []string
 	for _, id := range sub.services {
@@ -157,23 +157,6 @@ func (s *Service) submitNew(ctx context.Context, sub submission) (string, error)
 		return "", fault.New(fault.Conflict, "The same work is queued or running already.").With("existingJobId", job.ID)
 	}
 	return job.ID, nil
-}
-
-// actor is who asks for a job.
-func actor(ctx context.Context) string {
-	p := auth.From(ctx)
-	if p == nil {
-		return "anonymous"
-	}
-	switch {
-	case p.Via == auth.ViaForward && p.User.Name != "":
-		return p.User.Name
-	case p.User.Email != "":
-		return p.User.Email
-	case p.User.Name != "":
-		return p.User.Name
-	}
-	return p.User.ID
 }
 
 // Jobs are the handlers of the service's work.

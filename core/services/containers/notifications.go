@@ -2,297 +2,101 @@ package containers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"net/url"
-	"slices"
+	"io/fs"
+	"net/http"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
+// The names that the settings have for the service's events.
 const (
-	// ServiceName is what the core knows the service by.
-	ServiceName = "containers"
-	// settingNotify is the name of the settings of notifications.
-	settingNotify = "notifications"
+	EventUpdate         = "update"
+	EventNewVersion     = "newVersion"
+	EventWebhookAnomaly = "ghcrWebhookAnomaly"
 )
 
-// EventSwitches say which events are told at all.
-type EventSwitches struct {
-	Update         bool `json:"update" doc:"An update has ended."`
-	NewVersion     bool `json:"newVersion" doc:"A check that nobody asked for by hand has found new versions."`
-	WebhookAnomaly bool `json:"ghcrWebhookAnomaly" doc:"The scheduled audit has found package webhooks that are not in order."`
-}
-
-// on tells whether a kind of event is told. Tests always are.
-func (e EventSwitches) on(kind string) bool {
-	switch kind {
-	case kinds.JobFinished:
-		return e.Update
-	case kinds.NewVersionDiscovered:
-		return e.NewVersion
-	case kinds.WebhookAnomaly:
-		return e.WebhookAnomaly
+// NotificationEvents implements channels.Host.
+func (s *Service) NotificationEvents() []channels.Event {
+	return []channels.Event{
+		{Name: EventUpdate, Kind: news.JobFinished}, {Name: EventNewVersion, Kind: news.NewVersionDiscovered}, {Name: EventWebhookAnomaly, Kind: news.WebhookAnomaly},
 	}
-	return true
 }
 
-// storedNotifications are the settings as they are stored; secrets are sealed.
-type storedNotifications struct {
-	Events  EventSwitches `json:"events"`
-	Chat    storedChat    `json:"chat"`
-	Email   storedEmail   `json:"email"`
-	Webhook storedWebhook `json:"webhook"`
-	WebPush storedPush    `json:"webPush"`
-	// Instances are those that the settings of each role were made for.
-	Instances map[string]string `json:"instances,omitempty"`
-	// Channels are the switches of other channels, by name.
-	Channels map[string]bool `json:"channels,omitempty"`
+// NotificationLocale implements channels.Host.
+func (s *Service) NotificationLocale() string { return s.settings().Locale }
+
+// WriteTest implements channels.Host.
+func (s *Service) WriteTest(ctx context.Context, channel, text string) (*notify.Message, error) {
+	return s.writer(ctx).Test(news.TestEvent{Channel: channel, Message: text})
 }
 
-type storedChat struct {
-	Enabled  bool   `json:"enabled"`
-	BotToken string `json:"botToken,omitempty"`
-	ChatID   string `json:"chatId,omitempty"`
-}
+// Channels returns the settings of channels, which the service shows.
+func (s *Service) Channels() *channels.Manager { return s.cfg.Channels }
 
-type storedEmail struct {
-	Enabled bool   `json:"enabled"`
-	SMTPURL string `json:"smtpUrl,omitempty"`
-}
-
-type storedWebhook struct {
-	Enabled bool `json:"enabled"`
-	// URL is sealed as well: with many receivers whoever knows it may post.
-	URL    string `json:"url,omitempty"`
-	Secret string `json:"secret,omitempty"`
-}
-
-type storedPush struct {
-	Enabled    bool   `json:"enabled"`
-	PublicKey  string `json:"vapidPublicKey,omitempty"`
-	PrivateKey string `json:"vapidPrivateKey,omitempty"`
-	Subject    string `json:"vapidSubject,omitempty"`
-}
-
-// on tells whether a channel is switched on. One that only the configuration knows is, until somebody switches it off.
-func (set *storedNotifications) on(name string) bool {
-	switch name {
-	case sdk.RoleChat:
-		return set.Chat.Enabled
-	case sdk.RoleEmail:
-		return set.Email.Enabled
-	case sdk.RoleWebhook:
-		return set.Webhook.Enabled
-	case sdk.RoleWebPush:
-		return set.WebPush.Enabled
+// Wanted implements notify.Owner. A message about new versions is wanted as long as one of them is still a candidate.
+func (s *Service) Wanted(ctx context.Context, messageID string) (bool, error) {
+	if err := s.repo.supersede(ctx, s.now()); err != nil {
+		return false, fmt.Errorf("end old notices: %w", err)
 	}
-	on, said := set.Channels[name]
-	return on || !said
-}
-
-func (s *Service) storedNotifications(ctx context.Context) (storedNotifications, error) {
-	out := storedNotifications{Events: EventSwitches{Update: true, NewVersion: true, WebhookAnomaly: true}}
-	if _, err := s.repo.setting(ctx, settingNotify, &out); err != nil {
-		return out, fmt.Errorf("read the settings of notifications: %w", err)
-	}
-	return out, nil
-}
-
-func (s *Service) openNotify(sealed, column string) (schema.Secret, error) {
-	if sealed == "" {
-		return "", nil
-	}
-	plain, err := s.cfg.Keyring.Open(sealed, "containers_settings", settingNotify, column)
+	wanted, err := s.repo.current(ctx, messageID)
 	if err != nil {
-		field := column
-		for role, all := range attributes {
-			if slices.ContainsFunc(all, func(a attribute) bool { return a.member == column }) {
-				field = role + "." + column
-			}
-		}
-		return "", fault.Wrap(err, fault.InvalidArgument,
-			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.", field).With("field", field).With("reason", "key_gone")
+		return false, fmt.Errorf("read the notices: %w", err)
 	}
-	return schema.Secret(plain), nil
+	return wanted, nil
 }
 
-// shown opens a stored text to show it. What cannot be opened is shown masked: it can be entered again.
-func (s *Service) shown(sealed, column string) string {
-	plain, err := s.openNotify(sealed, column)
+// Ended implements notify.Owner.
+func (s *Service) Ended(ctx context.Context, d notify.Delivery) error {
+	all, err := s.cfg.Sender.DeliveriesOf(ctx, d.MessageID)
 	if err != nil {
-		s.log.Warn("a setting of notifications cannot be opened", "setting", column, "error", err)
-		return masked
+		return err
 	}
-	return plain.Reveal()
+	return s.repo.noticeEnded(ctx, d, all, s.now())
 }
 
-func (s *Service) sealNotify(plain, column string) string {
-	if plain == "" {
-		return ""
-	}
-	return s.cfg.Keyring.Seal([]byte(plain), "containers_settings", settingNotify, column)
+// PayloadFor implements notify.Owner.
+func (s *Service) PayloadFor(payload json.RawMessage, channel string) (json.RawMessage, error) {
+	return news.ForChannel(payload, channel, channel == sdk.RoleWebPush)
 }
 
-// NotificationSettings are the settings as the API shows them.
-type NotificationSettings struct {
-	Events   EventSwitches            `json:"events"`
-	Chat     ChatSettings             `json:"chat"`
-	Email    EmailSettings            `json:"email"`
-	Webhook  WebhookSettings          `json:"webhook"`
-	WebPush  PushSettings             `json:"webPush"`
-	Channels map[string]OtherSettings `json:"channels" doc:"Further channels of the configuration, by the names of their instances."`
-	Locale   string                   `json:"locale" enum:"zh,en" doc:"The language of the texts; it is set in the configuration."`
+// ShortenPayload implements notify.Owner.
+func (s *Service) ShortenPayload(payload json.RawMessage, max int64) (json.RawMessage, error) {
+	return news.Shorten(payload, max)
 }
 
-// ChannelState is what the settings of every channel tell beside its own.
-type ChannelState struct {
-	Enabled   bool     `json:"enabled"`
-	Available bool     `json:"available" doc:"Whether the configuration names an instance for it."`
-	Instance  string   `json:"instance,omitempty" example:"notify.chat"`
-	ReadOnly  []string `json:"readOnly" doc:"The members that the configuration sets. What is stored for them does not count."`
+// notifyAPI declares the endpoints of notifications, and the schemas of the service's payloads.
+func (s *Service) notifyAPI(a *api.API) {
+	s.cfg.Channels.Register(a, tagNotify)
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/schemas/:name", Policy: httpd.Public, Handler: s.handleSchema}, huma.Operation{
+		OperationID: "notification-schema", Tags: []string{tagNotify}, Summary: "The JSON Schema of a payload",
+		Parameters: []*huma.Param{{Name: "name", In: "path", Required: true, Description: "The payload's member schema; .schema.json may follow.", Example: news.SchemaJob, Schema: &huma.Schema{Type: huma.TypeString}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The schema.", Content: map[string]*huma.MediaType{"application/schema+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}},
+			"404": a.ErrorResponse("There is no such schema."),
+		},
+	})
 }
 
-// ChatSettings are those of the chat.
-type ChatSettings struct {
-	ChannelState
-	BotTokenConfigured bool   `json:"botTokenConfigured" doc:"The token itself is never returned."`
-	ChatID             string `json:"chatId" example:"-1001234567890"`
-}
+const schemaSuffix = ".schema.json"
 
-// EmailSettings are those of mail.
-type EmailSettings struct {
-	ChannelState
-	SMTPURL           string `json:"smtpUrl,omitempty" doc:"With the password masked. Left out while it is not set, or set in the configuration." example:"smtps://ops:******@mail.example.com/?to=ops@example.com"`
-	SMTPURLConfigured bool   `json:"smtpUrlConfigured"`
-}
-
-// WebhookSettings are those of the webhook.
-type WebhookSettings struct {
-	ChannelState
-	URL              string `json:"url,omitempty" example:"https://hooks.example.com/patchbay"`
-	SecretConfigured bool   `json:"secretConfigured" doc:"Whether posts are signed."`
-}
-
-// PushSettings are those of Web Push.
-type PushSettings struct {
-	ChannelState
-	PublicKey     string `json:"vapidPublicKey,omitempty" doc:"What browsers subscribe with."`
-	PrivateKey    string `json:"vapidPrivateKey,omitempty" doc:"Masked." example:"******"`
-	Subject       string `json:"vapidSubject,omitempty" doc:"How a push service reaches the sender; if it is not set, the public base URL." example:"mailto:ops@example.com"`
-	Subscriptions int    `json:"subscriptions" doc:"How many browsers have subscribed."`
-}
-
-// OtherSettings are those of a channel whose recipient stands in the configuration.
-type OtherSettings struct {
-	ChannelState
-}
-
-// NotificationSettings reads the settings. Secrets are masked.
-func (s *Service) NotificationSettings(ctx context.Context) (NotificationSettings, error) {
-	var out NotificationSettings
-	set, err := s.storedNotifications(ctx)
+func (s *Service) handleSchema(c *gin.Context) {
+	raw, err := fs.ReadFile(news.Schemas(), strings.TrimSuffix(c.Param("name"), schemaSuffix)+schemaSuffix)
 	if err != nil {
-		return out, err
+		httpd.WriteError(c, fault.New(fault.NotFound, "There is no such schema."))
+		return
 	}
-	all, err := s.channels()
-	if err != nil {
-		return out, err
-	}
-	subs, err := s.repo.subscriptions(ctx)
-	if err != nil {
-		return out, fmt.Errorf("read the push subscriptions: %w", err)
-	}
-	out = NotificationSettings{
-		Events: set.Events, Locale: s.settings().Locale, Channels: map[string]OtherSettings{},
-		Chat:    ChatSettings{BotTokenConfigured: set.Chat.BotToken != "", ChatID: set.Chat.ChatID},
-		Email:   EmailSettings{SMTPURL: maskURL(s.shown(set.Email.SMTPURL, "smtpUrl")), SMTPURLConfigured: set.Email.SMTPURL != ""},
-		Webhook: WebhookSettings{URL: s.shown(set.Webhook.URL, "url"), SecretConfigured: set.Webhook.Secret != ""},
-		WebPush: PushSettings{PublicKey: set.WebPush.PublicKey, Subject: set.WebPush.Subject, Subscriptions: len(subs)},
-	}
-	if set.WebPush.PrivateKey != "" {
-		out.WebPush.PrivateKey = masked
-	}
-	return out, out.configured(all, &set)
+	c.Header("Cache-Control", "public, max-age=3600")
+	c.Data(http.StatusOK, "application/schema+json", raw)
 }
-
-// configured takes in which channels there are, and what the configuration sets for them.
-func (out *NotificationSettings) configured(all []channel, set *storedNotifications) error {
-	for role, to := range map[string]*ChannelState{
-		sdk.RoleChat: &out.Chat.ChannelState, sdk.RoleEmail: &out.Email.ChannelState, sdk.RoleWebhook: &out.Webhook.ChannelState, sdk.RoleWebPush: &out.WebPush.ChannelState,
-	} {
-		*to = ChannelState{Enabled: set.on(role), ReadOnly: []string{}}
-		c := find(all, role)
-		if c == nil {
-			continue
-		}
-		to.Available, to.Instance = true, c.Ref
-		has, err := c.Configured()
-		if err != nil {
-			return fmt.Errorf("read the configuration of %s: %w", c.Ref, err)
-		}
-		for _, a := range attributes[role] {
-			if value, ok := has[a.attribute]; ok {
-				to.ReadOnly = append(to.ReadOnly, a.member)
-				out.fix(role, a.member, value)
-			}
-		}
-	}
-	for _, c := range all {
-		if c.role == "" {
-			out.Channels[c.name] = OtherSettings{ChannelState{Enabled: set.on(c.name), Available: true, Instance: c.Ref, ReadOnly: []string{}}}
-		}
-	}
-	return nil
-}
-
-// fix shows a member as the configuration has it. Secrets come without a value.
-func (out *NotificationSettings) fix(role, member, value string) {
-	switch role + "." + member {
-	case "chat.botToken":
-		out.Chat.BotTokenConfigured = true
-	case "chat.chatId":
-		out.Chat.ChatID = value
-	case "email.smtpUrl":
-		out.Email.SMTPURL, out.Email.SMTPURLConfigured = "", true
-	case "webhook.url":
-		out.Webhook.URL = value
-	case "webhook.secret":
-		out.Webhook.SecretConfigured = true
-	case "webPush.vapidPublicKey":
-		out.WebPush.PublicKey = value
-	case "webPush.vapidPrivateKey":
-		out.WebPush.PrivateKey = masked
-	case "webPush.vapidSubject":
-		out.WebPush.Subject = value
-	}
-}
-
-// maskURL masks the password of a URL; what cannot be read is masked whole.
-func maskURL(raw string) string {
-	if raw == "" {
-		return ""
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return masked
-	}
-	if _, set := u.User.Password(); !set {
-		return u.String()
-	}
-	const mark = "-masked-"
-	u.User = url.UserPassword(u.User.Username(), mark)
-	return strings.Replace(u.String(), ":"+mark+"@", ":"+masked+"@", 1)
-}
-
-// keeps tells whether a secret in a change stands for the one that is stored.
-func keeps(given string) bool {
-	return strings.Trim(strings.TrimSpace(given), "•*") == "" || strings.Contains(given, masked)
-}
-
-// maxNotifyText bounds a setting, in bytes.
-const maxNotifyText = 2000

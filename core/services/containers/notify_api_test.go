@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -36,7 +37,7 @@ func (c *contract) notifyDefaults() {
 	c.Helper()
 	g := c.call(200, "GET", "/api/notifications", "")
 	for _, want := range []string{
-		`"events":{"update":true,"newVersion":true,"ghcrWebhookAnomaly":true}`, `"botTokenConfigured":false`, `"locale":"zh"`,
+		`"events":{"ghcrWebhookAnomaly":true,"newVersion":true,"update":true}`, `"botTokenConfigured":false`, `"locale":"zh"`,
 		`"pager":{"enabled":true,"available":true,"instance":"notify.pager","readOnly":[]}`,
 	} {
 		if !strings.Contains(g.body, want) {
@@ -47,7 +48,7 @@ func (c *contract) notifyDefaults() {
 
 func (c *contract) notifyChanges() {
 	c.Helper()
-	c.channels["notify.bot"].OnValidate(func(to sdk.Target) schema.Diagnostics {
+	c.notifiers["notify.bot"].OnValidate(func(to sdk.Target) schema.Diagnostics {
 		if to.Secret == "" {
 			return schema.Errorf(nil, "the bot token is missing")
 		}
@@ -98,18 +99,18 @@ func (c *contract) notifySecrets() {
 	}
 	// What was shown can be sent back, and empty keeps as well.
 	c.call(200, "PUT", "/api/notifications", `{"chat":{"botToken":""},"email":{"smtpUrl":"smtp://ops:******@mail.example:587/?to=a@example.org"},"webPush":{"vapidPrivateKey":"******"},"webhook":{"secret":"  "}}`)
-	to, err := c.svc.Target(context.Background(), c.recipient("email"))
+	to, err := c.svc.Channels().Target(context.Background(), c.recipient("email"))
 	c.must(err)
 	if to.Secret.Reveal() != plantedSMTP {
 		c.Error("the SMTP URL was not kept")
 	}
-	to, err = c.svc.Target(context.Background(), c.recipient("chat"))
+	to, err = c.svc.Channels().Target(context.Background(), c.recipient("chat"))
 	c.must(err)
 	if to.Secret.Reveal() != plantedToken || string(to.JSON) != `{"chatId":"42"}` {
 		c.Errorf("the chat was not kept: %s", to.JSON)
 	}
 	var stored string
-	c.must(c.store.DB(context.Background()).Raw("SELECT value FROM containers_settings WHERE name = ?", settingNotify).Scan(&stored).Error)
+	c.must(c.store.DB(context.Background()).Raw("SELECT value FROM notify_settings").Scan(&stored).Error)
 	for _, secret := range []string{"planted", "hooks.example", plantedToken} {
 		if strings.Contains(stored, secret) {
 			c.Errorf("the database holds %q in the clear", secret)
@@ -128,10 +129,10 @@ func (c *contract) subscriptions() {
 	if n := strings.Count(g.body, `"host":"push.example"`); n != 1 || strings.Contains(g.body, "push.example/7") || strings.Contains(g.body, good.Keys.Auth) {
 		c.Errorf("%s", g.body)
 	}
-	for field, change := range map[string]func(*Subscription){
-		"endpoint":    func(s *Subscription) { s.Endpoint = "http://push.example/1" },
-		"keys.p256dh": func(s *Subscription) { s.Keys.P256dh = strings.Repeat("A", 87) },
-		"keys.auth":   func(s *Subscription) { s.Keys.Auth = "AAAA" },
+	for field, change := range map[string]func(*channels.Subscription){
+		"endpoint":    func(s *channels.Subscription) { s.Endpoint = "http://push.example/1" },
+		"keys.p256dh": func(s *channels.Subscription) { s.Keys.P256dh = strings.Repeat("A", 87) },
+		"keys.auth":   func(s *channels.Subscription) { s.Keys.Auth = "AAAA" },
 	} {
 		bad := good
 		change(&bad)
@@ -150,7 +151,7 @@ func (c *contract) subscriptions() {
 
 func (c *contract) notifyTests() {
 	c.Helper()
-	c.channels["notify.mail"].Fail(sdk.Temporary(0, "BUSY", "the server defers"))
+	c.notifiers["notify.mail"].Fail(sdk.Temporary(0, "BUSY", "the server defers"))
 	g := c.call(200, "POST", "/api/notifications/test", `{"message":"你好 <b>"}`)
 	results := g.json["results"].(map[string]any)
 	ok := func(name string) any { return results[name].(map[string]any)["ok"] }
@@ -170,9 +171,9 @@ func (c *contract) notifyTests() {
 	}
 	c.refused(400, "invalid_argument", "POST", "/api/notifications/test", `{"channel":"nobody"}`, "field", "channel")
 	c.refused(400, "invalid_argument", "POST", "/api/notifications/test", body(map[string]string{"message": strings.Repeat("字", 501)}), "field", "message")
-	sent := c.channels["notify.mail"].Sent()
+	sent := c.notifiers["notify.mail"].Sent()
 	p := payloadOf(c, sent[0].Notification)
-	if p["kind"] != kinds.NotificationTest || p["debug"].(map[string]any)["rawMessage"] != "你好 <b>" || sent[0].Target.Secret.Reveal() != plantedSMTP {
+	if p["kind"] != news.NotificationTest || p["debug"].(map[string]any)["rawMessage"] != "你好 <b>" || sent[0].Target.Secret.Reveal() != plantedSMTP {
 		c.Errorf("%+v", p)
 	}
 	g = c.call(200, "GET", "/api/notifications/history?limit=1", "")
@@ -188,7 +189,7 @@ func (c *contract) notifyTests() {
 
 func (c *contract) schemasServed() {
 	c.Helper()
-	for _, name := range []string{kinds.SchemaJob, kinds.SchemaVersion, kinds.SchemaAnomaly, kinds.SchemaTest + ".schema.json"} {
+	for _, name := range []string{news.SchemaJob, news.SchemaVersion, news.SchemaAnomaly, news.SchemaTest + ".schema.json"} {
 		g := c.raw("GET", "/schemas/"+name, "")
 		if g.status != 200 || !strings.HasPrefix(g.header.Get("Content-Type"), "application/schema+json") || g.json["$schema"] == nil {
 			c.Errorf("%s: %d %s", name, g.status, g.body)
@@ -202,30 +203,30 @@ func (c *contract) schemasServed() {
 // TestWhatTheConfigurationSets is shown, and cannot be changed from outside.
 func TestWhatTheConfigurationSets(t *testing.T) {
 	e := newEnv(t, withChannels)
-	e.channels["notify.bot"].Configure(map[string]string{"bot_token": "", "chat_id": "-100"})
-	e.channels["notify.push"].Configure(map[string]string{"vapid_private_key": "", "vapid_public_key": "the-public-key"})
-	set, err := e.svc.NotificationSettings(t.Context())
+	e.notifiers["notify.bot"].Configure(map[string]string{"bot_token": "", "chat_id": "-100"})
+	e.notifiers["notify.push"].Configure(map[string]string{"vapid_private_key": "", "vapid_public_key": "the-public-key"})
+	set, err := e.svc.Channels().Settings(t.Context())
 	e.must(err)
 	if fmt.Sprint(set.Chat.ReadOnly) != "[botToken chatId]" || !set.Chat.BotTokenConfigured || set.Chat.ChatID != "-100" || set.WebPush.PublicKey != "the-public-key" || set.WebPush.PrivateKey != masked {
 		t.Errorf("%+v", set)
 	}
 	on := true
-	e.must(e.svc.ChangeNotifications(t.Context(), NotificationChange{Chat: &ChatChange{Enabled: &on}, WebPush: &PushChange{Enabled: &on}}))
+	e.must(e.svc.Channels().Change(t.Context(), channels.NotificationChange{Chat: &channels.ChatChange{Enabled: &on}, WebPush: &channels.PushChange{Enabled: &on}}))
 	// What was shown may come back, and nothing is lost by it; another value is refused.
-	e.must(e.svc.Subscribe(t.Context(), browser(1), ""))
+	e.must(e.svc.Channels().Subscribe(t.Context(), browser(1), ""))
 	key, private, chat, other := set.WebPush.PublicKey, set.WebPush.PrivateKey, set.Chat.ChatID, "another"
-	e.must(e.svc.ChangeNotifications(t.Context(), NotificationChange{Chat: &ChatChange{ChatID: &chat}, WebPush: &PushChange{PublicKey: &key, PrivateKey: &private}}))
-	if subs, err := e.svc.Subscribers(t.Context()); err != nil || len(subs) != 1 {
+	e.must(e.svc.Channels().Change(t.Context(), channels.NotificationChange{Chat: &channels.ChatChange{ChatID: &chat}, WebPush: &channels.PushChange{PublicKey: &key, PrivateKey: &private}}))
+	if subs, err := e.svc.Channels().Subscribers(t.Context()); err != nil || len(subs) != 1 {
 		t.Errorf("%d subscriptions, %v", len(subs), err)
 	}
-	for name, c := range map[string]NotificationChange{
-		"chat.chatId": {Chat: &ChatChange{ChatID: &other}}, "chat.botToken": {Chat: &ChatChange{BotToken: &other}}, "webPush.vapidPublicKey": {WebPush: &PushChange{PublicKey: &other}},
+	for name, c := range map[string]channels.NotificationChange{
+		"chat.chatId": {Chat: &channels.ChatChange{ChatID: &other}}, "chat.botToken": {Chat: &channels.ChatChange{BotToken: &other}}, "webPush.vapidPublicKey": {WebPush: &channels.PushChange{PublicKey: &other}},
 	} {
-		if err := e.svc.ChangeNotifications(t.Context(), c); err == nil || !strings.Contains(err.Error(), "configuration") {
+		if err := e.svc.Channels().Change(t.Context(), c); err == nil || !strings.Contains(err.Error(), "configuration") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := e.svc.MakeVAPIDKeys(t.Context()); err == nil {
+	if _, err := e.svc.Channels().MakeVAPIDKeys(t.Context()); err == nil {
 		t.Error("keys were made beside those of the configuration")
 	}
 }
@@ -233,10 +234,10 @@ func TestWhatTheConfigurationSets(t *testing.T) {
 // TestSecondInstanceOfARole is a channel of its own.
 func TestSecondInstanceOfARole(t *testing.T) {
 	e := newEnv(t, withChannels, func(e *env) {
-		e.channels["notify.second"] = fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleChat})
-		e.channels["notify.email"] = fake.NewNotifier(sdk.Descriptor{})
+		e.notifiers["notify.second"] = fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleChat})
+		e.notifiers["notify.email"] = fake.NewNotifier(sdk.Descriptor{})
 	})
-	set, err := e.svc.NotificationSettings(t.Context())
+	set, err := e.svc.Channels().Settings(t.Context())
 	e.must(err)
 	if _, ok := set.Channels["second"]; !ok || set.Chat.Instance != "notify.bot" {
 		t.Errorf("%+v", set)
@@ -250,19 +251,19 @@ func TestSecondInstanceOfARole(t *testing.T) {
 func TestGoneSubscriptionIsForgotten(t *testing.T) {
 	e := newEnv(t, withChannels)
 	e.switched()
-	e.must(e.svc.Subscribe(t.Context(), browser(2), ""))
-	e.channels["notify.push"].Fail(sdk.Permanent(sdk.ReasonGone, "the subscription has ended"))
-	got, err := e.svc.TestNotification(t.Context(), "webPush", "")
+	e.must(e.svc.Channels().Subscribe(t.Context(), browser(2), ""))
+	e.notifiers["notify.push"].Fail(sdk.Permanent(sdk.ReasonGone, "the subscription has ended"))
+	got, err := e.svc.Channels().SendTest(t.Context(), "webPush", "")
 	e.must(err)
-	subs, err := e.svc.Subscribers(t.Context())
+	subs, err := e.svc.Channels().Subscribers(t.Context())
 	e.must(err)
 	if !got["webPush"].OK || len(subs) != 1 {
 		t.Errorf("%+v, %d subscriptions", got, len(subs))
 	}
-	if _, err := e.svc.MakeVAPIDKeys(t.Context()); err != nil {
+	if _, err := e.svc.Channels().MakeVAPIDKeys(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if subs, err = e.svc.Subscribers(t.Context()); err != nil || len(subs) != 0 {
+	if subs, err = e.svc.Channels().Subscribers(t.Context()); err != nil || len(subs) != 0 {
 		t.Errorf("%d subscriptions of the former keys, %v", len(subs), err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -14,10 +15,10 @@ func TestMaskedPassword(t *testing.T) {
 	e := newEnv(t, withChannels)
 	ctx := context.Background()
 	put := func(text string) error {
-		return e.svc.ChangeNotifications(ctx, NotificationChange{Email: &EmailChange{SMTPURL: &text}})
+		return e.svc.Channels().Change(ctx, channels.NotificationChange{Email: &channels.EmailChange{SMTPURL: &text}})
 	}
 	stored := func() string {
-		to, err := e.svc.Target(ctx, e.recipient(sdk.RoleEmail))
+		to, err := e.svc.Channels().Target(ctx, e.recipient(sdk.RoleEmail))
 		e.must(err)
 		return to.Secret.Reveal()
 	}
@@ -45,13 +46,13 @@ func TestSubscribedTwiceAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 6 {
 			all.Go(func() {
-				if err := e.svc.Subscribe(context.Background(), browser(1), "a browser"); err != nil {
+				if err := e.svc.Channels().Subscribe(context.Background(), browser(1), "a browser"); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		if list, err := e.svc.Subscribers(context.Background()); err != nil || len(list) != 1 {
+		if list, err := e.svc.Channels().Subscribers(context.Background()); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}, withChannels)

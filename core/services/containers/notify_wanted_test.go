@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -19,15 +20,15 @@ func (e *env) away(ref string) {
 	for i := range busy {
 		busy[i] = sdk.Temporary(0, "BUSY", "busy")
 	}
-	e.channels[ref].Fail(busy...)
+	e.notifiers[ref].Fail(busy...)
 }
 
 // deliveries are those of the newest notification, by channel.
-func (e *env) deliveries() map[string]MessageDelivery {
+func (e *env) deliveries() map[string]channels.MessageDelivery {
 	e.Helper()
-	list, err := e.svc.NotificationHistory(context.Background(), "", 1)
+	list, err := e.svc.Channels().History(context.Background(), "", 1)
 	e.must(err)
-	out := map[string]MessageDelivery{}
+	out := map[string]channels.MessageDelivery{}
 	for _, m := range list {
 		for _, d := range m.Deliveries {
 			out[d.Channel] = d
@@ -43,27 +44,27 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 		e.blog()
 		e.away("notify.mail")
 		e.updated("blog", "web")
-		testkit.Eventually(t, patience, func() bool { return len(e.channels["notify.mail"].Sent()) > 1 }, "it is tried")
+		testkit.Eventually(t, patience, func() bool { return len(e.notifiers["notify.mail"].Sent()) > 1 }, "it is tried")
 		off := false
-		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Email: &EmailChange{Enabled: &off}}))
+		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Email: &channels.EmailChange{Enabled: &off}}))
 		e.told(1)
 		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "switched off") {
 			t.Errorf("%+v", d)
 		}
 		on := true
-		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Email: &EmailChange{Enabled: &on}}))
+		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Email: &channels.EmailChange{Enabled: &on}}))
 		e.publish(webRepo+":1", 3)
 		e.checked()
 		e.updated("blog", "web")
 		e.announced()
-		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Events: &EventChange{Update: &off}, Email: &EmailChange{Enabled: &on}}))
+		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventUpdate: &off}, Email: &channels.EmailChange{Enabled: &on}}))
 		e.told(2)
 		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "the event was switched off") {
 			t.Errorf("%+v", d)
 		}
-		e.must(e.svc.ChangeNotifications(context.Background(), NotificationChange{Email: &EmailChange{Enabled: &off}}))
+		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Email: &channels.EmailChange{Enabled: &off}}))
 		// A test goes to a channel that is switched off all the same.
-		got, err := e.svc.TestNotification(context.Background(), "email", "")
+		got, err := e.svc.Channels().SendTest(context.Background(), "email", "")
 		if e.must(err); len(got) != 1 || got["email"].Error == "the channel was switched off before it was sent" {
 			t.Errorf("%+v", got)
 		}
@@ -87,10 +88,10 @@ func TestOldNewsForASlowChannel(t *testing.T) {
 			t.Fatalf("%+v", job)
 		}
 		testkit.Eventually(t, patience, func() bool {
-			list, err := e.svc.NotificationHistory(context.Background(), "", 10)
+			list, err := e.svc.Channels().History(context.Background(), "", 10)
 			e.must(err)
 			old := list[len(list)-1]
-			return slices.ContainsFunc(old.Deliveries, func(d MessageDelivery) bool { return d.Channel == "email" && d.State == "superseded" })
+			return slices.ContainsFunc(old.Deliveries, func(d channels.MessageDelivery) bool { return d.Channel == "email" && d.State == "superseded" })
 		}, "the mail of it is not sent")
 	}, withChannels)
 }
@@ -109,28 +110,30 @@ func otherKey(t *testing.T) *secret.Keyring {
 func TestKeyIsGone(t *testing.T) {
 	e := newEnv(t, withChannels)
 	e.switched()
-	e.svc.cfg.Keyring = otherKey(t)
+	e.svc.cfg.Channels = e.newManager(e.svc.cfg.Sender, otherKey(t))
+	e.svc.cfg.Channels.SetHost(ServiceName, e.svc)
+	e.svc.cfg.Channels.SetChannels(e.notifiers.listed(), nil)
 	ctx := context.Background()
-	got, err := e.svc.NotificationSettings(ctx)
+	got, err := e.svc.Channels().Settings(ctx)
 	e.must(err)
 	if got.Email.SMTPURL != masked || !got.Email.SMTPURLConfigured || !got.Chat.BotTokenConfigured || got.Webhook.URL != masked {
 		t.Errorf("%+v", got)
 	}
 	for _, role := range sdk.Roles() {
-		all, err := e.svc.TestNotification(ctx, role, "")
+		all, err := e.svc.Channels().SendTest(ctx, role, "")
 		text := fmt.Sprint(err, all[role].Error)
 		if !strings.Contains(text, "master key") || !strings.Contains(text, "again") {
 			t.Errorf("%s: %s", role, text)
 		}
 	}
 	smtp, url, token := "smtp://mail.example/?to=a@example.org", "https://hooks.example/y", "123456:"+strings.Repeat("u", 35)
-	e.must(e.svc.ChangeNotifications(ctx, NotificationChange{Email: &EmailChange{SMTPURL: &smtp}, Webhook: &WebhookChange{URL: &url}, Chat: &ChatChange{BotToken: &token}}))
+	e.must(e.svc.Channels().Change(ctx, channels.NotificationChange{Email: &channels.EmailChange{SMTPURL: &smtp}, Webhook: &channels.WebhookChange{URL: &url}, Chat: &channels.ChatChange{BotToken: &token}}))
 	for _, role := range []string{sdk.RoleChat, sdk.RoleEmail, sdk.RoleWebhook} {
-		if all, err := e.svc.TestNotification(ctx, role, ""); err != nil || !all[role].OK {
+		if all, err := e.svc.Channels().SendTest(ctx, role, ""); err != nil || !all[role].OK {
 			t.Errorf("%s: %+v, %v", role, all, err)
 		}
 	}
-	_, err = e.svc.MakeVAPIDKeys(ctx)
+	_, err = e.svc.Channels().MakeVAPIDKeys(ctx)
 	e.must(err)
 }
 
@@ -138,34 +141,22 @@ func TestKeyIsGone(t *testing.T) {
 func TestOneBrowserIsGone(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
 		e.switched()
-		e.must(e.svc.Subscribe(context.Background(), browser(2), "another"))
-		push := e.channels["notify.push"]
+		e.must(e.svc.Channels().Subscribe(context.Background(), browser(2), "another"))
+		push := e.notifiers["notify.push"]
 		push.Fail(nil, sdk.Permanent(sdk.ReasonGone, "gone"))
-		got, err := e.svc.TestNotification(context.Background(), sdk.RoleWebPush, "")
+		got, err := e.svc.Channels().SendTest(context.Background(), sdk.RoleWebPush, "")
 		if e.must(err); !got[sdk.RoleWebPush].OK {
 			t.Fatalf("%+v", got)
 		}
-		last, err := e.svc.LastDeliveries(context.Background())
+		last, err := e.svc.Channels().LastDeliveries(context.Background())
 		if e.must(err); last[sdk.RoleWebPush].State != string(notify.Delivered) {
 			t.Errorf("%+v", last[sdk.RoleWebPush])
 		}
 		if c := e.svc.checkChannel(context.Background(), sdk.RoleWebPush); c.Status != "pass" {
 			t.Errorf("%+v", c)
 		}
-		if list, err := e.svc.Subscribers(context.Background()); err != nil || len(list) != 1 {
+		if list, err := e.svc.Channels().Subscribers(context.Background()); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}, withChannels)
-}
-
-// TestSubjectIsCheckedAsTheChannelDoes: what the settings take, the channel takes as well.
-func TestSubjectIsCheckedAsTheChannelDoes(t *testing.T) {
-	for subject, good := range map[string]bool{
-		"": true, "mailto:a@example.org": true, "https://example.org": true, "mailto:a@b@c": false, "mailto:a b@example.org": false,
-		"mailto:": false, "https://": false, "http://example.org": false, "https://u:p@example.org": false, "A <a@example.org>": false,
-	} {
-		if err := checkSubject(subject); (err == nil) != good {
-			t.Errorf("%q: %v", subject, err)
-		}
-	}
 }

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/card"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -23,7 +25,7 @@ type Preview struct {
 }
 
 // PreviewKinds are the kinds that there is a preview of.
-func PreviewKinds() []string { return kinds.Kinds() }
+func PreviewKinds() []string { return news.Kinds() }
 
 // Preview writes a notification of a kind, and sends nothing.
 func (s *Service) Preview(ctx context.Context, kind string) (Preview, error) {
@@ -54,7 +56,7 @@ func (s *Service) PreviewCard(ctx context.Context, kind string) ([]byte, error) 
 }
 
 // sample is a notification of a kind, with services of this instance where there are any.
-func (s *Service) sample(ctx context.Context, kind string) (*kinds.Message, error) {
+func (s *Service) sample(ctx context.Context, kind string) (*notify.Message, error) {
 	w := s.writer(ctx)
 	some, err := s.someServices(ctx)
 	if err != nil {
@@ -62,32 +64,32 @@ func (s *Service) sample(ctx context.Context, kind string) (*kinds.Message, erro
 	}
 	job := store.NewID("job")
 	switch kind {
-	case kinds.JobFinished:
-		end, changed := s.cfg.Now(), []kinds.VersionChange{sampleChange(some[0])}
-		return w.JobFinished(kinds.JobEvent{
-			ID: job, Type: JobUpdate, Scope: ScopeService, Status: "success", Reason: ReasonUI, CreatedBy: actor(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
+	case news.JobFinished:
+		end, changed := s.cfg.Now(), []news.VersionChange{sampleChange(some[0])}
+		return w.JobFinished(news.JobEvent{
+			ID: job, Type: JobUpdate, Scope: ScopeService, Status: "success", Reason: ReasonUI, CreatedBy: auth.Caller(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
 			StackID: some[0].StackID, ServiceID: some[0].ServiceID, Changed: changed, Affected: changed,
 		})
-	case kinds.NewVersionDiscovered:
-		ev := kinds.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: ScopeAll, ServicesChecked: len(some)}
+	case news.NewVersionDiscovered:
+		ev := news.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: ScopeAll, ServicesChecked: len(some)}
 		for _, svc := range some {
 			ev.Services = append(ev.Services, sampleChange(svc))
 		}
 		return w.NewVersions(ev)
-	case kinds.WebhookAnomaly:
-		return w.WebhookAnomaly(kinds.AnomalyEvent{JobID: job, Status: "success", Missing: 1, Repos: []kinds.AnomalyRepo{{FullName: "owner/repo", State: "missing"}}})
-	case kinds.NotificationTest:
-		return w.Test(kinds.TestEvent{})
+	case news.WebhookAnomaly:
+		return w.WebhookAnomaly(news.AnomalyEvent{JobID: job, Status: "success", Missing: 1, Repos: []news.AnomalyRepo{{FullName: "owner/repo", State: "missing"}}})
+	case news.NotificationTest:
+		return w.Test(news.TestEvent{})
 	}
 	return nil, fault.New(fault.NotFound, "There is no kind of notification %q.", kind)
 }
 
-func sampleChange(svc kinds.Service) kinds.VersionChange {
-	return kinds.VersionChange{Service: svc, CurrentTag: "latest", CandidateTag: "latest", CurrentDisplay: "1.4.2", CandidateDisplay: "1.5.0"}
+func sampleChange(svc news.Service) news.VersionChange {
+	return news.VersionChange{Service: svc, CurrentTag: "latest", CandidateTag: "latest", CurrentDisplay: "1.4.2", CandidateDisplay: "1.5.0"}
 }
 
 // someServices are at most three services, or one that stands for any.
-func (s *Service) someServices(ctx context.Context) (out []kinds.Service, err error) {
+func (s *Service) someServices(ctx context.Context) (out []news.Service, err error) {
 	inv, err := s.inventory(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (s *Service) someServices(ctx context.Context) (out []kinds.Service, err er
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, kinds.Service{StackID: "stk_0", StackName: "stack", ServiceID: "svc_0", ServiceName: "service"})
+		out = append(out, news.Service{StackID: "stk_0", StackName: "stack", ServiceID: "svc_0", ServiceName: "service"})
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
@@ -87,7 +88,7 @@ func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
 
 // RefreshReport has a report made, unless one is being made.
 func (s *Service) RefreshReport(ctx context.Context) (string, error) {
-	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: jobSpec{Reason: ReasonUI}, Actor: actor(ctx)})
+	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: jobSpec{Reason: ReasonUI}, Actor: auth.Caller(ctx)})
 	return job.ID, err
 }
 

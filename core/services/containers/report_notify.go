@@ -6,7 +6,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify"
-
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -21,34 +20,29 @@ var channelChecks = []struct{ id, role, title string }{
 // checkChannel looks whether a channel that is switched on has what it needs, and what became of its last delivery.
 func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
 	const impact = "Nobody hears of updates and new versions by this channel."
-	set, err := s.storedNotifications(ctx)
-	if err != nil {
+	enabled, err := s.cfg.Channels.CheckRole(ctx, role)
+	switch {
+	case !enabled && err != nil:
 		return failing("The settings of notifications cannot be read.", impact, "", "Look at the log of the core.")
-	}
-	if !set.on(role) {
+	case !enabled:
 		return na(naSwitch, "The channel is switched off.")
-	}
-	all, err := s.channels()
-	if err == nil {
-		err = s.complete(ctx, &set, all, role)
-	}
-	if err != nil {
+	case err != nil:
 		why := "The channel cannot be asked."
 		if f := (*fault.Error)(nil); errors.As(err, &f) {
 			why = f.Message
 		}
 		return failing("The channel is switched on and cannot send.", impact, why, "Complete its settings on the page of notifications, or switch it off.")
 	}
-	last, err := s.latest(ctx)
+	last, err := s.cfg.Channels.LastDeliveries(ctx)
 	if err != nil {
 		return failing("The last deliveries cannot be read.", impact, "", "Look at the log of the core.")
 	}
 	d, sent := last[role]
 	switch {
-	case sent && d.State == notify.Failed:
+	case sent && d.State == string(notify.Failed):
 		return failing("The last notification was not delivered.", impact, d.Error, "Send a test on the page of notifications.")
 	case sent:
-		return pass("The channel is complete.", "last delivery: "+string(d.State))
+		return pass("The channel is complete.", "last delivery: "+d.State)
 	}
 	return pass("The channel is complete.", "nothing was sent yet")
 }

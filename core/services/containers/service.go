@@ -15,11 +15,16 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
+
+// ServiceName is what the core knows the service by.
+const ServiceName = "containers"
 
 //go:embed migrations
 var migrations embed.FS
@@ -35,7 +40,7 @@ type Providers struct {
 	// CodeHost is nil where none is configured.
 	CodeHost client.CodeHost
 	// Notify are the channels of notifications, in the order of the settings.
-	Notify []Channel
+	Notify []channels.Channel
 }
 
 // Config is what the service needs.
@@ -49,8 +54,10 @@ type Config struct {
 	DataDir string
 	// Version is the core's own.
 	Version string
-	// Sender sends notifications; the service must be made the owner of its messages.
-	Sender Sender
+	// Sender sends notifications, to the channels that Channels keeps the settings of. The service serves its messages and
+	// shows those settings.
+	Sender   *notify.Sender
+	Channels *channels.Manager
 	// Access tells how people are let in, for the settings page and the deploy check.
 	Access AccessInfo
 	// ReadFile and Now replace the file system and the clock in tests; nil means the real ones.
@@ -101,11 +108,13 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil {
-		return nil, errors.New("the containers service needs a database, a keyring and a sender of notifications")
+	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
+		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
+	cfg.Sender.Serve(ServiceName, s)
+	cfg.Channels.SetHost(ServiceName, s)
 	s.SetAccess(cfg.Access)
 	s.registry = newRegistries(s)
 	s.inference = newInference(s)
@@ -137,6 +146,7 @@ func (s *Service) Prepare(set Settings, p Providers) (commit func(), err error) 
 	}
 	return func() {
 		s.state.Store(&state{settings: set, providers: p})
+		s.cfg.Channels.SetChannels(p.Notify, set.Notify)
 		s.platform.Store(nil)
 		s.registry.reset()
 	}, nil

@@ -15,7 +15,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -304,7 +303,7 @@ func TestResourceStream(t *testing.T) {
 // TestRevokedReader: a reader who may read no more is cut with the next event, though the stream itself goes on.
 func TestRevokedReader(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		st := testkit.OpenStore(t, cfg, queue.Migrations(), auth.Migrations(), Migrations())
+		st := testkit.OpenStore(t, cfg, append(allMigrations(), auth.Migrations())...)
 		users, err := auth.New(auth.Config{Store: st, Keyring: keyring(t)})
 		if err != nil {
 			t.Fatal(err)

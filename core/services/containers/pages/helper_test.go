@@ -26,6 +26,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -74,17 +75,18 @@ func newSite(t testing.TB, base string) *site {
 	s := &site{
 		TB: t, engine: fake.NewEngine(), registry: fake.NewRegistry(), codeHost: fake.NewCodeHost("planted-token"), dir: t.TempDir(), at: strings.TrimSuffix(base, "/"),
 	}
-	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), service.Migrations(), queue.Migrations(), notify.Migrations(), auth.Migrations())
+	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), notify.Migrations(), auth.Migrations(), service.Migrations())
 	ring, err := secret.NewKeyring(bytes.Repeat([]byte{3}, secret.KeySize))
 	must(t, err)
 	users, err := auth.New(auth.Config{Store: st, Keyring: ring})
 	must(t, err)
-	channels := s.channels()
 	sender, err := notify.New(notify.Config{Store: st, Channel: s.channel})
 	must(t, err)
+	manager, err := channels.New(channels.Config{Store: st, Keyring: ring, Sender: sender})
+	must(t, err)
 	s.service, err = service.New(service.Config{
-		Sender: sender, Store: st, Keyring: ring, DataDir: filepath.Join(s.dir, "data"), Version: "1.2.3",
-		Providers: service.Providers{Engine: s.engine, Registries: []client.Registry{s.registry}, CodeHost: s.codeHost, Notify: channels},
+		Sender: sender, Channels: manager, Store: st, Keyring: ring, DataDir: filepath.Join(s.dir, "data"), Version: "1.2.3",
+		Providers: service.Providers{Engine: s.engine, Registries: []client.Registry{s.registry}, CodeHost: s.codeHost, Notify: s.channels()},
 		Settings: service.Settings{
 			BaseURL: base, Locale: "zh", ComposeBin: "docker-compose", SelfUpgradeURL: "/supervisor/", ImageRepo: selfRepo, Discovery: 60, MaxActions: 200, DeployTimeout: 5,
 			Parallel: 4, PerHost: 4, RetryBaseMS: 1, RetryMaxMS: 2, UpdateRetries: 1, UpdateBaseMS: 1, UpdateMaxMS: 2,
@@ -97,7 +99,6 @@ func newSite(t testing.TB, base string) *site {
 	must(t, err)
 	s.service.Use(s.queue)
 	sender.Use(s.queue)
-	sender.Serve(service.ServiceName, s.service)
 	must(t, s.queue.Start(context.Background()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

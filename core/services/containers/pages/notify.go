@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
@@ -31,12 +32,12 @@ func (p pages) notifyRoutes() []httpd.Route {
 		post(notifyPath+"/test", p.testChannel), post(notifyPath+"/switch", p.switchChannel),
 		post(notifyPath+"/events", p.saveEvents), post(notifyPath+"/channel", p.saveChannel),
 		post(notifyPath+"/keys", func(c *gin.Context) {
-			_, err := p.service.MakeVAPIDKeys(c.Request.Context())
-			p.changed(c, channelForm{Channel: service.ChannelWebPush}, "containers.notify.keys.made", err)
+			_, err := p.service.Channels().MakeVAPIDKeys(c.Request.Context())
+			p.changed(c, channelForm{Channel: channels.RoleWebPush}, "containers.notify.keys.made", err)
 		}),
 		post(notifyPath+"/subscriptions/remove", func(c *gin.Context) {
-			_, err := p.service.Unsubscribe(c.Request.Context(), "", c.PostForm("id"))
-			p.done(c, notifyPath+"#set-"+service.ChannelWebPush, "containers.notify.subscription.removed", err)
+			_, err := p.service.Channels().Unsubscribe(c.Request.Context(), "", c.PostForm("id"))
+			p.done(c, notifyPath+"#set-"+channels.RoleWebPush, "containers.notify.subscription.removed", err)
 		}),
 	}
 }
@@ -50,9 +51,9 @@ type channelForm struct {
 
 // notifyView is what the page shows.
 type notifyView struct {
-	Settings service.NotificationSettings
+	Settings channels.NotificationSettings
 	Channels []channelView
-	Browsers []service.Subscriber
+	Browsers []channels.Subscriber
 	Form     channelForm
 	History  historyView
 }
@@ -60,20 +61,20 @@ type notifyView struct {
 // channelView is one channel, also one that no instance plays.
 type channelView struct {
 	Name string
-	service.ChannelState
+	channels.ChannelState
 	// Gap is why it cannot be used; nil if it can.
 	Gap *fault.Error
 	// Last is its newest delivery; nil if there was none.
-	Last *service.MessageDelivery
+	Last *channels.MessageDelivery
 	// Answer is what became of a test, Refused why it or a change was refused. They are nil unless that is what the page answers.
-	Answer  *service.TestResult
+	Answer  *channels.TestResult
 	Refused *fault.Error
 	// Refs are the instances that the settings name already.
 	Refs []string
 }
 
 // role tells whether its recipient is set in the console.
-func (ch channelView) role() bool { return slices.Contains(service.ChannelRoles(), ch.Name) }
+func (ch channelView) role() bool { return slices.Contains(channels.Roles(), ch.Name) }
 
 // state is what a person wants to know of it first.
 func (ch channelView) state() string {
@@ -94,14 +95,14 @@ func (ch channelView) state() string {
 
 // settingsView is the page without its history.
 func (p pages) settingsView(ctx context.Context) (out notifyView, err error) {
-	if out.Settings, err = p.service.NotificationSettings(ctx); err != nil {
+	if out.Settings, err = p.service.Channels().Settings(ctx); err != nil {
 		return out, err
 	}
-	gaps, err := p.service.ChannelGaps(ctx)
+	gaps, err := p.service.Channels().Gaps(ctx)
 	if err != nil {
 		return out, err
 	}
-	last, err := p.service.LastDeliveries(ctx)
+	last, err := p.service.Channels().LastDeliveries(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -115,17 +116,17 @@ func (p pages) settingsView(ctx context.Context) (out notifyView, err error) {
 			ch.Last = &d
 		}
 	}
-	out.Browsers, err = p.service.Subscribers(ctx)
+	out.Browsers, err = p.service.Channels().Subscribers(ctx)
 	return out, err
 }
 
 // channelViews are all channels: those that can be used in the order of the roles, the others by name, and at the end the
 // roles that no instance plays.
-func channelViews(set service.NotificationSettings) []channelView {
+func channelViews(set channels.NotificationSettings) []channelView {
 	var here, absent []channelView
 	for _, one := range []channelView{
-		{Name: service.ChannelChat, ChannelState: set.Chat.ChannelState}, {Name: service.ChannelEmail, ChannelState: set.Email.ChannelState},
-		{Name: service.ChannelWebhook, ChannelState: set.Webhook.ChannelState}, {Name: service.ChannelWebPush, ChannelState: set.WebPush.ChannelState},
+		{Name: channels.RoleChat, ChannelState: set.Chat.ChannelState}, {Name: channels.RoleEmail, ChannelState: set.Email.ChannelState},
+		{Name: channels.RoleWebhook, ChannelState: set.Webhook.ChannelState}, {Name: channels.RoleWebPush, ChannelState: set.WebPush.ChannelState},
 	} {
 		if one.Available {
 			here = append(here, one)
@@ -193,7 +194,7 @@ func (p pages) testChannel(c *gin.Context) {
 		p.kit.Fail(c, fault.New(fault.InvalidArgument, "The form does not say which channel to test.").With("field", "channel"))
 		return
 	}
-	got, err := p.service.TestNotification(ctx, name, "")
+	got, err := p.service.Channels().SendTest(ctx, name, "")
 	answer := func(n *notifyView) {
 		ch := n.channel(name)
 		if ch == nil {
@@ -229,22 +230,22 @@ func (p pages) switchChannel(c *gin.Context) {
 	if on {
 		toast = "containers.notify.switched.on"
 	}
-	p.changed(c, channelForm{Channel: name}, toast, p.service.ChangeNotifications(c.Request.Context(), switching(name, &on)))
+	p.changed(c, channelForm{Channel: name}, toast, p.service.Channels().Change(c.Request.Context(), switching(name, &on)))
 }
 
 // switching is the change that switches a channel.
-func switching(name string, on *bool) (out service.NotificationChange) {
+func switching(name string, on *bool) (out channels.NotificationChange) {
 	switch name {
-	case service.ChannelChat:
-		out.Chat = &service.ChatChange{Enabled: on}
-	case service.ChannelEmail:
-		out.Email = &service.EmailChange{Enabled: on}
-	case service.ChannelWebhook:
-		out.Webhook = &service.WebhookChange{Enabled: on}
-	case service.ChannelWebPush:
-		out.WebPush = &service.PushChange{Enabled: on}
+	case channels.RoleChat:
+		out.Chat = &channels.ChatChange{Enabled: on}
+	case channels.RoleEmail:
+		out.Email = &channels.EmailChange{Enabled: on}
+	case channels.RoleWebhook:
+		out.Webhook = &channels.WebhookChange{Enabled: on}
+	case channels.RoleWebPush:
+		out.WebPush = &channels.PushChange{Enabled: on}
 	default:
-		out.Channels = map[string]service.OtherChange{name: {Enabled: on}}
+		out.Channels = map[string]channels.OtherChange{name: {Enabled: on}}
 	}
 	return out
 }
@@ -254,8 +255,8 @@ func (p pages) saveEvents(c *gin.Context) {
 		is := c.PostForm(field) != ""
 		return &is
 	}
-	err := p.service.ChangeNotifications(c.Request.Context(), service.NotificationChange{
-		Events: &service.EventChange{Update: on("update"), NewVersion: on("version"), WebhookAnomaly: on("anomaly")},
+	err := p.service.Channels().Change(c.Request.Context(), channels.NotificationChange{
+		Events: channels.EventChange{service.EventUpdate: on("update"), service.EventNewVersion: on("version"), service.EventWebhookAnomaly: on("anomaly")},
 	})
 	p.done(c, notifyPath, "containers.notify.saved", err)
 }
@@ -276,7 +277,7 @@ func (p pages) changed(c *gin.Context, form channelForm, toast string, err error
 		}
 	}
 	to := notifyPath
-	if len(form.Values) > 0 || form.Channel == service.ChannelWebPush {
+	if len(form.Values) > 0 || form.Channel == channels.RoleWebPush {
 		to += "#set-" + form.Channel
 	}
 	p.done(c, to, toast, err)

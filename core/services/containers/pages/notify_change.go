@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
 // maskedPart is how the settings write a password that they do not show.
@@ -37,19 +37,19 @@ func (f setting) id() string { return f.Channel + "-" + f.Member }
 func settingsOf(n notifyView, ch channelView) (out []setting) {
 	set := n.Settings
 	switch ch.Name {
-	case service.ChannelChat:
+	case channels.RoleChat:
 		out = []setting{
 			{Member: "botToken", Kind: "password", Secret: true, Set: set.Chat.BotTokenConfigured},
 			{Member: "chatId", Kind: "text", Value: set.Chat.ChatID},
 		}
-	case service.ChannelEmail:
+	case channels.RoleEmail:
 		out = []setting{{Member: "smtpUrl", Kind: "text", Secret: true, Set: set.Email.SMTPURLConfigured, Shown: set.Email.SMTPURL}}
-	case service.ChannelWebhook:
+	case channels.RoleWebhook:
 		out = []setting{
 			{Member: "url", Kind: "url", Value: set.Webhook.URL},
 			{Member: "secret", Kind: "password", Secret: true, Set: set.Webhook.SecretConfigured},
 		}
-	case service.ChannelWebPush:
+	case channels.RoleWebPush:
 		out = []setting{{Member: "vapidSubject", Kind: "text", Value: set.WebPush.Subject}}
 	}
 	for i := range out {
@@ -122,12 +122,12 @@ func (p pages) saveChannel(c *gin.Context) {
 			With("field", form.Channel+"."+masked).With("reason", "masked"))
 		return
 	}
-	p.changed(c, form, "containers.notify.saved", p.service.ChangeNotifications(c.Request.Context(), change))
+	p.changed(c, form, "containers.notify.saved", p.service.Channels().Change(c.Request.Context(), change))
 }
 
 // maskedField is the member of a change whose value holds a mask beside other things. It would be kept as it is stored, and
 // what was changed beside the mask lost.
-func maskedField(c service.NotificationChange) string {
+func maskedField(c channels.NotificationChange) string {
 	if c.Email != nil && c.Email.SMTPURL != nil {
 		if text := *c.Email.SMTPURL; strings.Contains(text, maskedPart) && strings.Trim(text, "* ") != "" {
 			return "smtpUrl"

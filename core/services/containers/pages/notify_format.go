@@ -12,7 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
 // labelShown is how much of what a browser says of itself is shown where it is not known, in characters.
@@ -30,7 +30,7 @@ func anyRole(n notifyView) bool {
 func cssName(name string) string { return strings.ReplaceAll(name, ".", `\.`) }
 
 // answerTone is the class of the answer to a test.
-func answerTone(r *service.TestResult) string {
+func answerTone(r *channels.TestResult) string {
 	switch {
 	case r.OK && len(r.Warnings) == 0:
 		return "ok"
@@ -41,7 +41,7 @@ func answerTone(r *service.TestResult) string {
 }
 
 // settled marks a fold whose content will not change any more, so that a live page leaves it open.
-func settled(m service.SentMessage) templ.Attributes {
+func settled(m channels.SentMessage) templ.Attributes {
 	return templ.Attributes{"hx-morph-skip": over(m)}
 }
 
@@ -55,7 +55,7 @@ func complete(f setting) string {
 
 // exampleHCL is what the configuration lacks for a channel.
 func exampleHCL(ch channelView) string {
-	name := map[string]string{service.ChannelEmail: "mail", service.ChannelWebPush: "push"}[ch.Name]
+	name := map[string]string{channels.RoleEmail: "mail", channels.RoleWebPush: "push"}[ch.Name]
 	if name == "" {
 		name = ch.Name
 	}

@@ -4,19 +4,19 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
 // historyView is a page of the history.
 type historyView struct {
-	Messages []service.SentMessage
+	Messages []channels.SentMessage
 	// Before is where it begins; empty for the newest. Next is where the next page begins; empty at the end.
 	Before, Next string
 }
 
 func (p pages) history(ctx context.Context, before string) (out historyView, err error) {
 	out.Before = before
-	out.Messages, err = p.service.NotificationHistory(ctx, before, messagesShown+1)
+	out.Messages, err = p.service.Channels().History(ctx, before, messagesShown+1)
 	if len(out.Messages) > messagesShown {
 		out.Messages = out.Messages[:messagesShown]
 		out.Next = out.Messages[messagesShown-1].ID
@@ -31,7 +31,7 @@ type sum struct {
 }
 
 // sums are the deliveries of a message by channel and state, in the order in which they were made.
-func sums(all []service.MessageDelivery) (out []sum) {
+func sums(all []channels.MessageDelivery) (out []sum) {
 next:
 	for _, d := range all {
 		for i := range out {
@@ -46,7 +46,7 @@ next:
 }
 
 // over tells whether all deliveries of a message have ended.
-func over(m service.SentMessage) bool {
+func over(m channels.SentMessage) bool {
 	for _, d := range m.Deliveries {
 		if d.State == "waiting" || d.State == "sending" {
 			return false
@@ -56,7 +56,7 @@ func over(m service.SentMessage) bool {
 }
 
 // uncertain tells whether one of them may have arrived or not.
-func uncertain(m service.SentMessage) bool {
+func uncertain(m channels.SentMessage) bool {
 	for _, d := range m.Deliveries {
 		if d.State == "unknown" {
 			return true

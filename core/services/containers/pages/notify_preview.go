@@ -24,7 +24,7 @@ func previewURL(p pages, kind, part string) string {
 
 // previewOf is the preview that an address asks for, with its language; it answers itself when there is none.
 func (p pages) previewOf(c *gin.Context) (got service.Preview, locale string, ok bool) {
-	set, err := p.service.NotificationSettings(c.Request.Context())
+	set, err := p.service.Channels().Settings(c.Request.Context())
 	if err == nil {
 		got, err = p.service.Preview(c.Request.Context(), c.Param("kind"))
 	}

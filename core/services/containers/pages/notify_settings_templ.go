@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
 // channelSettings are the recipients and secrets of the channels that play a role.
@@ -117,7 +117,7 @@ func channelSettings(v *ui.View, p pages, n notifyView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if ch.Name == service.ChannelWebPush {
+				if ch.Name == channels.RoleWebPush {
 					templ_7745c5c3_Err = pushKeys(v, p, n, ch).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -217,7 +217,7 @@ func channelSettings(v *ui.View, p pages, n notifyView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if ch.Name == service.ChannelWebPush {
+				if ch.Name == channels.RoleWebPush {
 					templ_7745c5c3_Err = browsers(v, p, n).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

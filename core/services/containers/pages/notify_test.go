@@ -7,12 +7,14 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"image/png"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -59,9 +61,9 @@ func TestNotificationsPage(t *testing.T) {
 	v.lang = "en"
 
 	v.post("/notifications/events", "version", "yes").is(t, "the events", http.StatusSeeOther)
-	set, err := s.service.NotificationSettings(t.Context())
+	set, err := s.service.Channels().Settings(t.Context())
 	must(t, err)
-	if want := (service.EventSwitches{NewVersion: true}); set.Events != want {
+	if want := (channels.EventSwitches{service.EventUpdate: false, service.EventNewVersion: true, service.EventWebhookAnomaly: false}); !maps.Equal(set.Events, want) {
 		t.Errorf("events %+v, want %+v", set.Events, want)
 	}
 	if member := s.as(s.member, "en"); member.get("/notifications").status != http.StatusForbidden {
@@ -141,13 +143,13 @@ func TestNotificationsMail(t *testing.T) {
 
 // TestChannelStates: what a person wants to know first comes first.
 func TestChannelStates(t *testing.T) {
-	on := service.ChannelState{Enabled: true, Available: true}
-	failed, unknown := &service.MessageDelivery{State: "failed"}, &service.MessageDelivery{State: "unknown"}
+	on := channels.ChannelState{Enabled: true, Available: true}
+	failed, unknown := &channels.MessageDelivery{State: "failed"}, &channels.MessageDelivery{State: "unknown"}
 	for want, ch := range map[string]channelView{
-		"absent":      {ChannelState: service.ChannelState{Enabled: true}, Last: failed},
+		"absent":      {ChannelState: channels.ChannelState{Enabled: true}, Last: failed},
 		"unreachable": {ChannelState: on, Gap: fault.New(fault.PluginUnavailable, "It is away."), Last: failed},
 		"incomplete":  {ChannelState: on, Gap: fault.New(fault.InvalidArgument, "It lacks something."), Last: failed},
-		"off":         {ChannelState: service.ChannelState{Available: true}, Last: failed},
+		"off":         {ChannelState: channels.ChannelState{Available: true}, Last: failed},
 		"failed":      {ChannelState: on, Last: failed},
 		"on":          {ChannelState: on, Last: unknown},
 	} {
@@ -197,7 +199,7 @@ func TestNotificationsHistory(t *testing.T) {
 	s := newSite(t, "/")
 	v := s.as(s.admin, "en")
 	for range messagesShown + 1 {
-		if _, err := s.service.TestNotification(t.Context(), "pager", hostile); err != nil {
+		if _, err := s.service.Channels().SendTest(t.Context(), "pager", hostile); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -207,7 +209,7 @@ func TestNotificationsHistory(t *testing.T) {
 	if n := strings.Count(p.body, `<div class="told">`); n != messagesShown {
 		t.Errorf("%d notifications are shown", n)
 	}
-	list, err := s.service.NotificationHistory(t.Context(), "", messagesShown)
+	list, err := s.service.Channels().History(t.Context(), "", messagesShown)
 	must(t, err)
 	last := url.QueryEscape(list[len(list)-1].ID)
 	p = v.get("/notifications?before=" + last)
@@ -216,17 +218,17 @@ func TestNotificationsHistory(t *testing.T) {
 	if n := strings.Count(p.body, `<div class="told">`); n != 1 {
 		t.Errorf("%d older notifications are shown", n)
 	}
-	older, err := s.service.NotificationHistory(t.Context(), list[len(list)-1].ID, 1)
+	older, err := s.service.Channels().History(t.Context(), list[len(list)-1].ID, 1)
 	must(t, err)
 	v.get("/notifications?before="+url.QueryEscape(older[0].ID)).is(t, "the end", http.StatusOK, "There is nothing older")
 }
 
 // subscription is one as a browser makes it.
-func subscription(t testing.TB, endpoint string) service.Subscription {
+func subscription(t testing.TB, endpoint string) channels.Subscription {
 	t.Helper()
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	must(t, err)
-	return service.Subscription{Endpoint: endpoint, Keys: service.SubscriptionKeys{
+	return channels.Subscription{Endpoint: endpoint, Keys: channels.SubscriptionKeys{
 		P256dh: base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), Auth: base64.RawURLEncoding.EncodeToString(make([]byte, 16)),
 	}}
 }
@@ -238,7 +240,7 @@ func TestNotificationsPush(t *testing.T) {
 	if p := v.post("/notifications/keys"); p.header.Get("Location") != "/containers/notifications#set-webPush" {
 		t.Errorf("the keys: status %d, to %q", p.status, p.header.Get("Location"))
 	}
-	set, err := s.service.NotificationSettings(t.Context())
+	set, err := s.service.Channels().Settings(t.Context())
 	must(t, err)
 	p := v.get("/notifications")
 	p.is(t, "with keys", http.StatusOK, `data-push-key="`+set.WebPush.PublicKey+`"`, `data-push-url="/containers/api/web-push/subscriptions"`, `data-push-worker="/sw.js"`,
@@ -250,16 +252,16 @@ func TestNotificationsPush(t *testing.T) {
 	v.lang = "en"
 	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "mailto:ops@example.com", "on", "yes").is(t, "on", http.StatusSeeOther)
 
-	must(t, s.service.Subscribe(context.Background(), subscription(t, "https://push.example.net/send/planted-endpoint"),
+	must(t, s.service.Channels().Subscribe(context.Background(), subscription(t, "https://push.example.net/send/planted-endpoint"),
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36"))
-	must(t, s.service.Subscribe(context.Background(), subscription(t, "https://push.example.net/send/2"), hostile))
+	must(t, s.service.Channels().Subscribe(context.Background(), subscription(t, "https://push.example.net/send/2"), hostile))
 	p = v.get("/notifications")
 	p.is(t, "the browsers", http.StatusOK, "Chrome · Linux", "push.example.net", "&lt;script&gt;", "The subscriptions of 2 browsers end")
 	p.lacks(t, "the browsers", "planted-endpoint", hostile)
-	list, err := s.service.Subscribers(t.Context())
+	list, err := s.service.Channels().Subscribers(t.Context())
 	must(t, err)
 	v.post("/notifications/subscriptions/remove", "id", list[0].ID).is(t, "one removed", http.StatusSeeOther)
-	if list, err = s.service.Subscribers(t.Context()); err != nil || len(list) != 1 {
+	if list, err = s.service.Channels().Subscribers(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("subscriptions %+v, %v", list, err)
 	}
 	v.post("/notifications/keys").is(t, "new keys", http.StatusSeeOther)

@@ -1,4 +1,4 @@
-package kinds
+package news
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/patchbay-dev/patchbay/core/notify/card"
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // hostile are texts that nobody would give a thing, and that things have nevertheless.
@@ -82,7 +82,7 @@ func TestHostileEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]notify.Text{"title": m.Title, "summary": m.Summary, "detail": m.Detail} {
+		for name, text := range map[string]sdk.Text{"title": m.Title, "summary": m.Summary, "detail": m.Detail} {
 			checkText(t, name, text)
 		}
 		if strings.Contains(m.Title.Plain, "\n") || m.Title.Plain == "" {
@@ -111,7 +111,7 @@ func TestHostileEvents(t *testing.T) {
 
 var tags = regexp.MustCompile(`</?(?:p|ul|li|code|pre|b|br)>|<a href="https://ops\.example\.com/[^"<>]*">|</a>`)
 
-func checkText(t *rapid.T, name string, text notify.Text) {
+func checkText(t *rapid.T, name string, text sdk.Text) {
 	for form, s := range map[string]string{"plain": text.Plain, "markdown": text.Markdown, "html": text.HTML} {
 		if !utf8.ValidString(s) {
 			t.Errorf("%s, %s: not UTF-8: %q", name, form, s)

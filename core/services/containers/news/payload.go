@@ -1,4 +1,4 @@
-package kinds
+package news
 
 import (
 	"bytes"
@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // payload is the JSON object of all kinds; the schemas say which of them has what.
@@ -85,7 +86,7 @@ type repoPart struct {
 }
 
 // message finishes a message whose texts are there.
-func (w Writer) message(m Message, p payload) (*Message, error) {
+func (w Writer) message(m notify.Message, p payload) (*notify.Message, error) {
 	p.Schema, p.Kind, p.SentAt = m.Schema, m.Kind, store.FormatTime(w.Now)
 	p.Human = human{Title: m.Title.Plain, Summary: m.Summary.Plain, Detail: m.Detail.Plain}
 	p.Debug.Version, p.Debug.AppVersion, p.Debug.Source = field(w.Version), field(w.Version), field(w.Source)
@@ -151,7 +152,7 @@ func ForChannel(raw json.RawMessage, channel string, push bool) (json.RawMessage
 		return nil, err
 	}
 	p.Channel = field(channel)
-	if push || channel == notify.RoleWebPush {
+	if push || channel == sdk.RoleWebPush {
 		p.Title, p.Body = p.Human.Title, p.Human.Summary
 		if p.Links != nil {
 			p.URL = p.Links.PrimaryURL

@@ -1,11 +1,11 @@
-package kinds
+package news
 
 import (
 	"html"
 	"regexp"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 type style int
@@ -39,8 +39,8 @@ type document []block
 
 func words(s string) line { return line{{text: s}} }
 
-func (d document) text() notify.Text {
-	return notify.Text{Plain: d.join("\n\n", block.plain), Markdown: d.join("\n\n", block.markdown), HTML: d.join("", block.html)}
+func (d document) text() sdk.Text {
+	return sdk.Text{Plain: d.join("\n\n", block.plain), Markdown: d.join("\n\n", block.markdown), HTML: d.join("", block.html)}
 }
 
 func (d document) join(between string, render func(block) string) string {
@@ -52,8 +52,8 @@ func (d document) join(between string, render func(block) string) string {
 }
 
 // inline is a text of one line without a paragraph around it.
-func inline(s string) notify.Text {
-	return notify.Text{Plain: s, Markdown: words(s).markdown(), HTML: html.EscapeString(s)}
+func inline(s string) sdk.Text {
+	return sdk.Text{Plain: s, Markdown: words(s).markdown(), HTML: html.EscapeString(s)}
 }
 
 func (b block) plain() string {

@@ -1,4 +1,4 @@
-package containers
+package channels
 
 import (
 	"context"
@@ -9,17 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/core/notify/kinds"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
-
-// Sender is what the service needs of the core's notifications.
-type Sender interface {
-	Post(ctx context.Context, p notify.Post) (id string, fresh bool, err error)
-	Wait(ctx context.Context, messageID string) ([]notify.Delivery, error)
-	DeliveriesOf(ctx context.Context, messageID string) ([]notify.Delivery, error)
-	History(ctx context.Context, service, before string, limit int) ([]notify.Sent, error)
-	Latest(ctx context.Context, service string) (map[string]notify.Delivery, error)
-}
 
 const (
 	// maxTestText bounds the text of a test, in characters.
@@ -38,17 +29,17 @@ type TestResult struct {
 
 // TestNotification sends a test to one channel, also one that is switched off, or to all that are switched on, once each,
 // and waits for the outcomes.
-func (s *Service) TestNotification(ctx context.Context, name, text string) (map[string]TestResult, error) {
+func (m *Manager) SendTest(ctx context.Context, name, text string) (map[string]TestResult, error) {
 	if n := utf8.RuneCountInString(text); n > maxTestText {
 		return nil, invalid("message", "The message must have at most %d characters, it has %d.", maxTestText, n)
 	}
-	set, err := s.storedNotifications(ctx)
+	set, err := m.readSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	to, err := s.recipients(ctx, set)
+	to, err := m.enabledRecipients(ctx, set)
 	if name != "" {
-		to, err = s.testRecipients(ctx, set, name)
+		to, err = m.testRecipients(ctx, set, name)
 	}
 	if err != nil {
 		return nil, err
@@ -56,42 +47,42 @@ func (s *Service) TestNotification(ctx context.Context, name, text string) (map[
 	if len(to) == 0 {
 		return map[string]TestResult{}, nil
 	}
-	m, err := s.writer(ctx).Test(kinds.TestEvent{Channel: name, Message: text})
+	message, err := m.host.WriteTest(ctx, name, text)
 	if err != nil {
 		return nil, fmt.Errorf("write the notification: %w", err)
 	}
-	id, _, err := s.cfg.Sender.Post(ctx, notify.Post{Service: ServiceName, Message: m, To: to, Once: true})
+	id, _, err := m.cfg.Sender.Post(ctx, notify.Post{Service: m.service, Message: message, To: to, Once: true})
 	if err != nil {
 		return nil, err
 	}
 	wait, cancel := context.WithTimeout(ctx, testWait)
 	defer cancel()
-	all, err := s.cfg.Sender.Wait(wait, id)
+	all, err := m.cfg.Sender.Wait(wait, id)
 	if err != nil {
 		return nil, err
 	}
-	return results(all), nil
+	return resultsByChannel(all), nil
 }
 
-func (s *Service) testRecipients(ctx context.Context, set storedNotifications, name string) ([]notify.Recipient, error) {
-	all, err := s.channels()
+func (m *Manager) testRecipients(ctx context.Context, set storedSettings, name string) ([]notify.Recipient, error) {
+	all, err := m.list()
 	if err != nil {
 		return nil, err
 	}
-	c := find(all, name)
+	c := findChannel(all, name)
 	if c == nil {
 		return nil, invalid("channel", "There is no channel %q: the configuration names no instance for it.", name)
 	}
 	if c.role != "" {
-		if err := s.complete(ctx, &set, all, c.role); err != nil {
+		if err := m.checkComplete(ctx, &set, all, c.role); err != nil {
 			return nil, err
 		}
 	}
-	return s.recipientsOf(ctx, *c)
+	return m.recipientsThrough(ctx, *c)
 }
 
-// results are those of the channels: a channel with several recipients is as good as its best one.
-func results(all []notify.Delivery) map[string]TestResult {
+// resultsByChannel returns the outcomes by channel: a channel with several recipients is as good as its best one.
+func resultsByChannel(all []notify.Delivery) map[string]TestResult {
 	out := map[string]TestResult{}
 	for _, d := range all {
 		r := TestResult{OK: d.State == notify.Delivered, State: string(d.State), Error: d.Error, Warnings: d.Warnings}
@@ -129,52 +120,52 @@ type MessageDelivery struct {
 	EndedAt  string   `json:"endedAt,omitempty" format:"date-time"`
 }
 
-func deliveryView(d notify.Delivery) MessageDelivery {
+func toMessageDelivery(d notify.Delivery) MessageDelivery {
 	out := MessageDelivery{
 		ID: d.ID, Channel: d.Recipient.Name, Instance: d.Recipient.Channel, State: string(d.State), Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
 	}
 	if !d.EndedAt.IsZero() {
-		out.EndedAt = formatTime(d.EndedAt)
+		out.EndedAt = store.FormatTime(d.EndedAt)
 	}
 	return out
 }
 
 // NotificationHistory are the notifications before one, or the newest for an empty id: newest first.
-func (s *Service) NotificationHistory(ctx context.Context, before string, limit int) ([]SentMessage, error) {
-	rows, err := s.cfg.Sender.History(ctx, ServiceName, before, limit)
+func (m *Manager) History(ctx context.Context, before string, limit int) ([]SentMessage, error) {
+	rows, err := m.cfg.Sender.History(ctx, m.service, before, limit)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]SentMessage, 0, len(rows))
 	for _, r := range rows {
-		m := SentMessage{
-			ID: r.ID, Kind: r.Kind, Title: r.Title, Summary: r.Summary, Severity: r.Severity.String(), CreatedAt: formatTime(r.CreatedAt), Payload: r.Payload,
+		sent := SentMessage{
+			ID: r.ID, Kind: r.Kind, Title: r.Title, Summary: r.Summary, Severity: r.Severity.String(), CreatedAt: store.FormatTime(r.CreatedAt), Payload: r.Payload,
 			Deliveries: []MessageDelivery{},
 		}
 		for _, d := range r.Deliveries {
-			m.Deliveries = append(m.Deliveries, deliveryView(d))
+			sent.Deliveries = append(sent.Deliveries, toMessageDelivery(d))
 		}
-		out = append(out, m)
+		out = append(out, sent)
 	}
 	return out, nil
 }
 
-// LastDeliveries are the newest deliveries by channel.
-func (s *Service) LastDeliveries(ctx context.Context) (map[string]MessageDelivery, error) {
-	last, err := s.latest(ctx)
+// LastDeliveries returns the newest deliveries by channel.
+func (m *Manager) LastDeliveries(ctx context.Context) (map[string]MessageDelivery, error) {
+	last, err := m.latestDeliveries(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]MessageDelivery{}
 	for name, d := range last {
-		out[name] = deliveryView(d)
+		out[name] = toMessageDelivery(d)
 	}
 	return out, nil
 }
 
-// latest are the newest deliveries by channel. Of a channel with several recipients it is the best one of the newest message.
-func (s *Service) latest(ctx context.Context) (map[string]notify.Delivery, error) {
-	last, err := s.cfg.Sender.Latest(ctx, ServiceName)
+// latestDeliveries returns the newest deliveries by channel. Of a channel with several recipients it is the best one of the newest message.
+func (m *Manager) latestDeliveries(ctx context.Context) (map[string]notify.Delivery, error) {
+	last, err := m.cfg.Sender.Latest(ctx, m.service)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +173,7 @@ func (s *Service) latest(ctx context.Context) (map[string]notify.Delivery, error
 		if d.Recipient.Key == "" || d.State == notify.Delivered {
 			continue
 		}
-		all, err := s.cfg.Sender.DeliveriesOf(ctx, d.MessageID)
+		all, err := m.cfg.Sender.DeliveriesOf(ctx, d.MessageID)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package kinds
+package news
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -50,13 +51,13 @@ func golden(t *testing.T, file, got string) {
 }
 
 // show writes a message as people can check it.
-func show(t *testing.T, m *Message) string {
+func show(t *testing.T, m *notify.Message) string {
 	t.Helper()
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s %d %v\n", m.Kind, m.Schema, m.Version, m.Severity)
 	for _, part := range []struct {
 		name string
-		text notify.Text
+		text sdk.Text
 	}{{"title", m.Title}, {"summary", m.Summary}, {"detail", m.Detail}} {
 		fmt.Fprintf(&out, "\n== %s, plain\n%s\n-- markdown\n%s\n-- html\n%s\n", part.name, part.text.Plain, part.text.Markdown, part.text.HTML)
 	}
@@ -99,7 +100,7 @@ func TestSummariesOfNewVersions(t *testing.T) {
 }
 
 // summaryOf is the summary in a payload.
-func summaryOf(t *testing.T, m *Message) string {
+func summaryOf(t *testing.T, m *notify.Message) string {
 	t.Helper()
 	p, err := decode(m.Payload)
 	if err != nil {

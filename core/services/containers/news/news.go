@@ -1,16 +1,13 @@
-// Package kinds writes events out: as texts for people in their language, as a payload for machines (schema version 2) and
-// as what the picture says. It decides nothing about who gets them.
-package kinds
+// Package news writes the messages of the containers service: as texts for people in their language, as a payload for
+// machines (schema version 2) and as what the picture says. It decides nothing about who gets them.
+package news
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/notify/card"
 	"github.com/patchbay-dev/patchbay/sdk/docs/schemas"
-	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // The kinds of events.
@@ -42,20 +39,6 @@ func Kinds() []string {
 // Schemas are the JSON Schemas of the payloads, each in a file named after its schema, such as
 // svc.notification.job.v2.schema.json.
 func Schemas() fs.FS { return schemas.FS() }
-
-// Message is an event written out.
-type Message struct {
-	Kind, Schema string
-	Version      int
-	Severity     notify.Severity
-	// Title is one line. Detail may be empty.
-	Title, Summary, Detail notify.Text
-	// Links are absolute, the primary one first. Without a public base URL there are none.
-	Links []notify.Link
-	// Payload is the JSON object without the member channel; see ForChannel.
-	Payload json.RawMessage
-	Card    *card.Card
-}
 
 // Writer writes events out for one instance of the product.
 type Writer struct {

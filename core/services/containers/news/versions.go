@@ -1,7 +1,8 @@
-package kinds
+package news
 
 import (
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 type checkPart struct {
@@ -32,7 +33,7 @@ func (v VersionChange) part() *versionPart {
 }
 
 // NewVersions writes out what a check found. The job must have an id, and there must be a service.
-func (w Writer) NewVersions(e NewVersionsEvent) (*Message, error) {
+func (w Writer) NewVersions(e NewVersionsEvent) (*notify.Message, error) {
 	switch {
 	case e.JobID == "":
 		return nil, errNoJob
@@ -43,7 +44,7 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := Message{Kind: NewVersionDiscovered, Schema: SchemaVersion, Severity: notify.Info, Card: w.versionsCard(e)}
+	m := notify.Message{Kind: NewVersionDiscovered, Schema: SchemaVersion, Severity: sdk.Info, Card: w.versionsCard(e)}
 	open := "open.check"
 	if len(e.Services) == 1 {
 		w.oneVersion(&m, e.Services[0])
@@ -53,18 +54,18 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*Message, error) {
 	} else {
 		w.manyVersions(&m, e)
 	}
-	m.Links = w.links(notify.Link{Label: w.word(open), URL: l.PrimaryURL})
+	m.Links = w.links(sdk.Link{Label: w.word(open), URL: l.PrimaryURL})
 	out, err := w.message(m, p)
 	if err == nil && len(e.Services) > 1 {
 		// The payload's summary lists them, for readers that show nothing else; for people the title counts them and the
 		// detail lists them, with links.
-		out.Summary = notify.Text{}
+		out.Summary = sdk.Text{}
 	}
 	return out, err
 }
 
 // oneVersion has one sentence; what can be done about it is the link.
-func (w Writer) oneVersion(m *Message, v VersionChange) {
+func (w Writer) oneVersion(m *notify.Message, v VersionChange) {
 	sentence := w.word("version.one", "service", label(v.Service))
 	if current, candidate, ok := v.change(); ok {
 		sentence = w.word("version.one.change", "service", label(v.Service), "current", current, "candidate", candidate)
@@ -84,7 +85,7 @@ func (w Writer) changeLabel(v VersionChange) string {
 	return w.word("version.item.change", "service", label(v.Service), "current", current, "candidate", candidate)
 }
 
-func (w Writer) manyVersions(m *Message, e NewVersionsEvent) {
+func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
 	listed, omitted := first(e.Services)
 	summary := block{head: words(w.count("version.many.summary", len(e.Services)))}
 	detail := block{}

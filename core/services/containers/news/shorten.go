@@ -1,4 +1,4 @@
-package kinds
+package news
 
 import (
 	"encoding/json"

@@ -1,9 +1,11 @@
-package kinds
+package news
 
 import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/notify"
 )
 
 var (
@@ -19,7 +21,7 @@ func writer(locale, base string) Writer {
 }
 
 // write writes an event out by its type.
-func write(w Writer, e any) (*Message, error) {
+func write(w Writer, e any) (*notify.Message, error) {
 	switch e := e.(type) {
 	case JobEvent:
 		return w.JobFinished(e)
@@ -33,7 +35,7 @@ func write(w Writer, e any) (*Message, error) {
 	return nil, fmt.Errorf("%T is no event", e)
 }
 
-func must(t testing.TB, w Writer, e any) *Message {
+func must(t testing.TB, w Writer, e any) *notify.Message {
 	t.Helper()
 	m, err := write(w, e)
 	if err != nil {

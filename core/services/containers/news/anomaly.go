@@ -1,10 +1,11 @@
-package kinds
+package news
 
 import (
 	"strconv"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 type auditPart struct {
@@ -22,7 +23,7 @@ func (e AnomalyEvent) total() int {
 }
 
 // WebhookAnomaly writes out what an audit found. The job must have an id, and there must be an anomaly.
-func (w Writer) WebhookAnomaly(e AnomalyEvent) (*Message, error) {
+func (w Writer) WebhookAnomaly(e AnomalyEvent) (*notify.Message, error) {
 	switch {
 	case e.JobID == "":
 		return nil, errNoJob
@@ -33,14 +34,14 @@ func (w Writer) WebhookAnomaly(e AnomalyEvent) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.message(Message{
-		Kind: WebhookAnomaly, Schema: SchemaAnomaly, Severity: notify.Warning,
+	return w.message(notify.Message{
+		Kind: WebhookAnomaly, Schema: SchemaAnomaly, Severity: sdk.Warning,
 		Title:   inline(w.word("anomaly.title")),
 		Summary: document{{head: words(w.anomalySummary(e))}}.text(),
 		Detail:  w.anomalyDetail(e).text(),
 		Links: w.links(
-			notify.Link{Label: w.word("open.job"), URL: p.Links.JobURL},
-			notify.Link{Label: w.word("open.settings"), URL: p.Links.SettingsURL}),
+			sdk.Link{Label: w.word("open.job"), URL: p.Links.JobURL},
+			sdk.Link{Label: w.word("open.settings"), URL: p.Links.SettingsURL}),
 		Card: w.anomalyCard(e),
 	}, p)
 }

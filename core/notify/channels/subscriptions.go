@@ -1,4 +1,4 @@
-package containers
+package channels
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -26,48 +26,6 @@ const (
 	maxSubscriptions = 200
 	maxLabel         = 200
 )
-
-// subscriptionRecord is a browser that has subscribed. P256dh and Auth are sealed.
-type subscriptionRecord struct {
-	ID        string `gorm:"primaryKey"`
-	Endpoint  string
-	P256dh    string `gorm:"column:p256dh"`
-	Auth      string
-	Label     string
-	CreatedBy string
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (subscriptionRecord) TableName() string { return "containers_push_subscriptions" }
-
-func (r *repository) subscriptions(ctx context.Context) (out []subscriptionRecord, err error) {
-	err = r.db(ctx).Order("id").Find(&out).Error
-	return out, err
-}
-
-// subscription is one of them; nil if it is not there.
-func (r *repository) subscription(ctx context.Context, id string) (*subscriptionRecord, error) {
-	var rows []subscriptionRecord
-	err := r.db(ctx).Where("id = ?", id).Find(&rows).Error
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
-}
-
-func (r *repository) deleteSubscription(ctx context.Context, id string) error {
-	return r.tx(ctx, "delete a subscription", func(_ context.Context, w *gorm.DB) error {
-		return w.Where("id = ?", id).Delete(&subscriptionRecord{}).Error
-	})
-}
-
-func (r *repository) clearSubscriptions(ctx context.Context) error {
-	return r.tx(ctx, "delete all subscriptions", func(_ context.Context, w *gorm.DB) error {
-		return w.Where("1 = 1").Delete(&subscriptionRecord{}).Error
-	})
-}
 
 // Subscription is a browser's subscription as the Push API tells it.
 type Subscription struct {
@@ -90,15 +48,15 @@ type Subscriber struct {
 	CreatedAt string `json:"createdAt" format:"date-time"`
 }
 
-// Subscribers lists the subscriptions.
-func (s *Service) Subscribers(ctx context.Context) ([]Subscriber, error) {
-	rows, err := s.repo.subscriptions(ctx)
+// Subscribers returns the subscriptions.
+func (m *Manager) Subscribers(ctx context.Context) ([]Subscriber, error) {
+	rows, err := m.readSubscriptions(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the push subscriptions: %w", err)
+		return nil, err
 	}
 	out := make([]Subscriber, 0, len(rows))
 	for _, r := range rows {
-		one := Subscriber{ID: r.ID, Label: r.Label, CreatedBy: r.CreatedBy, CreatedAt: stamp(r.CreatedAt)}
+		one := Subscriber{ID: r.ID, Label: r.Label, CreatedBy: r.CreatedBy, CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt))}
 		if u, err := url.Parse(r.Endpoint); err == nil {
 			one.Host = u.Host
 		}
@@ -107,56 +65,32 @@ func (s *Service) Subscribers(ctx context.Context) ([]Subscriber, error) {
 	return out, nil
 }
 
-// Subscribe keeps a subscription, in place of one with the same endpoint.
-func (s *Service) Subscribe(ctx context.Context, sub Subscription, label string) error {
+// Subscribe stores a subscription, in place of one with the same endpoint.
+func (m *Manager) Subscribe(ctx context.Context, sub Subscription, label string) error {
 	if err := checkSubscription(sub); err != nil {
 		return err
 	}
-	if err := s.checkEndpoint(ctx, sub); err != nil {
+	if err := m.checkEndpoint(ctx, sub); err != nil {
 		return err
 	}
 	label = strings.ToValidUTF8(label, "")
-	row := subscriptionRecord{ID: store.NewID("psh"), Endpoint: sub.Endpoint, Label: label[:min(len(label), maxLabel)], CreatedBy: actor(ctx), CreatedAt: s.now(), UpdatedAt: s.now()}
+	row := subscriptionRecord{ID: store.NewID("psh"), Endpoint: sub.Endpoint, Label: label[:min(len(label), maxLabel)], CreatedBy: auth.Caller(ctx), CreatedAt: m.now(), UpdatedAt: m.now()}
 	row.Label = strings.ToValidUTF8(row.Label, "")
-	err := s.keep(ctx, row, sub.Keys)
+	err := m.storeSubscription(ctx, row, sub.Keys)
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		// The same browser was quicker, and is found now.
-		err = s.keep(ctx, row, sub.Keys)
+		err = m.storeSubscription(ctx, row, sub.Keys)
 	}
 	return err
 }
 
-// keep stores a subscription, in place of one with the same endpoint.
-func (s *Service) keep(ctx context.Context, row subscriptionRecord, keys SubscriptionKeys) error {
-	return s.repo.tx(ctx, "subscribe", func(ctx context.Context, w *gorm.DB) error {
-		var kept []subscriptionRecord
-		if err := w.Where("endpoint = ?", row.Endpoint).Find(&kept).Error; err != nil {
-			return err
-		}
-		var n int64
-		if err := w.Model(&subscriptionRecord{}).Count(&n).Error; err != nil {
-			return err
-		}
-		switch {
-		case len(kept) > 0:
-			row.ID, row.CreatedAt = kept[0].ID, kept[0].CreatedAt
-		case n >= maxSubscriptions:
-			return fault.New(fault.InvalidArgument, "There are %d subscriptions already, and no more are kept.", maxSubscriptions)
-		}
-		seal := func(plain, column string) string {
-			return s.cfg.Keyring.Seal([]byte(plain), "containers_push_subscriptions", row.ID, column)
-		}
-		row.P256dh, row.Auth = seal(keys.P256dh, "p256dh"), seal(keys.Auth, "auth")
-		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
-	})
-}
-
+// checkSubscription checks the form of a subscription.
 func checkSubscription(sub Subscription) error {
 	u, err := url.Parse(sub.Endpoint)
 	switch {
 	case len(sub.Endpoint) > maxEndpoint:
 		return invalid("endpoint", "The endpoint must have at most %d bytes.", maxEndpoint)
-	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && localHost(u.Hostname())):
+	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && httpd.IsLoopbackHost(u.Hostname())):
 		return invalid("endpoint", "The endpoint must be an absolute https:// URL.")
 	}
 	point, err := decodeKey(sub.Keys.P256dh)
@@ -174,16 +108,16 @@ func checkSubscription(sub Subscription) error {
 
 // checkEndpoint has the channel refuse an endpoint that it would not push to, such as one in an inner network. Without a
 // channel nothing is pushed, and each push is checked again.
-func (s *Service) checkEndpoint(ctx context.Context, sub Subscription) error {
-	all, err := s.channels()
+func (m *Manager) checkEndpoint(ctx context.Context, sub Subscription) error {
+	all, err := m.list()
 	if err != nil {
 		return err
 	}
-	c := find(all, sdk.RoleWebPush)
+	c := findChannel(all, sdk.RoleWebPush)
 	if c == nil {
 		return nil
 	}
-	to, err := target(sdk.PushTarget{Endpoint: sub.Endpoint}, "", nil)
+	to, err := newTarget(sdk.PushTarget{Endpoint: sub.Endpoint}, "", nil)
 	if err != nil {
 		return err
 	}
@@ -199,38 +133,34 @@ func (s *Service) checkEndpoint(ctx context.Context, sub Subscription) error {
 	return nil
 }
 
-// decodeKey reads base64url, with or without padding.
+// decodeKey decodes base64url, with or without padding.
 func decodeKey(text string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 }
 
-// Unsubscribe forgets a subscription by its endpoint, or by the id that the settings show. deleted is false if there is none.
-func (s *Service) Unsubscribe(ctx context.Context, endpoint, id string) (deleted bool, err error) {
+// Unsubscribe deletes a subscription by its endpoint, or by the id that the settings show. deleted is false if there is none.
+func (m *Manager) Unsubscribe(ctx context.Context, endpoint, id string) (deleted bool, err error) {
 	if endpoint == "" && id == "" {
 		return false, invalid("endpoint", "The endpoint must not be empty.")
 	}
-	err = s.repo.tx(ctx, "unsubscribe", func(_ context.Context, w *gorm.DB) error {
-		done := w.Where("endpoint = ? AND endpoint <> '' OR id = ?", endpoint, id).Delete(&subscriptionRecord{})
-		deleted = done.RowsAffected > 0
-		return done.Error
-	})
-	return deleted, err
+	n, err := m.deleteSubscriptions(ctx, endpoint, id)
+	return n > 0, err
 }
 
 // MakeVAPIDKeys makes a key pair and stores it, and returns the public key. All subscriptions end: they are bound to the
 // former one.
-func (s *Service) MakeVAPIDKeys(ctx context.Context) (publicKey string, err error) {
+func (m *Manager) MakeVAPIDKeys(ctx context.Context) (publicKey string, err error) {
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return "", fmt.Errorf("make a key pair: %w", err)
 	}
 	publicKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
 	private := base64.RawURLEncoding.EncodeToString(key.Bytes())
-	return publicKey, s.ChangeNotifications(ctx, NotificationChange{WebPush: &PushChange{PublicKey: &publicKey, PrivateKey: &private}})
+	return publicKey, m.Change(ctx, NotificationChange{WebPush: &PushChange{PublicKey: &publicKey, PrivateKey: &private}})
 }
 
-// completePush checks the keys and the subject.
-func (s *Service) completePush(c *channel, set *storedNotifications) error {
+// checkPushComplete checks the keys and the subject.
+func (m *Manager) checkPushComplete(c *channel, set *storedSettings) error {
 	has, err := c.Configured()
 	if err != nil {
 		return err
@@ -243,7 +173,7 @@ func (s *Service) completePush(c *channel, set *storedNotifications) error {
 	if set.WebPush.PublicKey == "" {
 		return invalid("webPush.vapidPublicKey", "Web Push needs a pair of VAPID keys: make one first.")
 	}
-	secret, err := s.openNotify(set.WebPush.PrivateKey, "vapidPrivateKey")
+	secret, err := m.openSecret(*set, set.WebPush.PrivateKey, "vapidPrivateKey")
 	if err != nil {
 		return err
 	}
@@ -279,13 +209,13 @@ func checkSubject(subject string) error {
 	return invalid("webPush.vapidSubject", "The subject must be mailto: and an address, or an https:// URL.")
 }
 
-// vapidSubject is how a push service reaches the sender: what is set, else the public base URL. Some push services refuse
+// vapidSubject returns how a push service reaches the sender: what is set, else the public base URL. Some push services refuse
 // addresses that do not resolve.
-func (s *Service) vapidSubject(ctx context.Context, set storedNotifications) string {
+func (m *Manager) vapidSubject(ctx context.Context, set storedSettings) string {
 	if set.WebPush.Subject != "" {
 		return set.WebPush.Subject
 	}
-	if base := s.PublicBaseURL(ctx); strings.HasPrefix(base, "https://") {
+	if base := m.host.PublicBaseURL(ctx); strings.HasPrefix(base, "https://") {
 		return base
 	}
 	return "mailto:patchbay@localhost"

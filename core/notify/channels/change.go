@@ -1,26 +1,24 @@
-package containers
+package channels
 
 import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
-
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // NotificationChange is a change of the settings. Members that are left out stay as they are; so do secrets that are empty
 // or masked.
 type NotificationChange struct {
-	Events   *EventChange           `json:"events" required:"false" example:"{\"update\":true,\"newVersion\":true,\"ghcrWebhookAnomaly\":false}"`
+	Events   EventChange            `json:"events" required:"false" example:"{\"update\":true,\"newVersion\":true,\"ghcrWebhookAnomaly\":false}"`
 	Chat     *ChatChange            `json:"chat" required:"false" example:"{\"enabled\":false,\"chatId\":\"-1001234567890\"}"`
 	Email    *EmailChange           `json:"email" required:"false"`
 	Webhook  *WebhookChange         `json:"webhook" required:"false"`
@@ -28,12 +26,8 @@ type NotificationChange struct {
 	Channels map[string]OtherChange `json:"channels" required:"false" doc:"Further channels by the names of their instances."`
 }
 
-// EventChange switches events.
-type EventChange struct {
-	Update         *bool `json:"update" required:"false"`
-	NewVersion     *bool `json:"newVersion" required:"false"`
-	WebhookAnomaly *bool `json:"ghcrWebhookAnomaly" required:"false"`
-}
+// EventChange switches events, by name.
+type EventChange map[string]*bool
 
 // ChatChange changes the chat.
 type ChatChange struct {
@@ -68,52 +62,46 @@ type OtherChange struct {
 	Enabled *bool `json:"enabled" required:"false"`
 }
 
-// ChangeNotifications stores a change of the settings. A channel can be switched on only if it is complete.
-func (s *Service) ChangeNotifications(ctx context.Context, c NotificationChange) error {
+// Change stores a change of the settings. A channel can be switched on only if it is complete.
+func (m *Manager) Change(ctx context.Context, c NotificationChange) error {
 	// The channels are asked in between, which is no work for a transaction.
-	unlock, err := s.applying.lock(ctx, settingNotify)
+	select {
+	case m.changing <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-m.changing }()
+	all, err := m.list()
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	all, err := s.channels()
+	before, err := m.readSettings(ctx)
 	if err != nil {
 		return err
 	}
-	before, err := s.storedNotifications(ctx)
-	if err != nil {
-		return err
-	}
-	fixed, err := fixedFields(all)
+	configured, err := configuredFields(all)
 	if err != nil {
 		return err
 	}
 	set := before
-	if err := s.merge(&set, c, all, fixed); err != nil {
+	if err := m.mergeChange(&set, c, all, configured); err != nil {
 		return err
 	}
 	for _, role := range sdk.Roles() {
-		if ch := find(all, role); ch != nil && c.names(role) {
-			set.Instances = with(set.Instances, role, ch.Ref)
+		if ch := findChannel(all, role); ch != nil && c.changesRole(role) {
+			set.Instances = withMember(set.Instances, role, ch.Ref)
 		}
-		if set.on(role) && (!before.on(role) || c.names(role)) {
-			if err := s.complete(ctx, &set, all, role); err != nil {
+		if set.channelEnabled(role) && (!before.channelEnabled(role) || c.changesRole(role)) {
+			if err := m.checkComplete(ctx, &set, all, role); err != nil {
 				return err
 			}
 		}
 	}
-	return s.repo.tx(ctx, "change notifications", func(ctx context.Context, _ *gorm.DB) error {
-		if set.WebPush.PublicKey != before.WebPush.PublicKey {
-			if err := s.repo.clearSubscriptions(ctx); err != nil {
-				return fmt.Errorf("delete the subscriptions of the former keys: %w", err)
-			}
-		}
-		return s.repo.putSetting(ctx, settingNotify, set, s.now())
-	})
+	return m.writeSettings(ctx, set, set.WebPush.PublicKey != before.WebPush.PublicKey)
 }
 
-// names tells whether a change is about a channel.
-func (c *NotificationChange) names(role string) bool {
+// changesRole reports whether a change is about the channel that plays a role.
+func (c *NotificationChange) changesRole(role string) bool {
 	switch role {
 	case sdk.RoleChat:
 		return c.Chat != nil
@@ -125,53 +113,54 @@ func (c *NotificationChange) names(role string) bool {
 	return c.WebPush != nil
 }
 
-func put[T any](to *T, from *T) {
+// assign sets *to to *from unless from is nil.
+func assign[T any](to *T, from *T) {
 	if from != nil {
 		*to = *from
 	}
 }
 
-// merge takes a change in, and seals its secrets.
-func (s *Service) merge(set *storedNotifications, c NotificationChange, all []channel, fixed map[string]string) error {
-	if e := c.Events; e != nil {
-		put(&set.Events.Update, e.Update)
-		put(&set.Events.NewVersion, e.NewVersion)
-		put(&set.Events.WebhookAnomaly, e.WebhookAnomaly)
+// mergeChange puts a change into set, with its secrets sealed.
+func (m *Manager) mergeChange(set *storedSettings, c NotificationChange, all []channel, configured map[string]string) error {
+	for name, enabled := range c.Events {
+		if enabled != nil && slices.ContainsFunc(m.events(), func(e Event) bool { return e.Name == name }) {
+			set.Events = withMember(set.Events, name, *enabled)
+		}
 	}
 	for name, other := range c.Channels {
-		if ch := find(all, name); ch == nil || ch.role != "" {
+		if ch := findChannel(all, name); ch == nil || ch.role != "" {
 			return invalid("channels."+name, "The configuration has no such channel.")
 		}
 		if other.Enabled != nil {
-			set.Channels = with(set.Channels, name, *other.Enabled)
+			set.Channels = withMember(set.Channels, name, *other.Enabled)
 		}
 	}
 	var fields []field
 	if in := c.Chat; in != nil {
-		put(&set.Chat.Enabled, in.Enabled)
+		assign(&set.Chat.Enabled, in.Enabled)
 		fields = append(fields, field{"chat.botToken", in.BotToken, &set.Chat.BotToken, "botToken"}, field{"chat.chatId", in.ChatID, &set.Chat.ChatID, ""})
 	}
 	if in := c.Email; in != nil {
-		put(&set.Email.Enabled, in.Enabled)
+		assign(&set.Email.Enabled, in.Enabled)
 		fields = append(fields, field{"email.smtpUrl", in.SMTPURL, &set.Email.SMTPURL, "smtpUrl"})
 	}
 	if in := c.Webhook; in != nil {
-		put(&set.Webhook.Enabled, in.Enabled)
+		assign(&set.Webhook.Enabled, in.Enabled)
 		fields = append(fields, field{"webhook.url", in.URL, &set.Webhook.URL, "url"}, field{"webhook.secret", in.Secret, &set.Webhook.Secret, "secret"})
 	}
 	if in := c.WebPush; in != nil {
-		put(&set.WebPush.Enabled, in.Enabled)
+		assign(&set.WebPush.Enabled, in.Enabled)
 		fields = append(fields, field{"webPush.vapidPublicKey", in.PublicKey, &set.WebPush.PublicKey, ""},
 			field{"webPush.vapidPrivateKey", in.PrivateKey, &set.WebPush.PrivateKey, "vapidPrivateKey"}, field{"webPush.vapidSubject", in.Subject, &set.WebPush.Subject, ""})
 	}
 	for _, f := range fields {
-		if value, ok := fixed[f.name]; ok {
-			if err := f.same(value); err != nil {
+		if value, ok := configured[f.name]; ok {
+			if err := f.checkUnchanged(value); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.takeField(f); err != nil {
+		if err := m.setField(set, f); err != nil {
 			return err
 		}
 	}
@@ -186,16 +175,16 @@ type field struct {
 	column string
 }
 
-// same refuses another value for what the configuration sets. What was shown may come back.
-func (f field) same(value string) error {
-	if f.given == nil || keeps(*f.given) || f.column == "" && strings.TrimSpace(*f.given) == value || f.column != "" && value != "" && *f.given == value {
+// checkUnchanged refuses another value for what the configuration sets. What was shown may come back.
+func (f field) checkUnchanged(value string) error {
+	if f.given == nil || keepsStored(*f.given) || f.column == "" && strings.TrimSpace(*f.given) == value || f.column != "" && value != "" && *f.given == value {
 		return nil
 	}
 	return invalid(f.name, "The value is set in the configuration and cannot be changed here.")
 }
 
-// fixedFields are the members that the configuration sets, with their values where those are no secrets.
-func fixedFields(all []channel) (map[string]string, error) {
+// configuredFields returns the members that the configuration sets, with their values where those are no secrets.
+func configuredFields(all []channel) (map[string]string, error) {
 	out := map[string]string{}
 	for _, c := range all {
 		if c.role == "" {
@@ -214,34 +203,35 @@ func fixedFields(all []channel) (map[string]string, error) {
 	return out, nil
 }
 
-func (s *Service) takeField(f field) error {
-	if f.given == nil || f.column != "" && f.column != "smtpUrl" && keeps(*f.given) {
+// setField puts a given text into the settings.
+func (m *Manager) setField(set *storedSettings, f field) error {
+	if f.given == nil || f.column != "" && f.column != "smtpUrl" && keepsStored(*f.given) {
 		return nil
 	}
 	text := strings.TrimSpace(*f.given)
-	if f.column == "smtpUrl" && keeps(text) {
+	if f.column == "smtpUrl" && keepsStored(text) {
 		var err error
-		if text, err = s.unmask(f, text); err != nil || text == "" {
+		if text, err = m.restorePassword(set, f, text); err != nil || text == "" {
 			return err
 		}
 	}
 	switch {
-	case len(text) > maxNotifyText:
-		return invalid(f.name, "The value must have at most %d bytes.", maxNotifyText)
+	case len(text) > maxSettingBytes:
+		return invalid(f.name, "The value must have at most %d bytes.", maxSettingBytes)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
 		return invalid(f.name, "The value has characters that cannot stand there.")
 	}
 	if f.column != "" {
-		text = s.sealNotify(text, f.column)
+		text = m.sealSecret(set, text, f.column)
 	}
 	*f.to = text
 	return nil
 }
 
-// unmask is an address with the password that is stored, for one in which that is masked; empty if nothing else differs. The
+// restorePassword returns an address with the stored password in place of the mask, or "" if nothing else differs. The
 // password goes to no other server, and stands for no other user.
-func (s *Service) unmask(f field, text string) (string, error) {
-	stored, err := s.openNotify(*f.to, f.column)
+func (m *Manager) restorePassword(set *storedSettings, f field, text string) (string, error) {
+	stored, err := m.openSecret(*set, *f.to, f.column)
 	if !strings.Contains(text, "://") || err == nil && text == maskURL(stored.Reveal()) {
 		return "", nil
 	}
@@ -257,8 +247,8 @@ func (s *Service) unmask(f field, text string) (string, error) {
 	return next.String(), nil
 }
 
-// with is a copy of m with one more member.
-func with[T any](m map[string]T, name string, v T) map[string]T {
+// withMember returns a copy of m with one more member.
+func withMember[T any](m map[string]T, name string, v T) map[string]T {
 	out := map[string]T{name: v}
 	for k, v := range m {
 		if k != name {
@@ -268,16 +258,16 @@ func with[T any](m map[string]T, name string, v T) map[string]T {
 	return out
 }
 
-// complete tells what a channel lacks before it can be switched on. The channel itself checks its recipient.
-func (s *Service) complete(ctx context.Context, set *storedNotifications, all []channel, role string) error {
-	c := find(all, role)
+// checkComplete returns what a channel lacks before it can be switched on. The channel itself checks its recipient.
+func (m *Manager) checkComplete(ctx context.Context, set *storedSettings, all []channel, role string) error {
+	c := findChannel(all, role)
 	if c == nil {
 		return invalid(role+".enabled", "No instance for the channel %s stands in the configuration: name one under notify.", role)
 	}
 	if role == sdk.RoleWebPush {
-		return s.completePush(c, set)
+		return m.checkPushComplete(c, set)
 	}
-	to, err := s.targetOf(ctx, *set, notify.Recipient{Channel: c.Ref, Name: role})
+	to, err := m.targetOf(ctx, *set, notify.Recipient{Channel: c.Ref, Name: role})
 	if err != nil {
 		return err
 	}
@@ -286,13 +276,13 @@ func (s *Service) complete(ctx context.Context, set *storedNotifications, all []
 		return err
 	}
 	if ds.HasErrors() {
-		return refusal(role, ds)
+		return refusalError(role, ds)
 	}
 	return nil
 }
 
-// refusal turns what a channel says of a recipient into an error about the setting.
-func refusal(role string, ds schema.Diagnostics) error {
+// refusalError returns what a channel says of a recipient as an error about the setting.
+func refusalError(role string, ds schema.Diagnostics) error {
 	for _, d := range ds {
 		if d.Severity != schema.Error {
 			continue

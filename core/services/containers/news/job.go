@@ -1,10 +1,11 @@
-package kinds
+package news
 
 import (
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/card"
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // The states in which a job ends.
@@ -32,25 +33,25 @@ type jobPart struct {
 // outcome is how a way to end is called in the tables, and how much it matters.
 type outcome struct {
 	key      string
-	severity notify.Severity
+	severity sdk.Severity
 	tone     card.Tone
 }
 
 func outcomeOf(e JobEvent) outcome {
 	switch e.Status {
 	case statusSuccess:
-		return outcome{"success", notify.Success, card.Success}
+		return outcome{"success", sdk.Success, card.Success}
 	case statusFailed:
-		return outcome{"failed", notify.Error, card.Error}
+		return outcome{"failed", sdk.Error, card.Error}
 	case statusRolledBack:
 		if e.Canceled {
-			return outcome{"undone", notify.Info, card.Neutral}
+			return outcome{"undone", sdk.Info, card.Neutral}
 		}
-		return outcome{"rolled", notify.Warning, card.Warning}
+		return outcome{"rolled", sdk.Warning, card.Warning}
 	case statusCanceled:
-		return outcome{"canceled", notify.Info, card.Neutral}
+		return outcome{"canceled", sdk.Info, card.Neutral}
 	}
-	return outcome{"other", notify.Info, card.Neutral}
+	return outcome{"other", sdk.Info, card.Neutral}
 }
 
 // services are those that the message is about: what changed if the job succeeded, else what did not change; where that is not
@@ -107,7 +108,7 @@ func (e JobEvent) only() (VersionChange, bool) {
 }
 
 // JobFinished writes out that an update job has ended. The job must have an id.
-func (w Writer) JobFinished(e JobEvent) (*Message, error) {
+func (w Writer) JobFinished(e JobEvent) (*notify.Message, error) {
 	if e.ID == "" {
 		return nil, errNoJob
 	}
@@ -116,7 +117,7 @@ func (w Writer) JobFinished(e JobEvent) (*Message, error) {
 		return nil, err
 	}
 	o := outcomeOf(e)
-	m := Message{
+	m := notify.Message{
 		Kind: JobFinished, Schema: SchemaJob, Severity: o.severity,
 		Title:   inline(w.word("job.title", "status", w.jobStatus(e, o))),
 		Summary: document{{head: words(w.jobSummary(e, o))}}.text(),
@@ -127,7 +128,7 @@ func (w Writer) JobFinished(e JobEvent) (*Message, error) {
 	if l.PrimaryURL == l.JobURL {
 		open = "open.job"
 	}
-	m.Links = w.links(notify.Link{Label: w.word(open), URL: l.PrimaryURL}, notify.Link{Label: w.word("open.job"), URL: l.JobURL})
+	m.Links = w.links(sdk.Link{Label: w.word(open), URL: l.PrimaryURL}, sdk.Link{Label: w.word("open.job"), URL: l.JobURL})
 	return w.message(m, p)
 }
 

@@ -1,10 +1,10 @@
-package kinds
+package news
 
 import (
 	"net/url"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/sdk/notify"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // base is what paths are put behind: the public base URL, else the path of the pages. absolute tells which.
@@ -37,7 +37,7 @@ func (w Writer) serviceURL(s Service) string {
 }
 
 // links are those of all that lead somewhere, each address once. Without a public base URL there are none.
-func (w Writer) links(all ...notify.Link) (out []notify.Link) {
+func (w Writer) links(all ...sdk.Link) (out []sdk.Link) {
 	if _, absolute := w.base(); !absolute {
 		return nil
 	}

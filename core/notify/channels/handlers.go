@@ -1,0 +1,121 @@
+package channels
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// Register declares the endpoints below /api/notifications and /api/web-push, with a tag of the document.
+func (m *Manager) Register(a *api.API, tag string) {
+	op := func(id, method, path, summary, text string) api.Operation {
+		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Tag: tag, Summary: summary, Description: text}
+	}
+	get, post, put, del := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+	api.Register(a, op("notifications", get, "/api/notifications", "Settings of notifications", ""), m.getNotifications)
+	api.Register(a, op("notifications-change", put, "/api/notifications", "Change the settings of notifications",
+		"Members that are left out stay as they are, and so do secrets that are empty or masked. A channel can be switched on only if it is complete."), m.putNotifications)
+	api.Register(a, op("notifications-test", post, "/api/notifications/test", "Send a test",
+		"To one channel, also one that is switched off, or to all that are on: once each. The answer comes when all have ended, after 35 s at most."), m.postNotificationTest)
+	api.Register(a, op("notifications-history", get, "/api/notifications/history", "What was sent, and what became of it", ""), m.getNotificationHistory)
+	api.Register(a, op("push-subscriptions", get, "/api/web-push/subscriptions", "List the browsers that have subscribed", ""), m.listSubscriptions)
+	api.Register(a, op("push-subscribe", post, "/api/web-push/subscriptions", "Create or update a subscription",
+		"The subscription as the browser's Push API tells it; one with the same endpoint is replaced."), m.postSubscription)
+	api.Register(a, op("push-unsubscribe", del, "/api/web-push/subscriptions", "Delete a subscription", ""), m.deleteSubscription)
+	api.Register(a, op("push-keys", post, "/api/web-push/keys", "Make a pair of VAPID keys", "All subscriptions end: they are bound to the former keys."), m.postPushKeys)
+}
+
+func (m *Manager) getNotifications(ctx context.Context, _ *struct{}) (*struct{ Body NotificationSettings }, error) {
+	set, err := m.Settings(ctx)
+	return &struct{ Body NotificationSettings }{set}, err
+}
+
+func (m *Manager) putNotifications(ctx context.Context, in *struct{ Body NotificationChange }) (*api.OKAnswer, error) {
+	return api.Done(m.Change(ctx, in.Body))
+}
+
+// TestRequest asks for a test.
+type TestRequest struct {
+	Message string `json:"message" required:"false" doc:"At most 500 characters." example:"It works."`
+	Channel string `json:"channel" required:"false" maxLength:"200" doc:"chat, email, webhook, webPush or the name of a further channel; empty for all that are switched on." example:"email"`
+}
+
+// TestAnswer tells what became of it.
+type TestAnswer struct {
+	OK      bool                  `json:"ok" doc:"Whether every channel has delivered it. false if there is none."`
+	Results map[string]TestResult `json:"results"`
+}
+
+func (m *Manager) postNotificationTest(ctx context.Context, in *struct {
+	Body *TestRequest `required:"false"`
+}) (*struct{ Body TestAnswer }, error) {
+	req := TestRequest{}
+	if in.Body != nil {
+		req = *in.Body
+	}
+	got, err := m.SendTest(ctx, req.Channel, req.Message)
+	out := TestAnswer{OK: len(got) > 0, Results: got}
+	for _, r := range got {
+		out.OK = out.OK && r.OK
+	}
+	return &struct{ Body TestAnswer }{out}, err
+}
+
+// History is a page of what was sent.
+type History struct {
+	Notifications []SentMessage `json:"notifications"`
+	Next          string        `json:"nextBefore,omitempty" doc:"before of the next page; left out at the end."`
+}
+
+func (m *Manager) getNotificationHistory(ctx context.Context, in *struct {
+	Before string `query:"before" maxLength:"64" doc:"Only those before this one."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}) (*struct{ Body History }, error) {
+	list, err := m.History(ctx, in.Before, in.Limit+1)
+	out := History{Notifications: list}
+	if len(list) > in.Limit {
+		out.Notifications = list[:in.Limit]
+		out.Next = list[in.Limit-1].ID
+	}
+	return &struct{ Body History }{out}, err
+}
+
+// SubscriberList is a list of subscriptions.
+type SubscriberList struct {
+	Subscriptions []Subscriber `json:"subscriptions"`
+}
+
+func (m *Manager) listSubscriptions(ctx context.Context, _ *struct{}) (*struct{ Body SubscriberList }, error) {
+	list, err := m.Subscribers(ctx)
+	return &struct{ Body SubscriberList }{SubscriberList{list}}, err
+}
+
+func (m *Manager) postSubscription(ctx context.Context, in *struct {
+	Agent string `header:"User-Agent"`
+	Body  Subscription
+}) (*api.OKAnswer, error) {
+	return api.Done(m.Subscribe(ctx, in.Body, in.Agent))
+}
+
+// Unsubscription names a subscription.
+type Unsubscription struct {
+	Endpoint string `json:"endpoint" maxLength:"2048" required:"false" example:"https://push.example.net/send/abc"`
+	ID       string `json:"id" required:"false" maxLength:"64" doc:"Instead of the endpoint, which only the browser knows."`
+}
+
+func (m *Manager) deleteSubscription(ctx context.Context, in *struct{ Body Unsubscription }) (*api.OKAnswer, error) {
+	deleted, err := m.Unsubscribe(ctx, in.Body.Endpoint, in.Body.ID)
+	return &api.OKAnswer{Body: api.OK{OK: deleted}}, err
+}
+
+// PushKey is the public one of a pair.
+type PushKey struct {
+	PublicKey string `json:"vapidPublicKey"`
+}
+
+func (m *Manager) postPushKeys(ctx context.Context, _ *struct{}) (*struct{ Body PushKey }, error) {
+	key, err := m.MakeVAPIDKeys(ctx)
+	return &struct{ Body PushKey }{PushKey{key}}, err
+}

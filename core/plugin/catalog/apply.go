@@ -16,7 +16,7 @@ import (
 type Wanted struct {
 	Desired
 	Candidate *Candidate
-	// Optional tells that the others are used without this instance if it cannot be built.
+	// Optional reports whether the others are used without this instance if it cannot be built.
 	Optional bool
 }
 
@@ -40,19 +40,19 @@ type Change struct {
 	failed  map[string]error
 }
 
-// pending is an exclusive instance that can be opened only when its predecessor has closed.
+// pending is an exclusive instance, which is opened after its predecessor has closed.
 type pending struct {
 	handle *Handle
 	in     *Instance
-	// old is the predecessor, and process keeps its process for the case that it must come back.
+	// old is the predecessor. process keeps its process running until the new instance is open.
 	old     *Instance
 	process *host.Process
 }
 
-// Prepare builds what is new in wanted; instances that have not changed are kept as they are. It takes the candidates
-// over, also if it fails. Nothing is in use before Commit; after an error nothing has changed.
+// Prepare builds the instances of wanted that are new or have changed, and keeps the others. It owns the candidates from
+// then on, also after an error. The change takes effect with Commit; after an error nothing has changed.
 func (c *Catalog) Prepare(ctx context.Context, wanted []Wanted, baseDir string) (*Change, error) {
-	return c.prepare(ctx, wanted, baseDir, map[string]*Handle{})
+	return c.prepareChange(ctx, wanted, baseDir, map[string]*Handle{})
 }
 
 // PrepareMore is Prepare for instances that are added to those that run.
@@ -60,13 +60,14 @@ func (c *Catalog) PrepareMore(ctx context.Context, wanted []Wanted, baseDir stri
 	c.mu.RLock()
 	kept := maps.Clone(c.handles)
 	c.mu.RUnlock()
-	return c.prepare(ctx, wanted, baseDir, kept)
+	return c.prepareChange(ctx, wanted, baseDir, kept)
 }
 
-func (c *Catalog) prepare(ctx context.Context, wanted []Wanted, baseDir string, next map[string]*Handle) (*Change, error) {
+// prepareChange builds the instances of wanted and adds them to next.
+func (c *Catalog) prepareChange(ctx context.Context, wanted []Wanted, baseDir string, next map[string]*Handle) (*Change, error) {
 	ch := &Change{catalog: c, baseDir: baseDir, next: next, fresh: map[string]*Instance{}, failed: map[string]error{}}
 	for i, w := range wanted {
-		err := ch.add(ctx, w)
+		err := ch.addInstance(ctx, w)
 		if err != nil && w.Optional {
 			ch.failed[w.Ref()] = err
 			err = nil
@@ -85,14 +86,15 @@ func (c *Catalog) prepare(ctx context.Context, wanted []Wanted, baseDir string, 
 // Failed returns why optional instances could not be built, by reference. They are not part of the change.
 func (ch *Change) Failed() map[string]error { return ch.failed }
 
-func (ch *Change) add(ctx context.Context, w Wanted) error {
+// addInstance adds a wanted instance to the new set. It opens it unless it is unchanged, or exclusive with a predecessor.
+func (ch *Change) addInstance(ctx context.Context, w Wanted) error {
 	ref := w.Ref()
 	handle, err := ch.catalog.Handle(ref)
 	if err != nil {
 		handle = &Handle{ref: ref}
 	}
 	old := handle.Current()
-	if old != nil && old.same(w.Desired) {
+	if old != nil && old.isSameAs(w.Desired) {
 		w.Candidate.Close()
 		ch.next[ref] = handle
 		return nil
@@ -104,12 +106,12 @@ func (ch *Change) add(ctx context.Context, w Wanted) error {
 		}
 	}
 	in := newInstance(w.Desired, w.Candidate.kind, w.Candidate.process)
-	if old != nil && exclusive(in.About) && old.DataDir == in.DataDir {
+	if old != nil && isExclusive(in.About) && old.DataDir == in.DataDir {
 		ch.late = append(ch.late, &pending{handle: handle, in: in, old: old})
 		ch.next[ref] = handle
 		return nil
 	}
-	if err := ch.configure(ctx, in); err != nil {
+	if err := ch.configureInstance(ctx, in); err != nil {
 		w.Candidate.Close()
 		return err
 	}
@@ -117,8 +119,9 @@ func (ch *Change) add(ctx context.Context, w Wanted) error {
 	return nil
 }
 
-func (ch *Change) configure(ctx context.Context, in *Instance) error {
-	diags, err := in.process.Configure(ctx, ch.catalog.message(in.Desired, in.ID, ch.baseDir))
+// configureInstance opens an instance in its process. The error is a *Rejection if the plugin refuses the configuration.
+func (ch *Change) configureInstance(ctx context.Context, in *Instance) error {
+	diags, err := in.process.Configure(ctx, ch.catalog.configMessage(in.Desired, in.ID, ch.baseDir))
 	if err != nil {
 		return err
 	}
@@ -128,7 +131,7 @@ func (ch *Change) configure(ctx context.Context, in *Instance) error {
 	return nil
 }
 
-// Handle finds an instance of the new set.
+// Handle returns the handle of an instance of the new set.
 func (ch *Change) Handle(ref string) (*Handle, error) {
 	if h := ch.next[ref]; h != nil {
 		return h, nil
@@ -136,7 +139,7 @@ func (ch *Change) Handle(ref string) (*Handle, error) {
 	return nil, fmt.Errorf("there is no instance %s", ref)
 }
 
-// Instance is an instance of the new set, or nil.
+// Instance returns an instance of the new set, or nil.
 func (ch *Change) Instance(ref string) *Instance {
 	if in := ch.fresh[ref]; in != nil {
 		return in
@@ -152,21 +155,20 @@ func (ch *Change) Instance(ref string) *Instance {
 	return nil
 }
 
-// Abort gives up what was built.
+// Abort closes the instances that were built.
 func (ch *Change) Abort() {
 	for _, in := range ch.fresh {
-		in.retire(ch.catalog.cfg.Drain)
+		in.retireAfterCalls(ch.catalog.cfg.Drain)
 	}
 	for _, p := range ch.late {
 		p.in.process.Release()
 	}
 }
 
-// Commit puts the new set into use: handles lead to the new instances from here on, and new calls go to them at once.
-// The returned function takes the old instances out, each after its calls; it comes after the services have taken the
-// new handles up, so that no call finds its instance gone, and it waits for the old ones. An exclusive instance closes
-// before its successor opens, while new calls wait; if one of them cannot be opened, all old ones are opened again, the
-// change is aborted and the error returned.
+// Commit puts the new set into use: new calls go to the new instances. The returned function removes the old instances,
+// each after its calls, and waits for that. The caller calls it after the services have taken over the new handles, so that
+// no call finds its instance gone. An exclusive instance closes before its successor opens, while new calls wait. If one
+// of them cannot be opened, all old ones are opened again, the change is aborted and the error returned.
 func (ch *Change) Commit(ctx context.Context) (retire func(), err error) {
 	if err := ch.openLate(ctx); err != nil {
 		ch.Abort()
@@ -182,44 +184,44 @@ func (ch *Change) Commit(ctx context.Context) (retire func(), err error) {
 		}
 	}
 	for ref, in := range ch.fresh {
-		if prev := ch.next[ref].set(in); prev != nil {
+		if prev := ch.next[ref].replaceInstance(in); prev != nil {
 			old = append(old, prev)
 		}
 	}
 	for _, p := range ch.late {
-		p.handle.set(p.in)
+		p.handle.replaceInstance(p.in)
 	}
 	c.handles = ch.next
 	c.mu.Unlock()
 	return func() {
 		for _, h := range gone {
-			if in := h.set(nil); in != nil {
+			if in := h.replaceInstance(nil); in != nil {
 				old = append(old, in)
 			}
 		}
 		var wg sync.WaitGroup
 		for _, in := range old {
-			wg.Go(func() { in.retire(c.cfg.Drain) })
+			wg.Go(func() { in.retireAfterCalls(c.cfg.Drain) })
 		}
 		wg.Wait()
 	}, nil
 }
 
-// openLate closes the predecessors of the exclusive instances and opens these. Calls wait until Commit or restore has put an
-// instance behind their handles.
+// openLate closes the predecessors of the exclusive instances and opens these. Calls wait until Commit or
+// reopenPredecessors has given their handles an instance.
 func (ch *Change) openLate(ctx context.Context) error {
 	for i, p := range ch.late {
-		p.handle.hold()
+		p.handle.holdCalls()
 		// The old process must outlive the attempt, so that the old configuration can come back in it.
 		p.process, _ = ch.catalog.cfg.Host.Open(ctx, p.old.Spec)
-		p.old.retire(ch.catalog.cfg.Drain)
-		if err := ch.configure(ctx, p.in); err != nil {
-			// Going back is not called off with ctx. The plugin may have opened the last instance after its answer was given up.
+		p.old.retireAfterCalls(ch.catalog.cfg.Drain)
+		if err := ch.configureInstance(ctx, p.in); err != nil {
+			// Cancelling ctx does not cancel the way back. The plugin may have opened the last instance after ctx had ended.
 			ctx := context.WithoutCancel(ctx)
 			for _, opened := range ch.late[:i+1] {
-				opened.in.remove(ctx, ch.catalog.cfg.Drain)
+				opened.in.removeFromProcess(ctx, ch.catalog.cfg.Drain)
 			}
-			return errors.Join(err, ch.restore(ctx, ch.late[:i+1]))
+			return errors.Join(err, ch.reopenPredecessors(ctx, ch.late[:i+1]))
 		}
 	}
 	for _, p := range ch.late {
@@ -230,14 +232,14 @@ func (ch *Change) openLate(ctx context.Context) error {
 	return nil
 }
 
-// restore opens the predecessors of exclusive instances again. The error names those that could not be: there is nothing
-// behind their handles then.
-func (ch *Change) restore(ctx context.Context, late []*pending) (err error) {
+// reopenPredecessors opens the predecessors of exclusive instances again. The error names those that could not be opened;
+// their handles have no instance.
+func (ch *Change) reopenPredecessors(ctx context.Context, late []*pending) (err error) {
 	for _, p := range late {
 		var back *Instance
 		if p.process != nil {
 			back = newInstance(p.old.Desired, p.old.About, p.process)
-			if backErr := ch.configure(ctx, back); backErr != nil {
+			if backErr := ch.configureInstance(ctx, back); backErr != nil {
 				p.process.Release()
 				back = nil
 				err = errors.Join(err, fmt.Errorf("open the former %s again: %w", p.old.Ref(), backErr))
@@ -245,7 +247,7 @@ func (ch *Change) restore(ctx context.Context, late []*pending) (err error) {
 		} else {
 			err = errors.Join(err, fmt.Errorf("open the former %s again: its plugin does not start", p.old.Ref()))
 		}
-		p.handle.set(back)
+		p.handle.replaceInstance(back)
 	}
 	return err
 }

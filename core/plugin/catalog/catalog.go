@@ -39,8 +39,8 @@ type Desired struct {
 // Ref is the name that handles have.
 func (d Desired) Ref() string { return d.Kind + "." + d.Name }
 
-// same reports whether a running instance already is what d asks for.
-func (d Desired) same(o Desired) bool {
+// isSameAs reports whether d and o configure the same instance in the same way.
+func (d Desired) isSameAs(o Desired) bool {
 	return d.Spec.Key() == o.Spec.Key() && string(d.JSON) == string(o.JSON) && d.Timeout == o.Timeout && d.Concurrency == o.Concurrency && d.DataDir == o.DataDir
 }
 
@@ -50,11 +50,11 @@ type Config struct {
 	Logger hclog.Logger
 	// Kinds are the kinds that the core speaks (all).
 	Kinds []kinds.Kind
-	// Version and UserAgent are told to the plugins; Protected are paths whose content must never leave the machine.
+	// Version and UserAgent are sent to the plugins. Protected are paths whose content must never leave the machine.
 	Version   string
 	UserAgent string
 	Protected []string
-	// Drain bounds the wait for the calls of an instance that goes (30 s).
+	// Drain bounds the wait for the calls of an instance that is removed (30 s).
 	Drain time.Duration
 }
 
@@ -80,7 +80,7 @@ func New(cfg Config) *Catalog {
 	return &Catalog{cfg: cfg, handles: map[string]*Handle{}}
 }
 
-// Handle finds an instance by its reference, such as "search.docs".
+// Handle returns the handle of an instance by its reference, such as "search.docs".
 func (c *Catalog) Handle(ref string) (*Handle, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -90,7 +90,7 @@ func (c *Catalog) Handle(ref string) (*Handle, error) {
 	return nil, fmt.Errorf("there is no instance %s", ref)
 }
 
-// Instances are the instances that run, by reference.
+// Instances returns the running instances, ordered by reference.
 func (c *Catalog) Instances() []*Instance {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -104,7 +104,7 @@ func (c *Catalog) Instances() []*Instance {
 	return out
 }
 
-// Close retires every instance; it returns when all are gone.
+// Close removes every instance after its calls. It returns when all have been removed.
 func (c *Catalog) Close() {
 	c.mu.Lock()
 	handles := c.handles
@@ -112,20 +112,20 @@ func (c *Catalog) Close() {
 	c.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, h := range handles {
-		if in := h.set(nil); in != nil {
-			wg.Go(func() { in.retire(c.cfg.Drain) })
+		if in := h.replaceInstance(nil); in != nil {
+			wg.Go(func() { in.retireAfterCalls(c.cfg.Drain) })
 		}
 	}
 	wg.Wait()
 }
 
-// Candidate is a plugin process that was opened to learn about it, before it is decided to use it.
+// Candidate is a plugin process that was opened to read its description.
 type Candidate struct {
 	process *host.Process
 	kind    *pluginv1.Kind
 }
 
-// Open starts the plugin of an instance, or finds it running, and picks its service for the kind.
+// Open returns a process of a plugin, started if it was not running, with the service that it offers for the kind.
 func (c *Catalog) Open(ctx context.Context, kind string, spec host.Spec) (*Candidate, error) {
 	p, err := c.cfg.Host.Open(ctx, spec)
 	if err != nil {
@@ -160,13 +160,13 @@ func (c *Catalog) chooseService(kind, plugin string, d *pluginv1.DescribeRespons
 	return nil, fmt.Errorf("plugin %q offers %s; this core speaks %s for the kind %q", plugin, strings.Join(offered, ", "), strings.Join(spoken, ", "), kind)
 }
 
-// Close lets the process go. A candidate that became an instance is not closed.
+// Close releases the process. A candidate that became an instance must not be closed.
 func (c *Candidate) Close() { c.process.Release() }
 
-// About is the plugin's description of the kind.
+// About returns the plugin's description of the kind.
 func (c *Candidate) About() *pluginv1.Kind { return c.kind }
 
-// Schema describes the config block.
+// Schema returns the schema of the config block.
 func (c *Candidate) Schema() (*schema.Schema, error) { return schema.FromProto(c.kind.GetConfig()) }
 
 // Has reports whether the plugin has a capability.
@@ -182,18 +182,19 @@ func (c *Catalog) Instance(ref string) *Instance {
 	return nil
 }
 
-// Unchanged reports whether an instance that runs already is what d asks for.
+// Unchanged reports whether an instance runs that is configured as d says.
 func (c *Catalog) Unchanged(d Desired) bool {
 	in := c.Instance(d.Ref())
-	return in != nil && in.same(d)
+	return in != nil && in.isSameAs(d)
 }
 
-// Validate asks the plugin whether it takes the configuration.
+// Validate asks the plugin whether it accepts the configuration.
 func (c *Catalog) Validate(ctx context.Context, cand *Candidate, d Desired, baseDir string) (schema.Diagnostics, error) {
-	return cand.process.Validate(ctx, c.message(d, "", baseDir))
+	return cand.process.Validate(ctx, c.configMessage(d, "", baseDir))
 }
 
-func (c *Catalog) message(d Desired, id, baseDir string) *pluginv1.Config {
+// configMessage returns the configuration of an instance as it is sent to a plugin.
+func (c *Catalog) configMessage(d Desired, id, baseDir string) *pluginv1.Config {
 	return &pluginv1.Config{
 		InstanceId: id, Kind: d.Kind, Name: d.Name, Json: d.JSON, DataDir: d.DataDir, BaseDir: baseDir,
 		Host:           &pluginv1.Host{Version: c.cfg.Version, UserAgent: c.cfg.UserAgent},
@@ -203,6 +204,6 @@ func (c *Catalog) message(d Desired, id, baseDir string) *pluginv1.Config {
 
 func newID(d Desired) string { return d.Ref() + "-" + strings.ToLower(ulid.Make().String()) }
 
-func exclusive(k *pluginv1.Kind) bool {
+func isExclusive(k *pluginv1.Kind) bool {
 	return slices.Contains(k.GetCapabilities(), framework.CapExclusive)
 }

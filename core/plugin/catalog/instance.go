@@ -13,14 +13,14 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
-// ErrRetired is returned by Acquire on a handle whose instance is no longer part of the configuration. Whoever gets it
-// looks the handle up again.
+// ErrRetired is returned by Acquire on a handle whose instance is no longer part of the configuration. The caller gets a
+// new handle from the catalog.
 var ErrRetired = errors.New("the instance was taken out of the configuration")
 
 // Instance is one configured instance in one process. It is in use between Acquire and release.
 type Instance struct {
 	Desired
-	// ID is what the plugin knows the instance by.
+	// ID is the instance's id in the plugin.
 	ID string
 	// About is the plugin's description of the kind.
 	About *pluginv1.Kind
@@ -35,10 +35,11 @@ type Instance struct {
 	client  io.Closer
 }
 
-// Process is the process that the instance lives in.
+// Process returns the process that serves the instance.
 func (in *Instance) Process() *host.Process { return in.process }
 
-func (in *Instance) enter() bool {
+// beginCall counts one more call, unless the instance was retired.
+func (in *Instance) beginCall() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.retired {
@@ -48,7 +49,7 @@ func (in *Instance) enter() bool {
 	return true
 }
 
-// defaultSlots is the bound where the configuration names none.
+// defaultSlots is the number of calls at once where the configuration has none.
 const defaultSlots = 128
 
 func newInstance(d Desired, about *pluginv1.Kind, p *host.Process) *Instance {
@@ -59,8 +60,8 @@ func newInstance(d Desired, about *pluginv1.Kind, p *host.Process) *Instance {
 	return &Instance{Desired: d, ID: newID(d), About: about, process: p, slots: make(chan struct{}, n)}
 }
 
-// Slot waits until one more call may be made, for the calls that nothing else bounds, and returns the function that ends
-// it. The error is that of ctx.
+// Slot waits until one more call may be made, and returns the function that ends it. Calls over pooled streams, which are
+// bounded by the pool, need none. The error is that of ctx.
 func (in *Instance) Slot(ctx context.Context) (leave func(), err error) {
 	select {
 	case in.slots <- struct{}{}:
@@ -70,8 +71,8 @@ func (in *Instance) Slot(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// Client returns the typed client for the process's present life; build makes one where there is none yet. The error
-// is a fault.PluginUnavailable.
+// Client returns the typed client of the instance, made by build for each start of the process. The error is a
+// fault.PluginUnavailable.
 func (in *Instance) Client(build func(conn grpc.ClientConnInterface, instance string) io.Closer) (io.Closer, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -88,8 +89,9 @@ func (in *Instance) Client(build func(conn grpc.ClientConnInterface, instance st
 	return in.client, nil
 }
 
-// retire takes the instance out of use: it lets the calls finish, for at most drain, and removes it from its process.
-func (in *Instance) retire(drain time.Duration) {
+// retireAfterCalls refuses new calls, waits for those under way for at most drain, and removes the instance from its
+// process.
+func (in *Instance) retireAfterCalls(drain time.Duration) {
 	in.mu.Lock()
 	in.retired = true
 	in.mu.Unlock()
@@ -107,12 +109,12 @@ func (in *Instance) retire(drain time.Duration) {
 		_ = in.client.Close()
 	}
 	in.mu.Unlock()
-	in.remove(context.Background(), drain)
+	in.removeFromProcess(context.Background(), drain)
 	in.process.Release()
 }
 
-// remove ends the instance in its process, and waits for that for at most drain.
-func (in *Instance) remove(ctx context.Context, drain time.Duration) {
+// removeFromProcess closes the instance in its process and waits for that for at most drain.
+func (in *Instance) removeFromProcess(ctx context.Context, drain time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, drain)
 	defer cancel()
 	_ = in.process.Remove(ctx, in.ID)
@@ -124,15 +126,15 @@ type Handle struct {
 
 	mu      sync.RWMutex
 	current *Instance
-	// opening is closed when an exclusive instance that is being replaced is there again.
+	// opening is closed when an exclusive instance has been replaced. It is nil unless one is being replaced.
 	opening chan struct{}
 }
 
-// Ref is the name, kind and instance joined by a dot.
+// Ref returns the kind and the name of the instance, joined by a dot.
 func (h *Handle) Ref() string { return h.ref }
 
-// Acquire returns the instance for one call and the function that ends the call. While an exclusive instance is being
-// replaced it waits.
+// Acquire returns the instance for one call and the function that ends the call. It waits while an exclusive instance is
+// being replaced.
 func (h *Handle) Acquire(ctx context.Context) (*Instance, func(), error) {
 	for {
 		h.mu.RLock()
@@ -147,20 +149,21 @@ func (h *Handle) Acquire(ctx context.Context) (*Instance, func(), error) {
 			}
 		case in == nil:
 			return nil, nil, ErrRetired
-		case in.enter():
+		case in.beginCall():
 			return in, in.calls.Done, nil
 		}
 	}
 }
 
-// Current is the instance that the handle stands for now, or nil.
+// Current returns the instance of the handle, or nil.
 func (h *Handle) Current() *Instance {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.current
 }
 
-func (h *Handle) set(in *Instance) (old *Instance) {
+// replaceInstance makes in the instance of the handle, releases the calls that wait, and returns the former instance.
+func (h *Handle) replaceInstance(in *Instance) (old *Instance) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	old, h.current = h.current, in
@@ -171,8 +174,8 @@ func (h *Handle) set(in *Instance) (old *Instance) {
 	return old
 }
 
-// hold makes Acquire wait until set.
-func (h *Handle) hold() {
+// holdCalls makes Acquire wait until replaceInstance.
+func (h *Handle) holdCalls() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.opening = make(chan struct{})

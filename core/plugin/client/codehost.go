@@ -8,9 +8,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// CodeHost speaks to a code host for services. Errors are faults, and CauseOf tells what they mean; the *errs.Error of the
+// CodeHost speaks to a code host for services. Errors are faults, and CauseOf returns what they mean; the *errs.Error of the
 // plugin is in the chain (its Reason tells the errors of ParseWebhook apart), and catalog.ErrRetired if a reload took the
-// instance away. Nothing is tried again here.
+// instance away. Failed calls are not repeated.
 type CodeHost interface {
 	// Resolve turns what a person typed into repositories.
 	Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error)
@@ -28,8 +28,8 @@ type codehostFacade struct {
 	observe Observer
 }
 
-// NewCodeHost makes the facade for a handle. observe may be nil; it hears of each call by the name of the method in lower
-// case.
+// NewCodeHost makes the facade for a handle. observe may be nil. It is called for each call with the name of the method in
+// lower case.
 func NewCodeHost(h *catalog.Handle, observe Observer) CodeHost {
 	if observe == nil {
 		observe = ignoreObservation
@@ -37,12 +37,12 @@ func NewCodeHost(h *catalog.Handle, observe Observer) CodeHost {
 	return &codehostFacade{handle: h, observe: observe}
 }
 
-func (f *codehostFacade) call(ctx context.Context, operation string, do func(context.Context, *codehost.Client) error) error {
-	return unary(ctx, f.handle, f.observe, operation, codehost.NewClient, do)
+func (f *codehostFacade) callClient(ctx context.Context, operation string, do func(context.Context, *codehost.Client) error) error {
+	return callUnary(ctx, f.handle, f.observe, operation, codehost.NewClient, do)
 }
 
 func (f *codehostFacade) Resolve(ctx context.Context, token schema.Secret, input string) (out *codehost.Resolution, err error) {
-	err = f.call(ctx, "resolve", func(ctx context.Context, c *codehost.Client) (err error) {
+	err = f.callClient(ctx, "resolve", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.Resolve(ctx, token, input)
 		return err
 	})
@@ -50,7 +50,7 @@ func (f *codehostFacade) Resolve(ctx context.Context, token schema.Secret, input
 }
 
 func (f *codehostFacade) Hooks(ctx context.Context, token schema.Secret, repo string) (out []codehost.Hook, err error) {
-	err = f.call(ctx, "hooks", func(ctx context.Context, c *codehost.Client) (err error) {
+	err = f.callClient(ctx, "hooks", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.Hooks(ctx, token, repo)
 		return err
 	})
@@ -58,7 +58,7 @@ func (f *codehostFacade) Hooks(ctx context.Context, token schema.Secret, repo st
 }
 
 func (f *codehostFacade) CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (out *codehost.Hook, err error) {
-	err = f.call(ctx, "createhook", func(ctx context.Context, c *codehost.Client) (err error) {
+	err = f.callClient(ctx, "createhook", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.CreateHook(ctx, token, repo, spec)
 		return err
 	})
@@ -66,7 +66,7 @@ func (f *codehostFacade) CreateHook(ctx context.Context, token schema.Secret, re
 }
 
 func (f *codehostFacade) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec codehost.HookSpec) (out *codehost.Hook, err error) {
-	err = f.call(ctx, "updatehook", func(ctx context.Context, c *codehost.Client) (err error) {
+	err = f.callClient(ctx, "updatehook", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.UpdateHook(ctx, token, repo, id, spec)
 		return err
 	})
@@ -74,11 +74,11 @@ func (f *codehostFacade) UpdateHook(ctx context.Context, token schema.Secret, re
 }
 
 func (f *codehostFacade) DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error {
-	return f.call(ctx, "deletehook", func(ctx context.Context, c *codehost.Client) error { return c.DeleteHook(ctx, token, repo, id) })
+	return f.callClient(ctx, "deletehook", func(ctx context.Context, c *codehost.Client) error { return c.DeleteHook(ctx, token, repo, id) })
 }
 
 func (f *codehostFacade) ParseWebhook(ctx context.Context, d codehost.Delivery) (out *codehost.Webhook, err error) {
-	err = f.call(ctx, "parsewebhook", func(ctx context.Context, c *codehost.Client) (err error) {
+	err = f.callClient(ctx, "parsewebhook", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.ParseWebhook(ctx, d)
 		return err
 	})

@@ -14,9 +14,9 @@ import (
 // Engine is a container engine as services see it. Errors are faults, save those that the caller's own function, reader or
 // writer returned, which come back unchanged; catalog.ErrRetired is in the chain if a reload took the instance away.
 //
-// Info, Containers, Inspect, Images, Stats and Tag are bounded by the instance's timeout and take part in its
-// concurrency. Pull, Compose, Archive, Restore and Events last as long as their context and count for nothing: who calls
-// them bounds them. What they have started ends with the context.
+// Info, Containers, Inspect, Images, Stats and Tag are bounded by the instance's timeout and count towards its
+// concurrency. Pull, Compose, Archive, Restore and Events last until their context ends and do not count. What they have
+// started ends with the context.
 type Engine interface {
 	engine.Reader
 	engine.Runner
@@ -28,8 +28,8 @@ type engineFacade struct {
 	observe Observer
 }
 
-// NewEngine makes the facade for a handle. observe may be nil; it hears of each call save Events, by the name of the
-// method in lower case.
+// NewEngine makes the facade for a handle. observe may be nil. It is called for all methods but Events, with the name of
+// the method in lower case.
 func NewEngine(h *catalog.Handle, observe Observer) Engine {
 	if observe == nil {
 		observe = ignoreObservation
@@ -37,8 +37,8 @@ func NewEngine(h *catalog.Handle, observe Observer) Engine {
 	return &engineFacade{handle: h, observe: observe}
 }
 
-// use finds the instance and its client for one call.
-func (e *engineFacade) use(ctx context.Context, call func(*catalog.Instance, *engine.Client) error) error {
+// withClient runs call with the present instance and its client.
+func (e *engineFacade) withClient(ctx context.Context, call func(*catalog.Instance, *engine.Client) error) error {
 	in, release, err := e.handle.Acquire(ctx)
 	if err != nil {
 		return callFault(ctx, err)
@@ -51,11 +51,11 @@ func (e *engineFacade) use(ctx context.Context, call func(*catalog.Instance, *en
 	return call(in, c.(*engine.Client))
 }
 
-// brief makes a call that waits for a slot and is bounded by the instance's timeout.
-func (e *engineFacade) brief(ctx context.Context, operation string, call func(context.Context, *engine.Client) error) error {
+// callBounded makes a call that needs a slot and is bounded by the instance's timeout.
+func (e *engineFacade) callBounded(ctx context.Context, operation string, call func(context.Context, *engine.Client) error) error {
 	began := time.Now()
-	err := e.use(ctx, func(in *catalog.Instance, c *engine.Client) error {
-		bounded, cancel := bound(ctx, in, 0)
+	err := e.withClient(ctx, func(in *catalog.Instance, c *engine.Client) error {
+		bounded, cancel := withCallTimeout(ctx, in, 0)
 		defer cancel()
 		leave, err := in.Slot(bounded)
 		if err == nil {
@@ -71,21 +71,22 @@ func (e *engineFacade) brief(ctx context.Context, operation string, call func(co
 	return err
 }
 
-// own keeps the error of the caller's own part of a call.
-type own struct{ err error }
+// callerError is the first error that the caller's own function, reader or writer returned during a call.
+type callerError struct{ err error }
 
-func (o *own) keep(err error) error {
+// keepFirst stores err if it is the first one, and returns it.
+func (o *callerError) keepFirst(err error) error {
 	if err != nil && o.err == nil {
 		o.err = err
 	}
 	return err
 }
 
-// long makes a call that only ctx bounds.
-func (e *engineFacade) long(ctx context.Context, operation string, call func(*engine.Client, *own) error) error {
+// callUnbounded makes a call that only ctx bounds.
+func (e *engineFacade) callUnbounded(ctx context.Context, operation string, call func(*engine.Client, *callerError) error) error {
 	began := time.Now()
-	err := e.use(ctx, func(_ *catalog.Instance, c *engine.Client) error {
-		var mine own
+	err := e.withClient(ctx, func(_ *catalog.Instance, c *engine.Client) error {
+		var mine callerError
 		err := call(c, &mine)
 		switch {
 		case mine.err != nil:
@@ -100,7 +101,7 @@ func (e *engineFacade) long(ctx context.Context, operation string, call func(*en
 }
 
 func (e *engineFacade) Info(ctx context.Context, composeBin string) (out *engine.Info, err error) {
-	err = e.brief(ctx, "info", func(ctx context.Context, c *engine.Client) (err error) {
+	err = e.callBounded(ctx, "info", func(ctx context.Context, c *engine.Client) (err error) {
 		out, err = c.Info(ctx, composeBin)
 		return err
 	})
@@ -108,7 +109,7 @@ func (e *engineFacade) Info(ctx context.Context, composeBin string) (out *engine
 }
 
 func (e *engineFacade) Containers(ctx context.Context, f engine.Filter) (out []engine.Container, err error) {
-	err = e.brief(ctx, "containers", func(ctx context.Context, c *engine.Client) (err error) {
+	err = e.callBounded(ctx, "containers", func(ctx context.Context, c *engine.Client) (err error) {
 		out, err = c.Containers(ctx, f)
 		return err
 	})
@@ -116,7 +117,7 @@ func (e *engineFacade) Containers(ctx context.Context, f engine.Filter) (out []e
 }
 
 func (e *engineFacade) Inspect(ctx context.Context, id string) (out *engine.Detail, err error) {
-	err = e.brief(ctx, "inspect", func(ctx context.Context, c *engine.Client) (err error) {
+	err = e.callBounded(ctx, "inspect", func(ctx context.Context, c *engine.Client) (err error) {
 		out, err = c.Inspect(ctx, id)
 		return err
 	})
@@ -124,7 +125,7 @@ func (e *engineFacade) Inspect(ctx context.Context, id string) (out *engine.Deta
 }
 
 func (e *engineFacade) Images(ctx context.Context, refs []string) (out []*engine.Image, err error) {
-	err = e.brief(ctx, "images", func(ctx context.Context, c *engine.Client) (err error) {
+	err = e.callBounded(ctx, "images", func(ctx context.Context, c *engine.Client) (err error) {
 		out, err = c.Images(ctx, refs)
 		return err
 	})
@@ -132,7 +133,7 @@ func (e *engineFacade) Images(ctx context.Context, refs []string) (out []*engine
 }
 
 func (e *engineFacade) Stats(ctx context.Context, ids []string) (out []engine.Sample, err error) {
-	err = e.brief(ctx, "stats", func(ctx context.Context, c *engine.Client) (err error) {
+	err = e.callBounded(ctx, "stats", func(ctx context.Context, c *engine.Client) (err error) {
 		out, err = c.Stats(ctx, ids)
 		return err
 	})
@@ -140,40 +141,40 @@ func (e *engineFacade) Stats(ctx context.Context, ids []string) (out []engine.Sa
 }
 
 func (e *engineFacade) Tag(ctx context.Context, image, ref string) error {
-	return e.brief(ctx, "tag", func(ctx context.Context, c *engine.Client) error { return c.Tag(ctx, image, ref) })
+	return e.callBounded(ctx, "tag", func(ctx context.Context, c *engine.Client) error { return c.Tag(ctx, image, ref) })
 }
 
 func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (out *engine.Image, err error) {
-	err = e.long(ctx, "pull", func(c *engine.Client, mine *own) (err error) {
-		out, err = c.Pull(ctx, req, func(p engine.PullProgress) error { return mine.keep(send(p)) })
+	err = e.callUnbounded(ctx, "pull", func(c *engine.Client, mine *callerError) (err error) {
+		out, err = c.Pull(ctx, req, func(p engine.PullProgress) error { return mine.keepFirst(send(p)) })
 		return err
 	})
 	return out, err
 }
 
 func (e *engineFacade) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (out *engine.ComposeResult, err error) {
-	err = e.long(ctx, "compose", func(c *engine.Client, mine *own) (err error) {
-		out, err = c.Compose(ctx, req, func(l engine.Line) error { return mine.keep(send(l)) })
+	err = e.callUnbounded(ctx, "compose", func(c *engine.Client, mine *callerError) (err error) {
+		out, err = c.Compose(ctx, req, func(l engine.Line) error { return mine.keepFirst(send(l)) })
 		return err
 	})
 	return out, err
 }
 
 func (e *engineFacade) Archive(ctx context.Context, container, path string, w io.Writer) error {
-	return e.long(ctx, "archive", func(c *engine.Client, mine *own) error {
+	return e.callUnbounded(ctx, "archive", func(c *engine.Client, mine *callerError) error {
 		return c.Archive(ctx, container, path, writer(func(p []byte) (int, error) {
 			n, err := w.Write(p)
-			return n, mine.keep(err)
+			return n, mine.keepFirst(err)
 		}))
 	})
 }
 
 func (e *engineFacade) Restore(ctx context.Context, container, path string, r io.Reader) error {
-	return e.long(ctx, "restore", func(c *engine.Client, mine *own) error {
+	return e.callUnbounded(ctx, "restore", func(c *engine.Client, mine *callerError) error {
 		return c.Restore(ctx, container, path, reader(func(p []byte) (int, error) {
 			n, err := r.Read(p)
 			if err != nil && err != io.EOF {
-				_ = mine.keep(err)
+				_ = mine.keepFirst(err)
 			}
 			return n, err
 		}))
@@ -188,18 +189,18 @@ type (
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 func (r reader) Read(p []byte) (int, error)  { return r(p) }
 
-// lookEvery is the pause between two looks whether a reload has replaced the instance.
+// lookEvery is how often Events checks whether a reload has replaced the instance.
 const lookEvery = 500 * time.Millisecond
 
-// Events ends with catalog.ErrRetired when a reload replaces or removes the instance: it would hold up its removal. Whoever
-// gets it calls again.
+// Events ends with catalog.ErrRetired when a reload replaces or removes the instance, whose removal waits for its calls. The
+// caller then calls again.
 func (e *engineFacade) Events(ctx context.Context, send func(engine.Event) error) error {
-	return e.use(ctx, func(in *catalog.Instance, c *engine.Client) error {
+	return e.withClient(ctx, func(in *catalog.Instance, c *engine.Client) error {
 		following, end := context.WithCancelCause(ctx)
 		defer end(nil)
-		go e.watch(following, in, end)
-		var mine own
-		err := c.Events(following, func(ev engine.Event) error { return mine.keep(send(ev)) })
+		go e.cancelWhenReplaced(following, in, end)
+		var mine callerError
+		err := c.Events(following, func(ev engine.Event) error { return mine.keepFirst(send(ev)) })
 		switch {
 		case mine.err != nil:
 			return mine.err
@@ -210,7 +211,8 @@ func (e *engineFacade) Events(ctx context.Context, send func(engine.Event) error
 	})
 }
 
-func (e *engineFacade) watch(ctx context.Context, in *catalog.Instance, end context.CancelCauseFunc) {
+// cancelWhenReplaced calls end with catalog.ErrRetired when in is no longer the handle's instance.
+func (e *engineFacade) cancelWhenReplaced(ctx context.Context, in *catalog.Instance, end context.CancelCauseFunc) {
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	for {

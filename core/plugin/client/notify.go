@@ -19,15 +19,13 @@ import (
 // Notifier is a notification channel as services see it. Errors are faults; catalog.ErrRetired is in the chain if a
 // reload took the instance away.
 type Notifier interface {
-	// Describe tells what the channel can do.
+	// Describe returns what the channel can do.
 	Describe() (*notify.Descriptor, error)
-	// Send delivers n. notify.OutcomeOf tells from the error what became of n, and the fault when to try again: the
-	// channel itself never does.
+	// Send delivers n once. notify.OutcomeOf returns what an error means for n; the fault says when to try again.
 	Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error)
 	// ValidateTarget checks a recipient and sends nothing.
 	ValidateTarget(ctx context.Context, to notify.Target) (schema.Diagnostics, error)
-	// Configured are the attributes that the configuration sets to something, with their values where those are texts and
-	// no secrets.
+	// Configured returns the attributes that the configuration sets, with the values of those that are texts and not secret.
 	Configured() (map[string]string, error)
 }
 
@@ -36,7 +34,8 @@ type notifyFacade struct {
 	observe Observer
 }
 
-// NewNotifier makes the facade for a handle. observe may be nil; it hears of each Send, as the operation "send".
+// NewNotifier makes the facade for a handle. observe may be nil. It is called for each Send with
+// the operation "send".
 func NewNotifier(h *catalog.Handle, observe Observer) Notifier {
 	if observe == nil {
 		observe = ignoreObservation
@@ -84,23 +83,23 @@ func (n *notifyFacade) Configured() (map[string]string, error) {
 	return out, nil
 }
 
-// use makes one call: it finds the instance and its client, and bounds how many calls there are and how long they take.
-// An error before the call says that nothing was sent.
-func (n *notifyFacade) use(ctx context.Context, call func(context.Context, *notify.Client) error) error {
+// callClient makes one call to the present instance, within its concurrency and timeout. An error before the call is an
+// unsentFault.
+func (n *notifyFacade) callClient(ctx context.Context, call func(context.Context, *notify.Client) error) error {
 	in, release, err := n.handle.Acquire(ctx)
 	if err != nil {
-		return unsent(ctx, err)
+		return unsentFault(ctx, err)
 	}
 	defer release()
 	c, err := in.Client(func(conn grpc.ClientConnInterface, id string) io.Closer { return notify.NewClient(conn, id) })
 	if err != nil {
-		return unsent(ctx, err)
+		return unsentFault(ctx, err)
 	}
-	ctx, cancel := bound(ctx, in, 0)
+	ctx, cancel := withCallTimeout(ctx, in, 0)
 	defer cancel()
 	leave, err := in.Slot(ctx)
 	if err != nil {
-		return unsent(ctx, err)
+		return unsentFault(ctx, err)
 	}
 	defer leave()
 	if err := call(ctx, c.(*notify.Client)); err != nil {
@@ -109,8 +108,8 @@ func (n *notifyFacade) use(ctx context.Context, call func(context.Context, *noti
 	return nil
 }
 
-// unsent is the fault of a call that never reached the plugin: it may be made again.
-func unsent(ctx context.Context, err error) error {
+// unsentFault returns the fault of a call that did not reach the plugin, which may be made again.
+func unsentFault(ctx context.Context, err error) error {
 	out := fault.New(fault.PluginUnavailable, "The provider that sends this is not available.")
 	var f *fault.Error
 	if err = callFault(ctx, err); errors.As(err, &f) {
@@ -122,7 +121,7 @@ func unsent(ctx context.Context, err error) error {
 
 func (n *notifyFacade) Send(ctx context.Context, msg *notify.Notification, to notify.Target) (receipt *notify.Receipt, err error) {
 	began := time.Now()
-	err = n.use(ctx, func(ctx context.Context, c *notify.Client) (err error) {
+	err = n.callClient(ctx, func(ctx context.Context, c *notify.Client) (err error) {
 		receipt, err = c.Send(ctx, msg, to)
 		return err
 	})
@@ -131,7 +130,7 @@ func (n *notifyFacade) Send(ctx context.Context, msg *notify.Notification, to no
 }
 
 func (n *notifyFacade) ValidateTarget(ctx context.Context, to notify.Target) (ds schema.Diagnostics, err error) {
-	err = n.use(ctx, func(ctx context.Context, c *notify.Client) (err error) {
+	err = n.callClient(ctx, func(ctx context.Context, c *notify.Client) (err error) {
 		ds, err = c.ValidateTarget(ctx, to)
 		return err
 	})

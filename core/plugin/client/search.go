@@ -1,7 +1,7 @@
-// Package client is how services call providers: one Go interface and facade for each kind.
+// Package client has, for each kind, the Go interface by which services call providers, and its facade.
 //
-// A facade adds to the kind's client what the host owes every call: the instance that a reload may have replaced, a
-// deadline, errors in the words of package fault, and metrics.
+// A facade adds to the kind's client what every call needs: the present instance, which a reload may have replaced, a
+// deadline, errors of package fault, and metrics.
 package client
 
 import (
@@ -26,16 +26,16 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// DefaultTimeout bounds a call where neither the instance nor the operation says otherwise.
+// DefaultTimeout bounds a call where neither the instance nor the operation has a timeout.
 const DefaultTimeout = 60 * time.Second
 
 // Search is a search backend as services see it. Errors are faults: UpstreamUnavailable, PluginUnavailable,
 // InvalidRequest, NotFound; catalog.ErrRetired if a reload took the instance away.
 type Search interface {
-	// Describe tells what the backend can do.
+	// Describe returns what the backend can do.
 	Describe() (*search.Descriptor, error)
-	// Invoke performs one operation. The caller releases the reply. req.Body must stay unchanged, for good after an
-	// error.
+	// Invoke performs one operation. The caller releases the reply. req.Body must not be changed before Invoke returns,
+	// and never after an error.
 	Invoke(ctx context.Context, req *search.Request) (*search.Reply, error)
 	// Stream performs one operation whose answer is streamed. Only ctx bounds it: an upstream may think for minutes. The
 	// caller closes the stream.
@@ -49,26 +49,26 @@ type SearchStream interface {
 	Head() search.Head
 	// Next returns the next chunk, or io.EOF after the last one.
 	Next() ([]byte, error)
-	// Usage is what the upstream charged, known after io.EOF; nil where it did not say.
+	// Usage returns what the upstream charged. It is known after io.EOF, and nil if the upstream did not report it.
 	Usage() *search.Usage
 	Close()
 }
 
-// Observer hears how long a call took, the plugin's own time without the upstream's included. err is nil for an
-// answer of any status.
+// Observer is called after each call with its duration and that of the upstream's part. err is nil for an answer of any
+// status.
 type Observer func(ref, operation string, took, upstream time.Duration, err error)
 
 type searchFacade struct {
 	handle  *catalog.Handle
 	observe Observer
-	// about describes the backend where it is not what the handle leads to at present.
+	// about describes the backend if it is not yet the handle's instance.
 	about *pluginv1.Kind
 }
 
 // NewSearch makes the facade for a handle. observe may be nil.
 func NewSearch(h *catalog.Handle, observe Observer) Search { return NewSearchOf(h, nil, observe) }
 
-// NewSearchOf makes the facade for a handle that is about to lead to in. It describes in from the beginning.
+// NewSearchOf makes the facade for a handle whose next instance is in. It describes in from the beginning.
 func NewSearchOf(h *catalog.Handle, in *catalog.Instance, observe Observer) Search {
 	if observe == nil {
 		observe = ignoreObservation
@@ -91,8 +91,8 @@ func (s *searchFacade) Describe() (*search.Descriptor, error) {
 	return search.ParseDescriptor(in.About)
 }
 
-// use finds the instance and its client for one call.
-func (s *searchFacade) use(ctx context.Context) (*catalog.Instance, *search.Client, func(), error) {
+// acquireClient returns the instance and its client for one call, and the function that ends the call.
+func (s *searchFacade) acquireClient(ctx context.Context) (*catalog.Instance, *search.Client, func(), error) {
 	in, release, err := s.handle.Acquire(ctx)
 	if err != nil {
 		return nil, nil, nil, err
@@ -111,8 +111,9 @@ func (s *searchFacade) use(ctx context.Context) (*catalog.Instance, *search.Clie
 	return in, c.(*search.Client), release, nil
 }
 
-// bound gives a call the shortest of what the instance and the caller allow, else DefaultTimeout.
-func bound(ctx context.Context, in *catalog.Instance, asked time.Duration) (context.Context, context.CancelFunc) {
+// withCallTimeout returns a context for one call. It ends after the shorter of the timeouts of the instance and the caller,
+// or after DefaultTimeout if there is none.
+func withCallTimeout(ctx context.Context, in *catalog.Instance, asked time.Duration) (context.Context, context.CancelFunc) {
 	limit := in.Timeout
 	if limit <= 0 || asked > 0 && asked < limit {
 		limit = asked
@@ -123,30 +124,30 @@ func bound(ctx context.Context, in *catalog.Instance, asked time.Duration) (cont
 	return context.WithTimeout(ctx, limit)
 }
 
-// hasExchange reports whether calls go over pooled streams, which bound how many there are at once by themselves.
+// hasExchange reports whether calls go over pooled streams, which bound the number of calls at once.
 func hasExchange(in *catalog.Instance) bool {
 	return slices.Contains(in.About.GetCapabilities(), search.CapExchange)
 }
 
 func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search.Reply, error) {
-	in, c, release, err := s.use(ctx)
+	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return nil, s.fault(ctx, err)
+		return nil, callFault(ctx, err)
 	}
 	defer release()
-	callCtx, cancel := bound(ctx, in, req.Timeout)
+	callCtx, cancel := withCallTimeout(ctx, in, req.Timeout)
 	defer cancel()
 	if !hasExchange(in) {
 		leave, err := in.Slot(callCtx)
 		if err != nil {
-			return nil, s.fault(ctx, err)
+			return nil, callFault(ctx, err)
 		}
 		defer leave()
 	}
 	began := time.Now()
 	reply, err := c.Invoke(callCtx, req)
 	if err != nil {
-		err = s.fault(ctx, err)
+		err = callFault(ctx, err)
 		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
 		return nil, err
 	}
@@ -154,12 +155,10 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search
 	return reply, nil
 }
 
-func (s *searchFacade) fault(ctx context.Context, err error) error { return callFault(ctx, err) }
-
-// connectionClosing is gRPC's error of a call on a connection that was closed before the call began.
+// connectionClosing is the message of gRPC's error for a call on a connection that was closed before.
 const connectionClosing = "grpc: the client connection is closing"
 
-// callFault puts an error into the words of package fault. A caller that went away is told apart from a plugin that did.
+// callFault returns the error of a call as a fault. It is fault.ClientClosedRequest only if the caller cancelled ctx.
 func callFault(ctx context.Context, err error) error {
 	if errors.Is(err, catalog.ErrRetired) {
 		return err
@@ -171,11 +170,11 @@ func callFault(ctx context.Context, err error) error {
 	if errors.As(err, &own) {
 		return err
 	}
-	// A connection that is closing, with a plugin that is being replaced, takes no call: nothing was sent.
+	// Nothing was sent over a connection that was closing, such as that of a plugin that is being replaced.
 	if st := status.Convert(err); st.Code() == codes.Canceled && st.Message() == connectionClosing {
 		err = fmt.Errorf("%w (%w)", err, exchange.ErrUnsent)
 	}
-	// Nobody cancelled the call, so the connection was closed under it; or the process came back without the instance.
+	// ctx was not cancelled, so the connection was closed during the call; or the restarted process lacks the instance.
 	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled || errs.From(err).Reason == errs.ReasonUnknownInstance {
 		return fault.Wrap(err, fault.PluginUnavailable, "The provider that answers this is not available.")
 	}
@@ -183,34 +182,33 @@ func callFault(ctx context.Context, err error) error {
 }
 
 func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (SearchStream, error) {
-	in, c, release, err := s.use(ctx)
+	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return nil, s.fault(ctx, err)
+		return nil, callFault(ctx, err)
 	}
 	leave, err := in.Slot(ctx)
 	if err != nil {
 		release()
-		return nil, s.fault(ctx, err)
+		return nil, callFault(ctx, err)
 	}
 	done := func() { leave(); release() }
 	began := time.Now()
 	st, err := c.Stream(ctx, req)
 	if err != nil {
 		done()
-		err = s.fault(ctx, err)
+		err = callFault(ctx, err)
 		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
 		return nil, err
 	}
 	s.observe(s.handle.Ref(), req.Operation, time.Since(began), st.Head.Upstream, nil)
-	return &searchStream{facade: s, ctx: ctx, st: st, done: done}, nil
+	return &searchStream{ctx: ctx, st: st, done: done}, nil
 }
 
 type searchStream struct {
-	facade *searchFacade
-	ctx    context.Context
-	st     *search.Stream
-	done   func()
-	once   sync.Once
+	ctx  context.Context
+	st   *search.Stream
+	done func()
+	once sync.Once
 }
 
 func (s *searchStream) Head() search.Head { return s.st.Head }
@@ -218,7 +216,7 @@ func (s *searchStream) Head() search.Head { return s.st.Head }
 func (s *searchStream) Next() ([]byte, error) {
 	p, err := s.st.Next()
 	if err != nil && err != io.EOF {
-		err = s.facade.fault(s.ctx, err)
+		err = callFault(s.ctx, err)
 	}
 	return p, err
 }
@@ -239,16 +237,16 @@ func (s *searchStream) Close() {
 }
 
 func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {
-	in, c, release, err := s.use(ctx)
+	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return nil, s.fault(ctx, err)
+		return nil, callFault(ctx, err)
 	}
 	defer release()
-	callCtx, cancel := bound(ctx, in, 0)
+	callCtx, cancel := withCallTimeout(ctx, in, 0)
 	defer cancel()
 	st, err := c.KeyStatus(callCtx, credential)
 	if err != nil {
-		return nil, s.fault(ctx, err)
+		return nil, callFault(ctx, err)
 	}
 	return st, nil
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 )
 
-// unary makes one call of a kind whose calls are plain: it finds the instance and its client, waits for a slot, and
-// bounds the call by the instance's timeout. observe hears of it.
-func unary[C io.Closer](
+// callUnary makes one unary call to the present instance, within its concurrency and timeout, and reports it to observe.
+func callUnary[C io.Closer](
 	ctx context.Context, h *catalog.Handle, observe Observer, operation string,
 	open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
 	began := time.Now()
-	err := unobserved(ctx, h, open, call)
+	err := callInstance(ctx, h, open, call)
 	if err != nil {
 		err = callFault(ctx, err)
 	}
@@ -25,7 +24,8 @@ func unary[C io.Closer](
 	return err
 }
 
-func unobserved[C io.Closer](
+// callInstance is callUnary without the observer and the fault.
+func callInstance[C io.Closer](
 	ctx context.Context, h *catalog.Handle, open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
 	in, release, err := h.Acquire(ctx)
@@ -37,7 +37,7 @@ func unobserved[C io.Closer](
 	if err != nil {
 		return err
 	}
-	bounded, cancel := bound(ctx, in, 0)
+	bounded, cancel := withCallTimeout(ctx, in, 0)
 	defer cancel()
 	leave, err := in.Slot(bounded)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// outputGrace is how long the output of a process is read after its end. A process that it has left behind may keep the
-// pipes open for ever.
+// outputGrace is how long the output of a process is read after its end. Another process that it has started may keep the
+// pipes open.
 const outputGrace = 500 * time.Millisecond
 
-// command is one start of a plugin's process, as go-plugin's runner. It owns the pipes of the output, so that no wait
-// depends on who else holds their other ends, and it connects to nothing but the process that it has started.
+// command is one start of a plugin's process, as go-plugin's runner. It owns the pipes of the output, so that Wait does not
+// wait for other processes that hold them, and it connects only to the process that it has started.
 type command struct {
 	cmd *exec.Cmd
 	// dir is the directory in which the process must listen.
 	dir string
-	// mtls tells that the connection is encrypted, which TCP needs.
+	// mtls reports whether the connection is encrypted, which TCP needs.
 	mtls bool
 
 	stdout, stderr *output
@@ -38,7 +38,7 @@ type command struct {
 	reaped bool
 }
 
-// output is the reading end of a pipe. After its deadline it is at its end.
+// output is the reading end of a pipe. Read returns io.EOF after its deadline.
 type output struct{ *os.File }
 
 // Read implements io.Reader.
@@ -54,7 +54,7 @@ func newCommand(cmd *exec.Cmd, dir string, mtls bool) *command {
 	return &command{cmd: cmd, dir: dir, mtls: mtls, exited: make(chan struct{})}
 }
 
-// Start implements runner.Runner. The process is bound to the calling thread where the platform can do that.
+// Start implements runner.Runner. On Linux the process ends with the calling thread.
 func (c *command) Start(context.Context) error {
 	outR, outW, err := os.Pipe()
 	if err != nil {
@@ -73,12 +73,12 @@ func (c *command) Start(context.Context) error {
 		_, _ = outR.Close(), errR.Close()
 		return err
 	}
-	go c.reap()
+	go c.awaitExit()
 	return nil
 }
 
-// reap waits for the end of the process, kills what is left of its group and ends the reading of its output.
-func (c *command) reap() {
+// awaitExit waits for the end of the process, kills the rest of its group and sets the deadline of its output.
+func (c *command) awaitExit() {
 	c.err = c.reapGroup()
 	deadline := time.Now().Add(outputGrace)
 	_ = c.stdout.SetReadDeadline(deadline)
@@ -86,20 +86,22 @@ func (c *command) reap() {
 	close(c.exited)
 }
 
-// started reports whether there ever was a process.
-func (c *command) started() bool { return c.cmd.Process != nil }
+// hasStarted reports whether the process was started, also if it has ended.
+func (c *command) hasStarted() bool { return c.cmd.Process != nil }
 
-func (c *command) pid() int { return c.cmd.Process.Pid }
+// processID returns the id of the process, which must have been started.
+func (c *command) processID() int { return c.cmd.Process.Pid }
 
-// killGroup kills the process and its group unless it has been reaped: its id may be another's then.
+// killGroup kills the process and its group. It does nothing after the process was reaped, since another one may have its
+// id.
 func (c *command) killGroup() {
-	if !c.started() {
+	if !c.hasStarted() {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.reaped {
-		killGroup(c.pid())
+		killGroup(c.processID())
 	}
 }
 
@@ -127,17 +129,17 @@ func (c *command) Name() string { return c.cmd.Path }
 
 // ID implements runner.AttachedRunner.
 func (c *command) ID() string {
-	if !c.started() {
+	if !c.hasStarted() {
 		return ""
 	}
-	return strconv.Itoa(c.pid())
+	return strconv.Itoa(c.processID())
 }
 
-// Diagnose implements runner.Runner; explain says what there is to say.
+// Diagnose implements runner.Runner. It is empty; explainStartError describes what went wrong.
 func (c *command) Diagnose(context.Context) string { return "" }
 
-// PluginToHost implements runner.AddrTranslator. It refuses every address but that of a socket in the directory that was
-// made for this start. TCP is for platforms without Unix sockets alone, and encrypted.
+// PluginToHost implements runner.AddrTranslator. It accepts only the address of a socket in the directory that was made for
+// this start, or encrypted TCP on Windows.
 func (c *command) PluginToHost(network, addr string) (string, string, error) {
 	switch {
 	case network == "tcp" && runtime.GOOS == "windows" && c.mtls:
@@ -162,8 +164,8 @@ func (c *command) HostToPlugin(network, addr string) (string, string, error) {
 	return network, addr, nil
 }
 
-// dial connects to the plugin and checks who is at the other end, each time anew.
-func (c *command) dial(ctx context.Context, _ string) (net.Conn, error) {
+// dialPlugin connects to the plugin and checks that its process serves the socket.
+func (c *command) dialPlugin(ctx context.Context, _ string) (net.Conn, error) {
 	var d net.Dialer
 	if c.network != "unix" {
 		return d.DialContext(ctx, c.network, c.addr)
@@ -175,7 +177,7 @@ func (c *command) dial(ctx context.Context, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPeer(conn.(*net.UnixConn), c.pid()); err != nil {
+	if err := checkPeer(conn.(*net.UnixConn), c.processID()); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}

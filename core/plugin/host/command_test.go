@@ -11,7 +11,7 @@ import (
 // Whoever swaps the socket of a plugin for another gets no connection.
 func TestDialRefusesAnotherProcess(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
-	prepare(cmd)
+	setProcessGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestDialRefusesAnotherProcess(t *testing.T) {
 	if _, _, err := c.PluginToHost("unix", path); err != nil {
 		t.Fatal(err)
 	}
-	if conn, err := c.dial(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "not part of the plugin") {
+	if conn, err := c.dialPlugin(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "not part of the plugin") {
 		t.Errorf("got %v, %v", conn, err)
 	}
 }

@@ -1,7 +1,7 @@
-// Package host runs plugin processes: it launches them, shakes hands, watches them, starts them again and ends them.
+// Package host runs plugin processes: it starts, watches, restarts and ends them.
 //
-// A process is shared by all instances with the same Spec. Whatever happens to a plugin, the core goes on: calls to a
-// process that is not there fail at once, and everything else is unharmed.
+// A process is shared by all instances with the same Spec. Calls to a process that does not run fail at once; the rest of
+// the core is not affected.
 package host
 
 import (
@@ -19,13 +19,13 @@ type Config struct {
 	Logger hclog.Logger
 	// PluginLogLevel is the level of the plugins' own logs ("info").
 	PluginLogLevel string
-	// Output gets what plugins write to standard error, as it is, if it is not nil. Processes write to it at the same time.
+	// Output, if not nil, gets the unchanged standard error of all plugins. It must be safe for concurrent use.
 	Output io.Writer
-	// Redact, if set, takes secrets out of the lines that are kept of what plugins write to standard error.
+	// Redact, if set, removes secrets from the lines of standard error that are kept.
 	Redact func(string) string
-	// SocketDir is the preferred directory below which sockets live. One that somebody else could tamper with, or whose
-	// path is too long, is not used: then it is as without one (/run/patchbay for root, $XDG_RUNTIME_DIR, DataDir, a
-	// shared temporary directory).
+	// SocketDir is the preferred directory for sockets. If it is empty, another user could change it, or its path is too
+	// long, the first usable one of these takes its place: /run/patchbay for root, $XDG_RUNTIME_DIR, DataDir, a shared
+	// temporary directory.
 	SocketDir string
 	// DataDir is the core's data directory, if it has one.
 	DataDir string
@@ -40,11 +40,11 @@ type Config struct {
 	// crash comes at once.
 	BackoffMin time.Duration
 	BackoffMax time.Duration
-	// FileInterval is how often the files of a plugin that has failed are looked at (5 s).
+	// FileInterval is how often the files of a failed plugin are checked for changes (5 s).
 	FileInterval time.Duration
-	// Calm is how long a process must be ready before its crashes are forgotten (5 min).
+	// Calm is how long a process must run until earlier crashes no longer count (5 min).
 	Calm time.Duration
-	// OnState hears of every change; it must not block.
+	// OnState is called after each change of a state. It must not block.
 	OnState func(Status)
 }
 
@@ -79,7 +79,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// DefaultStartTimeout is how long a plugin may take to start where nobody says otherwise.
+// DefaultStartTimeout is how long a plugin may take to start if neither its Spec nor the Config has a time.
 const DefaultStartTimeout = 10 * time.Second
 
 // Host owns the plugin processes of a core.
@@ -92,7 +92,7 @@ type Host struct {
 	processes map[string]*Process
 }
 
-// New makes a host and its private directory for sockets, and sweeps what dead cores have left.
+// New makes a host and its private directory for sockets, and removes the directories of cores that have ended.
 func New(cfg Config) (*Host, error) {
 	cfg = cfg.withDefaults()
 	dir, err := newSocketDirectory(cfg)
@@ -103,7 +103,7 @@ func New(cfg Config) (*Host, error) {
 }
 
 // Open returns the process for a spec, started if it was not running, and counts one more user of it. It waits for the
-// first start only: an error says why that failed, and the process is let go again. Every Open needs a Release.
+// first start; if that fails it returns why, and the process is released. Each successful Open needs a Release.
 func (h *Host) Open(ctx context.Context, spec Spec) (*Process, error) {
 	key := spec.Key()
 	h.mu.Lock()
@@ -111,19 +111,20 @@ func (h *Host) Open(ctx context.Context, spec Spec) (*Process, error) {
 	if p == nil {
 		p = newProcess(h, spec)
 		h.processes[key] = p
-		go p.run()
+		go p.superviseProcess()
 	}
 	p.users++
 	h.mu.Unlock()
-	p.hurry()
+	p.skipPause()
 	if err := p.waitStarted(ctx); err != nil {
-		h.release(p)
+		h.releaseProcess(p)
 		return nil, err
 	}
 	return p, nil
 }
 
-func (h *Host) release(p *Process) {
+// releaseProcess counts one user less, and ends the process after the last one.
+func (h *Host) releaseProcess(p *Process) {
 	h.mu.Lock()
 	p.users--
 	last := p.users == 0
@@ -132,11 +133,11 @@ func (h *Host) release(p *Process) {
 	}
 	h.mu.Unlock()
 	if last {
-		p.stop()
+		p.stopProcess()
 	}
 }
 
-// Statuses pictures all processes, in no particular order.
+// Statuses returns the status of each process, in no particular order.
 func (h *Host) Statuses() []Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,7 +148,7 @@ func (h *Host) Statuses() []Status {
 	return out
 }
 
-// Close ends all processes and removes the directory of sockets. The caller has drained the calls before.
+// Close ends all processes and removes the directory of sockets. Calls should have ended before.
 func (h *Host) Close() {
 	h.mu.Lock()
 	all := h.processes
@@ -155,8 +156,8 @@ func (h *Host) Close() {
 	h.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, p := range all {
-		wg.Go(p.stop)
+		wg.Go(p.stopProcess)
 	}
 	wg.Wait()
-	h.sockets.remove()
+	h.sockets.removeDirectory()
 }

@@ -22,13 +22,13 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
-// Link is one life of a plugin process: from a handshake to its exit.
+// Link is the connection to one run of a plugin process, from the handshake to its exit.
 type Link struct {
 	// Conn is the connection to the process.
 	Conn *grpc.ClientConn
 	// Plugin is the base service on Conn.
 	Plugin pluginv1.PluginClient
-	// Describe is what this process says of itself.
+	// Describe is the process's description of itself.
 	Describe *pluginv1.DescribeResponse
 	// PID is the process id.
 	PID int
@@ -38,14 +38,14 @@ type Link struct {
 	exited  chan struct{}
 }
 
-// Exited is closed when the process is gone.
+// Exited is closed when the process has ended.
 func (l *Link) Exited() <-chan struct{} { return l.exited }
 
-// errPermanent marks what a restart cannot cure.
+// errPermanent is in the chain of an error that a restart does not solve.
 var errPermanent = errors.New("a restart cannot cure this")
 
-// launch starts the process, shakes hands and asks it to describe itself.
-func (p *Process) launch(ctx context.Context) (*Link, error) {
+// startLink starts the process, connects to it and reads its description.
+func (p *Process) startLink(ctx context.Context) (*Link, error) {
 	if err := p.spec.Verify(); err != nil {
 		return nil, errors.Join(errPermanent, err)
 	}
@@ -53,27 +53,28 @@ func (p *Process) launch(ctx context.Context) (*Link, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the socket directory: %w", err)
 	}
-	l, err := p.start(dir)
+	l, err := p.startCommand(dir)
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	if err := p.connect(ctx, l); err != nil {
-		p.kill(l, time.Second)
+	if err := p.connectLink(ctx, l); err != nil {
+		p.endLink(l, time.Second)
 		return nil, err
 	}
 	return l, nil
 }
 
-func (p *Process) start(dir string) (*Link, error) {
-	// Only the start can be called off: later the process is told to end before it is made to.
+// startCommand starts the process and waits for its handshake.
+func (p *Process) startCommand(dir string) (*Link, error) {
+	// Only the start is cancelled with the process; later it is asked to end before it is killed.
 	ctx, cancel := context.WithCancel(context.Background())
 	settled := context.AfterFunc(p.ctx, cancel)
 	cmd := exec.CommandContext(ctx, p.spec.Path, p.spec.Args...)
 	cmd.Dir = "/"
-	cmd.Env = p.environment()
-	prepare(cmd)
-	p.output.reset()
+	cmd.Env = p.pluginEnvironment()
+	setProcessGroup(cmd)
+	p.output.startNewLife()
 	l := &Link{command: newCommand(cmd, dir, p.spec.MTLS), exited: make(chan struct{})}
 	l.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: framework.Handshake(),
@@ -87,12 +88,12 @@ func (p *Process) start(dir string) (*Link, error) {
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		AutoMTLS:         p.spec.MTLS,
 		StartTimeout:     p.startTimeout(),
-		Logger:           p.processLog(),
-		Stderr:           p.stderr(),
+		Logger:           p.goPluginLogger(),
+		Stderr:           p.stderrWriter(),
 		SyncStdout:       p.output,
 		SyncStderr:       p.output,
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithContextDialer(l.command.dial),
+			grpc.WithContextDialer(l.command.dialPlugin),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(framework.MaxMessage), grpc.MaxCallSendMsgSize(framework.MaxMessage)),
 			grpc.WithInitialWindowSize(1 << 20), grpc.WithInitialConnWindowSize(16 << 20),
 			grpc.WithDisableServiceConfig(),
@@ -101,28 +102,28 @@ func (p *Process) start(dir string) (*Link, error) {
 	started := make(chan error, 1)
 	go func() {
 		defer cancel()
-		l.tend(started)
+		l.runCommand(started)
 	}()
 	err := <-started
 	settled()
 	if err != nil {
 		l.client.Kill()
-		return nil, p.explain(err)
+		return nil, p.explainStartError(err)
 	}
 	return l, nil
 }
 
-// tend starts the process and stays with it until it ends. The goroutine keeps its thread: the kernel ends the process
-// when the thread that started it ends, so that no plugin outlives the core, however the core goes.
-func (l *Link) tend(started chan<- error) {
+// runCommand starts the process and returns when it has ended. It keeps its thread all that time, since the kernel ends the
+// process with the thread that started it: so no plugin outlives the core, however that ends.
+func (l *Link) runCommand(started chan<- error) {
 	runtime.LockOSThread()
 	defer close(l.exited)
 	_, err := l.client.Start()
 	if err == nil {
-		l.PID = l.command.pid()
+		l.PID = l.command.processID()
 	}
 	started <- err
-	if !l.command.started() {
+	if !l.command.hasStarted() {
 		return
 	}
 	if err != nil {
@@ -131,10 +132,11 @@ func (l *Link) tend(started chan<- error) {
 	<-l.command.exited
 }
 
-func (p *Process) connect(ctx context.Context, l *Link) error {
+// connectLink connects to the process and reads its description.
+func (p *Process) connectLink(ctx context.Context, l *Link) error {
 	rpc, err := l.client.Client()
 	if err != nil {
-		return p.explain(err)
+		return p.explainStartError(err)
 	}
 	l.Conn = rpc.(*plugin.GRPCClient).Conn
 	l.Plugin = pluginv1.NewPluginClient(l.Conn)
@@ -146,17 +148,17 @@ func (p *Process) connect(ctx context.Context, l *Link) error {
 	return nil
 }
 
-// stderr is where the lines of the process's standard error go.
-func (p *Process) stderr() io.Writer {
+// stderrWriter returns the writer that gets the process's standard error.
+func (p *Process) stderrWriter() io.Writer {
 	if p.host.cfg.Output == nil {
 		return p.output
 	}
 	return io.MultiWriter(p.output, p.host.cfg.Output)
 }
 
-// environment returns what a plugin sees besides go-plugin's own variables: a few harmless ones, the level of its log and
-// what the spec adds.
-func (p *Process) environment() []string {
+// pluginEnvironment returns a plugin's variables besides those of go-plugin: a few of the core's, the level of its log and
+// those of the spec.
+func (p *Process) pluginEnvironment() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		if v, ok := os.LookupEnv(name); ok {
@@ -167,8 +169,8 @@ func (p *Process) environment() []string {
 	return append(env, p.spec.Env...)
 }
 
-// explain turns go-plugin's errors into sentences for the operator.
-func (p *Process) explain(err error) error {
+// explainStartError returns an error of go-plugin as a sentence for the operator.
+func (p *Process) explainStartError(err error) error {
 	text := err.Error()
 	switch {
 	case errors.Is(err, errAddress):
@@ -191,19 +193,18 @@ func firstLine(s string) string {
 }
 
 func (p *Process) lastWords() string {
-	if last := p.output.last(); last != "" {
+	if last := p.output.lastLine(); last != "" {
 		return "; its last line was: " + last
 	}
 	return ""
 }
 
-// killPatience is how long a killed process may take to disappear before it is given up. The kernel may hold one that waits
-// for a device.
+// killPatience is how long endLink waits for a killed process. The kernel may keep one that waits for a device.
 const killPatience = 5 * time.Second
 
-// kill ends a life of the process: politely first, by force after grace. It returns when everything of it is gone, or when
-// the kernel does not let go of it.
-func (p *Process) kill(l *Link, grace time.Duration) {
+// endLink ends one run of the process: it asks first, and kills after grace. It returns when the process group has ended, or
+// killPatience after it was killed.
+func (p *Process) endLink(l *Link, grace time.Duration) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -213,7 +214,7 @@ func (p *Process) kill(l *Link, grace time.Duration) {
 	if !endsWithin(done, grace) {
 		l.command.killGroup()
 		if !endsWithin(done, killPatience) {
-			p.log().Error("the process does not end although it was killed; it is given up", "pid", l.PID)
+			p.pluginLogger().Error("the process does not end although it was killed; it is given up", "pid", l.PID)
 		}
 	}
 	_ = os.RemoveAll(l.command.dir)

@@ -9,7 +9,7 @@ import (
 const (
 	ringLines   = 200
 	ringLineMax = 4096
-	// ringReach is how much of a line is looked at for secrets, so that one at the end of what is kept is found whole.
+	// ringReach is how much of a line is searched for secrets, so that one that is cut by ringLineMax is found.
 	ringReach = 2 * ringLineMax
 )
 
@@ -20,9 +20,9 @@ type ring struct {
 	mu      sync.Mutex
 	lines   []string
 	partial []byte
-	// overlong reports that the present line is kept already, as far as one may be, and that its end is still to come.
+	// overlong reports whether the beginning of the present line is stored and the rest is to be dropped.
 	overlong bool
-	// fresh counts the lines of the present life, at most ringLines.
+	// fresh is the number of lines since the last start, at most ringLines.
 	fresh int
 }
 
@@ -37,22 +37,22 @@ func (r *ring) Write(p []byte) (int, error) {
 			break
 		}
 		if !r.overlong {
-			r.add(r.partial[:i])
+			r.addLine(r.partial[:i])
 		}
 		r.overlong = false
 		r.partial = r.partial[i+1:]
 	}
 	if len(r.partial) > ringReach {
 		if !r.overlong {
-			r.add(r.partial)
+			r.addLine(r.partial)
 		}
 		r.partial, r.overlong = nil, true
 	}
 	return len(p), nil
 }
 
-// add keeps the beginning of a line. It is cut after secrets were taken out: half a secret is not recognised.
-func (r *ring) add(line []byte) {
+// addLine stores the beginning of a line. It removes secrets before it cuts, since half a secret is not recognised.
+func (r *ring) addLine(line []byte) {
 	if len(r.lines) == ringLines {
 		r.lines = slices.Delete(r.lines, 0, 1)
 	}
@@ -61,14 +61,15 @@ func (r *ring) add(line []byte) {
 	r.fresh = min(r.fresh+1, ringLines)
 }
 
-func (r *ring) snapshot() []string {
+// copyLines returns the stored lines, the oldest first.
+func (r *ring) copyLines() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)
 }
 
-// last is the newest line of the present life that is not empty, for an error message.
-func (r *ring) last() string {
+// lastLine returns the newest line since the last start that is not empty, for an error message.
+func (r *ring) lastLine() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range slices.Backward(r.lines[len(r.lines)-r.fresh:]) {
@@ -79,8 +80,8 @@ func (r *ring) last() string {
 	return ""
 }
 
-// reset begins a new life. The earlier lines stay for snapshot.
-func (r *ring) reset() {
+// startNewLife begins the output of a new start. Earlier lines stay stored.
+func (r *ring) startNewLife() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.partial, r.overlong, r.fresh = nil, false, 0

@@ -7,7 +7,8 @@ import (
 	"os/exec"
 )
 
-func prepare(*exec.Cmd) {}
+// setProcessGroup does nothing: there are no process groups to end a plugin with.
+func setProcessGroup(*exec.Cmd) {}
 
 // reapGroup waits for the end of the process.
 func (c *command) reapGroup() error {
@@ -18,6 +19,7 @@ func (c *command) reapGroup() error {
 	return err
 }
 
+// killGroup ends the plugin.
 func killGroup(pid int) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill()

@@ -19,7 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// Process is one plugin process and its successors.
+// Process is a plugin process, which is started again when it ends.
 type Process struct {
 	host   *Host
 	spec   Spec
@@ -31,10 +31,10 @@ type Process struct {
 	done    chan struct{}
 	started chan struct{}
 	again   chan struct{}
-	// sooner ends a wait before the next start.
+	// sooner ends the wait before the next start.
 	sooner chan struct{}
 	link   atomic.Pointer[Link]
-	// described is what the plugin said of itself when it last started.
+	// described is the plugin's description from its last start.
 	described atomic.Pointer[pluginv1.DescribeResponse]
 
 	mu       sync.Mutex
@@ -45,7 +45,7 @@ type Process struct {
 	starts   int
 	startErr error
 	configs  map[string]*pluginv1.Config
-	// refused tells, by instance, why the present life does not have it.
+	// refused holds, by instance, why the present run of the process does not have it.
 	refused map[string]string
 }
 
@@ -58,10 +58,10 @@ func newProcess(h *Host, spec Spec) *Process {
 	}
 }
 
-// Release ends the caller's use of the process; the last one ends the process.
-func (p *Process) Release() { p.host.release(p) }
+// Release ends the caller's use of the process. The last user's Release ends the process.
+func (p *Process) Release() { p.host.releaseProcess(p) }
 
-// Link is the life that serves calls now. The error is a fault.PluginUnavailable.
+// Link returns the connection to the running process. The error is a fault.PluginUnavailable.
 func (p *Process) Link() (*Link, error) {
 	if l := p.link.Load(); l != nil {
 		return l, nil
@@ -70,23 +70,22 @@ func (p *Process) Link() (*Link, error) {
 	return nil, fault.New(fault.PluginUnavailable, "The provider %q is not available at the moment (%s).", st.Name, st.State)
 }
 
-// Describe returns what the plugin said of itself when it last started, or nil before its first start. A plugin that is
-// down at the moment is described as it was.
+// Describe returns the plugin's description from its last start, or nil before its first start.
 func (p *Process) Describe() *pluginv1.DescribeResponse { return p.described.Load() }
 
 func (p *Process) startTimeout() time.Duration {
 	return cmp.Or(p.spec.StartTimeout, p.host.cfg.StartTimeout)
 }
 
-// hurry ends the wait of a process that is away or has failed, so that the next start comes at once.
-func (p *Process) hurry() {
+// skipPause starts a process at once that waits after a crash or a failure.
+func (p *Process) skipPause() {
 	select {
 	case p.sooner <- struct{}{}:
 	default:
 	}
 }
 
-// Status pictures the process.
+// Status returns the present status of the process.
 func (p *Process) Status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,10 +99,10 @@ func (p *Process) Status() Status {
 	return st
 }
 
-// Logs are the last lines that the process wrote, at most 200.
-func (p *Process) Logs() []string { return p.output.snapshot() }
+// Logs returns the last lines that the process wrote, at most 200.
+func (p *Process) Logs() []string { return p.output.copyLines() }
 
-// Restart ends the process and starts it again at once; it also brings a failed one back.
+// Restart ends the process and starts it again at once, also if it has failed.
 func (p *Process) Restart() {
 	select {
 	case p.again <- struct{}{}:
@@ -126,13 +125,13 @@ func (p *Process) Validate(ctx context.Context, c *pluginv1.Config) (schema.Diag
 	return schema.DiagnosticsFromProto(resp.GetDiagnostics()), nil
 }
 
-// Configure adds an instance, which later lives of the process get as well. With error diagnostics nothing has changed.
+// Configure adds an instance, which is also added after each restart. With error diagnostics nothing has changed.
 func (p *Process) Configure(ctx context.Context, c *pluginv1.Config) (schema.Diagnostics, error) {
 	l, err := p.Link()
 	if err != nil {
 		return nil, err
 	}
-	diags, err := p.configure(ctx, l, c)
+	diags, err := p.configureInstance(ctx, l, c)
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
@@ -148,7 +147,8 @@ func (p *Process) Configure(ctx context.Context, c *pluginv1.Config) (schema.Dia
 	return diags, nil
 }
 
-func (p *Process) configure(ctx context.Context, l *Link, c *pluginv1.Config) (schema.Diagnostics, error) {
+// configureInstance sends one configuration to the running process.
+func (p *Process) configureInstance(ctx context.Context, l *Link, c *pluginv1.Config) (schema.Diagnostics, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.startTimeout())
 	defer cancel()
 	resp, err := l.Plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
@@ -158,7 +158,7 @@ func (p *Process) configure(ctx context.Context, l *Link, c *pluginv1.Config) (s
 	return schema.DiagnosticsFromProto(resp.GetDiagnostics()), nil
 }
 
-// Remove ends an instance. A process that is not there has none, so that is no error.
+// Remove closes an instance. It is no error if the process does not run.
 func (p *Process) Remove(ctx context.Context, id string) error {
 	p.mu.Lock()
 	delete(p.configs, id)
@@ -172,6 +172,7 @@ func (p *Process) Remove(ctx context.Context, id string) error {
 	return err
 }
 
+// waitStarted waits for the end of the first start and returns its error.
 func (p *Process) waitStarted(ctx context.Context) error {
 	select {
 	case <-p.started:
@@ -183,6 +184,7 @@ func (p *Process) waitStarted(ctx context.Context) error {
 	return p.startErr
 }
 
+// setState sets state and message, and reports a change to OnState.
 func (p *Process) setState(s State, message string) {
 	p.mu.Lock()
 	changed := p.state != s || p.message != message
@@ -196,13 +198,16 @@ func (p *Process) setState(s State, message string) {
 	}
 }
 
-func (p *Process) log() hclog.Logger { return p.host.cfg.Logger.Named("plugin." + p.spec.Name) }
+// pluginLogger returns the logger of the host for this plugin.
+func (p *Process) pluginLogger() hclog.Logger {
+	return p.host.cfg.Logger.Named("plugin." + p.spec.Name)
+}
 
-// processLog is for go-plugin's own lines and for those of the plugin. That a process exited is told by this package.
-func (p *Process) processLog() hclog.Logger { return quiet{p.log()} }
+// goPluginLogger returns the logger for the lines of go-plugin and of the plugin.
+func (p *Process) goPluginLogger() hclog.Logger { return quiet{p.pluginLogger()} }
 
-// pause is how long to wait before the next start after crashes in a row.
-func (p *Process) pause(crashes int) time.Duration {
+// restartDelay returns the pause before the next start after a number of crashes in a row.
+func (p *Process) restartDelay(crashes int) time.Duration {
 	if crashes <= 1 {
 		return 0
 	}
@@ -211,4 +216,5 @@ func (p *Process) pause(crashes int) time.Duration {
 	return d - time.Duration(rand.Int64N(int64(d)/5+1))
 }
 
-func permanent(err error) bool { return errors.Is(err, errPermanent) }
+// isPermanent reports whether a restart does not solve err.
+func isPermanent(err error) bool { return errors.Is(err, errPermanent) }

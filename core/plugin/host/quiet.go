@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// quiet lowers go-plugin's own lines about an ordinary end of a process to Debug: the host reports ends itself, with
-// the reason. The plugin's lines pass.
+// quiet logs go-plugin's lines about the end of a process at the level Debug, since the host reports that itself, with the
+// reason. Other lines are unchanged.
 type quiet struct{ hclog.Logger }
 
 func (q quiet) Error(msg string, args ...any) {

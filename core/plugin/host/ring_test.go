@@ -9,41 +9,41 @@ import (
 
 func TestRing(t *testing.T) {
 	r := ring{redact: func(line string) string { return strings.ReplaceAll(line, "hush-hush", "[redacted]") }}
-	if r.last() != "" || len(r.snapshot()) != 0 {
+	if r.lastLine() != "" || len(r.copyLines()) != 0 {
 		t.Error("a new ring is not empty")
 	}
 	for i := range 300 {
 		fmt.Fprintf(&r, "line %d\n", i)
 	}
-	lines := r.snapshot()
-	if len(lines) != ringLines || lines[0] != "line 100" || r.last() != "line 299" {
-		t.Errorf("%d lines from %q to %q", len(lines), lines[0], r.last())
+	lines := r.copyLines()
+	if len(lines) != ringLines || lines[0] != "line 100" || r.lastLine() != "line 299" {
+		t.Errorf("%d lines from %q to %q", len(lines), lines[0], r.lastLine())
 	}
 	fmt.Fprint(&r, "half")
 	fmt.Fprint(&r, " a line\n\n")
-	if r.last() != "half a line" {
-		t.Errorf("last %q", r.last())
+	if r.lastLine() != "half a line" {
+		t.Errorf("last %q", r.lastLine())
 	}
 	_, _ = r.Write([]byte(strings.Repeat("x", 3*ringLineMax)))
-	for _, l := range r.snapshot() {
+	for _, l := range r.copyLines() {
 		if len(l) > ringLineMax {
 			t.Errorf("a line of %d bytes", len(l))
 		}
 	}
-	if len(r.last()) != 300 {
-		t.Errorf("last words of %d bytes", len(r.last()))
+	if len(r.lastLine()) != 300 {
+		t.Errorf("last words of %d bytes", len(r.lastLine()))
 	}
 	fmt.Fprint(&r, "\na hush-hush line\n")
-	if r.last() != "a [redacted] line" {
-		t.Errorf("a secret is kept: %q", r.last())
+	if r.lastLine() != "a [redacted] line" {
+		t.Errorf("a secret is kept: %q", r.lastLine())
 	}
-	r.reset()
-	if r.last() != "" || len(r.snapshot()) != ringLines {
+	r.startNewLife()
+	if r.lastLine() != "" || len(r.copyLines()) != ringLines {
 		t.Error("after reset: the last words of an earlier life, or its lines are gone")
 	}
 	fmt.Fprintln(&r, "new")
-	if r.last() != "new" {
-		t.Errorf("last %q", r.last())
+	if r.lastLine() != "new" {
+		t.Errorf("last %q", r.lastLine())
 	}
 }
 
@@ -59,7 +59,7 @@ func TestRingKeepsNoPartOfASecret(t *testing.T) {
 		}
 		fmt.Fprintln(&r)
 	}
-	for _, l := range r.snapshot() {
+	for _, l := range r.copyLines() {
 		if rest := strings.Trim(strings.ReplaceAll(l, "[redacted]", ""), "x"); strings.ContainsAny(rest, "hus-n") {
 			t.Fatalf("a line of %d bytes has a part of a secret: %q", len(l), rest)
 		}
@@ -81,7 +81,7 @@ func TestPause(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for range 50 {
-			if got := p.pause(tt.crashes); got < tt.min || got > tt.max {
+			if got := p.restartDelay(tt.crashes); got < tt.min || got > tt.max {
 				t.Errorf("after %d crashes: %s, want %s to %s", tt.crashes, got, tt.min, tt.max)
 			}
 		}

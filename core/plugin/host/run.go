@@ -16,23 +16,23 @@ import (
 
 const (
 	stopGrace = 2500 * time.Millisecond
-	// loopAfter crashes in a row are called a crash loop.
+	// loopAfter is the number of crashes in a row that are reported as a crash loop.
 	loopAfter = 5
 )
 
-// run is the process's life: start, watch, start again, until it is stopped.
-func (p *Process) run() {
+// superviseProcess starts the process, watches it and starts it again, until it is stopped.
+func (p *Process) superviseProcess() {
 	defer close(p.done)
 	crashes := 0
 	for p.ctx.Err() == nil {
 		p.setState(Starting, "")
-		readyAt, files := time.Now(), p.spec.fingerprint()
+		readyAt, files := time.Now(), p.spec.fileFingerprint()
 		link, err := p.bringUp()
-		p.report(err)
+		p.reportFirstStart(err)
 		if err == nil {
-			err = p.watch(link)
-			p.away(err)
-			p.kill(link, stopGrace)
+			err = p.watchLink(link)
+			p.stopServing(err)
+			p.endLink(link, stopGrace)
 		}
 		if p.ctx.Err() != nil {
 			break
@@ -43,21 +43,21 @@ func (p *Process) run() {
 		switch {
 		case errors.Is(err, errRestart):
 			crashes = 0
-			p.log().Info("restart on request")
-		case permanent(err):
-			p.fail(err, files)
+			p.pluginLogger().Info("restart on request")
+		case isPermanent(err):
+			p.waitForRepair(err, files)
 			crashes = 0
 		default:
 			crashes++
-			p.rest(err, crashes)
+			p.waitBeforeRestart(err, crashes)
 		}
 	}
 	p.setState(Stopped, "")
 }
 
-// bringUp starts the process and configures it.
+// bringUp starts the process and adds its instances.
 func (p *Process) bringUp() (*Link, error) {
-	link, err := p.launch(p.ctx)
+	link, err := p.startLink(p.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,21 +68,21 @@ func (p *Process) bringUp() (*Link, error) {
 	configs := slices.Collect(maps.Values(p.configs))
 	p.mu.Unlock()
 	p.setState(Configuring, "")
-	if err := p.restore(link, configs); err != nil {
-		p.kill(link, stopGrace)
+	if err := p.restoreInstances(link, configs); err != nil {
+		p.endLink(link, stopGrace)
 		return nil, err
 	}
 	p.link.Store(link)
-	p.settle()
-	p.log().Info("plugin is ready", "version", link.Describe.GetVersion(), "pid", link.PID)
+	p.setServing()
+	p.pluginLogger().Info("plugin is ready", "version", link.Describe.GetVersion(), "pid", link.PID)
 	return link, nil
 }
 
-// restore configures instances that were accepted before. One that is refused now, such as for a folder that is gone, is
-// tried again with each health check; the others serve.
-func (p *Process) restore(link *Link, configs []*pluginv1.Config) error {
+// restoreInstances configures instances that were accepted before. One that is refused now, such as for a missing folder,
+// is tried again after each health check; the others serve.
+func (p *Process) restoreInstances(link *Link, configs []*pluginv1.Config) error {
 	for _, c := range configs {
-		diags, err := p.configure(p.ctx, link, c)
+		diags, err := p.configureInstance(p.ctx, link, c)
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (p *Process) restore(link *Link, configs []*pluginv1.Config) error {
 	return nil
 }
 
-// settle says that the process serves, all of its instances or some.
-func (p *Process) settle() {
+// setServing sets the state Ready, or Degraded if the process lacks instances.
+func (p *Process) setServing() {
 	p.mu.Lock()
 	messages := slices.Sorted(maps.Values(p.refused))
 	p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *Process) settle() {
 	p.setState(Ready, "")
 }
 
-// refusedConfigs are those of the instances that the process does not have although it should.
+// refusedConfigs returns the configurations of the instances that the process has refused since its start.
 func (p *Process) refusedConfigs() (out []*pluginv1.Config) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,8 +120,8 @@ func (p *Process) refusedConfigs() (out []*pluginv1.Config) {
 	return out
 }
 
-// report tells the waiting Open calls how the first start went.
-func (p *Process) report(err error) {
+// reportFirstStart ends the wait of Open with the result of the first start. Later calls do nothing.
+func (p *Process) reportFirstStart(err error) {
 	select {
 	case <-p.started:
 	default:
@@ -134,8 +134,8 @@ func (p *Process) report(err error) {
 
 var errRestart = errors.New("restart requested")
 
-// watch returns when the process must be replaced, with the reason.
-func (p *Process) watch(link *Link) error {
+// watchLink checks the process until it must be replaced, and returns why.
+func (p *Process) watchLink(link *Link) error {
 	tick := time.NewTicker(p.host.cfg.PingInterval)
 	defer tick.Stop()
 	failures := 0
@@ -149,13 +149,13 @@ func (p *Process) watch(link *Link) error {
 			return errRestart
 		case <-tick.C:
 		}
-		err := p.ping(link)
+		err := p.checkHealth(link)
 		if err == nil {
-			err = p.restore(link, p.refusedConfigs())
+			err = p.restoreInstances(link, p.refusedConfigs())
 		}
 		if err == nil {
 			failures = 0
-			p.settle()
+			p.setServing()
 			continue
 		}
 		failures++
@@ -167,8 +167,8 @@ func (p *Process) watch(link *Link) error {
 	}
 }
 
-// ping asks for the health of the process; that of its instances is asked for by Health.
-func (p *Process) ping(link *Link) error {
+// checkHealth checks that the process answers. Health checks a single instance.
+func (p *Process) checkHealth(link *Link) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.host.cfg.PingTimeout)
 	defer cancel()
 	resp, err := grpc_health_v1.NewHealthClient(link.Conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "plugin"})
@@ -181,7 +181,7 @@ func (p *Process) ping(link *Link) error {
 	return nil
 }
 
-// Health asks the plugin about one instance. A state other than OK comes with a message.
+// Health asks the plugin for the health of one instance. A state other than OK has a message.
 func (p *Process) Health(ctx context.Context, id string) (*pluginv1.HealthResponse, error) {
 	l, err := p.Link()
 	if err != nil {
@@ -192,8 +192,9 @@ func (p *Process) Health(ctx context.Context, id string) (*pluginv1.HealthRespon
 	return l.Plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
 }
 
-// away takes the process out of service; its state must not promise what Link does not keep.
-func (p *Process) away(err error) {
+// stopServing sets the state of a process that has ended and makes Link fail. The state changes first, so that it is never
+// Ready without a Link.
+func (p *Process) stopServing(err error) {
 	switch {
 	case p.ctx.Err() != nil:
 	case errors.Is(err, errRestart):
@@ -204,12 +205,12 @@ func (p *Process) away(err error) {
 	p.link.Store(nil)
 }
 
-// fail waits for what only a person can mend: until a file of the plugin differs from tried, the fingerprint at the start
-// that failed, or until somebody asks for the plugin.
-func (p *Process) fail(err error, tried string) {
+// waitForRepair sets the state Failed and waits until a file of the plugin differs from tried, the fingerprint at the failed
+// start, or until Restart or Open.
+func (p *Process) waitForRepair(err error, tried string) {
 	p.forgetRequests()
 	p.setState(Failed, Reason(err))
-	p.log().Error("plugin has failed and is started again when its files change", "error", Reason(err))
+	p.pluginLogger().Error("plugin has failed and is started again when its files change", "error", Reason(err))
 	tick := time.NewTicker(p.host.cfg.FileInterval)
 	defer tick.Stop()
 	for {
@@ -221,7 +222,7 @@ func (p *Process) fail(err error, tried string) {
 		case <-p.sooner:
 			return
 		case <-tick.C:
-			if p.spec.fingerprint() != tried {
+			if p.spec.fileFingerprint() != tried {
 				return
 			}
 		}
@@ -236,16 +237,16 @@ func (p *Process) forgetRequests() {
 	}
 }
 
-// rest waits before the next start.
-func (p *Process) rest(err error, crashes int) {
-	pause := p.pause(crashes)
+// waitBeforeRestart sets the state Backoff and waits before the next start.
+func (p *Process) waitBeforeRestart(err error, crashes int) {
+	pause := p.restartDelay(crashes)
 	message := Reason(err)
 	if crashes >= loopAfter {
 		message = fmt.Sprintf("crash loop: %d exits in a row, next start in %s; %s", crashes, pause.Round(time.Second), message)
 	}
 	p.forgetRequests()
 	p.setState(Backoff, message)
-	p.log().Warn("plugin has ended", "reason", message, "restart_in", pause.Round(time.Millisecond))
+	p.pluginLogger().Warn("plugin has ended", "reason", message, "restart_in", pause.Round(time.Millisecond))
 	if pause == 0 {
 		return
 	}
@@ -257,7 +258,7 @@ func (p *Process) rest(err error, crashes int) {
 	}
 }
 
-// Reason is the text of an error of Open without the mark that a restart cannot cure it.
+// Reason returns the text of an error of Open, without errPermanent.
 func Reason(err error) string {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
@@ -270,8 +271,8 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// stop ends the process and waits until it is gone.
-func (p *Process) stop() {
+// stopProcess ends the process and waits for that.
+func (p *Process) stopProcess() {
 	if l := p.link.Load(); l != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 		_, _ = l.Plugin.Stop(ctx, &pluginv1.StopRequest{GraceMs: stopGrace.Milliseconds()})

@@ -27,11 +27,11 @@ const (
 // socketBase is a directory below which the host may make its own.
 type socketBase struct {
 	path string
-	// create allows to make the directory if it is missing.
+	// create reports whether the directory is made if it is missing.
 	create bool
 }
 
-// socketDirectory is the host's own directory. The lock marks it as used for as long as the process lives.
+// socketDirectory is the host's own directory. The lock marks it as used until the process ends.
 type socketDirectory struct {
 	path string
 	lock *os.File
@@ -57,7 +57,7 @@ func socketBases(cfg Config) []socketBase {
 }
 
 // newSocketDirectory makes a directory of an unguessable name below the first base that is safe and short enough, and
-// sweeps what dead cores left in that base. It logs why a configured base is not used.
+// removes from that base what ended cores have left. It logs why a configured base is not used.
 func newSocketDirectory(cfg Config) (*socketDirectory, error) {
 	var problems []error
 	for _, base := range socketBases(cfg) {
@@ -84,7 +84,7 @@ func (b socketBase) makeDirectory() (*socketDirectory, error) {
 	if n := len(base) + len(socketPrefix) + randomLength + len(socketSuffix); n > maxSocketPath {
 		return nil, fmt.Errorf("the path is too long for Unix sockets by %d bytes", n-maxSocketPath)
 	}
-	sweep(base)
+	removeStaleDirectories(base)
 	for range makeDirRetries {
 		dir := &socketDirectory{path: base + socketPrefix + strings.ToLower(rand.Text()[:randomLength])}
 		if err := os.Mkdir(dir.path, 0o700); errors.Is(err, fs.ErrExist) {
@@ -92,7 +92,7 @@ func (b socketBase) makeDirectory() (*socketDirectory, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		// A core that sweeps at this moment may have taken the directory for one of a dead core.
+		// Another core that starts at this moment may have removed the directory as that of an ended core.
 		if dir.lock, err = lockDirectory(dir.path); err != nil {
 			continue
 		}
@@ -128,8 +128,8 @@ func resolveBase(path string, create bool) (string, error) {
 	return resolved, checkParents(resolved)
 }
 
-// parents returns the directories from the root down to path.
-func parents(path string) []string {
+// parentDirectories returns the directories from the root down to path.
+func parentDirectories(path string) []string {
 	var out []string
 	for p := path; ; p = filepath.Dir(p) {
 		out = append(out, p)
@@ -141,16 +141,16 @@ func parents(path string) []string {
 	return out
 }
 
-// remove ends the use of the directory.
-func (d *socketDirectory) remove() {
+// removeDirectory removes the directory and releases its lock.
+func (d *socketDirectory) removeDirectory() {
 	_ = os.RemoveAll(d.path)
 	_ = d.lock.Close()
 }
 
 var socketDirName = regexp.MustCompile(`^patchbay-[a-z2-7]{12}$`)
 
-// sweep removes the directories of this user's cores that are gone: nobody holds their lock.
-func sweep(base string) {
+// removeStaleDirectories removes the directories of this user's cores that have ended, whose locks are free.
+func removeStaleDirectories(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
 		return

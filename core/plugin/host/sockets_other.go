@@ -4,7 +4,7 @@ package host
 
 import "os"
 
-// Where there are neither owners nor modes of files, the directory's unguessable name is all that protects it.
+// Without owners and modes of files only the unguessable name protects the directory.
 
 func checkParents(string) error { return nil }
 

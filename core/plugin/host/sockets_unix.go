@@ -16,7 +16,7 @@ import (
 // link, that belongs to root or to this user and that others may not write to, unless its sticky bit keeps them from
 // renaming what is not theirs.
 func checkParents(path string) error {
-	for _, p := range parents(path) {
+	for _, p := range parentDirectories(path) {
 		info, err := os.Lstat(p)
 		if err != nil {
 			return err

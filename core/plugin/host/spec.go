@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// Spec says how a plugin process is started. Two instances whose specs have the same Key share a process.
+// Spec is how a plugin process is started. Instances whose specs have the same Key share a process.
 type Spec struct {
 	// Name is the plugin's name, for logs and states.
 	Name string
 	// Path is the absolute path of the executable; Args follow it.
 	Path string
 	Args []string
-	// Env are KEY=VALUE pairs beyond the ones that every plugin gets. Nothing else is inherited.
+	// Env are KEY=VALUE pairs besides those that every plugin gets. Other variables are not inherited.
 	Env []string
 	// Digests are the pinned SHA-256 sums, in lower-case hex, of the executable and of every argument that is a file, by
-	// path. A file that is named here and differs keeps the plugin from being started.
+	// path. The plugin does not start if one of them differs.
 	Digests map[string]string
 	// MTLS encrypts the connection. It costs time at start and throughput later; a Unix socket in a private directory
 	// does not need it.
 	MTLS bool
 	// StartTimeout bounds a start until the plugin has described itself, and each of its configurations; 0 takes the host's.
 	StartTimeout time.Duration
-	// Isolate, if not empty, keeps others with the same spec out of the process.
+	// Isolate, if not empty, gives the process to the specs with the same value only.
 	Isolate string
 }
 
-// Key is equal for specs that may share a process. It holds no value of the environment in clear.
+// Key returns the same text for specs that may share a process. It shows no value of the environment.
 func (s Spec) Key() string {
 	h := sha256.New()
 	for _, part := range append(append([]string{s.Path, s.Isolate, fmt.Sprint(s.MTLS), fmt.Sprint(s.StartTimeout), fmt.Sprint(len(s.Args))}, s.Args...), s.Env...) {
@@ -81,7 +81,7 @@ func (s Spec) Verify() error {
 	return nil
 }
 
-// Files are the executable and the arguments that are files: what a lock file pins.
+// Files returns the executable and the arguments that are files, which a lock file pins.
 func (s Spec) Files() []string {
 	files := []string{s.Path}
 	for _, a := range s.Args {
@@ -92,8 +92,9 @@ func (s Spec) Files() []string {
 	return files
 }
 
-// fingerprint changes when one of the files of the spec is replaced, changed, removed or comes back. It reads none of them.
-func (s Spec) fingerprint() string {
+// fileFingerprint returns a text that differs after one of the files of the spec was replaced, changed, removed or restored.
+// It does not read them.
+func (s Spec) fileFingerprint() string {
 	var b strings.Builder
 	for _, path := range slices.Concat([]string{s.Path}, s.Args, sortedKeys(s.Digests)) {
 		if !filepath.IsAbs(path) {
@@ -109,7 +110,7 @@ func (s Spec) fingerprint() string {
 	return b.String()
 }
 
-// FileDigest is the SHA-256 sum of a file in lower-case hex.
+// FileDigest returns the SHA-256 sum of a file in lower-case hex.
 func FileDigest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -2,7 +2,7 @@ package host
 
 import "time"
 
-// State is where a plugin process stands in its life.
+// State is the state of a plugin process.
 type State string
 
 // The states. A process goes declared → starting → configuring → ready ⇄ degraded, after an exit through backoff to
@@ -19,22 +19,22 @@ const (
 	Stopped     State = "stopped"
 )
 
-// Serving tells whether calls are let through.
+// Serving reports whether the process takes calls.
 func (s State) Serving() bool { return s == Ready || s == Degraded }
 
-// Status is a picture of a process at one moment.
+// Status is the status of a process at one moment.
 type Status struct {
 	Name    string
 	Key     string
 	Version string
 	State   State
-	// Message explains a state that is not ready, in one sentence.
+	// Message explains a state other than Ready in one sentence.
 	Message string
 	// Since is when the state began.
 	Since time.Time
 	PID   int
 	// Restarts counts the starts after the first.
 	Restarts int
-	// Instances are the ids that the process is configured with.
+	// Instances holds the ids of the configured instances.
 	Instances []string
 }

@@ -65,7 +65,7 @@ func (h *CodeHost) SetResolution(input string, r codehost.Resolution) {
 func (h *CodeHost) AddHook(repo string, spec codehost.HookSpec) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.add(repo, spec).ID
+	return h.addHook(repo, spec).ID
 }
 
 // HooksOf are the hooks of a repository.
@@ -118,13 +118,13 @@ func CodeHostError(status int, after time.Duration) error {
 	case 429:
 		code = codes.ResourceExhausted
 	}
-	e := upstream(code, status, "codehost.example", "the code host answered with status "+strconv.Itoa(status))
+	e := upstreamError(code, status, "codehost.example", "the code host answered with status "+strconv.Itoa(status))
 	e.RetryAfter = after
 	return fault.FromPlugin(e)
 }
 
-// begin records a call and tells how it ends; the caller holds the lock.
-func (h *CodeHost) begin(ctx context.Context, c CodeHostCall) error {
+// beginCall records a call and returns the error that was asked for. The caller holds the lock.
+func (h *CodeHost) beginCall(ctx context.Context, c CodeHostCall) error {
 	if ctx.Err() != nil {
 		return fault.FromPlugin(ctx.Err())
 	}
@@ -142,7 +142,7 @@ func (h *CodeHost) begin(ctx context.Context, c CodeHostCall) error {
 func (h *CodeHost) Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.begin(ctx, CodeHostCall{Method: "resolve", Of: input, Token: token}); err != nil {
+	if err := h.beginCall(ctx, CodeHostCall{Method: "resolve", Of: input, Token: token}); err != nil {
 		return nil, err
 	}
 	r, ok := h.resolutions[input]
@@ -157,7 +157,7 @@ func (h *CodeHost) Resolve(ctx context.Context, token schema.Secret, input strin
 func (h *CodeHost) ParseWebhook(ctx context.Context, d codehost.Delivery) (*codehost.Webhook, error) {
 	h.mu.Lock()
 	parse := h.parse
-	err := h.begin(ctx, CodeHostCall{Method: "parse", Of: d.Event})
+	err := h.beginCall(ctx, CodeHostCall{Method: "parse", Of: d.Event})
 	h.mu.Unlock()
 	switch {
 	case err != nil:

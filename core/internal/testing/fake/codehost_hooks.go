@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// add makes a hook; the caller holds the lock.
-func (h *CodeHost) add(repo string, spec codehost.HookSpec) *codehost.Hook {
+// addHook makes a hook. The caller holds the lock.
+func (h *CodeHost) addHook(repo string, spec codehost.HookSpec) *codehost.Hook {
 	h.last++
 	hook := hookOf(strconv.Itoa(h.last), spec)
 	h.hooks[repo] = append(h.hooks[repo], hook)
@@ -22,8 +22,8 @@ func hookOf(id string, spec codehost.HookSpec) codehost.Hook {
 	return codehost.Hook{ID: id, URL: spec.URL, Events: slices.Clone(spec.Events), Active: spec.Active, ContentType: "json"}
 }
 
-// index is where a hook stands, or -1; the caller holds the lock.
-func (h *CodeHost) index(repo, id string) int {
+// hookIndex returns the index of a hook, or -1. The caller holds the lock.
+func (h *CodeHost) hookIndex(repo, id string) int {
 	return slices.IndexFunc(h.hooks[repo], func(k codehost.Hook) bool { return k.ID == id })
 }
 
@@ -31,7 +31,7 @@ func (h *CodeHost) index(repo, id string) int {
 func (h *CodeHost) Hooks(ctx context.Context, token schema.Secret, repo string) ([]codehost.Hook, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.begin(ctx, CodeHostCall{Method: "hooks", Of: repo, Token: token}); err != nil {
+	if err := h.beginCall(ctx, CodeHostCall{Method: "hooks", Of: repo, Token: token}); err != nil {
 		return nil, err
 	}
 	hooks, ok := h.hooks[repo]
@@ -45,7 +45,7 @@ func (h *CodeHost) Hooks(ctx context.Context, token schema.Secret, repo string) 
 func (h *CodeHost) CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (*codehost.Hook, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.begin(ctx, CodeHostCall{Method: "create", Of: repo, Spec: spec, Token: token}); err != nil {
+	if err := h.beginCall(ctx, CodeHostCall{Method: "create", Of: repo, Spec: spec, Token: token}); err != nil {
 		return nil, err
 	}
 	if _, ok := h.hooks[repo]; !ok {
@@ -54,17 +54,17 @@ func (h *CodeHost) CreateHook(ctx context.Context, token schema.Secret, repo str
 	if slices.ContainsFunc(h.hooks[repo], func(k codehost.Hook) bool { return k.URL == spec.URL && slices.Equal(k.Events, spec.Events) }) {
 		return nil, CodeHostError(422, 0)
 	}
-	return h.add(repo, spec), nil
+	return h.addHook(repo, spec), nil
 }
 
 // UpdateHook implements client.CodeHost.
 func (h *CodeHost) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec codehost.HookSpec) (*codehost.Hook, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.begin(ctx, CodeHostCall{Method: "update", Of: repo, ID: id, Spec: spec, Token: token}); err != nil {
+	if err := h.beginCall(ctx, CodeHostCall{Method: "update", Of: repo, ID: id, Spec: spec, Token: token}); err != nil {
 		return nil, err
 	}
-	i := h.index(repo, id)
+	i := h.hookIndex(repo, id)
 	if i < 0 {
 		return nil, CodeHostError(404, 0)
 	}
@@ -78,10 +78,10 @@ func (h *CodeHost) UpdateHook(ctx context.Context, token schema.Secret, repo, id
 func (h *CodeHost) DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.begin(ctx, CodeHostCall{Method: "delete", Of: repo, ID: id, Token: token}); err != nil {
+	if err := h.beginCall(ctx, CodeHostCall{Method: "delete", Of: repo, ID: id, Token: token}); err != nil {
 		return err
 	}
-	i := h.index(repo, id)
+	i := h.hookIndex(repo, id)
 	if i < 0 {
 		return CodeHostError(404, 0)
 	}

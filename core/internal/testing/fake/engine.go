@@ -84,10 +84,10 @@ func NewEngine() *Engine {
 func (e *Engine) AddImage(img engine.Image) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.add(&img)
+	e.addImage(&img)
 }
 
-func (e *Engine) add(img *engine.Image) {
+func (e *Engine) addImage(img *engine.Image) {
 	tags := img.RepoTags
 	kept := *img
 	kept.RepoTags = nil
@@ -121,10 +121,10 @@ func (e *Engine) Publish(ref string, img engine.Image) {
 func (e *Engine) AddContainer(c engine.Container) (id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.create(c).ID
+	return e.createContainer(c).ID
 }
 
-func (e *Engine) create(c engine.Container) *held {
+func (e *Engine) createContainer(c engine.Container) *held {
 	if c.ID == "" {
 		e.next++
 		c.ID = fmt.Sprintf("%064x", e.next)
@@ -154,13 +154,14 @@ func (e *Engine) RemoveContainer(id string) {
 func (e *Engine) ContainersOf(project, service string) (out []engine.Container) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, h := range e.of(project, service) {
+	for _, h := range e.containersOf(project, service) {
 		out = append(out, h.Container)
 	}
 	return out
 }
 
-func (e *Engine) of(project, service string) (out []*held) {
+// containersOf returns the containers of a service, or of a project if service is empty.
+func (e *Engine) containersOf(project, service string) (out []*held) {
 	for _, h := range e.containers {
 		if h.Labels[LabelProject] == project && (service == "" || h.Labels[LabelService] == service) {
 			out = append(out, h)
@@ -195,7 +196,7 @@ func (e *Engine) CallsOf(ops ...string) (out []string) {
 
 // Info implements client.Engine.
 func (e *Engine) Info(ctx context.Context, composeBin string) (*engine.Info, error) {
-	if err := e.enter(ctx, Call{Op: "info", Text: composeBin}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "info", Text: composeBin}); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
@@ -214,14 +215,14 @@ func (e *Engine) Info(ctx context.Context, composeBin string) (*engine.Info, err
 
 // Containers implements client.Engine.
 func (e *Engine) Containers(ctx context.Context, f engine.Filter) ([]engine.Container, error) {
-	if err := e.enter(ctx, Call{Op: "containers"}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "containers"}); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := []engine.Container{}
 	for _, h := range e.containers {
-		if matches(&h.Container, f) {
+		if matchesFilter(&h.Container, f) {
 			c := h.Container
 			c.Labels, c.Mounts = maps.Clone(c.Labels), slices.Clone(c.Mounts)
 			out = append(out, c)
@@ -230,7 +231,8 @@ func (e *Engine) Containers(ctx context.Context, f engine.Filter) ([]engine.Cont
 	return out, nil
 }
 
-func matches(c *engine.Container, f engine.Filter) bool {
+// matchesFilter reports whether a container is one that f asks for.
+func matchesFilter(c *engine.Container, f engine.Filter) bool {
 	for _, l := range f.Labels {
 		name, value, exact := strings.Cut(l, "=")
 		got, ok := c.Labels[name]
@@ -243,12 +245,12 @@ func matches(c *engine.Container, f engine.Filter) bool {
 
 // Inspect implements client.Engine. Each call takes one step of the container's script; the last one stays.
 func (e *Engine) Inspect(ctx context.Context, id string) (*engine.Detail, error) {
-	if err := e.enter(ctx, Call{Op: "inspect", Text: id}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "inspect", Text: id}); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	h, err := e.find(id)
+	h, err := e.findContainer(id)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +265,7 @@ func (e *Engine) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 	return &out, nil
 }
 
-func (e *Engine) find(id string) (*held, error) {
+func (e *Engine) findContainer(id string) (*held, error) {
 	for _, h := range e.containers {
 		if h.ID == id || h.Name == id {
 			return h, nil
@@ -274,20 +276,20 @@ func (e *Engine) find(id string) (*held, error) {
 
 // Images implements client.Engine.
 func (e *Engine) Images(ctx context.Context, refs []string) ([]*engine.Image, error) {
-	if err := e.enter(ctx, Call{Op: "images", Text: strings.Join(refs, " ")}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "images", Text: strings.Join(refs, " ")}); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := make([]*engine.Image, len(refs))
 	for i, ref := range refs {
-		out[i] = e.image(ref)
+		out[i] = e.findImage(ref)
 	}
 	return out, nil
 }
 
-// image is an image by id or name, with its names as they are now.
-func (e *Engine) image(ref string) *engine.Image {
+// findImage returns an image by id or name, with its present names.
+func (e *Engine) findImage(ref string) *engine.Image {
 	id := ref
 	if named, ok := e.names[ref]; ok {
 		id = named
@@ -308,14 +310,14 @@ func (e *Engine) image(ref string) *engine.Image {
 
 // Stats implements client.Engine.
 func (e *Engine) Stats(ctx context.Context, ids []string) ([]engine.Sample, error) {
-	if err := e.enter(ctx, Call{Op: "stats", Text: strings.Join(ids, " ")}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "stats", Text: strings.Join(ids, " ")}); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := []engine.Sample{}
 	for _, id := range ids {
-		h, err := e.find(id)
+		h, err := e.findContainer(id)
 		if s, ok := e.samples[id]; ok && err == nil && h.State == "running" {
 			out = append(out, s)
 		}
@@ -325,12 +327,12 @@ func (e *Engine) Stats(ctx context.Context, ids []string) ([]engine.Sample, erro
 
 // Tag implements client.Engine.
 func (e *Engine) Tag(ctx context.Context, image, ref string) error {
-	if err := e.enter(ctx, Call{Op: "tag", Text: image + " " + ref}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "tag", Text: image + " " + ref}); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	img := e.image(image)
+	img := e.findImage(image)
 	if img == nil {
 		return fault.FromPlugin(errs.NotFound("NOT_FOUND", "there is no image %s", image))
 	}

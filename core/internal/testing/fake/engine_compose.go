@@ -19,7 +19,7 @@ import (
 // Pull implements client.Engine: the image appears under the name that was asked for. What was not published does not
 // exist.
 func (e *Engine) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error) {
-	if err := e.enter(ctx, Call{Op: "pull", Text: req.Ref}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "pull", Text: req.Ref}); err != nil {
 		return nil, err
 	}
 	if err := req.Check(); err != nil {
@@ -42,16 +42,16 @@ func (e *Engine) Pull(ctx context.Context, req engine.PullRequest, send func(eng
 	if !strings.Contains(req.Ref, "@") {
 		img.RepoTags = []string{req.Ref}
 	}
-	e.add(&img)
-	e.emit(engine.Event{Type: "image", Action: "pull", ID: req.Ref, At: time.Now().UnixMilli()})
-	return e.image(img.ID), nil
+	e.addImage(&img)
+	e.sendEvent(engine.Event{Type: "image", Action: "pull", ID: req.Ref, At: time.Now().UnixMilli()})
+	return e.findImage(img.ID), nil
 }
 
 // Compose implements client.Engine. Services are known by the labels of their containers, and the image that one is to run
 // by the container's reference. Every action but stop begins with what engine.Repair says.
 func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
 	text := strings.Join(append([]string{req.Action, req.Project}, req.Services...), " ")
-	if err := e.enter(ctx, Call{Op: "compose", Text: text, Compose: &req}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "compose", Text: text, Compose: &req}); err != nil {
 		return nil, err
 	}
 	if err := req.Check(); err != nil {
@@ -63,11 +63,11 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	}
 	e.mu.Lock()
 	if req.Action != engine.ActionStop {
-		e.repair(req.Project)
+		e.repairProject(req.Project)
 	}
 	if leave := e.interruptions[req.Action]; len(leave) > 0 {
 		e.interruptions[req.Action] = leave[1:]
-		e.leave(&req, leave[0])
+		e.leaveInterrupted(&req, leave[0])
 		e.mu.Unlock()
 		return nil, fault.New(fault.PluginUnavailable, "The provider that answers this is not available.")
 	}
@@ -78,7 +78,7 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		out.Command = res.Command
 		return &out, nil
 	}
-	lines := e.act(&req, res)
+	lines := e.performAction(&req, res)
 	e.mu.Unlock()
 	for _, l := range lines {
 		if err := send(engine.Line{Text: l}); err != nil {
@@ -89,9 +89,9 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	return res, nil
 }
 
-func (e *Engine) act(req *engine.ComposeRequest, res *engine.ComposeResult) (lines []string) {
+func (e *Engine) performAction(req *engine.ComposeRequest, res *engine.ComposeResult) (lines []string) {
 	var all []*held
-	for _, h := range e.of(req.Project, "") {
+	for _, h := range e.containersOf(req.Project, "") {
 		if len(req.Services) == 0 || slices.Contains(req.Services, h.Labels[LabelService]) {
 			all = append(all, h)
 		}
@@ -103,64 +103,64 @@ func (e *Engine) act(req *engine.ComposeRequest, res *engine.ComposeResult) (lin
 	for _, h := range all {
 		switch req.Action {
 		case engine.ActionRecreate:
-			h = e.recreate(h, req.Force)
+			h = e.recreateContainer(h, req.Force)
 			lines = append(lines, fmt.Sprintf("Recreated %s", h.Name))
 		case engine.ActionStop:
-			e.change(h, "exited", "die")
+			e.changeState(h, "exited", "die")
 			lines = append(lines, "Stopped "+h.Name)
 		default:
-			e.change(h, "running", "start")
+			e.changeState(h, "running", "start")
 			lines = append(lines, "Started "+h.Name)
 		}
 	}
 	if req.Action != engine.ActionStop && req.Action != engine.ActionRestart {
 		for service, n := range req.Scale {
-			e.rescale(req.Project, service, n)
+			e.scaleService(req.Project, service, n)
 		}
 	}
 	return lines
 }
 
-func (e *Engine) change(h *held, state, action string) {
+func (e *Engine) changeState(h *held, state, action string) {
 	h.State, h.Health = state, ""
 	if state == "running" {
 		h.ExitCode, h.StartedAt, h.script = 0, time.Now().UnixMilli(), e.scripts[h.ImageID]
 	}
-	e.emit(engine.Event{Type: "container", Action: action, ID: h.ID, Labels: maps.Clone(h.Labels), At: time.Now().UnixMilli()})
+	e.sendEvent(engine.Event{Type: "container", Action: action, ID: h.ID, Labels: maps.Clone(h.Labels), At: time.Now().UnixMilli()})
 }
 
-// recreate swaps a container's image for what its reference names now; the container gets a new id. One that has that image
-// already is only started.
-func (e *Engine) recreate(h *held, force bool) *held {
+// recreateContainer replaces a container by one of the image that its reference names now, with a new id. A container that
+// has that image already is only started.
+func (e *Engine) recreateContainer(h *held, force bool) *held {
 	id := e.names[h.Image]
 	if id == "" {
 		id = h.ImageID
 	}
 	if id == h.ImageID && !force {
 		if h.State != "running" {
-			e.change(h, "running", "start")
+			e.changeState(h, "running", "start")
 		}
 		return h
 	}
 	e.containers = slices.DeleteFunc(e.containers, func(o *held) bool { return o == h })
-	e.change(h, "removing", "destroy")
+	e.changeState(h, "removing", "destroy")
 	c := h.Container
 	c.ID, c.ImageID, c.State, c.Status, c.CreatedAt = "", id, "", "", time.Now().Unix()
-	fresh := e.create(c)
+	fresh := e.createContainer(c)
 	fresh.RestartPolicy = h.RestartPolicy
-	e.change(fresh, "running", "start")
+	e.changeState(fresh, "running", "start")
 	return fresh
 }
 
-// mount finds a mount, and the name under which its contents are kept: mounts of one volume share them.
-func (e *Engine) mount(container, path string) (string, *engine.Mount, error) {
-	h, err := e.find(container)
+// findMount returns a mount and the name of its contents, which the mounts of one volume share.
+func (e *Engine) findMount(container, path string) (string, *engine.Mount, error) {
+	h, err := e.findContainer(container)
 	if err != nil {
 		return "", nil, err
 	}
 	for i := range h.Mounts {
 		if m := &h.Mounts[i]; m.Destination == path {
-			return key(&h.Container, m), m, nil
+			return contentKey(&h.Container, m), m, nil
 		}
 	}
 	return "", nil, fault.FromPlugin(errs.BadInput("NO_SUCH_MOUNT", "the container has no mount at %s", path))
@@ -168,11 +168,11 @@ func (e *Engine) mount(container, path string) (string, *engine.Mount, error) {
 
 // Archive implements client.Engine: it writes what SetContents or Restore has left.
 func (e *Engine) Archive(ctx context.Context, container, path string, w io.Writer) error {
-	if err := e.enter(ctx, Call{Op: "archive", Text: container + " " + path}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "archive", Text: container + " " + path}); err != nil {
 		return err
 	}
 	e.mu.Lock()
-	key, _, err := e.mount(container, path)
+	key, _, err := e.findMount(container, path)
 	raw := slices.Clone(e.contents[key])
 	e.mu.Unlock()
 	if err != nil {
@@ -184,13 +184,13 @@ func (e *Engine) Archive(ctx context.Context, container, path string, w io.Write
 
 // Restore implements client.Engine.
 func (e *Engine) Restore(ctx context.Context, container, path string, r io.Reader) error {
-	if err := e.enter(ctx, Call{Op: "restore", Text: container + " " + path}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "restore", Text: container + " " + path}); err != nil {
 		return err
 	}
 	e.mu.Lock()
-	name, m, err := e.mount(container, path)
+	name, m, err := e.findMount(container, path)
 	if err == nil {
-		err = e.replaceable(container, m)
+		err = e.checkReplaceable(container, m)
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -206,11 +206,11 @@ func (e *Engine) Restore(ctx context.Context, container, path string, r io.Reade
 	return nil
 }
 
-func (e *Engine) replaceable(container string, m *engine.Mount) error {
+func (e *Engine) checkReplaceable(container string, m *engine.Mount) error {
 	wrong := func(text string) error {
 		return fault.FromPlugin(errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "%s", text))
 	}
-	h, err := e.find(container)
+	h, err := e.findContainer(container)
 	switch {
 	case err != nil:
 		return err

@@ -41,8 +41,8 @@ func (e *Engine) InterruptCompose(action string, leftovers ...Leftover) {
 	e.interruptions[action] = append(e.interruptions[action], leftovers...)
 }
 
-func (e *Engine) leave(req *engine.ComposeRequest, state Leftover) {
-	for _, old := range slices.Clone(e.of(req.Project, "")) {
+func (e *Engine) leaveInterrupted(req *engine.ComposeRequest, state Leftover) {
+	for _, old := range slices.Clone(e.containersOf(req.Project, "")) {
 		if len(req.Services) > 0 && !slices.Contains(req.Services, old.Labels[LabelService]) {
 			continue
 		}
@@ -50,12 +50,12 @@ func (e *Engine) leave(req *engine.ComposeRequest, state Leftover) {
 		replacement := func(name, state string) {
 			c := old.Container
 			c.ID, c.Name, c.ImageID, c.State, c.Labels = "", name, e.names[old.Image], state, maps.Clone(old.Labels)
-			e.create(c)
+			e.createContainer(c)
 		}
 		switch state {
 		case FirstRenamed, FirstCreated, FirstStarted:
 			old.Name = temporary
-			e.change(old, "exited", "die")
+			e.changeState(old, "exited", "die")
 			if state == FirstCreated {
 				replacement(name, "created")
 			}
@@ -65,7 +65,7 @@ func (e *Engine) leave(req *engine.ComposeRequest, state Leftover) {
 		case SecondCreated, SecondStopped:
 			replacement(temporary, "created")
 			if state == SecondStopped {
-				e.change(old, "exited", "die")
+				e.changeState(old, "exited", "die")
 			}
 		case SecondRemoved, SecondRenamed:
 			e.containers = slices.DeleteFunc(e.containers, func(o *held) bool { return o == old })
@@ -77,10 +77,10 @@ func (e *Engine) leave(req *engine.ComposeRequest, state Leftover) {
 	}
 }
 
-// repair does what engine.Repair says about a project.
-func (e *Engine) repair(project string) {
+// repairProject does what engine.Repair describes.
+func (e *Engine) repairProject(project string) {
 	var list []engine.Container
-	for _, h := range e.of(project, "") {
+	for _, h := range e.containersOf(project, "") {
 		list = append(list, h.Container)
 	}
 	repairs := engine.Repair(list)
@@ -88,15 +88,15 @@ func (e *Engine) repair(project string) {
 		e.containers = slices.DeleteFunc(e.containers, func(h *held) bool { return h.ID == c.ID })
 	}
 	for id, name := range repairs.Rename {
-		if h, err := e.find(id); err == nil {
+		if h, err := e.findContainer(id); err == nil {
 			h.Name = name
 		}
 	}
 }
 
-// rescale brings a service to a number of containers. New ones are copies of the first.
-func (e *Engine) rescale(project, service string, n int) {
-	list := e.of(project, service)
+// scaleService gives a service a number of containers. New ones are copies of the first.
+func (e *Engine) scaleService(project, service string, n int) {
+	list := e.containersOf(project, service)
 	if len(list) == 0 {
 		return
 	}
@@ -108,6 +108,6 @@ func (e *Engine) rescale(project, service string, n int) {
 		c.ID, c.Labels = "", maps.Clone(c.Labels)
 		c.Labels[engine.LabelNumber] = strconv.Itoa(i)
 		c.Name = fmt.Sprintf("%s%d", strings.TrimRight(c.Name, "0123456789"), i)
-		e.create(c)
+		e.createContainer(c)
 	}
 }

@@ -12,21 +12,21 @@ import (
 // Step changes what Inspect says of a container.
 type Step func(*engine.Detail)
 
-func state(state, health string) Step {
+func stepTo(state, health string) Step {
 	return func(d *engine.Detail) { d.State, d.Health = state, health }
 }
 
 // Healthy, Unhealthy and Starting are states of a container with a health check; Running is one without.
-func Healthy() Step { return state("running", "healthy") }
+func Healthy() Step { return stepTo("running", "healthy") }
 
 // Unhealthy is a container whose health check fails.
-func Unhealthy() Step { return state("running", "unhealthy") }
+func Unhealthy() Step { return stepTo("running", "unhealthy") }
 
 // Starting is a container whose health check has not succeeded yet.
-func Starting() Step { return state("running", "starting") }
+func Starting() Step { return stepTo("running", "starting") }
 
 // Running is a container that runs and has no health check.
-func Running() Step { return state("running", "") }
+func Running() Step { return stepTo("running", "") }
 
 // Exited is a container that has ended.
 func Exited(code int) Step {
@@ -50,7 +50,7 @@ func (e *Engine) ScriptImage(imageID string, steps ...Step) {
 func (e *Engine) ScriptContainer(id string, steps ...Step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if h, err := e.find(id); err == nil {
+	if h, err := e.findContainer(id); err == nil {
 		h.script = steps
 	}
 }
@@ -80,7 +80,7 @@ func (e *Engine) SetSample(s engine.Sample) {
 func (e *Engine) SetContents(container, path string, raw []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if key, _, err := e.mount(container, path); err == nil {
+	if key, _, err := e.findMount(container, path); err == nil {
 		e.contents[key] = raw
 	}
 }
@@ -89,7 +89,7 @@ func (e *Engine) SetContents(container, path string, raw []byte) {
 func (e *Engine) Contents(container, path string) []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key, _, _ := e.mount(container, path)
+	key, _, _ := e.findMount(container, path)
 	return slices.Clone(e.contents[key])
 }
 
@@ -126,13 +126,13 @@ func (e *Engine) Hold(op string) (entered <-chan struct{}, release func()) {
 func (e *Engine) Emit(ev engine.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.emit(ev)
+	e.sendEvent(ev)
 }
 
-// maxWaiting is how many events a slow listener may be behind; more are lost for it.
+// maxWaiting is how many events wait for a slow listener; further ones are dropped.
 const maxWaiting = 1000
 
-func (e *Engine) emit(ev engine.Event) {
+func (e *Engine) sendEvent(ev engine.Event) {
 	for _, l := range e.listeners {
 		select {
 		case l <- ev:
@@ -143,7 +143,7 @@ func (e *Engine) emit(ev engine.Event) {
 
 // Events implements client.Engine.
 func (e *Engine) Events(ctx context.Context, send func(engine.Event) error) error {
-	if err := e.enter(ctx, Call{Op: "events"}); err != nil {
+	if err := e.beginCall(ctx, Call{Op: "events"}); err != nil {
 		return err
 	}
 	own := make(chan engine.Event, maxWaiting)
@@ -172,8 +172,8 @@ func (e *Engine) Events(ctx context.Context, send func(engine.Event) error) erro
 	}
 }
 
-// enter notes a call, holds it up and fails it, as was asked.
-func (e *Engine) enter(ctx context.Context, c Call) error {
+// beginCall records a call, delays it and returns an error, as was asked for.
+func (e *Engine) beginCall(ctx context.Context, c Call) error {
 	e.mu.Lock()
 	e.calls = append(e.calls, c)
 	names := []string{c.Op}
@@ -205,7 +205,8 @@ func (e *Engine) enter(ctx context.Context, c Call) error {
 	return err
 }
 
-func key(c *engine.Container, m *engine.Mount) string {
+// contentKey returns the name of a mount's contents.
+func contentKey(c *engine.Container, m *engine.Mount) string {
 	switch {
 	case m.Name != "":
 		return m.Type + ":" + m.Name

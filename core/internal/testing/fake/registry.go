@@ -116,8 +116,8 @@ func (r *Registry) Calls() []RegistryCall {
 	return slices.Clone(r.calls)
 }
 
-// begin records a call and returns with the lock held, or with the call's error and without the lock.
-func (r *Registry) begin(ctx context.Context, c RegistryCall) error {
+// beginCall records a call and returns with the lock held, or with the call's error and without the lock.
+func (r *Registry) beginCall(ctx context.Context, c RegistryCall) error {
 	r.mu.Lock()
 	before := r.before
 	r.mu.Unlock()
@@ -140,8 +140,8 @@ func (r *Registry) begin(ctx context.Context, c RegistryCall) error {
 	return c.Err
 }
 
-// find looks a reference up: by its tag, or by a digest that one of the repository's tags stands for.
-func (r *Registry) find(ref string) (Image, error) {
+// findImage returns the image of a reference, by its tag or by a digest that one of the repository's tags has.
+func (r *Registry) findImage(ref string) (Image, error) {
 	if repository, digest, ok := strings.Cut(ref, "@"); ok {
 		for _, image := range r.images[repository] {
 			if image.Digest == digest || slices.ContainsFunc(image.Platforms, func(p registry.Platform) bool { return p.Digest == digest }) {
@@ -161,7 +161,7 @@ func (r *Registry) find(ref string) (Image, error) {
 	return image, nil
 }
 
-func upstream(code codes.Code, status int, ref, text string) *errs.Error {
+func upstreamError(code codes.Code, status int, ref, text string) *errs.Error {
 	host, _, _ := strings.Cut(ref, "/")
 	e := errs.New(errs.Upstream, code, errs.ReasonStatus, "%s", fmt.Sprintf("%s: %s", ref, text))
 	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(status), Host: host}

@@ -16,17 +16,17 @@ import (
 
 // RegistryMissing is the error for what does not exist.
 func RegistryMissing(ref string) error {
-	return fault.FromPlugin(upstream(codes.NotFound, 404, ref, "there is no such image"))
+	return fault.FromPlugin(upstreamError(codes.NotFound, 404, ref, "there is no such image"))
 }
 
 // RegistryDenied is the error of a registry that wants other credentials.
 func RegistryDenied(ref string) error {
-	return fault.FromPlugin(upstream(codes.Unauthenticated, 401, ref, "the registry wants credentials"))
+	return fault.FromPlugin(upstreamError(codes.Unauthenticated, 401, ref, "the registry wants credentials"))
 }
 
 // RegistryLimited is the error of a registry that limits requests; 0 means that it did not say for how long.
 func RegistryLimited(ref string, after time.Duration) error {
-	e := upstream(codes.ResourceExhausted, 429, ref, "the registry limits requests")
+	e := upstreamError(codes.ResourceExhausted, 429, ref, "the registry limits requests")
 	e.RetryAfter = after
 	return fault.FromPlugin(e)
 }
@@ -43,11 +43,11 @@ func (r *Registry) Hosts(context.Context) ([]string, error) { return slices.Clon
 // Resolve implements client.Registry.
 func (r *Registry) Resolve(ctx context.Context, req registry.ResolveRequest) (*registry.Resolved, error) {
 	c := RegistryCall{Method: "resolve", Ref: req.Ref, Known: slices.Clone(req.Known), Platform: req.Platform, DockerConfig: req.DockerConfig}
-	if err := r.begin(ctx, c); err != nil {
+	if err := r.beginCall(ctx, c); err != nil {
 		return nil, err
 	}
 	defer r.mu.Unlock()
-	image, err := r.find(req.Ref)
+	image, err := r.findImage(req.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func (r *Registry) Resolve(ctx context.Context, req registry.ResolveRequest) (*r
 		return out, nil
 	}
 	out.Detailed, out.Platforms = true, slices.Clone(image.Platforms)
-	out.PlatformDigest = choose(image.Platforms, req.Platform)
+	out.PlatformDigest = choosePlatform(image.Platforms, req.Platform)
 	return out, nil
 }
 
-// choose finds the exact platform, or the only one of the same os and architecture.
-func choose(all []registry.Platform, platform string) string {
+// choosePlatform returns the exact platform, or the only one of the same os and architecture.
+func choosePlatform(all []registry.Platform, platform string) string {
 	var close []registry.Platform
 	for _, p := range all {
 		if p.String() == platform {
@@ -82,7 +82,7 @@ func choose(all []registry.Platform, platform string) string {
 
 // Tags implements client.Registry. Cursors are numbers.
 func (r *Registry) Tags(ctx context.Context, req registry.TagsRequest) (*registry.TagsPage, error) {
-	if err := r.begin(ctx, RegistryCall{Method: "tags", Ref: req.Repository, DockerConfig: req.DockerConfig}); err != nil {
+	if err := r.beginCall(ctx, RegistryCall{Method: "tags", Ref: req.Repository, DockerConfig: req.DockerConfig}); err != nil {
 		return nil, err
 	}
 	defer r.mu.Unlock()
@@ -103,11 +103,11 @@ func (r *Registry) Tags(ctx context.Context, req registry.TagsRequest) (*registr
 // Config implements client.Registry.
 func (r *Registry) Config(ctx context.Context, req registry.ConfigRequest) (*registry.ImageConfig, error) {
 	c := RegistryCall{Method: "config", Ref: req.Ref, Platform: req.Platform, DockerConfig: req.DockerConfig}
-	if err := r.begin(ctx, c); err != nil {
+	if err := r.beginCall(ctx, c); err != nil {
 		return nil, err
 	}
 	defer r.mu.Unlock()
-	image, err := r.find(req.Ref)
+	image, err := r.findImage(req.Ref)
 	if err != nil {
 		return nil, err
 	}

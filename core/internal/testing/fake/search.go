@@ -83,7 +83,7 @@ func (s *Search) Describe() (*search.Descriptor, error) {
 	return s.descriptor, s.describe
 }
 
-func (s *Search) next(req *search.Request) Answer {
+func (s *Search) nextAnswer(req *search.Request) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := *req
@@ -100,7 +100,7 @@ func (s *Search) next(req *search.Request) Answer {
 	return queue[0]
 }
 
-func (a Answer) give(ctx context.Context, req *search.Request) (*search.Response, error) {
+func (a Answer) respond(ctx context.Context, req *search.Request) (*search.Response, error) {
 	if ctx.Err() != nil {
 		return nil, fault.FromPlugin(ctx.Err())
 	}
@@ -117,7 +117,7 @@ func (a Answer) give(ctx context.Context, req *search.Request) (*search.Response
 
 // Invoke implements client.Search.
 func (s *Search) Invoke(ctx context.Context, req *search.Request) (*search.Reply, error) {
-	resp, err := s.next(req).give(ctx, req)
+	resp, err := s.nextAnswer(req).respond(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func (s *Search) Invoke(ctx context.Context, req *search.Request) (*search.Reply
 
 // Stream implements client.Search. An answer without Chunks sends its body as one chunk.
 func (s *Search) Stream(ctx context.Context, req *search.Request) (client.SearchStream, error) {
-	a := s.next(req)
-	resp, err := a.give(ctx, req)
+	a := s.nextAnswer(req)
+	resp, err := a.respond(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -33,44 +33,44 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 	case OpPanic:
 		panic("as asked")
 	case OpHang:
-		return nil, b.hang(ctx)
+		return nil, b.hangCall(ctx)
 	case OpHanging:
-		return answer(fmt.Appendf(nil, "%d", b.hanging.Load())), nil
+		return jsonResponse(fmt.Appendf(nil, "%d", b.hanging.Load())), nil
 	case OpSlow:
-		return b.slow(ctx, req)
+		return b.answerSlowly(ctx, req)
 	case OpBig:
-		return answer(make([]byte, 20<<20)), nil
+		return jsonResponse(make([]byte, 20<<20)), nil
 	case OpCrash:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	case OpEnv:
 		raw, err := json.Marshal(os.Environ())
-		return answer(raw), err
+		return jsonResponse(raw), err
 	case OpGrandchild:
-		return grandchild(string(req.Body) == BindToParent)
+		return startGrandchild(string(req.Body) == BindToParent)
 	case OpDaemon:
-		return daemon()
+		return startDaemon()
 	case OpFail:
-		return nil, fail()
+		return nil, failAs()
 	case OpPID:
-		return answer(fmt.Appendf(nil, "%d", os.Getpid())), nil
+		return jsonResponse(fmt.Appendf(nil, "%d", os.Getpid())), nil
 	case OpLog:
 		b.log.Warn(string(req.Body))
 	}
 	if len(req.Body) > 0 {
-		return answer(append([]byte(nil), req.Body...)), nil
+		return jsonResponse(append([]byte(nil), req.Body...)), nil
 	}
-	return answer([]byte(b.cfg.Answer)), nil
+	return jsonResponse([]byte(b.cfg.Answer)), nil
 }
 
-func (b *backend) hang(ctx context.Context) error {
+func (b *backend) hangCall(ctx context.Context) error {
 	b.hanging.Add(1)
 	defer b.hanging.Add(-1)
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (b *backend) slow(ctx context.Context, req *search.Request) (*search.Response, error) {
+func (b *backend) answerSlowly(ctx context.Context, req *search.Request) (*search.Response, error) {
 	var text string
 	if err := json.Unmarshal(req.Body, &text); err != nil {
 		return nil, errs.BadInput("NO_DURATION", "the body is no string")
@@ -83,20 +83,20 @@ func (b *backend) slow(ctx context.Context, req *search.Request) (*search.Respon
 	defer b.hanging.Add(-1)
 	select {
 	case <-time.After(d):
-		return answer([]byte(b.cfg.Answer)), nil
+		return jsonResponse([]byte(b.cfg.Answer)), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func fail() error {
+func failAs() error {
 	e := errs.Unavailable(errs.ReasonConnect, "no route to the upstream")
 	e.Code, e.RetryAfter = codes.Unavailable, 7*time.Second
 	return e
 }
 
-// daemon starts a process in a session of its own with the plugin's standard output and error.
-func daemon() (*search.Response, error) {
+// startDaemon starts a process in a session of its own with the plugin's standard output and error.
+func startDaemon() (*search.Response, error) {
 	cmd := exec.Command("sleep", "60")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -104,14 +104,14 @@ func daemon() (*search.Response, error) {
 		return nil, err
 	}
 	go func() { _ = cmd.Wait() }()
-	return answer(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
+	return jsonResponse(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
 }
 
-// grandchild starts a process. A process that is bound dies with the thread that started it, so that thread is kept.
-func grandchild(bound bool) (*search.Response, error) {
+// startGrandchild starts a process. A process that is bound dies with the thread that started it, so that thread is kept.
+func startGrandchild(bound bool) (*search.Response, error) {
 	cmd := exec.Command("sleep", "60")
 	if bound {
-		bind(cmd)
+		bindToParent(cmd)
 	}
 	started := make(chan error)
 	go func() {
@@ -122,10 +122,10 @@ func grandchild(bound bool) (*search.Response, error) {
 	if err := <-started; err != nil {
 		return nil, err
 	}
-	return answer(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
+	return jsonResponse(fmt.Appendf(nil, "%d", cmd.Process.Pid)), nil
 }
 
-func answer(body []byte) *search.Response {
+func jsonResponse(body []byte) *search.Response {
 	return &search.Response{Head: search.Head{Status: 200, ContentType: "application/json"}, Body: body}
 }
 
@@ -140,9 +140,9 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 		case "panic":
 			panic("as asked")
 		case "fail":
-			return nil, fail()
+			return nil, failAs()
 		case "hang":
-			return nil, b.hang(ctx)
+			return nil, b.hangCall(ctx)
 		}
 		if _, err := fmt.Fprintf(w, "data: %s\n\n", word); err != nil {
 			return nil, err

@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// bind makes the process die with the thread that starts it.
-func bind(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// bindToParent makes the process die with the thread that starts it.
+func bindToParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

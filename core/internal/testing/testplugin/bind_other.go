@@ -4,5 +4,5 @@ package testplugin
 
 import "os/exec"
 
-// bind does nothing where the kernel cannot do it.
-func bind(*exec.Cmd) {}
+// bindToParent does nothing where the kernel cannot do it.
+func bindToParent(*exec.Cmd) {}

@@ -37,7 +37,7 @@ func enginePlugin() framework.Plugin {
 
 type containerEngine struct{ endless chan struct{} }
 
-func (c *containerEngine) obey(ctx context.Context, name string) error {
+func (c *containerEngine) behaveAs(ctx context.Context, name string) error {
 	switch name {
 	case Hanging:
 		<-ctx.Done()
@@ -50,8 +50,8 @@ func (c *containerEngine) obey(ctx context.Context, name string) error {
 	return nil
 }
 
-// forever calls do until it fails or ctx ends.
-func (c *containerEngine) forever(ctx context.Context, do func() error) error {
+// streamForever calls do until it fails or ctx ends.
+func (c *containerEngine) streamForever(ctx context.Context, do func() error) error {
 	c.endless <- struct{}{}
 	defer func() { <-c.endless }()
 	for ctx.Err() == nil {
@@ -75,7 +75,7 @@ func (c *containerEngine) Containers(context.Context, engine.Filter) ([]engine.C
 }
 
 func (c *containerEngine) Inspect(ctx context.Context, id string) (*engine.Detail, error) {
-	return &engine.Detail{Container: engine.Container{ID: id}}, c.obey(ctx, id)
+	return &engine.Detail{Container: engine.Container{ID: id}}, c.behaveAs(ctx, id)
 }
 
 func (c *containerEngine) Images(_ context.Context, refs []string) ([]*engine.Image, error) {
@@ -91,14 +91,14 @@ func (c *containerEngine) Images(_ context.Context, refs []string) ([]*engine.Im
 func (c *containerEngine) Stats(context.Context, []string) ([]engine.Sample, error) { return nil, nil }
 
 func (c *containerEngine) Events(ctx context.Context, send func(engine.Event) error) error {
-	return c.forever(ctx, func() error { return send(engine.Event{Type: engine.EventReady}) })
+	return c.streamForever(ctx, func() error { return send(engine.Event{Type: engine.EventReady}) })
 }
 
 func (c *containerEngine) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error) {
 	if req.Ref == Endless {
-		return nil, c.forever(ctx, func() error { return send(engine.PullProgress{}) })
+		return nil, c.streamForever(ctx, func() error { return send(engine.PullProgress{}) })
 	}
-	return &engine.Image{ID: req.Ref}, c.obey(ctx, req.Ref)
+	return &engine.Image{ID: req.Ref}, c.behaveAs(ctx, req.Ref)
 }
 
 func (c *containerEngine) Tag(context.Context, string, string) error { return nil }
@@ -110,9 +110,9 @@ func (c *containerEngine) Compose(_ context.Context, req engine.ComposeRequest, 
 
 func (c *containerEngine) Archive(ctx context.Context, container, _ string, w io.Writer) error {
 	if container == Endless {
-		return c.forever(ctx, func() error { _, err := w.Write(make([]byte, 1<<16)); return err })
+		return c.streamForever(ctx, func() error { _, err := w.Write(make([]byte, 1<<16)); return err })
 	}
-	if err := c.obey(ctx, container); err != nil {
+	if err := c.behaveAs(ctx, container); err != nil {
 		return err
 	}
 	_, err := w.Write(make([]byte, 1<<20))
@@ -120,7 +120,7 @@ func (c *containerEngine) Archive(ctx context.Context, container, _ string, w io
 }
 
 func (c *containerEngine) Restore(ctx context.Context, container, _ string, r io.Reader) error {
-	if err := c.obey(ctx, container); err != nil {
+	if err := c.behaveAs(ctx, container); err != nil {
 		return err
 	}
 	n, err := io.Copy(io.Discard, r)

@@ -25,14 +25,14 @@ type Config struct {
 }
 
 // Plugin is the declaration.
-func Plugin() framework.Plugin { return declare(definition()) }
+func Plugin() framework.Plugin { return declarePlugin(baseDefinition()) }
 
-func declare(def search.Definition[Config]) framework.Plugin {
+func declarePlugin(def search.Definition[Config]) framework.Plugin {
 	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{search.New(def)}}
 }
 
-func definition() search.Definition[Config] {
-	def := search.Definition[Config]{Stream: true, KeyStatus: true, Build: build}
+func baseDefinition() search.Definition[Config] {
+	def := search.Definition[Config]{Stream: true, KeyStatus: true, Build: buildBackend}
 	for _, op := range []string{
 		OpEcho, OpPanic, OpHang, OpHanging, OpBig, OpCrash, OpEnv, OpGrandchild, OpDaemon, OpFail, OpSlow, OpPID, OpLog,
 	} {
@@ -41,7 +41,7 @@ func definition() search.Definition[Config] {
 	return def
 }
 
-func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
+func buildBackend(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	if cfg.Reject {
 		return nil, schema.Errorf(schema.At("reject"), "rejected as asked")
 	}
@@ -59,10 +59,10 @@ func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 
 // exclusivePlugin locks the data directory of an instance for as long as it is open.
 func exclusivePlugin() framework.Plugin {
-	def := definition()
+	def := baseDefinition()
 	def.DataDir, def.Exclusive = true, true
 	def.Build = func(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
-		open, diags := build(inst, cfg)
+		open, diags := buildBackend(inst, cfg)
 		if diags.HasErrors() {
 			return nil, diags
 		}
@@ -79,7 +79,7 @@ func exclusivePlugin() framework.Plugin {
 			return &locked{backend: b.(*backend), path: lock}, f.Close()
 		}, nil
 	}
-	return declare(def)
+	return declarePlugin(def)
 }
 
 type locked struct {

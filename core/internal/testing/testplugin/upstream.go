@@ -41,7 +41,7 @@ func upstreamPlugin() framework.Plugin {
 	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{registry.New(reg), codehost.New(host)}}
 }
 
-func end(ctx context.Context, text string) error {
+func endAs(ctx context.Context, text string) error {
 	code := map[string]codes.Code{EndLimited: codes.ResourceExhausted, EndDenied: codes.Unauthenticated, EndMissing: codes.NotFound, EndDown: codes.Unavailable}
 	for word, c := range code {
 		if strings.HasSuffix(text, word) {
@@ -75,19 +75,19 @@ func (images) Resolve(ctx context.Context, req registry.ResolveRequest) (*regist
 	return &registry.Resolved{
 		Digest: "sha256:1", MediaType: req.DockerConfig, Detailed: true, PlatformDigest: strings.Join(req.Known, ","),
 		Platforms: []registry.Platform{{OS: "linux", Arch: "arm64", Variant: "v8", Digest: "sha256:2"}},
-	}, end(ctx, req.Ref)
+	}, endAs(ctx, req.Ref)
 }
 
 // Tags implements registry.Registry.
 func (images) Tags(ctx context.Context, req registry.TagsRequest) (*registry.TagsPage, error) {
-	return &registry.TagsPage{Tags: []string{"a", req.Cursor}, Next: "next"}, end(ctx, req.Repository)
+	return &registry.TagsPage{Tags: []string{"a", req.Cursor}, Next: "next"}, endAs(ctx, req.Repository)
 }
 
 // Config implements registry.Registry.
 func (images) Config(ctx context.Context, req registry.ConfigRequest) (*registry.ImageConfig, error) {
 	return &registry.ImageConfig{
 		Digest: "sha256:2", OS: "linux", Arch: req.Platform, Labels: map[string]string{"a": "b"}, Created: time.UnixMilli(1_700_000_000_123).UTC(),
-	}, end(ctx, req.Ref)
+	}, endAs(ctx, req.Ref)
 }
 
 // Credentials implements registry.Registry.
@@ -100,12 +100,12 @@ type repos struct{}
 // Resolve implements codehost.CodeHost.
 func (repos) Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error) {
 	repo := codehost.Repo{FullName: "a/b", Visibility: token.Reveal(), LastActivity: time.UnixMilli(1_700_000_000_123).UTC()}
-	return &codehost.Resolution{Kind: codehost.KindOwner, Owner: "a", Repos: []codehost.Repo{repo}, Warnings: []string{"w"}}, end(ctx, input)
+	return &codehost.Resolution{Kind: codehost.KindOwner, Owner: "a", Repos: []codehost.Repo{repo}, Warnings: []string{"w"}}, endAs(ctx, input)
 }
 
 // Hooks implements codehost.CodeHost.
 func (repos) Hooks(ctx context.Context, _ schema.Secret, repo string) ([]codehost.Hook, error) {
-	return []codehost.Hook{{ID: "1", URL: "https://one.example/", Events: []string{"package"}, Active: true, ContentType: "json"}}, end(ctx, repo)
+	return []codehost.Hook{{ID: "1", URL: "https://one.example/", Events: []string{"package"}, Active: true, ContentType: "json"}}, endAs(ctx, repo)
 }
 
 // CreateHook implements codehost.CodeHost.
@@ -115,12 +115,12 @@ func (r repos) CreateHook(ctx context.Context, token schema.Secret, repo string,
 
 // UpdateHook implements codehost.CodeHost.
 func (repos) UpdateHook(ctx context.Context, _ schema.Secret, repo, id string, spec codehost.HookSpec) (*codehost.Hook, error) {
-	return &codehost.Hook{ID: id, URL: spec.URL, Events: spec.Events, Active: spec.Active, ContentType: spec.Secret.Reveal()}, end(ctx, repo)
+	return &codehost.Hook{ID: id, URL: spec.URL, Events: spec.Events, Active: spec.Active, ContentType: spec.Secret.Reveal()}, endAs(ctx, repo)
 }
 
 // DeleteHook implements codehost.CodeHost.
 func (repos) DeleteHook(ctx context.Context, _ schema.Secret, repo, _ string) error {
-	return end(ctx, repo)
+	return endAs(ctx, repo)
 }
 
 // ParseWebhook implements codehost.CodeHost.

@@ -52,6 +52,8 @@ func (o *owner) AlertRecipients(_ context.Context, refs []string) (to []notify.R
 	return to, nil
 }
 
+func (o *owner) Locale() string { return "zh" }
+
 func (o *owner) CheckEnabled(context.Context, string, notify.Recipient) error { return o.unwanted }
 
 func (o *owner) RecipientGone(ctx context.Context, _ notify.Recipient) error {

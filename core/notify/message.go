@@ -96,12 +96,22 @@ type Channels interface {
 	// CheckEnabled returns an error if messages of a kind must not go to a recipient any more. It is asked before each
 	// attempt, but not for a message that is sent once. The error is treated as one of Target.
 	CheckEnabled(ctx context.Context, kind string, r Recipient) error
+	// Locale returns the language of messages, "zh" or "en".
+	Locale() string
 	// RecipientGone runs in the transaction in which a delivery ends whose recipient does not exist any more.
 	RecipientGone(ctx context.Context, r Recipient) error
 }
 
 // UseChannels has the sender ask c where messages go. Without it they go where the configuration of the channels says.
 func (s *Sender) UseChannels(c Channels) { s.channels = c }
+
+// Locale returns the language of those who are told, "zh" or "en".
+func (s *Sender) Locale() string {
+	if s.channels == nil {
+		return "en"
+	}
+	return s.channels.Locale()
+}
 
 // Owner is a service that writes payloads of its own and wants to know what became of its messages.
 type Owner interface {

@@ -102,7 +102,7 @@ func (m *Manager) SetChannels(channels []Channel, declared []string) {
 	m.listed.Store(&listed{channels, declared})
 }
 
-// Locale returns the language of messages: that of the host, or "en".
+// Locale implements notify.Channels: it returns the language of the host, or "en".
 func (m *Manager) Locale() string {
 	if m.host == nil {
 		return "en"

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,8 +50,10 @@ type Alerter interface {
 	Raise(ctx context.Context, a notify.Alert, repeat time.Duration, channels []string) (told bool, err error)
 	// Resolve tells them that it is over.
 	Resolve(ctx context.Context, a notify.Alert, channels []string) (told bool, err error)
-	// Active are the dedup keys of what lasts.
+	// Active returns the dedup keys of what lasts.
 	Active(ctx context.Context, service string) (keys []string, err error)
+	// Locale returns the language of those who are told.
+	Locale() string
 }
 
 // Kinds of alerts.
@@ -64,11 +65,11 @@ const (
 
 const (
 	service = "search"
-	// alertEvery is the pause between two looks.
+	// alertEvery is the pause between two checks.
 	alertEvery = 5 * time.Second
 	// calmFor is how long a pool must have had usable keys before the alert is over: keys come and go within minutes.
 	calmFor = 5 * time.Minute
-	// alertTimeout bounds one look.
+	// alertTimeout bounds one check.
 	alertTimeout = 30 * time.Second
 )
 
@@ -76,7 +77,7 @@ const (
 type monitor struct {
 	service *Service
 	calls   failures
-	// to is set once. It is not under mu: who has a transaction must not wait for a look, which waits for transactions.
+	// to is set once. It is not under mu: who has a transaction must not wait for a check, which waits for transactions.
 	to atomic.Pointer[Alerter]
 
 	mu sync.Mutex
@@ -102,7 +103,7 @@ func (s *Service) Alert(ctx context.Context, to Alerter) error {
 	m.to.Store(&to)
 	for _, key := range lasting {
 		if !strings.HasPrefix(key, alertKeyInvalid+"/") {
-			// When it was told is known to the store: the first look asks it.
+			// When it was told is known to the store: the first check asks it.
 			m.told[key] = time.Time{}
 		}
 	}
@@ -111,8 +112,8 @@ func (s *Service) Alert(ctx context.Context, to Alerter) error {
 	return nil
 }
 
-// alerter is where alerts go; nil before Alert.
-func (m *monitor) alerter() Alerter {
+// loadAlerter returns where alerts go, or nil before Alert.
+func (m *monitor) loadAlerter() Alerter {
 	if to := m.to.Load(); to != nil {
 		return *to
 	}
@@ -137,87 +138,72 @@ func (m *monitor) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			m.look(ctx)
+			m.checkAll(ctx)
 		}
 	}
 }
 
-// look tells what has begun and what is over.
-func (m *monitor) look(ctx context.Context) {
+// checkAll tells what has begun and what is over.
+func (m *monitor) checkAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, alertTimeout)
 	defer cancel()
-	to := m.alerter()
+	to := m.loadAlerter()
 	if to == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	st := m.service.state.Load()
+	st, locale := m.service.state.Load(), to.Locale()
 	seen := map[string]bool{}
 	for _, l := range st.chain {
 		if l.credential {
-			m.judge(ctx, to, st, m.keys(l), seen)
+			m.report(ctx, to, st, m.checkPool(l, locale), seen)
 		}
-		m.judge(ctx, to, st, m.errors(st, l), seen)
+		m.report(ctx, to, st, m.checkErrors(st, l, locale), seen)
 	}
 	for key := range m.told {
 		if kind, ref, _ := strings.Cut(key, "/"); !seen[key] {
-			over := notify.Alert{Kind: kind, Title: "The backend " + ref + " is not in use any more"}
-			m.judge(ctx, to, st, finding{key: key, over: true, good: over}, seen)
+			m.report(ctx, to, st, finding{key: key, over: true, good: writeAlert(locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)}, seen)
 		}
 	}
 }
 
-// finding is what a look at one thing found.
+// finding is the state of one thing that alerts are about.
 type finding struct {
 	key string
-	// bad says that it is as an alert wants it, over that it is as it should be; neither leaves things as they are.
+	// bad reports whether it is as an alert wants it, over whether it is as it should be; neither leaves things as they are.
 	bad, over bool
 	// wait is how long it must be over.
 	wait       time.Duration
 	news, good notify.Alert
 }
 
-// keys looks at the keys of a backend.
-func (m *monitor) keys(l *link) finding {
+// checkPool returns whether a backend has a usable key.
+func (m *monitor) checkPool(l *link, locale string) finding {
 	usable := m.service.pool.hasUsable(l.keyGroup())
 	about := map[string]any{"backend": l.ref}
 	return finding{
 		key: alertPoolEmpty + "/" + l.ref, bad: !usable, over: usable, wait: calmFor,
-		news: notify.Alert{
-			Kind: alertPoolEmpty, Severity: sdk.Error, Title: "No upstream key can be used",
-			Text: "The backend " + l.ref + " needs a key, and every key of the pool is invalid, exhausted, cooling down or disabled.", Fields: about,
-		},
-		good: notify.Alert{
-			Kind: alertPoolEmpty, Title: "Upstream keys can be used again",
-			Text: "The backend " + l.ref + " has had a usable key for a while.", Fields: about,
-		},
+		news: writeAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, l.ref),
+		good: writeAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, l.ref),
 	}
 }
 
-// errors looks at how a backend's calls ended.
-func (m *monitor) errors(st *state, l *link) finding {
+// checkErrors returns whether too many calls of a backend have failed.
+func (m *monitor) checkErrors(st *state, l *link, locale string) finding {
 	set := st.settings.alerts()
 	total, failed := m.calls.sumCalls(l.ref, m.service.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": l.ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	return finding{
 		key: alertUpstreamErrors + "/" + l.ref, bad: much && total >= set.ErrorRequests, over: total > 0 && !much,
-		news: notify.Alert{
-			Kind: alertUpstreamErrors, Severity: sdk.Error, Title: "A search backend fails often",
-			Text:   fmt.Sprintf("Of %d calls to %s in the last %s, %d failed: an error of the upstream, or no answer.", total, l.ref, set.ErrorWindow, failed),
-			Fields: about,
-		},
-		good: notify.Alert{
-			Kind: alertUpstreamErrors, Title: "A search backend answers again",
-			Text:   fmt.Sprintf("Of %d calls to %s in the last %s, %d failed.", total, l.ref, set.ErrorWindow, failed),
-			Fields: about,
-		},
+		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, l.ref, total, failed, set.ErrorWindow),
+		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, l.ref, total, failed, set.ErrorWindow),
 	}
 }
 
-// judge raises or resolves an alert. The caller holds the mutex.
-func (m *monitor) judge(ctx context.Context, to Alerter, st *state, f finding, seen map[string]bool) {
+// report raises or resolves the alert of a finding. The caller holds the mutex.
+func (m *monitor) report(ctx context.Context, to Alerter, st *state, f finding, seen map[string]bool) {
 	seen[f.key] = true
 	now, repeat := m.service.cfg.Now(), st.settings.alerts().Repeat
 	last, lasts := m.told[f.key]
@@ -229,12 +215,12 @@ func (m *monitor) judge(ctx context.Context, to Alerter, st *state, f finding, s
 		f.news.Service, f.news.DedupKey, f.news.Time = service, f.key, now
 		told, err := to.Raise(ctx, f.news, repeat, st.settings.Notify)
 		if err != nil {
-			m.failed(ctx, err)
+			m.logFailure(ctx, err)
 			return
 		}
 		m.told[f.key] = now
 		if told {
-			m.service.cfg.Logger.Warn("alert", "kind", f.news.Kind, "text", f.news.Text)
+			m.service.cfg.Logger.Warn("alert", "kind", f.news.Kind, "about", f.news.Fields)
 		}
 	case f.over && lasts:
 		since, known := m.calm[f.key]
@@ -246,32 +232,31 @@ func (m *monitor) judge(ctx context.Context, to Alerter, st *state, f finding, s
 		}
 		f.good.Service, f.good.DedupKey, f.good.Time, f.good.Severity = service, f.key, now, sdk.Success
 		if _, err := to.Resolve(ctx, f.good, st.settings.Notify); err != nil {
-			m.failed(ctx, err)
+			m.logFailure(ctx, err)
 			return
 		}
 		delete(m.told, f.key)
 		delete(m.calm, f.key)
-		m.service.cfg.Logger.Info("an alert is over", "kind", f.good.Kind, "text", f.good.Text)
+		m.service.cfg.Logger.Info("an alert is over", "kind", f.good.Kind, "about", f.good.Fields)
 	}
 }
 
-func (m *monitor) failed(ctx context.Context, err error) {
+func (m *monitor) logFailure(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		m.service.cfg.Logger.Error("an alert cannot be sent", "error", err)
 	}
 }
 
-// invalid tells of a key that was found invalid, in the transaction of ctx.
-func (m *monitor) invalid(ctx context.Context, id, reason string) error {
-	to := m.alerter()
+// reportInvalidKey tells of a key that was found invalid, in the transaction of ctx.
+func (m *monitor) reportInvalidKey(ctx context.Context, id, reason string) error {
+	to := m.loadAlerter()
 	if to == nil {
 		return nil
 	}
 	set := m.service.state.Load().settings
-	_, err := to.Raise(ctx, notify.Alert{
+	_, err := to.Raise(ctx, writeAlert(to.Locale(), alertKeyInvalid, notify.Alert{
 		Kind: alertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: alertKeyInvalid + "/" + id, Time: m.service.cfg.Now(),
-		Title: "An upstream key is invalid", Text: "The upstream refuses the key " + id + ". It is not used until somebody adds it again.",
 		Fields: map[string]any{"key_id": id, "reason": reason},
-	}, set.alerts().Repeat, set.Notify)
+	}, id), set.alerts().Repeat, set.Notify)
 	return err
 }

@@ -25,6 +25,7 @@ type alerts struct {
 	told   map[string]time.Time
 	err    error
 	active []string
+	locale string
 }
 
 func (a *alerts) Raise(_ context.Context, n notify.Alert, repeat time.Duration, channels []string) (bool, error) {
@@ -54,6 +55,8 @@ func (a *alerts) Resolve(_ context.Context, n notify.Alert, _ []string) (bool, e
 	return true, nil
 }
 
+func (a *alerts) Locale() string { return a.locale }
+
 func (a *alerts) Active(context.Context, string) ([]string, error) { return a.active, nil }
 
 // take returns what was told since the last time.
@@ -76,7 +79,7 @@ func (e *env) alerts(active ...string) *alerts {
 
 func (e *env) look(a *alerts, want ...string) {
 	e.Helper()
-	e.svc.monitor.look(context.Background())
+	e.svc.monitor.checkAll(context.Background())
 	if diff := cmp.Diff(want, a.take()); diff != "" {
 		e.Errorf("at %s (-want +got):\n%s", e.clock.now(), diff)
 	}
@@ -235,12 +238,34 @@ func TestLookAndInvalidKeyDoNotWaitForEachOther(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	go e.svc.monitor.look(ctx)
+	go e.svc.monitor.checkAll(ctx)
 	<-w.began
-	if err := e.svc.monitor.invalid(ctx, "abc123", "status 401"); err != nil {
+	if err := e.svc.monitor.reportInvalidKey(ctx, "abc123", "status 401"); err != nil {
 		t.Fatal(err)
 	}
 	if ctx.Err() != nil {
 		t.Error("they waited for each other")
+	}
+}
+
+func TestAlertsAreInTheReadersLanguage(t *testing.T) {
+	e := newEnv(t, withKeys, notifies)
+	a := e.alerts()
+	a.locale = "zh"
+	e.look(a, "pool_empty/search.web notify.ops")
+	if got := a.all[0]; got.Title != "没有可用的上游密钥" || !strings.Contains(got.Text, "search.web") {
+		t.Errorf("%+v", got)
+	}
+	chinese := chineseAlerts()
+	for key, english := range englishAlerts() {
+		if strings.Count(english.text, "%") != strings.Count(chinese[key].text, "%") || chinese[key].title == "" {
+			t.Errorf("%s: %+v, %+v", key, english, chinese[key])
+		}
+		for _, locale := range []string{"en", "zh"} {
+			args := []any{"search.web", 20, 10, time.Minute}
+			if args = args[:max(strings.Count(english.text, "%"), 1)]; strings.Contains(writeAlert(locale, key, notify.Alert{}, args...).Text, "%!") {
+				t.Errorf("%s in %s does not fit its arguments", key, locale)
+			}
+		}
 	}
 }

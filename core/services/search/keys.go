@@ -58,7 +58,7 @@ func (s *Service) keyChanged(id string, state KeyState, reason string, until, no
 		err := s.cfg.Store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
 			err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
 			if err == nil && state == KeyInvalid {
-				err = s.monitor.invalid(ctx, id, reason)
+				err = s.monitor.reportInvalidKey(ctx, id, reason)
 			}
 			return err
 		})

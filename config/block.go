@@ -71,6 +71,26 @@ func (b *Block) RangeOf(path schema.Path) Range {
 // Secrets returns the sensitive strings of the block, for whoever keeps them out of logs.
 func (b *Block) Secrets() []string { return b.node.secrets() }
 
+// References returns the instances that the block names, such as search.docs, in the order of its schema.
+func (b *Block) References() []string {
+	var refs []string
+	b.node.walk(nil, func(_ schema.Path, v *value) {
+		if v.attr.Ref != "" {
+			refs = append(refs, stringsIn(v.data)...)
+		}
+	})
+	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
+}
+
+// BaseURL returns the attribute base_url, "" if the block has none.
+func (b *Block) BaseURL() string {
+	if v := b.node.value("base_url"); v != nil {
+		text, _ := v.data.(string)
+		return text
+	}
+	return ""
+}
+
 // address is how the block is called in Origins.
 func (b *Block) address() string {
 	if b.Name == "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
+	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -60,10 +60,8 @@ func AdminAddr(src settings.Source) (string, error) {
 
 // Records is the database, open beside a core that may be running.
 type Records struct {
-	Users  *auth.Users
-	Search *search.Admin
-	store  *store.Store
-	url    string
+	module.Records
+	url string
 }
 
 // OpenRecords opens the database of a configuration and brings it up to date.
@@ -80,14 +78,14 @@ func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Dia
 	if err != nil {
 		return nil, diags, err
 	}
-	if err := st.Migrate(ctx, settings.Migrations()...); err != nil {
+	if err := st.Migrate(ctx, src.Migrations()...); err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}
-	users, err := auth.New(auth.Config{Store: st, Keyring: keyring})
+	users, err := auth.New(auth.Config{Store: st, Keyring: keyring, Scopes: module.Names(src.Services)})
 	if err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}
-	return &Records{Users: users, Search: search.NewAdmin(st, keyring, nil), store: st, url: set.URL(set.Core.HTTPAddr)}, diags, nil
+	return &Records{Records: module.Records{Store: st, Keyring: keyring, Users: users}, url: set.URL(set.Core.HTTPAddr)}, diags, nil
 }
 
 // ResetLink makes a link by which a user gets in again; the former keys, passkeys and sessions end.
@@ -100,7 +98,7 @@ func (r *Records) ResetLink(ctx context.Context, email string) (string, error) {
 }
 
 // Close closes the database.
-func (r *Records) Close() error { return r.store.Close() }
+func (r *Records) Close() error { return r.Store.Close() }
 
 // LockPlugins pins the third-party plugins of a configuration in its lock file and tells what it wrote. Digests for other
 // platforms are kept, unless the lock file is damaged: then it is written anew, and a warning says so.

@@ -139,7 +139,7 @@ func (a *App) retryAbsent(ctx context.Context) error {
 		a.absent.replace(left)
 		return nil
 	}
-	if err := a.apply(ctx, set, change); err != nil {
+	if err := a.applySettings(ctx, set, change); err != nil {
 		return err
 	}
 	a.absent.replace(left)

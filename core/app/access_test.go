@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,84 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/services/search"
-	"github.com/patchbay-dev/patchbay/core/settings"
 )
-
-func TestMain(m *testing.M) {
-	testplugin.Main()
-	if len(os.Args) == 2 && os.Args[1] == "list" {
-		// The core asks the binary of the built-in plugins which it holds.
-		fmt.Println("[]")
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// startApp runs a core with every service that there is, on a plugin of the test binary.
-func startApp(t *testing.T, env map[string]string) *App {
-	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "plugin.hcl")
-	hcl := `
-search "testsearch" "main" {}
-engine "testengine" "main" {}
-registry "testupstream" "main" {}
-codehost "testupstream" "main" {}
-notify "testchannel" "main" {}
-notify "testgone" "gone" {
-  required = false
-}
-service "search" {
-  backend = search.main
-}
-service "containers" {
-  engine     = engine.main
-  registries = registry.main
-  codehost   = codehost.main
-  notify     = [notify.gone, notify.main]
-}
-`
-	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
-		spec := testplugin.Spec(mode)
-		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n  env  = [\"GORACE\"]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
-	}
-	must(t, os.WriteFile(path, []byte(hcl), 0o600))
-	lookup := func(name string) (string, bool) {
-		v, ok := env[name]
-		switch name {
-		case "GORACE":
-			_, v, ok = strings.Cut(testplugin.NoExitPause, "=")
-		case "SVC_PLUGIN_BINARY":
-			v, ok = self, true
-		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
-			if !ok {
-				v, ok = "127.0.0.1:0", true
-			}
-		}
-		return v, ok
-	}
-	_, diags, err := admin.LockPlugins(settings.Source{Path: path, Env: lookup})
-	must(t, err)
-	must(t, diags.Err())
-	a, diags, err := Start(t.Context(), Config{Path: path, Env: lookup, Version: "test", Logger: hclog.NewNullLogger()})
-	must(t, err)
-	must(t, diags.Err())
-	t.Cleanup(func() { _ = a.Close() })
-	return a
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // caller is somebody who makes requests.
 type caller struct {
@@ -139,7 +63,13 @@ func callers(t *testing.T, a *App) []caller {
 		must(t, err)
 		return text
 	}
-	adminKey, searchKey, mailKey, containersKey := key(), key("search"), key("mail"), key("containers")
+	adminKey, searchKey, containersKey := key(), key("search"), key("containers")
+	// A key that an earlier version has made, for a service that this core does not have.
+	former, formerKey, err := a.users.CreateKey(ctx, admin, auth.NewKey{Scopes: []string{"search"}})
+	must(t, err)
+	must(t, a.store.Tx(ctx, "write a former scope", func(ctx context.Context) error {
+		return a.store.Writer(ctx).Exec(`UPDATE api_keys SET scopes = 'mail' WHERE id = ?`, former.ID).Error
+	}))
 	exchanged, _, err := a.users.Exchange(ctx, adminKey, from)
 	must(t, err)
 	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, search.NewToken{Note: "test"})
@@ -187,7 +117,7 @@ func callers(t *testing.T, a *App) []caller {
 		{"API key of an admin", proxyAddr, bearer(adminKey), byKey(all)},
 		{"API key of a member", proxyAddr, bearer(memberKey), byKey(asMember)},
 		{"API key with the scope search", proxyAddr, bearer(searchKey), scoped("search")},
-		{"API key with the scope mail", proxyAddr, bearer(mailKey), scoped("mail")},
+		{"API key with the scope mail", proxyAddr, bearer(formerKey), scoped("mail")},
 		{"API key with the scope containers", proxyAddr, bearer(containersKey), scoped("containers")},
 		{"session from an API key", proxyAddr, cookie(exchanged), byKey(all)},
 		{"access token", proxyAddr, bearer(accessToken), never("invalid_api_key")},

@@ -19,14 +19,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
-	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -48,7 +47,9 @@ type Config struct {
 }
 
 // source returns the configuration that is read at the start and at each reload.
-func (c Config) source() settings.Source { return settings.Source{Path: c.Path, Env: c.Env} }
+func (c Config) source() settings.Source {
+	return settings.Source{Path: c.Path, Env: c.Env, Services: Modules()}
+}
 
 // workers are how many jobs run at once: most wait for others, and those that send notifications to channels that hang must
 // leave some to the rest.
@@ -56,28 +57,27 @@ const workers = 16
 
 // App is a running core.
 type App struct {
-	cfg        Config
-	log        hclog.Logger
-	redact     *secret.Redactor
-	set        *settings.Settings
-	store      *store.Store
-	keyring    *secret.Keyring
-	host       *host.Host
-	catalog    *catalog.Catalog
-	bus        *event.Bus
-	queue      *queue.Queue
-	notify     *notify.Sender
-	channels   *channels.Manager
-	users      *auth.Users
-	registry   *prometheus.Registry
-	metrics    *pluginMetrics
-	search     *search.Service
-	containers *containers.Service
-	http       *httpd.Server
-	admin      *httpd.Server
-	clients    *httpd.Clients
-	streams    *httpd.StreamLimits
-	secrets    ui.Secrets
+	cfg      Config
+	log      hclog.Logger
+	redact   *secret.Redactor
+	set      *settings.Settings
+	store    *store.Store
+	keyring  *secret.Keyring
+	host     *host.Host
+	catalog  *catalog.Catalog
+	bus      *event.Bus
+	queue    *queue.Queue
+	notify   *notify.Sender
+	channels *channels.Manager
+	users    *auth.Users
+	registry *prometheus.Registry
+	metrics  *pluginMetrics
+	services []runningService
+	http     *httpd.Server
+	admin    *httpd.Server
+	clients  *httpd.Clients
+	streams  *httpd.StreamLimits
+	secrets  ui.Secrets
 
 	outcome reloadOutcome
 	absent  absences
@@ -85,7 +85,6 @@ type App struct {
 	res *settings.Resolver
 
 	reload   sync.Mutex
-	cancel   context.CancelFunc
 	watching sync.WaitGroup
 	retiring sync.WaitGroup
 	draining bool
@@ -121,12 +120,12 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	if err := a.openHost(); err != nil {
 		return nil, diags, err
 	}
-	change, absent, found, err := a.prepare(ctx, set, res)
+	change, absent, found, err := a.prepareInstances(ctx, set, res)
 	diags = append(diags, found...)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	if err := a.openServices(ctx, change); err != nil {
+	if err := a.startWork(ctx, change); err != nil {
 		change.Abort()
 		return nil, diags, err
 	}
@@ -150,7 +149,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	a.closers = append(a.closers, func() { _ = a.store.Close() })
-	return a.store.Migrate(ctx, settings.Migrations()...)
+	return a.store.Migrate(ctx, a.cfg.source().Migrations()...)
 }
 
 func (a *App) openHost() (err error) {
@@ -171,29 +170,25 @@ func (a *App) openHost() (err error) {
 	return nil
 }
 
-func (a *App) openServices(ctx context.Context, change *catalog.Change) (err error) {
+// startWork puts the instances of a change into use and opens, on them, all that works in the background.
+func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error) {
 	if _, err := change.Commit(ctx); err != nil {
 		return err
 	}
-	if a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth")}); err != nil {
+	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth"), Scopes: module.Names(Modules())})
+	if err != nil {
 		return err
 	}
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	handlers, schedules, err := a.newServices(ctx)
-	if err != nil {
-		return err
-	}
-	a.queue, err = queue.New(queue.Config{
-		Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Handlers: handlers, Schedules: schedules, Workers: workers,
-	})
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers})
 	if err != nil {
 		return err
 	}
 	a.notify.Use(a.queue)
-	if a.containers != nil {
-		a.containers.Use(a.queue)
+	if err := a.openServices(ctx); err != nil {
+		return err
 	}
 	if err := a.queue.Start(ctx); err != nil {
 		return err
@@ -206,33 +201,26 @@ func (a *App) openServices(ctx context.Context, change *catalog.Change) (err err
 	if err := a.startServices(ctx); err != nil {
 		return err
 	}
-	a.watch()
+	a.watchDatabase()
 	a.users.OnChange(a.usersChanged)
 	return nil
 }
 
 // usersChanged has the services hear of users who were disabled or enabled.
 func (a *App) usersChanged() {
-	if a.search == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), adminEnd)
 	defer cancel()
-	if err := a.search.Refresh(ctx); err != nil {
+	if err := a.refreshServices(ctx); err != nil {
 		a.log.Error("a change of users could not be taken in; it is looked for again", "error", err)
 	}
 }
 
-// watch takes in what the command line writes while the core runs.
-func (a *App) watch() {
+// watchDatabase has the services take in what the command line writes while the core runs.
+func (a *App) watchDatabase() {
 	ctx, cancel := context.WithCancel(context.Background())
-	a.cancel = cancel
 	a.watching.Go(func() {
 		err := a.store.Watch(ctx, 0, func() {
-			if a.search == nil {
-				return
-			}
-			if err := a.search.Refresh(ctx); err != nil && ctx.Err() == nil {
+			if err := a.refreshServices(ctx); err != nil && ctx.Err() == nil {
 				a.log.Error("changes in the database could not be taken in", "error", err)
 			}
 		})

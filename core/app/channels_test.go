@@ -1,6 +1,8 @@
 package app
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestMissingChannelIsLeftOut: a channel that is not required and does not start does not keep the core from working.
 func TestMissingChannelIsLeftOut(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
 // TestCheckRefusesWhatServeRefuses starts a core with each configuration as well: both name the setting.
@@ -173,7 +174,7 @@ service "containers" {
 			continue
 		}
 		must(t, diags.Err())
-		if got := set.Containers.CodeHostRef(); got != want.ref {
+		if got := set.Service("containers").Block.(*containers.Settings).CodeHostRef(); got != want.ref {
 			t.Errorf("%q names %q, want %q", attribute, got, want.ref)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,17 +19,16 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	stacks "github.com/patchbay-dev/patchbay/core/services/containers/pages"
-	"github.com/patchbay-dev/patchbay/core/services/search/pages"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // newConsole makes the pages for the settings that are in use.
 func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
-	sections, err := a.sections(set)
+	sections, err := a.serviceSections(set)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +44,10 @@ func (a *App) warnings(set *settings.Settings) (ids []string) {
 	if set.OpenToAll() {
 		ids = append(ids, "warning.anonymous")
 	}
-	if set.Search != nil && set.Search.DevOpenAdmin {
-		ids = append(ids, "warning.open")
+	for _, s := range set.Services {
+		if warner, ok := s.Block.(module.Warner); ok {
+			ids = append(ids, warner.Warnings()...)
+		}
 	}
 	if a.outcome.rejected() != nil {
 		ids = append(ids, "warning.reload")
@@ -55,55 +55,45 @@ func (a *App) warnings(set *settings.Settings) (ids []string) {
 	return ids
 }
 
-// sections are the pages of the services that are switched on.
-func (a *App) sections(set *settings.Settings) ([]ui.Section, error) {
-	var out []ui.Section
-	if a.search != nil {
-		base, err := url.Parse(set.Search.BaseURL)
+// serviceSections returns the pages of the services.
+func (a *App) serviceSections(set *settings.Settings) ([]ui.Section, error) {
+	var sections []ui.Section
+	for _, s := range a.services {
+		at, err := serviceAddress(set, s.name)
 		if err != nil {
 			return nil, err
 		}
-		address := set.Search.BaseURL
-		if base.Host == "" && set.Core.PublicURL != "" {
-			address = strings.TrimSuffix(set.Core.PublicURL, "/") + base.Path
-		}
-		section, err := pages.Section(a.search, base.Path, address)
+		section, err := s.Pages(at)
 		if err != nil {
-			return nil, fmt.Errorf("make the pages of the search service: %w", err)
+			return nil, fmt.Errorf("make the pages of the %s service: %w", s.name, err)
 		}
-		out = append(out, section)
+		sections = append(sections, section)
 	}
-	if a.containers != nil {
-		base, err := url.Parse(set.Containers.BaseURL)
-		if err != nil {
-			return nil, err
-		}
-		section, err := stacks.Section(a.containers, a.bus, base.Path)
-		if err != nil {
-			return nil, fmt.Errorf("make the pages of the containers service: %w", err)
-		}
-		out = append(out, section)
+	return sections, nil
+}
+
+// serviceAddress returns where the settings mount a service.
+func serviceAddress(set *settings.Settings, name string) (module.Address, error) {
+	at := module.Address{URL: set.Service(name).BaseURL}
+	base, err := url.Parse(at.URL)
+	if err != nil {
+		return at, err
 	}
-	return out, nil
+	at.Path = base.Path
+	if base.Host == "" && set.Core.PublicURL != "" {
+		at.URL = strings.TrimSuffix(set.Core.PublicURL, "/") + base.Path
+	}
+	return at, nil
 }
 
 // panelServices returns the services with the instances that they refer to.
-func panelServices(set *settings.Settings) (out []console.Service) {
-	if s := set.Search; s != nil {
-		out = append(out, panelService("search", s.BaseURL, s.Backend, s.Notify))
-	}
-	if s := set.Containers; s != nil {
-		out = append(out, panelService("containers", s.BaseURL, []string{s.Engine, s.CodeHost}, s.Registries))
-	}
-	return out
-}
-
-// panelService is a service with the instances that its settings name; empty names are left out.
-func panelService(name, base string, refs ...[]string) console.Service {
-	out := console.Service{Name: name, BaseURL: base}
-	for _, ref := range slices.Concat(refs...) {
-		if kind, _, ok := strings.Cut(ref, "."); ok {
-			out.Uses = append(out.Uses, console.Use{Kind: kind, Ref: ref})
+func panelServices(set *settings.Settings) []console.Service {
+	out := make([]console.Service, len(set.Services))
+	for i, s := range set.Services {
+		out[i] = console.Service{Name: s.Name, BaseURL: s.BaseURL}
+		for _, ref := range s.References {
+			kind, _, _ := strings.Cut(ref, ".")
+			out[i].Uses = append(out[i].Uses, console.Use{Kind: kind, Ref: ref})
 		}
 	}
 	return out

@@ -56,7 +56,7 @@ service "search" {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	set, diags, err := settings.Source{Path: path, Env: func(string) (string, bool) { return "", false }}.Read()
+	set, diags, err := settings.Source{Path: path, Env: func(string) (string, bool) { return "", false }, Services: Modules()}.Read()
 	must(t, err)
 	must(t, diags.Err())
 	blocks := blocksOf(set.File)

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -47,12 +48,12 @@ func TestFormerDatabase(t *testing.T) {
 		if len(dumps) == 0 {
 			t.Fatal("there is no dump")
 		}
-		fresh := testkit.OpenStore(t, cfg, settings.Migrations()...)
+		fresh := testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...)
 		for _, dump := range dumps {
 			t.Run(strings.TrimSuffix(filepath.Base(dump), ".sql"), func(t *testing.T) {
 				cfg := freshConfig(t, cfg.Dialect)
 				loadDump(t, cfg, dump)
-				st := testkit.OpenStore(t, cfg, settings.Migrations()...)
+				st := testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...)
 				if diff := cmp.Diff(schemaOf(t, fresh), schemaOf(t, st)); diff != "" {
 					t.Errorf("its schema is not that of a fresh database (-fresh +migrated):\n%s", diff)
 				}
@@ -114,8 +115,8 @@ func newFormer(t *testing.T, cfg store.Config) *former {
 	must(t, err)
 	ring, err := secret.NewKeyring(key)
 	must(t, err)
-	f := &former{t: t, store: testkit.OpenStore(t, cfg, settings.Migrations()...), engine: fake.NewEngine(), registry: fake.NewRegistry()}
-	f.users, err = auth.New(auth.Config{Store: f.store, Keyring: ring})
+	f := &former{t: t, store: testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...), engine: fake.NewEngine(), registry: fake.NewRegistry()}
+	f.users, err = auth.New(auth.Config{Store: f.store, Keyring: ring, Scopes: module.Names(Modules())})
 	must(t, err)
 	f.search, err = search.New(t.Context(), search.Config{
 		Store: f.store, Keyring: ring, People: f.users, Now: formerNow, Settings: search.Settings{BaseURL: "/search", Backend: []string{"search.main"}},

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/pprof"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -54,19 +54,6 @@ func (a *App) listen(context.Context) (err error) {
 // URL is where a person on this machine reaches the core.
 func (a *App) URL() string { return a.set.URL(a.http.Addr()) }
 
-// NeedsToken tells whether the search service runs without any access token yet, and the address of its API.
-func (a *App) NeedsToken(ctx context.Context) (base string, needed bool, err error) {
-	if a.search == nil {
-		return "", false, nil
-	}
-	has, err := a.search.HasTokens(ctx)
-	base = strings.TrimSuffix(a.set.Search.BaseURL, "/")
-	if strings.HasPrefix(base, "/") || base == "" {
-		base = a.URL() + base
-	}
-	return base, !has, err
-}
-
 // mounts are the routes of what is switched on.
 func (a *App) mounts(set *settings.Settings) ([]httpd.Mount, error) {
 	pages, err := a.newConsole(set)
@@ -77,15 +64,8 @@ func (a *App) mounts(set *settings.Settings) ([]httpd.Mount, error) {
 	if err := a.withAccounts(&mounts[0], set); err != nil {
 		return nil, err
 	}
-	if a.search != nil {
-		m, err := a.search.MountAt(set.Search.BaseURL)
-		if err != nil {
-			return nil, err
-		}
-		mounts = append(mounts, withPages(m, pages))
-	}
-	if a.containers != nil {
-		m, err := a.containers.MountAt(set.Containers.BaseURL)
+	for _, running := range a.services {
+		m, err := running.MountAt(set.Service(running.name).BaseURL)
 		if err != nil {
 			return nil, err
 		}
@@ -111,11 +91,8 @@ func (a *App) handler(set *settings.Settings) (http.Handler, error) {
 // coreMount is what the core itself answers: who it is and which services it has.
 func (a *App) coreMount(pages *console.Console, set *settings.Settings) httpd.Mount {
 	services := map[string]string{}
-	if set.Search != nil {
-		services["search"] = set.Search.BaseURL
-	}
-	if set.Containers != nil {
-		services["containers"] = set.Containers.BaseURL
+	for _, s := range set.Services {
+		services[s.Name] = s.BaseURL
 	}
 	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.root(services)}}, pages.Routes()...)
 	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}
@@ -165,8 +142,10 @@ func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool)
 		}
 	}
 	set("database", a.store.Ping(ctx))
-	if a.search != nil {
-		set("search", a.search.Ready())
+	for _, s := range a.services {
+		if checker, ok := s.Service.(module.ReadinessChecker); ok {
+			set(s.name, checker.Ready())
+		}
 	}
 	for _, in := range a.catalog.Instances() {
 		checks["plugin "+in.Ref()] = health(ctx, in)

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 )
 
@@ -92,4 +95,24 @@ func (m *pluginMetrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- gauge(m.serving, serving, ref)
 	}
 	ch <- gauge(m.reloaded, m.outcome.rejected() == nil)
+}
+
+// observeCall counts a call to an instance. It is a client.Observer.
+func (m *pluginMetrics) observeCall(ref, operation string, took, upstream time.Duration, err error) {
+	s := m.of(ref)
+	s.calls.Inc()
+	m.history.add(ref, took, err != nil)
+	s.hop.Observe(max(0, took-upstream).Seconds())
+	if err != nil {
+		s.failures.Inc()
+		if fault.CodeOf(err) == fault.AnswerTooLarge {
+			m.log.Warn("the answer to a call is too large", "instance", ref, "operation", operation, "error", errors.Unwrap(err))
+		}
+	}
+}
+
+// callSeries are the metrics of one instance, looked up once.
+type callSeries struct {
+	calls, failures prometheus.Counter
+	hop             prometheus.Observer
 }

@@ -22,5 +22,5 @@ func (a *App) channel(ref string) (client.Notifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.NewNotifier(h, a.metrics.observe), nil
+	return client.NewNotifier(h, a.metrics.observeCall), nil
 }

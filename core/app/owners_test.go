@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -16,10 +17,14 @@ func TestTokensEndWithTheirOwner(t *testing.T) {
 	must(t, err)
 	ann, _, err := a.users.Create(ctx, "ann@example.com", "Ann", auth.Member)
 	must(t, err)
-	text, err := a.search.CreateToken(ctx, search.NewToken{OwnerID: ann.ID})
+	service := serviceOf[interface {
+		CreateToken(context.Context, search.NewToken) (string, error)
+		Try(context.Context, search.Trial) (search.TrialAnswer, error)
+	}](t, a, "search")
+	text, err := service.CreateToken(ctx, search.NewToken{OwnerID: ann.ID})
 	must(t, err)
 	try := func() fault.Code {
-		_, err := a.search.Try(ctx, search.Trial{TokenID: text[3:7], Operation: search.OpSearch, Body: []byte(`{"query":"x"}`)})
+		_, err := service.Try(ctx, search.Trial{TokenID: text[3:7], Operation: search.OpSearch, Body: []byte(`{"query":"x"}`)})
 		return fault.CodeOf(err)
 	}
 	before := try()

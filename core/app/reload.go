@@ -30,15 +30,15 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 		return diags, err
 	}
 	a.learnSecrets(set, res)
-	if err := a.switchable(set); err != nil {
+	if err := a.checkSwitches(set); err != nil {
 		return diags, err
 	}
-	change, absent, found, err := a.prepare(ctx, set, res)
+	change, absent, found, err := a.prepareInstances(ctx, set, res)
 	diags = append(diags, found...)
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
-	if err := a.apply(ctx, set, change); err != nil {
+	if err := a.applySettings(ctx, set, change); err != nil {
 		found, err := set.LocateFailure(err)
 		return append(diags, found...), err
 	}
@@ -48,8 +48,8 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 	return diags, nil
 }
 
-// prepare builds the instances that the settings ask for. Those that are left out are returned with the reason.
-func (a *App) prepare(ctx context.Context, set *settings.Settings, res *settings.Resolver) (*catalog.Change, map[*config.Instance]string, config.Diagnostics, error) {
+// prepareInstances builds the instances that the settings ask for. Those that are left out are returned with the reason.
+func (a *App) prepareInstances(ctx context.Context, set *settings.Settings, res *settings.Resolver) (*catalog.Change, map[*config.Instance]string, config.Diagnostics, error) {
 	plan := set.Plan(ctx, a.catalog, res)
 	if plan.Diags.HasErrors() {
 		plan.Close()
@@ -73,9 +73,9 @@ func (a *App) prepare(ctx context.Context, set *settings.Settings, res *settings
 	return change, plan.Absent, plan.Diags, nil
 }
 
-// apply puts settings and the instances that belong to them into use. Everything that can fail comes first; after an error
+// applySettings puts settings and the instances that belong to them into use. Everything that can fail comes first; after an error
 // nothing has changed, unless an exclusive instance could not come back: that is looked after as one that was left out.
-func (a *App) apply(ctx context.Context, set *settings.Settings, change *catalog.Change) error {
+func (a *App) applySettings(ctx context.Context, set *settings.Settings, change *catalog.Change) error {
 	commit, err := a.prepareServices(set, change)
 	if err != nil {
 		change.Abort()
@@ -96,7 +96,7 @@ func (a *App) apply(ctx context.Context, set *settings.Settings, change *catalog
 		}
 		return err
 	}
-	a.keepRestartSettings(set)
+	a.warnOfRestartSettings(set)
 	a.set = set
 	commit()
 	a.http.Handle(handler)
@@ -104,53 +104,8 @@ func (a *App) apply(ctx context.Context, set *settings.Settings, change *catalog
 	return nil
 }
 
-// prepareServices checks the settings of the services against the instances of a change, and returns what puts them into use.
-func (a *App) prepareServices(set *settings.Settings, change *catalog.Change) (commit func(), err error) {
-	var commits []func()
-	if a.search != nil {
-		use, backends, err := a.searchChain(*set.Search, change)
-		if err != nil {
-			return nil, err
-		}
-		commit, err := a.search.Prepare(use, backends...)
-		if err != nil {
-			return nil, err
-		}
-		commits = append(commits, commit)
-	}
-	if a.containers != nil {
-		p, err := a.containerProviders(*set.Containers, change)
-		if err != nil {
-			return nil, err
-		}
-		commit, err := a.containers.Prepare(*set.Containers, p)
-		if err != nil {
-			return nil, err
-		}
-		commits = append(commits, commit, func() { a.containers.SetAccess(containerAccess(set)) })
-	}
-	return func() {
-		for _, commit := range commits {
-			commit()
-		}
-	}, nil
-}
-
-// switchable refuses what cannot change while the core runs.
-func (a *App) switchable(next *settings.Settings) error {
-	for name, switched := range map[string]bool{
-		"search":     (next.Search == nil) != (a.set.Search == nil),
-		"containers": (next.Containers == nil) != (a.set.Containers == nil),
-	} {
-		if switched {
-			return fmt.Errorf("switching the service %q on or off needs a restart; nothing was changed", name)
-		}
-	}
-	return nil
-}
-
-// keepRestartSettings warns of changes that wait for a restart.
-func (a *App) keepRestartSettings(next *settings.Settings) {
+// warnOfRestartSettings warns of changes that wait for a restart.
+func (a *App) warnOfRestartSettings(next *settings.Settings) {
 	for _, c := range []struct {
 		name    string
 		changed bool

@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
@@ -55,7 +56,9 @@ func (r *reloadable) write(hcl string) {
 	must(r.t, os.WriteFile(r.path, []byte(hcl), 0o600))
 }
 
-func (r *reloadable) source() settings.Source { return settings.Source{Path: r.path, Env: r.env} }
+func (r *reloadable) source() settings.Source {
+	return settings.Source{Path: r.path, Env: r.env, Services: Modules()}
+}
 
 func (r *reloadable) reload() error {
 	diags, err := r.Reload(r.t.Context())
@@ -222,7 +225,7 @@ func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{instance="search.spare"} 1`) {
 		t.Error("the metrics do not tell that it is in use")
 	}
-	if n := len(r.search.LogCatalog().Backends); n != 2 {
+	if n := len(serviceOf[interface{ LogCatalog() search.LogCatalog }](t, r.App, "search").LogCatalog().Backends); n != 2 {
 		t.Errorf("the chain has %d backends", n)
 	}
 }

@@ -89,7 +89,7 @@ func open(t *testing.T, now func() time.Time) *auth.Users {
 	t.Helper()
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, testkit.SQLiteConfig(t), auth.Migrations()), Keyring: ring, Now: now})
+	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, testkit.SQLiteConfig(t), auth.Migrations()), Keyring: ring, Now: now, Scopes: []string{"containers", "mail", "search"}})
 	must(t, err)
 	return users
 }

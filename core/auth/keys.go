@@ -18,8 +18,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// Scopes are the services that an API key can be confined to.
-func Scopes() []string { return []string{"mail", "releases", "containers", "search"} }
+// Scopes returns the services that a new API key can be confined to. Keys that have another scope stay valid: they allow
+// nothing more.
+func (u *Users) Scopes() []string { return u.cfg.Scopes }
 
 // maxKeys is how many keys of one user may be valid at once.
 const maxKeys = 200
@@ -38,7 +39,7 @@ type Key struct {
 type NewKey struct {
 	// Name is at most 80 characters; "" means "API key".
 	Name string
-	// Scopes are services of Scopes; none means all.
+	// Scopes are some of Users.Scopes; none means all.
 	Scopes []string
 	// ExpiresAt is the zero time for a key that does not expire.
 	ExpiresAt time.Time
@@ -84,8 +85,8 @@ func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
 	slices.Sort(scopes)
 	scopes = slices.Compact(scopes)
 	for _, s := range scopes {
-		if !slices.Contains(Scopes(), s) {
-			return nil, fault.New(fault.InvalidArgument, "A scope must be one of %s.", strings.Join(Scopes(), ", ")).With("field", "scopes")
+		if !slices.Contains(u.cfg.Scopes, s) {
+			return nil, fault.New(fault.InvalidArgument, "A scope must be one of %s.", strings.Join(u.cfg.Scopes, ", ")).With("field", "scopes")
 		}
 	}
 	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(u.cfg.Now()) {

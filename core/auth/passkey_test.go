@@ -29,7 +29,7 @@ func each(t *testing.T, f func(t *testing.T, u *auth.Users, c *clock)) {
 		ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 		must(t, err)
 		c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-		u, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring, Now: func() time.Time { return c.now }})
+		u, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring, Now: func() time.Time { return c.now }, Scopes: []string{"containers", "mail", "search"}})
 		must(t, err)
 		f(t, u, c)
 	})

@@ -66,6 +66,8 @@ type Config struct {
 	Keyring *secret.Keyring
 	// Logger may be nil.
 	Logger hclog.Logger
+	// Scopes are the names of the services, to which API keys can be confined.
+	Scopes []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

@@ -20,7 +20,7 @@ func forEach(t *testing.T, f func(t *testing.T, u *auth.Users, st *store.Store))
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := auth.New(auth.Config{Store: st, Keyring: ring})
+		u, err := auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/cli/command"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
@@ -35,21 +38,17 @@ type streams struct {
 	out, err io.Writer
 }
 
-// command is what all commands share.
-type command struct {
+// commandLine is what all commands share.
+type commandLine struct {
 	streams
 	config string
 	env    config.Env
 }
 
 // source returns the configuration that the flags name.
-func (c *command) source() settings.Source { return settings.Source{Path: c.config, Env: c.env} }
-
-// mistake is an error for which the exit status is 2. Its text may have been printed already.
-type mistake struct{ err error }
-
-func (m mistake) Error() string { return m.err.Error() }
-func (m mistake) Unwrap() error { return m.err }
+func (c *commandLine) source() settings.Source {
+	return settings.Source{Path: c.config, Env: c.env, Services: app.Modules()}
+}
 
 var errReported = errors.New("the configuration has errors")
 
@@ -57,24 +56,25 @@ var errReported = errors.New("the configuration has errors")
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return run(ctx, args, streams{stdin, stdout, stderr})
+	return runCommand(ctx, args, streams{stdin, stdout, stderr})
 }
 
-func run(ctx context.Context, args []string, s streams) int {
-	c := &command{streams: s, env: os.LookupEnv}
-	root := c.root()
+// runCommand runs the command that the arguments name and returns the exit status.
+func runCommand(ctx context.Context, args []string, s streams) int {
+	c := &commandLine{streams: s, env: os.LookupEnv}
+	root := c.rootCommand()
 	root.SetArgs(longFlags(args))
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	err := root.ExecuteContext(ctx)
-	var m mistake
+	var m command.Mistake
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, errReported):
 	default:
-		fmt.Fprintln(s.err, "patchbay:", sentence(err))
+		fmt.Fprintln(s.err, "patchbay:", errorText(err))
 	}
 	if errors.As(err, &m) {
 		return statusMistake
@@ -82,8 +82,8 @@ func run(ctx context.Context, args []string, s streams) int {
 	return statusFailed
 }
 
-// sentence is an error for a person: what a fault says, or the whole chain.
-func sentence(err error) string {
+// errorText returns what a fault says to a person, or the whole chain of another error.
+func errorText(err error) string {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code != fault.Internal {
 		return f.Message
@@ -104,60 +104,32 @@ func longFlags(args []string) []string {
 	return out
 }
 
-func (c *command) root() *cobra.Command {
+func (c *commandLine) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "patchbay", Short: "Patchbay: one self-hosted core, providers plugged in",
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		Args: cobra.ArbitraryArgs, RunE: onlyOthers("patchbay"),
+		Args: cobra.ArbitraryArgs, RunE: command.OnlyOthers("patchbay"),
 	}
 	root.PersistentFlags().StringVar(&c.config, "config", "plugin.hcl", "configuration file")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return mistake{err} })
-	root.AddCommand(c.serve(), c.configuration(), c.plugin(), c.token(), c.key(), c.user(), c.backup(), c.restore(), c.health(), c.version())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake{Err: err} })
+	root.AddCommand(c.serveCommand(), c.configCommand(), c.pluginCommand(), c.userCommand(), c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand())
+	root.AddCommand(c.serviceCommands()...)
 	return root
 }
 
-// group is a command that only has others.
-func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: onlyOthers("patchbay " + use)}
-	g.AddCommand(subs...)
-	return g
-}
-
-// onlyOthers is what a command does that only has others.
-func onlyOthers(path string) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return mistake{fmt.Errorf("unknown command %q; see %s --help", args[0], path)}
-		}
-		return cmd.Help()
-	}
-}
-
-// noArgs and exactly refuse what a command does not take.
-func noArgs(cmd *cobra.Command, args []string) error { return exactly(0)(cmd, args) }
-
-func exactly(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return mistake{fmt.Errorf("%s takes %d arguments, not %d; see --help", cmd.CommandPath(), n, len(args))}
-		}
-		return nil
-	}
-}
-
 // report prints diagnostics; with errors among them the result is the error to return.
-func (c *command) report(diags config.Diagnostics) error {
+func (c *commandLine) report(diags config.Diagnostics) error {
 	diags.Sort()
 	_ = diags.WriteText(c.err, false)
 	if diags.HasErrors() {
-		return mistake{errReported}
+		return command.Mistake{Err: errReported}
 	}
 	return nil
 }
 
-func (c *command) version() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: noArgs, RunE: func(*cobra.Command, []string) error {
-		fmt.Fprintf(c.out, "patchbay %s, commit %s, %s\n", Version, Commit, goVersion())
+func (c *commandLine) versionCommand() *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: command.NoArgs, RunE: func(*cobra.Command, []string) error {
+		fmt.Fprintf(c.out, "patchbay %s, commit %s, %s\n", Version, Commit, runtime.Version())
 		return nil
 	}}
 }

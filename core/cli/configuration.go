@@ -5,36 +5,37 @@ import (
 	"text/tabwriter"
 
 	"github.com/patchbay-dev/patchbay/core/admin"
+	"github.com/patchbay-dev/patchbay/core/cli/command"
 	"github.com/spf13/cobra"
 )
 
-func (c *command) configuration() *cobra.Command {
-	check := &cobra.Command{Use: "check", Short: "Report every finding about the configuration: exit status 2 if one is an error", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+func (c *commandLine) configCommand() *cobra.Command {
+	check := &cobra.Command{Use: "check", Short: "Report every finding about the configuration: exit status 2 if one is an error", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		diags, err := admin.CheckConfig(cmd.Context(), c.source(), Version)
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
-				reported = mistake{err}
+				reported = command.Mistake{Err: err}
 			}
 			return reported
 		}
 		fmt.Fprintln(c.out, "The configuration is valid.")
 		return nil
 	}}
-	show := &cobra.Command{Use: "show", Short: "Print the configuration in effect, secrets masked, with the origin of each value", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	show := &cobra.Command{Use: "show", Short: "Print the configuration in effect, secrets masked, with the origin of each value", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		file, diags, err := admin.ShowConfig(cmd.Context(), c.source(), Version)
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
-				reported = mistake{err}
+				reported = command.Mistake{Err: err}
 			}
 			return reported
 		}
 		return file.Show(c.out)
 	}}
-	return group("config", "Check or show the configuration", check, show)
+	return command.Group("config", "Check or show the configuration", check, show)
 }
 
-func (c *command) plugin() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "List the plugins that can be used", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+func (c *commandLine) pluginCommand() *cobra.Command {
+	list := &cobra.Command{Use: "list", Short: "List the plugins that can be used", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		plugins, err := admin.ListPlugins(cmd.Context(), c.source())
 		if err != nil {
 			return err
@@ -46,7 +47,7 @@ func (c *command) plugin() *cobra.Command {
 		}
 		return w.Flush()
 	}}
-	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print what a plugin offers, its settings and an HCL block to start from", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print what a plugin offers, its settings and an HCL block to start from", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		text, err := admin.DescribePlugin(cmd.Context(), c.source(), args[0])
 		if err != nil {
 			return err
@@ -54,7 +55,7 @@ func (c *command) plugin() *cobra.Command {
 		_, err = fmt.Fprint(c.out, text)
 		return err
 	}}
-	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl", Args: noArgs, RunE: func(*cobra.Command, []string) error {
+	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl", Args: command.NoArgs, RunE: func(*cobra.Command, []string) error {
 		written, diags, err := admin.LockPlugins(c.source())
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
@@ -67,5 +68,5 @@ func (c *command) plugin() *cobra.Command {
 		}
 		return nil
 	}}
-	return group("plugin", "Look at, test and pin plugins", list, describe, lock, c.pluginTest(), c.pluginNew())
+	return command.Group("plugin", "Look at, test and pin plugins", list, describe, lock, c.pluginTest(), c.pluginNew())
 }

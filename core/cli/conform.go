@@ -10,18 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/admin"
+	"github.com/patchbay-dev/patchbay/core/cli/command"
 	"github.com/patchbay-dev/patchbay/core/scaffold"
 	"github.com/patchbay-dev/patchbay/sdk/kinds"
 )
 
-func (c *command) pluginTest() *cobra.Command {
+func (c *commandLine) pluginTest() *cobra.Command {
 	var settings, credential, message string
 	var samples []string
 	cmd := &cobra.Command{
 		Use: "test BINARY [ARGUMENT…]", Short: "Run the conformance suite against a plugin's binary: exit status 1 if a check fails",
 		Args: cobra.ArbitraryArgs, RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return mistake{errors.New("name the binary of the plugin; see --help")}
+				return command.Mistake{Err: errors.New("name the binary of the plugin; see --help")}
 			}
 			conf := admin.Conformance{
 				Path: args[0], Args: args[1:], Send: message, Stderr: c.err,
@@ -30,13 +31,13 @@ func (c *command) pluginTest() *cobra.Command {
 			for _, s := range samples {
 				op, body, ok := strings.Cut(s, "=")
 				if !ok {
-					return mistake{fmt.Errorf("-sample %q is not OPERATION=JSON", s)}
+					return command.Mistake{Err: fmt.Errorf("-sample %q is not OPERATION=JSON", s)}
 				}
 				conf.Samples[op] = body
 			}
 			var err error
 			if conf.Settings, err = admin.ReadSettings(settings); err != nil {
-				return mistake{fmt.Errorf("read the settings: %w", err)}
+				return command.Mistake{Err: fmt.Errorf("read the settings: %w", err)}
 			}
 			if conf.BaseDir, err = filepath.Abs(filepath.Dir(settings)); err != nil {
 				return err
@@ -57,10 +58,10 @@ func (c *command) pluginTest() *cobra.Command {
 	return cmd
 }
 
-func (c *command) pluginNew() *cobra.Command {
+func (c *commandLine) pluginNew() *cobra.Command {
 	var p scaffold.Plugin
 	cmd := &cobra.Command{
-		Use: "new KIND NAME", Short: "Make the module of a new plugin: it builds and passes its conformance suite", Args: exactly(2),
+		Use: "new KIND NAME", Short: "Make the module of a new plugin: it builds and passes its conformance suite", Args: command.Exactly(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p.Kind, p.Name = args[0], args[1]
 			if p.Dir == "" {
@@ -68,7 +69,7 @@ func (c *command) pluginNew() *cobra.Command {
 			}
 			files, err := p.Write()
 			if err != nil {
-				return mistake{err}
+				return command.Mistake{Err: err}
 			}
 			for _, f := range files {
 				fmt.Fprintln(c.out, filepath.Join(p.Dir, f))

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -17,19 +16,19 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/app"
+	"github.com/patchbay-dev/patchbay/core/cli/command"
 )
 
+// gcPercent is the GOGC of the core unless the environment says otherwise.
 const gcPercent = 400
 
-func goVersion() string { return runtime.Version() }
-
-func (c *command) serve() *cobra.Command {
-	return &cobra.Command{Use: "serve", Short: "Run the core", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+func (c *commandLine) serveCommand() *cobra.Command {
+	return &cobra.Command{Use: "serve", Short: "Run the core", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return c.runCore(cmd.Context())
 	}}
 }
 
-func (c *command) runCore(ctx context.Context) error {
+func (c *commandLine) runCore(ctx context.Context) error {
 	began := time.Now()
 	// The live heap is small, so that Go's default would spend a sixth of the time under load on collecting garbage.
 	if _, set := c.env("GOGC"); !set {
@@ -47,7 +46,7 @@ func (c *command) runCore(ctx context.Context) error {
 	}
 	log := a.Logger()
 	log.Info("patchbay is ready", "took", time.Since(began).Round(time.Millisecond), "address", a.URL(), "admin", "http://"+a.AdminAddr())
-	c.firstSteps(ctx, a)
+	c.printFirstSteps(ctx, a)
 	failed := a.Failed()
 	for {
 		select {
@@ -69,8 +68,8 @@ func (c *command) runCore(ctx context.Context) error {
 	}
 }
 
-// firstSteps tells a newcomer how to become an administrator, and how to make the first token and use it.
-func (c *command) firstSteps(ctx context.Context, a *app.App) {
+// printFirstSteps tells a newcomer how to become an administrator, and what else the services need at first.
+func (c *commandLine) printFirstSteps(ctx context.Context, a *app.App) {
 	if link, err := a.SetupLink(ctx); err != nil {
 		a.Logger().Warn("no set-up link could be made", "error", err)
 	} else if link != "" {
@@ -81,38 +80,29 @@ There is no user yet. Open this link to look around, or to become the first admi
 
 `, link)
 	}
-	base, needed, err := a.NeedsToken(ctx)
-	if err != nil || !needed {
-		return
+	for _, text := range a.FirstSteps(ctx, os.Args[0]) {
+		fmt.Fprint(c.err, text)
 	}
-	fmt.Fprintf(c.err, `
-There is no access token yet. In another terminal:
-
-    TOKEN=$(%s token create -config %s -note first)
-    curl -s %s/api/proxy/search -H "Authorization: Bearer $TOKEN" \
-         -H 'Content-Type: application/json' -d '{"query":"how do plugins restart"}'
-
-`, os.Args[0], c.config, base)
 }
 
-func (c *command) health() *cobra.Command {
+func (c *commandLine) healthCommand() *cobra.Command {
 	var url string
-	cmd := &cobra.Command{Use: "health", Short: "Ask a running core whether it is ready: exit status 0 or 1", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := &cobra.Command{Use: "health", Short: "Ask a running core whether it is ready: exit status 0 or 1", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		if url == "" {
 			addr, err := admin.AdminAddr(c.source())
 			if err != nil {
 				return err
 			}
-			url = "http://" + reachable(addr) + "/readyz"
+			url = "http://" + dialAddr(addr) + "/readyz"
 		}
-		return probe(cmd.Context(), url)
+		return probeReady(cmd.Context(), url)
 	}}
 	cmd.Flags().StringVar(&url, "url", "", "what to ask (default: /readyz on the configured admin address)")
 	return cmd
 }
 
-// reachable turns an address that stands for all interfaces into one that can be dialled.
-func reachable(addr string) string {
+// dialAddr returns addr, or an address that can be dialled where it stands for all interfaces.
+func dialAddr(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return addr
@@ -123,12 +113,13 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-func probe(ctx context.Context, url string) error {
+// probeReady asks whether a core is ready.
+func probeReady(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return mistake{err}
+		return command.Mistake{Err: err}
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"text/tabwriter"
 
@@ -9,22 +8,18 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cli/command"
 )
 
-// acting is the context of a command that changes accounts, for the audit.
-func acting(cmd *cobra.Command) context.Context {
-	return auth.Acting(cmd.Context(), auth.Actor{Name: "command line", Via: auth.ViaCommand})
+func (c *commandLine) userCommand() *cobra.Command {
+	return command.Group("user", "Users", c.userCreate(), c.userList(), c.userDisable(), c.userReset())
 }
 
-func (c *command) user() *cobra.Command {
-	return group("user", "Users", c.userCreate(), c.userList(), c.userDisable(), c.userReset())
-}
-
-func (c *command) userCreate() *cobra.Command {
+func (c *commandLine) userCreate() *cobra.Command {
 	var email, name, role string
-	cmd := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
-			_, key, err := r.Users.Create(acting(cmd), email, name, auth.Role(role))
+			_, key, err := r.Users.Create(command.Acting(cmd), email, name, auth.Role(role))
 			if err == nil {
 				fmt.Fprintln(c.out, key)
 			}
@@ -37,8 +32,8 @@ func (c *command) userCreate() *cobra.Command {
 	return cmd
 }
 
-func (c *command) userList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the users", Args: noArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+func (c *commandLine) userList() *cobra.Command {
+	return &cobra.Command{Use: "list", Short: "List the users", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			users, err := r.Users.List(cmd.Context())
 			if err != nil {
@@ -58,21 +53,21 @@ func (c *command) userList() *cobra.Command {
 	}}
 }
 
-func (c *command) userDisable() *cobra.Command {
-	return &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withRecords(cmd.Context(), func(r *admin.Records) error { return r.Users.Disable(acting(cmd), args[0]) })
+func (c *commandLine) userDisable() *cobra.Command {
+	return &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error { return r.Users.Disable(command.Acting(cmd), args[0]) })
 	}}
 }
 
-func (c *command) userReset() *cobra.Command {
+func (c *commandLine) userReset() *cobra.Command {
 	var link bool
-	cmd := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key or set-up link; former keys, passkeys and sessions end", Args: exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key or set-up link; former keys, passkeys and sessions end", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			text, err := "", error(nil)
 			if link {
-				text, err = r.ResetLink(acting(cmd), args[0])
+				text, err = r.ResetLink(command.Acting(cmd), args[0])
 			} else {
-				text, err = r.Users.Reset(acting(cmd), args[0])
+				text, err = r.Users.Reset(command.Acting(cmd), args[0])
 			}
 			if err == nil {
 				fmt.Fprintln(c.out, text)

@@ -44,6 +44,8 @@ type accountView struct {
 	Passkeys []auth.Passkey
 	Keys     []auth.Key
 	Sessions []auth.SessionInfo
+	// Scopes are the services that a new key can be confined to.
+	Scopes []string
 	// Capability says whether passkeys can be made here; Strong whether this session may make them.
 	Capability auth.Capability
 	Strong     bool
@@ -62,6 +64,7 @@ func (c *Console) account(gc *gin.Context) {
 
 func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
 	v := c.kit.View(gc, "account.title")
+	a.Scopes = c.cfg.Users.Scopes()
 	if err := c.fillAccount(gc.Request.Context(), gc, &a); err != nil {
 		c.kit.Fail(gc, err)
 		return

@@ -96,7 +96,7 @@ func newSite(t *testing.T) *site {
 	}}
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
-	s.users, err = auth.New(auth.Config{Store: st, Keyring: ring})
+	s.users, err = auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})
 	must(t, err)
 	s.queue, err = queue.New(queue.Config{Store: st, Bus: bus, Handlers: []queue.Handler{
 		{Type: "test.good", Run: func(_ context.Context, _ *queue.Job, p queue.Progress) (any, error) {

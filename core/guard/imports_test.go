@@ -34,8 +34,13 @@ func edges() []edge {
 		{from: []string{"core/auth"}, may: with("core/auth"), advice: "auth stands on the shared packages only"},
 		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault"}, advice: "the plugin host knows no service and no database"},
 		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"), advice: "notifications reach providers through core/plugin/client"},
-		{from: []string{"core/services"}, except: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "a service stands on the shared packages, not on the wiring or its pages"},
+		{from: []string{"core/services"}, except: []string{"core/services/*/pages", "core/services/*/module"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "a service stands on the shared packages, not on the wiring or its pages"},
 		{from: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/console/ui", "core/notify/channels"), advice: "pages show what their service exports, and the settings of channels"},
+		{from: []string{"core/services/*/module"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "core/module", "core/console/ui", "core/cli/command", "config", "sdk"), advice: "a service is declared by what core/module offers"},
+		{from: []string{"core/module"}, may: with("core/module", "core/auth", "core/notify", "core/plugin", "core/console/ui", "sdk"), advice: "it says what a service is, and knows none"},
+		{from: []string{"core/settings"}, may: with("core/settings", "core/module", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "services are handed in as definitions"},
+		{from: []string{"core/admin"}, may: with("core/admin", "core/settings", "core/module", "core/auth", "core/plugin", "config", "sdk"), advice: "services are handed in as definitions"},
+		{from: []string{"core/cli/command"}, may: with("core/auth"), advice: "commands of services stand on it"},
 		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "sdk"), advice: "the supervisor is a process of its own"},
 		{from: []string{"core/console"}, may: with("core/console", "core/auth"), advice: "the console knows no service: each adds its pages as a section"},
 		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},
@@ -134,6 +139,22 @@ func TestTestSupportStaysInTests(t *testing.T) {
 		for _, imp := range p.Imports {
 			if support[imp] {
 				t.Errorf("%s imports %s outside its tests", p.local(), strings.TrimPrefix(imp, module+"/"))
+			}
+		}
+	}
+}
+
+// TestServicesAreListed: what a service consists of is imported by its declaration alone, and that by the list of the core.
+func TestServicesAreListed(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			target, ours := strings.CutPrefix(imp, module+"/")
+			if !ours || !within(target, "core/services") {
+				continue
+			}
+			parts := strings.Split(target, "/")
+			if own := strings.Join(parts[:3], "/"); !within(p.local(), own) && (p.local() != "core/app" || target != own+"/module") {
+				t.Errorf("%s imports %s: core/app/modules.go lists services, and %s/module says all about one", p.local(), target, own)
 			}
 		}
 	}

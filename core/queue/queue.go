@@ -132,19 +132,24 @@ func New(cfg Config) (*Queue, error) {
 	q.claiming, q.endClaim = context.WithCancel(context.Background())
 	q.keeping, q.endKeep = context.WithCancel(context.Background())
 	q.runs, q.abort = context.WithCancelCause(context.Background())
-	for _, h := range cfg.Handlers {
-		if err := h.validate(); err != nil {
-			return nil, err
-		}
-		if q.handlers[h.Type] != nil {
-			return nil, fmt.Errorf("register the handler %q: it is there already", h.Type)
-		}
-		q.handlers[h.Type] = &h
-	}
-	if err := q.addSchedules(cfg.Schedules); err != nil {
+	if err := q.Register(cfg.Handlers, cfg.Schedules); err != nil {
 		return nil, err
 	}
 	return q, nil
+}
+
+// Register adds handlers and schedules to those of the configuration. It must not be called after Start.
+func (q *Queue) Register(handlers []Handler, schedules []Schedule) error {
+	for _, h := range handlers {
+		if err := h.validate(); err != nil {
+			return err
+		}
+		if q.handlers[h.Type] != nil {
+			return fmt.Errorf("register the handler %q: it is there already", h.Type)
+		}
+		q.handlers[h.Type] = &h
+	}
+	return q.addSchedules(schedules)
 }
 
 // Start recovers what a former process left behind and begins to work. It may be called once.

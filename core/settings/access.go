@@ -1,11 +1,13 @@
 package settings
 
 import (
+	"fmt"
 	"net"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/module"
 )
 
 // URL returns where a person on this machine reaches the core, whose listener has the address addr: public_url, or this
@@ -44,4 +46,13 @@ func (s *Settings) Access(clients *httpd.Clients) auth.Access {
 func (s *Settings) OpenToAll() bool {
 	c := s.Core
 	return c.Anonymous && c.AllowedUser == "" && c.AllowedGroup == ""
+}
+
+// Front returns how people reach the core according to these settings.
+func (s *Settings) Front() (module.Front, error) {
+	clients, err := httpd.NewClients(s.Core.TrustedProxies)
+	if err != nil {
+		return module.Front{}, fmt.Errorf("read trusted_proxies: %w", err)
+	}
+	return module.Front{HTTPAddr: s.Core.HTTPAddr, PublicURL: s.Core.PublicURL, TrustedProxies: s.Core.TrustedProxies, Access: s.Access(clients)}, nil
 }

@@ -3,17 +3,17 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
-	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -56,28 +56,27 @@ type postgresStorage struct {
 
 // fileOptions returns what may stand in plugin.hcl. builtins are the names of the built-in plugins by kind, nil while they are
 // not known.
-func fileOptions(builtins map[string][]string) (config.Options, error) {
-	opts := config.Options{
+func (s Source) fileOptions(builtins map[string][]string) (opts config.Options, err error) {
+	opts = config.Options{
 		Services: map[string]*schema.Schema{}, Storage: map[string]*schema.Schema{}, DefaultStorage: string(store.SQLite),
 		Builtins: builtins, DefaultTimeout: 3 * time.Minute, Kinds: kinds.Names(),
 	}
-	for _, d := range []struct {
-		into func(*schema.Schema)
-		from any
-	}{
-		{func(s *schema.Schema) { opts.Core = s }, Core{}},
-		{func(s *schema.Schema) { opts.Storage[string(store.SQLite)] = s }, sqliteStorage{}},
-		{func(s *schema.Schema) { opts.Storage[string(store.Postgres)] = s }, postgresStorage{}},
-		{func(s *schema.Schema) { opts.Services["search"] = s }, search.Settings{}},
-		{func(s *schema.Schema) { opts.Services["containers"] = s }, containers.Settings{}},
-	} {
-		s, err := schema.Of(d.from)
-		if err != nil {
-			return opts, fmt.Errorf("schema of %T: %w", d.from, err)
+	derive := func(block any) *schema.Schema {
+		made, failure := schema.Of(block)
+		if failure != nil {
+			err = errors.Join(err, fmt.Errorf("schema of %T: %w", block, failure))
 		}
-		d.into(s)
+		return made
 	}
-	return opts, nil
+	opts.Core = derive(Core{})
+	opts.Storage[string(store.SQLite)], opts.Storage[string(store.Postgres)] = derive(sqliteStorage{}), derive(postgresStorage{})
+	for _, d := range s.Services {
+		if opts.Services[d.Name] != nil {
+			return opts, fmt.Errorf("two services have the name %q", d.Name)
+		}
+		opts.Services[d.Name] = derive(d.Settings())
+	}
+	return opts, err
 }
 
 // Settings is what the configuration says, decoded and checked as far as that needs no plugin.
@@ -85,45 +84,55 @@ type Settings struct {
 	File *config.File
 	Core Core
 	// DataDir is the absolute path of the data directory.
-	DataDir    string
-	Store      store.Config
-	Search     *search.Settings
-	Containers *containers.Settings
+	DataDir string
+	Store   store.Config
+	// Services are those that are switched on, in the order of the definitions.
+	Services []Service
+}
+
+// Service is a service whose block stands in plugin.hcl.
+type Service struct {
+	module.Definition
+	// Block is the decoded block.
+	Block module.Settings
+	// BaseURL is where it is mounted: a path or an absolute URL.
+	BaseURL string
+	// References are the instances that the block names.
+	References []string
 }
 
 // decodeFile decodes the blocks of the core and of the services. It reports every finding.
-func decodeFile(file *config.File) (*Settings, config.Diagnostics) {
+func (s Source) decodeFile(file *config.File) (*Settings, config.Diagnostics) {
 	out := &Settings{File: file}
 	diags := file.Core().Decode(&out.Core)
 	diags = append(diags, checkCore(file.Core(), out.Core)...)
 	out.DataDir = AbsolutePath(file.Dir, out.Core.DataDir)
 	diags = append(diags, out.decodeStorage()...)
 	var mounts []config.Mount
-	if block := file.Service("search"); block != nil {
-		out.Search = &search.Settings{}
-		diags = append(diags, decodeService(block, out.Search)...)
-		mounts = append(mounts, serviceMount(block, "search", out.Search.BaseURL))
-	}
-	if block := file.Service("containers"); block != nil {
-		out.Containers = &containers.Settings{}
-		diags = append(diags, decodeService(block, out.Containers)...)
-		mounts = append(mounts, serviceMount(block, "containers", out.Containers.BaseURL))
+	for _, d := range s.Services {
+		block := file.Service(d.Name)
+		if block == nil {
+			continue
+		}
+		decoded := Service{Definition: d, Block: d.Settings(), BaseURL: block.BaseURL(), References: block.References()}
+		found := block.Decode(decoded.Block)
+		if !found.HasErrors() {
+			found = append(found, block.Locate(decoded.Block.Check())...)
+		}
+		diags, out.Services = append(diags, found...), append(out.Services, decoded)
+		mounts = append(mounts, config.Mount{Service: d.Name, BaseURL: decoded.BaseURL, Range: block.RangeOf(schema.At("base_url"))})
 	}
 	return out, append(diags, config.CheckMounts(mounts)...)
 }
 
-// decodeService decodes the block of a service, and checks it if that succeeds.
-func decodeService(block *config.Block, into interface{ Check() schema.Diagnostics }) config.Diagnostics {
-	found := block.Decode(into)
-	if !found.HasErrors() {
-		found = append(found, block.Locate(into.Check())...)
+// Service returns a service that is switched on, or nil.
+func (s *Settings) Service(name string) *Service {
+	for i := range s.Services {
+		if s.Services[i].Name == name {
+			return &s.Services[i]
+		}
 	}
-	return found
-}
-
-// serviceMount returns where a service is mounted, with the place that says so.
-func serviceMount(block *config.Block, service, baseURL string) config.Mount {
-	return config.Mount{Service: service, BaseURL: baseURL, Range: block.RangeOf(schema.At("base_url"))}
+	return nil
 }
 
 // decodeStorage decodes the block of the database.
@@ -175,6 +184,12 @@ func (s *Settings) Protected() []string {
 }
 
 // Migrations returns the schemas of all modules, in the order in which they are applied.
-func Migrations() []store.Migrations {
-	return []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations(), search.Migrations(), containers.Migrations()}
+func (s Source) Migrations() []store.Migrations {
+	all := []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations()}
+	for _, d := range s.Services {
+		if d.Migrations.FS != nil {
+			all = append(all, d.Migrations)
+		}
+	}
+	return all
 }

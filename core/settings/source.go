@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/module"
 )
 
 // Source is a configuration that can be read.
@@ -13,11 +14,13 @@ type Source struct {
 	Path string
 	// Env looks environment variables up.
 	Env config.Env
+	// Services are those whose blocks may stand in it.
+	Services []module.Definition
 }
 
 // Read reads the configuration without asking any plugin. With errors in the diagnostics the settings are incomplete, or nil.
 func (s Source) Read() (*Settings, config.Diagnostics, error) {
-	opts, err := fileOptions(nil)
+	opts, err := s.fileOptions(nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -30,7 +33,7 @@ func (s Source) readFile(opts config.Options) (*Settings, config.Diagnostics, er
 	if file == nil {
 		return nil, diags, nil
 	}
-	set, found := decodeFile(file)
+	set, found := s.decodeFile(file)
 	return set, append(diags, withoutRepeats(diags, found)...), nil
 }
 
@@ -50,7 +53,7 @@ func (s Source) Load(ctx context.Context) (*Settings, *Resolver, config.Diagnost
 	if err != nil {
 		return nil, nil, diags, err
 	}
-	opts, err := fileOptions(names)
+	opts, err := s.fileOptions(names)
 	if err != nil {
 		return nil, nil, diags, err
 	}

@@ -44,7 +44,7 @@ func start(t *testing.T, cfg store.Config, access auth.Access) *server {
 	t.Helper()
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring})
+	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring, Scopes: []string{"containers", "mail", "releases", "search"}})
 	must(t, err)
 	access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
 	must(t, err)

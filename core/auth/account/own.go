@@ -136,7 +136,7 @@ type (
 	keyInput  struct {
 		Body struct {
 			Name      string     `json:"name,omitempty" maxLength:"80" doc:"Default: API key."`
-			Scopes    []string   `json:"scopes,omitempty" maxItems:"4" nullable:"false" doc:"mail, releases, containers, search; none means all."`
+			Scopes    []string   `json:"scopes,omitempty" maxItems:"32" nullable:"false" doc:"Names of services; none means all."`
 			ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"Absent: it does not expire."`
 		}
 	}

@@ -304,7 +304,7 @@ func TestResourceStream(t *testing.T) {
 func TestRevokedReader(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		st := testkit.OpenStore(t, cfg, append(allMigrations(), auth.Migrations())...)
-		users, err := auth.New(auth.Config{Store: st, Keyring: keyring(t)})
+		users, err := auth.New(auth.Config{Store: st, Keyring: keyring(t), Scopes: []string{"containers"}})
 		if err != nil {
 			t.Fatal(err)
 		}

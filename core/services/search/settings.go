@@ -42,6 +42,14 @@ func (s Settings) limits() Limits {
 	return Limits(*s.Limits)
 }
 
+// Warnings returns the ids of texts about settings that are not for production.
+func (s Settings) Warnings() []string {
+	if s.DevOpenAdmin {
+		return []string{"search.warning.open"}
+	}
+	return nil
+}
+
 // Check finds what the types of the settings cannot express.
 func (s Settings) Check() schema.Diagnostics {
 	var out schema.Diagnostics

@@ -78,7 +78,7 @@ func newSite(t testing.TB, base string) *site {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), notify.Migrations(), auth.Migrations(), service.Migrations())
 	ring, err := secret.NewKeyring(bytes.Repeat([]byte{3}, secret.KeySize))
 	must(t, err)
-	users, err := auth.New(auth.Config{Store: st, Keyring: ring})
+	users, err := auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})
 	must(t, err)
 	sender, err := notify.New(notify.Config{Store: st, Channel: s.channel})
 	must(t, err)

@@ -96,7 +96,7 @@ func newSiteOn(t testing.TB, st *store.Store) *site {
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
 	s := &site{TB: t, store: st, backend: &backend{status: 200, body: `{"results":[]}`}}
-	s.users, err = auth.New(auth.Config{Store: st, Keyring: ring})
+	s.users, err = auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})
 	must(t, err)
 	s.service, err = service.New(t.Context(), service.Config{
 		Store: st, Keyring: ring, Logger: hclog.NewNullLogger(), Backends: []client.Search{s.backend}, People: s.users, Sessions: s.users,

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/admin"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
+	"github.com/patchbay-dev/patchbay/core/settings"
+)
+
+func TestMain(m *testing.M) {
+	testplugin.Main()
+	if len(os.Args) == 2 && os.Args[1] == "list" {
+		// The core asks the binary of the built-in plugins which it holds.
+		fmt.Println("[]")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// startApp runs a core with every service that there is, on a plugin of the test binary.
+func startApp(t *testing.T, env map[string]string) *App {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "plugin.hcl")
+	hcl := `
+search "testsearch" "main" {}
+engine "testengine" "main" {}
+registry "testupstream" "main" {}
+codehost "testupstream" "main" {}
+notify "testchannel" "main" {}
+notify "testgone" "gone" {
+  required = false
+}
+service "search" {
+  backend = search.main
+}
+service "containers" {
+  engine     = engine.main
+  registries = registry.main
+  codehost   = codehost.main
+  notify     = [notify.gone, notify.main]
+}
+`
+	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
+		spec := testplugin.Spec(mode)
+		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n  env  = [\"GORACE\"]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
+	}
+	must(t, os.WriteFile(path, []byte(hcl), 0o600))
+	lookup := func(name string) (string, bool) {
+		v, ok := env[name]
+		switch name {
+		case "GORACE":
+			_, v, ok = strings.Cut(testplugin.NoExitPause, "=")
+		case "SVC_PLUGIN_BINARY":
+			v, ok = self, true
+		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
+			if !ok {
+				v, ok = "127.0.0.1:0", true
+			}
+		}
+		return v, ok
+	}
+	_, diags, err := admin.LockPlugins(settings.Source{Path: path, Env: lookup, Services: Modules()})
+	must(t, err)
+	must(t, diags.Err())
+	a, diags, err := Start(t.Context(), Config{Path: path, Env: lookup, Version: "test", Logger: hclog.NewNullLogger()})
+	must(t, err)
+	must(t, diags.Err())
+	t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+// serviceOf returns a running service as what the test needs of it.
+func serviceOf[T any](t *testing.T, a *App, name string) T {
+	t.Helper()
+	for _, s := range a.services {
+		if needed, ok := s.Service.(T); ok && s.name == name {
+			return needed
+		}
+	}
+	t.Fatalf("there is no service %q of the type %T", name, *new(T))
+	return *new(T)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

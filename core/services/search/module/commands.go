@@ -1,0 +1,131 @@
+package module
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// commands are those of the service, on the streams and the database of the command line.
+type commands struct{ module.CommandLine }
+
+func newCommands(line module.CommandLine) []*cobra.Command {
+	c := commands{line}
+	return []*cobra.Command{c.tokenCommand(), c.keyCommand()}
+}
+
+// admin returns the verbs that need no running service.
+func admin(r *module.Records) *search.Admin { return search.NewAdmin(r.Store, r.Keyring, nil) }
+
+func (c commands) tokenCommand() *cobra.Command {
+	var note string
+	var asJSON bool
+	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+			text, err := admin(r).CreateToken(cmd.Context(), search.NewToken{Note: note})
+			if err != nil {
+				return err
+			}
+			if err := r.Users.Record(command.Acting(cmd), "search.tokens.create", search.TokenID(text), nil); err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(c.Out).Encode(map[string]string{"token": text, "note": note})
+			}
+			_, err = fmt.Fprintln(c.Out, text)
+			return err
+		})
+	}}
+	create.Flags().StringVar(&note, "note", "", "what the token is for")
+	create.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return command.Group("token", "Access tokens of the search service", create,
+		c.switchCommand("enable", "Enable a token", true), c.switchCommand("disable", "Disable a token", false))
+}
+
+// switchCommand returns the command that enables or disables a token.
+func (c commands) switchCommand(use, short string, enabled bool) *cobra.Command {
+	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+			if err := admin(r).SetTokenEnabled(cmd.Context(), args[0], enabled); err != nil {
+				return err
+			}
+			return r.Users.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
+		})
+	}}
+}
+
+// maxKeys is how many keys are added at once.
+const maxKeys = 10_000
+
+func (c commands) keyCommand() *cobra.Command {
+	var keyGroup string
+	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		keys, numbers, err := c.readKeys()
+		if err != nil {
+			return err
+		}
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.addKeys(command.Acting(cmd), r, keyGroup, keys, numbers) })
+	}}
+	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
+	return command.Group("key", "Upstream keys of the search service", add)
+}
+
+// readKeys reads standard input: the lines that are not blank, and their numbers.
+func (c commands) readKeys() (keys []string, numbers []int, err error) {
+	in := bufio.NewScanner(c.In)
+	for n := 1; in.Scan(); n++ {
+		if strings.TrimSpace(in.Text()) == "" {
+			continue
+		}
+		if len(keys) == maxKeys {
+			return nil, nil, command.Mistake{Err: fmt.Errorf("there are more than %d keys on standard input: add them in parts", maxKeys)}
+		}
+		keys, numbers = append(keys, in.Text()), append(numbers, n)
+	}
+	if err := in.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read standard input: %w", err)
+	}
+	if len(keys) == 0 {
+		return nil, nil, command.Mistake{Err: errors.New("there is no key on standard input")}
+	}
+	return keys, numbers, nil
+}
+
+// addKeys adds keys and tells what became of each; numbers are the lines on which they stood.
+func (c commands) addKeys(ctx context.Context, r *module.Records, keyGroup string, keys []string, numbers []int) error {
+	added, err := admin(r).AddKeys(ctx, keyGroup, keys)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, a := range added {
+		if a.Problem == "" {
+			ids = append(ids, a.ID)
+		}
+	}
+	if err := r.Users.Record(ctx, "search.keys.create", strings.Join(ids, " "), nil); err != nil {
+		return err
+	}
+	bad := 0
+	for i, a := range added {
+		if a.Problem != "" {
+			bad++
+			fmt.Fprintf(c.Err, "line %d: %s\n", numbers[i], a.Problem)
+			continue
+		}
+		fmt.Fprintf(c.Out, "%s %s\n", a.ID, a.Status)
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d keys were not added", bad, len(added))
+	}
+	return nil
+}

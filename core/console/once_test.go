@@ -53,7 +53,9 @@ func TestInvitation(t *testing.T) {
 		t.Errorf("invited %+v with %d keys", invited, len(keys))
 	}
 	again := v.post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
-	again.says(t, "There is a user with this email address already.", `value="new@example.com"`)
+	again.says(t, " open data-dialog", `id="email-error"`, "There is a user with this email address already.", `value="new@example.com"`, `value="New"`)
+	v.post("/system/users", "email", "other@example.com", "name", "", "role", "member").says(t, " open data-dialog", `id="name-error"`, `value="other@example.com"`)
+	v.get("/system/users?open=new-user").says(t, " open data-dialog")
 }
 
 // TestNewKeyIsShownOnce: the page after a key was made has it, and is without it when it is loaded again.

@@ -15,6 +15,8 @@ const (
 	usersPath = "/system/users"
 	auditPath = "/system/audit"
 	auditPage = 50
+	// newUser is the id of the dialog that invites a user.
+	newUser = "new-user"
 )
 
 func (c *Console) userRoutes() []httpd.Route {
@@ -35,12 +37,15 @@ type usersView struct {
 	Users []auth.User
 	// Link is a set-up link that is shown this once.
 	Link ui.Secret
-	// Failure is why the last form was refused; Email and Name are what stood in it.
-	Failure, Email, Name string
+	// Form invites a user; Open shows it at once.
+	Form ui.Form
+	Open bool
+	// Failure is why another form was refused.
+	Failure string
 }
 
 func (c *Console) users(gc *gin.Context) {
-	var u usersView
+	u := usersView{Open: ui.Opens(gc, newUser)}
 	u.Link, _ = c.kit.TakeSecret(gc)
 	c.showUsers(gc, http.StatusOK, u)
 }
@@ -56,22 +61,22 @@ func (c *Console) showUsers(gc *gin.Context, status int, u usersView) {
 }
 
 // refuseUser answers with the page of users and why an action was refused.
-func (c *Console) refuseUser(gc *gin.Context, err error, u usersView) {
+func (c *Console) refuseUser(gc *gin.Context, err error) {
 	e := fault.As(err)
 	if fault.StatusOf(e) >= http.StatusInternalServerError {
 		c.kit.Fail(gc, err)
 		return
 	}
-	u.Failure = c.kit.View(gc, "").Fault(e)
-	c.showUsers(gc, fault.StatusOf(e), u)
+	c.showUsers(gc, fault.StatusOf(e), usersView{Failure: c.kit.View(gc, "").Fault(e)})
 }
 
 func (c *Console) createUser(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	u := usersView{Email: gc.PostForm("email"), Name: gc.PostForm("name")}
-	user, token, err := c.cfg.Users.Invite(ctx, u.Email, u.Name, auth.Role(gc.PostForm("role")))
+	user, token, err := c.cfg.Users.Invite(ctx, gc.PostForm("email"), gc.PostForm("name"), auth.Role(gc.PostForm("role")))
 	if err != nil {
-		c.refuseUser(gc, err, u)
+		if form, ok := c.kit.ReadForm(gc, err); ok {
+			c.showUsers(gc, form.Status(), usersView{Form: form, Open: true})
+		}
 		return
 	}
 	c.showLink(gc, user, token)
@@ -93,7 +98,7 @@ func (c *Console) changeUser(gc *gin.Context) {
 	}
 	user, err := c.cfg.Users.Change(gc.Request.Context(), gc.Param("id"), change)
 	if err != nil {
-		c.refuseUser(gc, err, usersView{})
+		c.refuseUser(gc, err)
 		return
 	}
 	c.kit.Done(gc, usersPath, ui.Toast{Kind: "ok", TextID: "users.changed", Args: []string{"Name", user.Name}})
@@ -103,12 +108,12 @@ func (c *Console) linkUser(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	user, err := c.cfg.Users.Get(ctx, gc.Param("id"))
 	if err != nil {
-		c.refuseUser(gc, err, usersView{})
+		c.refuseUser(gc, err)
 		return
 	}
 	token, err := c.cfg.Users.UserLink(ctx, user.ID)
 	if err != nil {
-		c.refuseUser(gc, err, usersView{})
+		c.refuseUser(gc, err)
 		return
 	}
 	c.showLink(gc, user, token)

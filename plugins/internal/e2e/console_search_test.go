@@ -31,7 +31,7 @@ func TestConsoleSearch(t *testing.T) {
 	b.press("form[data-passkey=signin] button", ".side nav")
 
 	b.open("/search/tokens")
-	b.do(chromedp.SendKeys(chromedp.CSS("#note"), "First token"), chromedp.Click(chromedp.CSS("main form[method=post] .btn.p")))
+	b.do(chromedp.Click(chromedp.CSS("[data-open]")), chromedp.SendKeys(chromedp.CSS("#note"), "First token"), chromedp.Click(chromedp.CSS("dialog form[method=post] .btn.p")))
 	b.shows("th-")
 
 	log := b.tab()

@@ -159,7 +159,7 @@ func (s *showcase) newest() (id int64) {
 func (b *browser) checkKeys() {
 	b.t.Helper()
 	b.open("/search/keys")
-	b.do(chromedp.SendKeys(chromedp.CSS("#keys"), "key-one\nupstream-key-number-seven\nupstream-key-number-eight"), chromedp.Click(chromedp.CSS("[data-ask]")), chromedp.WaitVisible(chromedp.CSS("[data-results] tbody tr:nth-child(3)")))
+	b.do(chromedp.Click(chromedp.CSS("[data-open]")), chromedp.SendKeys(chromedp.CSS("#keys"), "key-one\nupstream-key-number-seven\nupstream-key-number-eight"), chromedp.Click(chromedp.CSS("[data-ask]")), chromedp.WaitVisible(chromedp.CSS("[data-results] tbody tr:nth-child(3)")))
 	b.shows("3 / 3")
 	b.picture("full-keys-checked-1440")
 	b.press("form[data-validate] .btn.p", ".toast")

@@ -29,6 +29,15 @@
 		}
 	});
 
+	// Dialogs: a button opens one, and one that the page comes with covers it.
+	document.addEventListener('click', (e) => {
+		const dialog = document.getElementById(e.target.closest('[data-open]')?.dataset.open);
+		if (!dialog) return;
+		e.preventDefault();
+		dialog.showModal();
+	});
+	document.querySelectorAll('[data-dialog][open]').forEach((d) => { d.close(); d.showModal(); });
+
 	// Forms that change something ask first where they say so, and are sent once.
 	document.addEventListener('submit', (e) => {
 		const form = e.target;

@@ -20,7 +20,13 @@ type keysView struct {
 	List         service.KeyPage
 	// Needed tells whether a backend needs keys at all.
 	Needed bool
+	// Form adds keys; Open shows it at once.
+	Form ui.Form
+	Open bool
 }
+
+// newKeys is the id of the dialog that adds keys.
+const newKeys = "new-keys"
 
 func (k keysView) address(base string, page int) string {
 	return ui.Address(base+"/keys", "group", k.Group, "status", k.State, "page", pageNumber(page))
@@ -33,9 +39,12 @@ func (k keysView) next(base string) string {
 	return k.address(base, k.List.Page+1)
 }
 
-func (p pages) keys(c *gin.Context) {
+func (p pages) keys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
+
+// renderKeys shows the list of keys with the form that adds some.
+func (p pages) renderKeys(c *gin.Context, form ui.Form) {
 	page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
-	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys()}
+	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() || ui.Opens(c, newKeys)}
 	var f service.KeyFilter
 	if k.Group != "" {
 		f.Groups = []string{k.Group}
@@ -50,7 +59,7 @@ func (p pages) keys(c *gin.Context) {
 	}
 	v := p.view(c, "search.keys.title")
 	v.Scripts = append(v.Scripts, "keys.js")
-	p.kit.Render(c, v, http.StatusOK, keysPage(v, p, k))
+	p.kit.Render(c, v, form.Status(), keysPage(v, p, k))
 }
 
 // label reads a field that is one line of text of at most limit bytes.
@@ -65,9 +74,8 @@ func label(c *gin.Context, field string, limit int) (string, error) {
 	return text, nil
 }
 
-// addKeys takes keys out of a text, one a line.
-func (p pages) addKeys(c *gin.Context) {
-	var values []string
+// readKeys returns the keys of the form, one a line, and their group.
+func readKeys(c *gin.Context) (values []string, group string, err error) {
 	for line := range strings.Lines(c.PostForm("keys")) {
 		if v := strings.TrimSpace(line); v != "" {
 			values = append(values, v)
@@ -75,20 +83,25 @@ func (p pages) addKeys(c *gin.Context) {
 	}
 	switch {
 	case len(values) == 0:
-		p.kit.Fail(c, fault.New(fault.InvalidRequest, "There is no key in the request.").With("field", "keys"))
-		return
+		return nil, "", fault.New(fault.InvalidRequest, "There is no key in the request.").With("field", "keys")
 	case len(values) > service.MaxBatch:
-		p.kit.Fail(c, fault.New(fault.InvalidRequest, "One request takes at most %d keys.", service.MaxBatch).With("field", "keys"))
-		return
+		return nil, "", fault.New(fault.InvalidRequest, "One request takes at most %d keys.", service.MaxBatch).With("field", "keys")
 	}
-	group, err := label(c, "group", 80)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
+	group, err = label(c, "group", 80)
+	return values, group, err
+}
+
+// addKeys adds the keys of the form.
+func (p pages) addKeys(c *gin.Context) {
+	values, group, err := readKeys(c)
+	var added []service.AddedKey
+	if err == nil {
+		added, err = p.service.AddKeys(c.Request.Context(), group, values)
 	}
-	added, err := p.service.AddKeys(c.Request.Context(), group, values)
 	if err != nil {
-		p.kit.Fail(c, err)
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderKeys(c, form)
+		}
 		return
 	}
 	counts := map[string]int{}

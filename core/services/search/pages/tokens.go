@@ -24,11 +24,17 @@ func charts(v *ui.View) {
 	v.Styles = append(v.Styles, "uPlot.min.css")
 }
 
+// newToken is the id of the dialog that makes an access token.
+const newToken = "new-token"
+
 type tokensView struct {
 	Query, Group, Enabled, Quota string
 	List                         service.TokenPage
 	Groups                       []service.TokenGroup
 	Own                          bool
+	// Form makes an access token; Open shows it at once.
+	Form ui.Form
+	Open bool
 }
 
 // pageNumber is the number of a page in an address; the first one goes without.
@@ -53,10 +59,16 @@ func (t tokensView) next(base string) string {
 
 func (t tokensView) filtered() bool { return t.Query+t.Group+t.Enabled+t.Quota != "" }
 
-func (p pages) tokens(c *gin.Context) {
+func (p pages) tokens(c *gin.Context) { p.renderTokens(c, ui.Form{}) }
+
+// renderTokens shows the list of tokens with the form that makes one.
+func (p pages) renderTokens(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
 	who := auth.From(ctx)
-	t := tokensView{Query: c.Query("q"), Group: c.Query("group"), Enabled: c.Query("enabled"), Quota: c.Query("quota"), Own: !who.Admin()}
+	t := tokensView{
+		Form: form, Open: form.Refused() || ui.Opens(c, newToken),
+		Query: c.Query("q"), Group: c.Query("group"), Enabled: c.Query("enabled"), Quota: c.Query("quota"), Own: !who.Admin(),
+	}
 	var err error
 	if t.Own {
 		t.List, err = p.service.TokensOf(ctx, who.User.ID)
@@ -75,7 +87,7 @@ func (p pages) tokens(c *gin.Context) {
 		return
 	}
 	v := p.view(c, "search.tokens.title")
-	p.kit.Render(c, v, http.StatusOK, tokensPage(v, p, t))
+	p.kit.Render(c, v, form.Status(), tokensPage(v, p, t))
 }
 
 // number reads a field that may be empty.
@@ -94,7 +106,9 @@ func number(c *gin.Context, field string) (*int64, error) {
 func (p pages) createToken(c *gin.Context) {
 	text, err := p.service.CreateToken(c.Request.Context(), service.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group")})
 	if err != nil {
-		p.kit.Fail(c, err)
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderTokens(c, form)
+		}
 		return
 	}
 	p.showToken(c, text, "search.token.made")

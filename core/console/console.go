@@ -51,7 +51,9 @@ func New(cfg Config) (*Console, error) {
 	}
 	texts, static := []fs.FS{ui.OwnTexts()}, []fs.FS{}
 	for _, s := range cfg.Sections {
-		texts = append(texts, s.Texts)
+		if s.Texts != nil {
+			texts = append(texts, s.Texts)
+		}
 		if s.Static != nil {
 			static = append(static, s.Static)
 		}

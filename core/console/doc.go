@@ -1,10 +1,9 @@
 // Package console is what people see in a browser: the frame with its navigation, sign-in, the home page with the patch
 // panel, plugins, jobs and accounts. The pages of services are Sections.
 //
-// How a service adds its pages: its package pages has a function that takes the service and returns a
-// ui.Section. The wiring hands it to New. A Section names its entries of the navigation, its texts
-// (en.json and zh.json with the same ids, each beginning with the service's name), static files of its own, a card for the
-// home page, and its routes. The routes are added to the service's own mount, so that their paths are relative to its base
+// How a service adds its pages: its package pages has a function that takes the service and returns a ui.Section, which its
+// package module hands to the core. A Section names its entries of the navigation, its texts (en.json and zh.json with the same
+// ids, each with the service's name in it), static files of its own, a card for the home page, and its routes. The routes are added to the service's own mount, so that their paths are relative to its base
 // URL and that scopes of API keys count for them:
 //
 //	func Section(s *search.Service, base string) ui.Section {

@@ -39,7 +39,7 @@ func TestArchitectureNamesPackages(t *testing.T) {
 			continue
 		}
 		folder := strings.Join(parts[:2], "/")
-		if folder == "core/services" || folder == "core/plugin" {
+		if folder == "core/plugin" {
 			folder = strings.Join(parts[:3], "/")
 		}
 		if !slices.ContainsFunc(named, func(n string) bool { return within(n, folder) }) {

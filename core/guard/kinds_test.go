@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"encoding/json"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,7 +73,6 @@ func TestKindsAreWhole(t *testing.T) {
 // there is a template.
 func TestKindIsOneLine(t *testing.T) {
 	t.Parallel()
-	top, dir := root(t), t.TempDir()
 	recipe, err := filepath.Abs(filepath.Join("testdata", "kind"))
 	if err != nil {
 		t.Fatal(err)
@@ -83,44 +80,7 @@ func TestKindIsOneLine(t *testing.T) {
 	if missing := missingParts("empty", recipe); len(missing) > 0 {
 		t.Fatalf("testdata/kind lacks %q", missing)
 	}
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	err = filepath.WalkDir(recipe, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(recipe, path)
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(filepath.Join(top, rel)); err == nil {
-			t.Errorf("%s is in the tree", rel)
-		}
-		overlay.Replace[filepath.Join(top, rel)] = path
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := filepath.Join(top, "sdk", "kinds", "kinds.go")
-	text, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const last = "\t\tengineKind,\n"
-	if strings.Count(string(text), last) != 1 {
-		t.Fatalf("the table does not end with %q", last)
-	}
-	overlay.Replace[table] = writeFile(t, dir, "kinds.go", []byte(strings.Replace(string(text), last, last+"\t\temptyKind,\n", 1)))
-	raw, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(dir, "recipe")
-	build := exec.Command("go", "build", "-trimpath", "-overlay", writeFile(t, dir, "overlay.json", raw), "-o", program, module+"/core/internal/testing/recipe")
-	build.Dir = top
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	program := buildOverlay(t, writeOverlay(t, "kind", "sdk/kinds/kinds.go", "\t\tengineKind,\n", "\t\temptyKind,\n"), "core/internal/testing/recipe")
 	out, err := exec.Command(program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -19,7 +19,7 @@ type Section struct {
 	Routes func(*Kit) []httpd.Route
 	// Card is what the home page shows of the service to a caller; nil, or a nil component, for nothing.
 	Card func(context.Context, *View) (templ.Component, error)
-	// Texts holds en.json and zh.json.
+	// Texts holds en.json and zh.json; nil for none.
 	Texts fs.FS
 	// Static holds scripts and styles that its pages name in View.Scripts and View.Styles; nil for none.
 	Static fs.FS

@@ -338,12 +338,3 @@ func TestVersionsAreAwaited(t *testing.T) {
 		t.Errorf("%+v", link)
 	}
 }
-
-// TestEveryReasonIsTranslated: a reason for which a job fails has a Chinese text.
-func TestEveryReasonIsTranslated(t *testing.T) {
-	for step, text := range stepFailure {
-		if reasonIn("zh", text) == text || reasonIn("zh", text+" "+backAgain) == text+" "+backAgain || reasonIn("en", text) != text {
-			t.Errorf("%s: %q", step, text)
-		}
-	}
-}

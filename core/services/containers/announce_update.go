@@ -41,13 +41,12 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 		out.Excerpt = why.LastError
 	}
 	if why := view.ResultReason; why != nil {
-		out.Canceled = why.Raw == queue.ReasonCanceled
-		out.Failure = reasonIn(s.settings().Locale, why.Summary)
-		out.Excerpt = orElse(out.Excerpt, why.Detail)
-	}
-	if out.Excerpt == canceledText {
-		// The text above it says so already, in the reader's language.
-		out.Excerpt = ""
+		out.Canceled = why.failure.code == failedCanceled
+		out.Failure = why.failure.text(s.settings().Locale)
+		if out.Excerpt = orElse(out.Excerpt, why.Detail); out.Canceled {
+			// The text above it says so already, in the reader's language.
+			out.Excerpt = ""
+		}
 	}
 	return out, nil
 }

@@ -291,7 +291,7 @@ func (c *change) finish(ctx context.Context, status string, cause error) error {
 		c.rec.Step = stepDone
 	}
 	if cause != nil {
-		c.rec.Error = reason(cause)
+		c.rec.Error, c.rec.Reason = reason(cause), failureCode(cause)
 	}
 	if err := c.s.repo.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
 		return fmt.Errorf("write the journal: %w", err)

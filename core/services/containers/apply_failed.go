@@ -25,6 +25,7 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+	c.rec.Reason = failureCode(err)
 	if errors.Is(err, queue.ErrCanceled) {
 		c.r.warn(ctx, "%s: canceled at the step %s", c.name(), step)
 	} else {

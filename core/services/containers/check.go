@@ -182,7 +182,7 @@ func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *servi
 	if err != nil {
 		c.failed.Add(1)
 		c.r.warn(ctx, "%s: %s", name, reason(err))
-		columns = map[string]any{"check_error": reason(err)}
+		columns = map[string]any{"check_error": reason(err), "check_reason": failureCode(err)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +223,7 @@ func (c *checking) asks(svc *serviceRecord) bool {
 
 // find compares what runs with what the registry has under the service's tag, and gives the columns that change.
 func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
-	columns := map[string]any{"check_error": ""}
+	columns := map[string]any{"check_error": "", "check_reason": ""}
 	ref := svc.ref().Unpinned()
 	if !c.asks(svc) {
 		maps.Copy(columns, noCandidate())

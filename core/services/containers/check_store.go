@@ -21,7 +21,7 @@ type finding struct {
 // isNews reports whether a finding differs from what is stored.
 func (f *finding) isNews() bool {
 	stored := map[string]any{
-		"check_error": f.svc.CheckError, "newer_tags": toJSON(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
+		"check_error": f.svc.CheckError, "check_reason": f.svc.CheckReason, "newer_tags": toJSON(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
 		"candidate_match": f.svc.CandidateMatch, "candidate_arch": toJSON(f.svc.CandidateArch), "tag_digest": f.svc.TagDigest,
 	}
 	for column, v := range f.columns {

@@ -37,6 +37,7 @@ type Job struct {
 
 // ResultReason is why a job did not succeed.
 type ResultReason struct {
+	failure failure
 	Summary string `json:"summary" example:"The new container did not become healthy."`
 	Detail  string `json:"detail,omitempty"`
 	Raw     string `json:"raw,omitempty" example:"interrupted"`
@@ -89,50 +90,14 @@ func jobView(j *queue.Job) Job {
 	return out
 }
 
-// resultReason words why a job did not succeed.
+// resultReason returns why a job did not succeed.
 func resultReason(j *queue.Job) *ResultReason {
-	out := &ResultReason{Detail: j.Failure.Message, Raw: j.Failure.Reason}
-	var sum UpdateSummary
-	_ = json.Unmarshal(j.Result, &sum)
-	step, canceled := "", j.Failure.Reason == queue.ReasonCanceled
-	if part := sum.Deciding(); part != nil {
-		step = part.FailureStep
-		if canceled && !part.Canceled {
-			// It had failed by itself before somebody canceled it.
-			canceled, out.Raw, out.Detail = false, "", orElse(part.LastError, out.Detail)
-		}
-	}
-	lower := strings.ToLower(j.Failure.Message)
-	switch {
-	case canceled:
-		out.Summary = canceledText
-	case j.Failure.Reason == queue.ReasonInterrupted:
-		out.Summary = "The core ended while the job ran."
-	case j.Failure.Reason == queue.ReasonTimeout:
-		out.Summary = "The job took too long."
-	case strings.Contains(lower, "toomanyrequests") || strings.Contains(lower, "rate limit") || strings.Contains(lower, "limits requests"):
-		out.Summary = "The registry limits requests."
-	default:
-		out.Summary = orElse(stepFailure[step], "The job failed.")
-	}
-	if j.State == queue.RolledBack {
-		out.Summary += " " + backAgain
+	f, part := jobFailure(j)
+	out := &ResultReason{Summary: f.text("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
+	if out.Raw == queue.ReasonCanceled && f.code != failedCanceled {
+		out.Raw, out.Detail = "", orElse(part.LastError, out.Detail)
 	}
 	return out
-}
-
-// stepFailure words what it means when a step of an update fails.
-var stepFailure = map[string]string{
-	stepPrecheck:     "A check before the update failed, so nothing was changed.",
-	stepPull:         "The new image could not be pulled.",
-	stepBackup:       "The backup failed, so nothing was changed.",
-	stepTag:          "The new image could not be named.",
-	stepUp:           "The container could not be recreated.",
-	stepHealth:       "The new container did not become healthy.",
-	stepSync:         "The name of the image could not be set.",
-	stepRollbackTag:  "The update failed, and so did the rollback.",
-	stepRollbackUp:   "The update failed, and so did the rollback.",
-	stepRollbackWait: "The update failed, and so did the rollback.",
 }
 
 // JobFilter selects jobs.

@@ -120,6 +120,7 @@ type serviceRecord struct {
 	Generation     int64
 	CheckedAt      int64
 	CheckError     string
+	CheckReason    string
 	AutoRollback   bool
 	BackupTargets  backupTargets `gorm:"serializer:json"`
 	RepoURL        string
@@ -214,8 +215,10 @@ type changeRecord struct {
 	ToDigest    string
 	ToVersion   string
 	Error       string
-	StartedAt   int64
-	FinishedAt  int64
+	// Reason is the code of Error.
+	Reason     string
+	StartedAt  int64
+	FinishedAt int64
 	// Replicas is the number of containers that the service had when the change began, or that its files give it if it had
 	// none; 0 in records of older versions.
 	Replicas int

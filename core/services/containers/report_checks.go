@@ -134,7 +134,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
-		if svc.CheckError != "" && refusedWords(svc.CheckError) && !slices.Contains(refused, host) {
+		if svc.CheckReason == failedAccess && !slices.Contains(refused, host) {
 			refused = append(refused, host)
 		}
 	}
@@ -167,16 +167,6 @@ func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 	slices.Sort(resting)
 	return failing("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", listed(resting, 5),
 		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
-}
-
-func refusedWords(text string) bool {
-	text = strings.ToLower(text)
-	for _, w := range []string{"unauthorized", "401", "403", "denied", "credential"} {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *Service) checkBaseURL(ctx context.Context) ReportCheck {

@@ -48,7 +48,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 		}
 	}
 	c.r.warn(ctx, "%s: rolled back, it runs the former image", c.name())
-	return c.finish(ctx, changeRolledBack, fault.New(fault.Conflict, "%s", trigger))
+	return c.finish(ctx, changeRolledBack, nil)
 }
 
 // recreateFormer stops the service before it is recreated. The engine goes on stopping a container after the compose

@@ -124,7 +124,7 @@ func described(r serviceRecord, f compose.Service) serviceRecord {
 		r.Repo, r.Tag, r.Pinned = ref.Repo(), ref.Tag, ref.Digest
 	}
 	r.CandidateDigest, r.CandidateTag, r.CandidateMatch, r.CandidateArch, r.CandidateVersion, r.CandidateSince = "", "", "", nil, "", 0
-	r.NewerTags, r.CheckError, r.CheckedAt, r.TagDigest = nil, "", 0, ""
+	r.NewerTags, r.CheckError, r.CheckReason, r.CheckedAt, r.TagDigest = nil, "", "", 0, ""
 	r.RuntimeDigest, r.RuntimeVersion = "", ""
 	r.Generation++
 	return r

@@ -52,7 +52,7 @@ func (c *serviceChange) write(w *gorm.DB) error {
 	columns := []string{"mounts", "profiles", "built", "updated_at"}
 	if c.old.Image != c.next.Image {
 		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch", "candidate_version",
-			"candidate_since", "tag_digest", "newer_tags", "check_error", "checked_at", "runtime_digest", "runtime_version")
+			"candidate_since", "tag_digest", "newer_tags", "check_error", "check_reason", "checked_at", "runtime_digest", "runtime_version")
 		if err := own().Update("generation", gorm.Expr("generation + 1")).Error; err != nil {
 			return err
 		}

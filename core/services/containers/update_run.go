@@ -124,7 +124,7 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 		r.progress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
 		c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], t)
 		if err != nil && ctx.Err() == nil {
-			sum.Update.FailureStep, sum.Update.FailedService, sum.Update.LastError = stepPrecheck, t.ServiceID, reason(err)
+			sum.Update.FailureStep, sum.Update.FailedService, sum.Update.LastError, sum.Update.Reason = stepPrecheck, t.ServiceID, reason(err), failureCode(err)
 			err = fault.Wrap(err, fault.Conflict, "%s / %s: %s", g.stack.Project, g.svcs[i].Name, reason(err))
 		}
 		if err != nil {

@@ -46,6 +46,7 @@ type ChangeSummary struct {
 	FailedService    string            `json:"failedService,omitempty"`
 	Canceled         bool              `json:"canceled,omitempty" doc:"The failed service was not updated because the job was canceled."`
 	LastError        string            `json:"lastError,omitempty"`
+	Reason           string            `json:"reason,omitempty" doc:"The code of lastError." example:"rate_limited"`
 	Rollback         *RollbackSummary  `json:"rollback,omitempty"`
 	Skipped          []string          `json:"skippedServices,omitempty"`
 }
@@ -77,7 +78,7 @@ func (sum *StackSummary) add(ctx context.Context, c *change) {
 		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ref().String())
 		return
 	}
-	u.FailureStep, u.FailedService, u.LastError, u.Canceled = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error, c.canceled()
+	u.FailureStep, u.FailedService, u.LastError, u.Reason, u.Canceled = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error, c.rec.Reason, c.canceled()
 	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
 		u.FailureStep = c.rec.Step
 	}
@@ -87,7 +88,7 @@ func (sum *StackSummary) add(ctx context.Context, c *change) {
 }
 
 // canceled reports whether the change did not succeed because its job was canceled.
-func (c *change) canceled() bool { return c.rec.Error == canceledText }
+func (c *change) canceled() bool { return c.rec.Reason == failedCanceled }
 
 // engineAnswer is for how long the engine is asked what runs after a change.
 const engineAnswer = time.Minute

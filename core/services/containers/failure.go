@@ -1,0 +1,126 @@
+package containers
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// The codes of why something did not succeed, which are stored beside the text. A job may also have one of the codes of
+// the queue or a step of an update.
+const (
+	failedCanceled    = "canceled"
+	failedRateLimited = "rate_limited"
+	failedAccess      = "access_denied"
+	failedOtherwise   = "failed"
+)
+
+// failureCode returns the code of an error; "" for nil.
+func failureCode(err error) string {
+	if err == nil {
+		return ""
+	}
+	switch code := errs.From(err).Code; {
+	case errors.Is(err, queue.ErrCanceled):
+		return failedCanceled
+	case errors.Is(err, errCooling), code == codes.ResourceExhausted, fault.CodeOf(err) == fault.RateLimited:
+		return failedRateLimited
+	case code == codes.Unauthenticated, code == codes.PermissionDenied:
+		return failedAccess
+	}
+	return failedOtherwise
+}
+
+// failure is why a job did not succeed.
+type failure struct {
+	// code is a reason of the queue, one of the codes of this package, or the step that failed.
+	code string
+	// rolledBack says that the former version runs again.
+	rolledBack bool
+}
+
+// jobFailure returns why a job did not succeed, and the part of its summary that decided it; nil for none.
+func jobFailure(j *queue.Job) (f failure, part *ChangeSummary) {
+	f = failure{code: j.Failure.Reason, rolledBack: j.State == queue.RolledBack}
+	var sum UpdateSummary
+	_ = json.Unmarshal(j.Result, &sum)
+	part = sum.Deciding()
+	if f.code == queue.ReasonCanceled && part != nil && !part.Canceled {
+		// It had failed by itself before somebody canceled it.
+		f.code = ""
+	}
+	if _, known := failureTexts()[f.code]; known {
+		return f, part
+	}
+	switch {
+	case part == nil:
+		f.code = failedOtherwise
+		if j.Failure.Code == fault.RateLimited {
+			f.code = failedRateLimited
+		}
+	case part.code() == failedRateLimited:
+		f.code = failedRateLimited
+	default:
+		f.code = part.FailureStep
+	}
+	return f, part
+}
+
+// code returns why the failed service of a summary was not updated. Summaries that were stored without a code have its text.
+func (c *ChangeSummary) code() string {
+	text := strings.ToLower(c.LastError)
+	switch {
+	case c.Reason != "":
+		return c.Reason
+	case strings.Contains(text, "limits requests"), strings.Contains(text, "toomanyrequests"), strings.Contains(text, "rate limit"):
+		return failedRateLimited
+	}
+	return failedOtherwise
+}
+
+// failureText is the text of a code in both languages.
+type failureText struct{ english, chinese string }
+
+func failureTexts() map[string]failureText {
+	undone := failureText{"The update failed, and so did the rollback.", "更新失败，回滚也失败。"}
+	return map[string]failureText{
+		failedCanceled:          {canceledText, "任务已取消。"},
+		queue.ReasonInterrupted: {"The core ended while the job ran.", "任务运行期间程序退出。"},
+		queue.ReasonTimeout:     {"The job took too long.", "任务超时。"},
+		failedRateLimited:       {"The registry limits requests.", "镜像仓库限制了请求。"},
+		failedOtherwise:         {"The job failed.", "任务失败。"},
+		stepPrecheck:            {"A check before the update failed, so nothing was changed.", "更新前的检查未通过，未做任何更改。"},
+		stepPull:                {"The new image could not be pulled.", "无法拉取新镜像。"},
+		stepBackup:              {"The backup failed, so nothing was changed.", "备份失败，未做任何更改。"},
+		stepTag:                 {"The new image could not be named.", "无法为新镜像打标签。"},
+		stepUp:                  {"The container could not be recreated.", "无法重新创建容器。"},
+		stepHealth:              {"The new container did not become healthy.", "新容器未能变为健康状态。"},
+		stepSync:                {"The name of the image could not be set.", "无法设置镜像名称。"},
+		stepRollbackTag:         undone,
+		stepRollbackUp:          undone,
+		stepRollbackWait:        undone,
+	}
+}
+
+// text returns the failure in words, in Chinese for "zh", else in English.
+func (f failure) text(locale string) string {
+	t, known := failureTexts()[f.code]
+	if !known {
+		t = failureTexts()[failedOtherwise]
+	}
+	switch {
+	case locale == "zh" && f.rolledBack:
+		return t.chinese + "之前的版本已恢复运行。"
+	case locale == "zh":
+		return t.chinese
+	case f.rolledBack:
+		return t.english + " The former version runs again."
+	}
+	return t.english
+}

@@ -1,0 +1,65 @@
+package containers
+
+import (
+	"encoding/json"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// TestFailuresGoByTheirCodes: why a job failed is known by codes, whatever a provider says.
+func TestFailuresGoByTheirCodes(t *testing.T) {
+	e := newEnv(t)
+	e.project("a", 1, map[string]string{"svc": appRepo + ":1"})
+	e.publish(appRepo+":1", 10)
+	e.discovered()
+	e.checked()
+	slow := fault.FromPlugin(errs.New(errs.Upstream, codes.ResourceExhausted, "STATUS", "slow down, please"))
+	e.engine.Fail("pull", slow, slow, slow, slow)
+	job, sum := e.updatedAll([2]string{"a", "svc"})
+	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The registry limits requests." || sum.Stacks[0].Update.Reason != failedRateLimited {
+		t.Errorf("%s, %+v, %+v", job.Status, why, sum)
+	}
+	for want, err := range map[string]error{
+		"": nil, failedCanceled: queue.ErrCanceled, failedAccess: fault.FromPlugin(errs.New(errs.Upstream, codes.PermissionDenied, "STATUS", "no")),
+		failedRateLimited: fault.Wrap(errCooling, fault.UpstreamUnavailable, "later"), failedOtherwise: fault.New(fault.Conflict, "the registry limits requests"),
+	} {
+		if got := failureCode(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// TestFormerFailures: summaries that were stored without codes say the same as before.
+func TestFormerFailures(t *testing.T) {
+	for name, tt := range map[string]struct {
+		part    ChangeSummary
+		failure queue.Failure
+		state   queue.State
+		want    string
+	}{
+		"a limit":           {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: "registry.example limits requests"}, want: "The registry limits requests."},
+		"a step":            {part: ChangeSummary{FailedService: "s", FailureStep: stepHealth, LastError: "exited"}, state: queue.RolledBack, want: "The new container did not become healthy. The former version runs again."},
+		"canceled":          {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: canceledText, Canceled: true}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: canceledText},
+		"canceled too late": {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: "no"}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: "The new image could not be pulled."},
+		"no summary":        {failure: queue.Failure{Code: fault.RateLimited}, want: "The registry limits requests."},
+		"a panic":           {failure: queue.Failure{Reason: queue.ReasonPanic}, want: "The job failed."},
+	} {
+		job := &queue.Job{State: tt.state, Failure: &tt.failure}
+		if tt.part.FailedService != "" {
+			job.Result, _ = json.Marshal(UpdateSummary{Stacks: []StackSummary{{Update: tt.part}}})
+		}
+		if got := resultReason(job); got.Summary != tt.want {
+			t.Errorf("%s: %q, want %q", name, got.Summary, tt.want)
+		}
+	}
+	for code, text := range failureTexts() {
+		if text.english == "" || text.chinese == "" {
+			t.Errorf("%s: %+v", code, text)
+		}
+	}
+}

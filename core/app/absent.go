@@ -12,7 +12,7 @@ import (
 // defaultRetryEvery is the pause between attempts to build instances that were left out.
 const defaultRetryEvery = 15 * time.Second
 
-// absence is an instance that the core goes on without for the present.
+// absence is an instance that was left out.
 type absence struct {
 	instance *config.Instance
 	reason   string
@@ -28,8 +28,8 @@ type absences struct {
 	done   sync.WaitGroup
 }
 
-// replace sets all absences, with the reasons. One that lasts keeps its beginning.
-func (s *absences) replace(all map[*config.Instance]string) {
+// replaceAll sets all absences, with the reasons. One that lasts keeps its beginning.
+func (s *absences) replaceAll(all map[*config.Instance]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	former := s.byRef
@@ -50,8 +50,8 @@ func (s *absences) add(in *config.Instance, reason string) {
 	s.byRef[in.Ref()] = absence{instance: in, reason: reason, since: time.Now()}
 }
 
-// all returns the instances that are absent.
-func (s *absences) all() (out []*config.Instance) {
+// listInstances returns the instances that are absent.
+func (s *absences) listInstances() (out []*config.Instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.byRef {
@@ -68,21 +68,21 @@ func (s *absences) find(ref string) (absence, bool) {
 	return a, ok
 }
 
-// hurry makes the next attempt come at once.
-func (s *absences) hurry() {
+// retryNow makes the next attempt begin at once.
+func (s *absences) retryNow() {
 	select {
 	case s.now <- struct{}{}:
 	default:
 	}
 }
 
-// stop ends the attempts and waits for the one that is under way. The caller must not hold App.reload.
-func (s *absences) stop() {
+// stopRetries ends the attempts and waits for the one that is under way. The caller must not hold App.reload.
+func (s *absences) stopRetries() {
 	s.cancel()
 	s.done.Wait()
 }
 
-// watchAbsent tries the instances that were left out again and again, until absences.stop.
+// watchAbsent retries the instances that were left out, until absences.stopRetries.
 func (a *App) watchAbsent() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.absent.cancel, a.absent.now = cancel, make(chan struct{}, 1)
@@ -112,7 +112,7 @@ func (a *App) watchAbsent() {
 func (a *App) retryAbsent(ctx context.Context) error {
 	a.reload.Lock()
 	defer a.reload.Unlock()
-	list := a.absent.all()
+	list := a.absent.listInstances()
 	if len(list) == 0 || a.draining {
 		return nil
 	}
@@ -136,13 +136,13 @@ func (a *App) retryAbsent(ctx context.Context) error {
 	}
 	if len(left) == len(list) {
 		change.Abort()
-		a.absent.replace(left)
+		a.absent.replaceAll(left)
 		return nil
 	}
 	if err := a.applySettings(ctx, set, change); err != nil {
 		return err
 	}
-	a.absent.replace(left)
+	a.absent.replaceAll(left)
 	for _, in := range list {
 		if left[in] == "" {
 			a.log.Info("an instance that was left out is in use now", "instance", in.Ref())
@@ -154,7 +154,7 @@ func (a *App) retryAbsent(ctx context.Context) error {
 // instanceStates are the states of all instances of the configuration in use, by reference: ready or not.
 func (a *App) instanceStates() map[string]bool {
 	out := map[string]bool{}
-	for _, ref := range a.absent.refs() {
+	for _, ref := range a.absent.listRefs() {
 		out[ref] = false
 	}
 	for _, in := range a.catalog.Instances() {
@@ -163,9 +163,9 @@ func (a *App) instanceStates() map[string]bool {
 	return out
 }
 
-// refs returns the references of the instances that are absent.
-func (s *absences) refs() (out []string) {
-	for _, in := range s.all() {
+// listRefs returns the references of the instances that are absent.
+func (s *absences) listRefs() (out []string) {
+	for _, in := range s.listInstances() {
 		out = append(out, in.Ref())
 	}
 	return out

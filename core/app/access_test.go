@@ -171,7 +171,7 @@ const reached = 299
 // exposed puts the routes of the product behind the product's guard, with handlers that do nothing.
 func exposed(t *testing.T, a *App) (base string, mounts []httpd.Mount) {
 	t.Helper()
-	mounts, err := a.mounts(a.set)
+	mounts, err := a.buildMounts(a.set)
 	must(t, err)
 	for i := range mounts {
 		routes := slices.Clone(mounts[i].Routes)
@@ -252,7 +252,7 @@ func TestAccessTokenRoutes(t *testing.T) {
 	a := startApp(t, map[string]string{
 		"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr,
 	})
-	mounts, err := a.mounts(a.set)
+	mounts, err := a.buildMounts(a.set)
 	must(t, err)
 	all, n := callers(t, a), 0
 	for _, m := range mounts {

@@ -46,8 +46,8 @@ type Config struct {
 	LogOutput io.Writer
 }
 
-// source returns the configuration that is read at the start and at each reload.
-func (c Config) source() settings.Source {
+// configSource returns the configuration that is read at the start and at each reload.
+func (c Config) configSource() settings.Source {
 	return settings.Source{Path: c.Path, Env: c.Env, Services: Modules()}
 }
 
@@ -100,11 +100,11 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	a.closers = append(a.closers, a.bus.Close)
 	defer func() {
 		if err != nil || diags.HasErrors() {
-			a.unwind()
+			a.closeAll()
 			app = nil
 		}
 	}()
-	set, res, diags, err := cfg.source().Load(ctx)
+	set, res, diags, err := cfg.configSource().Load(ctx)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
@@ -130,14 +130,15 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 		return nil, diags, err
 	}
 	a.res = res
-	a.absent.replace(absent)
-	if err := a.listen(ctx); err != nil {
+	a.absent.replaceAll(absent)
+	if err := a.startListeners(ctx); err != nil {
 		return nil, diags, err
 	}
 	a.watchAbsent()
 	return a, diags, nil
 }
 
+// openStore opens the database and brings it up to date.
 func (a *App) openStore(ctx context.Context) (err error) {
 	if a.keyring, err = secret.LoadKeyring(a.set.Keyring()); err != nil {
 		return err
@@ -149,9 +150,10 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	a.closers = append(a.closers, func() { _ = a.store.Close() })
-	return a.store.Migrate(ctx, a.cfg.source().Migrations()...)
+	return a.store.Migrate(ctx, a.cfg.configSource().Migrations()...)
 }
 
+// openHost makes the plugin host and the catalog of instances.
 func (a *App) openHost() (err error) {
 	a.metrics = newPluginMetrics(a.registry, a.log.Named("calls"))
 	a.host, err = host.New(host.Config{
@@ -231,8 +233,8 @@ func (a *App) watchDatabase() {
 	a.closers = append(a.closers, func() { cancel(); a.watching.Wait() })
 }
 
-// unwind closes what has been opened, newest first.
-func (a *App) unwind() {
+// closeAll closes what was opened, the newest first.
+func (a *App) closeAll() {
 	for i := len(a.closers) - 1; i >= 0; i-- {
 		a.closers[i]()
 	}
@@ -245,7 +247,7 @@ const adminEnd = time.Second
 // Close drains the requests and ends everything. Requests get the time that the configuration gives them; those that take
 // longer are cut off, which is no error.
 func (a *App) Close() error {
-	a.absent.stop()
+	a.absent.stopRetries()
 	a.reload.Lock()
 	defer a.reload.Unlock()
 	a.draining = true
@@ -256,7 +258,7 @@ func (a *App) Close() error {
 		a.log.Warn("requests that did not finish in time were cut off", "drain", a.set.Core.Drain)
 		err = nil
 	}
-	a.unwind()
+	a.closeAll()
 	end, stop := context.WithTimeout(context.Background(), adminEnd)
 	defer stop()
 	if last := a.admin.Shutdown(end); !errors.Is(last, context.DeadlineExceeded) {

@@ -18,7 +18,7 @@ import (
 // audit. The exceptions are listed here, with those whose verbs write rows of their own.
 func TestEveryChangeIsAudited(t *testing.T) {
 	a := startApp(t, nil)
-	mounts, err := a.mounts(a.set)
+	mounts, err := a.buildMounts(a.set)
 	must(t, err)
 	// Accounts and sign-in: the verbs of core/auth write what happens in their own transactions.
 	verbs := []string{

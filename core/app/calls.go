@@ -31,7 +31,7 @@ type callMinute struct {
 
 func newCallStats() *callStats { return &callStats{now: time.Now, series: map[string]*callHistory{}} }
 
-func (s *callStats) add(ref string, took time.Duration, failed bool) {
+func (s *callStats) addCall(ref string, took time.Duration, failed bool) {
 	at := s.now().Unix() / 60
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +49,8 @@ func (s *callStats) add(ref string, took time.Duration, failed bool) {
 	m.took += took
 }
 
-// of are the calls of an instance, and the mean latency of each of its minutes with calls in milliseconds, the newest last.
-func (s *callStats) of(ref string) (calls, failures int64, latency []float64) {
+// callsOf returns the calls of an instance, and the mean latency of each of its minutes with calls in milliseconds, the newest last.
+func (s *callStats) callsOf(ref string) (calls, failures int64, latency []float64) {
 	now := s.now().Unix() / 60
 	s.mu.Lock()
 	defer s.mu.Unlock()

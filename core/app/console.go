@@ -35,12 +35,13 @@ func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
 	return console.New(console.Config{
 		Users: a.users, Access: set.Access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
 		Providers: newProviders(a, set.File), Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
-		Warnings: func() []string { return a.warnings(set) },
+		Warnings: func() []string { return a.warningIDs(set) },
 	})
 }
 
-// warnings are about settings that are not for production, and about a reload that was rejected; every page shows them.
-func (a *App) warnings(set *settings.Settings) (ids []string) {
+// warningIDs returns the texts that every page shows: about settings that are not for production, and about a reload that was
+// rejected.
+func (a *App) warningIDs(set *settings.Settings) (ids []string) {
 	if set.OpenToAll() {
 		ids = append(ids, "warning.anonymous")
 	}
@@ -106,8 +107,8 @@ func withPages(m httpd.Mount, c *console.Console) httpd.Mount {
 	return m
 }
 
-// root answers at the root: programs with what this is, browsers with the home page.
-func (a *App) root(services map[string]string) gin.HandlerFunc {
+// serveRoot answers programs with what this is, and leads browsers to the home page.
+func (a *App) serveRoot(services map[string]string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Header("Vary", "Accept")
 		if ui.WantsPage(c.Request) {
@@ -130,6 +131,7 @@ type providers struct {
 	listed    time.Time
 }
 
+// newProviders returns what the console sees of the plugins in file.
 func newProviders(a *App, file *config.File) *providers {
 	return &providers{app: a, file: file, shown: sync.OnceValue(func() map[string]string { return blocksOf(file) })}
 }
@@ -143,11 +145,11 @@ func (p *providers) Instances() []console.Instance {
 			Ref: in.Ref(), Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, State: "off", Place: in.Range.Short(),
 			Config: shown[fmt.Sprintf("%s %q %q {", in.Kind, in.Plugin, in.Name)],
 		}
-		i.Calls, i.Failures, i.Latency = p.app.metrics.history.of(i.Ref)
-		if current := p.current(i.Ref); current != nil {
+		i.Calls, i.Failures, i.Latency = p.app.metrics.history.callsOf(i.Ref)
+		if current := p.currentInstance(i.Ref); current != nil {
 			st := current.Process().Status()
 			i.Version, i.State, i.Message, i.Since = st.Version, string(st.State), st.Message, st.Since
-			i.PID, i.Restarts, i.Memory = st.PID, st.Restarts, resident(st.PID)
+			i.PID, i.Restarts, i.Memory = st.PID, st.Restarts, residentMemory(st.PID)
 		} else if left, ok := p.app.absent.find(i.Ref); ok {
 			i.Message, i.Since = left.reason, left.since
 		}
@@ -156,7 +158,7 @@ func (p *providers) Instances() []console.Instance {
 	return out
 }
 
-// blocksOf are the blocks of a file in effect, by their first line.
+// blocksOf returns the blocks of a file in effect, by their first line.
 func blocksOf(file *config.File) map[string]string {
 	var b bytes.Buffer
 	out := map[string]string{}
@@ -182,8 +184,8 @@ func blocksOf(file *config.File) map[string]string {
 	return out
 }
 
-// resident is how much memory a process has, in bytes; 0 where that cannot be told.
-func resident(pid int) int64 {
+// residentMemory returns how much memory a process has, in bytes, or 0 if that is not known.
+func residentMemory(pid int) int64 {
 	if pid <= 0 {
 		return 0
 	}
@@ -202,7 +204,8 @@ func resident(pid int) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-func (p *providers) current(ref string) *catalog.Instance {
+// currentInstance returns the instance that serves a reference, or nil.
+func (p *providers) currentInstance(ref string) *catalog.Instance {
 	h, err := p.app.catalog.Handle(ref)
 	if err != nil {
 		return nil
@@ -210,8 +213,9 @@ func (p *providers) current(ref string) *catalog.Instance {
 	return h.Current()
 }
 
-func (p *providers) running(ref string) (*catalog.Instance, error) {
-	if in := p.current(ref); in != nil {
+// runningInstance is currentInstance with a fault instead of nil.
+func (p *providers) runningInstance(ref string) (*catalog.Instance, error) {
+	if in := p.currentInstance(ref); in != nil {
 		return in, nil
 	}
 	return nil, fault.New(fault.NotFound, "There is no running instance %s.", ref)
@@ -219,7 +223,7 @@ func (p *providers) running(ref string) (*catalog.Instance, error) {
 
 // Logs implements console.Providers.
 func (p *providers) Logs(ref string) ([]string, error) {
-	in, err := p.running(ref)
+	in, err := p.runningInstance(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +240,7 @@ func (p *providers) Rejected() (reason string, at time.Time) {
 
 // Check implements console.Providers.
 func (p *providers) Check(ctx context.Context, ref string) (console.Health, error) {
-	in, err := p.running(ref)
+	in, err := p.runningInstance(ref)
 	if err != nil {
 		return console.Health{}, err
 	}
@@ -261,10 +265,10 @@ func (p *providers) Check(ctx context.Context, ref string) (console.Health, erro
 // Restart implements console.Providers.
 func (p *providers) Restart(ref string) error {
 	if _, ok := p.app.absent.find(ref); ok {
-		p.app.absent.hurry()
+		p.app.absent.retryNow()
 		return nil
 	}
-	in, err := p.running(ref)
+	in, err := p.runningInstance(ref)
 	if err != nil {
 		return err
 	}

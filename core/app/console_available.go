@@ -21,19 +21,20 @@ func (p *providers) Available(ctx context.Context) ([]console.Plugin, error) {
 	if p.available != nil && time.Since(p.listed) < listFor {
 		return p.available, nil
 	}
-	found, err := admin.ListPlugins(ctx, p.app.cfg.source())
+	found, err := admin.ListPlugins(ctx, p.app.cfg.configSource())
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Conflict, "The configuration cannot be read at the moment: run \"patchbay config check\".")
 	}
 	out := make([]console.Plugin, len(found))
 	for i := range found {
-		out[i] = available(&found[i])
+		out[i] = describeAvailable(&found[i])
 	}
 	p.available, p.listed = out, time.Now()
 	return out, nil
 }
 
-func available(info *admin.PluginInfo) console.Plugin {
+// describeAvailable returns a plugin as the console shows it.
+func describeAvailable(info *admin.PluginInfo) console.Plugin {
 	out := console.Plugin{Kind: info.Kind, Name: info.Name, Version: info.Version, Summary: info.Summary, Origin: info.Origin}
 	if info.About == nil {
 		return out
@@ -47,6 +48,7 @@ func available(info *admin.PluginInfo) console.Plugin {
 	return out
 }
 
+// settingsOf returns the attributes of a config block and of the blocks in it; prefix stands before their names.
 func settingsOf(s *pluginv1.Schema, prefix string) (out []console.Setting) {
 	for _, a := range s.GetAttributes() {
 		set := console.Setting{

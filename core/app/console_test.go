@@ -17,25 +17,25 @@ func TestCallStats(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	s := newCallStats()
 	s.now = func() time.Time { return now }
-	if calls, failures, latency := s.of("search.docs"); calls != 0 || failures != 0 || latency != nil {
+	if calls, failures, latency := s.callsOf("search.docs"); calls != 0 || failures != 0 || latency != nil {
 		t.Errorf("before the first call: %d, %d, %v", calls, failures, latency)
 	}
-	s.add("search.docs", 10*time.Millisecond, false)
-	s.add("search.docs", 20*time.Millisecond, true)
+	s.addCall("search.docs", 10*time.Millisecond, false)
+	s.addCall("search.docs", 20*time.Millisecond, true)
 	now = now.Add(2 * time.Minute)
-	s.add("search.docs", 4*time.Millisecond, false)
-	s.add("search.other", time.Second, true)
-	calls, failures, latency := s.of("search.docs")
+	s.addCall("search.docs", 4*time.Millisecond, false)
+	s.addCall("search.other", time.Second, true)
+	calls, failures, latency := s.callsOf("search.docs")
 	if calls != 3 || failures != 1 || !cmp.Equal(latency, []float64{15, 4}) {
 		t.Errorf("got %d calls, %d failures, %v", calls, failures, latency)
 	}
 	now = now.Add((callMinutes - 1) * time.Minute)
-	if _, _, latency := s.of("search.docs"); !cmp.Equal(latency, []float64{4}) {
+	if _, _, latency := s.callsOf("search.docs"); !cmp.Equal(latency, []float64{4}) {
 		t.Errorf("when the first minute is too old: %v", latency)
 	}
 	now = now.Add(time.Minute)
-	s.add("search.docs", 8*time.Millisecond, false)
-	if calls, _, latency := s.of("search.docs"); calls != 4 || !cmp.Equal(latency, []float64{8}) {
+	s.addCall("search.docs", 8*time.Millisecond, false)
+	if calls, _, latency := s.callsOf("search.docs"); calls != 4 || !cmp.Equal(latency, []float64{8}) {
 		t.Errorf("when a place is used again: %d calls, %v", calls, latency)
 	}
 }
@@ -72,10 +72,10 @@ service "search" {
 func TestResidentMemory(t *testing.T) {
 	_, err := os.Stat("/proc/self/statm")
 	testkit.Require(t, "/proc", err == nil, "mount it, so that the memory of processes can be read")
-	if n := resident(os.Getpid()); n < 1<<20 {
+	if n := residentMemory(os.Getpid()); n < 1<<20 {
 		t.Errorf("this process has %d bytes", n)
 	}
-	if n := resident(0); n != 0 {
+	if n := residentMemory(0); n != 0 {
 		t.Errorf("no process has %d bytes", n)
 	}
 }

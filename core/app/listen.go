@@ -19,8 +19,8 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
-// listen takes the addresses and puts the services behind them.
-func (a *App) listen(context.Context) (err error) {
+// startListeners opens both listeners and serves the routes of the services.
+func (a *App) startListeners(context.Context) (err error) {
 	if a.clients, err = httpd.NewClients(a.set.Core.TrustedProxies); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (a *App) listen(context.Context) (err error) {
 	}
 	a.http.LimitConnections(int(a.set.Core.MaxConnections))
 	a.closers = append(a.closers, func() { _ = a.http.Shutdown(context.Background()) })
-	handler, err := a.handler(a.set)
+	handler, err := a.buildHandler(a.set)
 	if err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ func (a *App) listen(context.Context) (err error) {
 // URL is where a person on this machine reaches the core.
 func (a *App) URL() string { return a.set.URL(a.http.Addr()) }
 
-// mounts are the routes of what is switched on.
-func (a *App) mounts(set *settings.Settings) ([]httpd.Mount, error) {
+// buildMounts returns the routes of the core and of the services that are switched on.
+func (a *App) buildMounts(set *settings.Settings) ([]httpd.Mount, error) {
 	pages, err := a.newConsole(set)
 	if err != nil {
 		return nil, err
@@ -74,9 +74,9 @@ func (a *App) mounts(set *settings.Settings) ([]httpd.Mount, error) {
 	return mounts, nil
 }
 
-// handler builds the routing for settings.
-func (a *App) handler(set *settings.Settings) (http.Handler, error) {
-	mounts, err := a.mounts(set)
+// buildHandler returns the handler of all routes for settings.
+func (a *App) buildHandler(set *settings.Settings) (http.Handler, error) {
+	mounts, err := a.buildMounts(set)
 	if err != nil {
 		return nil, err
 	}
@@ -88,17 +88,17 @@ func (a *App) handler(set *settings.Settings) (http.Handler, error) {
 	})
 }
 
-// coreMount is what the core itself answers: who it is and which services it has.
+// coreMount returns what the core itself answers: who it is and which services it has.
 func (a *App) coreMount(pages *console.Console, set *settings.Settings) httpd.Mount {
 	services := map[string]string{}
 	for _, s := range set.Services {
 		services[s.Name] = s.BaseURL
 	}
-	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.root(services)}}, pages.Routes()...)
+	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.serveRoot(services)}}, pages.Routes()...)
 	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}
 }
 
-// adminHandler serves the process endpoints.
+// adminHandler returns the handler of the process endpoints.
 func (a *App) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{}))
@@ -108,32 +108,33 @@ func (a *App) adminHandler() http.Handler {
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, map[string]string{"status": "ok"})
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		checks, ok := a.readiness(r.Context())
+		checks, ok := a.checkReadiness(r.Context())
 		status := http.StatusOK
 		if !ok {
 			status = http.StatusServiceUnavailable
 		}
-		answer(w, status, checks)
+		writeJSON(w, status, checks)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusNotFound, map[string]string{"code": "not_found", "message": "There is nothing at this address."})
+		writeJSON(w, http.StatusNotFound, map[string]string{"code": "not_found", "message": "There is nothing at this address."})
 	})
 	return mux
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+// writeJSON answers with a body that is not to be kept.
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// readiness asks everything that requests need. A provider that is down does not make the core unready: other services
+// checkReadiness asks everything that requests need. A provider that is down does not make the core unready: other services
 // go on, and its own requests say so.
-func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool) {
+func (a *App) checkReadiness(ctx context.Context) (checks map[string]string, ok bool) {
 	checks, ok = map[string]string{}, true
 	set := func(name string, err error) {
 		checks[name] = "ok"
@@ -148,9 +149,9 @@ func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool)
 		}
 	}
 	for _, in := range a.catalog.Instances() {
-		checks["plugin "+in.Ref()] = health(ctx, in)
+		checks["plugin "+in.Ref()] = instanceHealth(ctx, in)
 	}
-	for _, ref := range a.absent.refs() {
+	for _, ref := range a.absent.listRefs() {
 		if left, ok := a.absent.find(ref); ok {
 			checks["plugin "+ref] = "left out, and tried again: " + left.reason
 		}
@@ -161,8 +162,8 @@ func (a *App) readiness(ctx context.Context) (checks map[string]string, ok bool)
 	return checks, ok
 }
 
-// health is the state of an instance's process, with the reason if it is not ready, or what the instance says of itself.
-func health(ctx context.Context, in *catalog.Instance) string {
+// instanceHealth returns the state of an instance's process, with the reason if it is not ready, or what the instance says of itself.
+func instanceHealth(ctx context.Context, in *catalog.Instance) string {
 	st := in.Process().Status()
 	text := string(st.State)
 	if st.Message != "" {

@@ -32,6 +32,7 @@ type pluginMetrics struct {
 	log    hclog.Logger
 }
 
+// newPluginMetrics registers the metrics with reg.
 func newPluginMetrics(reg prometheus.Registerer, log hclog.Logger) *pluginMetrics {
 	m := &pluginMetrics{
 		calls:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_calls_total", Help: "Calls to an instance."}, []string{"instance"}),
@@ -50,7 +51,8 @@ func newPluginMetrics(reg prometheus.Registerer, log hclog.Logger) *pluginMetric
 	return m
 }
 
-func (m *pluginMetrics) of(ref string) callSeries {
+// seriesOf returns the metrics of an instance, and makes them at its first call.
+func (m *pluginMetrics) seriesOf(ref string) callSeries {
 	m.mu.RLock()
 	s, ok := m.series[ref]
 	m.mu.RUnlock()
@@ -72,7 +74,8 @@ func (m *pluginMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.reloaded
 }
 
-func gauge(desc *prometheus.Desc, on bool, labels ...string) prometheus.Metric {
+// boolGauge returns a gauge of 1 or 0.
+func boolGauge(desc *prometheus.Desc, on bool, labels ...string) prometheus.Metric {
 	v := 0.0
 	if on {
 		v = 1
@@ -87,21 +90,21 @@ func (m *pluginMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, st := range m.statuses() {
 		for _, s := range []host.State{host.Starting, host.Configuring, host.Ready, host.Degraded, host.Backoff, host.Failed} {
-			ch <- gauge(m.state, st.State == s, st.Name, st.Key, string(s))
+			ch <- boolGauge(m.state, st.State == s, st.Name, st.Key, string(s))
 		}
 		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(st.Restarts), st.Name, st.Key)
 	}
 	for ref, serving := range m.instances() {
-		ch <- gauge(m.serving, serving, ref)
+		ch <- boolGauge(m.serving, serving, ref)
 	}
-	ch <- gauge(m.reloaded, m.outcome.rejected() == nil)
+	ch <- boolGauge(m.reloaded, m.outcome.rejected() == nil)
 }
 
 // observeCall counts a call to an instance. It is a client.Observer.
 func (m *pluginMetrics) observeCall(ref, operation string, took, upstream time.Duration, err error) {
-	s := m.of(ref)
+	s := m.seriesOf(ref)
 	s.calls.Inc()
-	m.history.add(ref, took, err != nil)
+	m.history.addCall(ref, took, err != nil)
 	s.hop.Observe(max(0, took-upstream).Seconds())
 	if err != nil {
 		s.failures.Inc()

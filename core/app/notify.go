@@ -9,15 +9,15 @@ import (
 // openNotify makes the sender of notifications, which works once it has the queue, and the settings of channels.
 func (a *App) openNotify() (err error) {
 	log := a.log.Named("notify")
-	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.channel, Bus: a.bus, Logger: log}); err != nil {
+	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.openChannel, Bus: a.bus, Logger: log}); err != nil {
 		return err
 	}
 	a.channels, err = channels.New(channels.Config{Store: a.store, Keyring: a.keyring, Sender: a.notify, Logger: log})
 	return err
 }
 
-// channel finds a notification channel by its reference.
-func (a *App) channel(ref string) (client.Notifier, error) {
+// openChannel returns a notification channel by its reference.
+func (a *App) openChannel(ref string) (client.Notifier, error) {
 	h, err := a.catalog.Handle(ref)
 	if err != nil {
 		return nil, err

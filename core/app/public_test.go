@@ -11,7 +11,7 @@ import (
 // TestPublicRoutes: what is open to everybody is listed here, so that nothing becomes so by mistake.
 func TestPublicRoutes(t *testing.T) {
 	a := startApp(t, nil)
-	mounts, err := a.mounts(a.set)
+	mounts, err := a.buildMounts(a.set)
 	must(t, err)
 	public := []string{
 		"GET /", "GET /assets/", "GET /manifest.webmanifest", "GET /sw.js",

@@ -25,7 +25,7 @@ func (a *App) Reload(ctx context.Context) (config.Diagnostics, error) {
 }
 
 func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, error) {
-	set, res, diags, err := a.cfg.source().Load(ctx)
+	set, res, diags, err := a.cfg.configSource().Load(ctx)
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
@@ -43,7 +43,7 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 		return append(diags, found...), err
 	}
 	a.res = res
-	a.absent.replace(absent)
+	a.absent.replaceAll(absent)
 	a.log.Info("the configuration was read again")
 	return diags, nil
 }
@@ -81,7 +81,7 @@ func (a *App) applySettings(ctx context.Context, set *settings.Settings, change 
 		change.Abort()
 		return err
 	}
-	handler, err := a.handler(set)
+	handler, err := a.buildHandler(set)
 	if err != nil {
 		change.Abort()
 		return err

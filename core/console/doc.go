@@ -3,8 +3,9 @@
 //
 // How a service adds its pages: its package pages has a function that takes the service and returns a ui.Section, which its
 // package module hands to the core. A Section names its entries of the navigation, its texts (en.json and zh.json with the same
-// ids, each with the service's name in it), static files of its own, a card for the home page, and its routes. The routes are added to the service's own mount, so that their paths are relative to its base
-// URL and that scopes of API keys count for them:
+// ids, each with the service's name in it), static files of its own, a card for the home page, and its routes. The routes are
+// added to the service's own mount, so that their paths are relative to its base URL and that scopes of API keys count for
+// them:
 //
 //	func Section(s *search.Service, base string) ui.Section {
 //		return ui.Section{

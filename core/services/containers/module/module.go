@@ -25,6 +25,7 @@ type service struct {
 	deps module.Deps
 }
 
+// openService makes the service.
 func openService(_ context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s := &service{deps: deps}
 	providers, err := s.openProviders(c)
@@ -42,6 +43,7 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 	return s, nil
 }
 
+// settingsOf returns the settings as the type of the service.
 func settingsOf(c module.Configuration) containers.Settings {
 	return *c.Settings.(*containers.Settings)
 }

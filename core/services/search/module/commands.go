@@ -18,20 +18,21 @@ import (
 // commands are those of the service, on the streams and the database of the command line.
 type commands struct{ module.CommandLine }
 
+// newCommands returns the commands token and key.
 func newCommands(line module.CommandLine) []*cobra.Command {
 	c := commands{line}
 	return []*cobra.Command{c.tokenCommand(), c.keyCommand()}
 }
 
-// admin returns the verbs that need no running service.
-func admin(r *module.Records) *search.Admin { return search.NewAdmin(r.Store, r.Keyring, nil) }
+// adminOf returns the verbs that need no running service.
+func adminOf(r *module.Records) *search.Admin { return search.NewAdmin(r.Store, r.Keyring, nil) }
 
 func (c commands) tokenCommand() *cobra.Command {
 	var note string
 	var asJSON bool
 	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			text, err := admin(r).CreateToken(cmd.Context(), search.NewToken{Note: note})
+			text, err := adminOf(r).CreateToken(cmd.Context(), search.NewToken{Note: note})
 			if err != nil {
 				return err
 			}
@@ -55,7 +56,7 @@ func (c commands) tokenCommand() *cobra.Command {
 func (c commands) switchCommand(use, short string, enabled bool) *cobra.Command {
 	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			if err := admin(r).SetTokenEnabled(cmd.Context(), args[0], enabled); err != nil {
+			if err := adminOf(r).SetTokenEnabled(cmd.Context(), args[0], enabled); err != nil {
 				return err
 			}
 			return r.Users.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
@@ -102,7 +103,7 @@ func (c commands) readKeys() (keys []string, numbers []int, err error) {
 
 // addKeys adds keys and tells what became of each; numbers are the lines on which they stood.
 func (c commands) addKeys(ctx context.Context, r *module.Records, keyGroup string, keys []string, numbers []int) error {
-	added, err := admin(r).AddKeys(ctx, keyGroup, keys)
+	added, err := adminOf(r).AddKeys(ctx, keyGroup, keys)
 	if err != nil {
 		return err
 	}

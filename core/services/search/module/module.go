@@ -25,6 +25,7 @@ type service struct {
 	deps module.Deps
 }
 
+// openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s := &service{deps: deps}
 	set, backends, err := s.openBackends(c)

@@ -107,9 +107,10 @@ check: generate
 	$(GO) mod tidy -diff
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff
-	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ honnef.co/go/tools/cmd/staticcheck
-	$(TOOLS)/staticcheck ./...
-	cd sdk && ../$(TOOLS)/staticcheck ./...
+	cd core/tools/lint && $(GO) mod tidy -diff
+	cd core/tools/lint && $(GO) build -trimpath -o ../../../$(TOOLS)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	$(TOOLS)/golangci-lint run ./...
+	cd sdk && ../$(TOOLS)/golangci-lint run ./...
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./vulncheck
 	$(TOOLS)/vulncheck . sdk
 

@@ -63,12 +63,11 @@ func (c *commandLine) userReset() *cobra.Command {
 	var link bool
 	cmd := &cobra.Command{Use: "reset EMAIL", Short: "Let a user back in with a new API key or set-up link; former keys, passkeys and sessions end", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
-			text, err := "", error(nil)
+			reset := r.Users.Reset
 			if link {
-				text, err = r.ResetLink(command.Acting(cmd), args[0])
-			} else {
-				text, err = r.Users.Reset(command.Acting(cmd), args[0])
+				reset = r.ResetLink
 			}
+			text, err := reset(command.Acting(cmd), args[0])
 			if err == nil {
 				fmt.Fprintln(c.out, text)
 			}

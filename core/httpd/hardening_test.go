@@ -118,7 +118,7 @@ func TestEventsOfSeveralLines(t *testing.T) {
 	}})
 	a := ask(t, s, http.MethodGet, "/a/x", nil)
 	want := "id: 7\nevent: note\ndata: one\ndata: two\ndata: three\ndata: id: 9\n\ndata: {}\n\n: heartbeat\n\n"
-	if string(a.body) != want || a.header.Get("Content-Type") != "text/event-stream" || a.header.Get("X-Accel-Buffering") != "no" || a.header.Get("Cache-Control") != "no-cache" {
+	if a.body != want || a.header.Get("Content-Type") != "text/event-stream" || a.header.Get("X-Accel-Buffering") != "no" || a.header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("%q %v", a.body, a.header)
 	}
 }

@@ -7,5 +7,4 @@ import (
 	_ "github.com/a-h/templ/cmd/templ"
 	_ "google.golang.org/grpc/cmd/protoc-gen-go-grpc"
 	_ "google.golang.org/protobuf/cmd/protoc-gen-go"
-	_ "honnef.co/go/tools/cmd/staticcheck"
 )

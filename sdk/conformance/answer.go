@@ -203,7 +203,7 @@ func (r *searchRun) keyStatus(ctx context.Context) error {
 	c := search.NewClient(r.conn, r.main, -1)
 	defer c.Close()
 	st, err := c.KeyStatus(ctx, r.secret())
-	r.saw("KeyStatus", err)
+	_ = r.saw("KeyStatus", err)
 	if !r.has(search.CapKeyStatus) {
 		return r.unsupported("KeyStatus", err)
 	}
@@ -215,7 +215,7 @@ func (r *searchRun) keyStatus(ctx context.Context) error {
 		return fmt.Errorf("a valid key has the state %d, %d of %d credits used", st.Key.State, st.Used, st.Limit)
 	}
 	if st, err = c.KeyStatus(ctx, schema.Secret("wrong-"+r.cfg.Credential)); err != nil {
-		r.saw("KeyStatus", err)
+		_ = r.saw("KeyStatus", err)
 		return nil
 	}
 	r.note("KeyStatus", st.Plan+st.Key.Reason)

@@ -185,7 +185,7 @@ func (r *base) configureKeeps(ctx context.Context) error {
 	if err := r.instance(ctx, "kept"); err != nil {
 		return err
 	}
-	defer r.drop(ctx, "kept")
+	defer r.dropAfter(ctx, "kept")
 	bad, err := r.badBlocks()
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (r *base) configureKeeps(ctx context.Context) error {
 }
 
 func (r *base) replace(ctx context.Context) error {
-	defer r.drop(ctx, "replaced")
+	defer r.dropAfter(ctx, "replaced")
 	for range 3 {
 		if err := r.instance(ctx, "replaced"); err != nil {
 			return err
@@ -219,7 +219,7 @@ func (r *base) instances(ctx context.Context) error {
 			return err
 		}
 	}
-	defer r.drop(ctx, "two")
+	defer r.dropAfter(ctx, "two")
 	if !r.answers(ctx, "one") || !r.answers(ctx, "two") {
 		return errors.New("of two instances one does not answer")
 	}
@@ -246,6 +246,9 @@ func (r *base) remove(ctx context.Context) error {
 	}
 	return nil
 }
+
+// dropAfter ends an instance at the end of a check that is not about that.
+func (r *base) dropAfter(ctx context.Context, id string) { _ = r.drop(ctx, id) }
 
 func (r *base) drop(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, r.with.prompt)

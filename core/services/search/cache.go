@@ -105,7 +105,7 @@ func (p cachePolicy) enabled() bool { return p.ttl > 0 }
 func (st *state) cachePolicyFor(c *call) cachePolicy {
 	ttl := st.settings.CacheTTL
 	if c.token.cacheTTL != nil {
-		ttl = min(time.Duration(*c.token.cacheTTL), maxCacheTTL/time.Second) * time.Second
+		ttl = time.Duration(min(*c.token.cacheTTL, int64(maxCacheTTL/time.Second))) * time.Second
 	}
 	if ttl <= 0 || c.in.stream || !isCacheable(c.op.Name) {
 		return cachePolicy{}

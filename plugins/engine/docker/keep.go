@@ -76,7 +76,7 @@ func keep(command []string) int {
 	}
 	endGroup(cmd.Process.Pid, syscall.SIGTERM)
 	select {
-	case <-ended:
+	case <-ended: //nolint:errcheck // It was told to end.
 	case <-time.After(grace):
 	}
 	endGroup(cmd.Process.Pid, syscall.SIGKILL)

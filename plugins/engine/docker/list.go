@@ -74,7 +74,7 @@ func (d *docker) Containers(ctx context.Context, f engine.Filter) ([]engine.Cont
 
 func summary(c *container.Summary) engine.Container {
 	out := engine.Container{
-		ID: c.ID, Image: c.Image, ImageID: c.ImageID, State: string(c.State), Status: c.Status, Labels: c.Labels, CreatedAt: c.Created,
+		ID: c.ID, Image: c.Image, ImageID: c.ImageID, State: c.State, Status: c.Status, Labels: c.Labels, CreatedAt: c.Created,
 		Mounts: mounts(c.Mounts),
 	}
 	// A container that is linked to has more names, with a slash in them.
@@ -119,7 +119,7 @@ func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 		}
 	}
 	if s := c.State; s != nil {
-		out.State, out.Status = string(s.Status), string(s.Status)
+		out.State, out.Status = s.Status, s.Status
 		out.ExitCode, out.OOMKilled, out.Error = s.ExitCode, s.OOMKilled, texts.Truncate(s.Error, maxHealthLog)
 		out.StartedAt = unixMilli(s.StartedAt)
 		out.Health, out.HealthLog = health(s.Health)
@@ -145,7 +145,7 @@ func health(h *container.Health) (state, log string) {
 	if n := len(h.Log); n > 0 && h.Log[n-1] != nil {
 		log = texts.Truncate(strings.TrimSpace(h.Log[n-1].Output), maxHealthLog-4)
 	}
-	return string(h.Status), log
+	return h.Status, log
 }
 
 // moment reads a time of the engine's; what never happened is the year 1.

@@ -64,10 +64,10 @@ func TestContainersDrift(t *testing.T) {
 			refused := func(reason string) string {
 				t.Helper()
 				got := c.api(t, http.MethodPost, "/api/updates", updateBody(web, ""), http.StatusConflict)
-				if !strings.Contains(string(got.body), `"`+reason+`"`) || strings.Contains(string(got.body), "geheim") {
+				if !strings.Contains(got.body, `"`+reason+`"`) || strings.Contains(got.body, "geheim") {
 					t.Errorf("want %s: %s", reason, got.body)
 				}
-				return string(got.body)
+				return got.body
 			}
 
 			write(".env", "")

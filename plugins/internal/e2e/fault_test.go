@@ -53,13 +53,13 @@ func TestUpstreamThatGivesNoAnswerIsA502(t *testing.T) {
 				if unseen[fault] && row.credits != price[op] || !unseen[fault] && row.credits != 0 {
 					t.Errorf("%d credits for a call that ended with %s", row.credits, fault)
 				}
-				charged += int64(row.credits)
+				charged += row.credits
 				db.keyState(t, id, "active")
 				c.search(t, token, http.StatusOK)
 			})
 		}
 	}
-	if used := db.balanced(c, token); used.DailyError != 14 || used.DailySuccess != 14 || int64(used.HourlyCredits) != 14+charged {
+	if used := db.balanced(c, token); used.DailyError != 14 || used.DailySuccess != 14 || used.HourlyCredits != 14+charged {
 		t.Errorf("usage %+v", used)
 	}
 }

@@ -184,7 +184,7 @@ func (c *Client) Stream(ctx context.Context, req *Request, idle time.Duration) (
 		s.timer = time.AfterFunc(idle, func() { cancel(errIdle) })
 	}
 	start := time.Now()
-	res, err := c.send(ctx, req)
+	res, err := c.send(ctx, req) //nolint:bodyclose // Close of the stream closes it.
 	if err != nil {
 		s.stop()
 		return nil, err

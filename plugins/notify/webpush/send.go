@@ -74,6 +74,7 @@ func (c *channel) push(ctx context.Context, r *recipient, id string, text []byte
 	if err != nil {
 		return 0, nil, outcome(ctx, r.endpoint, err)
 	}
+	defer res.Body.Close()
 	return res.StatusCode, res.Header, nil
 }
 

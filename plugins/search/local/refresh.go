@@ -85,7 +85,7 @@ func (r *refresher) visit(ctx context.Context, s *site) {
 	if ctx.Err() != nil {
 		return
 	}
-	problem := ""
+	var problem string
 	switch {
 	case err != nil:
 		problem = err.Error()

@@ -71,15 +71,15 @@ func lineOf(text []byte, path []string) (line int) {
 		return 0
 	}
 	for _, doc := range docs {
-		node, found := doc, 0
+		node := doc
 		for i, name := range path {
 			key, value := member(node, name)
 			if key == nil {
 				break
 			}
-			node, found = value, key.Line
+			node = value
 			if i > 0 || len(path) == 1 {
-				line = found
+				line = key.Line
 			}
 		}
 	}

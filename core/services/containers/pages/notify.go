@@ -264,8 +264,8 @@ func (p pages) saveEvents(c *gin.Context) {
 // changed answers a change of a channel. What the channel says against it appears in the page, at the field.
 func (p pages) changed(c *gin.Context, form channelForm, toast string, err error) {
 	var f *fault.Error
-	if field := ""; errors.As(err, &f) && f.Code == fault.InvalidArgument {
-		if field, _ = f.Ext["field"].(string); strings.HasPrefix(field, form.Channel+".") {
+	if errors.As(err, &f) && f.Code == fault.InvalidArgument {
+		if field, _ := f.Ext["field"].(string); strings.HasPrefix(field, form.Channel+".") {
 			form.Err = f
 			p.showNotifications(c, http.StatusBadRequest, func(n *notifyView) {
 				n.Form = form

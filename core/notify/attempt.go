@@ -91,13 +91,13 @@ func (s *Sender) targetOf(ctx context.Context, d *delivery, m *message) (sdk.Tar
 	if s.channels == nil {
 		return sdk.Target{}, nil
 	}
-	return s.channels.Target(ctx, d.recipient())
+	return s.channels.Target(ctx, d.toRecipient())
 }
 
 // checkWanted returns an error if the channel or the event was switched off, or if what the message tells is no longer so.
 func (s *Sender) checkWanted(ctx context.Context, d *delivery, m *message) error {
 	if s.channels != nil {
-		if err := s.channels.CheckEnabled(ctx, m.Kind, d.recipient()); err != nil {
+		if err := s.channels.CheckEnabled(ctx, m.Kind, d.toRecipient()); err != nil {
 			return err
 		}
 	}

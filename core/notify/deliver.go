@@ -33,7 +33,7 @@ func (s *Sender) Jobs() []queue.Handler {
 	return []queue.Handler{
 		{
 			// It is safe to repeat, since the delivery itself tells how far it got. It gives up by time, not by attempts.
-			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.deliver, Finished: s.jobFinished,
+			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.runDelivery, Finished: s.jobFinished,
 			Backoff: func(int) time.Duration { return 0 },
 		},
 		{Type: jobPurge, Safe: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purgeOld(ctx) }},
@@ -53,8 +53,8 @@ func retryAfter(wait time.Duration, err error) error {
 // errBusy postpones a delivery without counting a failure: nothing was attempted.
 var errBusy = queue.Postponed(errors.New("the channel is busy or rests"))
 
-// deliver is the handler of a delivery's job. It makes one attempt.
-func (s *Sender) deliver(ctx context.Context, job *queue.Job, _ queue.Progress) (any, error) {
+// runDelivery is the handler of a delivery's job. It makes one attempt.
+func (s *Sender) runDelivery(ctx context.Context, job *queue.Job, _ queue.Progress) (any, error) {
 	var p deliverPayload
 	if err := job.Decode(&p); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ type delivery struct {
 // TableName implements gorm's Tabler.
 func (delivery) TableName() string { return "notify_deliveries" }
 
-func (d *delivery) recipient() Recipient {
+func (d *delivery) toRecipient() Recipient {
 	return Recipient{Channel: d.Channel, Name: d.Name, Key: d.Recipient}
 }
 
@@ -90,7 +90,7 @@ type Delivery struct {
 
 func (d *delivery) toDelivery() Delivery {
 	return Delivery{
-		ID: d.ID, MessageID: d.MessageID, Recipient: d.recipient(), State: d.State, Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
+		ID: d.ID, MessageID: d.MessageID, Recipient: d.toRecipient(), State: d.State, Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
 		CreatedAt: store.FromMillis(d.CreatedAt), AttemptedAt: store.FromMillis(d.AttemptedAt), EndedAt: store.FromMillis(d.EndedAt),
 	}
 }
@@ -137,7 +137,7 @@ func (s *Sender) endDelivery(ctx context.Context, d *delivery, state State, reas
 		}
 		s.cfg.Store.AfterCommit(ctx, func() { s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID}) })
 		if s.channels != nil && d.gone {
-			if err := s.channels.RecipientGone(ctx, d.recipient()); err != nil {
+			if err := s.channels.RecipientGone(ctx, d.toRecipient()); err != nil {
 				return err
 			}
 		}

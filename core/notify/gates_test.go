@@ -107,13 +107,13 @@ func TestWhatIsOwedComesFirst(t *testing.T) {
 	}
 	s.savePendingOutcome(d.ID, pendingOutcome{state: Waiting})
 	job := &queue.Job{ID: "job_1", Payload: []byte(`{"id":"ntf_1"}`)}
-	if _, err := s.deliver(ctx, job, nil); err == nil {
+	if _, err := s.runDelivery(ctx, job, nil); err == nil {
 		t.Error("the first run is to end with a repetition")
 	}
 	if _, ok := s.pendingOutcomeOf(d.ID); ok {
 		t.Error("the outcome is still pending")
 	}
-	if _, err := s.deliver(ctx, job, nil); err != nil || len(ch.Sent()) != 1 {
+	if _, err := s.runDelivery(ctx, job, nil); err != nil || len(ch.Sent()) != 1 {
 		t.Errorf("%d sent, %v", len(ch.Sent()), err)
 	}
 }

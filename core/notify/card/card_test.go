@@ -163,15 +163,15 @@ func TestShortening(t *testing.T) {
 	}
 	ty := typist{face: f}
 	rapid.Check(t, func(t *rapid.T) {
-		text := ty.glyphs(rapid.String().Draw(t, "text"))
+		text := ty.toGlyphs(rapid.String().Draw(t, "text"))
 		limit, size := rapid.Float64Range(60, 900).Draw(t, "limit"), rapid.Float64Range(20, 60).Draw(t, "size")
-		got, at := ty.fit(text, limit, size, 20)
-		if width(got, at) > limit+1e-6 || at > size || at < 20 || len(got) > len(text)+1 {
-			t.Errorf("%d of %d glyphs, %f wide at %f, limit %f", len(got), len(text), width(got, at), at, limit)
+		got, at := ty.fitSize(text, limit, size, 20)
+		if textWidth(got, at) > limit+1e-6 || at > size || at < 20 || len(got) > len(text)+1 {
+			t.Errorf("%d of %d glyphs, %f wide at %f, limit %f", len(got), len(text), textWidth(got, at), at, limit)
 		}
-		for _, row := range ty.wrap(text, limit, size) {
-			if width(row, size) > limit+1e-6 && len(row) > 1 {
-				t.Errorf("a line is %f wide, limit %f", width(row, size), limit)
+		for _, row := range ty.wrapLines(text, limit, size) {
+			if textWidth(row, size) > limit+1e-6 && len(row) > 1 {
+				t.Errorf("a line is %f wide, limit %f", textWidth(row, size), limit)
 			}
 		}
 	})
@@ -185,8 +185,8 @@ func TestColumnsHoldWhatTheyWereMadeFor(t *testing.T) {
 	}
 	p := painter{typist: typist{face: f}}
 	check := func(t interface{ Errorf(string, ...any) }, l Line) {
-		label, value, size := p.columns([]Line{l}, 30)
-		if !slices.Equal(p.short(l.Label, label, size), p.glyphs(l.Label)) || !slices.Equal(p.short(l.Value, value, size), p.glyphs(l.Value)) {
+		label, value, size := p.layOutColumns([]Line{l}, 30)
+		if !slices.Equal(p.fitText(l.Label, label, size), p.toGlyphs(l.Label)) || !slices.Equal(p.fitText(l.Value, value, size), p.toGlyphs(l.Value)) {
 			t.Errorf("%q and %q are shortened at %f", l.Label, l.Value, size)
 		}
 	}
@@ -205,9 +205,9 @@ func TestBothSidesStay(t *testing.T) {
 	ty := typist{face: f}
 	long := strings.Repeat("名", 60)
 	for text, least := range map[string]int{long + " / web": 3, "shop / " + long: 4, long + " / " + long: 8, "1.0 → " + long: 3} {
-		got := ty.short(text, 500, 25)
-		at := slices.IndexFunc(got, func(g glyph) bool { return g.index == ty.glyph('/').index || g.index == ty.glyph('→').index })
-		if width(got, 25) > 500 || at < least || len(got)-at < least {
+		got := ty.fitText(text, 500, 25)
+		at := slices.IndexFunc(got, func(g glyph) bool { return g.index == ty.toGlyph('/').index || g.index == ty.toGlyph('→').index })
+		if textWidth(got, 25) > 500 || at < least || len(got)-at < least {
 			t.Errorf("%s: sign at %d of %d", text, at, len(got))
 		}
 	}
@@ -229,14 +229,14 @@ func TestClusters(t *testing.T) {
 		"각x":               {"각", "x"},
 	} {
 		var got []string
-		for _, c := range clusters(text) {
+		for _, c := range splitClusters(text) {
 			got = append(got, string(c))
 		}
 		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if n := len(clusters(strings.Repeat("字", 5000))); n != maxRunes {
+	if n := len(splitClusters(strings.Repeat("字", 5000))); n != maxRunes {
 		t.Errorf("%d clusters of a long text", n)
 	}
 }
@@ -251,7 +251,7 @@ func TestMissingCharacters(t *testing.T) {
 		"plain 文字 → … ， é ž Ł ő": 0, "🚀": 1, "a🚀b🚀": 2, "👩‍👩‍👧‍👦": 1, "🇨🇳": 1, "한국어": 3, "שלום עולם ועוד": 9, "🚀🚀🚀🚀🚀🚀": maxMarks, "1️⃣": 0, "\u200b\ufe0f": 0,
 	} {
 		marks := 0
-		for _, g := range ty.glyphs(text) {
+		for _, g := range ty.toGlyphs(text) {
 			if g.mark {
 				marks++
 			}
@@ -271,7 +271,7 @@ func TestFont(t *testing.T) {
 	ty := typist{face: f}
 	for _, text := range []string{"abcXYZ019!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "éüñßÆøÿ", "—–‘’“”…→←", "，。：；（）、《》", "的一是了我不人在他有这个上们来到时大地为", "龇龠鼷"} {
 		for _, r := range text {
-			if !ty.has(r) {
+			if !ty.hasRune(r) {
 				t.Errorf("the font lacks %q", r)
 			}
 		}

@@ -23,17 +23,17 @@ const (
 	lastHangulT  = '\u11ff'
 )
 
-// clusters are what people take for characters: a letter with its accents, an emoji with all that it is put together of.
+// splitClusters returns what people take for characters: a letter with its accents, an emoji with all that it is put together of.
 // White space becomes single spaces; what cannot be seen is dropped.
-func clusters(s string) (out [][]rune) {
+func splitClusters(s string) (out [][]rune) {
 	var joined, flag bool
-	for _, r := range cleaned(s) {
+	for _, r := range normalizeText(s) {
 		last := len(out) - 1
 		switch {
 		case r == joiner:
 			joined = last >= 0
 			continue
-		case last >= 0 && (joined || extends(r) || flag && isFlag(r)):
+		case last >= 0 && (joined || extendsCluster(r) || flag && isFlag(r)):
 			out[last] = append(out[last], r)
 			flag = false
 		default:
@@ -45,8 +45,8 @@ func clusters(s string) (out [][]rune) {
 	return out
 }
 
-// cleaned composes accents where there is a letter for it, and bounds the length.
-func cleaned(s string) string {
+// normalizeText composes accents where there is a letter for it, and bounds the length.
+func normalizeText(s string) string {
 	if utf8.RuneCountInString(s) > maxRunes {
 		s = string([]rune(s)[:maxRunes])
 	}
@@ -68,20 +68,20 @@ func isFlag(r rune) bool { return firstFlag <= r && r <= lastFlag }
 
 func isTag(r rune) bool { return firstTag <= r && r <= lastTag }
 
-// extends tells whether a character belongs to the one before.
-func extends(r rune) bool {
+// extendsCluster reports whether a character belongs to the one before.
+func extendsCluster(r rune) bool {
 	return unicode.Is(unicode.M, r) || firstTone <= r && r <= lastTone || isTag(r) || firstHangulV <= r && r <= lastHangulT
 }
 
-// plainer are letters without a decomposition, and the ones that people write instead.
-func plainer(r rune) (rune, bool) {
+// plainLetter returns the letter that people write in place of one that has no decomposition.
+func plainLetter(r rune) (rune, bool) {
 	to, ok := map[rune]rune{'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ħ': 'h', 'Ħ': 'H', 'ı': 'i', 'ŧ': 't', 'Ŧ': 'T', 'ŋ': 'n', 'Ŋ': 'N', 'ĸ': 'k', 'ſ': 's'}[r]
 	return to, ok
 }
 
-// stand is what can be drawn for a character that the font lacks: the letter without its accent, or the one in its place.
-func stand(r rune, has func(rune) bool) (rune, bool) {
-	if to, ok := plainer(r); ok && has(to) {
+// substituteFor returns what can be drawn for a character that the font lacks: the letter without its accent, or the one in its place.
+func substituteFor(r rune, has func(rune) bool) (rune, bool) {
+	if to, ok := plainLetter(r); ok && has(to) {
 		return to, true
 	}
 	for _, to := range norm.NFKD.String(string(r)) {

@@ -28,14 +28,14 @@ var loaded = sync.OnceValues(func() (*face, error) {
 	return &face{font: f, em: float64(f.UnitsPerEm())}, nil
 })
 
-// index is the glyph of a character, if there is one.
-func (f *face) index(buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, bool) {
+// glyphIndex returns the glyph of a character, if there is one.
+func (f *face) glyphIndex(buf *sfnt.Buffer, r rune) (sfnt.GlyphIndex, bool) {
 	i, err := f.font.GlyphIndex(buf, r)
 	return i, err == nil && i != 0
 }
 
-// advance is the width of a glyph in em.
-func (f *face) advance(buf *sfnt.Buffer, i sfnt.GlyphIndex) float64 {
+// glyphAdvance returns the width of a glyph in em.
+func (f *face) glyphAdvance(buf *sfnt.Buffer, i sfnt.GlyphIndex) float64 {
 	w, err := f.font.GlyphAdvance(buf, i, fixed.I(int(f.em)), font.HintingNone)
 	if err != nil {
 		return 0
@@ -43,7 +43,7 @@ func (f *face) advance(buf *sfnt.Buffer, i sfnt.GlyphIndex) float64 {
 	return float64(w) / 64 / f.em
 }
 
-// outline is the shape of a glyph, with 26.6 coordinates at a size of one em.
-func (f *face) outline(buf *sfnt.Buffer, i sfnt.GlyphIndex) (sfnt.Segments, error) {
+// glyphOutline returns the shape of a glyph, with 26.6 coordinates at a size of one em.
+func (f *face) glyphOutline(buf *sfnt.Buffer, i sfnt.GlyphIndex) (sfnt.Segments, error) {
 	return f.font.LoadGlyph(buf, i, fixed.I(int(f.em)), nil)
 }

@@ -12,29 +12,31 @@ const (
 	arrow     = " → "
 )
 
-// spaced is a sign with a space before it.
-func (t *typist) spaced(sign string) []glyph { return append([]glyph{t.glyph(' ')}, t.glyphs(sign)...) }
+// spacedSign returns a sign with a space before it.
+func (t *typist) spacedSign(sign string) []glyph {
+	return append([]glyph{t.toGlyph(' ')}, t.toGlyphs(sign)...)
+}
 
-// short is a text in at most max pixels. Where it has two sides, such as a stack and its service, both are shortened
+// fitText returns a text in at most max pixels. Where it has two sides, such as a stack and its service, both are shortened
 // rather than one of them lost.
-func (t *typist) short(s string, max, size float64) []glyph {
-	text := t.glyphs(s)
-	if width(text, size) <= max {
+func (t *typist) fitText(s string, max, size float64) []glyph {
+	text := t.toGlyphs(s)
+	if textWidth(text, size) <= max {
 		return text
 	}
 	for _, between := range []string{separator, arrow} {
 		one, other, ok := strings.Cut(s, between)
 		if ok && !strings.Contains(other, between) {
-			return t.sides(t.glyphs(one), append(t.spaced(strings.TrimSpace(between)), t.glyph(' ')), t.glyphs(other), max, size)
+			return t.shortenSides(t.toGlyphs(one), append(t.spacedSign(strings.TrimSpace(between)), t.toGlyph(' ')), t.toGlyphs(other), max, size)
 		}
 	}
-	return t.shorten(text, max, size)
+	return t.shortenText(text, max, size)
 }
 
-// sides shortens two texts to half the room each, or the longer one to what the other leaves.
-func (t *typist) sides(one, between, other []glyph, max, size float64) []glyph {
-	free := max - width(between, size)
-	a, b := width(one, size), width(other, size)
+// shortenSides shortens two texts to half the room each, or the longer one to what the other leaves.
+func (t *typist) shortenSides(one, between, other []glyph, max, size float64) []glyph {
+	free := max - textWidth(between, size)
+	a, b := textWidth(one, size), textWidth(other, size)
 	half := free / 2
-	return slices.Concat(t.shorten(one, math.Max(half, free-b), size), between, t.shorten(other, math.Max(half, free-a), size))
+	return slices.Concat(t.shortenText(one, math.Max(half, free-b), size), between, t.shortenText(other, math.Max(half, free-a), size))
 }

@@ -7,47 +7,47 @@ import (
 
 // The colours of the light theme.
 var (
-	background = rgb(0xf6f7f9)
-	panel      = rgb(0xffffff)
-	ink        = rgb(0x16202c)
-	muted      = rgb(0x5b6878)
-	hairline   = rgb(0xe1e6ec)
-	accent     = rgb(0x0f766e)
-	rail       = rgb(0xeef5f4)
-	socket     = rgb(0xb9d2cf)
-	hole       = rgb(0x3b5450)
+	background = rgbColour(0xf6f7f9)
+	panel      = rgbColour(0xffffff)
+	ink        = rgbColour(0x16202c)
+	muted      = rgbColour(0x5b6878)
+	hairline   = rgbColour(0xe1e6ec)
+	accent     = rgbColour(0x0f766e)
+	rail       = rgbColour(0xeef5f4)
+	socket     = rgbColour(0xb9d2cf)
+	hole       = rgbColour(0x3b5450)
 )
 
-func rgb(v uint32) color.RGBA {
+func rgbColour(v uint32) color.RGBA {
 	return color.RGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 0xff}
 }
 
-// colours of a tone: for words, and softer behind them.
-func (t Tone) colours() (strong, soft color.RGBA) {
+// toneColours returns the colours of a tone: for words, and softer behind them.
+func (t Tone) toneColours() (strong, soft color.RGBA) {
 	switch t {
 	case Success:
-		return rgb(0x15803d), rgb(0xe7f4ec)
+		return rgbColour(0x15803d), rgbColour(0xe7f4ec)
 	case Error:
-		return rgb(0xb42318), rgb(0xfdecea)
+		return rgbColour(0xb42318), rgbColour(0xfdecea)
 	case Warning:
-		return rgb(0xa15c07), rgb(0xfdf3e1)
+		return rgbColour(0xa15c07), rgbColour(0xfdf3e1)
 	case Info:
-		return rgb(0x1d5fa8), rgb(0xe8f1fb)
+		return rgbColour(0x1d5fa8), rgbColour(0xe8f1fb)
 	}
-	return muted, rgb(0xeef1f4)
+	return muted, rgbColour(0xeef1f4)
 }
 
 // shades is how many steps there are between a colour and the one behind it.
 const shades = 14
 
-// reduced is the picture with a palette, which makes it several times smaller: all colours that stand beside each other
+// reducePalette returns the picture with a palette, which makes it several times smaller: all colours that stand beside each other
 // and a few steps between them.
-func reduced(src *image.RGBA, tone Tone) *image.Paletted {
-	strong, soft := tone.colours()
+func reducePalette(src *image.RGBA, tone Tone) *image.Paletted {
+	strong, soft := tone.toneColours()
 	palette := color.Palette{}
 	ramp := func(from, to color.RGBA) {
 		for i := range shades {
-			palette = append(palette, mix(from, to, i, shades-1))
+			palette = append(palette, mixColours(from, to, i, shades-1))
 		}
 	}
 	for _, pair := range [][2]color.RGBA{
@@ -75,8 +75,8 @@ func reduced(src *image.RGBA, tone Tone) *image.Paletted {
 	return out
 }
 
-// mix is a colour n of the steps on the way from one to another.
-func mix(from, to color.RGBA, n, steps int) color.RGBA {
+// mixColours returns the colour n of the steps on the way from one to another.
+func mixColours(from, to color.RGBA, n, steps int) color.RGBA {
 	part := func(a, b uint8) uint8 { return uint8((int(a)*(steps-n) + int(b)*n) / steps) }
 	return color.RGBA{R: part(from.R, to.R), G: part(from.G, to.G), B: part(from.B, to.B), A: 0xff}
 }

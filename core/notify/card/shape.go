@@ -20,14 +20,14 @@ type pen struct {
 	scale  float64
 }
 
-func (p pen) at(v fixed.Point26_6) (x, y float32) {
+func (p pen) scalePoint(v fixed.Point26_6) (x, y float32) {
 	return float32(p.dx + float64(v.X)*p.scale), float32(p.dy + float64(v.Y)*p.scale)
 }
 
-func (p pen) segment(s sfnt.Segment) {
-	x0, y0 := p.at(s.Args[0])
-	x1, y1 := p.at(s.Args[1])
-	x2, y2 := p.at(s.Args[2])
+func (p pen) drawSegment(s sfnt.Segment) {
+	x0, y0 := p.scalePoint(s.Args[0])
+	x1, y1 := p.scalePoint(s.Args[1])
+	x2, y2 := p.scalePoint(s.Args[2])
 	switch s.Op {
 	case sfnt.SegmentOpMoveTo:
 		p.r.ClosePath()
@@ -41,8 +41,8 @@ func (p pen) segment(s sfnt.Segment) {
 	}
 }
 
-// mark is a small frame that stands for a character which cannot be drawn.
-func (p pen) mark(size float64) {
+// drawMark draws a small frame that stands for a character which cannot be drawn.
+func (p pen) drawMark(size float64) {
 	side, line := size*0.58, math.Max(1.5, size*0.05)
 	x, y := p.dx+size*(markWidth-0.58)/2, p.dy-size*0.67
 	roundRect(p.r, x, y, side, side, size*0.14, false)
@@ -79,29 +79,29 @@ func roundRect(r *vector.Rasterizer, x, y, w, h, radius float64, hole bool) {
 // canvas is what shapes are painted on.
 type canvas struct{ *image.RGBA }
 
-// paint fills what draw outlines, whose coordinates count from the corner of box. Nothing is painted outside of it.
-func (c canvas) paint(box image.Rectangle, ink color.RGBA, draw func(r *vector.Rasterizer, dx, dy float64)) {
+// paintShape fills what draw outlines, whose coordinates count from the corner of box. Nothing is painted outside of it.
+func (c canvas) paintShape(box image.Rectangle, ink color.RGBA, draw func(r *vector.Rasterizer, dx, dy float64)) {
 	r := vector.NewRasterizer(box.Dx(), box.Dy())
 	draw(r, -float64(box.Min.X), -float64(box.Min.Y))
 	r.Draw(c.RGBA, box, image.NewUniform(ink), image.Point{})
 }
 
-// around is the smallest box of whole pixels with all that lies between two corners.
-func around(x0, y0, x1, y1 float64) image.Rectangle {
+// enclosingRect returns the smallest box of whole pixels with all that lies between two corners.
+func enclosingRect(x0, y0, x1, y1 float64) image.Rectangle {
 	return image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1)), int(math.Ceil(y1)))
 }
 
-// box paints a rectangle with round corners.
-func (c canvas) box(x, y, w, h, radius float64, ink color.RGBA) {
-	c.paint(around(x, y, x+w, y+h), ink, func(r *vector.Rasterizer, dx, dy float64) { roundRect(r, x+dx, y+dy, w, h, radius, false) })
+// paintBox paints a rectangle with round corners.
+func (c canvas) paintBox(x, y, w, h, radius float64, ink color.RGBA) {
+	c.paintShape(enclosingRect(x, y, x+w, y+h), ink, func(r *vector.Rasterizer, dx, dy float64) { roundRect(r, x+dx, y+dy, w, h, radius, false) })
 }
 
-func (c canvas) disc(x, y, radius float64, ink color.RGBA) {
-	c.box(x-radius, y-radius, 2*radius, 2*radius, radius, ink)
+func (c canvas) paintDisc(x, y, radius float64, ink color.RGBA) {
+	c.paintBox(x-radius, y-radius, 2*radius, 2*radius, radius, ink)
 }
 
-// cable paints a line of some thickness between two points that hangs out to the side by sag.
-func (c canvas) cable(x0, y0, x1, y1, sag, thickness float64, ink color.RGBA) {
+// paintCable paints a line of some thickness between two points that hangs out to the side by sag.
+func (c canvas) paintCable(x0, y0, x1, y1, sag, thickness float64, ink color.RGBA) {
 	const steps = 48
 	type point struct{ x, y float64 }
 	var left, right []point
@@ -116,7 +116,7 @@ func (c canvas) cable(x0, y0, x1, y1, sag, thickness float64, ink color.RGBA) {
 		nx, ny := -dy/length*thickness/2, dx/length*thickness/2
 		left, right = append(left, point{x + nx, y + ny}), append(right, point{x - nx, y - ny})
 	}
-	c.paint(around(math.Min(x0, x0+sag), y0-thickness, math.Max(x0, x0+sag), y1+thickness), ink, func(r *vector.Rasterizer, dx, dy float64) {
+	c.paintShape(enclosingRect(math.Min(x0, x0+sag), y0-thickness, math.Max(x0, x0+sag), y1+thickness), ink, func(r *vector.Rasterizer, dx, dy float64) {
 		r.MoveTo(float32(left[0].x+dx), float32(left[0].y+dy))
 		for _, p := range left[1:] {
 			r.LineTo(float32(p.x+dx), float32(p.y+dy))

@@ -71,7 +71,7 @@ func (m *Manager) Change(ctx context.Context, c NotificationChange) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-m.changing }()
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func assign[T any](to *T, from *T) {
 // mergeChange puts a change into set, with its secrets sealed.
 func (m *Manager) mergeChange(set *storedSettings, c NotificationChange, all []channel, configured map[string]string) error {
 	for name, enabled := range c.Events {
-		if enabled != nil && slices.ContainsFunc(m.events(), func(e Event) bool { return e.Name == name }) {
+		if enabled != nil && slices.ContainsFunc(m.declaredEvents(), func(e Event) bool { return e.Name == name }) {
 			set.Events = withMember(set.Events, name, *enabled)
 		}
 	}

@@ -16,7 +16,7 @@ func (m *Manager) Gaps(ctx context.Context) (map[string]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (m *Manager) CheckRole(ctx context.Context, role string) (enabled bool, err
 	if err != nil || !set.channelEnabled(role) {
 		return false, err
 	}
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return true, err
 	}

@@ -27,7 +27,7 @@ type TestResult struct {
 	Warnings []string `json:"warnings,omitempty" doc:"What was shortened, left out or replaced."`
 }
 
-// TestNotification sends a test to one channel, also one that is switched off, or to all that are switched on, once each,
+// SendTest sends a test to one channel, also one that is switched off, or to all that are switched on, once each,
 // and waits for the outcomes.
 func (m *Manager) SendTest(ctx context.Context, name, text string) (map[string]TestResult, error) {
 	if n := utf8.RuneCountInString(text); n > maxTestText {
@@ -65,7 +65,7 @@ func (m *Manager) SendTest(ctx context.Context, name, text string) (map[string]T
 }
 
 func (m *Manager) testRecipients(ctx context.Context, set storedSettings, name string) ([]notify.Recipient, error) {
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func toMessageDelivery(d notify.Delivery) MessageDelivery {
 	return out
 }
 
-// NotificationHistory are the notifications before one, or the newest for an empty id: newest first.
+// History returns the messages of the host before one, or the newest for an empty id: newest first.
 func (m *Manager) History(ctx context.Context, before string, limit int) ([]SentMessage, error) {
 	rows, err := m.cfg.Sender.History(ctx, m.service, before, limit)
 	if err != nil {

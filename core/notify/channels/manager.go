@@ -110,7 +110,7 @@ func (m *Manager) Locale() string {
 	return m.host.NotificationLocale()
 }
 
-func (m *Manager) events() []Event {
+func (m *Manager) declaredEvents() []Event {
 	if m.host == nil {
 		return nil
 	}
@@ -150,9 +150,9 @@ var attributes = map[string][]attribute{
 	sdk.RoleWebPush: {{"vapidPrivateKey", "vapid_private_key"}, {"vapidPublicKey", "vapid_public_key"}, {"vapidSubject", "vapid_subject"}},
 }
 
-// list returns the channels in the order of the configuration. The first that can play a role plays it; others have the
+// listChannels returns the channels in the order of the configuration. The first that can play a role plays it; others have the
 // name of their instance.
-func (m *Manager) list() ([]channel, error) {
+func (m *Manager) listChannels() ([]channel, error) {
 	var out []channel
 	taken := map[string]bool{}
 	for _, c := range m.listed.Load().channels {

@@ -19,7 +19,7 @@ func (m *Manager) EventRecipients(ctx context.Context, kind string) (to []notify
 	if err != nil {
 		return nil, "", err
 	}
-	if !set.eventEnabled(m.events(), kind) {
+	if !set.eventEnabled(m.declaredEvents(), kind) {
 		return nil, "the event is switched off", nil
 	}
 	if to, err = m.enabledRecipients(ctx, set); err != nil {
@@ -32,7 +32,7 @@ func (m *Manager) EventRecipients(ctx context.Context, kind string) (to []notify
 }
 
 func (m *Manager) enabledRecipients(ctx context.Context, set storedSettings) (to []notify.Recipient, err error) {
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (m *Manager) AlertRecipients(ctx context.Context, refs []string) (to []noti
 	if err != nil {
 		return nil, err
 	}
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (m *Manager) CheckEnabled(ctx context.Context, kind string, r notify.Recipi
 	switch {
 	case !set.channelEnabled(r.Name) && (attributes[r.Name] == nil || set.hasRole(r.Name)):
 		return notify.NoRecipient("the channel was switched off before it was sent")
-	case !set.eventEnabled(m.events(), kind):
+	case !set.eventEnabled(m.declaredEvents(), kind):
 		return notify.NoRecipient("the event was switched off before it was sent")
 	}
 	return nil

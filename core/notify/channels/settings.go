@@ -199,7 +199,7 @@ func (m *Manager) Settings(ctx context.Context) (NotificationSettings, error) {
 	if err != nil {
 		return out, err
 	}
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return out, err
 	}
@@ -214,8 +214,8 @@ func (m *Manager) Settings(ctx context.Context) (NotificationSettings, error) {
 		Webhook: WebhookSettings{URL: m.revealForDisplay(set, set.Webhook.URL, "url"), SecretConfigured: set.Webhook.Secret != ""},
 		WebPush: PushSettings{PublicKey: set.WebPush.PublicKey, Subject: set.WebPush.Subject, Subscriptions: len(subs)},
 	}
-	for _, e := range m.events() {
-		out.Events[e.Name] = set.eventEnabled(m.events(), e.Kind)
+	for _, e := range m.declaredEvents() {
+		out.Events[e.Name] = set.eventEnabled(m.declaredEvents(), e.Kind)
 	}
 	if set.WebPush.PrivateKey != "" {
 		out.WebPush.PrivateKey = masked
@@ -292,7 +292,7 @@ func maskURL(raw string) string {
 	return strings.Replace(u.String(), ":"+mark+"@", ":"+masked+"@", 1)
 }
 
-// keeps tells whether a secret in a change stands for the one that is stored.
+// keepsStored reports whether a secret in a change stands for the one that is stored.
 func keepsStored(given string) bool {
 	return strings.Trim(strings.TrimSpace(given), "•*") == "" || strings.Contains(given, masked)
 }

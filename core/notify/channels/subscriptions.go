@@ -109,7 +109,7 @@ func checkSubscription(sub Subscription) error {
 // checkEndpoint has the channel refuse an endpoint that it would not push to, such as one in an inner network. Without a
 // channel nothing is pushed, and each push is checked again.
 func (m *Manager) checkEndpoint(ctx context.Context, sub Subscription) error {
-	all, err := m.list()
+	all, err := m.listChannels()
 	if err != nil {
 		return err
 	}

@@ -41,15 +41,15 @@ func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)
 		}
 	}
-	if s.event(&job) == "" {
+	if s.notificationKind(&job) == "" {
 		return nil
 	}
 	_, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobAnnounce, DedupKey: "announce/" + job.ID, Payload: announcement{JobID: job.ID}, Actor: job.Actor})
 	return err
 }
 
-// event is the kind of notification that the end of a job makes; empty for none.
-func (s *Service) event(job *queue.Job) string {
+// notificationKind returns the kind of notification that the end of a job makes; empty for none.
+func (s *Service) notificationKind(job *queue.Job) string {
 	var spec jobSpec
 	if job.Decode(&spec) != nil || job.StartedAt.IsZero() {
 		return ""
@@ -86,7 +86,7 @@ func (s *Service) runAnnounce(ctx context.Context, own *queue.Job, _ queue.Progr
 		return nil, queue.Temporary(fmt.Errorf("read the job: %w", err))
 	}
 	why := ""
-	switch s.event(&job) {
+	switch s.notificationKind(&job) {
 	case news.JobFinished:
 		why, err = s.announceUpdate(ctx, &job)
 	case news.NewVersionDiscovered:
@@ -132,8 +132,8 @@ func publicPages(public, site string) string {
 	return u.JoinPath(site).String()
 }
 
-// post stores a message once for each job.
-func (s *Service) post(ctx context.Context, job *queue.Job, m *notify.Message, to []notify.Recipient) (id string, err error) {
+// postForJob stores a message once for each job.
+func (s *Service) postForJob(ctx context.Context, job *queue.Job, m *notify.Message, to []notify.Recipient) (id string, err error) {
 	id, _, err = s.cfg.Sender.Post(ctx, notify.Post{Service: ServiceName, Key: m.Kind + "/" + job.ID, Message: m, To: to})
 	return id, err
 }
@@ -151,7 +151,7 @@ func (s *Service) announceUpdate(ctx context.Context, job *queue.Job) (why strin
 	if err != nil {
 		return "", fmt.Errorf("write the notification: %w", err)
 	}
-	_, err = s.post(ctx, job, m, to)
+	_, err = s.postForJob(ctx, job, m, to)
 	return "", err
 }
 
@@ -175,7 +175,7 @@ func (s *Service) announceAnomaly(ctx context.Context, job *queue.Job) (why stri
 	if err != nil {
 		return "", fmt.Errorf("write the notification: %w", err)
 	}
-	_, err = s.post(ctx, job, m, to)
+	_, err = s.postForJob(ctx, job, m, to)
 	return "", err
 }
 
@@ -201,7 +201,7 @@ func (s *Service) announceVersions(ctx context.Context, job *queue.Job) (why str
 		if err := s.repo.supersede(ctx, s.now()); err != nil {
 			return err
 		}
-		fresh, err := s.repo.reserve(ctx, s.notices(inv, job, sum.NewVersions.Services))
+		fresh, err := s.repo.reserve(ctx, s.newNotices(inv, job, sum.NewVersions.Services))
 		if err != nil || len(fresh) == 0 {
 			why = "people were told of these versions before"
 			return err
@@ -224,8 +224,8 @@ func (s *Service) awaitVersions(ctx context.Context, found []NewVersion) {
 	}
 }
 
-// notices are the news in what a check found, for services that still have that candidate.
-func (s *Service) notices(inv *inventory, job *queue.Job, found []NewVersion) (rows []noticeRecord) {
+// newNotices returns the news in what a check found, for services that still have that candidate.
+func (s *Service) newNotices(inv *inventory, job *queue.Job, found []NewVersion) (rows []noticeRecord) {
 	var spec jobSpec
 	_ = job.Decode(&spec)
 	for _, v := range found {
@@ -235,17 +235,17 @@ func (s *Service) notices(inv *inventory, job *queue.Job, found []NewVersion) (r
 		}
 		rows = append(rows, noticeRecord{
 			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: spec.Reason, ImageRef: svc.ref().String(), ImageTag: svc.Tag,
-			CurrentTag: svc.Tag, CurrentDisplayTag: readable(svc.RuntimeVersion, svc.Tag), CandidateTag: svc.CandidateTag,
-			CandidateDisplayTag: readable(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest, Status: noticePending,
+			CurrentTag: svc.Tag, CurrentDisplayTag: readableVersion(svc.RuntimeVersion, svc.Tag), CandidateTag: svc.CandidateTag,
+			CandidateDisplayTag: readableVersion(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest, Status: noticePending,
 			SentChannels: []string{}, CreatedAt: s.now(),
 		})
 	}
 	return rows
 }
 
-// readable is the version that a person can tell: what was found behind a digest, else a tag that is a version; empty if
+// readableVersion returns the version that a person can tell: what was found behind a digest, else a tag that is a version; empty if
 // there is neither.
-func readable(found, tag string) string {
+func readableVersion(found, tag string) string {
 	if found == "" && version.Strict(tag) {
 		return tag
 	}
@@ -259,7 +259,7 @@ func (s *Service) postVersions(ctx context.Context, job *queue.Job, sum *CheckSu
 	for i, n := range rows {
 		ids[i] = n.ID
 		change := news.VersionChange{
-			Service: inv.named(nil, n.ServiceID)[0], CurrentTag: n.CurrentTag, CandidateTag: n.CandidateTag, CurrentDisplay: n.CurrentDisplayTag, CandidateDisplay: n.CandidateDisplayTag,
+			Service: inv.appendNamed(nil, n.ServiceID)[0], CurrentTag: n.CurrentTag, CandidateTag: n.CandidateTag, CurrentDisplay: n.CurrentDisplayTag, CandidateDisplay: n.CandidateDisplayTag,
 		}
 		if change.CurrentDisplay == change.CandidateDisplay {
 			// A new build of the same version: that it is the same tells nothing.
@@ -271,7 +271,7 @@ func (s *Service) postVersions(ctx context.Context, job *queue.Job, sum *CheckSu
 	if err != nil {
 		return fmt.Errorf("write the notification: %w", err)
 	}
-	id, err := s.post(ctx, job, m, to)
+	id, err := s.postForJob(ctx, job, m, to)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 
 // versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.
 func (inv *inventory) versionChange(id string, changes map[string]changeRecord) []news.VersionChange {
-	named := inv.named(nil, id)
+	named := inv.appendNamed(nil, id)
 	if len(named) == 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (inv *inventory) versionChange(id string, changes map[string]changeRecord) 
 			to = orElse(to, version)
 		}
 	}
-	out.CurrentDisplay, out.CandidateDisplay = readable(from, svc.Tag), readable(to, svc.Tag)
+	out.CurrentDisplay, out.CandidateDisplay = readableVersion(from, svc.Tag), readableVersion(to, svc.Tag)
 	if out.CurrentDisplay == out.CandidateDisplay {
 		// A new build of the same version: that it is the same tells nothing.
 		out.CurrentDisplay, out.CandidateDisplay = "", ""
@@ -81,8 +81,8 @@ func (inv *inventory) versionChange(id string, changes map[string]changeRecord) 
 	return []news.VersionChange{out}
 }
 
-// named adds a service to a list.
-func (inv *inventory) named(to []news.Service, id string) []news.Service {
+// appendNamed adds a service to a list.
+func (inv *inventory) appendNamed(to []news.Service, id string) []news.Service {
 	svc := inv.services[id]
 	if svc == nil {
 		return to

@@ -94,7 +94,7 @@ func (r *repository) noticeEnded(ctx context.Context, d notify.Delivery, all []n
 		}
 		open := slices.ContainsFunc(all, func(o notify.Delivery) bool { return o.ID != d.ID && !o.State.Final() })
 		for _, row := range rows {
-			row.after(d, open, now)
+			row.recordDelivery(d, open, now)
 			if err := w.Save(&row).Error; err != nil {
 				return err
 			}
@@ -103,8 +103,8 @@ func (r *repository) noticeEnded(ctx context.Context, d notify.Delivery, all []n
 	})
 }
 
-// after takes in that a delivery has ended. What may have arrived counts as sent: it must not be told twice.
-func (n *noticeRecord) after(d notify.Delivery, open bool, now int64) {
+// recordDelivery records that a delivery has ended. What may have arrived counts as sent: it must not be told twice.
+func (n *noticeRecord) recordDelivery(d notify.Delivery, open bool, now int64) {
 	switch d.State {
 	case notify.Delivered, notify.Unknown:
 		if name := d.Recipient.Name; d.State == notify.Delivered && !slices.Contains(n.SentChannels, name) {

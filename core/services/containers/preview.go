@@ -29,7 +29,7 @@ func PreviewKinds() []string { return news.Kinds() }
 
 // Preview writes a notification of a kind, and sends nothing.
 func (s *Service) Preview(ctx context.Context, kind string) (Preview, error) {
-	m, err := s.sample(ctx, kind)
+	m, err := s.writeSample(ctx, kind)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -48,15 +48,15 @@ func (s *Service) Preview(ctx context.Context, kind string) (Preview, error) {
 
 // PreviewCard draws the card of a notification of a kind, a PNG.
 func (s *Service) PreviewCard(ctx context.Context, kind string) ([]byte, error) {
-	m, err := s.sample(ctx, kind)
+	m, err := s.writeSample(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	return card.Draw(*m.Card)
 }
 
-// sample is a notification of a kind, with services of this instance where there are any.
-func (s *Service) sample(ctx context.Context, kind string) (*notify.Message, error) {
+// writeSample writes a notification of a kind, with services of this instance where there are any.
+func (s *Service) writeSample(ctx context.Context, kind string) (*notify.Message, error) {
 	w := s.writer(ctx)
 	some, err := s.someServices(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Service) someServices(ctx context.Context) (out []news.Service, err err
 	}
 	for _, id := range sortedIDs(inv) {
 		if len(out) < 3 {
-			out = inv.named(out, id)
+			out = inv.appendNamed(out, id)
 		}
 	}
 	if len(out) == 0 {

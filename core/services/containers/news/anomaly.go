@@ -17,8 +17,8 @@ type auditPart struct {
 	TotalAnomalies int    `json:"totalAnomalies"`
 }
 
-// total is how many repositories are concerned, also where not all of them are named.
-func (e AnomalyEvent) total() int {
+// anomalyCount returns how many repositories are concerned, also where not all of them are named.
+func (e AnomalyEvent) anomalyCount() int {
 	return max(max(e.Missing, 0)+max(e.Conflict, 0)+max(e.Error, 0), len(e.Repos))
 }
 
@@ -27,85 +27,85 @@ func (w Writer) WebhookAnomaly(e AnomalyEvent) (*notify.Message, error) {
 	switch {
 	case e.JobID == "":
 		return nil, errNoJob
-	case e.total() == 0:
+	case e.anomalyCount() == 0:
 		return nil, errNoAnomaly
 	}
 	p, err := w.anomalyPayload(e)
 	if err != nil {
 		return nil, err
 	}
-	return w.message(notify.Message{
+	return w.finishMessage(notify.Message{
 		Kind: WebhookAnomaly, Schema: SchemaAnomaly, Severity: sdk.Warning,
-		Title:   inline(w.word("anomaly.title")),
-		Summary: document{{head: words(w.anomalySummary(e))}}.text(),
-		Detail:  w.anomalyDetail(e).text(),
-		Links: w.links(
-			sdk.Link{Label: w.word("open.job"), URL: p.Links.JobURL},
-			sdk.Link{Label: w.word("open.settings"), URL: p.Links.SettingsURL}),
+		Title:   inlineText(w.textOf("anomaly.title")),
+		Summary: document{{head: plainLine(w.anomalySummary(e))}}.renderAll(),
+		Detail:  w.anomalyDetail(e).renderAll(),
+		Links: w.absoluteLinks(
+			sdk.Link{Label: w.textOf("open.job"), URL: p.Links.JobURL},
+			sdk.Link{Label: w.textOf("open.settings"), URL: p.Links.SettingsURL}),
 		Card: w.anomalyCard(e),
 	}, p)
 }
 
 func (w Writer) anomalySummary(e AnomalyEvent) string {
-	n := strconv.Itoa(e.total())
+	n := strconv.Itoa(e.anomalyCount())
 	if len(e.Repos) == 0 {
-		return w.word("anomaly.summary.none", "n", n)
+		return w.textOf("anomaly.summary.none", "n", n)
 	}
-	listed, _ := first(e.Repos)
+	listed, _ := firstEntries(e.Repos)
 	var repos []string
 	for _, r := range listed {
-		repos = append(repos, w.word("anomaly.state", "repo", repoOf(r), "state", name(r.State)))
+		repos = append(repos, w.textOf("anomaly.state", "repo", repoOf(r), "state", cleanName(r.State)))
 	}
-	if omitted := e.total() - len(listed); omitted > 0 {
-		repos = append(repos, w.count("moreRepos", omitted))
+	if omitted := e.anomalyCount() - len(listed); omitted > 0 {
+		repos = append(repos, w.countText("moreRepos", omitted))
 	}
-	return w.word("anomaly.summary", "n", n, "repos", strings.Join(repos, w.word("enum")))
+	return w.textOf("anomaly.summary", "n", n, "repos", strings.Join(repos, w.textOf("enum")))
 }
 
 func (w Writer) anomalyDetail(e AnomalyEvent) document {
-	d := w.hint()
-	if listed, _ := first(e.Repos); len(listed) > 0 {
-		b := block{head: words(w.word("anomaly.head"))}
+	d := w.pathHint()
+	if listed, _ := firstEntries(e.Repos); len(listed) > 0 {
+		b := block{head: plainLine(w.textOf("anomaly.head"))}
 		for _, r := range listed {
-			b.items = append(b.items, words(w.anomalyLine(r)))
+			b.items = append(b.items, plainLine(w.anomalyLine(r)))
 		}
-		if omitted := e.total() - len(listed); omitted > 0 {
-			b.tail = words(w.count("moreRepos", omitted))
+		if omitted := e.anomalyCount() - len(listed); omitted > 0 {
+			b.tail = plainLine(w.countText("moreRepos", omitted))
 		}
 		d = append(d, b)
 	}
-	return w.places(d,
-		block{head: w.linked(w.word("open.job"), w.jobURL(e.JobID))},
-		block{head: w.linked(w.word("open.settings"), w.settingsURL())})
+	return w.addPlaces(d,
+		block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.JobID))},
+		block{head: w.linkedLine(w.textOf("open.settings"), w.settingsURL())})
 }
 
 func (w Writer) anomalyLine(r AnomalyRepo) string {
 	if why := oneLine(r.LastError, maxField); why != "" {
-		return w.word("anomaly.error", "repo", repoOf(r), "state", name(r.State), "error", why)
+		return w.textOf("anomaly.error", "repo", repoOf(r), "state", cleanName(r.State), "error", why)
 	}
-	return w.word("anomaly.state", "repo", repoOf(r), "state", name(r.State))
+	return w.textOf("anomaly.state", "repo", repoOf(r), "state", cleanName(r.State))
 }
 
-func repoOf(r AnomalyRepo) string { return firstOf(name(r.FullName), "-") }
+func repoOf(r AnomalyRepo) string { return firstOf(cleanName(r.FullName), "-") }
 
 func (w Writer) anomalyPayload(e AnomalyEvent) (p payload, err error) {
-	p.Job, err = encode(auditPart{
-		ID: field(e.JobID), Status: field(e.Status), Missing: max(e.Missing, 0), Conflict: max(e.Conflict, 0), Error: max(e.Error, 0),
-		TotalAnomalies: e.total(),
+	p.Job, err = encodeJSON(auditPart{
+		ID: cleanField(e.JobID), Status: cleanField(e.Status), Missing: max(e.Missing, 0), Conflict: max(e.Conflict, 0), Error: max(e.Error, 0),
+		TotalAnomalies: e.anomalyCount(),
 	})
 	if err != nil {
 		return p, err
 	}
-	listed, _ := first(e.Repos)
+	listed, _ := firstEntries(e.Repos)
 	var entries []repoPart
 	for _, r := range listed {
-		full := field(r.FullName)
+		full := cleanField(r.FullName)
 		owner, repo, _ := strings.Cut(full, "/")
 		entries = append(entries, repoPart{
-			Owner: owner, Repo: repo, FullName: full, State: field(r.State), Status: field(r.State), LastError: oneLine(r.LastError, maxExcerpt),
+			Owner: owner, Repo: repo, FullName: full, State: cleanField(r.State), Status: cleanField(r.State), LastError: oneLine(r.LastError, maxExcerpt),
 		})
 	}
-	omitted := e.total() - len(listed)
+	omitted := e.anomalyCount() - len(listed)
 	job := w.jobURL(e.JobID)
 	p.Links = &links{PrimaryURL: job, JobURL: job, SettingsURL: w.settingsURL(), Truncated: truncated{ReposOmitted: &omitted}}
 	p.Links.Repos, err = encodeAll(entries)

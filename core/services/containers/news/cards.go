@@ -15,22 +15,24 @@ const shownNames = 3
 
 var unfit = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S*|https?:\S*|@?sha\d+:\S*|\b[0-9a-f]{32,}\b`)
 
-// cardLabel is a stack and its service, neither so long that the other one does not show.
+// cardLabel returns a stack and its service, neither so long that the other one does not show.
 func cardLabel(s Service) string {
-	stack, service := cut(fit(stackOf(s)), maxName/2-2), cut(fit(serviceOf(s)), maxName/2-2)
+	stack, service := truncate(fitForCard(stackOf(s)), maxName/2-2), truncate(fitForCard(serviceOf(s)), maxName/2-2)
 	if stack == "" {
 		return service
 	}
 	return stack + " / " + service
 }
 
-// fit is a text for a card: without addresses and digests, and not longer than anybody would read.
-func fit(s string) string { return cut(unfit.ReplaceAllString(name(s), ellipsis), maxName) }
+// fitForCard returns a text for a card: without addresses and digests, and not longer than anybody would read.
+func fitForCard(s string) string {
+	return truncate(unfit.ReplaceAllString(cleanName(s), ellipsis), maxName)
+}
 
-func (w Writer) card(c card.Card, lines ...card.Line) *card.Card {
-	c.Kind, c.Status, c.Subject = fit(c.Kind), capital(fit(c.Status)), fit(c.Subject)
+func (w Writer) finishCard(c card.Card, lines ...card.Line) *card.Card {
+	c.Kind, c.Status, c.Subject = fitForCard(c.Kind), capitalize(fitForCard(c.Status)), fitForCard(c.Subject)
 	for _, l := range lines {
-		if l = (card.Line{Label: fit(l.Label), Value: fit(l.Value)}); l.Label != "" && l.Value != "" && len(c.Lines) < card.MaxLines {
+		if l = (card.Line{Label: fitForCard(l.Label), Value: fitForCard(l.Value)}); l.Label != "" && l.Value != "" && len(c.Lines) < card.MaxLines {
 			c.Lines = append(c.Lines, l)
 		}
 	}
@@ -38,8 +40,8 @@ func (w Writer) card(c card.Card, lines ...card.Line) *card.Card {
 	return &c
 }
 
-// capital writes the first letter big, where there is such a thing.
-func capital(s string) string {
+// capitalize returns s with its first letter in upper case.
+func capitalize(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
 		return s
@@ -48,8 +50,8 @@ func capital(s string) string {
 }
 
 func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
-	all := e.services()
-	c := card.Card{Kind: w.word("job.card.kind"), Status: w.jobStatus(e, o), Tone: o.tone, Subject: w.jobCardSubject(e)}
+	all := e.subjectServices()
+	c := card.Card{Kind: w.textOf("job.card.kind"), Status: w.jobStatus(e, o), Tone: o.tone, Subject: w.jobCardSubject(e)}
 	var names, change string
 	if len(all) == 1 {
 		change = w.cardChange(all[0])
@@ -58,95 +60,95 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 		shown := all[:min(len(all), shownNames)]
 		labels := make([]string, len(shown))
 		for i, s := range shown {
-			labels[i] = cut(cardLabel(s.Service), maxName/shownNames-2)
+			labels[i] = truncate(cardLabel(s.Service), maxName/shownNames-2)
 		}
-		names = strings.Join(labels, w.word("enum"))
+		names = strings.Join(labels, w.textOf("enum"))
 		if rest := len(all) - len(shown); rest > 0 {
-			c.Omitted = w.count("card.more", rest)
+			c.Omitted = w.countText("card.more", rest)
 		}
 	}
 	var took string
 	if !e.StartedAt.IsZero() && e.FinishedAt.After(e.StartedAt) {
-		took = w.duration(e.FinishedAt.Sub(e.StartedAt))
+		took = w.formatDuration(e.FinishedAt.Sub(e.StartedAt))
 	}
 	var ended string
 	if !e.FinishedAt.IsZero() {
 		ended = e.FinishedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	return w.card(c,
-		card.Line{Label: w.word("card.version"), Value: change},
-		card.Line{Label: w.word("card.type"), Value: w.jobType(e)},
-		card.Line{Label: w.word("card.duration"), Value: took},
-		card.Line{Label: w.word("card.finished"), Value: ended},
-		card.Line{Label: w.word("card.services"), Value: names})
+	return w.finishCard(c,
+		card.Line{Label: w.textOf("card.version"), Value: change},
+		card.Line{Label: w.textOf("card.type"), Value: w.jobType(e)},
+		card.Line{Label: w.textOf("card.duration"), Value: took},
+		card.Line{Label: w.textOf("card.finished"), Value: ended},
+		card.Line{Label: w.textOf("card.services"), Value: names})
 }
 
 func (w Writer) jobCardSubject(e JobEvent) string {
-	all := e.services()
+	all := e.subjectServices()
 	switch len(all) {
 	case 0:
-		return w.word("job.card.none")
+		return w.textOf("job.card.none")
 	case 1:
 		return cardLabel(all[0].Service)
 	}
-	return w.count("services", len(all))
+	return w.countText("services", len(all))
 }
 
-// jobType is the type of a job and its scope.
+// jobType returns the type of a job and its scope.
 func (w Writer) jobType(e JobEvent) string {
-	kind, scope := w.known("type.", e.Type), w.known("scope.", e.Scope)
+	kind, scope := w.textOrWord("type.", e.Type), w.textOrWord("scope.", e.Scope)
 	if kind == "" || scope == "" {
 		return kind + scope
 	}
-	return w.word("card.scoped", "type", kind, "scope", scope)
+	return w.textOf("card.scoped", "type", kind, "scope", scope)
 }
 
 func (w Writer) versionsCard(e NewVersionsEvent) *card.Card {
-	c := card.Card{Kind: w.word("version.card.kind"), Status: w.word("version.card.status"), Tone: card.Info}
-	checked := card.Line{Label: w.word("card.checked"), Value: w.count("services", max(e.ServicesChecked, len(e.Services)))}
+	c := card.Card{Kind: w.textOf("version.card.kind"), Status: w.textOf("version.card.status"), Tone: card.Info}
+	checked := card.Line{Label: w.textOf("card.checked"), Value: w.countText("services", max(e.ServicesChecked, len(e.Services)))}
 	if len(e.Services) == 1 {
 		v := e.Services[0]
 		c.Subject = cardLabel(v.Service)
-		return w.card(c, card.Line{Label: w.word("card.version"), Value: w.cardChange(v)}, checked)
+		return w.finishCard(c, card.Line{Label: w.textOf("card.version"), Value: w.cardChange(v)}, checked)
 	}
-	c.Subject = w.count("services", len(e.Services))
+	c.Subject = w.countText("services", len(e.Services))
 	var lines []card.Line
 	for _, v := range e.Services[:min(len(e.Services), card.MaxLines)] {
-		lines = append(lines, card.Line{Label: cardLabel(v.Service), Value: firstOf(w.cardChange(v), w.word("version.card.status"))})
+		lines = append(lines, card.Line{Label: cardLabel(v.Service), Value: firstOf(w.cardChange(v), w.textOf("version.card.status"))})
 	}
 	if rest := len(e.Services) - len(lines); rest > 0 {
-		c.Omitted = w.count("card.more", rest)
+		c.Omitted = w.countText("card.more", rest)
 	}
-	return w.card(c, lines...)
+	return w.finishCard(c, lines...)
 }
 
 func (w Writer) cardChange(v VersionChange) string {
-	current, candidate, ok := v.change()
+	current, candidate, ok := v.readableChange()
 	if !ok {
 		return ""
 	}
-	return w.word("version.card.change", "current", cut(fit(current), maxName/2-2), "candidate", cut(fit(candidate), maxName/2-2))
+	return w.textOf("version.card.change", "current", truncate(fitForCard(current), maxName/2-2), "candidate", truncate(fitForCard(candidate), maxName/2-2))
 }
 
 func (w Writer) anomalyCard(e AnomalyEvent) *card.Card {
 	c := card.Card{
-		Kind: w.word("anomaly.card.kind"), Status: w.word("anomaly.card.status"), Tone: card.Warning, Subject: w.count("repos", e.total()),
+		Kind: w.textOf("anomaly.card.kind"), Status: w.textOf("anomaly.card.status"), Tone: card.Warning, Subject: w.countText("repos", e.anomalyCount()),
 	}
-	lines := []card.Line{{Label: w.word("card.counts"), Value: w.word("anomaly.counts",
+	lines := []card.Line{{Label: w.textOf("card.counts"), Value: w.textOf("anomaly.counts",
 		"missing", strconv.Itoa(max(e.Missing, 0)), "conflict", strconv.Itoa(max(e.Conflict, 0)), "error", strconv.Itoa(max(e.Error, 0)))}}
 	shown := e.Repos[:min(len(e.Repos), card.MaxLines-1)]
 	for _, r := range shown {
-		lines = append(lines, card.Line{Label: repoOf(r), Value: w.known("state.", r.State)})
+		lines = append(lines, card.Line{Label: repoOf(r), Value: w.textOrWord("state.", r.State)})
 	}
-	if rest := e.total() - len(shown); rest > 0 && len(shown) > 0 {
-		c.Omitted = w.count("card.moreRepos", rest)
+	if rest := e.anomalyCount() - len(shown); rest > 0 && len(shown) > 0 {
+		c.Omitted = w.countText("card.moreRepos", rest)
 	}
-	return w.card(c, lines...)
+	return w.finishCard(c, lines...)
 }
 
 func (w Writer) testCard(channel string) *card.Card {
-	return w.card(
-		card.Card{Kind: w.word("test.title"), Status: w.word("test.card.status"), Tone: card.Info, Subject: w.word("test.message")},
-		card.Line{Label: w.word("card.channel"), Value: firstOf(channel, w.word("test.all"))},
-		card.Line{Label: w.word("card.app"), Value: w.Version})
+	return w.finishCard(
+		card.Card{Kind: w.textOf("test.title"), Status: w.textOf("test.card.status"), Tone: card.Info, Subject: w.textOf("test.message")},
+		card.Line{Label: w.textOf("card.channel"), Value: firstOf(channel, w.textOf("test.all"))},
+		card.Line{Label: w.textOf("card.app"), Value: w.Version})
 }

@@ -20,22 +20,22 @@ var escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b
 
 // oneLine makes s valid and free of control characters, on one line and at most max characters long.
 func oneLine(s string, max int) string {
-	return cut(strings.Join(strings.Fields(printable(s, false)), " "), max)
+	return truncate(strings.Join(strings.Fields(stripControls(s, false)), " "), max)
 }
 
-// name is a name as people read it.
-func name(s string) string { return oneLine(s, maxName) }
+// cleanName returns a name as people read it.
+func cleanName(s string) string { return oneLine(s, maxName) }
 
-// field is a value as machines read it.
-func field(s string) string { return oneLine(s, maxField) }
+// cleanField returns a value as machines read it.
+func cleanField(s string) string { return oneLine(s, maxField) }
 
-// excerpt is at most the first 500 characters of a text, with its lines.
-func excerpt(s string) string {
-	return cut(strings.TrimSpace(printable(s, true)), maxExcerpt)
+// cleanExcerpt returns at most the first 500 characters of a text, with its lines.
+func cleanExcerpt(s string) string {
+	return truncate(strings.TrimSpace(stripControls(s, true)), maxExcerpt)
 }
 
-// printable replaces control characters by a space and drops those that change the direction of a text or cannot be seen.
-func printable(s string, lines bool) string {
+// stripControls replaces control characters by a space and drops those that change the direction of a text or cannot be seen.
+func stripControls(s string, lines bool) string {
 	s = escapeSequence.ReplaceAllString(strings.ToValidUTF8(s, string(utf8.RuneError)), "")
 	if lines {
 		s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -53,8 +53,8 @@ func printable(s string, lines bool) string {
 	}, s)
 }
 
-// cut shortens s to max characters, of which the last one then says so.
-func cut(s string, max int) string {
+// truncate shortens s to max characters, of which the last one then says so.
+func truncate(s string, max int) string {
 	if utf8.RuneCountInString(s) <= max {
 		return s
 	}
@@ -62,20 +62,22 @@ func cut(s string, max int) string {
 	return strings.TrimRightFunc(string(runes[:max-1]), unicode.IsSpace) + ellipsis
 }
 
-// first are the first MaxEntries of all, and how many there are beyond.
-func first[T any](all []T) ([]T, int) {
+// firstEntries returns the first MaxEntries of all, and how many there are beyond.
+func firstEntries[T any](all []T) ([]T, int) {
 	if len(all) <= MaxEntries {
 		return all, 0
 	}
 	return all[:MaxEntries], len(all) - MaxEntries
 }
 
-// stackOf and serviceOf are names for people, and label is both.
-func stackOf(s Service) string { return firstOf(name(s.StackName), name(s.StackID)) }
+// stackOf returns the name of a service's stack for people.
+func stackOf(s Service) string { return firstOf(cleanName(s.StackName), cleanName(s.StackID)) }
 
-func serviceOf(s Service) string { return firstOf(name(s.ServiceName), name(s.ServiceID), "-") }
+func serviceOf(s Service) string {
+	return firstOf(cleanName(s.ServiceName), cleanName(s.ServiceID), "-")
+}
 
-func label(s Service) string {
+func serviceLabel(s Service) string {
 	if stack := stackOf(s); stack != "" {
 		return stack + " / " + serviceOf(s)
 	}

@@ -149,7 +149,7 @@ func checkCard(t *rapid.T, c *card.Card) {
 // checkCounts sees to it that what was left out is counted, and that not too much is listed.
 func checkCounts(t *rapid.T, long, short []byte) {
 	count := func(raw []byte) (listed, all int) {
-		p, err := decode(raw)
+		p, err := decodePayload(raw)
 		if err != nil {
 			t.Fatal(err)
 		}

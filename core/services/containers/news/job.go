@@ -54,11 +54,11 @@ func outcomeOf(e JobEvent) outcome {
 	return outcome{"other", sdk.Info, card.Neutral}
 }
 
-// services are those that the message is about: what changed if the job succeeded, else what did not change; where that is not
+// subjectServices returns those that the message is about: what changed if the job succeeded, else what did not change; where that is not
 // known, all that the job was about. There are none where all changed and the job ended otherwise.
-func (e JobEvent) services() []VersionChange {
-	only, ok := e.only()
-	switch unchanged := e.unchanged(); {
+func (e JobEvent) subjectServices() []VersionChange {
+	only, ok := e.onlyService()
+	switch unchanged := e.unchangedServices(); {
 	case e.Status == statusSuccess && len(e.Changed) > 0:
 		return e.Changed
 	case e.Status != statusSuccess && len(unchanged) > 0:
@@ -73,8 +73,8 @@ func (e JobEvent) services() []VersionChange {
 	return nil
 }
 
-// unchanged are the services that failed, or where none is named those that the job was about and did not change.
-func (e JobEvent) unchanged() []VersionChange {
+// unchangedServices returns the services that failed, or where none is named those that the job was about and did not change.
+func (e JobEvent) unchangedServices() []VersionChange {
 	if len(e.Failed) > 0 {
 		return e.Failed
 	}
@@ -83,16 +83,16 @@ func (e JobEvent) unchanged() []VersionChange {
 	})
 }
 
-// besides are the services that changed although the message is about others.
-func (e JobEvent) besides() []VersionChange {
-	if all := e.services(); len(e.Changed) > 0 && (len(all) == 0 || all[0] != e.Changed[0]) {
+// otherChanges returns the services that changed although the message is about others.
+func (e JobEvent) otherChanges() []VersionChange {
+	if all := e.subjectServices(); len(e.Changed) > 0 && (len(all) == 0 || all[0] != e.Changed[0]) {
 		return e.Changed
 	}
 	return nil
 }
 
-// only is the one service that an update maps to, if there is exactly one.
-func (e JobEvent) only() (VersionChange, bool) {
+// onlyService returns the one service that an update maps to, if there is exactly one.
+func (e JobEvent) onlyService() (VersionChange, bool) {
 	if e.Scope == "service" && e.ServiceID != "" {
 		for _, s := range slices.Concat(e.Changed, e.Failed, e.Affected) {
 			if s.ServiceID == e.ServiceID {
@@ -119,44 +119,44 @@ func (w Writer) JobFinished(e JobEvent) (*notify.Message, error) {
 	o := outcomeOf(e)
 	m := notify.Message{
 		Kind: JobFinished, Schema: SchemaJob, Severity: o.severity,
-		Title:   inline(w.word("job.title", "status", w.jobStatus(e, o))),
-		Summary: document{{head: words(w.jobSummary(e, o))}}.text(),
-		Detail:  w.jobDetail(e).text(),
+		Title:   inlineText(w.textOf("job.title", "status", w.jobStatus(e, o))),
+		Summary: document{{head: plainLine(w.jobSummary(e, o))}}.renderAll(),
+		Detail:  w.jobDetail(e).renderAll(),
 		Card:    w.jobCard(e, o),
 	}
 	open := "open.service"
 	if l.PrimaryURL == l.JobURL {
 		open = "open.job"
 	}
-	m.Links = w.links(sdk.Link{Label: w.word(open), URL: l.PrimaryURL}, sdk.Link{Label: w.word("open.job"), URL: l.JobURL})
-	return w.message(m, p)
+	m.Links = w.absoluteLinks(sdk.Link{Label: w.textOf(open), URL: l.PrimaryURL}, sdk.Link{Label: w.textOf("open.job"), URL: l.JobURL})
+	return w.finishMessage(m, p)
 }
 
 func (w Writer) jobStatus(e JobEvent, o outcome) string {
 	if o.key != "other" {
-		return w.word("job.status." + o.key)
+		return w.textOf("job.status." + o.key)
 	}
-	return name(e.Status)
+	return cleanName(e.Status)
 }
 
 func (w Writer) jobSummary(e JobEvent, o outcome) string {
 	status := w.jobStatus(e, o)
-	if len(e.services()) == 0 {
-		return w.word("job.none."+o.key, "status", status)
+	if len(e.subjectServices()) == 0 {
+		return w.textOf("job.none."+o.key, "status", status)
 	}
-	return w.word("job."+o.key, "subject", w.jobSubject(e), "status", status)
+	return w.textOf("job."+o.key, "subject", w.jobSubject(e), "status", status)
 }
 
-// jobSubject is the one service with its versions, or how many there are.
+// jobSubject returns the one service with its versions, or how many there are.
 func (w Writer) jobSubject(e JobEvent) string {
-	all := e.services()
+	all := e.subjectServices()
 	if len(all) != 1 {
-		return w.count("job.subject.many", len(all))
+		return w.countText("job.subject.many", len(all))
 	}
-	if current, candidate, ok := all[0].change(); ok {
-		return w.word("job.subject.one.change", "service", label(all[0].Service), "current", current, "candidate", candidate)
+	if current, candidate, ok := all[0].readableChange(); ok {
+		return w.textOf("job.subject.one.change", "service", serviceLabel(all[0].Service), "current", current, "candidate", candidate)
 	}
-	return w.word("job.subject.one", "service", label(all[0].Service))
+	return w.textOf("job.subject.one", "service", serviceLabel(all[0].Service))
 }
 
 func (w Writer) jobDetail(e JobEvent) document {
@@ -167,14 +167,14 @@ func (w Writer) jobDetail(e JobEvent) document {
 	case e.Status != statusSuccess && len(e.Failed)+len(e.Changed) > 0:
 		head = "job.unchanged"
 	}
-	d := w.serviceBlock(w.serviceBlock(w.hint(), head, e.services()), "job.changed", e.besides())
+	d := w.serviceBlock(w.serviceBlock(w.pathHint(), head, e.subjectServices()), "job.changed", e.otherChanges())
 	if why := oneLine(e.Failure, maxExcerpt); why != "" {
-		d = append(d, block{head: words(w.word("job.failure", "reason", why))})
+		d = append(d, block{head: plainLine(w.textOf("job.failure", "reason", why))})
 	}
-	if text := excerpt(e.Excerpt); text != "" && text != excerpt(e.Failure) {
-		d = append(d, block{head: words(w.word("job.excerpt")), code: text})
+	if text := cleanExcerpt(e.Excerpt); text != "" && text != cleanExcerpt(e.Failure) {
+		d = append(d, block{head: plainLine(w.textOf("job.excerpt")), code: text})
 	}
-	return w.places(d, block{head: w.linked(w.word("open.job"), w.jobURL(e.ID))})
+	return w.addPlaces(d, block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.ID))})
 }
 
 // serviceBlock adds a list of services with their versions, if there are any.
@@ -182,32 +182,32 @@ func (w Writer) serviceBlock(d document, head string, all []VersionChange) docum
 	if len(all) == 0 {
 		return d
 	}
-	listed, omitted := first(all)
-	b := block{head: words(w.word(head))}
+	listed, omitted := firstEntries(all)
+	b := block{head: plainLine(w.textOf(head))}
 	for _, v := range listed {
-		b.items = append(b.items, w.linked(w.changeLabel(v), w.serviceURL(v.Service)))
+		b.items = append(b.items, w.linkedLine(w.changeLabel(v), w.serviceURL(v.Service)))
 	}
 	if omitted > 0 {
-		b.tail = words(w.count("more", omitted))
+		b.tail = plainLine(w.countText("more", omitted))
 	}
 	return append(d, b)
 }
 
 func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {
-	p.Job, err = encode(jobPart{
-		ID: field(e.ID), Type: field(e.Type), Scope: field(e.Scope), Status: field(e.Status), Reason: field(e.Reason), CreatedBy: field(e.CreatedBy),
-		CreatedAt: at(e.CreatedAt), StartedAt: at(e.StartedAt), FinishedAt: at(e.FinishedAt), StackID: field(e.StackID), ServiceID: field(e.ServiceID),
+	p.Job, err = encodeJSON(jobPart{
+		ID: cleanField(e.ID), Type: cleanField(e.Type), Scope: cleanField(e.Scope), Status: cleanField(e.Status), Reason: cleanField(e.Reason), CreatedBy: cleanField(e.CreatedBy),
+		CreatedAt: formatRFC3339(e.CreatedAt), StartedAt: formatRFC3339(e.StartedAt), FinishedAt: formatRFC3339(e.FinishedAt), StackID: cleanField(e.StackID), ServiceID: cleanField(e.ServiceID),
 	})
 	if err != nil {
 		return p, nil, err
 	}
-	listed, omitted := first(slices.Concat(e.services(), e.besides()))
+	listed, omitted := firstEntries(slices.Concat(e.subjectServices(), e.otherChanges()))
 	var entries []serviceLink
 	for _, v := range listed {
 		entries = append(entries, w.serviceLink(v.Service, nil))
 	}
 	l = &links{PrimaryURL: w.jobURL(e.ID), JobURL: w.jobURL(e.ID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
-	if only, ok := e.only(); ok {
+	if only, ok := e.onlyService(); ok {
 		l.PrimaryURL = firstOf(w.serviceURL(only.Service), l.JobURL)
 	}
 	l.ServiceURLs, err = encodeAll(entries)

@@ -102,7 +102,7 @@ func TestSummariesOfNewVersions(t *testing.T) {
 // summaryOf is the summary in a payload.
 func summaryOf(t *testing.T, m *notify.Message) string {
 	t.Helper()
-	p, err := decode(m.Payload)
+	p, err := decodePayload(m.Payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestPrimaryURL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for base, prefix := range map[string]string{publicURL: publicURL, "": "/containers/", "https://ops.example.com": "https://ops.example.com/", "javascript:alert(1)": "/containers/"} {
 				m := must(t, writer("", base), c.event)
-				p, err := decode(m.Payload)
+				p, err := decodePayload(m.Payload)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -148,7 +148,7 @@ func TestPrimaryURL(t *testing.T) {
 
 func TestPathsOfTheRoot(t *testing.T) {
 	for _, site := range []string{"", "/"} {
-		p, err := decode(must(t, Writer{SitePath: site, Now: testTime}, TestEvent{}).Payload)
+		p, err := decodePayload(must(t, Writer{SitePath: site, Now: testTime}, TestEvent{}).Payload)
 		if err != nil || p.URL != "/settings" {
 			t.Errorf("site path %q: %q, %v", site, p.URL, err)
 		}
@@ -207,7 +207,7 @@ func TestBothLanguagesAreComplete(t *testing.T) {
 		}
 		return out
 	}
-	all := tables()
+	all := textTables()
 	if diff := cmp.Diff(slots(all[chinese]), slots(all[english])); diff != "" {
 		t.Errorf("the languages differ (-zh +en):\n%s", diff)
 	}

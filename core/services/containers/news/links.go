@@ -7,8 +7,8 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// base is what paths are put behind: the public base URL, else the path of the pages. absolute tells which.
-func (w Writer) base() (prefix string, absolute bool) {
+// linkBase returns what paths are put behind: the public base URL, else the path of the pages. absolute reports which.
+func (w Writer) linkBase() (prefix string, absolute bool) {
 	if u, err := url.Parse(w.BaseURL); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		u.RawQuery, u.Fragment = "", ""
 		return strings.TrimSuffix(u.String(), "/") + "/", true
@@ -16,29 +16,29 @@ func (w Writer) base() (prefix string, absolute bool) {
 	return "/" + strings.TrimPrefix(strings.TrimSuffix(w.SitePath, "/")+"/", "/"), false
 }
 
-func (w Writer) href(segments ...string) string {
-	prefix, _ := w.base()
+func (w Writer) pageURL(segments ...string) string {
+	prefix, _ := w.linkBase()
 	for i, s := range segments {
 		segments[i] = url.PathEscape(strings.ToValidUTF8(s, "\ufffd"))
 	}
 	return prefix + strings.Join(segments, "/")
 }
 
-func (w Writer) jobURL(id string) string { return w.href("queue", id) }
+func (w Writer) jobURL(id string) string { return w.pageURL("queue", id) }
 
-func (w Writer) settingsURL() string { return w.href("settings") }
+func (w Writer) settingsURL() string { return w.pageURL("settings") }
 
-// serviceURL is the page of a service. A service that lacks an id has none.
+// serviceURL returns the page of a service. A service that lacks an id has none.
 func (w Writer) serviceURL(s Service) string {
 	if s.StackID == "" || s.ServiceID == "" {
 		return ""
 	}
-	return w.href("services", s.StackID, s.ServiceID)
+	return w.pageURL("services", s.StackID, s.ServiceID)
 }
 
-// links are those of all that lead somewhere, each address once. Without a public base URL there are none.
-func (w Writer) links(all ...sdk.Link) (out []sdk.Link) {
-	if _, absolute := w.base(); !absolute {
+// absoluteLinks returns those of all that lead somewhere, each address once. Without a public base URL there are none.
+func (w Writer) absoluteLinks(all ...sdk.Link) (out []sdk.Link) {
+	if _, absolute := w.linkBase(); !absolute {
 		return nil
 	}
 	seen := map[string]bool{"": true}
@@ -51,30 +51,30 @@ func (w Writer) links(all ...sdk.Link) (out []sdk.Link) {
 	return out
 }
 
-// linked is a line that leads to an address: a link, or the text and the path as code.
-func (w Writer) linked(text, address string) line {
-	_, absolute := w.base()
-	between := w.word("between")
+// linkedLine returns a line that leads to an address: a link, or the text and the path as code.
+func (w Writer) linkedLine(text, address string) line {
+	_, absolute := w.linkBase()
+	between := w.textOf("between")
 	switch {
 	case address == "":
-		return words(text)
+		return plainLine(text)
 	case absolute:
 		return line{{style: link, text: text, url: address, between: between}}
 	}
 	return line{{text: text + between}, {style: code, text: address}}
 }
 
-// hint is a paragraph that says why paths are no links, where they are not.
-func (w Writer) hint() document {
-	if _, absolute := w.base(); absolute {
+// pathHint returns a paragraph that says why paths are no links, where they are not.
+func (w Writer) pathHint() document {
+	if _, absolute := w.linkBase(); absolute {
 		return nil
 	}
-	return document{{head: words(w.word("hint"))}}
+	return document{{head: plainLine(w.textOf("hint"))}}
 }
 
-// places adds to a text where there is more, unless Message.Links tells it: that is so with a public base URL.
-func (w Writer) places(d document, blocks ...block) document {
-	if _, absolute := w.base(); absolute {
+// addPlaces adds blocks that say where there is more. With a public base URL the links of the message say it.
+func (w Writer) addPlaces(d document, blocks ...block) document {
+	if _, absolute := w.linkBase(); absolute {
 		return d
 	}
 	return append(d, blocks...)

@@ -85,12 +85,12 @@ type repoPart struct {
 	LastError string `json:"lastError,omitempty"`
 }
 
-// message finishes a message whose texts are there.
-func (w Writer) message(m notify.Message, p payload) (*notify.Message, error) {
+// finishMessage returns a message whose texts are written, with its payload.
+func (w Writer) finishMessage(m notify.Message, p payload) (*notify.Message, error) {
 	p.Schema, p.Kind, p.SentAt = m.Schema, m.Kind, store.FormatTime(w.Now)
 	p.Human = human{Title: m.Title.Plain, Summary: m.Summary.Plain, Detail: m.Detail.Plain}
-	p.Debug.Version, p.Debug.AppVersion, p.Debug.Source = field(w.Version), field(w.Version), field(w.Source)
-	raw, err := encode(p)
+	p.Debug.Version, p.Debug.AppVersion, p.Debug.Source = cleanField(w.Version), cleanField(w.Version), cleanField(w.Source)
+	raw, err := encodeJSON(p)
 	if err != nil {
 		return nil, err
 	}
@@ -100,21 +100,21 @@ func (w Writer) message(m notify.Message, p payload) (*notify.Message, error) {
 
 func (w Writer) serviceLink(s Service, v *versionPart) serviceLink {
 	return serviceLink{
-		StackID: field(s.StackID), StackName: field(s.StackName), ServiceID: field(s.ServiceID), ServiceName: field(s.ServiceName),
+		StackID: cleanField(s.StackID), StackName: cleanField(s.StackName), ServiceID: cleanField(s.ServiceID), ServiceName: cleanField(s.ServiceName),
 		URL: w.serviceURL(s), versionPart: v,
 	}
 }
 
-// at is a time for machines, or empty.
-func at(t time.Time) string {
+// formatRFC3339 returns a time for machines, or "" for the zero time.
+func formatRFC3339(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return store.FormatTime(t)
 }
 
-// encode writes v as people would, with "->" and not with an escape sequence.
-func encode(v any) (json.RawMessage, error) {
+// encodeJSON returns v as JSON in which "->" is no escape sequence.
+func encodeJSON(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -128,7 +128,7 @@ func encode(v any) (json.RawMessage, error) {
 func encodeAll[T any](all []T) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, len(all))
 	for i, v := range all {
-		raw, err := encode(v)
+		raw, err := encodeJSON(v)
 		if err != nil {
 			return nil, err
 		}
@@ -137,26 +137,26 @@ func encodeAll[T any](all []T) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-func decode(raw json.RawMessage) (p payload, err error) {
+func decodePayload(raw json.RawMessage) (p payload, err error) {
 	if err = json.Unmarshal(raw, &p); err != nil {
 		return p, fmt.Errorf("decode a payload: %w", err)
 	}
 	return p, nil
 }
 
-// ForChannel is the payload for one channel: with the member channel, and for Web Push (push) with title, body and url at
+// ForChannel returns the payload for one channel: with the member channel, and for Web Push (push) with title, body and url at
 // the top level.
 func ForChannel(raw json.RawMessage, channel string, push bool) (json.RawMessage, error) {
-	p, err := decode(raw)
+	p, err := decodePayload(raw)
 	if err != nil {
 		return nil, err
 	}
-	p.Channel = field(channel)
+	p.Channel = cleanField(channel)
 	if push || channel == sdk.RoleWebPush {
 		p.Title, p.Body = p.Human.Title, p.Human.Summary
 		if p.Links != nil {
 			p.URL = p.Links.PrimaryURL
 		}
 	}
-	return encode(p)
+	return encodeJSON(p)
 }

@@ -37,13 +37,13 @@ type block struct {
 // document is a text in all renderings at once.
 type document []block
 
-func words(s string) line { return line{{text: s}} }
+func plainLine(s string) line { return line{{text: s}} }
 
-func (d document) text() sdk.Text {
-	return sdk.Text{Plain: d.join("\n\n", block.plain), Markdown: d.join("\n\n", block.markdown), HTML: d.join("", block.html)}
+func (d document) renderAll() sdk.Text {
+	return sdk.Text{Plain: d.joinBlocks("\n\n", block.renderPlain), Markdown: d.joinBlocks("\n\n", block.renderMarkdown), HTML: d.joinBlocks("", block.renderHTML)}
 }
 
-func (d document) join(between string, render func(block) string) string {
+func (d document) joinBlocks(between string, render func(block) string) string {
 	parts := make([]string, 0, len(d))
 	for _, b := range d {
 		parts = append(parts, render(b))
@@ -51,37 +51,37 @@ func (d document) join(between string, render func(block) string) string {
 	return strings.Join(parts, between)
 }
 
-// inline is a text of one line without a paragraph around it.
-func inline(s string) sdk.Text {
-	return sdk.Text{Plain: s, Markdown: words(s).markdown(), HTML: html.EscapeString(s)}
+// inlineText returns a text of one line without a paragraph around it.
+func inlineText(s string) sdk.Text {
+	return sdk.Text{Plain: s, Markdown: plainLine(s).renderMarkdown(), HTML: html.EscapeString(s)}
 }
 
-func (b block) plain() string {
+func (b block) renderPlain() string {
 	var lines []string
 	if len(b.head) > 0 {
-		lines = append(lines, b.head.plain())
+		lines = append(lines, b.head.renderPlain())
 	}
 	for _, item := range b.items {
-		lines = append(lines, "- "+item.plain())
+		lines = append(lines, "- "+item.renderPlain())
 	}
 	if b.code != "" {
 		lines = append(lines, b.code)
 	}
 	if len(b.tail) > 0 {
-		lines = append(lines, b.tail.plain())
+		lines = append(lines, b.tail.renderPlain())
 	}
 	return strings.Join(lines, "\n")
 }
 
-func (b block) markdown() string {
+func (b block) renderMarkdown() string {
 	var parts []string
 	if len(b.head) > 0 {
-		parts = append(parts, b.head.markdown())
+		parts = append(parts, b.head.renderMarkdown())
 	}
 	if len(b.items) > 0 {
 		items := make([]string, len(b.items))
 		for i, item := range b.items {
-			items[i] = "- " + item.markdown()
+			items[i] = "- " + item.renderMarkdown()
 		}
 		parts = append(parts, strings.Join(items, "\n"))
 	}
@@ -90,20 +90,20 @@ func (b block) markdown() string {
 		parts = append(parts, fence+"\n"+b.code+"\n"+fence)
 	}
 	if len(b.tail) > 0 {
-		parts = append(parts, b.tail.markdown())
+		parts = append(parts, b.tail.renderMarkdown())
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-func (b block) html() string {
+func (b block) renderHTML() string {
 	var out strings.Builder
 	if len(b.head) > 0 {
-		out.WriteString("<p>" + b.head.html() + "</p>")
+		out.WriteString("<p>" + b.head.renderHTML() + "</p>")
 	}
 	if len(b.items) > 0 {
 		out.WriteString("<ul>")
 		for _, item := range b.items {
-			out.WriteString("<li>" + item.html() + "</li>")
+			out.WriteString("<li>" + item.renderHTML() + "</li>")
 		}
 		out.WriteString("</ul>")
 	}
@@ -111,12 +111,12 @@ func (b block) html() string {
 		out.WriteString("<pre>" + html.EscapeString(b.code) + "</pre>")
 	}
 	if len(b.tail) > 0 {
-		out.WriteString("<p>" + b.tail.html() + "</p>")
+		out.WriteString("<p>" + b.tail.renderHTML() + "</p>")
 	}
 	return out.String()
 }
 
-func (l line) plain() string {
+func (l line) renderPlain() string {
 	var out strings.Builder
 	for _, s := range l {
 		out.WriteString(s.text)
@@ -127,7 +127,7 @@ func (l line) plain() string {
 	return out.String()
 }
 
-func (l line) html() string {
+func (l line) renderHTML() string {
 	var out strings.Builder
 	for _, s := range l {
 		text := html.EscapeString(s.text)
@@ -142,7 +142,7 @@ func (l line) html() string {
 	return out.String()
 }
 
-func (l line) markdown() string {
+func (l line) renderMarkdown() string {
 	var out strings.Builder
 	for i, s := range l {
 		switch s.style {
@@ -164,7 +164,7 @@ func markdownURL(address string) string {
 	return address
 }
 
-// codeSpan fences s with more backticks in a row than it has itself.
+// codeSpan returns s between more backticks in a row than it has itself.
 func codeSpan(s string) string {
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {

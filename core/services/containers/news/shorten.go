@@ -17,7 +17,7 @@ func Shorten(raw json.RawMessage, max int64) (json.RawMessage, error) {
 	if max <= 0 || int64(len(raw)) <= max {
 		return raw, nil
 	}
-	p, err := decode(raw)
+	p, err := decodePayload(raw)
 	switch {
 	case err != nil:
 		return nil, err
@@ -29,7 +29,7 @@ func Shorten(raw json.RawMessage, max int64) (json.RawMessage, error) {
 		if err := step(); err != nil {
 			return nil, err
 		}
-		if raw, err = encode(p); err != nil || int64(len(raw)) <= max {
+		if raw, err = encodeJSON(p); err != nil || int64(len(raw)) <= max {
 			return raw, err
 		}
 	}
@@ -41,9 +41,9 @@ type shortener struct {
 	max     int64
 }
 
-// fits tells whether the payload is short enough.
-func (s shortener) fits() bool {
-	raw, err := encode(s.payload)
+// fitsLimit reports whether the payload is short enough.
+func (s shortener) fitsLimit() bool {
+	raw, err := encodeJSON(s.payload)
 	return err == nil && int64(len(raw)) <= s.max
 }
 
@@ -52,13 +52,13 @@ func (s shortener) dropLinks() error {
 	if l == nil {
 		return nil
 	}
-	s.drop(&l.ServiceURLs, &l.Truncated.ServiceURLsOmitted)
-	s.drop(&l.Repos, &l.Truncated.ReposOmitted)
+	s.dropEntries(&l.ServiceURLs, &l.Truncated.ServiceURLsOmitted)
+	s.dropEntries(&l.Repos, &l.Truncated.ReposOmitted)
 	return nil
 }
 
-// drop leaves out as few of the last entries as it can, and counts them.
-func (s shortener) drop(entries *[]json.RawMessage, omitted **int) {
+// dropEntries removes as few of the last entries as it can, and counts them.
+func (s shortener) dropEntries(entries *[]json.RawMessage, omitted **int) {
 	all, before := *entries, 0
 	if len(all) == 0 {
 		return
@@ -69,7 +69,7 @@ func (s shortener) drop(entries *[]json.RawMessage, omitted **int) {
 	for keep := len(all) - 1; keep >= 0; keep-- {
 		n := before + len(all) - keep
 		*entries, *omitted = all[:keep], &n
-		if s.fits() {
+		if s.fitsLimit() {
 			return
 		}
 	}
@@ -127,7 +127,7 @@ func (s shortener) cutJob() error {
 		}
 		s.cutText(text, 0, func(text string) {
 			job[member] = text
-			raw, err := encode(job)
+			raw, err := encodeJSON(job)
 			if err != nil {
 				failed = err
 				return
@@ -141,18 +141,18 @@ func (s shortener) cutJob() error {
 // cutText keeps as many characters of text as fit, but no fewer than least.
 func (s shortener) cutText(text string, least int, set func(string)) {
 	n := utf8.RuneCountInString(text)
-	if n <= least || s.fits() {
+	if n <= least || s.fitsLimit() {
 		return
 	}
 	keep := sort.Search(n-least, func(cut int) bool {
-		set(shortened(text, n-1-cut))
-		return s.fits()
+		set(firstCharacters(text, n-1-cut))
+		return s.fitsLimit()
 	})
-	set(shortened(text, max(n-1-keep, least)))
+	set(firstCharacters(text, max(n-1-keep, least)))
 }
 
-// shortened are the first characters of text, with an ellipsis for the rest; 0 are none.
-func shortened(text string, characters int) string {
+// firstCharacters returns the first characters of text, with an ellipsis for the rest; "" for 0.
+func firstCharacters(text string, characters int) string {
 	if characters <= 0 {
 		return ""
 	}

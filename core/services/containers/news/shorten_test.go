@@ -18,7 +18,7 @@ func TestShorten(t *testing.T) {
 			}
 		}
 	})
-	whole, err := decode(raw)
+	whole, err := decodePayload(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := decode(got)
+		p, err := decodePayload(got)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := decode(got)
+		p, err := decodePayload(got)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestShorten(t *testing.T) {
 		if got, err = Shorten(raw, 1000); err != nil {
 			t.Fatal(err)
 		}
-		if p, err = decode(got); err != nil || p.Human.Detail != "" || p.Body != p.Human.Summary || !strings.HasSuffix(p.Body, ellipsis) {
+		if p, err = decodePayload(got); err != nil || p.Human.Detail != "" || p.Body != p.Human.Summary || !strings.HasSuffix(p.Body, ellipsis) {
 			t.Errorf("shortened to %s", got)
 		}
 	})

@@ -12,8 +12,8 @@ const (
 	english = "en"
 )
 
-// tables are the texts by language and key. Words in braces are filled in.
-func tables() map[string]map[string]string {
+// textTables returns the texts by language and key. Words in braces are filled in.
+func textTables() map[string]map[string]string {
 	return map[string]map[string]string{chinese: chineseTexts(), english: englishTexts()}
 }
 
@@ -171,46 +171,46 @@ func englishTexts() map[string]string {
 	}
 }
 
-func (w Writer) table() map[string]string {
+func (w Writer) textTable() map[string]string {
 	if w.Locale == english {
 		return englishTexts()
 	}
 	return chineseTexts()
 }
 
-// word is the text of a key, with pairs of names and values filled in. Values are taken as they are.
-func (w Writer) word(key string, pairs ...string) string {
+// textOf returns the text of a key, with pairs of names and values filled in. Values are taken as they are.
+func (w Writer) textOf(key string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		pairs[i] = "{" + pairs[i] + "}"
 	}
-	return strings.NewReplacer(pairs...).Replace(w.table()[key])
+	return strings.NewReplacer(pairs...).Replace(w.textTable()[key])
 }
 
-// known is the text of a key, or the word itself where there is none.
-func (w Writer) known(prefix, word string) string {
-	if s, ok := w.table()[prefix+word]; ok {
+// textOrWord returns the text of a key, or the word itself where there is none.
+func (w Writer) textOrWord(prefix, word string) string {
+	if s, ok := w.textTable()[prefix+word]; ok {
 		return s
 	}
-	return name(word)
+	return cleanName(word)
 }
 
-// count is a text about a number of things, of which one may be worded in its own way.
-func (w Writer) count(key string, n int) string {
-	if _, ok := w.table()[key+".one"]; ok && n == 1 {
+// countText returns a text about a number of things, of which one may be worded in its own way.
+func (w Writer) countText(key string, n int) string {
+	if _, ok := w.textTable()[key+".one"]; ok && n == 1 {
 		key += ".one"
 	}
-	return w.word(key, "n", strconv.Itoa(n))
+	return w.textOf(key, "n", strconv.Itoa(n))
 }
 
-func (w Writer) duration(d time.Duration) string {
+func (w Writer) formatDuration(d time.Duration) string {
 	switch h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60; {
 	case d < time.Second:
-		return w.word("duration.short")
+		return w.textOf("duration.short")
 	case d < time.Minute:
-		return w.word("duration.seconds", "s", strconv.Itoa(s))
+		return w.textOf("duration.seconds", "s", strconv.Itoa(s))
 	case d < time.Hour:
-		return w.word("duration.minutes", "m", strconv.Itoa(m), "s", strconv.Itoa(s))
+		return w.textOf("duration.minutes", "m", strconv.Itoa(m), "s", strconv.Itoa(s))
 	default:
-		return w.word("duration.hours", "h", strconv.Itoa(h), "m", strconv.Itoa(m))
+		return w.textOf("duration.hours", "h", strconv.Itoa(h), "m", strconv.Itoa(m))
 	}
 }

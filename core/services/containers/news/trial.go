@@ -7,17 +7,17 @@ import (
 
 // Test writes out a notification that shows whether notifications arrive.
 func (w Writer) Test(e TestEvent) (*notify.Message, error) {
-	text := firstOf(excerpt(e.Message), w.word("test.message"))
-	channel, settings := field(e.Channel), w.settingsURL()
+	text := firstOf(cleanExcerpt(e.Message), w.textOf("test.message"))
+	channel, settings := cleanField(e.Channel), w.settingsURL()
 	m := notify.Message{
 		Kind: NotificationTest, Schema: SchemaTest, Severity: sdk.Info,
-		Title:   inline(w.word("test.title")),
-		Summary: document{{head: words(oneLine(text, maxExcerpt))}}.text(),
-		Links:   w.links(sdk.Link{Label: w.word("open.settings"), URL: settings}),
+		Title:   inlineText(w.textOf("test.title")),
+		Summary: document{{head: plainLine(oneLine(text, maxExcerpt))}}.renderAll(),
+		Links:   w.absoluteLinks(sdk.Link{Label: w.textOf("open.settings"), URL: settings}),
 		Card:    w.testCard(channel),
 	}
-	if d := w.hint(); len(d) > 0 {
-		m.Detail = append(d, block{head: w.linked(w.word("open.settings"), settings)}).text()
+	if d := w.pathHint(); len(d) > 0 {
+		m.Detail = append(d, block{head: w.linkedLine(w.textOf("open.settings"), settings)}).renderAll()
 	}
-	return w.message(m, payload{URL: settings, Debug: debugPart{RequestedChannel: &channel, RawMessage: &text}})
+	return w.finishMessage(m, payload{URL: settings, Debug: debugPart{RequestedChannel: &channel, RawMessage: &text}})
 }

@@ -13,22 +13,22 @@ type checkPart struct {
 	NewVersions     int    `json:"newVersions"`
 }
 
-// change is what people read of a change of version: nothing where neither side is readable, and the tag of a side that
+// readableChange returns what people read of a change of version: nothing where neither side is readable, and the tag of a side that
 // is not.
-func (v VersionChange) change() (current, candidate string, ok bool) {
-	current, candidate = name(v.CurrentDisplay), name(v.CandidateDisplay)
+func (v VersionChange) readableChange() (current, candidate string, ok bool) {
+	current, candidate = cleanName(v.CurrentDisplay), cleanName(v.CandidateDisplay)
 	if current == "" && candidate == "" {
 		return "", "", false
 	}
-	current, candidate = firstOf(current, name(v.CurrentTag)), firstOf(candidate, name(v.CandidateTag))
+	current, candidate = firstOf(current, cleanName(v.CurrentTag)), firstOf(candidate, cleanName(v.CandidateTag))
 	return current, candidate, current != "" && candidate != ""
 }
 
-func (v VersionChange) part() *versionPart {
+func (v VersionChange) versionPart() *versionPart {
 	return &versionPart{
-		CurrentTag: field(v.CurrentTag), CandidateTag: field(v.CandidateTag),
-		CurrentDisplayTag:   firstOf(field(v.CurrentDisplay), field(v.CurrentTag)),
-		CandidateDisplayTag: firstOf(field(v.CandidateDisplay), field(v.CandidateTag)),
+		CurrentTag: cleanField(v.CurrentTag), CandidateTag: cleanField(v.CandidateTag),
+		CurrentDisplayTag:   firstOf(cleanField(v.CurrentDisplay), cleanField(v.CurrentTag)),
+		CandidateDisplayTag: firstOf(cleanField(v.CandidateDisplay), cleanField(v.CandidateTag)),
 	}
 }
 
@@ -54,8 +54,8 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*notify.Message, error) {
 	} else {
 		w.manyVersions(&m, e)
 	}
-	m.Links = w.links(sdk.Link{Label: w.word(open), URL: l.PrimaryURL})
-	out, err := w.message(m, p)
+	m.Links = w.absoluteLinks(sdk.Link{Label: w.textOf(open), URL: l.PrimaryURL})
+	out, err := w.finishMessage(m, p)
 	if err == nil && len(e.Services) > 1 {
 		// The payload's summary lists them, for readers that show nothing else; for people the title counts them and the
 		// detail lists them, with links.
@@ -66,54 +66,54 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*notify.Message, error) {
 
 // oneVersion has one sentence; what can be done about it is the link.
 func (w Writer) oneVersion(m *notify.Message, v VersionChange) {
-	sentence := w.word("version.one", "service", label(v.Service))
-	if current, candidate, ok := v.change(); ok {
-		sentence = w.word("version.one.change", "service", label(v.Service), "current", current, "candidate", candidate)
+	sentence := w.textOf("version.one", "service", serviceLabel(v.Service))
+	if current, candidate, ok := v.readableChange(); ok {
+		sentence = w.textOf("version.one.change", "service", serviceLabel(v.Service), "current", current, "candidate", candidate)
 	}
-	m.Title, m.Summary = inline(serviceOf(v.Service)), document{{head: words(sentence)}}.text()
-	if d := w.hint(); len(d) > 0 {
-		m.Detail = append(d, block{head: w.linked(w.word("open.service"), w.serviceURL(v.Service))}).text()
+	m.Title, m.Summary = inlineText(serviceOf(v.Service)), document{{head: plainLine(sentence)}}.renderAll()
+	if d := w.pathHint(); len(d) > 0 {
+		m.Detail = append(d, block{head: w.linkedLine(w.textOf("open.service"), w.serviceURL(v.Service))}).renderAll()
 	}
 }
 
-// changeLabel is the service with its versions, where they are readable.
+// changeLabel returns the service with its versions, where they are readable.
 func (w Writer) changeLabel(v VersionChange) string {
-	current, candidate, ok := v.change()
+	current, candidate, ok := v.readableChange()
 	if !ok {
-		return label(v.Service)
+		return serviceLabel(v.Service)
 	}
-	return w.word("version.item.change", "service", label(v.Service), "current", current, "candidate", candidate)
+	return w.textOf("version.item.change", "service", serviceLabel(v.Service), "current", current, "candidate", candidate)
 }
 
 func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
-	listed, omitted := first(e.Services)
-	summary := block{head: words(w.count("version.many.summary", len(e.Services)))}
+	listed, omitted := firstEntries(e.Services)
+	summary := block{head: plainLine(w.countText("version.many.summary", len(e.Services)))}
 	detail := block{}
 	for _, v := range listed {
 		item := w.changeLabel(v)
-		summary.items = append(summary.items, words(item))
-		detail.items = append(detail.items, w.linked(item, w.serviceURL(v.Service)))
+		summary.items = append(summary.items, plainLine(item))
+		detail.items = append(detail.items, w.linkedLine(item, w.serviceURL(v.Service)))
 	}
 	if omitted > 0 {
-		summary.tail = words(w.count("more", omitted))
+		summary.tail = plainLine(w.countText("more", omitted))
 		detail.tail = summary.tail
 	}
-	m.Title, m.Summary = inline(w.count("version.many", len(e.Services))), document{summary}.text()
-	d := append(w.hint(), detail)
-	m.Detail = w.places(d, block{head: w.linked(w.word("open.check"), w.jobURL(e.JobID))}).text()
+	m.Title, m.Summary = inlineText(w.countText("version.many", len(e.Services))), document{summary}.renderAll()
+	d := append(w.pathHint(), detail)
+	m.Detail = w.addPlaces(d, block{head: w.linkedLine(w.textOf("open.check"), w.jobURL(e.JobID))}).renderAll()
 }
 
 func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err error) {
-	p.Check, err = encode(checkPart{
-		JobID: field(e.JobID), Status: field(e.JobStatus), Scope: field(e.Scope), ServicesChecked: max(e.ServicesChecked, 0), NewVersions: len(e.Services),
+	p.Check, err = encodeJSON(checkPart{
+		JobID: cleanField(e.JobID), Status: cleanField(e.JobStatus), Scope: cleanField(e.Scope), ServicesChecked: max(e.ServicesChecked, 0), NewVersions: len(e.Services),
 	})
 	if err != nil {
 		return p, nil, err
 	}
-	listed, omitted := first(e.Services)
+	listed, omitted := firstEntries(e.Services)
 	var entries []serviceLink
 	for _, v := range listed {
-		entries = append(entries, w.serviceLink(v.Service, v.part()))
+		entries = append(entries, w.serviceLink(v.Service, v.versionPart()))
 	}
 	l = &links{PrimaryURL: w.jobURL(e.JobID), JobURL: w.jobURL(e.JobID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
 	if len(e.Services) == 1 {

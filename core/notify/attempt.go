@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -152,8 +153,5 @@ func statusMessage(st *status.Status) string {
 }
 
 func boundedText(s string) string {
-	if len(s) > maxError {
-		s = strings.ToValidUTF8(s[:maxError], "")
-	}
-	return validText(s)
+	return texts.Limit(s, maxError)
 }

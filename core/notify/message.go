@@ -40,13 +40,13 @@ func (message) TableName() string { return "notify_messages" }
 
 // rich is the part of a message that only some channels can show.
 type rich struct {
-	Markdown texts      `json:"markdown,omitzero"`
-	HTML     texts      `json:"html,omitzero"`
+	Markdown rendering  `json:"markdown,omitzero"`
+	HTML     rendering  `json:"html,omitzero"`
 	Links    []sdk.Link `json:"links,omitempty"`
 	Card     *card.Card `json:"card,omitempty"`
 }
 
-type texts struct {
+type rendering struct {
 	Title   string `json:"title,omitempty"`
 	Summary string `json:"summary,omitempty"`
 	Detail  string `json:"detail,omitempty"`
@@ -186,7 +186,7 @@ func (s *Sender) storeMessage(ctx context.Context, p Post) (id string, fresh boo
 		ID: id, Service: p.Service, Key: p.Key, Kind: m.Kind, Schema: m.Schema, Version: m.Version, Severity: int(m.Severity),
 		Title: validText(m.Title.Plain), Summary: validText(m.Summary.Plain), Detail: validText(m.Detail.Plain), Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
 		Rich: rich{
-			Markdown: texts{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown}, HTML: texts{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
+			Markdown: rendering{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown}, HTML: rendering{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
 			Links: m.Links, Card: m.Card,
 		},
 	}
@@ -249,14 +249,14 @@ func (s *Sender) notificationFor(m *message, d *delivery) (*sdk.Notification, er
 	if err != nil {
 		return nil, fmt.Errorf("write the payload: %w", err)
 	}
-	text := func(plain string, of func(texts) string) sdk.Text {
+	text := func(plain string, of func(rendering) string) sdk.Text {
 		return sdk.Text{Plain: plain, Markdown: of(m.Rich.Markdown), HTML: of(m.Rich.HTML)}
 	}
 	return &sdk.Notification{
 		ID: d.ID, Kind: m.Kind, Version: m.Version, SentAt: store.FromMillis(m.CreatedAt), Severity: Severity(m.Severity),
-		Title:   text(m.Title, func(t texts) string { return t.Title }),
-		Summary: text(m.Summary, func(t texts) string { return t.Summary }),
-		Detail:  text(m.Detail, func(t texts) string { return t.Detail }),
+		Title:   text(m.Title, func(t rendering) string { return t.Title }),
+		Summary: text(m.Summary, func(t rendering) string { return t.Summary }),
+		Detail:  text(m.Detail, func(t rendering) string { return t.Detail }),
 		Links:   m.Rich.Links, Payload: payload,
 	}, nil
 }

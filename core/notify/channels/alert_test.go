@@ -3,6 +3,7 @@ package channels_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -60,11 +61,7 @@ func newEnv(t *testing.T, cfg store.Config) *env {
 	e.manager, err = channels.New(channels.Config{Store: st, Keyring: ring, Sender: e.sender})
 	e.must(err)
 	e.manager.SetHost("shop", host{})
-	var listed []channels.Channel
-	for _, ref := range []string{"notify.bot", "notify.mail", "notify.push", "notify.pager"} {
-		listed = append(listed, channels.Channel{Ref: ref, Notifier: e.notifiers[ref]})
-	}
-	e.manager.SetChannels(listed, nil)
+	e.list()
 	q, err := queue.New(queue.Config{Store: st, Bus: event.NewBus(), Handlers: e.sender.Jobs(), Workers: 4, Poll: 20 * time.Millisecond})
 	e.must(err)
 	e.sender.Use(q)
@@ -78,6 +75,20 @@ func newEnv(t *testing.T, cfg store.Config) *env {
 	})
 	return e
 }
+
+// list has the settings show four of the channels.
+func (e *env) list() {
+	var listed []channels.Channel
+	for _, ref := range []string{"notify.bot", "notify.mail", "notify.push", "notify.pager"} {
+		listed = append(listed, channels.Channel{Ref: ref, Notifier: e.notifiers[ref]})
+	}
+	e.manager.SetChannels(listed, nil)
+}
+
+// absent is a channel whose plugin does not answer the settings.
+type absent struct{ *fake.Notifier }
+
+func (absent) Describe() (*sdk.Descriptor, error) { return nil, errors.New("the plugin is away") }
 
 func (e *env) must(err error) {
 	e.Helper()
@@ -138,9 +149,13 @@ func TestAlertsGoAsTheSettingsSay(t *testing.T) {
 		if sent := e.notifiers["notify.chat"].Sent(); sent[len(sent)-1].Target.Secret != "" {
 			t.Error("a channel whose instance has the name of a role got that role's secret")
 		}
+		// A channel whose plugin is away keeps no alert from the others, and settings still apply.
+		e.manager.SetChannels([]channels.Channel{{Ref: "notify.pager", Notifier: absent{e.notifiers["notify.pager"]}}, {Ref: "notify.bot", Notifier: absent{e.notifiers["notify.bot"]}}, {Ref: "notify.mail", Notifier: e.notifiers["notify.mail"]}}, nil)
+		e.want(e.alert(3), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as push: delivered")
+		e.list()
 		// The push service forgets one browser.
 		e.notifiers["notify.push"].Fail(sdk.Permanent(sdk.ReasonGone, "gone"))
-		e.want(e.alert(3), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as webPush: delivered", "notify.push as webPush: failed")
+		e.want(e.alert(4), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as webPush: delivered", "notify.push as webPush: failed")
 		if list, err := e.manager.Subscribers(ctx); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}

@@ -58,7 +58,9 @@ func (m *Manager) AlertRecipients(ctx context.Context, refs []string) (to []noti
 	}
 	all, err := m.listChannels()
 	if err != nil {
-		return nil, err
+		// A channel that does not answer keeps no alert from the others.
+		m.cfg.Logger.Warn("the roles of channels are those of the stored settings", "error", err)
+		all = m.storedChannels(set)
 	}
 	for _, ref := range refs {
 		i := slices.IndexFunc(all, func(c channel) bool { return c.Ref == ref })
@@ -76,6 +78,23 @@ func (m *Manager) AlertRecipients(ctx context.Context, refs []string) (to []noti
 		to = append(to, more...)
 	}
 	return to, nil
+}
+
+// storedChannels returns the channels with the roles that they had when their settings were stored.
+func (m *Manager) storedChannels(set storedSettings) (out []channel) {
+	for _, c := range m.listed.Load().channels {
+		next := channel{Channel: c}
+		for role, ref := range set.Instances {
+			if ref == c.Ref {
+				next.role, next.name = role, role
+			}
+		}
+		if next.role == "" {
+			next.name = unlistedName(nil, c.Ref)
+		}
+		out = append(out, next)
+	}
+	return out
 }
 
 // unlistedName returns the name of a channel to which the settings do not apply: that of its instance, or its reference

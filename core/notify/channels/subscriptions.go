@@ -215,8 +215,10 @@ func (m *Manager) vapidSubject(ctx context.Context, set storedSettings) string {
 	if set.WebPush.Subject != "" {
 		return set.WebPush.Subject
 	}
-	if base := m.host.PublicBaseURL(ctx); strings.HasPrefix(base, "https://") {
-		return base
+	if m.host != nil {
+		if base := m.host.PublicBaseURL(ctx); strings.HasPrefix(base, "https://") {
+			return base
+		}
 	}
 	return "mailto:patchbay@localhost"
 }

@@ -91,14 +91,14 @@ func (k *Keyring) Seal(plain []byte, table, row, column string) string {
 	first := k.keys[0]
 	nonce := make([]byte, first.aead.NonceSize(), first.aead.NonceSize()+len(plain)+first.aead.Overhead())
 	_, _ = rand.Read(nonce) // never fails
-	box := first.aead.Seal(nonce, nonce, plain, place(table, row, column))
+	box := first.aead.Seal(nonce, nonce, plain, encodeContext(table, row, column))
 	return sealVersion + ":" + first.id + ":" + base64.StdEncoding.EncodeToString(box)
 }
 
 // Open decrypts what Seal made for the same place. Every error has ErrSealed in its chain, says which key is missing if
 // that is the reason, and shows nothing of the content.
 func (k *Keyring) Open(sealed, table, row, column string) ([]byte, error) {
-	id, box, err := split(sealed)
+	id, box, err := splitSealed(sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open %s.%s: %w", table, column, err)
 	}
@@ -110,7 +110,7 @@ func (k *Keyring) Open(sealed, table, row, column string) ([]byte, error) {
 		if len(box) < size {
 			return nil, fmt.Errorf("open %s.%s: %w: it is cut short", table, column, ErrSealed)
 		}
-		plain, err := candidate.aead.Open(nil, box[:size], box[size:], place(table, row, column))
+		plain, err := candidate.aead.Open(nil, box[:size], box[size:], encodeContext(table, row, column))
 		if err != nil {
 			return nil, fmt.Errorf("open %s.%s: %w: it was changed, or belongs to another row", table, column, ErrSealed)
 		}
@@ -120,13 +120,14 @@ func (k *Keyring) Open(sealed, table, row, column string) ([]byte, error) {
 	return nil, fmt.Errorf("open %s.%s: %w: it was sealed with the master key %s, which is not loaded; add that key to SVC_SECRET_KEY", table, column, ErrSealed, id)
 }
 
-// Current reports whether a sealed value was made with the key that seals now. Others are due for sealing anew.
+// Current reports whether a sealed value was made with the present key. Others should be sealed again.
 func (k *Keyring) Current(sealed string) bool {
-	id, _, err := split(sealed)
+	id, _, err := splitSealed(sealed)
 	return err == nil && id == k.KeyID()
 }
 
-func split(sealed string) (id string, box []byte, err error) {
+// splitSealed returns the parts of a sealed value.
+func splitSealed(sealed string) (id string, box []byte, err error) {
 	parts := strings.Split(sealed, ":")
 	if len(parts) != 3 || parts[0] != sealVersion || !isKeyID(parts[1]) {
 		return "", nil, fmt.Errorf("%w: it has an unknown form", ErrSealed)
@@ -143,8 +144,8 @@ func isKeyID(s string) bool {
 	return err == nil && len(raw) == 4
 }
 
-// place is the additional data that binds a value to where it stands; lengths keep the parts apart.
-func place(parts ...string) []byte {
+// encodeContext returns the additional data that binds a value to its table, column and row. Each part has its length.
+func encodeContext(parts ...string) []byte {
 	var out []byte
 	for _, p := range parts {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(p)))

@@ -61,17 +61,18 @@ func (r *Redactor) Add(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range values {
-		r.add(v)
+		r.addValue(v)
 		if _, rest, ok := strings.Cut(v, "://"); ok && strings.Contains(rest, "@") {
 			if u, err := url.Parse(v); err == nil {
 				password, _ := u.User.Password()
-				r.add(password)
+				r.addValue(password)
 			}
 		}
 	}
 }
 
-func (r *Redactor) add(value string) {
+// addValue adds a value unless it is too short. The caller holds the lock.
+func (r *Redactor) addValue(value string) {
 	if _, known := r.values[value]; known || len(value) < minSecret {
 		return
 	}
@@ -82,7 +83,7 @@ func (r *Redactor) add(value string) {
 // Values returns s without the known values and without access tokens and API keys of this product, known or not. It is
 // what String begins with, and costs a fraction of it.
 func (r *Redactor) Values(s string) string {
-	s = r.known().Replace(s)
+	s = r.knownReplacer().Replace(s)
 	if strings.Contains(s, tokenMark) || strings.Contains(s, keyMark) {
 		s = ownCredentials.ReplaceAllString(s, Redacted)
 	}
@@ -130,7 +131,7 @@ func (r *Redactor) URL(raw string) string {
 	query, fragment, hash := strings.Cut(query, "#")
 	parts := strings.Split(query, "&")
 	for i, part := range parts {
-		parts[i] = r.param(part)
+		parts[i] = r.redactParameter(part)
 	}
 	out := head + "?" + strings.Join(parts, "&")
 	if hash {
@@ -139,7 +140,8 @@ func (r *Redactor) URL(raw string) string {
 	return r.String(out)
 }
 
-func (r *Redactor) param(part string) string {
+// redactParameter returns a parameter of a query, without its value if the name is that of a secret.
+func (r *Redactor) redactParameter(part string) string {
 	name, _, found := strings.Cut(part, "=")
 	plain, err := url.QueryUnescape(name)
 	if err != nil {
@@ -151,8 +153,8 @@ func (r *Redactor) param(part string) string {
 	return part
 }
 
-// known is the replacer of the known values in all their spellings, built once after a change.
-func (r *Redactor) known() *strings.Replacer {
+// knownReplacer returns the replacer of the known values in all their spellings. It is built once after a change.
+func (r *Redactor) knownReplacer() *strings.Replacer {
 	r.mu.RLock()
 	built := r.replacer
 	r.mu.RUnlock()
@@ -162,15 +164,16 @@ func (r *Redactor) known() *strings.Replacer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.replacer == nil {
-		r.replacer = r.build()
+		r.replacer = r.buildReplacer()
 	}
 	return r.replacer
 }
 
-func (r *Redactor) build() *strings.Replacer {
+// buildReplacer makes the replacer. The caller holds the lock.
+func (r *Redactor) buildReplacer() *strings.Replacer {
 	var all []string
 	for v := range r.values {
-		all = append(all, spellings(v)...)
+		all = append(all, spellingsOf(v)...)
 	}
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // the longest match wins
 	pairs := make([]string, 0, 2*len(all))
@@ -183,8 +186,8 @@ func (r *Redactor) build() *strings.Replacer {
 // escape matches an escaped byte of a URL.
 var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// spellings are the ways in which a value may stand in text.
-func spellings(v string) []string {
+// spellingsOf returns the forms that a value may have in a text: escaped for JSON, Go or a URL.
+func spellingsOf(v string) []string {
 	quoted := strconv.Quote(v)
 	quoted = quoted[1 : len(quoted)-1]
 	all := []string{v, jsonEscape(v), quoted, strings.ReplaceAll(v, `"`, `\"`)}

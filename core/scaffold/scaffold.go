@@ -15,9 +15,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
 	"github.com/patchbay-dev/patchbay/examples"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/proto"
 )
 
@@ -74,7 +73,7 @@ func (p Plugin) Write() ([]string, error) {
 	if p.Language == "" {
 		p.Language = "go"
 	}
-	if err := p.check(); err != nil {
+	if err := p.checkInput(); err != nil {
 		return nil, err
 	}
 	if p.Module == "" {
@@ -94,7 +93,7 @@ func (p Plugin) Write() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	written, err := p.writeEach(root, ".", "", p.render)
+	written, err := p.writeEach(root, ".", "", p.renderTemplate)
 	source, ok := foreign[p.Language]
 	if err != nil || !ok {
 		return written, err
@@ -149,8 +148,8 @@ func writeNew(file string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// render fills in a template of our own.
-func (p Plugin) render(text []byte) ([]byte, error) {
+// renderTemplate executes a template with the fields of p.
+func (p Plugin) renderTemplate(text []byte) ([]byte, error) {
 	t, err := template.New("").Delims("<<", ">>").Parse(string(text))
 	if err != nil {
 		return nil, err
@@ -160,7 +159,8 @@ func (p Plugin) render(text []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (p Plugin) check() error {
+// checkInput returns an error that names the first field which is not valid.
+func (p Plugin) checkInput() error {
 	if !slices.Contains(Languages(), p.Language) {
 		return fmt.Errorf("there is no template in the language %q: write one of %s", p.Language, strings.Join(Languages(), ", "))
 	}

@@ -5,13 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // What can happen to an account.

@@ -6,12 +6,11 @@ import (
 	"net/mail"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // forwardedDomain makes an address of the name of a person whom a proxy has signed in. No mail goes there.

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 const (

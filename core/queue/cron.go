@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/robfig/cron/v3"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // maxCron is the longest cron expression, in bytes.

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // maxMessage bounds the stored message of an error, in bytes.

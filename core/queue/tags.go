@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // Limits of Submission.Tags.

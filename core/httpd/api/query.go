@@ -5,13 +5,12 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // AnyQuery in the metadata of a documented operation lets it take query parameters that it does not document.

@@ -10,13 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
 	"github.com/hashicorp/go-hclog"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )

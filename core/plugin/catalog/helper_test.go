@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/sdk/kinds"
-
 	"go.uber.org/goleak"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 

@@ -5,10 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/timering"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/timering"
 )
 
 // countsForBackend reports whether the end of a call says something about the backend, and whether the call failed. What

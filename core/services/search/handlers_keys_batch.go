@@ -6,14 +6,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 func (s *Service) postKeys(ctx context.Context, in *keysBody) (*keysResult, error) {

@@ -6,14 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // RequestLog is a request in the log.

@@ -5,9 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )

@@ -4,9 +4,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"time"
 )
 
 // streamed asks for a streamed research and tells whether the answer came to its end, and that its row has ended too.

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"

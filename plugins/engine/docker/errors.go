@@ -8,12 +8,11 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/client"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )

@@ -10,10 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	"github.com/chromedp/cdproto/cdp"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -21,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // browser is one tab of a real browser, which notes everything that must not happen in a page of the console.

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // TestDeployInAContainer builds the image, starts it as the example says, and has it look after a project of the host.

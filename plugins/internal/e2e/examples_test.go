@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/search"

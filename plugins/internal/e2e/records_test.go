@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "github.com/mattn/go-sqlite3"    // the driver "sqlite3"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // storage is where a core keeps its records.

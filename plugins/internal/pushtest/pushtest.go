@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

@@ -14,7 +14,6 @@ import (
 	"unicode"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	gomail "github.com/wneessen/go-mail"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

@@ -7,7 +7,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 

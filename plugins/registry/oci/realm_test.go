@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
-
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -24,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/plugins/registry/oci"
 	"github.com/patchbay-dev/patchbay/sdk/plugintest"
 	"github.com/patchbay-dev/patchbay/sdk/registry"

@@ -7,9 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
-
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 )
 
 const (

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/a-h/templ"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // labelShown is how much of what a browser says of itself is shown where it is not known, in characters.

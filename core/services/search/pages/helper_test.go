@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/texts"
-
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 
@@ -26,6 +24,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )

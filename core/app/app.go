@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -78,6 +79,8 @@ type App struct {
 	clients  *httpd.Clients
 	streams  *httpd.StreamLimits
 	secrets  ui.Secrets
+	// inUse are the settings that requests are answered by.
+	inUse atomic.Pointer[settings.Settings]
 
 	outcome reloadOutcome
 	absent  absences

@@ -27,7 +27,7 @@ func TestEveryChangeIsAudited(t *testing.T) {
 	}
 	nothing := []string{
 		// Kept in the browser alone.
-		"/system/preferences",
+		"/system/preferences", "/system/steps/skip",
 		// A question to a plugin or to an upstream.
 		"/system/plugins/instance/:ref/check", "/search/api/keys/validate",
 		// Searches are in the log of requests.

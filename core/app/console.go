@@ -35,7 +35,7 @@ func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
 	return console.New(console.Config{
 		Users: a.users, Access: set.Access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
 		Providers: newProviders(a, set.File), Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
-		Warnings: func() []string { return a.warningIDs(set) },
+		Warnings: func() []string { return a.warningIDs(set) }, Current: func() bool { return a.inUse.Load() == set },
 	})
 }
 

@@ -99,6 +99,7 @@ func (a *App) applySettings(ctx context.Context, set *settings.Settings, change 
 	a.warnOfRestartSettings(set)
 	a.set = set
 	commit()
+	a.inUse.Store(set)
 	a.http.Handle(handler)
 	a.retiring.Go(retire)
 	return nil

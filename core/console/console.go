@@ -32,6 +32,8 @@ type Config struct {
 	Warnings func() []string
 	// Secrets holds what is shown once, also while a reload makes the console anew; nil means an own one.
 	Secrets *ui.Secrets
+	// Current reports whether these are the pages in use: live parts of others end. Nil means they always are.
+	Current func() bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -67,7 +69,7 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("make the console: %w", err)
 	}
 	c.kit = ui.NewKit(ui.Config{
-		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Secure: cfg.Access.Secure,
+		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
 		Recognise: func(r *http.Request) *auth.Principal {
 			p, err := cfg.Users.Recognise(cfg.Access, r)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -38,6 +40,8 @@ type site struct {
 	providers     *providers
 	base          string
 	admin, member string // API keys
+	// part is what a service has for the home page.
+	part ui.HomePart
 }
 
 // hostile is text that must never become markup.
@@ -125,6 +129,12 @@ func (s *site) serve(bus *event.Bus) {
 	access := auth.Access{Trusted: clients}
 	c, err := console.New(console.Config{
 		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Version: "1.2.3",
+		Sections: []ui.Section{{Service: "demo", Texts: fstest.MapFS{"en.json": {Data: []byte("{}")}, "zh.json": {Data: []byte("{}")}}, Home: func(_ context.Context, v *ui.View) (ui.HomePart, error) {
+			if !v.Admin() {
+				return ui.HomePart{}, nil
+			}
+			return s.part, nil
+		}}},
 		Services: []console.Service{{Name: "search", BaseURL: "/search", Uses: []console.Use{{Kind: "search", Ref: "search.docs"}, {Kind: "notify", Ref: "notify.ops"}, {Kind: "search", Ref: "search.unknown"}}}},
 	})
 	must(s.t, err)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -62,6 +63,7 @@ type cable struct {
 func newPanel(services []Service, instances []Instance, start func(string, bool) string, admin bool) panel {
 	p, kinds := panel{}, []string{}
 	at := map[string]int{}
+	instances = orderByUse(instances, services)
 	for i, in := range instances {
 		r := row{Instance: in, Y: panelTop + rowHeight/2 + i*rowHeight}
 		if admin {
@@ -78,6 +80,8 @@ func newPanel(services []Service, instances []Instance, start func(string, bool)
 	}
 	y := panelTop
 	for _, s := range services {
+		s.Uses = slices.Clone(s.Uses)
+		slices.SortStableFunc(s.Uses, func(a, b Use) int { return cmp.Compare(at[a.Ref], at[b.Ref]) })
 		b := box{Service: s, Href: start(s.Name, admin), Y: y, Height: max(minBoxHeight, boxPad+max(0, len(s.Uses)-1)*jackGap)}
 		for i, use := range s.Uses {
 			jack := y + b.Height/2 + i*jackGap - (len(s.Uses)-1)*jackGap/2
@@ -88,6 +92,31 @@ func newPanel(services []Service, instances []Instance, start func(string, bool)
 	}
 	p.Height = max(y-boxGap, panelTop+len(p.Rows)*rowHeight) + panelTop
 	return p
+}
+
+// orderByUse returns the instances in the order in which the services name them first, so that cables cross as little as can be;
+// those that no service uses come last.
+func orderByUse(instances []Instance, services []Service) []Instance {
+	first := map[string]int{}
+	for _, s := range services {
+		for _, u := range s.Uses {
+			if _, ok := first[u.Ref]; !ok {
+				first[u.Ref] = len(first)
+			}
+		}
+	}
+	place := func(i Instance) int {
+		if n, ok := first[i.Ref]; ok {
+			return n
+		}
+		return len(first)
+	}
+	return slices.SortedStableFunc(slices.Values(instances), func(a, b Instance) int { return cmp.Compare(place(a), place(b)) })
+}
+
+// cross returns the path of a cross at a point.
+func cross(x, y int) string {
+	return fmt.Sprintf("M%d %dl8 8m0 -8l-8 8", x-4, y-4)
 }
 
 func (p *panel) connect(s Service, use Use, y int, at map[string]int, kinds []string) {

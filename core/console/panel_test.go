@@ -54,3 +54,32 @@ func TestPanel(t *testing.T) {
 		t.Errorf("the empty panel is %+v", empty)
 	}
 }
+
+// TestCablesDoNotCross: instances stand in the order in which services use them, and the cables of a service leave it in the order
+// of their ends.
+func TestCablesDoNotCross(t *testing.T) {
+	services := []Service{
+		{Name: "one", Uses: []Use{{"c", "c.1"}, {"a", "a.1"}, {"b", "b.1"}}},
+		{Name: "two", Uses: []Use{{"d", "d.1"}, {"b", "b.1"}}},
+	}
+	var instances []Instance
+	for _, ref := range []string{"unused.1", "d.1", "b.1", "a.1", "c.1"} {
+		instances = append(instances, Instance{Ref: ref, Kind: ref[:1], State: "ready"})
+	}
+	p := newPanel(services, instances, func(string, bool) string { return "" }, true)
+	var order []string
+	ends := map[string]int{}
+	for _, r := range p.Rows {
+		order, ends[r.Ref] = append(order, r.Ref), r.Y
+	}
+	if got := strings.Join(order, " "); got != "c.1 a.1 b.1 d.1 unused.1" {
+		t.Errorf("the instances stand as %s", got)
+	}
+	for i, a := range p.Cables {
+		for _, b := range p.Cables[:i] {
+			if a.From == b.From && (a.Y-b.Y)*(ends[a.To]-ends[b.To]) < 0 {
+				t.Errorf("the cables of %s to %s and %s cross", a.From, a.To, b.To)
+			}
+		}
+	}
+}

@@ -48,6 +48,9 @@ type Config struct {
 	SignIn func(*gin.Context, *View) templ.Component
 	// Secrets holds what is shown once; nil means an own one.
 	Secrets *Secrets
+	// Current reports whether the pages are those in use; streams of others end, so that browsers ask those in use. Nil means they
+	// always are.
+	Current func() bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/a-h/templ"
-
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
@@ -17,8 +15,8 @@ type Section struct {
 	Nav []NavItem
 	// Routes are its pages, with paths relative to the base URL of the service.
 	Routes func(*Kit) []httpd.Route
-	// Card is what the home page shows of the service to a caller; nil, or a nil component, for nothing.
-	Card func(context.Context, *View) (templ.Component, error)
+	// Home returns what the home page shows of the service to a caller; nil for nothing.
+	Home func(context.Context, *View) (HomePart, error)
 	// Texts holds en.json and zh.json; nil for none.
 	Texts fs.FS
 	// Static holds scripts and styles that its pages name in View.Scripts and View.Styles; nil for none.

@@ -16,7 +16,8 @@ import (
 type Part func(v *View) (part templ.Component, done bool, err error)
 
 // Stream keeps a part of a page current: it sends it at the beginning and, looking every so often and at each wake, when it
-// has changed. wake may be nil. In the page an element asks for it with Live. It ends with the caller's session.
+// has changed. wake may be nil. In the page an element asks for it with Live. It ends with the caller's session, and when other
+// pages have come into use.
 func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, part Part) {
 	release, err := auth.AcquireStream(c)
 	if err != nil {
@@ -57,9 +58,13 @@ func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, 
 	}
 }
 
-// still tells whether the caller is who the guard has let in, with the same role: a session may end while its streams go on.
+// still tells whether the pages are in use, and the caller is who the guard has let in, with the same role: a session may end
+// while its streams go on.
 func (k *Kit) still(c *gin.Context) bool {
 	was := auth.From(c.Request.Context())
+	if k.cfg.Current != nil && !k.cfg.Current() {
+		return false
+	}
 	if was == nil || k.cfg.Recognise == nil {
 		return was == nil
 	}

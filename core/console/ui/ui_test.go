@@ -243,7 +243,7 @@ func TestForms(t *testing.T) {
 		{v.Num(1234567), "1,234,567"}, {v.Bytes(512), "512 B"}, {v.Bytes(13 << 20), "13.0 MiB"}, {v.Percent(1, 3), "33.3 %"}, {v.Percent(1, 0), "–"},
 		{v.Millis(1500 * time.Microsecond), "1.5 ms"}, {v.Millis(42 * time.Millisecond), "42 ms"}, {v.Millis(3200 * time.Millisecond), "3.2 s"}, {v.Millis(0), "–"},
 		{v.Ago(now.Add(-5 * time.Minute)), "5 min ago"}, {v.Ago(now.Add(3 * time.Hour)), "in 3 h"}, {v.Ago(now), "just now"}, {v.Ago(time.Time{}), "–"},
-		{v.Exact(now), "2 Jan 2026, 03:04:05 UTC"}, {v.N("home.down", 1, "Total", 3), "1 of 3 instances is not serving."}, {v.T("no.such.text"), "⟦no.such.text⟧"},
+		{v.Exact(now), "2 Jan 2026, 03:04:05 UTC"}, {v.N("home.attention.count", 1), "1 thing needs attention."}, {v.T("no.such.text"), "⟦no.such.text⟧"},
 		{v.State("ready"), "ready"}, {v.State("unheard_of"), "unheard_of"},
 	} {
 		if c.got != c.want {

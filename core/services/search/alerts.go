@@ -196,7 +196,7 @@ func (m *monitor) checkErrors(st *state, l *link, locale string) finding {
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": l.ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	return finding{
-		key: alertUpstreamErrors + "/" + l.ref, bad: much && total >= set.ErrorRequests, over: total > 0 && !much,
+		key: alertUpstreamErrors + "/" + l.ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
 		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, l.ref, total, failed, set.ErrorWindow),
 		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, l.ref, total, failed, set.ErrorWindow),
 	}

@@ -132,6 +132,10 @@ func TestConsoleLive(t *testing.T) {
 	b.shows("All states")
 	b.do(chromedp.WaitReady(chromedp.CSS("html.js")), chromedp.KeyEvent("?"), chromedp.WaitVisible(chromedp.CSS("#shortcuts")))
 	b.open("/system")
+	b.do(chromedp.WaitReady(chromedp.CSS(".live .on")))
+	c.configure(consoleConfig + "search \"local\" \"more\" {\n  config { folders = [\"docs\"] }\n}\n")
+	c.hup()
+	b.shows("search.more")
 	// The connections that fail from here on are the point.
 	for _, part := range []string{"ERR_", "fetch", "network error", "htmx"} {
 		b.expect(part)

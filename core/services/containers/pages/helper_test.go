@@ -138,11 +138,6 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	s.url = "http://" + h.Addr()
 }
 
-// noProviders are no plugins.
-type noProviders struct{ console.Providers }
-
-func (noProviders) Instances() []console.Instance { return nil }
-
 func made256(kind string, n int) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", kind, n)))
 }

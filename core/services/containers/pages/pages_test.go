@@ -89,9 +89,10 @@ func TestStart(t *testing.T) {
 	v.get("/stacks").is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine", `href="/containers/deploy-check"`)
 	v.get("/discovery").is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
 	v.get("/queue").is(t, "without a job", http.StatusOK, "No job was made yet")
-	v.do(http.MethodGet, "/system", nil).is(t, "the card", http.StatusOK, "No compose project was found yet.")
+	v.do(http.MethodGet, "/system", nil).is(t, "the home page", http.StatusOK, `value="containers-stacks"`, `href="/containers/discovery"`)
 	s.project("shop", "web", webRepo)
-	v.do(http.MethodGet, "/system", nil).is(t, "the card", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`)
+	v.do(http.MethodGet, "/system", nil).is(t, "the home page", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`, "in 1 stack", "All well.")
+	v.get("/stacks").is(t, "the list", http.StatusOK, "shop")
 }
 
 // TestMembers: the pages are for administrators alone.

@@ -52,7 +52,7 @@ func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error
 	}
 	p := pages{service: s, bus: bus, base: strings.TrimSuffix(base, "/")}
 	return ui.Section{
-		Service: "containers", Texts: texts, Static: static, Card: p.card,
+		Service: "containers", Texts: texts, Static: static, Home: p.home,
 		Nav: []ui.NavItem{
 			{TextID: "containers.nav.stacks", Href: p.base + "/stacks", Key: "s", Admin: true, Prefix: true},
 			{TextID: "containers.nav.queue", Href: p.base + "/queue", Key: "q", Admin: true, Prefix: true},
@@ -145,23 +145,6 @@ func back(c *gin.Context, other string) string {
 		return other
 	}
 	return to
-}
-
-// card is what the home page shows.
-func (p pages) card(ctx context.Context, v *ui.View) (templ.Component, error) {
-	if !v.Admin() {
-		return nil, nil
-	}
-	v.Styles = append(v.Styles, "containers.css")
-	list, err := p.service.Overview(ctx, service.ArchivedExclude)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := p.openJobs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return homeCard(v, p, sumUp(list), jobs), nil
 }
 
 // openJobs are the jobs that wait or run, the newest first.

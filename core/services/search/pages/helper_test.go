@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
@@ -145,6 +146,8 @@ func (s *site) serve(st *store.Store) {
 type noProviders struct{ console.Providers }
 
 func (noProviders) Instances() []console.Instance { return nil }
+
+func (noProviders) Rejected() (reason string, at time.Time) { return "", time.Time{} }
 
 // token makes an access token for a user; nobody's with "".
 func (s *site) token(owner, note string) (text, id string) {

@@ -47,7 +47,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		return ui.Section{}, err
 	}
 	return ui.Section{
-		Service: "search", Texts: texts, Static: static, Card: p.card,
+		Service: "search", Texts: texts, Static: static, Home: p.home,
 		Nav: []ui.NavItem{
 			{TextID: "search.nav.overview", Href: base + "/overview", Key: "o", Admin: true},
 			{TextID: "search.nav.tokens", Href: base + "/tokens", Key: "t", Prefix: true},
@@ -138,20 +138,6 @@ func (p pages) visible(ctx context.Context) ([]service.AuthToken, error) {
 	}
 	list, err := p.service.Tokens(ctx, service.TokenFilter{Enabled: "active"}, 1, 100)
 	return list.Items, err
-}
-
-// card is what the home page shows.
-func (p pages) card(ctx context.Context, v *ui.View) (templ.Component, error) {
-	v.Styles = append(v.Styles, "search.css")
-	if !v.Admin() {
-		d, err := p.service.DashboardOf(ctx, v.Principal.User.ID)
-		return memberCard(v, p, d), err
-	}
-	chart, err := p.service.Chart(ctx, "24h")
-	if err != nil {
-		return nil, err
-	}
-	return adminCard(v, p, chart, p.service.KeyStates()), nil
 }
 
 // view begins a page.

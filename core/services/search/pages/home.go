@@ -1,0 +1,107 @@
+package pages
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// shownKeys is how many invalid keys the home page names.
+const shownKeys = 3
+
+// home returns what the home page shows: members see what they have left, administrators how the service does.
+func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+	v.Styles = append(v.Styles, "search.css")
+	if !v.Admin() {
+		d, err := p.service.DashboardOf(ctx, v.Principal.User.ID)
+		return ui.HomePart{Card: memberCard(v, p, d)}, err
+	}
+	if part.Attention, err = p.attention(ctx, v); err != nil {
+		return part, err
+	}
+	if part.Figures, err = p.figures(ctx, v); err != nil {
+		return part, err
+	}
+	part.Steps, err = p.steps(ctx, v)
+	return part, err
+}
+
+// attention returns the backends that cannot answer, and the keys that the upstream refuses.
+func (p pages) attention(ctx context.Context, v *ui.View) (out []ui.Attention, err error) {
+	for _, t := range p.service.Troubles() {
+		a := ui.Attention{
+			Tone: "bad", Title: v.T("search.home."+t.Kind, "Backend", t.Backend),
+			Text: v.T("search.home."+t.Kind+".text", "Calls", v.Num(int64(t.Calls)), "Failed", v.Num(int64(t.Failed))),
+			Href: p.base + "/requests?result=error", Action: v.T("home.see"),
+		}
+		if t.Calls == 0 {
+			a.Href, a.Action = p.base+"/keys?open="+newKeys, v.T("search.keys.add")
+		}
+		out = append(out, a)
+	}
+	if p.service.KeyStates()[service.KeyInvalid] == 0 {
+		return out, nil
+	}
+	list, err := p.service.Keys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, shownKeys)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range list.Items {
+		out = append(out, ui.Attention{
+			Tone: "warn", Title: v.T("search.home.key_invalid", "ID", k.ID), Text: v.T("search.home.key_invalid.text"), Href: p.base + "/keys/" + k.ID, Action: v.T("home.see"),
+		})
+	}
+	if more := int(list.Total) - len(list.Items); more > 0 {
+		out = append(out, ui.Attention{
+			Tone: "warn", Title: v.N("search.home.keys_invalid", more), Href: p.base + "/keys?status=" + string(service.KeyInvalid), Action: v.T("home.see"),
+		})
+	}
+	return out, nil
+}
+
+// figures returns the key figures of the last day.
+func (p pages) figures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) {
+	chart, err := p.service.Chart(ctx, "24h")
+	if err != nil {
+		return nil, err
+	}
+	sum := chart.Total
+	answered := v.T("search.home.none")
+	if sum.Requests > 0 {
+		answered = v.T("search.home.answered", "Share", v.Percent(sum.Successes, sum.Requests), "P95", ms(v, sum.P95MS))
+	}
+	out := []ui.KeyFigure{{
+		Name: v.T("search.home.requests"), Value: v.Num(sum.Requests), Href: p.base + "/overview",
+		Remark: answered,
+	}, {
+		Name: v.T("search.home.credits"), Value: v.Num(sum.Credits), Href: p.base + "/tokens", Remark: v.T("search.home.refused", "Refused", v.Num(sum.Refused)),
+	}}
+	if p.service.NeedsKeys() {
+		states := p.service.KeyStates()
+		out = append(out, ui.KeyFigure{
+			Name: v.T("search.keys.title"), Value: v.Num(int64(states[service.KeyActive])), Href: p.base + "/keys",
+			Remark: v.T("search.keys.usable", "Active", states[service.KeyActive], "All", total(states)),
+		})
+	}
+	return out, nil
+}
+
+// steps returns the first steps with the service.
+func (p pages) steps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
+	has, err := p.service.HasTokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := p.service.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	command := "curl -s " + p.url + `/api/proxy/search -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"query":"hello"}'`
+	return []ui.Step{
+		{ID: "search-token", Title: v.T("search.step.token"), Text: v.T("search.step.token.text"), Href: p.base + "/tokens?open=" + newToken, Action: v.T("search.tokens.create"), Done: has},
+		{ID: "search-request", Title: v.T("search.step.request"), Text: v.T("search.step.request.text"), Command: command, Href: p.base + "/playground", Action: v.T("search.nav.playground"), Done: sum.TotalRequests > 0},
+		{ID: "search-client", Title: v.T("search.step.client"), Text: v.T("search.step.client.text"), Href: p.base + "/guide", Action: v.T("search.step.client.action")},
+		{ID: "search-provider", Title: v.T("search.step.provider"), Text: v.T("search.step.provider.text"), Href: "/system/plugins/available", Action: v.T("search.step.provider.action"), Done: p.service.Backends() > 1 || p.service.NeedsKeys()},
+	}, nil
+}

@@ -1,0 +1,35 @@
+package search
+
+// Trouble is what keeps a backend from answering at present.
+type Trouble struct {
+	// Kind is pool_empty for a backend without a usable key, upstream_errors for one most of whose latest calls failed.
+	Kind string
+	// Backend is the instance.
+	Backend string
+	// Calls and Failed count the latest calls, for upstream_errors.
+	Calls, Failed int
+}
+
+// Troubles returns what is wrong with the backends, by the limits of the alerts, in the order of the chain.
+func (s *Service) Troubles() (out []Trouble) {
+	st := s.state.Load()
+	set := st.settings.alerts()
+	for _, l := range st.chain {
+		if l.credential && !s.pool.hasUsable(l.keyGroup()) {
+			out = append(out, Trouble{Kind: alertPoolEmpty, Backend: l.ref})
+		}
+		calls, failed := s.monitor.calls.sumCalls(l.ref, s.cfg.Now(), set.ErrorWindow)
+		if set.tooManyFailed(calls, failed) {
+			out = append(out, Trouble{alertUpstreamErrors, l.ref, calls, failed})
+		}
+	}
+	return out
+}
+
+// tooManyFailed reports whether so many of the latest calls have failed that people are told.
+func (a AlertSettings) tooManyFailed(calls, failed int) bool {
+	return calls >= a.ErrorRequests && float64(failed) >= a.ErrorShare*float64(calls)
+}
+
+// Backends returns how many backends the service may ask.
+func (s *Service) Backends() int { return len(s.state.Load().chain) }

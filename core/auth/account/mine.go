@@ -50,7 +50,7 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 		ID: "list-own-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own API keys", Description: "The newest first, without revoked ones.",
 	}, func(ctx context.Context, _ *struct{}) (*summaryList, error) { return s.summaries(ctx) })
 	api.Register(a, api.Operation{
-		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Make an API key", Errors: []int{409},
+		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Create an API key", Errors: []int{409},
 	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
 		k, key, err := s.cfg.Users.CreateKey(ctx, who(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
 		out := &summaryMade{}

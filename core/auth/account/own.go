@@ -162,7 +162,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		return out, err
 	})
 	api.Register(a, api.Operation{
-		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Make an API key", Status: http.StatusCreated, Errors: []int{409},
+		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Create an API key", Status: http.StatusCreated, Errors: []int{409},
 	}, s.createKey)
 	api.Register(a, api.Operation{
 		ID: "revoke-api-key", Method: http.MethodPost, Path: at + "/{id}/revoke", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Revoke an API key",

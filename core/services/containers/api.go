@@ -140,7 +140,7 @@ func (s *Service) workAPI(a *api.API) {
 	api.Register(a, op("project-accept-move", post, "/api/discovery/projects/{project}/accept-move", tagDiscovery, "Take over where a project's files are now", notFound, conflict), s.acceptMove)
 	api.Register(a, op("project-restore", post, "/api/discovery/projects/{project}/restore", tagDiscovery, "Take a project out of the archive", notFound), s.restoreProject)
 	api.Register(a, op("check", post, "/api/checks", tagWork, "Look for new versions", conflict), s.postCheck)
-	api.Register(a, op("runtime-scan", post, "/api/runtime-scans", tagWork, "Read what runs", conflict), s.postRuntimeScan)
+	api.Register(a, op("runtime-scan", post, "/api/runtime-scans", tagWork, "Scan containers", conflict), s.postRuntimeScan)
 	api.Register(a, withText(op("update", post, "/api/updates", tagWork, "Update services", conflict),
 		"scope=service names one target by serviceId, targetTag, targetDigest and pullTags; scope=stack and scope=all name in targets exactly the services that can be updated. mode=dry-run makes a job that only tells what would run."), s.postUpdate)
 	api.Register(a, op("rollback-target", get, "/api/services/{service_id}/rollback-target", tagWork, "What a rollback would bring back", notFound), s.getRollbackTarget)
@@ -169,7 +169,7 @@ func (s *Service) settingsAPI(a *api.API) {
 }
 
 func (s *Service) resourcesAPI(a *api.API) {
-	api.Register(a, op("resource-history", http.MethodGet, "/api/services/{service_id}/resource-usage/history", tagResources, "Use of resources in a window", notFound, conflict), s.getResourceHistory)
-	s.stream(a, "resource-events", "/api/services/:service_id/resource-usage/events", tagResources, "Use of resources as it is sampled", "Events resource_usage_snapshot, then resource_usage_tick, about one a second.", s.handleResourceEvents)
-	api.Register(a, op("resource-overview", http.MethodGet, "/api/services/resource-usage/overview", tagResources, "Use of resources by all services"), s.getResourceOverview)
+	api.Register(a, op("resource-history", http.MethodGet, "/api/services/{service_id}/resource-usage/history", tagResources, "Resource usage in a window", notFound, conflict), s.getResourceHistory)
+	s.stream(a, "resource-events", "/api/services/:service_id/resource-usage/events", tagResources, "Resource usage as it is sampled", "Events resource_usage_snapshot, then resource_usage_tick, about one a second.", s.handleResourceEvents)
+	api.Register(a, op("resource-overview", http.MethodGet, "/api/services/resource-usage/overview", tagResources, "Resource usage of all services"), s.getResourceOverview)
 }

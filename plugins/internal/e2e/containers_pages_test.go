@@ -110,7 +110,7 @@ notify "shoutrrr" "pager" {
 	web := c.stackNamed(t, a.project).service(t, "web")
 
 	b.open("/notifications")
-	b.shows("Nothing was told yet")
+	b.shows("No notifications yet")
 	b.do(chromedp.Evaluate[chromedp.Void](`void (location.hash = "set-webhook")`))
 	b.do(chromedp.SetValue(chromedp.CSS("#webhook-url"), hook.URL+"/hook"))
 	b.press(`#set-webhook button[name="on"]`, ".toast.ok")

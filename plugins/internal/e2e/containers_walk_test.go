@@ -68,7 +68,7 @@ func TestContainersWalk(t *testing.T) {
 	b.shows("nothing was changed")
 	b.press("main .actions a.btn.p", "button[value='apply']")
 	b.press("button[value='apply']", "#job")
-	b.followed("update", "success", "Runs now")
+	b.followed("update", "success", "Running now")
 	if _, _, digests := running(t, a.dir, "web"); !hasDigest(digests, second) {
 		t.Errorf("runs %v, want %s", digests, second)
 	}
@@ -150,7 +150,7 @@ func TestContainersHooksPage(t *testing.T) {
 	b.as(looks()[0])
 	b.open("/host-packages")
 	b.press("form[action$='/sync'] button", "#job")
-	b.shows("was in order")
+	b.shows("unchanged")
 	b.open("/host-packages")
 	b.press("td form[action$='/repos/select'] button", ".toast.ok")
 	b.shows("not selected")

@@ -44,7 +44,7 @@ func TestUpdates(t *testing.T) {
 	if bad.Status != "rolled_back" {
 		t.Fatalf("a crash ends %s", bad.Status)
 	}
-	v.get("/queue/"+bad.ID).is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The former image runs again.", "becoming healthy")
+	v.get("/queue/"+bad.ID).is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The former image runs again.", "health check")
 	v.lang = "zh"
 	v.get("/queue/"+bad.ID).is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。")
 	v.lang = "en"

@@ -52,7 +52,7 @@ func TestNotificationsPage(t *testing.T) {
 	v := s.as(s.admin, "en")
 	p := v.get("/notifications")
 	p.is(t, "the page", http.StatusOK, "needs settings", "<span>Bot token: </span>", "the token of the bot is missing", "notify.chat", "notify.push", "pager", "notify.pager",
-		"Web Push needs a pair of VAPID keys", "Nothing was told yet", `notify &#34;&lt;plugin&gt;&#34; &#34;webhook&#34; {}`,
+		"Web Push needs a pair of VAPID keys", "No notifications yet", `notify &#34;&lt;plugin&gt;&#34; &#34;webhook&#34; {}`,
 		"notify = [notify.chat, notify.mail, notify.push, notify.pager, notify.webhook]", `hx-post="/containers/notifications/test"`, `action="/containers/notifications/test"`, "Sending…")
 	p.lacks(t, "the page", "data-push-key", `id="set-webhook"`)
 
@@ -236,7 +236,7 @@ func subscription(t testing.TB, endpoint string) channels.Subscription {
 func TestNotificationsPush(t *testing.T) {
 	s := newSite(t, "/containers")
 	v := s.as(s.admin, "en")
-	v.get("/notifications").is(t, "without keys", http.StatusOK, "Make a pair of keys")
+	v.get("/notifications").is(t, "without keys", http.StatusOK, "Generate a key pair")
 	if p := v.post("/notifications/keys"); p.header.Get("Location") != "/containers/notifications#set-webPush" {
 		t.Errorf("the keys: status %d, to %q", p.status, p.header.Get("Location"))
 	}
@@ -244,7 +244,7 @@ func TestNotificationsPush(t *testing.T) {
 	must(t, err)
 	p := v.get("/notifications")
 	p.is(t, "with keys", http.StatusOK, `data-push-key="`+set.WebPush.PublicKey+`"`, `data-push-url="/containers/api/web-push/subscriptions"`, `data-push-worker="/sw.js"`,
-		"data-push-state", "No browser has subscribed yet", "Make a new pair of keys", "A new pair ends all subscriptions")
+		"data-push-state", "No browser has subscribed yet", "Generate a new key pair", "A new key pair ends all subscriptions")
 	p = v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "nobody", "on", "yes")
 	p.is(t, "a wrong subject", http.StatusBadRequest, "The subject must be mailto:", `value="nobody"`)
 	v.lang = "zh"

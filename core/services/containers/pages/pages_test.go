@@ -186,7 +186,7 @@ func TestLive(t *testing.T) {
 	if !job.Scan() {
 		t.Error("the stream of the job does not say that it is done")
 	}
-	v.get("/queue/"+id).is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: becoming healthy.")
+	v.get("/queue/"+id).is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: health check.")
 	v.get("/queue/"+id).lacks(t, "the job at its end", "hx-sse:connect", "Cancel the job")
 	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check", "/queue", "/queue/version-inference", "/host-packages", "/notifications"} {
 		heard(t, open(path+"/live"), "<")

@@ -53,11 +53,13 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 E2E       := ./plugins/internal/e2e
 GUARD     := ./core/guard
 E2E_FLAGS := -json -trimpath -timeout $(TIMEOUT) -parallel 4
+# The packages whose tests take longest begin first, so that none of them is left alone at the end.
+LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./core/services/search ./core/queue
 
 test: $(TOOLS)/testsum
 	@mkdir -p bin
 	{ $(GO) test $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.json & \
-	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
+	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
 	(cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...); \
 	wait; cat bin/e2e.json; } | $(TOOLS)/testsum
 

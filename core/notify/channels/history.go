@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/notify"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
@@ -103,7 +103,7 @@ type SentMessage struct {
 	Title      string            `json:"title"`
 	Summary    string            `json:"summary"`
 	Severity   string            `json:"severity" enum:"info,success,warning,error"`
-	CreatedAt  string            `json:"createdAt" format:"date-time"`
+	CreatedAt  api.Time          `json:"createdAt"`
 	Payload    json.RawMessage   `json:"payload" doc:"Without the members that differ from channel to channel."`
 	Deliveries []MessageDelivery `json:"deliveries"`
 }
@@ -117,7 +117,7 @@ type MessageDelivery struct {
 	Attempts int      `json:"attempts"`
 	Error    string   `json:"error,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	EndedAt  string   `json:"endedAt,omitempty" format:"date-time"`
+	EndedAt  api.Time `json:"endedAt,omitempty,omitzero"`
 }
 
 func toMessageDelivery(d notify.Delivery) MessageDelivery {
@@ -125,7 +125,7 @@ func toMessageDelivery(d notify.Delivery) MessageDelivery {
 		ID: d.ID, Channel: d.Recipient.Name, Instance: d.Recipient.Channel, State: string(d.State), Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
 	}
 	if !d.EndedAt.IsZero() {
-		out.EndedAt = store.FormatTime(d.EndedAt)
+		out.EndedAt = api.TimeOf(d.EndedAt)
 	}
 	return out
 }
@@ -139,7 +139,7 @@ func (m *Manager) History(ctx context.Context, before string, limit int) ([]Sent
 	out := make([]SentMessage, 0, len(rows))
 	for _, r := range rows {
 		sent := SentMessage{
-			ID: r.ID, Kind: r.Kind, Title: r.Title, Summary: r.Summary, Severity: r.Severity.String(), CreatedAt: store.FormatTime(r.CreatedAt), Payload: r.Payload,
+			ID: r.ID, Kind: r.Kind, Title: r.Title, Summary: r.Summary, Severity: r.Severity.String(), CreatedAt: api.TimeOf(r.CreatedAt), Payload: r.Payload,
 			Deliveries: []MessageDelivery{},
 		}
 		for _, d := range r.Deliveries {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -41,11 +42,11 @@ type SubscriptionKeys struct {
 
 // Subscriber is a subscription as the settings show it. Whoever knows an endpoint may send to it, so that it is not shown.
 type Subscriber struct {
-	ID        string `json:"id" example:"psh_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	Host      string `json:"host" example:"push.example.net"`
-	Label     string `json:"label" doc:"What the browser said of itself when it subscribed."`
-	CreatedBy string `json:"createdBy"`
-	CreatedAt string `json:"createdAt" format:"date-time"`
+	ID        string   `json:"id" example:"psh_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Host      string   `json:"host" example:"push.example.net"`
+	Label     string   `json:"label" doc:"What the browser said of itself when it subscribed."`
+	CreatedBy string   `json:"createdBy"`
+	CreatedAt api.Time `json:"createdAt"`
 }
 
 // Subscribers returns the subscriptions.
@@ -56,7 +57,7 @@ func (m *Manager) Subscribers(ctx context.Context) ([]Subscriber, error) {
 	}
 	out := make([]Subscriber, 0, len(rows))
 	for _, r := range rows {
-		one := Subscriber{ID: r.ID, Label: r.Label, CreatedBy: r.CreatedBy, CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt))}
+		one := Subscriber{ID: r.ID, Label: r.Label, CreatedBy: r.CreatedBy, CreatedAt: api.TimeOfMillis(r.CreatedAt)}
 		if u, err := url.Parse(r.Endpoint); err == nil {
 			one.Host = u.Host
 		}

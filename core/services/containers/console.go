@@ -24,7 +24,7 @@ func (d *ServiceDetail) Actionable() bool {
 
 // Updatable tells whether the service can be updated by itself, with leave for another architecture where that differs.
 func (d *ServiceDetail) Updatable() bool {
-	return d.Candidate != nil && !d.Pinned && !d.Archived && !d.Self && d.Candidate.ApplyAfter == ""
+	return d.Candidate != nil && !d.Pinned && !d.Archived && !d.Self && d.Candidate.ApplyAfter.IsZero()
 }
 
 // Target is the candidate of the service as a target of an update; the service has a candidate.

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // What was decided about a delivery.
@@ -43,8 +44,8 @@ func (deliveryRecord) TableName() string { return "containers_deliveries" }
 // HookDelivery is a webhook that was received.
 type HookDelivery struct {
 	DeliveryID      string   `json:"deliveryId" example:"72d3162e-cc78-11e3-81ab-4c9367dc0958"`
-	ReceivedAt      string   `json:"receivedAt" format:"date-time" doc:"When it came last."`
-	FirstReceivedAt string   `json:"firstReceivedAt" format:"date-time"`
+	ReceivedAt      api.Time `json:"receivedAt" doc:"When it came last."`
+	FirstReceivedAt api.Time `json:"firstReceivedAt"`
 	Owner           string   `json:"owner,omitempty" example:"ann"`
 	Repo            string   `json:"repo,omitempty" example:"blog"`
 	FullName        string   `json:"fullName,omitempty" example:"ann/blog"`
@@ -60,7 +61,7 @@ type HookDelivery struct {
 
 func (d *deliveryRecord) view() HookDelivery {
 	out := HookDelivery{
-		DeliveryID: d.DeliveryID, ReceivedAt: stamp(d.LastAt), FirstReceivedAt: stamp(d.FirstAt), Owner: d.Owner, FullName: d.FullName, Event: d.Event, Action: d.Action,
+		DeliveryID: d.DeliveryID, ReceivedAt: api.TimeOfMillis(d.LastAt), FirstReceivedAt: api.TimeOfMillis(d.FirstAt), Owner: d.Owner, FullName: d.FullName, Event: d.Event, Action: d.Action,
 		Decision: d.Decision, Reason: d.Reason, ResponseStatus: d.Status, JobIDs: append([]string{}, d.JobIDs...), AttemptCount: d.Attempts,
 	}
 	_, out.Repo, _ = strings.Cut(d.FullName, "/")

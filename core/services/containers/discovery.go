@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -26,7 +27,7 @@ const (
 
 // ScanResult is what a discovery did.
 type ScanResult struct {
-	StartedAt  string       `json:"startedAt" format:"date-time"`
+	StartedAt  api.Time     `json:"startedAt"`
 	DurationMS int64        `json:"durationMs"`
 	Summary    ScanSummary  `json:"summary"`
 	Actions    []ScanAction `json:"actions" doc:"At most as many as the settings allow."`
@@ -117,7 +118,7 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 	}
 	defer unlock()
 	began, set := s.cfg.Now(), s.settings()
-	res := ScanResult{StartedAt: formatTime(began), Actions: []ScanAction{}}
+	res := ScanResult{StartedAt: api.TimeOf(began), Actions: []ScanAction{}}
 	// The database is read while the engine answers: what changes meanwhile is noticed by whoever writes.
 	var known map[string]*knownProject
 	var o *observed

@@ -61,8 +61,8 @@ func (s *Service) putSettings(ctx context.Context, in *struct{ Body SettingsChan
 
 // Welcome says whether the deploy check opens by itself.
 type Welcome struct {
-	NeverAutoOpen bool   `json:"neverAutoOpen"`
-	UpdatedAt     string `json:"updatedAt,omitempty" format:"date-time"`
+	NeverAutoOpen bool     `json:"neverAutoOpen"`
+	UpdatedAt     api.Time `json:"updatedAt,omitempty,omitzero"`
 }
 
 // WelcomeBody changes that.
@@ -79,7 +79,7 @@ type WelcomeChanged struct {
 // Welcome tells whether the deploy check opens by itself.
 func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
 	at, err := s.repo.setting(ctx, settingWelcome, &out)
-	out.UpdatedAt = stamp(at)
+	out.UpdatedAt = api.TimeOfMillis(at)
 	return out, err
 }
 

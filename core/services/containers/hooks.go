@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
@@ -236,7 +237,7 @@ type HookOverview struct {
 	JobsQueued   int        `json:"jobsQueued"`
 	JobsRunning  int        `json:"jobsRunning"`
 	RunningJobID string     `json:"runningJobId,omitempty"`
-	LastAuditAt  string     `json:"lastAuditAt,omitempty" format:"date-time"`
+	LastAuditAt  api.Time   `json:"lastAuditAt,omitempty,omitzero"`
 }
 
 // HookCounts are the tracked repositories by the states of their webhooks.
@@ -284,6 +285,6 @@ func (s *Service) HookOverview(ctx context.Context) (out HookOverview, err error
 		audit = max(audit, rows[i].LastAuditAt)
 		out.Summary.add(rows[i].WebhookState)
 	}
-	out.LastAuditAt = stamp(audit)
+	out.LastAuditAt = api.TimeOfMillis(audit)
 	return out, nil
 }

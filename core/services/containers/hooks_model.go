@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -71,18 +72,18 @@ func (r *repoRecord) owner() string {
 
 // TrackedRepo is a repository that is tracked.
 type TrackedRepo struct {
-	FullName     string `json:"fullName" example:"ann/blog"`
-	Selected     bool   `json:"selected" doc:"Whether its packages' webhook is kept."`
-	Visibility   string `json:"visibility,omitempty" example:"public"`
-	WebhookState string `json:"webhookState" enum:"unknown,ok,missing,conflict,error,queued,running"`
-	WebhookJobID string `json:"webhookJobId,omitempty" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	HookID       string `json:"hookId,omitempty" example:"4711"`
-	Removing     bool   `json:"removing,omitempty" doc:"It is forgotten once its webhook is gone."`
-	LastActivity string `json:"lastActivityAt,omitempty" format:"date-time"`
-	LastSyncAt   string `json:"lastSyncAt,omitempty" format:"date-time"`
-	LastAuditAt  string `json:"lastAuditAt,omitempty" format:"date-time"`
-	LastOp       string `json:"lastOp,omitempty" enum:"register,unregister,sync,audit_all"`
-	LastError    string `json:"lastError,omitempty"`
+	FullName     string   `json:"fullName" example:"ann/blog"`
+	Selected     bool     `json:"selected" doc:"Whether its packages' webhook is kept."`
+	Visibility   string   `json:"visibility,omitempty" example:"public"`
+	WebhookState string   `json:"webhookState" enum:"unknown,ok,missing,conflict,error,queued,running"`
+	WebhookJobID string   `json:"webhookJobId,omitempty" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	HookID       string   `json:"hookId,omitempty" example:"4711"`
+	Removing     bool     `json:"removing,omitempty" doc:"It is forgotten once its webhook is gone."`
+	LastActivity api.Time `json:"lastActivityAt,omitempty,omitzero"`
+	LastSyncAt   api.Time `json:"lastSyncAt,omitempty,omitzero"`
+	LastAuditAt  api.Time `json:"lastAuditAt,omitempty,omitzero"`
+	LastOp       string   `json:"lastOp,omitempty" enum:"register,unregister,sync,audit_all"`
+	LastError    string   `json:"lastError,omitempty"`
 }
 
 // settle corrects a row whose job ended without a word, such as one that was cancelled while it waited. open are the jobs
@@ -100,7 +101,7 @@ func (r *repoRecord) settle(open map[string]string) {
 func (r *repoRecord) view() TrackedRepo {
 	return TrackedRepo{
 		FullName: r.FullName, Selected: r.Selected, Visibility: r.Visibility, WebhookState: r.WebhookState, WebhookJobID: r.JobID, HookID: r.HookID,
-		Removing: r.Removing, LastActivity: stamp(r.LastActivity), LastSyncAt: stamp(r.LastSyncAt), LastAuditAt: stamp(r.LastAuditAt), LastOp: r.LastOp, LastError: r.LastError,
+		Removing: r.Removing, LastActivity: api.TimeOfMillis(r.LastActivity), LastSyncAt: api.TimeOfMillis(r.LastSyncAt), LastAuditAt: api.TimeOfMillis(r.LastAuditAt), LastOp: r.LastOp, LastError: r.LastError,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -30,10 +31,10 @@ type RepoCandidates struct {
 
 // RepoCandidate is a repository that may be tracked.
 type RepoCandidate struct {
-	FullName     string `json:"fullName" example:"ann/blog"`
-	Selected     bool   `json:"selected" doc:"Whether it is tracked and selected already."`
-	Visibility   string `json:"visibility,omitempty" example:"public"`
-	LastActivity string `json:"lastActivityAt,omitempty" format:"date-time"`
+	FullName     string   `json:"fullName" example:"ann/blog"`
+	Selected     bool     `json:"selected" doc:"Whether it is tracked and selected already."`
+	Visibility   string   `json:"visibility,omitempty" example:"public"`
+	LastActivity api.Time `json:"lastActivityAt,omitempty,omitzero"`
 }
 
 // ResolveInput asks the code host what an input stands for. It changes nothing. A token that is missing or lacks
@@ -54,7 +55,7 @@ func (s *Service) ResolveInput(ctx context.Context, input string) (RepoCandidate
 	out := RepoCandidates{Kind: res.Kind, Owner: res.Owner, Repos: []RepoCandidate{}, Warnings: append([]string{}, res.Warnings...)}
 	for _, r := range res.Repos {
 		out.Repos = append(out.Repos, RepoCandidate{
-			FullName: r.FullName, Selected: selected[strings.ToLower(r.FullName)], Visibility: r.Visibility, LastActivity: stamp(store.Millis(r.LastActivity)),
+			FullName: r.FullName, Selected: selected[strings.ToLower(r.FullName)], Visibility: r.Visibility, LastActivity: api.TimeOfMillis(store.Millis(r.LastActivity)),
 		})
 	}
 	return out, nil

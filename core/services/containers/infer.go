@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
@@ -76,7 +77,7 @@ func (f *inference) progress(t *inferTask, current, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t.Progress = &InferenceProgress{Current: current, Total: total, Percent: 100 * current / max(1, total)}
-	t.UpdatedAt = formatTime(f.s.cfg.Now())
+	t.UpdatedAt = api.TimeOf(f.s.cfg.Now())
 	f.publish("task_progress", t, "", nil)
 }
 

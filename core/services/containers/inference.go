@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
@@ -42,9 +43,9 @@ type InferenceTask struct {
 	HostPlatform string             `json:"hostPlatform"`
 	Status       string             `json:"status" enum:"queued,running"`
 	Reason       string             `json:"reason"`
-	EnqueuedAt   string             `json:"enqueuedAt" format:"date-time"`
-	StartedAt    string             `json:"startedAt,omitempty" format:"date-time"`
-	UpdatedAt    string             `json:"updatedAt" format:"date-time"`
+	EnqueuedAt   api.Time           `json:"enqueuedAt"`
+	StartedAt    api.Time           `json:"startedAt,omitempty,omitzero"`
+	UpdatedAt    api.Time           `json:"updatedAt"`
 	Progress     *InferenceProgress `json:"progress,omitempty"`
 }
 
@@ -61,9 +62,9 @@ type InferenceEvent struct {
 	Type string         `json:"type" enum:"task_enqueued,task_started,task_progress,task_finished,gc_ran,resync_required"`
 	Task *InferenceTask `json:"task,omitempty"`
 	// Resolved is the version that a finished task has found.
-	Resolved string `json:"resolvedTag,omitempty"`
-	Error    string `json:"error,omitempty"`
-	TS       string `json:"ts" format:"date-time"`
+	Resolved string   `json:"resolvedTag,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	TS       api.Time `json:"ts"`
 }
 
 // inference finds the versions behind digests: which tags of a repository stand for the same image.
@@ -114,7 +115,7 @@ func (f *inference) want(ref image.Ref, digest string, platform Platform, reason
 		f.mu.Unlock()
 		return "failed"
 	}
-	now := formatTime(f.s.cfg.Now())
+	now := api.TimeOf(f.s.cfg.Now())
 	t := &inferTask{ref: ref, done: make(chan struct{}), InferenceTask: InferenceTask{
 		Key: key.String(), ImageRepo: key.repo, Digest: digest, HostPlatform: key.platform, Status: "queued", Reason: reason, EnqueuedAt: now, UpdatedAt: now,
 	}}
@@ -132,7 +133,7 @@ func (f *inference) want(ref image.Ref, digest string, platform Platform, reason
 // publish needs the mutex.
 func (f *inference) publish(kind string, t *inferTask, resolved string, failure error) {
 	f.last++
-	ev := InferenceEvent{ID: f.last, Type: kind, Resolved: resolved, TS: formatTime(f.s.cfg.Now())}
+	ev := InferenceEvent{ID: f.last, Type: kind, Resolved: resolved, TS: api.TimeOf(f.s.cfg.Now())}
 	if t != nil {
 		task := t.InferenceTask
 		ev.Task = &task
@@ -207,7 +208,7 @@ func (f *inference) next() (inferKey, *inferTask) {
 
 func (f *inference) work(ctx context.Context, key inferKey, t *inferTask) {
 	f.mu.Lock()
-	t.Status, t.StartedAt = "running", formatTime(f.s.cfg.Now())
+	t.Status, t.StartedAt = "running", api.TimeOf(f.s.cfg.Now())
 	t.UpdatedAt = t.StartedAt
 	f.publish("task_started", t, "", nil)
 	f.mu.Unlock()
@@ -223,7 +224,7 @@ func (f *inference) work(ctx context.Context, key inferKey, t *inferTask) {
 	defer f.mu.Unlock()
 	f.remember(key, err != nil && ctx.Err() == nil)
 	delete(f.tasks, key)
-	t.UpdatedAt = formatTime(f.s.cfg.Now())
+	t.UpdatedAt = api.TimeOf(f.s.cfg.Now())
 	f.publish("task_finished", t, resolved, err)
 	close(t.done)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -241,7 +242,7 @@ type ProgressState struct {
 	Percent       int               `json:"percent" minimum:"0" maximum:"100"`
 	CurrentTarget string            `json:"currentTarget,omitempty" example:"blog / web"`
 	Download      *DownloadProgress `json:"download,omitempty"`
-	UpdatedAt     string            `json:"updatedAt" format:"date-time"`
+	UpdatedAt     api.Time          `json:"updatedAt"`
 }
 
 // DownloadProgress is how far a pull is.
@@ -287,7 +288,7 @@ func (r *report) progress(ctx context.Context, change func(*ProgressState)) {
 }
 
 func (r *report) store(ctx context.Context) {
-	r.state.UpdatedAt = formatTime(r.s.cfg.Now())
+	r.state.UpdatedAt = api.TimeOf(r.s.cfg.Now())
 	r.p.Note(ctx, r.state)
 	r.p.Emit(ctx, eventProgress, r.state)
 }

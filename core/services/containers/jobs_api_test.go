@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
@@ -201,7 +202,7 @@ func (e *env) minimumAge(c *contract) {
 	e.Helper()
 	web := e.serviceOf("blog", "web")
 	c.call(200, "PUT", "/api/services/"+web.ID+"/settings", `{"minimumAgeSeconds":3600}`)
-	after := stamp(web.CandidateSince + 3600_000)
+	after := api.TimeOfMillis(web.CandidateSince + 3600_000).String()
 	c.refused(409, "conflict", "POST", "/api/updates", body(serviceUpdate(web)), "reason", "minimum_age", "applyAfter", after)
 	if g := c.call(200, "GET", "/api/services/"+web.ID, ""); !strings.Contains(g.body, `"applyAfter":"`+after) || !strings.Contains(g.body, `"status":"waiting"`) {
 		e.Errorf("while it waits: %s", g.body)
@@ -210,7 +211,7 @@ func (e *env) minimumAge(c *contract) {
 	set := e.set
 	set.MinAge = 2 * 3600_000_000_000
 	e.must(e.svc.Reload(set, e.svc.state.Load().providers))
-	c.refused(409, "conflict", "POST", "/api/updates", body(serviceUpdate(web)), "reason", "minimum_age", "applyAfter", stamp(web.CandidateSince+7200_000))
+	c.refused(409, "conflict", "POST", "/api/updates", body(serviceUpdate(web)), "reason", "minimum_age", "applyAfter", api.TimeOfMillis(web.CandidateSince+7200_000).String())
 	e.advance(2*3600_000_000_000 + 1_000_000_000)
 	if job := e.ended(c.call(200, "POST", "/api/updates", body(serviceUpdate(web))).json["jobId"].(string)); job.Status != "success" {
 		e.Errorf("old enough: %+v", job)

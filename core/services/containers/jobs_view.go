@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
@@ -22,9 +23,9 @@ type Job struct {
 	Status            string          `json:"status" enum:"queued,running,success,failed,rolled_back,canceled"`
 	Reason            string          `json:"reason" example:"ui"`
 	CreatedBy         string          `json:"createdBy" example:"ann@example.com"`
-	CreatedAt         string          `json:"createdAt" format:"date-time"`
-	StartedAt         string          `json:"startedAt,omitempty" format:"date-time"`
-	FinishedAt        string          `json:"finishedAt,omitempty" format:"date-time"`
+	CreatedAt         api.Time        `json:"createdAt"`
+	StartedAt         api.Time        `json:"startedAt,omitempty,omitzero"`
+	FinishedAt        api.Time        `json:"finishedAt,omitempty,omitzero"`
 	AllowArchMismatch bool            `json:"allowArchMismatch"`
 	BackupMode        string          `json:"backupMode,omitempty" example:"inherit"`
 	Action            string          `json:"action,omitempty" enum:"start,stop,restart"`
@@ -52,9 +53,9 @@ type JobDetail struct {
 
 // JobLog is a line of a job's log.
 type JobLog struct {
-	TS    string `json:"ts" format:"date-time"`
-	Level string `json:"level" enum:"info,warn,error"`
-	Msg   string `json:"msg"`
+	TS    api.Time `json:"ts"`
+	Level string   `json:"level" enum:"info,warn,error"`
+	Msg   string   `json:"msg"`
 }
 
 func publicType(queued string) string { return strings.TrimPrefix(queued, jobPrefix) }
@@ -69,14 +70,14 @@ func jobView(j *queue.Job) Job {
 	_ = j.Decode(&spec)
 	out := Job{
 		ID: j.ID, Type: publicType(j.Type), Scope: orElse(spec.Scope, ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
-		Reason: orElse(spec.Reason, ReasonManual), CreatedBy: orElse(j.Actor, actorSchedule), CreatedAt: formatTime(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
+		Reason: orElse(spec.Reason, ReasonManual), CreatedBy: orElse(j.Actor, actorSchedule), CreatedAt: api.TimeOf(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
 		BackupMode: spec.BackupMode, Action: spec.Action, Mode: spec.Mode, CancelRequested: j.CancelRequested, Summary: j.Result,
 	}
 	if !j.StartedAt.IsZero() {
-		out.StartedAt = formatTime(j.StartedAt)
+		out.StartedAt = api.TimeOf(j.StartedAt)
 	}
 	if !j.FinishedAt.IsZero() {
-		out.FinishedAt = formatTime(j.FinishedAt)
+		out.FinishedAt = api.TimeOf(j.FinishedAt)
 	}
 	if len(j.Result) == 0 || string(j.Result) == "null" {
 		out.Summary = json.RawMessage("{}")
@@ -206,7 +207,7 @@ func logLine(ev *queue.Event) (JobLog, bool) {
 	}
 	var data struct{ Text, Level string }
 	_ = json.Unmarshal(ev.Data, &data)
-	return JobLog{TS: formatTime(ev.At), Level: orElse(data.Level, "info"), Msg: data.Text}, true
+	return JobLog{TS: api.TimeOf(ev.At), Level: orElse(data.Level, "info"), Msg: data.Text}, true
 }
 
 // CancelJob stops a job. An update that has begun to change a container goes back to the former image first.

@@ -1,10 +1,13 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // InferenceQuery selects rows of the overview.
@@ -54,8 +57,8 @@ type InferenceRow struct {
 	ServiceCount int                `json:"serviceCount"`
 	Reason       string             `json:"reason,omitempty"`
 	ResolvedTag  string             `json:"resolvedTag,omitempty"`
-	CheckedAt    string             `json:"checkedAt,omitempty" format:"date-time"`
-	UpdatedAt    string             `json:"updatedAt,omitempty" format:"date-time"`
+	CheckedAt    api.Time           `json:"checkedAt,omitempty,omitzero"`
+	UpdatedAt    api.Time           `json:"updatedAt,omitempty,omitzero"`
 	Progress     *InferenceProgress `json:"progress,omitempty"`
 }
 
@@ -134,7 +137,7 @@ func (s *Service) inferenceRows(ctx context.Context) (map[string]*InferenceRow, 
 	}
 	for i := range snaps {
 		r := row(snaps[i].Repo, snaps[i].Digest, snaps[i].Platform)
-		r.Status, r.ResolvedTag, r.CheckedAt, r.UpdatedAt = "ready", snaps[i].Version, stamp(snaps[i].CheckedAt), stamp(snaps[i].CheckedAt)
+		r.Status, r.ResolvedTag, r.CheckedAt, r.UpdatedAt = "ready", snaps[i].Version, api.TimeOfMillis(snaps[i].CheckedAt), api.TimeOfMillis(snaps[i].CheckedAt)
 		if snaps[i].Failed {
 			r.Status = "all_failed"
 		} else if !snaps[i].fresh(s.now()) {
@@ -163,5 +166,7 @@ func (f *inference) describe(out *InferenceOverview, rows map[string]*InferenceR
 		}
 	}
 	out.Worker.InFlight = len(f.tasks)
-	slices.SortFunc(out.Tasks, func(a, b InferenceTask) int { return compareText(a.EnqueuedAt+a.Key, b.EnqueuedAt+b.Key) })
+	slices.SortFunc(out.Tasks, func(a, b InferenceTask) int {
+		return cmp.Or(a.EnqueuedAt.Compare(b.EnqueuedAt.Time), compareText(a.Key, b.Key))
+	})
 }

@@ -133,7 +133,7 @@ func (r *registries) enter(ctx context.Context, name string) (leave func(), err 
 	until := h.until
 	r.mu.Unlock()
 	if left := until.Sub(r.s.cfg.Now()); left > 0 {
-		return nil, fault.Wrap(errCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.", name, formatTime(until)).WithRetryAfter(left)
+		return nil, fault.Wrap(errCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.", name, store.FormatTime(until)).WithRetryAfter(left)
 	}
 	select {
 	case h.slots <- struct{}{}:

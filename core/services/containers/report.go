@@ -16,7 +16,7 @@ import (
 // Report is what the deploy check found.
 type Report struct {
 	Overall     ReportOverall `json:"overall"`
-	GeneratedAt string        `json:"generatedAt" format:"date-time"`
+	GeneratedAt api.Time      `json:"generatedAt"`
 	Checks      []ReportCheck `json:"checks"`
 	Refreshing  bool          `json:"refreshing,omitempty" doc:"A newer report is being made."`
 }
@@ -108,7 +108,7 @@ type reportCheck struct {
 
 // makeReport runs all checks, each within the time that the settings give it.
 func (s *Service) makeReport(ctx context.Context) Report {
-	rep := Report{GeneratedAt: formatTime(s.cfg.Now()), Overall: ReportOverall{Result: "pass", Blocking: []string{}}}
+	rep := Report{GeneratedAt: api.TimeOf(s.cfg.Now()), Overall: ReportOverall{Result: "pass", Blocking: []string{}}}
 	checks := []reportCheck{
 		{"core.forward_auth_authorization_config", "Who is let in", "core", s.checkAllowlist},
 		{"core.trusted_proxies", "Who may name people", "core", s.checkProxies},

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -159,7 +160,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 	var resting []string
 	for host, until := range s.registry.cooling(ctx) {
-		resting = append(resting, host+" until "+formatTime(until))
+		resting = append(resting, host+" until "+store.FormatTime(until))
 	}
 	if len(resting) == 0 {
 		return na(naNone, "No registry limits requests.")

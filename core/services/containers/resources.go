@@ -6,28 +6,29 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // ResourceOverview is the newest sample of each service.
 type ResourceOverview struct {
 	Enabled           bool            `json:"enabled"`
 	Window            string          `json:"window" enum:"3m"`
-	GeneratedAt       string          `json:"generatedAt" format:"date-time"`
+	GeneratedAt       api.Time        `json:"generatedAt"`
 	StaleAfterSeconds int             `json:"staleAfterSeconds"`
 	Services          []ResourceUsage `json:"services"`
 }
 
 // ResourceUsage is what a service uses.
 type ResourceUsage struct {
-	ServiceID     string  `json:"serviceId"`
-	SampledAt     string  `json:"sampledAt" format:"date-time"`
-	CPUPercent    float64 `json:"cpuPercent"`
-	MemUsedBytes  int64   `json:"memUsedBytes"`
-	MemLimitBytes int64   `json:"memLimitBytes"`
-	NetRxRate     float64 `json:"netRxRateBps" doc:"Bytes per second."`
-	NetTxRate     float64 `json:"netTxRateBps" doc:"Bytes per second."`
-	Stale         bool    `json:"stale"`
-	SampleCount   int     `json:"sampleCount"`
+	ServiceID     string   `json:"serviceId"`
+	SampledAt     api.Time `json:"sampledAt"`
+	CPUPercent    float64  `json:"cpuPercent"`
+	MemUsedBytes  int64    `json:"memUsedBytes"`
+	MemLimitBytes int64    `json:"memLimitBytes"`
+	NetRxRate     float64  `json:"netRxRateBps" doc:"Bytes per second."`
+	NetTxRate     float64  `json:"netTxRateBps" doc:"Bytes per second."`
+	Stale         bool     `json:"stale"`
+	SampleCount   int      `json:"sampleCount"`
 }
 
 const overviewSpan = 3 * time.Minute
@@ -36,7 +37,7 @@ const overviewSpan = 3 * time.Minute
 func (s *Service) ResourceOverview(ctx context.Context) (ResourceOverview, error) {
 	set, err := s.systemSettings(ctx)
 	out := ResourceOverview{
-		Enabled: set.Monitor.Enabled, Window: "3m", GeneratedAt: formatTime(s.cfg.Now()), StaleAfterSeconds: max(30, 3*set.Monitor.SampleInterval), Services: []ResourceUsage{},
+		Enabled: set.Monitor.Enabled, Window: "3m", GeneratedAt: api.TimeOf(s.cfg.Now()), StaleAfterSeconds: max(30, 3*set.Monitor.SampleInterval), Services: []ResourceUsage{},
 	}
 	if err != nil || !out.Enabled {
 		return out, err
@@ -60,7 +61,7 @@ func (s *Service) ResourceOverview(ctx context.Context) (ResourceOverview, error
 func usage(rows []sampleRecord, now int64, stale int) ResourceUsage {
 	first, last := rows[0], rows[len(rows)-1]
 	out := ResourceUsage{
-		ServiceID: last.ServiceID, SampledAt: stamp(last.At), CPUPercent: last.CPU, MemUsedBytes: last.MemUsed, MemLimitBytes: last.MemLimit,
+		ServiceID: last.ServiceID, SampledAt: api.TimeOfMillis(last.At), CPUPercent: last.CPU, MemUsedBytes: last.MemUsed, MemLimitBytes: last.MemLimit,
 		Stale: now-last.At > int64(stale)*1000, SampleCount: len(rows),
 	}
 	if span := float64(last.At-first.At) / 1000; span > 0 {

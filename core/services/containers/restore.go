@@ -18,6 +18,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -29,20 +30,20 @@ const backupKeep = time.Hour
 // Backup is a copy of a mount.
 type Backup struct {
 	BackupResult
-	StackID     string `json:"stackId"`
-	JobID       string `json:"jobId,omitempty" doc:"The job that made it; left out once that is gone."`
-	Destination string `json:"destination" example:"/data"`
-	CreatedAt   string `json:"createdAt" format:"date-time"`
-	FinishedAt  string `json:"finishedAt,omitempty" format:"date-time"`
-	Path        string `json:"artifactPath,omitempty"`
-	DeletedAt   string `json:"deletedAt,omitempty" format:"date-time"`
-	Restorable  bool   `json:"restorable"`
+	StackID     string   `json:"stackId"`
+	JobID       string   `json:"jobId,omitempty" doc:"The job that made it; left out once that is gone."`
+	Destination string   `json:"destination" example:"/data"`
+	CreatedAt   api.Time `json:"createdAt"`
+	FinishedAt  api.Time `json:"finishedAt,omitempty,omitzero"`
+	Path        string   `json:"artifactPath,omitempty"`
+	DeletedAt   api.Time `json:"deletedAt,omitempty,omitzero"`
+	Restorable  bool     `json:"restorable"`
 }
 
 func (b *backupRecord) view() Backup {
 	return Backup{
-		BackupResult: b.result(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: stamp(b.CreatedAt), FinishedAt: stamp(b.FinishedAt),
-		Path: b.Path, DeletedAt: stamp(b.DeletedAt), Restorable: b.Status == backupSuccess && b.DeletedAt == 0,
+		BackupResult: b.result(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: api.TimeOfMillis(b.CreatedAt), FinishedAt: api.TimeOfMillis(b.FinishedAt),
+		Path: b.Path, DeletedAt: api.TimeOfMillis(b.DeletedAt), Restorable: b.Status == backupSuccess && b.DeletedAt == 0,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -87,16 +88,16 @@ func (c *change) awaitFormer(ctx context.Context) error {
 
 // RollbackTarget is what a rollback of a service would bring back.
 type RollbackTarget struct {
-	Available         bool   `json:"available"`
-	CurrentDigest     string `json:"currentDigest,omitempty"`
-	CurrentTag        string `json:"currentDisplayTag,omitempty"`
-	TargetDigest      string `json:"targetDigest,omitempty"`
-	TargetTag         string `json:"targetDisplayTag,omitempty"`
-	SourceUpdateJobID string `json:"sourceUpdateJobId,omitempty"`
-	SourceFinishedAt  string `json:"sourceFinishedAt,omitempty" format:"date-time"`
-	UnavailableReason string `json:"unavailableReason,omitempty" enum:"no_update,changed_since,image_gone,managed_via_supervisor,archived,busy"`
-	ActiveJobID       string `json:"activeJobId,omitempty"`
-	ActiveJobStatus   string `json:"activeJobStatus,omitempty"`
+	Available         bool     `json:"available"`
+	CurrentDigest     string   `json:"currentDigest,omitempty"`
+	CurrentTag        string   `json:"currentDisplayTag,omitempty"`
+	TargetDigest      string   `json:"targetDigest,omitempty"`
+	TargetTag         string   `json:"targetDisplayTag,omitempty"`
+	SourceUpdateJobID string   `json:"sourceUpdateJobId,omitempty"`
+	SourceFinishedAt  api.Time `json:"sourceFinishedAt,omitempty,omitzero"`
+	UnavailableReason string   `json:"unavailableReason,omitempty" enum:"no_update,changed_since,image_gone,managed_via_supervisor,archived,busy"`
+	ActiveJobID       string   `json:"activeJobId,omitempty"`
+	ActiveJobStatus   string   `json:"activeJobStatus,omitempty"`
 
 	change *changeRecord
 }
@@ -139,7 +140,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	}
 	out.change = last
 	out.TargetDigest, out.TargetTag, out.SourceUpdateJobID = last.FromDigest, orElse(last.FromVersion, svc.Tag), last.JobID
-	out.SourceFinishedAt = stamp(last.FinishedAt)
+	out.SourceFinishedAt = api.TimeOfMillis(last.FinishedAt)
 	if out.UnavailableReason == "" && last.FromDigest == "" {
 		// Without a digest the image cannot be fetched again: it must still be there.
 		found, err := s.engine().Images(ctx, []string{last.FromImage})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -35,21 +36,21 @@ func (sampleRecord) TableName() string { return "containers_samples" }
 
 // Sample is the use of resources by a service at one moment.
 type Sample struct {
-	SampledAt       string  `json:"sampledAt" format:"date-time"`
-	CPUPercent      float64 `json:"cpuPercent" doc:"100 is one core."`
-	MemUsedBytes    int64   `json:"memUsedBytes"`
-	MemLimitBytes   int64   `json:"memLimitBytes"`
-	NetRxBytes      int64   `json:"netRxBytes" doc:"Since the containers began."`
-	NetTxBytes      int64   `json:"netTxBytes"`
-	BlockReadBytes  int64   `json:"blockReadBytes"`
-	BlockWriteBytes int64   `json:"blockWriteBytes"`
-	PIDs            int64   `json:"pids"`
-	ContainerCount  int64   `json:"containerCount"`
+	SampledAt       api.Time `json:"sampledAt"`
+	CPUPercent      float64  `json:"cpuPercent" doc:"100 is one core."`
+	MemUsedBytes    int64    `json:"memUsedBytes"`
+	MemLimitBytes   int64    `json:"memLimitBytes"`
+	NetRxBytes      int64    `json:"netRxBytes" doc:"Since the containers began."`
+	NetTxBytes      int64    `json:"netTxBytes"`
+	BlockReadBytes  int64    `json:"blockReadBytes"`
+	BlockWriteBytes int64    `json:"blockWriteBytes"`
+	PIDs            int64    `json:"pids"`
+	ContainerCount  int64    `json:"containerCount"`
 }
 
 func (r *sampleRecord) view() Sample {
 	return Sample{
-		SampledAt: stamp(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx, NetTxBytes: r.NetTx,
+		SampledAt: api.TimeOfMillis(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx, NetTxBytes: r.NetTx,
 		BlockReadBytes: r.BlockRead, BlockWriteBytes: r.BlockWrite, PIDs: r.Pids, ContainerCount: r.Containers,
 	}
 }

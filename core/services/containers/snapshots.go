@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
@@ -75,7 +76,7 @@ type Snapshot struct {
 	Digest      string   `json:"digest"`
 	Tags        []string `json:"tags"`
 	ResolvedTag string   `json:"resolvedTag,omitempty"`
-	CheckedAt   string   `json:"checkedAt" format:"date-time"`
+	CheckedAt   api.Time `json:"checkedAt"`
 	Scan        Scan     `json:"scan"`
 	Stale       bool     `json:"stale,omitempty"`
 }
@@ -118,7 +119,7 @@ func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (dige
 }
 
 func (r *snapshotRecord) view(now int64) *Snapshot {
-	return &Snapshot{Digest: r.Digest, Tags: append([]string{}, r.Tags...), ResolvedTag: r.Version, CheckedAt: stamp(r.CheckedAt), Scan: r.Scan, Stale: !r.fresh(now)}
+	return &Snapshot{Digest: r.Digest, Tags: append([]string{}, r.Tags...), ResolvedTag: r.Version, CheckedAt: api.TimeOfMillis(r.CheckedAt), Scan: r.Scan, Stale: !r.fresh(now)}
 }
 
 // RefreshInference has the version behind a digest looked for again.
@@ -153,12 +154,12 @@ func (t *tagLists) forget(repo string) {
 
 // GCState is what the removal of old snapshots did last.
 type GCState struct {
-	RetentionDays   int    `json:"retentionDays"`
-	IntervalSeconds int    `json:"intervalSeconds"`
-	LastRunAt       string `json:"lastRunAt,omitempty" format:"date-time"`
-	LastDeleted     int64  `json:"lastDeleted"`
-	LastDurationMS  int64  `json:"lastDurationMs"`
-	LastError       string `json:"lastError,omitempty"`
+	RetentionDays   int      `json:"retentionDays"`
+	IntervalSeconds int      `json:"intervalSeconds"`
+	LastRunAt       api.Time `json:"lastRunAt,omitempty,omitzero"`
+	LastDeleted     int64    `json:"lastDeleted"`
+	LastDurationMS  int64    `json:"lastDurationMs"`
+	LastError       string   `json:"lastError,omitempty"`
 }
 
 // collect removes snapshots and manifests that nobody has looked at for long.
@@ -176,7 +177,7 @@ func (f *inference) collect(ctx context.Context) error {
 	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.gc = GCState{LastRunAt: formatTime(began), LastDeleted: deleted, LastDurationMS: f.s.cfg.Now().Sub(began).Milliseconds()}
+	f.gc = GCState{LastRunAt: api.TimeOf(began), LastDeleted: deleted, LastDurationMS: f.s.cfg.Now().Sub(began).Milliseconds()}
 	if err != nil {
 		f.gc.LastError = "the database refused"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
@@ -62,7 +63,7 @@ func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, err
 }
 
 func (inv *inventory) item(st *stackRecord) StackItem {
-	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: stamp(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.holdsSelf(st.ID)}
+	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.holdsSelf(st.ID)}
 	states := map[string]LifecycleState{}
 	for _, svc := range inv.services {
 		if svc.StackID != st.ID {
@@ -150,7 +151,7 @@ func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) Sta
 	slices.SortFunc(services, func(a, b ServiceDetail) int { return compareText(a.Name, b.Name) })
 	out := StackDetail{
 		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
-		Services: append([]ServiceDetail{}, services...), LastCheckAt: stamp(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
+		Services: append([]ServiceDetail{}, services...), LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
 		Self: inv.holdsSelf(st.ID),
 	}
 	if len(st.EnvFiles) > 0 {
@@ -162,7 +163,7 @@ func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) Sta
 func (inv *inventory) detail(svc *serviceRecord) ServiceDetail {
 	out := ServiceDetail{
 		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.settings(), State: svc.State, Status: inv.status(svc),
-		Mounts: svc.Mounts, CheckedAt: stamp(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
+		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
 		Self: inv.isSelf(svc), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
@@ -171,10 +172,10 @@ func (inv *inventory) detail(svc *serviceRecord) ServiceDetail {
 	}
 	out.Candidate = &Candidate{
 		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: orElse(svc.CandidateMatch, archUnknown), Arch: svc.CandidateArch,
-		FirstSeenAt: stamp(svc.CandidateSince),
+		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince),
 	}
 	if after := inv.applyAfter(svc); after > inv.now {
-		out.Candidate.ApplyAfter = stamp(after)
+		out.Candidate.ApplyAfter = api.TimeOfMillis(after)
 	}
 	if r := inv.ignored(svc); r != nil {
 		out.Ignore = &IgnoreMatch{Matched: true, RuleID: r.ID, Reason: r.Kind + " " + r.Value}
@@ -236,18 +237,18 @@ func (s *Service) RestoreService(ctx context.Context, id string) error {
 
 // Change is an update or rollback of a service, for its history.
 type Change struct {
-	ID          string `json:"id"`
-	JobID       string `json:"jobId"`
-	Kind        string `json:"kind" enum:"update,rollback"`
-	Status      string `json:"status" enum:"running,success,failed,rolled_back"`
-	Step        string `json:"step"`
-	FromDigest  string `json:"fromDigest,omitempty"`
-	FromVersion string `json:"fromVersion,omitempty"`
-	ToDigest    string `json:"toDigest,omitempty"`
-	ToVersion   string `json:"toVersion,omitempty"`
-	Error       string `json:"error,omitempty"`
-	StartedAt   string `json:"startedAt" format:"date-time"`
-	FinishedAt  string `json:"finishedAt,omitempty" format:"date-time"`
+	ID          string   `json:"id"`
+	JobID       string   `json:"jobId"`
+	Kind        string   `json:"kind" enum:"update,rollback"`
+	Status      string   `json:"status" enum:"running,success,failed,rolled_back"`
+	Step        string   `json:"step"`
+	FromDigest  string   `json:"fromDigest,omitempty"`
+	FromVersion string   `json:"fromVersion,omitempty"`
+	ToDigest    string   `json:"toDigest,omitempty"`
+	ToVersion   string   `json:"toVersion,omitempty"`
+	Error       string   `json:"error,omitempty"`
+	StartedAt   api.Time `json:"startedAt"`
+	FinishedAt  api.Time `json:"finishedAt,omitempty,omitzero"`
 }
 
 // History are the newest updates and rollbacks of a service.
@@ -263,7 +264,7 @@ func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
 	for i, r := range rows {
 		out[i] = Change{
 			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: orElse(r.FromDigest, r.FromImage), FromVersion: r.FromVersion,
-			ToDigest: orElse(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: stamp(r.StartedAt), FinishedAt: stamp(r.FinishedAt),
+			ToDigest: orElse(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: api.TimeOfMillis(r.StartedAt), FinishedAt: api.TimeOfMillis(r.FinishedAt),
 		}
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
@@ -70,7 +71,7 @@ func eventBody(ev *queue.Event, kind string) map[string]any {
 			body["status"] = status
 		}
 	}
-	body["type"], body["jobId"], body["ts"] = kind, ev.JobID, formatTime(ev.At)
+	body["type"], body["jobId"], body["ts"] = kind, ev.JobID, api.TimeOf(ev.At)
 	return body
 }
 
@@ -169,7 +170,7 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 		missed, ok := s.inference.since(sent)
 		if !ok {
 			sent = s.inference.lastID()
-			return []outEvent{{id: sent, name: "version_inference_event", data: InferenceEvent{Type: "resync_required", TS: formatTime(s.cfg.Now())}}}
+			return []outEvent{{id: sent, name: "version_inference_event", data: InferenceEvent{Type: "resync_required", TS: api.TimeOf(s.cfg.Now())}}}
 		}
 		var out []outEvent
 		for _, ev := range missed {

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -148,8 +149,8 @@ type Project struct {
 	Status      ProjectStatus `json:"status" enum:"active,stopped,missing,invalid"`
 	StackID     string        `json:"stackId,omitempty"`
 	ConfigFiles []string      `json:"configFiles,omitempty"`
-	LastSeenAt  string        `json:"lastSeenAt,omitempty" format:"date-time"`
-	LastScanAt  string        `json:"lastScanAt,omitempty" format:"date-time"`
+	LastSeenAt  api.Time      `json:"lastSeenAt,omitempty,omitzero"`
+	LastScanAt  api.Time      `json:"lastScanAt,omitempty,omitzero"`
 	LastError   string        `json:"lastError,omitempty" doc:"Why the project cannot be used, or a warning."`
 	Archived    bool          `json:"archived"`
 	Move        *ProjectMove  `json:"move,omitempty" doc:"Where the containers come from, while the stack has other files. Nothing is taken over before somebody accepts it."`
@@ -168,7 +169,7 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 	for _, r := range rows {
 		if wanted(archived, r.ArchivedAt != 0) {
 			out = append(out, Project{
-				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: stamp(r.LastSeenAt), LastScanAt: stamp(r.LastScanAt),
+				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: api.TimeOfMillis(r.LastSeenAt), LastScanAt: api.TimeOfMillis(r.LastScanAt),
 				LastError: r.LastError, Archived: r.ArchivedAt != 0, Move: r.Move,
 			})
 		}

@@ -127,7 +127,7 @@ func (e *env) afterFault(web *serviceRecord, image int, status string) {
 	}
 	hist, err := e.svc.History(context.Background(), web.ID)
 	e.must(err)
-	if len(hist) != 1 || hist[0].Status != status || hist[0].Error == "" || hist[0].FinishedAt == "" {
+	if len(hist) != 1 || hist[0].Status != status || hist[0].Error == "" || hist[0].FinishedAt.IsZero() {
 		e.Errorf("the history is %+v", hist)
 	}
 	after := e.serviceOf("blog", "web")

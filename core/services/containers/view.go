@@ -1,22 +1,18 @@
 package containers
 
-import (
-	"time"
-
-	"github.com/patchbay-dev/patchbay/core/store"
-)
+import "github.com/patchbay-dev/patchbay/core/httpd/api"
 
 // StackItem is a stack in lists.
 type StackItem struct {
-	ID               string `json:"id" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	Name             string `json:"name" example:"blog"`
-	Status           string `json:"status" enum:"healthy,degraded,unknown" doc:"Healthy while all services run."`
-	Services         int    `json:"services" example:"3"`
-	Updates          int    `json:"updates" doc:"Services with a new version that may be applied." example:"1"`
-	LastCheckAt      string `json:"lastCheckAt,omitempty" format:"date-time"`
-	Archived         bool   `json:"archived,omitempty"`
-	ArchivedServices int    `json:"archivedServices,omitempty"`
-	Self             bool   `json:"self,omitempty" doc:"The stack holds this instance itself."`
+	ID               string   `json:"id" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Name             string   `json:"name" example:"blog"`
+	Status           string   `json:"status" enum:"healthy,degraded,unknown" doc:"Healthy while all services run."`
+	Services         int      `json:"services" example:"3"`
+	Updates          int      `json:"updates" doc:"Services with a new version that may be applied." example:"1"`
+	LastCheckAt      api.Time `json:"lastCheckAt,omitempty,omitzero"`
+	Archived         bool     `json:"archived,omitempty"`
+	ArchivedServices int      `json:"archivedServices,omitempty"`
+	Self             bool     `json:"self,omitempty" doc:"The stack holds this instance itself."`
 }
 
 // StackDetail is a stack with its services.
@@ -25,7 +21,7 @@ type StackDetail struct {
 	Name           string          `json:"name" example:"blog"`
 	Compose        ComposeFiles    `json:"compose"`
 	Services       []ServiceDetail `json:"services"`
-	LastCheckAt    string          `json:"lastCheckAt,omitempty" format:"date-time"`
+	LastCheckAt    api.Time        `json:"lastCheckAt,omitempty,omitzero"`
 	Archived       bool            `json:"archived,omitempty"`
 	ArchivedReason string          `json:"archivedReason,omitempty" example:"user_archive"`
 	Self           bool            `json:"self,omitempty" doc:"The stack holds this instance itself."`
@@ -53,7 +49,7 @@ type ServiceDetail struct {
 	State          LifecycleState  `json:"lifecycleState" enum:"running,stopped,partial,unknown"`
 	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting,pinned" doc:"What there is to do: blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known, pinned where the project's files name a digest."`
 	Mounts         []Mount         `json:"mounts,omitempty"`
-	CheckedAt      string          `json:"checkedAt,omitempty" format:"date-time"`
+	CheckedAt      api.Time        `json:"checkedAt,omitempty,omitzero"`
 	CheckError     string          `json:"checkError,omitempty" doc:"Why the last check told nothing."`
 	Archived       bool            `json:"archived,omitempty"`
 	ArchivedReason string          `json:"archivedReason,omitempty"`
@@ -78,8 +74,8 @@ type Candidate struct {
 	ResolvedTag string   `json:"resolvedTag,omitempty" example:"1.25.5"`
 	ArchMatch   string   `json:"archMatch" enum:"match,mismatch,unknown"`
 	Arch        []string `json:"arch,omitempty" example:"[\"linux/amd64\"]"`
-	FirstSeenAt string   `json:"firstSeenAt" format:"date-time"`
-	ApplyAfter  string   `json:"applyAfter,omitempty" format:"date-time" doc:"When the minimum age is reached."`
+	FirstSeenAt api.Time `json:"firstSeenAt"`
+	ApplyAfter  api.Time `json:"applyAfter,omitempty,omitzero" doc:"When the minimum age is reached."`
 }
 
 // IgnoreMatch tells which rule keeps a candidate back.
@@ -91,11 +87,11 @@ type IgnoreMatch struct {
 
 // InferenceState tells whether the versions behind the digests are known.
 type InferenceState struct {
-	Status      string `json:"status" enum:"ready,pending"`
-	Reason      string `json:"reason,omitempty"`
-	CheckedAt   string `json:"checkedAt,omitempty" format:"date-time"`
-	ResolvedTag string `json:"resolvedTag,omitempty"`
-	Unresolved  bool   `json:"unresolved,omitempty"`
+	Status      string   `json:"status" enum:"ready,pending"`
+	Reason      string   `json:"reason,omitempty"`
+	CheckedAt   api.Time `json:"checkedAt,omitempty,omitzero"`
+	ResolvedTag string   `json:"resolvedTag,omitempty"`
+	Unresolved  bool     `json:"unresolved,omitempty"`
 }
 
 // ServiceSettings are what a person sets for a service.
@@ -147,13 +143,3 @@ func (b backupTargets) of(m Mount) BackupChoice {
 	}
 	return backupInherit
 }
-
-// stamp writes a stored time; empty for none.
-func stamp(ms int64) string {
-	if ms == 0 {
-		return ""
-	}
-	return store.FormatTime(store.FromMillis(ms))
-}
-
-func formatTime(t time.Time) string { return store.FormatTime(t) }

@@ -26,11 +26,11 @@ type proxyError struct {
 	Detail struct {
 		Error string `json:"error" doc:"The same as message."`
 	} `json:"detail"`
-	Scope   string `json:"scope,omitempty" enum:"requests,credits" doc:"With 429: what is used up."`
-	Window  string `json:"window,omitempty" enum:"minute,hour,day,month"`
-	Limit   int64  `json:"limit,omitempty"`
-	Used    int64  `json:"used,omitempty"`
-	ResetAt string `json:"reset_at,omitempty" format:"date-time"`
+	Scope   string   `json:"scope,omitempty" enum:"requests,credits" doc:"With 429: what is used up."`
+	Window  string   `json:"window,omitempty" enum:"minute,hour,day,month"`
+	Limit   int64    `json:"limit,omitempty"`
+	Used    int64    `json:"used,omitempty"`
+	ResetAt api.Time `json:"reset_at,omitempty,omitzero"`
 }
 
 // proxied is an answer of the upstream's, whose members this service does not define.

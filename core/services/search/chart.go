@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // chartWindow is how a stretch of time is drawn: from which roll-ups, and in points of which width.
@@ -29,8 +29,8 @@ func chartWindows() map[string]chartWindow {
 // Chart is what happened over a stretch of time, in points of equal width.
 type Chart struct {
 	Window      string           `json:"window" enum:"1h,24h,30d"`
-	From        string           `json:"from" format:"date-time"`
-	To          string           `json:"to" format:"date-time"`
+	From        api.Time         `json:"from"`
+	To          api.Time         `json:"to"`
 	StepSeconds int64            `json:"step_seconds"`
 	Total       ChartSums        `json:"total"`
 	Points      []ChartPoint     `json:"points" doc:"The oldest first; quiet stretches are points of zeros."`
@@ -52,7 +52,7 @@ type ChartSums struct {
 
 // ChartPoint is one point of a chart.
 type ChartPoint struct {
-	Time string `json:"time" format:"date-time" doc:"The beginning of the point." example:"2026-01-31T12:00:00.000Z"`
+	Time api.Time `json:"time" doc:"The beginning of the point." example:"2026-01-31T12:00:00.000Z"`
 	ChartSums
 }
 
@@ -144,7 +144,7 @@ func (s *Service) rowsOf(ctx context.Context, scope, subject string, step, from,
 	return rows, nil
 }
 
-func unixTime(sec int64) string { return store.FormatTime(time.Unix(sec, 0)) }
+func unixTime(sec int64) api.Time { return api.TimeOf(time.Unix(sec, 0)) }
 
 // TopToken is a token with much use.
 type TopToken struct {

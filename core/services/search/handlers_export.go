@@ -85,7 +85,7 @@ func (r *RequestLog) cells() []string {
 	n := func(v int) string { return strconv.Itoa(v) }
 	ms := func(v Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
 	return []string{
-		strconv.FormatInt(r.ID, 10), r.CreatedAt, r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus, n(r.HTTPStatus), n(r.UpstreamStatus),
+		strconv.FormatInt(r.ID, 10), r.CreatedAt.String(), r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus, n(r.HTTPStatus), n(r.UpstreamStatus),
 		strconv.FormatInt(r.Credits, 10), ms(r.DurationMS), ms(r.UpstreamMS), ms(r.PluginMS), n(r.Attempts), n(r.RequestBytes), n(r.ResponseBytes), r.ClientIP,
 		r.ErrorCode, strconv.FormatBool(r.Cached),
 	}

@@ -16,13 +16,13 @@ type APIKey struct {
 	Status           KeyState                    `json:"status" enum:"active,cooling_down,exhausted,invalid,disabled"`
 	Group            string                      `json:"group" example:"team"`
 	Reason           string                      `json:"reason" doc:"Why the key is not active; empty if nothing is known."`
-	Until            *string                     `json:"until" format:"date-time" doc:"When a key that rests comes back by itself."`
-	CreatedAt        string                      `json:"created_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
-	StatusChangedAt  *string                     `json:"status_changed_at" format:"date-time"`
-	LastUsedAt       *string                     `json:"last_used_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	Until            *api.Time                   `json:"until" nullable:"true" doc:"When a key that rests comes back by itself."`
+	CreatedAt        api.Time                    `json:"created_at" example:"2026-01-31T12:00:00.000Z"`
+	StatusChangedAt  *api.Time                   `json:"status_changed_at" nullable:"true"`
+	LastUsedAt       *api.Time                   `json:"last_used_at" nullable:"true" example:"2026-01-31T12:00:00.000Z"`
 	QuotaLimit       *int64                      `json:"quota_limit" doc:"What the upstream grants; null while that is not known." example:"1000"`
 	QuotaRemaining   *int64                      `json:"quota_remaining" example:"997"`
-	QuotaSyncedAt    *string                     `json:"quota_synced_at" format:"date-time"`
+	QuotaSyncedAt    *api.Time                   `json:"quota_synced_at" nullable:"true"`
 	QuotaError       string                      `json:"quota_error" doc:"Why the last question for the quota failed."`
 	TotalRequests    int64                       `json:"total_requests" example:"1234"`
 	SuccessCount     int64                       `json:"success_count"`
@@ -34,15 +34,15 @@ type APIKey struct {
 
 // KeyQuarantine tells why a key is kept out until somebody releases it.
 type KeyQuarantine struct {
-	ReasonSummary string  `json:"reasonSummary"`
-	CreatedAt     *string `json:"createdAt" format:"date-time"`
+	ReasonSummary string    `json:"reasonSummary"`
+	CreatedAt     *api.Time `json:"createdAt" nullable:"true"`
 }
 
 // KeyBackoff tells how long a key rests.
 type KeyBackoff struct {
-	ReasonCode     string `json:"reasonCode"`
-	CooldownUntil  string `json:"cooldownUntil" format:"date-time"`
-	RetryAfterSecs int64  `json:"retryAfterSecs"`
+	ReasonCode     string   `json:"reasonCode"`
+	CooldownUntil  api.Time `json:"cooldownUntil"`
+	RetryAfterSecs int64    `json:"retryAfterSecs"`
 }
 
 func (s *Service) describeKeys(ctx context.Context, records []keyRecord) ([]APIKey, error) {
@@ -68,9 +68,9 @@ func (s *Service) describeKey(r keyRecord, ever *tally) APIKey {
 		r.State, r.Reason, r.Until = KeyActive, "", 0
 	}
 	k := APIKey{
-		ID: r.ID, Status: r.State, Group: r.GroupName, Reason: r.Reason, Until: optionalTime(r.Until),
-		CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt)), StatusChangedAt: optionalTime(r.StateChangedAt), LastUsedAt: optionalTime(ever.LastAt),
-		QuotaSyncedAt: optionalTime(r.QuotaSyncedAt), QuotaError: r.QuotaError,
+		ID: r.ID, Status: r.State, Group: r.GroupName, Reason: r.Reason, Until: api.OptionalTime(r.Until),
+		CreatedAt: api.TimeOfMillis(r.CreatedAt), StatusChangedAt: api.OptionalTime(r.StateChangedAt), LastUsedAt: api.OptionalTime(ever.LastAt),
+		QuotaSyncedAt: api.OptionalTime(r.QuotaSyncedAt), QuotaError: r.QuotaError,
 		TotalRequests: ever.Requests, SuccessCount: ever.Successes, ErrorCount: ever.Errors, Credits: ever.Credits,
 	}
 	if r.QuotaLimit > 0 {
@@ -82,7 +82,7 @@ func (s *Service) describeKey(r keyRecord, ever *tally) APIKey {
 		k.Quarantine.Of = &KeyQuarantine{r.Reason, k.StatusChangedAt}
 	case KeyCooling:
 		until := store.FromMillis(r.Until)
-		k.TransientBackoff.Of = &KeyBackoff{r.Reason, store.FormatTime(until), max(1, int64(until.Sub(now)/time.Second))}
+		k.TransientBackoff.Of = &KeyBackoff{r.Reason, api.TimeOf(until), max(1, int64(until.Sub(now)/time.Second))}
 	}
 	return k
 }

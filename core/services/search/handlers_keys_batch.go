@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -222,7 +223,7 @@ type KeyChanges struct {
 // KeyChange is a change of an upstream key's state.
 type KeyChange struct {
 	ID        string   `json:"id"`
-	Time      string   `json:"time" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	Time      api.Time `json:"time" example:"2026-01-31T12:00:00.000Z"`
 	Source    string   `json:"source" enum:"system,admin"`
 	Actor     string   `json:"actor" doc:"The user, where a person has made the change."`
 	Operation string   `json:"operation" enum:"added,restored,deleted,enabled,disabled,quarantined,released,marked"`
@@ -258,7 +259,7 @@ func (s *Service) KeyHistory(ctx context.Context, id, cursor string, limit int) 
 		out.NextCursor = &next
 	}
 	for _, r := range rows {
-		out.Items = append(out.Items, KeyChange{r.ID, store.FormatTime(store.FromMillis(r.Time)), r.Source, r.Actor, r.Operation, r.Before, r.After, r.Reason})
+		out.Items = append(out.Items, KeyChange{r.ID, api.TimeOfMillis(r.Time), r.Source, r.Actor, r.Operation, r.Before, r.After, r.Reason})
 	}
 	return out, nil
 }

@@ -11,32 +11,33 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // RequestLog is a request in the log.
 type RequestLog struct {
-	ID             int64  `json:"id"`
-	CreatedAt      string `json:"created_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
-	RequestID      string `json:"request_id" example:"req_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	TokenID        string `json:"auth_token_id" example:"a1B2"`
-	KeyID          string `json:"key_id" doc:"Empty where no upstream key was used." example:"a1B2c3"`
-	Backend        string `json:"backend" doc:"The instance that answered; empty if none was asked." example:"search.web"`
-	Operation      string `json:"operation" example:"search"`
-	ResultStatus   string `json:"result_status" enum:"open,success,error,refused,interrupted"`
-	HTTPStatus     int    `json:"http_status" doc:"What the client saw; 0 while the request is open." example:"200"`
-	UpstreamStatus int    `json:"upstream_status" doc:"0 if no upstream has answered." example:"200"`
-	Credits        int64  `json:"business_credits" example:"1"`
-	DurationMS     Millis `json:"duration_ms" example:"412.5"`
-	UpstreamMS     Millis `json:"upstream_ms" example:"400.2"`
-	PluginMS       Millis `json:"plugin_ms" doc:"What the call to the provider took beyond the upstream's time." example:"1.3"`
-	Attempts       int    `json:"attempts"`
-	RequestBytes   int    `json:"request_body_bytes"`
-	ResponseBytes  int    `json:"response_body_bytes"`
-	ClientIP       string `json:"client_ip" example:"192.0.2.7"`
-	ErrorCode      string `json:"error_code"`
-	Cached         bool   `json:"cached" doc:"The answer was kept from an earlier request: it cost no credit."`
+	ID             int64    `json:"id"`
+	CreatedAt      api.Time `json:"created_at" example:"2026-01-31T12:00:00.000Z"`
+	RequestID      string   `json:"request_id" example:"req_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	TokenID        string   `json:"auth_token_id" example:"a1B2"`
+	KeyID          string   `json:"key_id" doc:"Empty where no upstream key was used." example:"a1B2c3"`
+	Backend        string   `json:"backend" doc:"The instance that answered; empty if none was asked." example:"search.web"`
+	Operation      string   `json:"operation" example:"search"`
+	ResultStatus   string   `json:"result_status" enum:"open,success,error,refused,interrupted"`
+	HTTPStatus     int      `json:"http_status" doc:"What the client saw; 0 while the request is open." example:"200"`
+	UpstreamStatus int      `json:"upstream_status" doc:"0 if no upstream has answered." example:"200"`
+	Credits        int64    `json:"business_credits" example:"1"`
+	DurationMS     Millis   `json:"duration_ms" example:"412.5"`
+	UpstreamMS     Millis   `json:"upstream_ms" example:"400.2"`
+	PluginMS       Millis   `json:"plugin_ms" doc:"What the call to the provider took beyond the upstream's time." example:"1.3"`
+	Attempts       int      `json:"attempts"`
+	RequestBytes   int      `json:"request_body_bytes"`
+	ResponseBytes  int      `json:"response_body_bytes"`
+	ClientIP       string   `json:"client_ip" example:"192.0.2.7"`
+	ErrorCode      string   `json:"error_code"`
+	Cached         bool     `json:"cached" doc:"The answer was kept from an earlier request: it cost no credit."`
 }
 
 // Millis is a time in milliseconds, exact to the microsecond.
@@ -46,7 +47,7 @@ func millisOf(us int64) Millis { return Millis(float64(us) / 1000) }
 
 func (r *requestRow) log() RequestLog {
 	return RequestLog{
-		ID: r.ID, CreatedAt: store.FormatTime(store.FromMillis(r.Time)), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
+		ID: r.ID, CreatedAt: api.TimeOfMillis(r.Time), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
 		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
 		DurationMS: millisOf(r.DurationUS), UpstreamMS: millisOf(r.UpstreamUS), PluginMS: millisOf(r.PluginUS), Attempts: r.Attempts,
 		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode, Cached: r.Cached,

@@ -7,7 +7,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // AuthToken is an access token in lists.
@@ -17,28 +16,28 @@ type AuthToken struct {
 	Note           string                   `json:"note" example:"Documentation bot"`
 	Group          string                   `json:"group" doc:"Empty for tokens without a group." example:"team"`
 	Owner          api.Optional[TokenOwner] `json:"owner" doc:"Null for tokens without an owner."`
-	ExpiresAt      *string                  `json:"expires_at" format:"date-time" example:"2027-01-01T00:00:00Z"`
+	ExpiresAt      *api.Time                `json:"expires_at" nullable:"true" example:"2027-01-01T00:00:00Z"`
 	Limits         TokenLimits              `json:"limits" doc:"The token's own limits; null where the service's default counts."`
 	CacheTTL       *int64                   `json:"cache_ttl" doc:"For how many seconds answers may be given again; null where the service's default counts." example:"3600"`
-	CreatedAt      string                   `json:"created_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
-	LastUsedAt     *string                  `json:"last_used_at" format:"date-time" example:"2026-01-31T12:00:00.000Z"`
+	CreatedAt      api.Time                 `json:"created_at" example:"2026-01-31T12:00:00.000Z"`
+	LastUsedAt     *api.Time                `json:"last_used_at" nullable:"true" example:"2026-01-31T12:00:00.000Z"`
 	TotalRequests  int64                    `json:"total_requests" doc:"Requests since the token was made." example:"1234"`
 	QuotaState     string                   `json:"quota_state" enum:"normal,hour,day,month" doc:"The widest window of the quota that is used up."`
 	MinuteUsed     int64                    `json:"quota_minute_used" doc:"Requests in the rolling minute."`
 	MinuteLimit    int64                    `json:"quota_minute_limit" doc:"0 where there is no such limit."`
-	MinuteResetAt  string                   `json:"quota_minute_reset_at" format:"date-time"`
+	MinuteResetAt  api.Time                 `json:"quota_minute_reset_at"`
 	RequestsUsed   int64                    `json:"quota_requests_used" doc:"Requests in the rolling hour."`
 	RequestsLimit  int64                    `json:"quota_requests_limit"`
-	RequestsReset  string                   `json:"quota_requests_reset_at" format:"date-time"`
+	RequestsReset  api.Time                 `json:"quota_requests_reset_at"`
 	HourlyUsed     int64                    `json:"quota_hourly_used" doc:"Credits in the rolling hour."`
 	HourlyLimit    int64                    `json:"quota_hourly_limit"`
-	HourlyResetAt  string                   `json:"quota_hourly_reset_at" format:"date-time"`
+	HourlyResetAt  api.Time                 `json:"quota_hourly_reset_at"`
 	DailyUsed      int64                    `json:"quota_daily_used" example:"12"`
 	DailyLimit     int64                    `json:"quota_daily_limit" example:"500"`
-	DailyResetAt   string                   `json:"quota_daily_reset_at" format:"date-time"`
+	DailyResetAt   api.Time                 `json:"quota_daily_reset_at"`
 	MonthlyUsed    int64                    `json:"quota_monthly_used"`
 	MonthlyLimit   int64                    `json:"quota_monthly_limit"`
-	MonthlyResetAt string                   `json:"quota_monthly_reset_at" format:"date-time"`
+	MonthlyResetAt api.Time                 `json:"quota_monthly_reset_at"`
 }
 
 // TokenOwner is the user whom a token belongs to.
@@ -214,26 +213,17 @@ func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
 	}
 	u, l := live.counter.snapshot(s.cfg.Now()), live.limits
 	return AuthToken{
-		ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, ExpiresAt: optionalTime(r.ExpiresAt),
+		ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, ExpiresAt: api.OptionalTime(r.ExpiresAt),
 		Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
 		CacheTTL:  r.CacheTTL,
-		CreatedAt: store.FormatTime(store.FromMillis(r.CreatedAt)), LastUsedAt: optionalTime(ever.LastAt),
+		CreatedAt: api.TimeOfMillis(r.CreatedAt), LastUsedAt: api.OptionalTime(ever.LastAt),
 		TotalRequests: ever.Requests + ever.Refused, QuotaState: live.quotaState(s.cfg.Now()),
-		MinuteUsed: u.MinuteRequests, MinuteLimit: l.RequestsMinute, MinuteResetAt: store.FormatTime(u.MinuteRequestsResetAt),
-		RequestsUsed: u.HourlyRequests, RequestsLimit: l.RequestsHour, RequestsReset: store.FormatTime(u.HourlyRequestsResetAt),
-		HourlyUsed: u.HourlyCredits, HourlyLimit: l.CreditsHour, HourlyResetAt: store.FormatTime(u.HourlyCreditsReset),
-		DailyUsed: u.DailyCredits, DailyLimit: l.CreditsDay, DailyResetAt: store.FormatTime(u.DailyResetAt),
-		MonthlyUsed: u.MonthlyCredits, MonthlyLimit: l.CreditsMonth, MonthlyResetAt: store.FormatTime(u.MonthlyResetAt),
+		MinuteUsed: u.MinuteRequests, MinuteLimit: l.RequestsMinute, MinuteResetAt: api.TimeOf(u.MinuteRequestsResetAt),
+		RequestsUsed: u.HourlyRequests, RequestsLimit: l.RequestsHour, RequestsReset: api.TimeOf(u.HourlyRequestsResetAt),
+		HourlyUsed: u.HourlyCredits, HourlyLimit: l.CreditsHour, HourlyResetAt: api.TimeOf(u.HourlyCreditsReset),
+		DailyUsed: u.DailyCredits, DailyLimit: l.CreditsDay, DailyResetAt: api.TimeOf(u.DailyResetAt),
+		MonthlyUsed: u.MonthlyCredits, MonthlyLimit: l.CreditsMonth, MonthlyResetAt: api.TimeOf(u.MonthlyResetAt),
 	}
-}
-
-// optionalTime is a moment of the database for JSON: null where there is none.
-func optionalTime(millis int64) *string {
-	if millis == 0 {
-		return nil
-	}
-	text := store.FormatTime(store.FromMillis(millis))
-	return &text
 }
 
 type tokenChange struct {

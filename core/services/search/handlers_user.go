@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // maxOwn is how many tokens of one user are shown.
@@ -138,7 +139,7 @@ type Dashboard struct {
 	DailySuccess        int64       `json:"dailySuccess"`
 	DailyFailure        int64       `json:"dailyFailure"`
 	MonthlySuccess      int64       `json:"monthlySuccess"`
-	LastActivity        *string     `json:"lastActivity" format:"date-time"`
+	LastActivity        *api.Time   `json:"lastActivity" nullable:"true"`
 }
 
 // RequestRate is the rolling window of requests.
@@ -184,7 +185,7 @@ func (s *Service) DashboardOf(ctx context.Context, user string) (Dashboard, erro
 		out.DailySuccess, out.DailyFailure, out.MonthlySuccess = out.DailySuccess+u.DailySuccess, out.DailyFailure+u.DailyError, out.MonthlySuccess+u.MonthlySuccess
 		last = max(last, ever[r.ID].LastAt)
 	}
-	out.LastActivity = optionalTime(last)
+	out.LastActivity = api.OptionalTime(last)
 	return out, nil
 }
 
@@ -204,17 +205,17 @@ func (s *Service) logout(ctx context.Context, _ *struct{}) (*logoutAnswer, error
 
 // Summary is what everybody may know about the service.
 type Summary struct {
-	TotalRequests         int64   `json:"total_requests" example:"1234"`
-	SuccessCount          int64   `json:"success_count"`
-	ErrorCount            int64   `json:"error_count"`
-	QuotaExhaustedCount   int64   `json:"quota_exhausted_count" doc:"Requests that a limit has turned away."`
-	ActiveKeys            int     `json:"active_keys" doc:"Keys that rest for a moment included."`
-	ExhaustedKeys         int     `json:"exhausted_keys"`
-	QuarantinedKeys       int     `json:"quarantined_keys" doc:"Always 0: for administrators the list of keys tells."`
-	TemporaryIsolatedKeys int     `json:"temporary_isolated_keys" doc:"Always 0, as above."`
-	LastActivity          *string `json:"last_activity" format:"date-time"`
-	TotalQuotaLimit       int64   `json:"total_quota_limit"`
-	TotalQuotaRemaining   int64   `json:"total_quota_remaining"`
+	TotalRequests         int64     `json:"total_requests" example:"1234"`
+	SuccessCount          int64     `json:"success_count"`
+	ErrorCount            int64     `json:"error_count"`
+	QuotaExhaustedCount   int64     `json:"quota_exhausted_count" doc:"Requests that a limit has turned away."`
+	ActiveKeys            int       `json:"active_keys" doc:"Keys that rest for a moment included."`
+	ExhaustedKeys         int       `json:"exhausted_keys"`
+	QuarantinedKeys       int       `json:"quarantined_keys" doc:"Always 0: for administrators the list of keys tells."`
+	TemporaryIsolatedKeys int       `json:"temporary_isolated_keys" doc:"Always 0, as above."`
+	LastActivity          *api.Time `json:"last_activity" nullable:"true"`
+	TotalQuotaLimit       int64     `json:"total_quota_limit"`
+	TotalQuotaRemaining   int64     `json:"total_quota_remaining"`
 }
 
 func (s *Service) summary(ctx context.Context, _ *struct{}) (*struct{ Body Summary }, error) {
@@ -235,7 +236,7 @@ func (s *Service) Summary(ctx context.Context) (Summary, error) {
 	t, keys := ever[""], s.pool.countStates()
 	return Summary{
 		TotalRequests: t.Requests + t.Refused, SuccessCount: t.Successes, ErrorCount: t.Errors, QuotaExhaustedCount: t.Refused,
-		ActiveKeys: keys[KeyActive] + keys[KeyCooling], ExhaustedKeys: keys[KeyExhausted], LastActivity: optionalTime(t.LastAt),
+		ActiveKeys: keys[KeyActive] + keys[KeyCooling], ExhaustedKeys: keys[KeyExhausted], LastActivity: api.OptionalTime(t.LastAt),
 		TotalQuotaLimit: limit, TotalQuotaRemaining: left,
 	}, nil
 }

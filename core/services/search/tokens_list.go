@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // The states of a token's quota: the widest window that is used up, or QuotaNormal.
@@ -95,9 +95,9 @@ func (r *repository) tokenPage(ctx context.Context, f TokenFilter, spent map[str
 
 // TokenGroup is a group of access tokens.
 type TokenGroup struct {
-	Name            string `json:"name" doc:"Name of the group; empty for tokens without one."`
-	TokenCount      int64  `json:"tokenCount" doc:"How many tokens it has."`
-	LatestCreatedAt string `json:"latestCreatedAt" format:"date-time" doc:"When the newest of them was made."`
+	Name            string   `json:"name" doc:"Name of the group; empty for tokens without one."`
+	TokenCount      int64    `json:"tokenCount" doc:"How many tokens it has."`
+	LatestCreatedAt api.Time `json:"latestCreatedAt" doc:"When the newest of them was made."`
 }
 
 // TokenGroups lists the groups, the one with the newest token first.
@@ -109,7 +109,7 @@ func (a *Admin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
 	err := a.repo.db(ctx).Raw("SELECT group_name, COUNT(*) AS n, MAX(created_at) AS latest FROM search_tokens WHERE deleted_at = 0 GROUP BY group_name ORDER BY latest DESC, group_name").Scan(&rows).Error
 	out := make([]TokenGroup, len(rows))
 	for i, r := range rows {
-		out[i] = TokenGroup{r.GroupName, r.N, store.FormatTime(store.FromMillis(r.Latest))}
+		out[i] = TokenGroup{r.GroupName, r.N, api.TimeOfMillis(r.Latest)}
 	}
 	return out, err
 }

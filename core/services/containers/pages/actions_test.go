@@ -254,13 +254,13 @@ func TestHooks(t *testing.T) {
 		t.Fatalf("hooks %+v", hooks)
 	}
 	all := v.began(v.post("/host-packages/sync"))
-	v.get("/queue/"+all.ID).is(t, "the sync of all", http.StatusOK, "was in order")
+	v.get("/queue/"+all.ID).is(t, "the sync of all", http.StatusOK, "unchanged")
 	v.get("/host-packages/conflict?repo=acme/web").is(t, "no conflict", http.StatusOK, "There is no conflict any more")
 	v.get("/host-packages/conflict?repo=acme/none").is(t, "no repository", http.StatusBadRequest)
 
 	second := s.codeHost.AddHook("acme/web", hookSpec(callback))
 	v.began(v.post("/host-packages/sync"))
-	v.get("/host-packages").is(t, "a conflict", http.StatusOK, "several", "Choose one…")
+	v.get("/host-packages").is(t, "a conflict", http.StatusOK, "duplicates", "Choose one…")
 	v.get("/host-packages/conflict?repo=acme/web").is(t, "a conflict", http.StatusOK, second, "Keep this one, delete the others")
 	first := s.codeHost.HooksOf("acme/web")[0].ID
 	v.post("/host-packages/conflict", "repo", "acme/web", "keep", first, "hook", first, "hook", second).is(t, "the choice", http.StatusSeeOther)

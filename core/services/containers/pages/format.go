@@ -14,15 +14,6 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
-// moment is a time of the API; the zero time if there is none.
-func moment(text string) time.Time {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
 // short is a digest as people compare them: its first twelve digits.
 func short(digest string) string {
 	_, hex, ok := strings.Cut(digest, ":")
@@ -105,7 +96,7 @@ func stateOf(services []service.ServiceDetail) string {
 
 // took is how long a job ran, or runs.
 func took(v *ui.View, j service.Job) string {
-	began, ended := moment(j.StartedAt), moment(j.FinishedAt)
+	began, ended := j.StartedAt.Time, j.FinishedAt.Time
 	switch {
 	case began.IsZero():
 		return "–"
@@ -191,7 +182,7 @@ func asking(text string) templ.Attributes {
 
 // statusOf is what there is to do with a service: up to date only counts once it was checked.
 func statusOf(s serviceView) string {
-	if s.Candidate == nil && s.CheckedAt == "" {
+	if s.Candidate == nil && s.CheckedAt.IsZero() {
 		return "unchecked"
 	}
 	return s.Status
@@ -218,7 +209,7 @@ func usageLabel(v *ui.View, s serviceView, kind string) string {
 
 // backupState is what became of a backup, also later.
 func backupState(b service.Backup) string {
-	if b.DeletedAt != "" {
+	if !b.DeletedAt.IsZero() {
 		return "deleted"
 	}
 	return b.Status

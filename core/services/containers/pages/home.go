@@ -50,8 +50,8 @@ func (p pages) rolledBack(v *ui.View, list []service.StackDetail, jobs []service
 	seen := map[string]bool{}
 	for _, j := range jobs {
 		stack, svc := findService(list, j.ServiceID)
-		ended, err := time.Parse(time.RFC3339, j.FinishedAt)
-		if svc == nil || seen[j.ServiceID] || svc.Candidate == nil || err != nil || v.Now.Sub(ended) > rolledBackFor {
+		ended := j.FinishedAt.Time
+		if svc == nil || seen[j.ServiceID] || svc.Candidate == nil || v.Now.Sub(ended) > rolledBackFor {
 			continue
 		}
 		seen[j.ServiceID] = true

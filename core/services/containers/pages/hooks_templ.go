@@ -430,7 +430,7 @@ func repoParts(v *ui.View, p pages, h hooksView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Figure(v.T("containers.hooks.inorder"), v.Num(int64(h.Sum.Summary.OK)), v.T("containers.hooks.audit", "When", v.Ago(moment(h.Sum.LastAuditAt)))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Figure(v.T("containers.hooks.inorder"), v.Num(int64(h.Sum.Summary.OK)), v.T("containers.hooks.audit", "When", v.Ago(h.Sum.LastAuditAt.Time))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -839,7 +839,7 @@ func repoRow(v *ui.View, p pages, h hooksView, r service.TrackedRepo) templ.Comp
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Ago(v, moment(r.LastSyncAt)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Ago(v, r.LastSyncAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1140,7 +1140,7 @@ func inboxParts(v *ui.View, p pages, list service.DeliveryPage) templ.Component 
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Ago(v, moment(d.ReceivedAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Ago(v, d.ReceivedAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -427,7 +427,7 @@ func runsCard(v *ui.View, p pages, s serviceView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = checkedAt(v, s.CheckedAt).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = checkedAt(v, s.CheckedAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -734,7 +734,7 @@ func candidateCard(v *ui.View, p pages, s serviceView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Candidate == nil {
-			if s.CheckedAt == "" {
+			if s.CheckedAt.IsZero() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<p class=\"mut\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -841,7 +841,7 @@ func candidateCard(v *ui.View, p pages, s serviceView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Ago(v, moment(s.Candidate.FirstSeenAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ago(v, s.Candidate.FirstSeenAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -849,7 +849,7 @@ func candidateCard(v *ui.View, p pages, s serviceView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if s.Candidate.ApplyAfter != "" {
+			if !s.Candidate.ApplyAfter.IsZero() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<dt>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -867,7 +867,7 @@ func candidateCard(v *ui.View, p pages, s serviceView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Ago(v, moment(s.Candidate.ApplyAfter)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Ago(v, s.Candidate.ApplyAfter.Time).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1492,7 +1492,7 @@ func historyCard(v *ui.View, p pages, s serviceView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Ago(v, moment(h.StartedAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Ago(v, h.StartedAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2614,7 +2614,7 @@ func backupCard(v *ui.View, p pages, s serviceView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Ago(v, moment(b.CreatedAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Ago(v, b.CreatedAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2716,9 +2716,9 @@ func backupCard(v *ui.View, p pages, s serviceView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var153 string
-					templ_7745c5c3_Var153, templ_7745c5c3_Err = templ.JoinStringErrs(v.Exact(moment(b.CreatedAt)))
+					templ_7745c5c3_Var153, templ_7745c5c3_Err = templ.JoinStringErrs(v.Exact(b.CreatedAt.Time))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/service.templ`, Line: 368, Col: 76}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/service.templ`, Line: 368, Col: 73}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var153))
 					if templ_7745c5c3_Err != nil {
@@ -3031,7 +3031,7 @@ func jobTable(v *ui.View, p pages, jobs []service.Job, names map[string]string) 
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Ago(v, moment(j.CreatedAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Ago(v, j.CreatedAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

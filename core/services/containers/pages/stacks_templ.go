@@ -771,7 +771,7 @@ func stackCard(v *ui.View, p pages, st service.StackDetail, usage map[string]ser
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = checkedAt(v, st.LastCheckAt).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = checkedAt(v, st.LastCheckAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1571,7 +1571,7 @@ func stackParts(v *ui.View, p pages, st stackView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = checkedAt(v, st.LastCheckAt).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = checkedAt(v, st.LastCheckAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

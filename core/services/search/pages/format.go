@@ -30,20 +30,12 @@ func total(keys map[service.KeyState]int) (n int) {
 	return n
 }
 
-func requestsOf(c *service.Chart) []float64 {
-	out := make([]float64, len(c.Points))
-	for i, p := range c.Points {
-		out[i] = float64(p.Requests)
-	}
-	return out
-}
-
 // tokenState is the word for a token: that of its switch, of its expiry, or of the window that is used up.
 func tokenState(v *ui.View, t service.AuthToken) string {
 	switch {
 	case !t.Enabled:
 		return "disabled"
-	case t.ExpiresAt != nil && !optional(t.ExpiresAt).After(v.Now):
+	case t.ExpiresAt != nil && !t.ExpiresAt.OrZero().After(v.Now):
 		return "expired"
 	case t.QuotaState != service.QuotaNormal:
 		return "exhausted"

@@ -186,19 +186,3 @@ func (p pages) request(c *gin.Context) {
 func millis(m service.Millis) time.Duration {
 	return time.Duration(float64(m) * float64(time.Millisecond))
 }
-
-// moment is a time of the API; the zero time if there is none.
-func moment(text string) time.Time {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-func optional(text *string) time.Time {
-	if text == nil {
-		return time.Time{}
-	}
-	return moment(*text)
-}

@@ -839,7 +839,7 @@ func tokenTable(v *ui.View, p pages, t tokensView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Ago(v, optional(k.LastUsedAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ago(v, k.LastUsedAt.OrZero()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1037,24 +1037,24 @@ func tokenPage(v *ui.View, p pages, t tokenView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if t.MinuteLimit > 0 {
-				templ_7745c5c3_Err = quota(v, v.T("search.quota.minute"), t.MinuteUsed, t.MinuteLimit, moment(t.MinuteResetAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = quota(v, v.T("search.quota.minute"), t.MinuteUsed, t.MinuteLimit, t.MinuteResetAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = quota(v, v.T("search.quota.requests"), t.RequestsUsed, t.RequestsLimit, moment(t.RequestsReset)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quota(v, v.T("search.quota.requests"), t.RequestsUsed, t.RequestsLimit, t.RequestsReset.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quota(v, v.T("search.quota.hour"), t.HourlyUsed, t.HourlyLimit, moment(t.HourlyResetAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quota(v, v.T("search.quota.hour"), t.HourlyUsed, t.HourlyLimit, t.HourlyResetAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quota(v, v.T("search.quota.day"), t.DailyUsed, t.DailyLimit, moment(t.DailyResetAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quota(v, v.T("search.quota.day"), t.DailyUsed, t.DailyLimit, t.DailyResetAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quota(v, v.T("search.quota.month"), t.MonthlyUsed, t.MonthlyLimit, moment(t.MonthlyResetAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quota(v, v.T("search.quota.month"), t.MonthlyUsed, t.MonthlyLimit, t.MonthlyResetAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1166,7 +1166,7 @@ func tokenPage(v *ui.View, p pages, t tokenView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Ago(v, moment(t.CreatedAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ago(v, t.CreatedAt.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1187,7 +1187,7 @@ func tokenPage(v *ui.View, p pages, t tokenView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Ago(v, optional(t.LastUsedAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ago(v, t.LastUsedAt.OrZero()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1208,7 +1208,7 @@ func tokenPage(v *ui.View, p pages, t tokenView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Ago(v, optional(t.ExpiresAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ago(v, t.ExpiresAt.OrZero()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1774,7 +1774,7 @@ func day(t service.AuthToken) string {
 	if t.ExpiresAt == nil {
 		return ""
 	}
-	return optional(t.ExpiresAt).Format("2006-01-02")
+	return t.ExpiresAt.OrZero().Format("2006-01-02")
 }
 
 func field(v *ui.View, name, label, value, kind string) templ.Component {

@@ -17,13 +17,15 @@ const (
 	minCompressed = 1 << 10
 	// lengthJitter hides the exact length of a compressed page, which may hold both a secret and what a request has sent.
 	lengthJitter = 32
+	// compressionLevel is gzip's: pages are made anew for each request, and the levels above save little.
+	compressionLevel = 3
 )
 
 // compressor returns what compresses a whole answer with gzip if it is text and the client accepts that. It does not suit
 // streams: their headers would wait for the first data.
 var compressor = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(
-		gzhttp.MinSize(minCompressed), gzhttp.EnableZstd(false), gzhttp.RandomJitter(lengthJitter, 0, false),
+		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(compressionLevel), gzhttp.EnableZstd(false), gzhttp.RandomJitter(lengthJitter, 0, false),
 		gzhttp.ContentTypes([]string{"text/html", "text/css", "text/javascript", "image/svg+xml", "application/json", "application/manifest+json"}),
 	)
 	if err != nil {

@@ -57,9 +57,7 @@ type accountView struct {
 
 // account shows the account of the caller.
 func (c *Console) account(gc *gin.Context) {
-	var a accountView
-	a.Secret, _ = c.kit.TakeSecret(gc)
-	c.showAccount(gc, http.StatusOK, a)
+	c.showAccount(gc, http.StatusOK, accountView{Secret: c.kit.TakeSecret(gc, accountPath)})
 }
 
 func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
@@ -127,7 +125,7 @@ func (c *Console) revealKey(gc *gin.Context) {
 // showSecret answers with the account page and a key in full, shown once.
 func (c *Console) showSecret(gc *gin.Context, name, text string, err error) {
 	if err == nil {
-		c.kit.ShowOnce(gc, accountPath, ui.Secret{Name: name, Text: text})
+		c.kit.ShowOnce(gc, accountPath, ui.Secret{Of: accountPath, Name: name, Text: text})
 		return
 	}
 	e := fault.As(err)

@@ -45,9 +45,7 @@ type usersView struct {
 }
 
 func (c *Console) users(gc *gin.Context) {
-	u := usersView{Open: ui.Opens(gc, newUser)}
-	u.Link, _ = c.kit.TakeSecret(gc)
-	c.showUsers(gc, http.StatusOK, u)
+	c.showUsers(gc, http.StatusOK, usersView{Open: ui.Opens(gc, newUser), Link: c.kit.TakeSecret(gc, usersPath)})
 }
 
 func (c *Console) showUsers(gc *gin.Context, status int, u usersView) {
@@ -84,7 +82,7 @@ func (c *Console) createUser(gc *gin.Context) {
 
 // showLink answers with the page of users and the set-up link of one, shown once.
 func (c *Console) showLink(gc *gin.Context, user auth.User, token string) {
-	c.kit.ShowOnce(gc, usersPath, ui.Secret{Name: user.Email, Text: c.setupURL(gc, token)})
+	c.kit.ShowOnce(gc, usersPath, ui.Secret{Of: usersPath, Name: user.Email, Text: c.setupURL(gc, token)})
 }
 
 func (c *Console) changeUser(gc *gin.Context) {

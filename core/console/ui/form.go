@@ -7,7 +7,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // Form is a form of a page: as it was sent and refused, or not sent yet. The zero value is the latter.
@@ -24,7 +23,6 @@ func (k *Kit) ReadForm(c *gin.Context, err error) (Form, bool) {
 		k.Fail(c, err)
 		return Form{}, false
 	}
-	httpd.SetError(c, err)
 	return Form{refused: f, values: c.Request.PostForm}, true
 }
 

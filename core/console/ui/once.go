@@ -22,7 +22,7 @@ const (
 
 // Secret is a text that a form has made and that is shown once, on the page that the form leads to.
 type Secret struct {
-	// Of is the id of what the secret belongs to, Name what people call it.
+	// Of is the page that shows the secret, or what it belongs to; Name what people call that.
 	Of, Name string
 	Text     string
 }
@@ -54,12 +54,12 @@ func (s *Secrets) add(userID string, shown Secret, now time.Time) (id string) {
 	return id
 }
 
-// take returns the secret with a random name, and forgets it. It reports whether there is one for this user.
-func (s *Secrets) take(id, userID string, now time.Time) (Secret, bool) {
+// take returns the secret with a random name, and forgets it. It reports whether there is one of this for this user.
+func (s *Secrets) take(id, userID, of string, now time.Time) (Secret, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropExpired(now)
-	i := slices.IndexFunc(s.waiting, func(w waitingSecret) bool { return w.id == id && w.userID == userID })
+	i := slices.IndexFunc(s.waiting, func(w waitingSecret) bool { return w.id == id && w.userID == userID && w.secret.Of == of })
 	if i < 0 {
 		return Secret{}, false
 	}
@@ -79,14 +79,18 @@ func (k *Kit) ShowOnce(c *gin.Context, to string, s Secret) {
 	k.Redirect(c, to)
 }
 
-// TakeSecret returns the secret that the form before this page has made. A page that is loaded again has none.
-func (k *Kit) TakeSecret(c *gin.Context) (Secret, bool) {
+// TakeSecret returns the secret of something that the form before this page has made, or the zero value. A page that is loaded
+// again has none.
+func (k *Kit) TakeSecret(c *gin.Context, of string) (s Secret) {
 	id := cookie(c, onceCookie)
 	if id == "" || c.Request.Method != http.MethodGet {
-		return Secret{}, false
+		return s
 	}
-	k.setCookie(c, onceCookie, "", -1)
-	return k.cfg.Secrets.take(id, userOf(c), k.cfg.Now())
+	s, found := k.cfg.Secrets.take(id, userOf(c), of, k.cfg.Now())
+	if found {
+		k.setCookie(c, onceCookie, "", -1)
+	}
+	return s
 }
 
 // userOf returns the id of the caller; "" for one without an account.

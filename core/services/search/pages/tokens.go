@@ -151,9 +151,7 @@ func (p pages) token(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	if shown, ok := p.kit.TakeSecret(c); ok && shown.Of == t.ID {
-		t.Shown = shown
-	}
+	t.Shown = p.kit.TakeSecret(c, t.ID)
 	v := p.view(c, "")
 	v.Title = v.T("search.token.title", "ID", t.ID)
 	charts(v)

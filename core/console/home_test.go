@@ -23,6 +23,7 @@ func TestHome(t *testing.T) {
 	v.get("/system").says(t, "All well.", "1 service, 3 of 3 providers ready.")
 	long := s.submit("test.long")
 	v.get("/system").says(t, "Running now", "/system/jobs/"+long.ID)
+	v.post("/system/jobs/" + long.ID + "/cancel")
 	member := s.signedIn(s.member).get("/system")
 	for _, part := range []string{"/system/jobs", "Needs attention", "Start here"} {
 		if strings.Contains(member.body, part) {

@@ -58,8 +58,8 @@ func (f Form) describedBy(id, field string) string {
 	return ""
 }
 
-// unplaced reports whether the form was refused because of something else than the fields.
-func (f Form) unplaced(fields []string) bool {
+// hasGeneralError reports whether the form was refused because of something else than the fields.
+func (f Form) hasGeneralError(fields []string) bool {
 	if f.refused == nil {
 		return false
 	}

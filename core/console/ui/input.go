@@ -24,8 +24,8 @@ type Input struct {
 	Required  bool
 }
 
-// kind returns the type of the element.
-func (i Input) kind() string {
+// typeName returns the type of the element.
+func (i Input) typeName() string {
 	if i.Type == "" {
 		return "text"
 	}

@@ -58,7 +58,7 @@ func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, 
 	}
 }
 
-// still tells whether the pages are in use, and the caller is who the guard has let in, with the same role: a session may end
+// still reports whether the pages are in use, and the caller is who the guard has let in, with the same role: a session may end
 // while its streams go on.
 func (k *Kit) still(c *gin.Context) bool {
 	was := auth.From(c.Request.Context())

@@ -17,7 +17,7 @@ const masked = "******"
 
 // storedSettings are the settings as they are stored; secrets are sealed.
 type storedSettings struct {
-	// Events are the switches of events, by name. What is not there is on.
+	// Events holds the switches of events by name. An event that it lacks is on.
 	Events  map[string]bool `json:"events"`
 	Chat    storedChat      `json:"chat"`
 	Email   storedEmail     `json:"email"`

@@ -13,18 +13,18 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// decoder turns the bodies of one file into nodes and collects what it finds.
+// decoder decodes the blocks of one file into nodes and collects diagnostics.
 type decoder struct {
 	file  *File
 	src   *source
 	funcs map[string]function.Function
 	diags Diagnostics
-	// incomplete: the file has syntax errors, so what is missing may only have been lost.
+	// incomplete reports that the file has syntax errors, so that missing blocks and arguments are no errors.
 	incomplete bool
 }
 
-func (f *File) decoder() *decoder {
-	return &decoder{file: f, src: f.src, funcs: f.functions(), incomplete: f.incomplete}
+func (f *File) newDecoder() *decoder {
+	return &decoder{file: f, src: f.src, funcs: f.newFunctions(), incomplete: f.incomplete}
 }
 
 func (d *decoder) errorAt(r Range, summary, format string, args ...any) {
@@ -35,9 +35,9 @@ func (d *decoder) warnAt(r Range, summary, format string, args ...any) {
 	d.diags = append(d.diags, WarningAt(r, summary, fmt.Sprintf(format, args...))...)
 }
 
-// body decodes a block against its schema. Blocks named in extra are handed back as they are. A nil body is one that
-// is not written.
-func (d *decoder) body(body hcl.Body, def Range, s *schema.Schema, extra ...string) (*node, hcl.Blocks) {
+// decodeBody decodes a block against its schema and returns the blocks named in extra undecoded. A nil body stands for a
+// block that is not in the file.
+func (d *decoder) decodeBody(body hcl.Body, def Range, s *schema.Schema, extra ...string) (*node, hcl.Blocks) {
 	if s == nil {
 		s = &schema.Schema{}
 	}
@@ -45,17 +45,17 @@ func (d *decoder) body(body hcl.Body, def Range, s *schema.Schema, extra ...stri
 		body = hcl.EmptyBody()
 	}
 	content, found := body.Content(bodySchema(s, extra))
-	d.diags = append(d.diags, withNames(d.src.convert(found), s, extra)...)
+	d.diags = append(d.diags, withNames(d.src.convertDiagnostics(found), s, extra)...)
 	if content == nil {
 		content = &hcl.BodyContent{}
 	}
 	n := &node{schema: s, def: def}
 	for _, a := range s.Attributes {
-		n.values = append(n.values, d.attribute(a, content.Attributes[a.Name], def))
+		n.values = append(n.values, d.decodeAttribute(a, content.Attributes[a.Name], def))
 	}
 	byType := content.Blocks.ByType()
 	for _, b := range s.Blocks {
-		n.groups = append(n.groups, d.group(b, byType[b.Name], def))
+		n.groups = append(n.groups, d.decodeGroup(b, byType[b.Name], def))
 	}
 	var rest hcl.Blocks
 	for _, name := range extra {
@@ -64,7 +64,7 @@ func (d *decoder) body(body hcl.Body, def Range, s *schema.Schema, extra ...stri
 	return n, rest
 }
 
-// withNames adds what could be written to findings about unknown names for which the parser has no suggestion.
+// withNames adds the permitted names to findings about unknown names for which the parser has no suggestion.
 func withNames(ds Diagnostics, s *schema.Schema, extra []string) Diagnostics {
 	var attributes []string
 	for _, a := range s.Attributes {
@@ -111,23 +111,23 @@ func bodySchema(s *schema.Schema, extra []string) *hcl.BodySchema {
 	return out
 }
 
-func (d *decoder) group(b *schema.Block, blocks hcl.Blocks, parent Range) *group {
+func (d *decoder) decodeGroup(b *schema.Block, blocks hcl.Blocks, parent Range) *group {
 	g := &group{block: b}
 	if b.Nesting == schema.Single && len(blocks) > 1 {
-		d.duplicate(fmt.Sprintf("Duplicate block %q", b.Name), blocks)
+		d.reportDuplicates(fmt.Sprintf("Duplicate block %q", b.Name), blocks)
 		blocks = blocks[:1]
 	}
-	if len(blocks) == 0 && b.Nesting == schema.Single && d.overridden(b.Schema) {
-		n, _ := d.body(nil, Range{}, b.Schema)
+	if len(blocks) == 0 && b.Nesting == schema.Single && d.isSetByEnvironment(b.Schema) {
+		n, _ := d.decodeBody(nil, Range{}, b.Schema)
 		g.items = append(g.items, item{node: n})
 		return g
 	}
 	if len(blocks) == 0 && b.Required && !d.incomplete {
-		d.errorAt(parent, "Missing block", "Write a block %s { … } here.%s", b.Name, docOf(b.Doc))
+		d.errorAt(parent, "Missing block", "Write a block %s { … } here.%s", b.Name, docHint(b.Doc))
 	}
 	seen := map[string]Range{}
 	for _, block := range blocks {
-		label, def := "", d.src.at(block.DefRange)
+		label, def := "", d.src.rangeAt(block.DefRange)
 		if b.Nesting == schema.Map && len(block.Labels) == 1 {
 			label = block.Labels[0]
 			if first, ok := seen[label]; ok {
@@ -137,33 +137,33 @@ func (d *decoder) group(b *schema.Block, blocks hcl.Blocks, parent Range) *group
 			}
 			seen[label] = def
 		}
-		n, _ := d.body(block.Body, def, b.Schema)
+		n, _ := d.decodeBody(block.Body, def, b.Schema)
 		g.items = append(g.items, item{label: label, node: n})
 	}
 	return g
 }
 
-func (d *decoder) duplicate(summary string, blocks hcl.Blocks) {
-	first := d.src.at(blocks[0].DefRange)
+func (d *decoder) reportDuplicates(summary string, blocks hcl.Blocks) {
+	first := d.src.rangeAt(blocks[0].DefRange)
 	for _, b := range blocks[1:] {
-		d.errorAt(d.src.at(b.DefRange), summary, "It already stands at %s. Keep one of them.", first.Short())
+		d.errorAt(d.src.rangeAt(b.DefRange), summary, "It already stands at %s. Keep one of them.", first.Short())
 	}
 }
 
-// overridden reports whether the environment sets a value in a block that is not written.
-func (d *decoder) overridden(s *schema.Schema) bool {
+// isSetByEnvironment reports whether an environment variable sets any attribute of the schema or of its single blocks.
+func (d *decoder) isSetByEnvironment(s *schema.Schema) bool {
 	for _, a := range s.Attributes {
-		if _, ok := d.variable(a); ok {
+		if _, ok := d.lookupEnv(a); ok {
 			return true
 		}
 	}
 	return slices.ContainsFunc(s.Blocks, func(b *schema.Block) bool {
-		return b.Nesting == schema.Single && d.overridden(b.Schema)
+		return b.Nesting == schema.Single && d.isSetByEnvironment(b.Schema)
 	})
 }
 
-// variable returns the environment variable that overrides the attribute, if it is set and not empty.
-func (d *decoder) variable(a *schema.Attribute) (string, bool) {
+// lookupEnv returns the environment variable that overrides the attribute, if it is set and not empty.
+func (d *decoder) lookupEnv(a *schema.Attribute) (string, bool) {
 	if a.Env == "" {
 		return "", false
 	}
@@ -171,38 +171,38 @@ func (d *decoder) variable(a *schema.Attribute) (string, bool) {
 	return text, ok && text != ""
 }
 
-// attribute finds the value by precedence: environment, file, default.
-func (d *decoder) attribute(a *schema.Attribute, at *hcl.Attribute, def Range) *value {
+// decodeAttribute returns the value from the environment, else from the file, else the default.
+func (d *decoder) decodeAttribute(a *schema.Attribute, at *hcl.Attribute, def Range) *value {
 	v := &value{attr: a, sensitive: a.Sensitive, at: def}
 	if at != nil && !a.Sensitive {
-		d.src.show(at.Expr.Range())
+		d.src.allowShown(at.Expr.Range())
 	}
-	if text, ok := d.variable(a); ok {
+	if text, ok := d.lookupEnv(a); ok {
 		v.origin, v.at = "environment "+a.Env, Range{File: "environment " + a.Env}
-		d.fromEnvironment(v, text)
-		d.deprecated(v)
+		d.decodeEnv(v, text)
+		d.warnDeprecated(v)
 		return v
 	}
 	if at != nil {
-		v.expr, v.at = at.Expr, d.src.at(at.Expr.Range())
+		v.expr, v.at = at.Expr, d.src.rangeAt(at.Expr.Range())
 		v.origin = v.at.Short()
-		if d.evaluate(v) {
-			d.deprecated(v)
+		if d.evaluateExpression(v) {
+			d.warnDeprecated(v)
 			return v
 		}
 		v.expr, v.at = nil, def
 	}
-	d.absent(v)
+	d.setDefault(v)
 	return v
 }
 
-func (d *decoder) deprecated(v *value) {
+func (d *decoder) warnDeprecated(v *value) {
 	if v.attr.Deprecated != "" {
 		d.warnAt(v.at, fmt.Sprintf("%q is deprecated", v.attr.Name), "%s.", v.attr.Deprecated)
 	}
 }
 
-func (d *decoder) absent(v *value) {
+func (d *decoder) setDefault(v *value) {
 	a := v.attr
 	if a.Default != nil {
 		v.origin, v.data = "default", parseJSON(a.Default)
@@ -210,11 +210,11 @@ func (d *decoder) absent(v *value) {
 	}
 	v.origin = "not set"
 	if a.Required && !d.incomplete {
-		d.errorAt(v.at, "Missing argument", "Write %s = … in this block.%s%s", a.Name, docOf(a.Doc), envHint(a))
+		d.errorAt(v.at, "Missing argument", "Write %s = … in this block.%s%s", a.Name, docHint(a.Doc), envHint(a))
 	}
 }
 
-func docOf(doc string) string {
+func docHint(doc string) string {
 	if doc == "" {
 		return ""
 	}

@@ -92,14 +92,14 @@ func (ds Diagnostics) Sort() {
 // WriteText writes them for people, each with its source line, in which whatever may be secret is left out.
 func (ds Diagnostics) WriteText(w io.Writer, colour bool) error {
 	for _, d := range ds {
-		if _, err := io.WriteString(w, d.text(colour)); err != nil {
+		if _, err := io.WriteString(w, d.formatText(colour)); err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}
 	}
 	return nil
 }
 
-func (d Diagnostic) text(colour bool) string {
+func (d Diagnostic) formatText(colour bool) string {
 	var b strings.Builder
 	title, on, off := "Error", "\x1b[31m", "\x1b[0m"
 	if d.Severity == Warning {
@@ -114,11 +114,11 @@ func (d Diagnostic) text(colour bool) string {
 	}
 	if d.Line > 0 {
 		fmt.Fprintf(&b, "  on %s line %d", d.File, d.Line)
-		if in := d.src.context(d.Line); in != "" {
+		if in := d.src.enclosingBlock(d.Line); in != "" {
 			b.WriteString(", in " + in)
 		}
 		b.WriteString("\n")
-		if line := d.src.line(d.Line); line != "" {
+		if line := d.src.shownLine(d.Line); line != "" {
 			fmt.Fprintf(&b, "%4d: %s\n", d.Line, line)
 		}
 	}
@@ -129,8 +129,8 @@ func (d Diagnostic) text(colour bool) string {
 	return b.String()
 }
 
-// convert takes over the findings of the parser.
-func (s *source) convert(in hcl.Diagnostics) Diagnostics {
+// convertDiagnostics returns the parser's findings as Diagnostics.
+func (s *source) convertDiagnostics(in hcl.Diagnostics) Diagnostics {
 	var out Diagnostics
 	for i, h := range in {
 		if i > 0 && h.Summary == "Invalid multi-line string" && in[i-1].Summary == h.Summary {
@@ -141,7 +141,7 @@ func (s *source) convert(in hcl.Diagnostics) Diagnostics {
 			d.Severity = Warning
 		}
 		if h.Subject != nil {
-			d.Range = s.at(*h.Subject)
+			d.Range = s.rangeAt(*h.Subject)
 		}
 		switch h.Summary {
 		case "Invalid JSON keyword":

@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// fromEnvironment reads the text of an environment variable.
-func (d *decoder) fromEnvironment(v *value, text string) {
+// decodeEnv sets v from the text of its environment variable.
+func (d *decoder) decodeEnv(v *value, text string) {
 	switch v.attr.Type {
 	case schema.StringList:
 		out := []string{}
@@ -26,24 +26,24 @@ func (d *decoder) fromEnvironment(v *value, text string) {
 			}
 		}
 	case schema.StringMap:
-		v.data = d.envMap(v, text)
+		v.data = d.decodeEnvMap(v, text)
 	default:
-		d.envScalar(v, text)
+		d.decodeEnvScalar(v, text)
 	}
 }
 
 func (d *decoder) checkEnvText(v *value, text string) bool {
 	if v.attr.Ref != "" {
 		kind, name, ok := strings.Cut(text, ".")
-		return d.resolve(v, v.at, kind, name, ok) != ""
+		return d.resolveReference(v, v.at, kind, name, ok) != ""
 	}
-	return d.enum(v, text, v.at) != nil
+	return d.checkEnum(v, text, v.at) != nil
 }
 
-func (d *decoder) envScalar(v *value, text string) {
+func (d *decoder) decodeEnvScalar(v *value, text string) {
 	converted, err := convert.Convert(cty.StringVal(strings.ToValidUTF8(text, "?")), ctyType(v.attr.Type))
 	if err != nil {
-		d.wrongType(v, err)
+		d.reportWrongType(v, err)
 		return
 	}
 	if v.attr.Ref == "" || d.checkEnvText(v, text) {
@@ -51,7 +51,7 @@ func (d *decoder) envScalar(v *value, text string) {
 	}
 }
 
-func (d *decoder) envMap(v *value, text string) any {
+func (d *decoder) decodeEnvMap(v *value, text string) any {
 	out := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {
 		key, member, ok := strings.Cut(part, "=")

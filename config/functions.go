@@ -19,23 +19,23 @@ import (
 // maxFile is the largest file that is read: plugin.hcl itself, or one that file and secret_file name.
 const maxFile = 1 << 20
 
-// sensitiveMark travels with values that secret_file has read.
+// sensitiveMark marks values that secret_file has read.
 type sensitiveMark struct{}
 
-// functions returns what values may call.
-func (f *File) functions() map[string]function.Function {
+// newFunctions returns the functions that expressions may call, by name.
+func (f *File) newFunctions() map[string]function.Function {
 	return map[string]function.Function{
-		"env":         f.envFunction(),
-		"file":        f.fileFunction(false),
-		"secret_file": f.fileFunction(true),
-		"format":      formatFunction(),
+		"env":         f.newEnvFunction(),
+		"file":        f.newFileFunction(false),
+		"secret_file": f.newFileFunction(true),
+		"format":      newFormatFunction(),
 		"join":        stdlib.JoinFunc,
 		"lower":       stdlib.LowerFunc,
 		"trimspace":   stdlib.TrimSpaceFunc,
 	}
 }
 
-func (f *File) envFunction() function.Function {
+func (f *File) newEnvFunction() function.Function {
 	return function.New(&function.Spec{
 		Description: "Returns an environment variable.",
 		Params:      []function.Parameter{{Name: "name", Type: cty.String}},
@@ -57,7 +57,7 @@ func (f *File) envFunction() function.Function {
 	})
 }
 
-func (f *File) fileFunction(secret bool) function.Function {
+func (f *File) newFileFunction(secret bool) function.Function {
 	return function.New(&function.Spec{
 		Description: "Returns the text of a file.",
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
@@ -79,8 +79,8 @@ func (f *File) fileFunction(secret bool) function.Function {
 // wideVerb is a verb of format that asks for a thousand characters or more.
 var wideVerb = regexp.MustCompile(`%[^a-zA-Z%]*[0-9]{4}`)
 
-// formatFunction is the usual format, without results that are large for their width alone.
-func formatFunction() function.Function {
+// newFormatFunction returns the standard format function, which refuses widths of more than three digits.
+func newFormatFunction() function.Function {
 	return function.New(&function.Spec{
 		Description: "Fills values into a text.",
 		Params:      stdlib.FormatFunc.Params(),
@@ -96,7 +96,7 @@ func formatFunction() function.Function {
 }
 
 func (f *File) readText(path string) (string, error) {
-	data, err := f.opts.ReadFile(f.resolve(path))
+	data, err := f.opts.ReadFile(f.resolvePath(path))
 	if err != nil {
 		return "", fmt.Errorf("read %q: %w", path, bareError(err))
 	}
@@ -109,15 +109,15 @@ func (f *File) readText(path string) (string, error) {
 	return string(data), nil
 }
 
-// resolve makes a path of the file absolute.
-func (f *File) resolve(path string) string {
+// resolvePath returns the path, relative to the directory of the file, as an absolute one.
+func (f *File) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(f.Dir, path)
 }
 
-// bareError drops the path that the operating system's errors repeat.
+// bareError returns the cause of a fs.PathError, without the path.
 func bareError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -125,7 +125,7 @@ func bareError(err error) error {
 	return err
 }
 
-// readFile reads at most one byte more than maxFile, so that the caller sees when there is too much.
+// readFile reads at most maxFile+1 bytes, so that the caller can tell a file that is too large.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

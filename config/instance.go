@@ -35,7 +35,7 @@ type Instance struct {
 	Concurrency int
 	// Isolate asks for a process of the instance's own.
 	Isolate bool
-	// Required: if the instance cannot be built, the host does not start. True unless written otherwise.
+	// Required reports whether the host refuses to start when the instance cannot be built. The default is true.
 	Required bool
 
 	args      *node
@@ -89,45 +89,45 @@ func (d *decoder) schemaOf(v any) *schema.Schema {
 	return s
 }
 
-func (d *decoder) defaults(blocks hcl.Blocks) *node {
-	b := d.single("defaults", blocks, d.schemaOf(defaultArgs{}))
+func (d *decoder) decodeDefaults(blocks hcl.Blocks) *node {
+	b := d.decodeSingleton("defaults", blocks, d.schemaOf(defaultArgs{}))
 	d.checkArgs(b.node)
 	return b.node
 }
 
-func (d *decoder) instances(blocks hcl.Blocks, defaults *node) {
+func (d *decoder) decodeInstances(blocks hcl.Blocks, defaults *node) {
 	args := d.schemaOf(instanceArgs{})
 	for _, block := range blocks {
 		if !slices.Contains(d.file.opts.Kinds, block.Type) {
 			continue
 		}
-		i := &Instance{Kind: block.Type, Plugin: block.Labels[0], Name: block.Labels[1], Range: d.src.at(block.DefRange)}
+		i := &Instance{Kind: block.Type, Plugin: block.Labels[0], Name: block.Labels[1], Range: d.src.rangeAt(block.DefRange)}
 		var configs hcl.Blocks
-		i.args, configs = d.body(block.Body, i.Range, args, "config")
+		i.args, configs = d.decodeBody(block.Body, i.Range, args, "config")
 		i.configDef = i.Range
 		if len(configs) > 0 {
-			i.config, i.configDef = configs[0].Body, d.src.at(configs[0].DefRange)
-			d.duplicate("Duplicate config block", configs)
+			i.config, i.configDef = configs[0].Body, d.src.rangeAt(configs[0].DefRange)
+			d.reportDuplicates("Duplicate config block", configs)
 		}
 		d.checkArgs(i.args)
-		d.inherit(i.args, defaults)
-		i.apply()
-		if d.header(i, block) {
+		d.inheritDefaults(i.args, defaults)
+		i.setArguments()
+		if d.checkHeader(i, block) {
 			d.file.Instances = append(d.file.Instances, i)
-			d.file.record(i.Ref(), i.args)
+			d.file.recordOrigins(i.Ref(), i.args)
 		}
 	}
 }
 
-// header checks names; it reports whether the instance can be referred to.
-func (d *decoder) header(i *Instance, block *hcl.Block) bool {
+// checkHeader checks the labels of an instance and reports whether references can name it.
+func (d *decoder) checkHeader(i *Instance, block *hcl.Block) bool {
 	d.checkPlugin(i, block)
 	if !validName(i.Name) {
-		d.errorAt(d.label(block, 1), "Invalid name", "Begin with a lower-case letter, and write at most 32 of a-z, 0-9, _ and -.")
+		d.errorAt(d.labelRange(block, 1), "Invalid name", "Begin with a lower-case letter, and write at most 32 of a-z, 0-9, _ and -.")
 		return false
 	}
-	if first := d.file.instance(i.Kind, i.Name); first != nil {
-		d.errorAt(d.label(block, 1), "Duplicate "+i.Kind+" instance",
+	if first := d.file.findInstance(i.Kind, i.Name); first != nil {
+		d.errorAt(d.labelRange(block, 1), "Duplicate "+i.Kind+" instance",
 			"%s %q already stands at %s. Give each instance of a kind a name of its own.", i.Kind, i.Name, first.Range.Short())
 		return false
 	}
@@ -136,7 +136,7 @@ func (d *decoder) header(i *Instance, block *hcl.Block) bool {
 
 func (d *decoder) checkPlugin(i *Instance, block *hcl.Block) {
 	if !validName(i.Plugin) {
-		d.errorAt(d.label(block, 0), "Invalid name", "Begin with a lower-case letter, and write at most 32 of a-z, 0-9, _ and -.")
+		d.errorAt(d.labelRange(block, 0), "Invalid name", "Begin with a lower-case letter, and write at most 32 of a-z, 0-9, _ and -.")
 		return
 	}
 	if d.file.opts.Builtins == nil || d.incomplete || d.file.Plugin(i.Plugin) != nil {
@@ -149,19 +149,19 @@ func (d *decoder) checkPlugin(i *Instance, block *hcl.Block) {
 	for _, p := range d.file.Plugins {
 		known = append(known, p.Name)
 	}
-	d.errorAt(d.label(block, 0), "Unknown plugin", "No plugin %q of the kind %s is known. %s A plugin of your own needs a block plugin %q with its path.",
+	d.errorAt(d.labelRange(block, 0), "Unknown plugin", "No plugin %q of the kind %s is known. %s A plugin of your own needs a block plugin %q with its path.",
 		i.Plugin, i.Kind, didYouMean(i.Plugin, known, ""), i.Plugin)
 }
 
 // checkArgs checks the range of timeout and concurrency; what is wrong is taken out.
 func (d *decoder) checkArgs(n *node) {
-	if v := n.value("timeout"); v != nil && v.data != nil {
+	if v := n.findValue("timeout"); v != nil && v.data != nil {
 		if t := durationOf(v); t <= 0 || t > maxTimeout {
 			d.errorAt(v.at, "Invalid duration", `"timeout" must be above 0 and at most 24h. Write for example "90s".`)
 			v.data = nil
 		}
 	}
-	if v := n.value("concurrency"); v != nil && v.data != nil {
+	if v := n.findValue("concurrency"); v != nil && v.data != nil {
 		if c := intOf(v); c < 1 || c > maxConcurrency {
 			d.errorAt(v.at, "Value not permitted", `"concurrency" must be a number from 1 to %d.`, maxConcurrency)
 			v.data = nil
@@ -169,14 +169,14 @@ func (d *decoder) checkArgs(n *node) {
 	}
 }
 
-// inherit fills what the instance does not say from the block defaults, else from the built-in defaults.
-func (d *decoder) inherit(args, defaults *node) {
+// inheritDefaults sets missing arguments from the block defaults, else from the built-in defaults.
+func (d *decoder) inheritDefaults(args, defaults *node) {
 	builtin := map[string]any{
 		"timeout":     d.file.opts.DefaultTimeout.String(),
 		"concurrency": json.Number(strconv.Itoa(d.file.opts.DefaultConcurrency)),
 	}
 	for name, data := range builtin {
-		v, common := args.value(name), defaults.value(name)
+		v, common := args.findValue(name), defaults.findValue(name)
 		switch {
 		case v == nil || v.data != nil:
 		case common != nil && common.data != nil:
@@ -187,10 +187,10 @@ func (d *decoder) inherit(args, defaults *node) {
 	}
 }
 
-func (i *Instance) apply() {
-	i.Timeout, i.Concurrency = durationOf(i.args.value("timeout")), intOf(i.args.value("concurrency"))
-	i.Isolate, _ = i.args.value("isolate").data.(bool)
-	i.Required, _ = i.args.value("required").data.(bool)
+func (i *Instance) setArguments() {
+	i.Timeout, i.Concurrency = durationOf(i.args.findValue("timeout")), intOf(i.args.findValue("concurrency"))
+	i.Isolate, _ = i.args.findValue("isolate").data.(bool)
+	i.Required, _ = i.args.findValue("required").data.(bool)
 }
 
 func durationOf(v *value) time.Duration {
@@ -215,11 +215,11 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 func validName(name string) bool { return namePattern.MatchString(name) }
 
-// Secrets returns the sensitive strings of the config block, for whoever keeps them out of logs. There are none before
-// DecodeInstance was called.
+// Secrets returns the sensitive strings of the config block, which must not be logged. It returns nil before
+// DecodeInstance.
 func (i *Instance) Secrets() []string {
 	if n := i.decoded.Load(); n != nil {
-		return n.secrets()
+		return n.sensitiveStrings()
 	}
 	return nil
 }
@@ -228,15 +228,15 @@ func (i *Instance) Secrets() []string {
 // it: an object with a member for every attribute and block. The JSON is nil if there are errors. It may be called
 // for several instances at once, and again for the same one while others read the file.
 func (f *File) DecodeInstance(i *Instance, s *schema.Schema) ([]byte, Diagnostics) {
-	d := f.decoder()
-	decoded, _ := d.body(i.config, i.configDef, s)
+	d := f.newDecoder()
+	decoded, _ := d.decodeBody(i.config, i.configDef, s)
 	i.decoded.Store(decoded)
-	f.record(i.Ref()+".config", decoded)
+	f.recordOrigins(i.Ref()+".config", decoded)
 	d.diags.Sort()
 	if d.diags.HasErrors() {
 		return nil, d.diags
 	}
-	data, err := decoded.encode()
+	data, err := decoded.encodeJSON()
 	if err != nil {
 		return nil, append(d.diags, ErrorAt(i.configDef, "Block cannot be encoded", fmt.Sprintf("encode %s: %v", i.Ref(), err))...)
 	}

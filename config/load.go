@@ -20,7 +20,7 @@ import (
 // Env looks an environment variable up, like os.LookupEnv.
 type Env func(name string) (string, bool)
 
-// Options tell what may stand in the file.
+// Options are the kinds, services and schemas that a file may use, and its defaults.
 type Options struct {
 	// Kinds are the block types of instances, such as "search".
 	Kinds []string
@@ -89,11 +89,11 @@ func Load(path string, env Env, opts Options) (*File, Diagnostics) {
 		return nil, ErrorAt(Range{File: path}, "Directory not found", err.Error())
 	}
 	f.Dir = dir
-	data, diags := f.read()
+	data, diags := f.readConfiguration()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	diags = f.parse(data)
+	diags = f.parseConfiguration(data)
 	if f.src.file == nil || f.src.file.Body == nil {
 		return nil, diags
 	}
@@ -102,7 +102,7 @@ func Load(path string, env Env, opts Options) (*File, Diagnostics) {
 	return f, diags
 }
 
-func (f *File) read() ([]byte, Diagnostics) {
+func (f *File) readConfiguration() ([]byte, Diagnostics) {
 	data, err := f.opts.ReadFile(f.Path)
 	at := Range{File: f.Path}
 	switch {
@@ -116,7 +116,7 @@ func (f *File) read() ([]byte, Diagnostics) {
 	return data, nil
 }
 
-func (f *File) parse(data []byte) Diagnostics {
+func (f *File) parseConfiguration(data []byte) Diagnostics {
 	f.src = &source{name: f.Path, bytes: data, json: strings.HasSuffix(f.Path, ".json"), labelled: map[string]bool{}}
 	for _, h := range f.rootSchema().Blocks {
 		f.src.labelled[h.Type] = true
@@ -127,12 +127,12 @@ func (f *File) parse(data []byte) Diagnostics {
 	} else {
 		f.src.file, found = hclsyntax.ParseConfig(data, f.Path, hcl.InitialPos)
 	}
-	if number, ok := f.src.hugeNumber(); ok {
+	if number, ok := f.src.findHugeNumber(); ok {
 		f.src.file = nil
-		return append(f.src.convert(found), ErrorAt(number, "Number too large", "An exponent is at most ±999.")...)
+		return append(f.src.convertDiagnostics(found), ErrorAt(number, "Number too large", "An exponent is at most ±999.")...)
 	}
 	f.incomplete, f.src.broken = found.HasErrors(), found.HasErrors()
-	return f.src.convert(found)
+	return f.src.convertDiagnostics(found)
 }
 
 func (f *File) rootSchema() *hcl.BodySchema {
@@ -149,19 +149,19 @@ func (f *File) rootSchema() *hcl.BodySchema {
 }
 
 func (f *File) decodeAll() Diagnostics {
-	d := f.decoder()
+	d := f.newDecoder()
 	content, found := f.src.file.Body.Content(f.rootSchema())
-	d.diags = append(d.diags, f.src.convert(found)...)
+	d.diags = append(d.diags, f.src.convertDiagnostics(found)...)
 	if content == nil {
 		return d.diags
 	}
 	blocks := content.Blocks.ByType()
-	d.plugins(blocks["plugin"])
-	d.instances(content.Blocks, d.defaults(blocks["defaults"]))
-	f.core = d.single("core", blocks["core"], f.opts.Core)
-	f.supervisor = d.single("supervisor", blocks["supervisor"], f.opts.Supervisor)
-	f.storage = d.storage(blocks["storage"])
-	d.services(blocks["service"])
+	d.decodePlugins(blocks["plugin"])
+	d.decodeInstances(content.Blocks, d.decodeDefaults(blocks["defaults"]))
+	f.core = d.decodeSingleton("core", blocks["core"], f.opts.Core)
+	f.supervisor = d.decodeSingleton("supervisor", blocks["supervisor"], f.opts.Supervisor)
+	f.storage = d.decodeStorage(blocks["storage"])
+	d.decodeServices(blocks["service"])
 	return d.diags
 }
 
@@ -174,8 +174,8 @@ func (f *File) Origins() map[string]string {
 	return maps.Clone(f.origins)
 }
 
-func (f *File) record(prefix string, n *node) {
+func (f *File) recordOrigins(prefix string, n *node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n.walk(nil, func(p schema.Path, v *value) { f.origins[prefix+"."+p.String()] = v.origin })
+	n.walkValues(nil, func(p schema.Path, v *value) { f.origins[prefix+"."+p.String()] = v.origin })
 }

@@ -20,46 +20,47 @@ func (f *File) Locate(i *Instance, ds schema.Diagnostics) Diagnostics {
 	if decoded == nil {
 		def = i.Range
 	}
-	return f.locate(decoded, def, i.Plugin, ds)
+	return f.locateFindings(decoded, def, i.Plugin, ds)
 }
 
-// locate serves plugins and, with an empty plugin name, the host's own blocks.
-func (f *File) locate(n *node, def Range, plugin string, ds schema.Diagnostics) Diagnostics {
+// locateFindings returns the findings with their places and without the node's secrets. The plugin is named in each
+// summary; it is empty for the host's own blocks.
+func (f *File) locateFindings(n *node, def Range, plugin string, ds schema.Diagnostics) Diagnostics {
 	var out Diagnostics
 	var secrets []string
 	if n != nil {
-		secrets = n.secrets()
+		secrets = n.sensitiveStrings()
 		slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	}
 	for _, d := range ds {
-		at, origin := f.find(n, def, d.Path)
+		at, origin := f.findRange(n, def, d.Path)
 		summary := d.Summary
 		if len(d.Path) > 0 {
 			summary = d.Path.String() + ": " + summary
 		}
 		if plugin != "" {
-			summary = verdict(d.Severity, plugin) + ": " + summary
+			summary = findingPrefix(d.Severity, plugin) + ": " + summary
 		}
 		detail := d.Detail
 		if origin != "" {
 			detail = strings.TrimSpace(detail + " The value comes from: " + origin + ".")
 		}
 		out = append(out, Diagnostic{
-			Severity: d.Severity, Summary: redact(summary, secrets), Detail: redact(detail, secrets), Range: at,
+			Severity: d.Severity, Summary: maskSecrets(summary, secrets), Detail: maskSecrets(detail, secrets), Range: at,
 		})
 	}
 	out.Sort()
 	return out
 }
 
-func verdict(s Severity, plugin string) string {
+func findingPrefix(s Severity, plugin string) string {
 	if s == Warning {
 		return fmt.Sprintf("Warning from plugin %q", plugin)
 	}
 	return fmt.Sprintf("Rejected by plugin %q", plugin)
 }
 
-func redact(text string, secrets []string) string {
+func maskSecrets(text string, secrets []string) string {
 	for _, s := range secrets {
 		if s != "" {
 			text = strings.ReplaceAll(text, s, schema.Redacted)
@@ -68,23 +69,23 @@ func redact(text string, secrets []string) string {
 	return text
 }
 
-// find returns the place of the value at the path, else that of the nearest thing around it. Origin is set if the
-// value does not stand in the file.
-func (f *File) find(n *node, def Range, path schema.Path) (at Range, origin string) {
+// findRange returns the place of the value at the path, else that of the nearest enclosing value or block. The origin is
+// set if the value is not in the file.
+func (f *File) findRange(n *node, def Range, path schema.Path) (at Range, origin string) {
 	at = def
 	for n != nil && len(path) > 0 {
 		if n.def.Line > 0 {
 			at = n.def
 		}
 		step, rest := path[0], path[1:]
-		if v := n.value(step.Name); v != nil {
-			return f.findValue(v, at, rest)
+		if v := n.findValue(step.Name); v != nil {
+			return f.findValueRange(v, at, rest)
 		}
-		g := n.group(step.Name)
+		g := n.findGroup(step.Name)
 		if g == nil {
 			return at, ""
 		}
-		n, path = g.enter(rest)
+		n, path = g.stepInto(rest)
 	}
 	if n != nil && n.def.Line > 0 {
 		at = n.def
@@ -92,18 +93,18 @@ func (f *File) find(n *node, def Range, path schema.Path) (at Range, origin stri
 	return at, ""
 }
 
-func (f *File) findValue(v *value, block Range, rest schema.Path) (Range, string) {
+func (f *File) findValueRange(v *value, block Range, rest schema.Path) (Range, string) {
 	if v.expr == nil {
 		return block, v.origin
 	}
 	if len(rest) > 0 {
-		return f.locateStep(v, rest[0]), ""
+		return f.stepRange(v, rest[0]), ""
 	}
 	return v.at, ""
 }
 
-// enter follows a path into one block of the group; the node is nil if there is no such block.
-func (g *group) enter(path schema.Path) (*node, schema.Path) {
+// stepInto returns the block of the group that the path names, and the rest of the path. The node is nil if there is none.
+func (g *group) stepInto(path schema.Path) (*node, schema.Path) {
 	if g.block.Nesting == schema.Single {
 		if len(g.items) == 0 {
 			return nil, nil
@@ -124,15 +125,15 @@ func (g *group) enter(path schema.Path) (*node, schema.Path) {
 	return nil, nil
 }
 
-// locateStep returns the place of an element or a member of the value's expression, else that of the expression.
-func (f *File) locateStep(v *value, step schema.Step) Range {
+// stepRange returns the place of an element or member within the value's expression, else that of the whole expression.
+func (f *File) stepRange(v *value, step schema.Step) Range {
 	if v.expr == nil {
 		return v.at
 	}
 	if step.Kind == schema.StepIndex {
 		list, found := hcl.ExprList(v.expr)
 		if !found.HasErrors() && step.Index >= 0 && step.Index < len(list) {
-			return f.src.at(list[step.Index].Range())
+			return f.src.rangeAt(list[step.Index].Range())
 		}
 		return v.at
 	}
@@ -143,7 +144,7 @@ func (f *File) locateStep(v *value, step schema.Step) Range {
 	for _, p := range pairs {
 		key, found := p.Key.Value(nil)
 		if !found.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == step.Name {
-			return f.src.at(p.Value.Range())
+			return f.src.rangeAt(p.Value.Range())
 		}
 	}
 	return v.at

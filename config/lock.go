@@ -49,31 +49,31 @@ func LoadLock(path string) (*Lock, Diagnostics) {
 	if len(data) > maxFile {
 		return lock, ErrorAt(Range{File: path}, "Lock file too large", "It may have at most 1 MiB.")
 	}
-	ds := lock.parse(path, data)
+	ds := lock.parseLock(path, data)
 	ds.Sort()
 	return lock, ds
 }
 
-func (l *Lock) parse(path string, data []byte) Diagnostics {
+func (l *Lock) parseLock(path string, data []byte) Diagnostics {
 	parsed, found := hclsyntax.ParseConfig(data, path, hcl.InitialPos)
 	src := &source{name: path, bytes: data, file: parsed, broken: found.HasErrors(), labelled: map[string]bool{"plugin": true}}
 	f := &File{Path: path, src: src, env: func(string) (string, bool) { return "", false }, origins: map[string]string{}}
-	d := &decoder{file: f, src: src, diags: src.convert(found)}
+	d := &decoder{file: f, src: src, diags: src.convertDiagnostics(found)}
 	if parsed == nil {
 		return d.diags
 	}
 	content, found := parsed.Body.Content(&hcl.BodySchema{
 		Blocks: []hcl.BlockHeaderSchema{{Type: "plugin", LabelNames: []string{"name"}}},
 	})
-	d.diags = append(d.diags, src.convert(found)...)
+	d.diags = append(d.diags, src.convertDiagnostics(found)...)
 	s := d.schemaOf(LockEntry{})
 	for _, block := range content.Blocks {
 		name := block.Labels[0]
 		if _, ok := l.Plugins[name]; ok {
-			d.errorAt(d.label(block, 0), "Duplicate plugin", "Remove this block, or run patchbay plugin lock.")
+			d.errorAt(d.labelRange(block, 0), "Duplicate plugin", "Remove this block, or run patchbay plugin lock.")
 			continue
 		}
-		b := d.block("plugin", name, block, s)
+		b := d.decodeBlock("plugin", name, block, s)
 		var e LockEntry
 		d.diags = append(d.diags, b.Decode(&e)...)
 		d.checkDigests(b, "digests", e.Digests)
@@ -86,7 +86,7 @@ func (l *Lock) parse(path string, data []byte) Diagnostics {
 func (d *decoder) checkDigests(b *Block, name string, digests map[string]string) {
 	for _, key := range sortedKeys(digests) {
 		if !digestPattern.MatchString(digests[key]) {
-			d.errorAt(d.elementAt(b.node.value(name), cty.StringVal(key)), "Invalid digest",
+			d.errorAt(d.elementRange(b.node.findValue(name), cty.StringVal(key)), "Invalid digest",
 				"A digest is sha256: and 64 hexadecimal digits. Run patchbay plugin lock.")
 		}
 	}
@@ -107,14 +107,14 @@ func (l *Lock) Pins(name, platform string) bool {
 	return e.Digests[platform] != ""
 }
 
-// Write replaces the lock file at once: after a crash either the old or the new one is there. The order is stable.
+// Write replaces the lock file atomically. Plugins and digests are sorted by name.
 func (l *Lock) Write(path string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".plugin.lock-*")
 	if err != nil {
 		return fmt.Errorf("create lock file: %w", err)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.Write(l.encode())
+	_, err = tmp.Write(l.encodeLock())
 	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
@@ -124,7 +124,7 @@ func (l *Lock) Write(path string) error {
 	return nil
 }
 
-func (l *Lock) encode() []byte {
+func (l *Lock) encodeLock() []byte {
 	file := hclwrite.NewEmptyFile()
 	for _, name := range sortedKeys(l.Plugins) {
 		e := l.Plugins[name]

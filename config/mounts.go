@@ -17,13 +17,13 @@ type Mount struct {
 	Range Range
 }
 
-// reservedPaths belong to the core on every host, with everything below them.
+// reservedPaths returns the paths that are the core's on every host, as are all paths below them.
 func reservedPaths() []string {
 	return []string{"/system", "/assets", "/manifest.webmanifest", "/sw.js", "/.well-known"}
 }
 
-// CheckMounts refuses base URLs that are malformed, that two services share, or that lie within what is reserved for
-// the core. A service may lie below the path of another one.
+// CheckMounts reports base URLs that are malformed, reserved for the core, or used by two services. The path of one
+// service may be below that of another.
 func CheckMounts(mounts []Mount) Diagnostics {
 	var ds Diagnostics
 	taken := map[string]Mount{}
@@ -33,7 +33,7 @@ func CheckMounts(mounts []Mount) Diagnostics {
 			ds = append(ds, ErrorAt(m.Range, "Invalid base_url", "base_url "+err.Error()+`. Write for example "/`+m.Service+`".`)...)
 			continue
 		}
-		if r := reservedFor(path); r != "" {
+		if r := reservedPath(path); r != "" {
 			ds = append(ds, ErrorAt(m.Range, "Reserved path", fmt.Sprintf("%s belongs to the core. Write for example %q.", r, "/"+m.Service))...)
 			continue
 		}
@@ -49,7 +49,7 @@ func CheckMounts(mounts []Mount) Diagnostics {
 	return ds
 }
 
-func reservedFor(path string) string {
+func reservedPath(path string) string {
 	for _, r := range reservedPaths() {
 		if path == r || strings.HasPrefix(path, r+"/") {
 			return r

@@ -8,7 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// node is a decoded block: for each attribute and block of its schema what was found.
+// node is a decoded block, with a value or group for each attribute and block of its schema.
 type node struct {
 	schema *schema.Schema
 	// def is the block's header; its Line is 0 if the block is not written.
@@ -17,10 +17,10 @@ type node struct {
 	groups []*group
 }
 
-// value is what one attribute has come to.
+// value is the decoded value of one attribute, with its origin.
 type value struct {
 	attr *schema.Attribute
-	// data is what encoding/json makes the value's JSON of; nil if there is no value.
+	// data is the value as encoding/json takes it, nil if there is none.
 	data      any
 	sensitive bool
 	origin    string
@@ -41,7 +41,7 @@ type item struct {
 	node  *node
 }
 
-func (n *node) value(name string) *value {
+func (n *node) findValue(name string) *value {
 	for _, v := range n.values {
 		if v.attr.Name == name {
 			return v
@@ -50,7 +50,7 @@ func (n *node) value(name string) *value {
 	return nil
 }
 
-func (n *node) group(name string) *group {
+func (n *node) findGroup(name string) *group {
 	for _, g := range n.groups {
 		if g.block.Name == name {
 			return g
@@ -59,55 +59,55 @@ func (n *node) group(name string) *group {
 	return nil
 }
 
-// encode returns the JSON that schema.Decode reads. Members are sorted, so equal configurations have equal bytes.
-func (n *node) encode() ([]byte, error) { return json.Marshal(n.object()) }
+// encodeJSON returns the JSON that schema.Decode reads. Members are sorted, so that equal configurations give equal bytes.
+func (n *node) encodeJSON() ([]byte, error) { return json.Marshal(n.asObject()) }
 
-func (n *node) object() map[string]any {
+func (n *node) asObject() map[string]any {
 	out := map[string]any{}
 	for _, v := range n.values {
 		out[v.attr.Name] = v.data
 	}
 	for _, g := range n.groups {
-		out[g.block.Name] = g.data()
+		out[g.block.Name] = g.encodeValue()
 	}
 	return out
 }
 
-func (g *group) data() any {
+func (g *group) encodeValue() any {
 	switch g.block.Nesting {
 	case schema.List:
 		list := make([]any, len(g.items))
 		for i, it := range g.items {
-			list[i] = it.node.object()
+			list[i] = it.node.asObject()
 		}
 		return list
 	case schema.Map:
 		m := make(map[string]any, len(g.items))
 		for _, it := range g.items {
-			m[it.label] = it.node.object()
+			m[it.label] = it.node.asObject()
 		}
 		return m
 	}
 	if len(g.items) == 0 {
 		return nil
 	}
-	return g.items[0].node.object()
+	return g.items[0].node.asObject()
 }
 
-// walk calls visit for every value, with its path from this block.
-func (n *node) walk(path schema.Path, visit func(schema.Path, *value)) {
+// walkValues calls visit for every value of the block and of the blocks in it, with its path appended to path.
+func (n *node) walkValues(path schema.Path, visit func(schema.Path, *value)) {
 	for _, v := range n.values {
 		visit(path.Attr(v.attr.Name), v)
 	}
 	for _, g := range n.groups {
 		for i, it := range g.items {
-			it.node.walk(g.path(path, i), visit)
+			it.node.walkValues(g.itemPath(path, i), visit)
 		}
 	}
 }
 
-// path leads to the i-th block of the group.
-func (g *group) path(parent schema.Path, i int) schema.Path {
+// itemPath returns the path of the i-th block of the group.
+func (g *group) itemPath(parent schema.Path, i int) schema.Path {
 	p := parent.Attr(g.block.Name)
 	switch g.block.Nesting {
 	case schema.List:
@@ -118,18 +118,18 @@ func (g *group) path(parent schema.Path, i int) schema.Path {
 	return p
 }
 
-// secrets collects the sensitive strings below the block.
-func (n *node) secrets() []string {
+// sensitiveStrings returns the sensitive strings of the block and of the blocks in it.
+func (n *node) sensitiveStrings() []string {
 	var out []string
-	n.walk(nil, func(_ schema.Path, v *value) {
+	n.walkValues(nil, func(_ schema.Path, v *value) {
 		if v.sensitive {
-			out = append(out, stringsIn(v.data)...)
+			out = append(out, collectStrings(v.data)...)
 		}
 	})
 	return out
 }
 
-func stringsIn(data any) []string {
+func collectStrings(data any) []string {
 	switch data := data.(type) {
 	case string:
 		return []string{data}

@@ -55,25 +55,25 @@ func (f *File) Plugin(name string) *Plugin {
 	return nil
 }
 
-func (d *decoder) plugins(blocks hcl.Blocks) {
+func (d *decoder) decodePlugins(blocks hcl.Blocks) {
 	s := d.schemaOf(pluginArgs{})
 	for _, block := range blocks {
 		name := block.Labels[0]
 		if !validName(name) {
-			d.errorAt(d.label(block, 0), "Invalid name", "Begin with a lower-case letter, and write at most 32 of a-z, 0-9, _ and -.")
+			d.errorAt(d.labelRange(block, 0), "Invalid name", "Begin with a lower-case letter, and write at most 32 of a-z, 0-9, _ and -.")
 			continue
 		}
 		if first := d.file.Plugin(name); first != nil {
-			d.errorAt(d.label(block, 0), "Duplicate plugin", "plugin %q already stands at %s. Keep one of them.", name, first.Range.Short())
+			d.errorAt(d.labelRange(block, 0), "Duplicate plugin", "plugin %q already stands at %s. Keep one of them.", name, first.Range.Short())
 			continue
 		}
-		d.file.Plugins = append(d.file.Plugins, d.plugin(block, s))
+		d.file.Plugins = append(d.file.Plugins, d.decodePlugin(block, s))
 	}
 }
 
-func (d *decoder) plugin(block *hcl.Block, s *schema.Schema) *Plugin {
+func (d *decoder) decodePlugin(block *hcl.Block, s *schema.Schema) *Plugin {
 	before := len(d.diags)
-	b := d.block("plugin", block.Labels[0], block, s)
+	b := d.decodeBlock("plugin", block.Labels[0], block, s)
 	p := &Plugin{Name: b.Name, Range: b.Range, node: b.node}
 	var args pluginArgs
 	if d.diags[before:].HasErrors() {
@@ -85,7 +85,7 @@ func (d *decoder) plugin(block *hcl.Block, s *schema.Schema) *Plugin {
 		d.errorAt(b.RangeOf(schema.At("start_timeout")), "Invalid duration", `"start_timeout" must be from %s to %s. Write for example "30s".`, minStartTimeout, maxStartTimeout)
 	}
 	if args.Path != "" {
-		p.Path = d.file.resolve(args.Path)
+		p.Path = d.file.resolvePath(args.Path)
 	}
 	for i, name := range args.Env {
 		if !validVariable(name) {

@@ -35,8 +35,8 @@ func (r Range) Short() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(r.File), r.Line)
 }
 
-// at converts a range of the parser.
-func (s *source) at(r hcl.Range) Range {
+// rangeAt returns the parser's range as a Range.
+func (s *source) rangeAt(r hcl.Range) Range {
 	if r.Filename == "" {
 		r.Filename = s.name
 	}

@@ -19,20 +19,20 @@ import (
 func (f *File) Show(w io.Writer) error {
 	p := &printer{}
 	for _, b := range []*Block{f.core, f.storage} {
-		p.block(b)
+		p.printBlock(b)
 	}
 	for _, plugin := range f.Plugins {
-		p.open(blockTitle("plugin", []string{plugin.Name}))
-		p.node(plugin.node)
-		p.close()
+		p.openBlock(blockTitle("plugin", []string{plugin.Name}))
+		p.printNode(plugin.node)
+		p.closeBlock()
 	}
 	for _, i := range f.Instances {
-		p.instance(i)
+		p.printInstance(i)
 	}
 	for _, b := range f.services {
-		p.block(b)
+		p.printBlock(b)
 	}
-	p.block(f.supervisor)
+	p.printBlock(f.supervisor)
 	if _, err := w.Write(p.out.Bytes()); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
@@ -45,26 +45,26 @@ type printer struct {
 	depth int
 }
 
-func (p *printer) line(format string, args ...any) {
+func (p *printer) printLine(format string, args ...any) {
 	p.out.WriteString(strings.Repeat("  ", p.depth))
 	fmt.Fprintf(&p.out, format, args...)
 	p.out.WriteByte('\n')
 }
 
-func (p *printer) open(title string) {
+func (p *printer) openBlock(title string) {
 	if p.depth == 0 && p.out.Len() > 0 {
 		p.out.WriteByte('\n')
 	}
-	p.line("%s {", title)
+	p.printLine("%s {", title)
 	p.depth++
 }
 
-func (p *printer) close() {
+func (p *printer) closeBlock() {
 	p.depth--
-	p.line("}")
+	p.printLine("}")
 }
 
-func (p *printer) block(b *Block) {
+func (p *printer) printBlock(b *Block) {
 	if b == nil || !b.Declared && len(b.node.values) == 0 {
 		return
 	}
@@ -72,28 +72,28 @@ func (p *printer) block(b *Block) {
 	if b.Name != "" {
 		labels = []string{b.Name}
 	}
-	p.open(blockTitle(b.Type, labels))
-	p.node(b.node)
-	p.close()
+	p.openBlock(blockTitle(b.Type, labels))
+	p.printNode(b.node)
+	p.closeBlock()
 }
 
-func (p *printer) instance(i *Instance) {
-	p.open(blockTitle(i.Kind, []string{i.Plugin, i.Name}))
-	p.node(i.args)
+func (p *printer) printInstance(i *Instance) {
+	p.openBlock(blockTitle(i.Kind, []string{i.Plugin, i.Name}))
+	p.printNode(i.args)
 	switch {
 	case i.decoded.Load() != nil:
-		p.open("config")
-		p.node(i.decoded.Load())
-		p.close()
+		p.openBlock("config")
+		p.printNode(i.decoded.Load())
+		p.closeBlock()
 	case i.config != nil:
-		p.line("# config: not shown, the plugin has not told its schema")
+		p.printLine("# config: not shown, the plugin has not told its schema")
 	}
-	p.close()
+	p.closeBlock()
 }
 
-func (p *printer) node(n *node) {
+func (p *printer) printNode(n *node) {
 	for _, v := range n.values {
-		p.line("%s = %s # %s", v.attr.Name, v.text(), v.origin)
+		p.printLine("%s = %s # %s", v.attr.Name, v.formatHCL(), v.origin)
 	}
 	for _, g := range n.groups {
 		for _, it := range g.items {
@@ -101,39 +101,39 @@ func (p *printer) node(n *node) {
 			if g.block.Nesting == schema.Map {
 				labels = []string{it.label}
 			}
-			p.open(blockTitle(g.block.Name, labels))
-			p.node(it.node)
-			p.close()
+			p.openBlock(blockTitle(g.block.Name, labels))
+			p.printNode(it.node)
+			p.closeBlock()
 		}
 	}
 }
 
-// text writes the value as HCL on one line.
-func (v *value) text() string {
+// formatHCL returns the value as HCL on one line, masked if it is sensitive.
+func (v *value) formatHCL() string {
 	switch {
 	case v.data == nil:
 		return "null"
 	case v.sensitive:
 		return fmt.Sprintf("%q", schema.Redacted)
 	case v.attr.Ref != "":
-		return refText(v.data)
+		return formatReferences(v.data)
 	}
 	data, err := json.Marshal(v.data)
 	if err != nil {
 		return "null"
 	}
-	return hclText(data)
+	return formatJSON(data)
 }
 
-func refText(data any) string {
+func formatReferences(data any) string {
 	if list, ok := data.([]string); ok {
 		return "[" + strings.Join(list, ", ") + "]"
 	}
 	return fmt.Sprint(data)
 }
 
-// hclText writes JSON as HCL.
-func hclText(data []byte) string {
+// formatJSON returns JSON as HCL on one line.
+func formatJSON(data []byte) string {
 	t, err := ctyjson.ImpliedType(data)
 	if err != nil {
 		return "null"
@@ -147,9 +147,9 @@ func hclText(data []byte) string {
 	}
 	var members []string
 	for key, member := range val.Elements() {
-		members = append(members, hclString(key)+" = "+hclString(member))
+		members = append(members, formatValue(key)+" = "+formatValue(member))
 	}
 	return "{ " + strings.Join(members, ", ") + " }"
 }
 
-func hclString(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()) }
+func formatValue(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()) }

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// hidden stands in a shown source line for what may be secret.
+// hidden replaces in a shown source line what may be secret.
 const hidden = "…"
 
 // maxShown is how many runes of a source line are shown.
@@ -22,7 +22,7 @@ type source struct {
 	bytes []byte
 	file  *hcl.File
 	json  bool
-	// broken: the file has syntax errors, so nobody can tell for sure where a value begins and ends.
+	// broken reports that the file has syntax errors, so that the bounds of values are unknown.
 	broken bool
 	// labelled are the block types whose labels are names and thus no secrets.
 	labelled map[string]bool
@@ -33,15 +33,15 @@ type source struct {
 	mu sync.Mutex
 }
 
-// show allows the value at the range to appear in source lines.
-func (s *source) show(r hcl.Range) {
+// allowShown marks the value at the range as one that source lines may show.
+func (s *source) allowShown(r hcl.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.public = append(s.public, r)
 }
 
-// line returns a source line with whatever may be secret left out, or nothing if there is no such line.
-func (s *source) line(number int) string {
+// shownLine returns a source line without anything that may be secret, or "" if there is no such line.
+func (s *source) shownLine(number int) string {
 	if s == nil || s.json || number < 1 {
 		return ""
 	}
@@ -57,9 +57,9 @@ func (s *source) line(number int) string {
 	}
 	text := string(lines[number-1])
 	if s.broken {
-		text = s.outline(text)
+		text = s.outlineLine(text)
 	} else {
-		text = s.mask(start, start+len(text))
+		text = s.maskLine(start, start+len(text))
 	}
 	runes := []rune(strings.TrimRight(strings.ToValidUTF8(text, "?"), " \r\n\t"))
 	if len(runes) > maxShown {
@@ -73,8 +73,8 @@ var (
 	header     = regexp.MustCompile(`^\s*([a-z][a-z0-9_]*)( +"[a-z][a-z0-9_-]*")* *\{?`)
 )
 
-// outline returns the beginning of a line that is certainly no value: a name before an equals sign, or a block header.
-func (s *source) outline(text string) string {
+// outlineLine returns the part of a line that cannot be a value: the name before an equals sign, or a block header.
+func (s *source) outlineLine(text string) string {
 	shown := assignment.FindString(text)
 	if m := header.FindStringSubmatch(text); shown == "" && m != nil && s.labelled[m[1]] {
 		shown = m[0]
@@ -85,7 +85,7 @@ func (s *source) outline(text string) string {
 	return strings.TrimRight(shown, " ") + " " + hidden
 }
 
-func (s *source) lex() {
+func (s *source) lexTokens() {
 	if s.tokens == nil {
 		s.tokens, _ = hclsyntax.LexConfig(s.bytes, s.name, hcl.InitialPos)
 	}
@@ -96,23 +96,23 @@ var (
 	hugeInJSON   = regexp.MustCompile(`\$\{[^}]*[0-9][eE][+-]?0*[1-9][0-9]{3}`)
 )
 
-// hugeNumber finds a number whose mere evaluation as text would take minutes.
-func (s *source) hugeNumber() (Range, bool) {
+// findHugeNumber returns the place of a number with an exponent so large that converting it to text takes minutes.
+func (s *source) findHugeNumber() (Range, bool) {
 	if s.json {
 		return Range{File: s.name}, hugeInJSON.Match(s.bytes)
 	}
-	s.lex()
+	s.lexTokens()
 	for _, t := range s.tokens {
 		if t.Type == hclsyntax.TokenNumberLit && hugeExponent.Match(t.Bytes) {
-			return s.at(t.Range), true
+			return s.rangeAt(t.Range), true
 		}
 	}
 	return Range{}, false
 }
 
-// mask copies the bytes from start to end without comments, literals and values that are not public.
-func (s *source) mask(start, end int) string {
-	s.lex()
+// maskLine returns the bytes from start to end without comments and without literals and values that are not public.
+func (s *source) maskLine(start, end int) string {
+	s.lexTokens()
 	var b strings.Builder
 	at := start
 	for i, t := range s.tokens {
@@ -186,8 +186,8 @@ func (s *source) isLabel(i int) bool {
 	return false
 }
 
-// context names the top-level block around a place, such as search "local" "docs".
-func (s *source) context(line int) string {
+// enclosingBlock returns the header of the top-level block around a line, such as search "local" "docs".
+func (s *source) enclosingBlock(line int) string {
 	if s == nil || s.file == nil || s.json {
 		return ""
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// suggestion returns the candidate that is most like what was written, or nothing if none is like it.
-func suggestion(given string, candidates []string) string {
+// nearestCandidate returns the candidate within an edit distance of 2 that is closest to given, or "".
+func nearestCandidate(given string, candidates []string) string {
 	best, distance := "", 3
 	for _, c := range candidates {
 		if n := levenshtein.Distance(given, c, nil); n < distance {
@@ -18,9 +18,9 @@ func suggestion(given string, candidates []string) string {
 	return best
 }
 
-// didYouMean writes the hint behind a sentence: the nearest candidate, else all of them.
+// didYouMean returns a hint that names the nearest candidate, else all of them, else none.
 func didYouMean(given string, candidates []string, none string) string {
-	if best := suggestion(given, candidates); best != "" {
+	if best := nearestCandidate(given, candidates); best != "" {
 		return "Did you mean " + best + "?"
 	}
 	if len(candidates) == 0 {

@@ -32,20 +32,20 @@ func ctyType(t schema.Type) cty.Type {
 	return cty.String
 }
 
-// evaluate reads the value's expression. It reports false if the value is null, and so counts as absent; after an
-// error it reports true, with no data.
-func (d *decoder) evaluate(v *value) bool {
+// evaluateExpression sets v.data from the value's expression. It returns false if the result is null, which counts as
+// absent. After an error it returns true and leaves v.data nil.
+func (d *decoder) evaluateExpression(v *value) bool {
 	if v.attr.Ref != "" {
-		return d.reference(v)
+		return d.evaluateReference(v)
 	}
 	if vars := v.expr.Variables(); len(vars) > 0 {
-		d.errorAt(d.src.at(vars[0].SourceRange()), "A name cannot stand here",
+		d.errorAt(d.src.rangeAt(vars[0].SourceRange()), "A name cannot stand here",
 			"%q takes %s. Write text in double quotes.", v.attr.Name, v.attr.Type)
 		return true
 	}
 	val, found := v.expr.Value(&hcl.EvalContext{Functions: d.funcs})
 	if found.HasErrors() {
-		d.diags = append(d.diags, d.src.convert(found)...)
+		d.diags = append(d.diags, d.src.convertDiagnostics(found)...)
 		return true
 	}
 	val, marks := val.UnmarkDeep()
@@ -62,14 +62,14 @@ func (d *decoder) evaluate(v *value) bool {
 	d.warnLiteral(v)
 	converted, err := convert.Convert(val, ctyType(v.attr.Type))
 	if err != nil || !converted.IsWhollyKnown() {
-		d.wrongType(v, err)
+		d.reportWrongType(v, err)
 		return true
 	}
 	v.data = d.goValue(v, converted)
 	return true
 }
 
-// warnLiteral warns of a secret that stands in the file itself.
+// warnLiteral adds a warning if a sensitive value is written in the file itself.
 func (d *decoder) warnLiteral(v *value) {
 	if !v.attr.Sensitive {
 		return
@@ -81,38 +81,38 @@ func (d *decoder) warnLiteral(v *value) {
 	d.warnAt(v.at, "A secret stands in the file", `Use env("NAME") or secret_file("path") for %q.`, v.attr.Name)
 }
 
-func (d *decoder) wrongType(v *value, err error) {
+func (d *decoder) reportWrongType(v *value, err error) {
 	at := v.at
 	if e, ok := errors.AsType[cty.PathError](err); ok && len(e.Path) > 0 {
 		if step, ok := e.Path[0].(cty.IndexStep); ok {
-			at = d.elementAt(v, step.Key)
+			at = d.elementRange(v, step.Key)
 		}
 	}
 	if v.attr.Type == schema.Duration {
-		d.invalidDuration(v)
+		d.reportInvalidDuration(v)
 		return
 	}
 	d.errorAt(at, "Wrong type", "%q must be %s.", v.attr.Name, v.attr.Type)
 }
 
-func (d *decoder) invalidDuration(v *value) {
+func (d *decoder) reportInvalidDuration(v *value) {
 	d.errorAt(v.at, "Invalid duration",
 		`%q must be a number with a unit (ms, s, m, h). Write for example "90s" or "1h30m".`, v.attr.Name)
 }
 
-// elementAt returns the place of one element of a list or map expression.
-func (d *decoder) elementAt(v *value, key cty.Value) Range {
+// elementRange returns the place of one element of a list or map expression.
+func (d *decoder) elementRange(v *value, key cty.Value) Range {
 	switch key.Type() {
 	case cty.Number:
 		i, _ := key.AsBigFloat().Int64()
-		return d.file.locateStep(v, schema.Step{Kind: schema.StepIndex, Index: int(i)})
+		return d.file.stepRange(v, schema.Step{Kind: schema.StepIndex, Index: int(i)})
 	case cty.String:
-		return d.file.locateStep(v, schema.Step{Kind: schema.StepKey, Name: key.AsString()})
+		return d.file.stepRange(v, schema.Step{Kind: schema.StepKey, Name: key.AsString()})
 	}
 	return v.at
 }
 
-// goValue returns what encoding/json writes as the value, or nil after an error.
+// goValue returns the value as encoding/json takes it, or nil after an error.
 func (d *decoder) goValue(v *value, val cty.Value) any {
 	switch v.attr.Type {
 	case schema.Bool:
@@ -120,15 +120,15 @@ func (d *decoder) goValue(v *value, val cty.Value) any {
 	case schema.Number:
 		return json.Number(val.AsBigFloat().Text('g', -1))
 	case schema.Integer:
-		return d.integer(v, val.AsBigFloat())
+		return d.checkInteger(v, val.AsBigFloat())
 	case schema.StringList:
-		return d.stringList(v, val)
+		return d.decodeStringList(v, val)
 	case schema.StringMap:
-		return d.stringMap(v, val)
+		return d.decodeStringMap(v, val)
 	case schema.Duration:
-		return d.duration(v, val.AsString())
+		return d.checkDuration(v, val.AsString())
 	}
-	return d.enum(v, val.AsString(), v.at)
+	return d.checkEnum(v, val.AsString(), v.at)
 }
 
 // hasHugeNumber reports whether the value holds a number that would take long to write in decimal.
@@ -148,7 +148,7 @@ func hasHugeNumber(val cty.Value) bool {
 // maxExponent is that of 1e999, in base 2.
 const maxExponent = 3320
 
-func (d *decoder) integer(v *value, n *big.Float) any {
+func (d *decoder) checkInteger(v *value, n *big.Float) any {
 	if i, accuracy := n.Int64(); accuracy == big.Exact {
 		return json.Number(strconv.FormatInt(i, 10))
 	}
@@ -156,15 +156,15 @@ func (d *decoder) integer(v *value, n *big.Float) any {
 	return nil
 }
 
-func (d *decoder) duration(v *value, text string) any {
+func (d *decoder) checkDuration(v *value, text string) any {
 	if _, err := time.ParseDuration(text); err != nil {
-		d.invalidDuration(v)
+		d.reportInvalidDuration(v)
 		return nil
 	}
 	return text
 }
 
-func (d *decoder) enum(v *value, text string, at Range) any {
+func (d *decoder) checkEnum(v *value, text string, at Range) any {
 	if len(v.attr.Enum) == 0 || slices.Contains(v.attr.Enum, text) {
 		return text
 	}
@@ -172,14 +172,14 @@ func (d *decoder) enum(v *value, text string, at Range) any {
 	return nil
 }
 
-func (d *decoder) stringList(v *value, val cty.Value) any {
+func (d *decoder) decodeStringList(v *value, val cty.Value) any {
 	out := []string{}
 	for key, e := range val.Elements() {
 		if e.IsNull() {
-			d.errorAt(d.elementAt(v, key), "Wrong type", "An element of %q must not be null.", v.attr.Name)
+			d.errorAt(d.elementRange(v, key), "Wrong type", "An element of %q must not be null.", v.attr.Name)
 			return nil
 		}
-		if d.enum(v, e.AsString(), d.elementAt(v, key)) == nil {
+		if d.checkEnum(v, e.AsString(), d.elementRange(v, key)) == nil {
 			return nil
 		}
 		out = append(out, e.AsString())
@@ -187,11 +187,11 @@ func (d *decoder) stringList(v *value, val cty.Value) any {
 	return out
 }
 
-func (d *decoder) stringMap(v *value, val cty.Value) any {
+func (d *decoder) decodeStringMap(v *value, val cty.Value) any {
 	out := map[string]string{}
 	for key, e := range val.Elements() {
 		if e.IsNull() {
-			d.errorAt(d.elementAt(v, key), "Wrong type", "A member of %q must not be null.", v.attr.Name)
+			d.errorAt(d.elementRange(v, key), "Wrong type", "A member of %q must not be null.", v.attr.Name)
 			return nil
 		}
 		out[key.AsString()] = e.AsString()

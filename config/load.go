@@ -117,7 +117,7 @@ func (f *File) readConfiguration() ([]byte, Diagnostics) {
 }
 
 func (f *File) parseConfiguration(data []byte) Diagnostics {
-	f.src = &source{name: f.Path, bytes: data, json: strings.HasSuffix(f.Path, ".json"), labelled: map[string]bool{}}
+	f.src = &source{name: f.Path, bytes: data, json: isJSON(f.Path), labelled: map[string]bool{}}
 	for _, h := range f.rootSchema().Blocks {
 		f.src.labelled[h.Type] = true
 	}
@@ -134,6 +134,9 @@ func (f *File) parseConfiguration(data []byte) Diagnostics {
 	f.incomplete, f.src.broken = found.HasErrors(), found.HasErrors()
 	return f.src.convertDiagnostics(found)
 }
+
+// isJSON reports whether a file is read as HCL's JSON syntax.
+func isJSON(path string) bool { return strings.HasSuffix(path, ".json") }
 
 func (f *File) rootSchema() *hcl.BodySchema {
 	s := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{

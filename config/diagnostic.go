@@ -29,6 +29,9 @@ type Diagnostic struct {
 	Summary string
 	// Detail tells what to write instead; it may be empty.
 	Detail string
+	// Setting is the attribute of the block that it is about, as a plugin or a service names it, such as limits.day; "" if it is not
+	// known by name.
+	Setting string
 	Range
 }
 

@@ -131,9 +131,9 @@ func writeHunk(out *strings.Builder, old, next *source, lines []diffLine) {
 	for _, l := range lines {
 		text := ""
 		if l.sign == '-' {
-			text = old.shownLine(l.old)
+			text = old.shownLineWithComment(l.old)
 		} else {
-			text = next.shownLine(l.new)
+			text = next.shownLineWithComment(l.new)
 		}
 		fmt.Fprintf(out, "%c%s\n", l.sign, text)
 	}
@@ -142,12 +142,12 @@ func writeHunk(out *strings.Builder, old, next *source, lines []diffLine) {
 // quotedInComment finds a value that a comment holds.
 var quotedInComment = regexp.MustCompile(`(=\s*)"[^"]*"`)
 
-// shownLine returns a source line with its comment, and whatever may be secret left out.
-func (s *source) shownLine(number int) string {
-	shown := s.line(number)
+// shownLineWithComment returns a source line with its comment, and whatever may be secret left out.
+func (s *source) shownLineWithComment(number int) string {
+	shown := s.shownLine(number)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lex()
+	s.lexTokens()
 	for _, t := range s.tokens {
 		if t.Type != hclsyntax.TokenComment || number < t.Range.Start.Line || number > t.Range.End.Line {
 			continue

@@ -10,6 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 )
 
+// IsName reports whether an instance may have a name.
+func IsName(name string) bool { return validName(name) }
+
 // AddInstance adds the block of an instance, after the last one of its kind, else before the first service.
 func (d *Draft) AddInstance(kind, plugin, name string, settings []Setting) error {
 	if !validName(plugin) || !validName(name) {

@@ -40,6 +40,8 @@ type Options struct {
 	DefaultConcurrency int
 	// ReadFile reads plugin.hcl and what file and secret_file name. Nil reads the disk, at most 1 MiB.
 	ReadFile func(path string) ([]byte, error)
+	// Overlay holds texts that are read in place of the files of those absolute paths: what a file would be.
+	Overlay map[string][]byte
 }
 
 func (o Options) withDefaults() Options {
@@ -51,6 +53,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ReadFile == nil {
 		o.ReadFile = readFile
+	}
+	if len(o.Overlay) > 0 {
+		o.ReadFile = overlaid(o.Overlay, o.ReadFile)
 	}
 	return o
 }

@@ -46,7 +46,7 @@ func (f *File) locateFindings(n *node, def Range, plugin string, ds schema.Diagn
 			detail = strings.TrimSpace(detail + " The value comes from: " + origin + ".")
 		}
 		out = append(out, Diagnostic{
-			Severity: d.Severity, Summary: maskSecrets(summary, secrets), Detail: maskSecrets(detail, secrets), Range: at,
+			Severity: d.Severity, Summary: maskSecrets(summary, secrets), Detail: maskSecrets(detail, secrets), Setting: d.Path.String(), Range: at,
 		})
 	}
 	out.Sort()

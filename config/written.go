@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -27,7 +28,7 @@ func (f *File) Written(i *Instance) map[string]Written {
 	if decoded == nil {
 		return out
 	}
-	decoded.walk(nil, func(p schema.Path, v *value) {
+	decoded.walkValues(nil, func(p schema.Path, v *value) {
 		if v.expr == nil {
 			return
 		}
@@ -77,17 +78,17 @@ func (f *File) sourceText(e hcl.Expression) string {
 func (f *File) showReferences() {
 	show := func(_ schema.Path, v *value) {
 		if v.expr != nil && isCallWithName(v.expr) {
-			f.src.show(v.expr.Range())
+			f.src.allowShown(v.expr.Range())
 		}
 	}
 	for _, b := range append([]*Block{f.core, f.supervisor, f.storage}, f.services...) {
 		if b != nil {
-			b.node.walk(nil, show)
+			b.node.walkValues(nil, show)
 		}
 	}
 	for _, i := range f.Instances {
 		if decoded := i.decoded.Load(); decoded != nil {
-			decoded.walk(nil, show)
+			decoded.walkValues(nil, show)
 		}
 	}
 }
@@ -99,11 +100,14 @@ func (f *File) SettingAt(i *Instance, d Diagnostic) (name string) {
 	if decoded == nil || d.Line == 0 {
 		return ""
 	}
-	decoded.walk(nil, func(p schema.Path, v *value) {
-		if v.expr != nil && f.src.at(v.expr.Range()).holds(d.Range) {
+	decoded.walkValues(nil, func(p schema.Path, v *value) {
+		if v.expr != nil && f.src.rangeAt(v.expr.Range()).holds(d.Range) {
 			name = p.String()
 		}
 	})
+	if name == "" && d.Setting != "" && f.isAbout(i, d) {
+		name, _, _ = strings.Cut(d.Setting, "[")
+	}
 	return name
 }
 
@@ -114,14 +118,14 @@ func (r Range) holds(other Range) bool {
 	return afterStart && beforeEnd
 }
 
-// IsAbout reports whether a finding is within the block of an instance.
-func (f *File) IsAbout(i *Instance, d Diagnostic) bool {
+// isAbout reports whether a finding is within the block of an instance.
+func (f *File) isAbout(i *Instance, d Diagnostic) bool {
 	body, ok := f.src.file.Body.(*hclsyntax.Body)
 	if !ok || d.Line == 0 {
 		return false
 	}
 	block := findBlock(body, blockName{i.Kind, []string{i.Plugin, i.Name}})
-	return block != nil && f.src.at(block.Range()).holds(d.Range)
+	return block != nil && f.src.rangeAt(block.Range()).holds(d.Range)
 }
 
 // Reference is an attribute of a service that names instances.
@@ -137,7 +141,7 @@ type Reference struct {
 func (b *Block) ReferenceAttributes() (out []Reference) {
 	for _, v := range b.node.values {
 		if a := v.attr; a.Ref != "" {
-			refs := slices.DeleteFunc(slices.Clone(stringsIn(v.data)), func(ref string) bool { return ref == "" })
+			refs := slices.DeleteFunc(slices.Clone(collectStrings(v.data)), func(ref string) bool { return ref == "" })
 			out = append(out, Reference{Attribute: a.Name, Kind: a.Ref, Doc: a.Doc, IsList: a.Type == schema.StringList, Required: a.Required, Refs: refs})
 		}
 	}

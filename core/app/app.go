@@ -84,6 +84,8 @@ type App struct {
 
 	outcome reloadOutcome
 	absent  absences
+	changes changes
+	plugins pluginList
 	// res is the resolver of the settings in use.
 	res *settings.Resolver
 

@@ -32,9 +32,10 @@ func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
 	if err != nil {
 		return nil, err
 	}
+	providers := newProviders(a, set.File)
 	return console.New(console.Config{
 		Users: a.users, Access: set.Access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: newProviders(a, set.File), Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
+		Providers: providers, Configurator: providers, Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
 		Warnings: func() []string { return a.warningIDs(set) }, Current: func() bool { return a.inUse.Load() == set },
 	})
 }
@@ -125,10 +126,6 @@ type providers struct {
 	file *config.File
 	// shown are the instances' blocks in effect, by their first line; the file does not change once it is in use.
 	shown func() map[string]string
-
-	mu        sync.Mutex
-	available []console.Plugin
-	listed    time.Time
 }
 
 // newProviders returns what the console sees of the plugins in file.

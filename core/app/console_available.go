@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/admin"
@@ -14,22 +16,50 @@ import (
 // listFor is how long the list of available plugins is kept: to make it, each plugin is started for a moment.
 const listFor = 10 * time.Minute
 
-// Available implements console.Providers.
-func (p *providers) Available(ctx context.Context) ([]console.Plugin, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.available != nil && time.Since(p.listed) < listFor {
-		return p.available, nil
+// pluginList is what the available plugins say of themselves, kept for a while.
+type pluginList struct {
+	mu     sync.Mutex
+	found  []admin.PluginInfo
+	of     string
+	listed time.Time
+}
+
+// listPlugins returns what the available plugins say of themselves.
+func (p *providers) listPlugins(ctx context.Context) ([]admin.PluginInfo, error) {
+	l := &p.app.plugins
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := p.declaredPlugins()
+	if l.found != nil && l.of == of && time.Since(l.listed) < listFor {
+		return l.found, nil
 	}
 	found, err := admin.ListPlugins(ctx, p.app.cfg.configSource())
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Conflict, "The configuration cannot be read at the moment: run \"patchbay config check\".")
 	}
+	l.found, l.of, l.listed = found, of, time.Now()
+	return found, nil
+}
+
+// declaredPlugins returns a text that differs after the plugin blocks have changed.
+func (p *providers) declaredPlugins() string {
+	var b strings.Builder
+	for _, d := range p.file.Plugins {
+		fmt.Fprintf(&b, "%s %s %q %v;", d.Name, d.Path, d.Args, d.MTLS)
+	}
+	return b.String()
+}
+
+// Available implements console.Providers.
+func (p *providers) Available(ctx context.Context) ([]console.Plugin, error) {
+	found, err := p.listPlugins(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]console.Plugin, len(found))
 	for i := range found {
 		out[i] = describeAvailable(&found[i])
 	}
-	p.available, p.listed = out, time.Now()
 	return out, nil
 }
 
@@ -61,7 +91,11 @@ func settingsOf(s *pluginv1.Schema, prefix string) (out []console.Setting) {
 		out = append(out, set)
 	}
 	for _, b := range s.GetBlocks() {
-		out = append(out, settingsOf(b.GetSchema(), prefix+b.GetName()+".")...)
+		inner := settingsOf(b.GetSchema(), prefix+b.GetName()+".")
+		for i := range inner {
+			inner[i].Repeated = inner[i].Repeated || b.GetNesting() != pluginv1.Nesting_NESTING_SINGLE
+		}
+		out = append(out, inner...)
 	}
 	return out
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Queue     *queue.Queue
 	Bus       *event.Bus
 	Providers Providers
+	// Configurator changes plugin.hcl; nil leaves its pages out.
+	Configurator Configurator
 	// Services are the services that are switched on.
 	Services []Service
 	Sections []ui.Section

@@ -58,6 +58,8 @@ type Setting struct {
 	Name, Type, Default, Doc string
 	Enum                     []string
 	Required, Secret         bool
+	// Repeated reports whether it stands in a block that may be there several times.
+	Repeated bool
 }
 
 // Health is what a check of an instance found.

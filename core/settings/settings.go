@@ -35,6 +35,7 @@ type Core struct {
 	AllowedGroup   string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members are let in. User or group is enough."`
 	ProxySecret    schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"What the proxy that signs people in must send in X-Patchbay-Proxy-Secret, at least 16 characters, or its identity headers do not count. Unset: none."`
 	Anonymous      bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer, from anywhere, until there is an allowlist. For development only."`
+	ConsoleWrites  bool          `patchbay:"console_writes,default=true,env=SVC_CONSOLE_WRITES" doc:"Whether administrators may change plugin.hcl in the console."`
 	LogLevel       string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
 	LogFormat      string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
 	Drain          time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`
@@ -59,7 +60,7 @@ type postgresStorage struct {
 func (s Source) fileOptions(builtins map[string][]string) (opts config.Options, err error) {
 	opts = config.Options{
 		Services: map[string]*schema.Schema{}, Storage: map[string]*schema.Schema{}, DefaultStorage: string(store.SQLite),
-		Builtins: builtins, DefaultTimeout: 3 * time.Minute, Kinds: kinds.Names(),
+		Builtins: builtins, DefaultTimeout: 3 * time.Minute, Kinds: kinds.Names(), Overlay: s.Overlay,
 	}
 	derive := func(block any) *schema.Schema {
 		made, failure := schema.Of(block)

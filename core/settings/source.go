@@ -16,6 +16,8 @@ type Source struct {
 	Env config.Env
 	// Services are those whose blocks may stand in it.
 	Services []module.Definition
+	// Overlay holds texts that are read in place of the files of those absolute paths.
+	Overlay map[string][]byte
 }
 
 // Read reads the configuration without asking any plugin. With errors in the diagnostics the settings are incomplete, or nil.

@@ -5,7 +5,6 @@ package account
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -15,7 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Config is what the routes need.
@@ -103,17 +101,6 @@ func wholly[I, O any](h func(context.Context, *I) (*O, error)) func(context.Cont
 		return h(ctx, in)
 	}
 }
-
-// text writes a time; nil for none.
-func text(millis int64) *string {
-	if millis == 0 {
-		return nil
-	}
-	t := moment(millis)
-	return &t
-}
-
-func moment(millis int64) string { return store.FormatTime(time.UnixMilli(millis)) }
 
 // ID is the path parameter of one thing.
 type ID struct {

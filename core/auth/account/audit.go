@@ -17,7 +17,7 @@ import (
 // Event is a line of the audit.
 type Event struct {
 	ID         string   `json:"id"`
-	At         string   `json:"at" format:"date-time"`
+	At         api.Time `json:"at"`
 	Action     string   `json:"action" example:"api_key.create"`
 	Result     string   `json:"result" enum:"ok,refused,failed,started" doc:"started: under way, or the core ended before its end."`
 	ActorID    *string  `json:"actorId" doc:"Null for one who is not, or not known to be, a user."`
@@ -33,7 +33,7 @@ type Event struct {
 
 func eventOf(e *auth.Event) Event {
 	return Event{
-		e.ID, moment(e.At), e.Action, e.Result, some(e.ActorID), e.ActorName, e.Via, e.Address, some(e.TargetID), e.TargetName, some(e.UserID), e.Detail, some(e.RequestID),
+		e.ID, api.TimeOfMillis(e.At), e.Action, e.Result, some(e.ActorID), e.ActorName, e.Via, e.Address, some(e.TargetID), e.TargetName, some(e.UserID), e.Detail, some(e.RequestID),
 	}
 }
 
@@ -134,7 +134,7 @@ var eventColumns = []string{"id", "at", "action", "result", "actorId", "actorNam
 func writeEvents(file *httpd.RowFile, rows []auth.Event) error {
 	for i := range rows {
 		e := &rows[i]
-		cells := []string{e.ID, moment(e.At), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address, e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
+		cells := []string{e.ID, api.TimeOfMillis(e.At).String(), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address, e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
 		if err := file.Write(eventOf(e), cells); err != nil {
 			return err
 		}

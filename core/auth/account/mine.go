@@ -11,16 +11,16 @@ import (
 
 // KeySummary is an API key of the caller, for services whose members are in snake case.
 type KeySummary struct {
-	ID         string  `json:"id"`
-	Name       string  `json:"name"`
-	APIKey     *string `json:"api_key" doc:"The full key, only after a sign-in with a passkey. It is sensitive."`
-	MaskedKey  string  `json:"masked_key" doc:"The first 12 and the last 4 characters."`
-	CreatedAt  string  `json:"created_at" format:"date-time"`
-	LastUsedAt *string `json:"last_used_at" format:"date-time"`
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	APIKey     *string   `json:"api_key" doc:"The full key, only after a sign-in with a passkey. It is sensitive."`
+	MaskedKey  string    `json:"masked_key" doc:"The first 12 and the last 4 characters."`
+	CreatedAt  api.Time  `json:"created_at"`
+	LastUsedAt *api.Time `json:"last_used_at" nullable:"true"`
 }
 
 func summaryOf(k auth.Key, full string) KeySummary {
-	return KeySummary{k.ID, k.Name, some(full), k.Masked, moment(k.CreatedAt), text(k.LastUsedAt)}
+	return KeySummary{k.ID, k.Name, some(full), k.Masked, api.TimeOfMillis(k.CreatedAt), api.OptionalTime(k.LastUsedAt)}
 }
 
 type (

@@ -13,14 +13,14 @@ import (
 
 // Passkey is a passkey of the caller.
 type Passkey struct {
-	ID         string  `json:"id"`
-	Name       string  `json:"name"`
-	RPID       string  `json:"rpId" doc:"The host that it was made for."`
-	DeviceType string  `json:"deviceType" enum:"singleDevice,multiDevice"`
-	BackedUp   bool    `json:"backedUp"`
-	CreatedAt  string  `json:"createdAt" format:"date-time"`
-	LastUsedAt *string `json:"lastUsedAt" format:"date-time"`
-	RevokedAt  *string `json:"revokedAt" format:"date-time"`
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	RPID       string    `json:"rpId" doc:"The host that it was made for."`
+	DeviceType string    `json:"deviceType" enum:"singleDevice,multiDevice"`
+	BackedUp   bool      `json:"backedUp"`
+	CreatedAt  api.Time  `json:"createdAt"`
+	LastUsedAt *api.Time `json:"lastUsedAt" nullable:"true"`
+	RevokedAt  *api.Time `json:"revokedAt" nullable:"true"`
 }
 
 func passkeyOf(p auth.Passkey) Passkey {
@@ -28,7 +28,7 @@ func passkeyOf(p auth.Passkey) Passkey {
 	if p.BackupEligible {
 		device = "multiDevice"
 	}
-	return Passkey{p.ID, p.Name, p.RPID, device, p.BackedUp, moment(p.CreatedAt), text(p.LastUsedAt), text(p.RevokedAt)}
+	return Passkey{p.ID, p.Name, p.RPID, device, p.BackedUp, api.TimeOfMillis(p.CreatedAt), api.OptionalTime(p.LastUsedAt), api.OptionalTime(p.RevokedAt)}
 }
 
 type (
@@ -102,21 +102,21 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 
 // Key is an API key of the caller.
 type Key struct {
-	ID         string   `json:"id"`
-	Name       string   `json:"name"`
-	Prefix     string   `json:"prefix" doc:"The first 12 characters."`
-	MaskedKey  string   `json:"maskedKey" doc:"The first 12 and the last 4 characters."`
-	Scopes     []string `json:"scopes" nullable:"false" doc:"Services that it is for; none means all."`
-	CreatedAt  string   `json:"createdAt" format:"date-time"`
-	ExpiresAt  *string  `json:"expiresAt" format:"date-time"`
-	LastUsedAt *string  `json:"lastUsedAt" format:"date-time"`
-	RevokedAt  *string  `json:"revokedAt" format:"date-time"`
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	Prefix     string    `json:"prefix" doc:"The first 12 characters."`
+	MaskedKey  string    `json:"maskedKey" doc:"The first 12 and the last 4 characters."`
+	Scopes     []string  `json:"scopes" nullable:"false" doc:"Services that it is for; none means all."`
+	CreatedAt  api.Time  `json:"createdAt"`
+	ExpiresAt  *api.Time `json:"expiresAt" nullable:"true"`
+	LastUsedAt *api.Time `json:"lastUsedAt" nullable:"true"`
+	RevokedAt  *api.Time `json:"revokedAt" nullable:"true"`
 }
 
 func keyOf(k auth.Key) Key {
 	return Key{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, MaskedKey: k.Masked, Scopes: append([]string{}, k.Scopes...),
-		CreatedAt: moment(k.CreatedAt), ExpiresAt: text(k.ExpiresAt), LastUsedAt: text(k.LastUsedAt), RevokedAt: text(k.RevokedAt),
+		CreatedAt: api.TimeOfMillis(k.CreatedAt), ExpiresAt: api.OptionalTime(k.ExpiresAt), LastUsedAt: api.OptionalTime(k.LastUsedAt), RevokedAt: api.OptionalTime(k.RevokedAt),
 	}
 }
 
@@ -195,14 +195,14 @@ func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) 
 
 // SessionInfo is a session of the caller.
 type SessionInfo struct {
-	ID         string `json:"id"`
-	Current    bool   `json:"current" doc:"Whether it is the one of this request."`
-	BeganWith  string `json:"beganWith" enum:"passkey,setup,api_key"`
-	UserAgent  string `json:"userAgent"`
-	Address    string `json:"address"`
-	CreatedAt  string `json:"createdAt" format:"date-time"`
-	LastSeenAt string `json:"lastSeenAt" format:"date-time"`
-	ExpiresAt  string `json:"expiresAt" format:"date-time"`
+	ID         string   `json:"id"`
+	Current    bool     `json:"current" doc:"Whether it is the one of this request."`
+	BeganWith  string   `json:"beganWith" enum:"passkey,setup,api_key"`
+	UserAgent  string   `json:"userAgent"`
+	Address    string   `json:"address"`
+	CreatedAt  api.Time `json:"createdAt"`
+	LastSeenAt api.Time `json:"lastSeenAt"`
+	ExpiresAt  api.Time `json:"expiresAt"`
 }
 
 type (
@@ -257,7 +257,7 @@ func (s *Sets) listSessions(ctx context.Context, _ *struct{}) (*sessionList, err
 	for i, r := range rows {
 		out.Body.Sessions[i] = SessionInfo{
 			ID: r.ID, Current: r.ID == p.SessionID, BeganWith: r.BeganWith, UserAgent: r.UserAgent, Address: r.Address,
-			CreatedAt: moment(r.CreatedAt), LastSeenAt: moment(r.SeenAt), ExpiresAt: moment(r.ExpiresAt),
+			CreatedAt: api.TimeOfMillis(r.CreatedAt), LastSeenAt: api.TimeOfMillis(r.SeenAt), ExpiresAt: api.TimeOfMillis(r.ExpiresAt),
 		}
 	}
 	return out, err

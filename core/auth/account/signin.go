@@ -23,7 +23,7 @@ type SessionUser struct {
 // Session is who is signed in, and how.
 type Session struct {
 	User            SessionUser `json:"user"`
-	AuthenticatedAt string      `json:"authenticatedAt" format:"date-time" doc:"When the session began; now for an identity that is shown with each request."`
+	AuthenticatedAt api.Time    `json:"authenticatedAt" doc:"When the session began; now for an identity that is shown with each request."`
 	Via             auth.Via    `json:"via" enum:"session,exchanged_session,api_key,forward,anonymous,developer_session" doc:"session: passkey or set-up link. exchanged_session: an API key, at sign-in."`
 	SessionID       *string     `json:"sessionId" doc:"Null without a session."`
 	Scopes          []string    `json:"scopes" nullable:"false" doc:"Services that the caller is confined to; none means all."`
@@ -37,7 +37,7 @@ func sessionOf(p *auth.Principal) Session {
 	}
 	out := Session{
 		User:            SessionUser{p.User.ID, p.User.Email, p.User.Name, p.User.Role},
-		AuthenticatedAt: moment(since), Via: p.Via, Scopes: append([]string{}, p.Scopes...), CanReveal: p.Strong(),
+		AuthenticatedAt: api.TimeOfMillis(since), Via: p.Via, Scopes: append([]string{}, p.Scopes...), CanReveal: p.Strong(),
 	}
 	if p.SessionID != "" {
 		out.SessionID = &p.SessionID

@@ -19,12 +19,12 @@ type User struct {
 	Name      string    `json:"name"`
 	Role      auth.Role `json:"role" enum:"admin,member"`
 	Disabled  bool      `json:"disabled"`
-	CreatedAt string    `json:"createdAt" format:"date-time"`
-	UpdatedAt string    `json:"updatedAt" format:"date-time"`
+	CreatedAt api.Time  `json:"createdAt"`
+	UpdatedAt api.Time  `json:"updatedAt"`
 }
 
 func userOf(u auth.User) User {
-	return User{u.ID, u.Email, u.Name, u.Role, u.Disabled, moment(u.CreatedAt), moment(u.UpdatedAt)}
+	return User{u.ID, u.Email, u.Name, u.Role, u.Disabled, api.TimeOfMillis(u.CreatedAt), api.TimeOfMillis(u.UpdatedAt)}
 }
 
 type (
@@ -61,8 +61,8 @@ type (
 	}
 	linkOutput struct {
 		Body struct {
-			URL       string `json:"url" doc:"Whoever opens it is signed in as the user. It is sensitive."`
-			ExpiresAt string `json:"expiresAt" format:"date-time"`
+			URL       string   `json:"url" doc:"Whoever opens it is signed in as the user. It is sensitive."`
+			ExpiresAt api.Time `json:"expiresAt"`
 		}
 	}
 )
@@ -127,7 +127,7 @@ func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, erro
 		return nil, err
 	}
 	out := &linkOutput{}
-	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.address(in.http()), token), moment(time.Now().Add(auth.SetupFor).UnixMilli())
+	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.address(in.http()), token), api.TimeOf(time.Now().Add(auth.SetupFor))
 	return out, nil
 }
 

@@ -70,13 +70,7 @@ func Replace(ctx context.Context, path, from string, overwrite bool) (kept strin
 			return "", fmt.Errorf("keep the former database: %w", err)
 		}
 	}
-	// What the old file had beside it must not be taken for the new one's.
-	for _, side := range []string{"-wal", "-shm"} {
-		if err := os.Remove(path + side); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return kept, fmt.Errorf("remove %s: %w", path+side, err)
-		}
-	}
-	if err := os.Rename(from, path); err != nil {
+	if err := renameDatabase(from, path); err != nil {
 		return kept, fmt.Errorf("put the database in place: %w", err)
 	}
 	dir, err := os.Open(filepath.Dir(path))
@@ -85,6 +79,28 @@ func Replace(ctx context.Context, path, from string, overwrite bool) (kept strin
 	}
 	defer dir.Close()
 	return kept, dir.Sync()
+}
+
+// renameDatabase renames the database from to path. The -wal and -shm files that the former database at path had must not
+// be read with the new one: they are set aside first, and put back if the database cannot be renamed.
+func renameDatabase(from, path string) (err error) {
+	const aside = ".replaced"
+	for _, side := range []string{"-wal", "-shm"} {
+		side = path + side
+		if err := os.Rename(side, side+aside); errors.Is(err, os.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, os.Rename(side+aside, side))
+			} else {
+				err = os.Remove(side + aside)
+			}
+		}()
+	}
+	return os.Rename(from, path)
 }
 
 // KeepBeside gives a file a second name, path.before-restore or the first free of those with a number, and returns it. The

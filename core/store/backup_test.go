@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -140,5 +142,40 @@ func TestReplaceRefusesADamagedFile(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("something was put in place: %v", err)
+	}
+}
+
+func TestReplaceKeepsTheDatabaseWhenItFails(t *testing.T) {
+	dir := t.TempDir()
+	cfg := store.Config{Dialect: store.SQLite, Path: filepath.Join(dir, "a.sqlite3")}
+	s, err := store.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	note(t, s, "in the log")
+	copied := filepath.Join(dir, "copy")
+	if err := s.Backup(t.Context(), copied); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	// This name can be read, but not be renamed.
+	copied = fmt.Sprintf("/proc/self/fd/%d", file.Fd())
+	log, err := os.ReadFile(cfg.Path + "-wal")
+	if err != nil || len(log) == 0 {
+		t.Fatalf("the log has %d bytes: %v", len(log), err)
+	}
+	if _, err := store.Replace(t.Context(), cfg.Path, copied, true); err == nil {
+		t.Fatal("a file was renamed from another file system")
+	}
+	if after, err := os.ReadFile(cfg.Path + "-wal"); err != nil || !bytes.Equal(after, log) {
+		t.Errorf("the log has %d bytes now, not %d: %v", len(after), len(log), err)
+	}
+	if left, err := filepath.Glob(cfg.Path + "*.replaced"); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v, %v", left, err)
 	}
 }

@@ -2,6 +2,7 @@
 package texts
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,6 +21,14 @@ func Truncate(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n]) + ellipsis
+}
+
+// JoinSome returns the items with commas between them: the first n, and how many more there are.
+func JoinSome(items []string, n int) string {
+	if len(items) <= n {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
 }
 
 // OneLine returns s as one line of valid UTF-8 with single spaces, cut at n bytes with an ellipsis.

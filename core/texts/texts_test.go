@@ -14,6 +14,9 @@ func TestTexts(t *testing.T) {
 		{"limit of a shorter text", texts.Limit("a\x00b", 9), "ab"},
 		{"truncate", texts.Truncate("ééé", 2), "éé…"},
 		{"truncate nothing", texts.Truncate("ééé", 3), "ééé"},
+		{"join all", texts.JoinSome([]string{"a", "b"}, 2), "a, b"},
+		{"join some", texts.JoinSome([]string{"a", "b", "c", "d"}, 2), "a, b and 2 more"},
+		{"join none", texts.JoinSome(nil, 2), ""},
 		{"one line", texts.OneLine(" a\n\tb \xff c", 9), "a b c"},
 		{"one line, cut within a character", texts.OneLine("aéb", 2), "a…"},
 	} {

@@ -132,11 +132,16 @@ func digestsIn(repo string, repoDigests []string) []string {
 // errFiles tells that a project's files are not what they were when a change was asked for: compose is not run on them.
 var errFiles = errors.New("the compose files have changed")
 
+// filesUnreadable returns the fault for a stack whose compose files cannot be read because of err.
+func filesUnreadable(st *stackRecord, err error) error {
+	return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
+}
+
 // sameImage tells whether the project's files still give the service the image that was asked for.
 func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
 	p, err := s.load(ctx, st)
 	if err != nil {
-		return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
+		return filesUnreadable(st, err)
 	}
 	for _, found := range p.Services {
 		if found.Name != svc.Name {

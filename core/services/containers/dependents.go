@@ -75,12 +75,12 @@ func serviceOfContainer(p *compose.Project, list []engine.Container, container s
 	return ""
 }
 
-// dependentServices are the services of a stack that are recreated with a service. A stack whose files cannot be read has
-// none: nothing is recreated from them.
+// dependentServices returns the services of a stack that are recreated with a service. Its error wraps errFiles if the
+// stack's files cannot be read.
 func (s *Service) dependentServices(ctx context.Context, st *stackRecord, provider string) ([]serviceRecord, error) {
 	p, err := s.load(ctx, st)
 	if err != nil {
-		return nil, ctx.Err()
+		return nil, filesUnreadable(st, err)
 	}
 	if !slices.ContainsFunc(p.Services, func(svc compose.Service) bool { return len(svc.SharesWith) > 0 }) {
 		return nil, nil

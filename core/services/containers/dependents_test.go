@@ -147,3 +147,34 @@ func TestDependentsAreLocked(t *testing.T) {
 		t.Errorf("%+v, %d locks", job, e.locksHeld())
 	}
 }
+
+// TestUnreadableFiles: whoever asks what is recreated with a service, and what that changes, is told that the files cannot be
+// read. No job is made.
+func TestUnreadableFiles(t *testing.T) {
+	forEach(t, func(t *testing.T, e *env) {
+		e.sharing()
+		web := e.serviceOf("blog", "web")
+		e.file("blog/compose.yaml", "services: [")
+		if got, err := e.svc.Dependents(t.Context(), []string{web.ID}); fault.CodeOf(err) != fault.Conflict {
+			t.Errorf("dependents %v, %v", got, err)
+		}
+		if got, err := e.svc.Drift(t.Context(), []string{web.ID}); fault.CodeOf(err) != fault.Conflict {
+			t.Errorf("drift %v, %v", got, err)
+		}
+		id, err := e.svc.Update(t.Context(), requestOf(web))
+		if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("update %q, %v", id, err)
+		}
+	})
+}
+
+// TestDriftOfAnAbsentEngine: a drift that could not be found out is not told as none.
+func TestDriftOfAnAbsentEngine(t *testing.T) {
+	e := newEnv(t)
+	e.sharing()
+	web := e.serviceOf("blog", "web")
+	e.engine.Fail("containers", fault.New(fault.PluginUnavailable, "The engine is away."))
+	if got, err := e.svc.Drift(t.Context(), []string{web.ID}); fault.CodeOf(err) != fault.PluginUnavailable {
+		t.Errorf("drift %v, %v", got, err)
+	}
+}

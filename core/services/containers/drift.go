@@ -3,12 +3,12 @@ package containers
 import (
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // Drift is one difference between what runs and what compose would create from the files as they are now. Values are not
@@ -97,48 +97,61 @@ func (s *Service) expected(ctx context.Context, st *stackRecord, service string)
 	}
 	e, err := compose.Expect(ctx, s.source(st), service, inherited)
 	if err != nil {
-		return nil, fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
+		return nil, filesUnreadable(st, err)
 	}
 	return e, nil
 }
 
-// Drift tells what recreating services would change besides their images. Services that would stay as they are, and those
-// that cannot be compared now, are left out.
+// Drift returns what recreating services and their dependents would change besides their images. Services that would stay
+// as they are, are left out. It fails if one of them cannot be compared.
 func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
 	inv, err := s.inventory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.driftOfAll(ctx, inv, ids), nil
+	return s.driftOfAll(ctx, inv, ids)
 }
 
-func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) (out []ServiceDrift) {
+// driftOfAll is Drift with the stacks and services of inv.
+func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) (out []ServiceDrift, err error) {
 	seen := map[string]bool{}
 	for _, id := range ids {
 		svc := inv.services[id]
 		if svc == nil || inv.stacks[svc.StackID] == nil {
 			continue
 		}
-		dependents, _ := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		dependents, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		if err != nil {
+			return nil, err
+		}
 		for _, svc := range append([]serviceRecord{*svc}, dependents...) {
-			drift, err := s.driftOf(ctx, inv.stacks[svc.StackID], &svc)
-			if err == nil && len(drift.Drift)+len(drift.Unresolved) > 0 && !seen[svc.ID] {
-				out = append(out, drift)
+			if seen[svc.ID] {
+				continue
 			}
 			seen[svc.ID] = true
+			drift, err := s.driftOf(ctx, inv.stacks[svc.StackID], &svc)
+			if err != nil {
+				return nil, err
+			}
+			if len(drift.Drift)+len(drift.Unresolved) > 0 {
+				out = append(out, drift)
+			}
 		}
 	}
-	return out
+	return out, nil
 }
 
-// refuseDrift is checkDrift for the targets of a request, before there is a job. What cannot be compared now is compared
-// by the job.
-func (s *Service) refuseDrift(ctx context.Context, inv *inventory, req *UpdateRequest) error {
-	var ids []string
-	for _, t := range req.Targets {
-		ids = append(ids, t.ServiceID)
+// refuseDrift is checkDrift for services and their dependents, before there is a job. While the engine is away it refuses
+// nothing: the job waits for the engine and compares then.
+func (s *Service) refuseDrift(ctx context.Context, inv *inventory, ids []string, allowed bool) error {
+	found, err := s.driftOfAll(ctx, inv, ids)
+	if engineGone(err) {
+		return nil
 	}
-	return checkDrift(s.driftOfAll(ctx, inv, ids), req.AllowDrift)
+	if err != nil {
+		return err
+	}
+	return checkDrift(found, allowed)
 }
 
 // checkDrift refuses to recreate services that would lose a value, or change without consent.
@@ -146,7 +159,7 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 	var changed []ServiceDrift
 	for _, d := range found {
 		if len(d.Unresolved) > 0 {
-			return fault.Wrap(errFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, joinSome(d.Unresolved)).
+			return fault.Wrap(errFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, texts.JoinSome(d.Unresolved, maxTold)).
 				With("reason", "unresolved_variables").With("variables", d.Unresolved).With("serviceId", d.ServiceID)
 		}
 		if len(d.Drift) > 0 {

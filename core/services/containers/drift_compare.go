@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -242,18 +243,11 @@ func (c *comparison) labels() {
 // maxTold is how many differences or variables an error names.
 const maxTold = 8
 
-func joinSome(names []string) string {
-	if len(names) > maxTold {
-		names = append(slices.Clone(names[:maxTold]), "…")
-	}
-	return strings.Join(names, ", ")
-}
-
 // driftText names differences for people.
 func driftText(all []Drift) string {
 	out := make([]string, len(all))
 	for i, d := range all {
 		out[i] = strings.TrimSpace(strings.Join([]string{d.Field, d.Name}, " ")) + " " + d.Change
 	}
-	return joinSome(out)
+	return texts.JoinSome(out, maxTold)
 }

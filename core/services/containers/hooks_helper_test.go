@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -252,7 +254,9 @@ func (e *hookEnv) repo(full string) *repoRecord {
 func (e *hookEnv) manage(images ...string) (ids []string) {
 	e.Helper()
 	err := e.store.Tx(context.Background(), "manage", func(ctx context.Context) error {
-		st := stackRecord{ID: store.NewID("stk"), Project: store.NewID("p"), CreatedAt: 1}
+		dir := e.TempDir()
+		st := stackRecord{ID: store.NewID("stk"), Project: store.NewID("p"), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")}, CreatedAt: 1}
+		files := "services:\n"
 		if err := e.store.Writer(ctx).Create(&st).Error; err != nil {
 			return err
 		}
@@ -263,8 +267,9 @@ func (e *hookEnv) manage(images ...string) (ids []string) {
 				return err
 			}
 			ids = append(ids, svc.ID)
+			files += "  " + svc.Name + ":\n    image: " + ref + "\n"
 		}
-		return nil
+		return os.WriteFile(st.Files[0], []byte(files), 0o600)
 	})
 	if err != nil {
 		e.Fatal(err)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -58,7 +58,7 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 	}
 	switch {
 	case len(bad) > 0:
-		return failing("Some compose files cannot be read.", "Their projects are shown, and cannot be updated.", listed(bad, 5),
+		return failing("Some compose files cannot be read.", "Their projects are shown, and cannot be updated.", texts.JoinSome(bad, 5),
 			"Mount the folders of the projects into this container, read-only, at the same absolute paths as on the host. Name folders besides the working directories in stack_roots.")
 	case seen == 0:
 		return na(naPrereq, "No compose project was found yet.")
@@ -73,14 +73,6 @@ func checkReadable(src compose.Source) error {
 	}
 	_, err := compose.ReadFile(src.Files[0])
 	return err
-}
-
-// listed names the first few.
-func listed(items []string, n int) string {
-	if len(items) <= n {
-		return strings.Join(items, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
 }
 
 func (s *Service) checkImages(ctx context.Context) ReportCheck {
@@ -101,7 +93,7 @@ func (s *Service) checkImages(ctx context.Context) ReportCheck {
 	}
 	switch {
 	case len(bad) > 0:
-		return failing("Some services name images that cannot be read.", "They cannot be checked.", listed(bad, 5), "Correct the image in the compose file, or set the variable that it uses.")
+		return failing("Some services name images that cannot be read.", "They cannot be checked.", texts.JoinSome(bad, 5), "Correct the image in the compose file, or set the variable that it uses.")
 	case seen == 0:
 		return na(naPrereq, "No service was found yet.")
 	}
@@ -145,12 +137,12 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	known, err := ask(ctx, s.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
 		return in.Credentials(ctx, a, hosts)
 	})
-	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), orElse(listed(known, 5), "none"))
+	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), orElse(texts.JoinSome(known, 5), "none"))
 	if err != nil {
 		return failing("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", reason(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
 	}
 	if len(refused) > 0 {
-		return failing("Some registries refuse to answer without other credentials.", "Their images are not checked.", listed(refused, 5)+"; "+evidence,
+		return failing("Some registries refuse to answer without other credentials.", "Their images are not checked.", texts.JoinSome(refused, 5)+"; "+evidence,
 			"Sign in to them, and name the client configuration in docker_config (SVC_DOCKER_CONFIG).")
 	}
 	return pass("No registry refused to answer.", evidence)
@@ -166,7 +158,7 @@ func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 		return na(naNone, "No registry limits requests.")
 	}
 	slices.Sort(resting)
-	return failing("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", listed(resting, 5),
+	return failing("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", texts.JoinSome(resting, 5),
 		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
 }
 

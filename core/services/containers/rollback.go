@@ -179,7 +179,7 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 	if err != nil {
 		return "", err
 	}
-	if err := checkDrift(s.driftOfAll(ctx, inv, []string{id}), allowDrift); err != nil {
+	if err := s.refuseDrift(ctx, inv, []string{id}, allowDrift); err != nil {
 		return "", err
 	}
 	more, err := s.dependentLocks(ctx, inv, &svc)

@@ -69,7 +69,11 @@ func (s *Service) update(ctx context.Context, req UpdateRequest, from submission
 		}
 	}
 	if req.Mode == ModeApply && from.actor == "" {
-		if err := s.refuseDrift(ctx, inv, &req); err != nil {
+		var ids []string
+		for _, t := range req.Targets {
+			ids = append(ids, t.ServiceID)
+		}
+		if err := s.refuseDrift(ctx, inv, ids, req.AllowDrift); err != nil {
 			return "", err
 		}
 	}

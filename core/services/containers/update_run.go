@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -238,7 +239,7 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 				r.warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
 			}
 			if len(p.Unresolved) > 0 {
-				r.fail(ctx, "%s: variables without a value: %s", p.Name, joinSome(p.Unresolved))
+				r.fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, svc.ID), append(out.Services, p)
 			r.info(ctx, "%s: %s → %s", p.Name, short(p.FromDigest), short(p.ToDigest))

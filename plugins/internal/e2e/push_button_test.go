@@ -150,3 +150,16 @@ func TestPushWorkerRenewsASubscription(t *testing.T) {
 		t.Errorf("asked %q", got)
 	}
 }
+
+// TestPushWorkerWithoutAddress: the worker knows no service. One that was registered without an address asks nobody.
+func TestPushWorkerWithoutAddress(t *testing.T) {
+	t.Parallel()
+	c := localCore(t, localHCL)
+	c.start()
+	t.Cleanup(c.stop)
+	b := browseAlone(t, c)
+	b.open("/system/sign-in")
+	if got := b.startWorkerAt("/sw.js").renewed(); len(got) > 0 {
+		t.Errorf("asked %q", got)
+	}
+}

@@ -39,6 +39,11 @@ func (b *browser) permit(setting cdpbrowser.PermissionSetting) {
 // startWorker registers the service worker from a page, as the button does.
 func (b *browser) startWorker() *worker {
 	b.t.Helper()
+	return b.startWorkerAt("/sw.js?subscriptions=/api/web-push/subscriptions")
+}
+
+func (b *browser) startWorkerAt(script string) *worker {
+	b.t.Helper()
 	var mu sync.Mutex
 	var versions []*serviceworker.Version
 	err := chromedp.Listen(b.ctx, func(ev any) {
@@ -54,7 +59,7 @@ func (b *browser) startWorker() *worker {
 	if _, err := chromedp.Call(b.ctx, serviceworker.Enable, cdp.Empty{}); err != nil {
 		b.t.Fatal(err)
 	}
-	script := `navigator.serviceWorker.register("/sw.js?subscriptions=/api/web-push/subscriptions", {scope: "/"}).then(() => navigator.serviceWorker.ready).then((r) => r.scope)`
+	script = `navigator.serviceWorker.register("` + script + `", {scope: "/"}).then(() => navigator.serviceWorker.ready).then((r) => r.scope)`
 	if scope, err := evaluate[string](b, script); err != nil || scope != b.base+"/" {
 		b.t.Fatalf("the worker is registered for %q: %v", scope, err)
 	}

@@ -3,10 +3,12 @@
 const look = { icon: '/icon', badge: '/badge' };
 const home = new URL('/', self.location).href;
 
-// Where subscriptions are kept: the page that registers the worker names it.
+// subscriptions returns the address of subscriptions, which the page that registers the worker names; '' if it names none of
+// this site.
 function subscriptions() {
-	const named = new URL(new URL(self.location).searchParams.get('subscriptions') || '/api/web-push/subscriptions', home);
-	return named.origin === self.location.origin ? named.href : '';
+	const path = new URL(self.location).searchParams.get('subscriptions');
+	const named = path && new URL(path, home);
+	return named && named.origin === self.location.origin ? named.href : '';
 }
 
 self.addEventListener('install', () => self.skipWaiting());
@@ -67,12 +69,13 @@ function tell(method, subscription) {
 
 // The push service has given the subscription up, or replaced it.
 async function renew(before, after) {
+	if (!subscriptions()) return;
 	if (!after && before) {
 		after = await self.registration.pushManager.subscribe({
 			userVisibleOnly: true, applicationServerKey: before.options.applicationServerKey,
 		});
 	}
-	if (!after || !subscriptions()) return;
+	if (!after) return;
 	await tell('POST', after);
 	if (before && before.endpoint !== after.endpoint) await tell('DELETE', before);
 }

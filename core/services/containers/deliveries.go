@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // What was decided about a delivery.
@@ -139,9 +140,8 @@ func (f DeliveryFilter) scope(db *gorm.DB) *gorm.DB {
 	if f.Decision != "" {
 		db = db.Where("decision = ?", f.Decision)
 	}
-	if q := strings.ToLower(strings.TrimSpace(f.Query)); q != "" {
-		like := "%" + escapeLike(q) + "%"
-		db = db.Where(`(LOWER(full_name) LIKE ? ESCAPE '\' OR LOWER(owner) LIKE ? ESCAPE '\' OR LOWER(delivery_id) LIKE ? ESCAPE '\' OR reason LIKE ? ESCAPE '\')`, like, like, like, like)
+	if q := strings.TrimSpace(f.Query); q != "" {
+		db = store.WhereContains(db, q, "full_name", "owner", "delivery_id", "reason")
 	}
 	return db
 }

@@ -68,8 +68,8 @@ type RepoFilter struct {
 }
 
 func (f RepoFilter) scope(db *gorm.DB) *gorm.DB {
-	if q := strings.ToLower(strings.TrimSpace(f.Query)); q != "" {
-		db = db.Where(`name LIKE ? ESCAPE '\'`, "%"+escapeLike(q)+"%")
+	if q := strings.TrimSpace(f.Query); q != "" {
+		db = store.WhereContains(db, q, "name")
 	}
 	switch f.Selected {
 	case "selected":
@@ -78,10 +78,6 @@ func (f RepoFilter) scope(db *gorm.DB) *gorm.DB {
 		db = db.Where("selected = ?", false)
 	}
 	return db
-}
-
-func escapeLike(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(s)
 }
 
 // pageRepos reads a page, and how many there are in all of them.

@@ -226,18 +226,31 @@ type Used struct {
 	MinuteRequestsResetAt                     time.Time
 }
 
-// snapshot returns the use at now. The hourly reset times are when the oldest request or credit leaves the window.
-func (c *counter) snapshot(now time.Time) Used {
+// readSums returns the use at now, without the times at which it is reset.
+func (c *counter) readSums(now time.Time) Used {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.sumsLocked(now)
+}
+
+// sumsLocked is readSums for callers that hold the mutex.
+func (c *counter) sumsLocked(now time.Time) Used {
 	c.advance(now)
 	return Used{
 		MinuteRequests: c.seconds.sum, HourlyRequests: c.requests.sum, HourlyCredits: c.credits.sum, DailyCredits: c.day.credits, MonthlyCredits: c.month.credits,
 		Reserved: c.reserved, DailySuccess: c.day.successes, DailyError: c.day.errors,
 		MonthlySuccess: c.month.successes, MonthlyRefused: c.month.refused,
-		HourlyRequestsResetAt: c.requests.freedAt(now, time.Minute, 1), HourlyCreditsReset: c.credits.freedAt(now, time.Minute, 1),
-		DailyResetAt: nextDay(now), MonthlyResetAt: nextMonth(now), MinuteRequestsResetAt: c.seconds.freedAt(now, time.Second, 1),
 	}
+}
+
+// snapshot returns the use at now. The hourly reset times are when the oldest request or credit leaves the window.
+func (c *counter) snapshot(now time.Time) Used {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.sumsLocked(now)
+	u.HourlyRequestsResetAt, u.HourlyCreditsReset = c.requests.freedAt(now, time.Minute, 1), c.credits.freedAt(now, time.Minute, 1)
+	u.DailyResetAt, u.MonthlyResetAt, u.MinuteRequestsResetAt = nextDay(now), nextMonth(now), c.seconds.freedAt(now, time.Second, 1)
+	return u
 }
 
 // hourlyWindow returns the values of the rate-limit headers: the requests that are left, and when the oldest one

@@ -136,7 +136,7 @@ func (r tokenRecord) live(defaults Limits) *token {
 
 // quotaState is the widest window of the quota that is used up.
 func (t *token) quotaState(now time.Time) string {
-	u, l := t.counter.snapshot(now), t.limits
+	u, l := t.counter.readSums(now), t.limits
 	switch {
 	case u.MonthlyCredits >= l.CreditsMonth:
 		return QuotaMonth

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // The states of a token's quota: the widest window that is used up, or QuotaNormal.
@@ -42,9 +42,7 @@ func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
 		q = q.Where("group_name = ?", *f.Group)
 	}
 	if f.Query != "" {
-		like := "%" + likeText(f.Query) + "%"
-		// The database lowers both sides: which letters it knows depends on which one it is.
-		q = q.Where(`(LOWER(id) LIKE LOWER(?) ESCAPE '\' OR LOWER(note) LIKE LOWER(?) ESCAPE '\' OR LOWER(group_name) LIKE LOWER(?) ESCAPE '\')`, like, like, like)
+		q = store.WhereContains(q, f.Query, "id", "note", "group_name")
 	}
 	switch f.Owner {
 	case "":
@@ -65,7 +63,7 @@ func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
 	case "":
 	case QuotaNormal:
 		if len(spent) > 0 {
-			q = q.Where("id NOT IN ?", slices.Collect(maps.Keys(spent)))
+			q = store.WhereNotIn(q, "id", slices.Collect(maps.Keys(spent)))
 		}
 	default:
 		ids := []string{}
@@ -74,14 +72,9 @@ func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
 				ids = append(ids, id)
 			}
 		}
-		q = q.Where("id IN ?", ids)
+		q = store.WhereIn(q, "id", ids)
 	}
 	return q
-}
-
-// likeText makes a text that LIKE takes as it is.
-func likeText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(s)
 }
 
 // tokenPage is one page of a list, the newest first, and how many there are in all.

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+
+	"gorm.io/gorm"
+)
+
+// WhereContains adds the condition that one of the columns contains text, in any case; SQLite knows the case of ASCII
+// letters alone. The columns are names in the statement, never input.
+func WhereContains(q *gorm.DB, text string, columns ...string) *gorm.DB {
+	operator := " LIKE ?"
+	if isPostgres(q) {
+		operator = " ILIKE ?"
+	}
+	pattern := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
+	conditions, values := make([]string, len(columns)), make([]any, len(columns))
+	for i, column := range columns {
+		conditions[i], values[i] = column+operator+` ESCAPE '\'`, pattern
+	}
+	return q.Where("("+strings.Join(conditions, " OR ")+")", values...)
+}
+
+// WhereIn adds the condition that a column has one of the values. They travel as one parameter: there may be more of them
+// than a statement has parameters.
+func WhereIn(q *gorm.DB, column string, values []string) *gorm.DB {
+	return q.Where(column+" IN "+listOf(q), toList(values))
+}
+
+// WhereNotIn adds the condition that a column has none of the values, which may be any number.
+func WhereNotIn(q *gorm.DB, column string, values []string) *gorm.DB {
+	return q.Where(column+" NOT IN "+listOf(q), toList(values))
+}
+
+// listOf returns the expression that takes a list apart in the database.
+func listOf(q *gorm.DB) string {
+	if isPostgres(q) {
+		return "(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))"
+	}
+	return "(SELECT value FROM json_each(?))"
+}
+
+func toList(values []string) string {
+	if values == nil {
+		values = []string{}
+	}
+	// A list of strings has no part that cannot be encoded.
+	raw, _ := json.Marshal(values)
+	return string(raw)
+}
+
+func isPostgres(q *gorm.DB) bool { return q.Name() == string(Postgres) }

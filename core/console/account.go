@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,7 +104,15 @@ func (c *Console) renamePasskey(gc *gin.Context) {
 
 func (c *Console) revokePasskey(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	c.afterAccount(gc, c.cfg.Users.RevokePasskey(ctx, auth.From(ctx), gc.Param("id")), "#passkeys", "account.passkey.revoked")
+	p, id := auth.From(ctx), gc.Param("id")
+	list, err := c.cfg.Users.Passkeys(ctx, p.User.ID)
+	if i := slices.IndexFunc(list, func(k auth.Passkey) bool { return k.ID == id }); err == nil && i >= 0 {
+		err = ui.CheckTypedName(gc, list[i].Name)
+	}
+	if err == nil {
+		err = c.cfg.Users.RevokePasskey(ctx, p, id)
+	}
+	c.afterAccount(gc, err, "#passkeys", "account.passkey.revoked")
 }
 
 func (c *Console) createKey(gc *gin.Context) {
@@ -138,7 +147,15 @@ func (c *Console) showSecret(gc *gin.Context, name, text string, err error) {
 
 func (c *Console) revokeKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	c.afterAccount(gc, c.cfg.Users.RevokeKey(ctx, auth.From(ctx), gc.Param("id")), "#keys", "account.key.revoked")
+	p, id := auth.From(ctx), gc.Param("id")
+	list, err := c.cfg.Users.Keys(ctx, p.User.ID)
+	if i := slices.IndexFunc(list, func(k auth.Key) bool { return k.ID == id }); err == nil && i >= 0 {
+		err = ui.CheckTypedName(gc, list[i].Name)
+	}
+	if err == nil {
+		err = c.cfg.Users.RevokeKey(ctx, p, id)
+	}
+	c.afterAccount(gc, err, "#keys", "account.key.revoked")
 }
 
 func (c *Console) endSession(gc *gin.Context) {

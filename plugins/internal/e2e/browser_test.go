@@ -158,6 +158,7 @@ func (b *browser) watch(ev any) {
 			b.complain("a request to another origin: " + ev.Request.URL)
 		}
 	case *page.EventJavascriptDialogOpening:
+		b.complain("the browser's own dialog: " + ev.Message)
 		go func() {
 			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
 		}()
@@ -232,6 +233,16 @@ func (b *browser) open(path string) {
 func (b *browser) press(selector, then string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(then)))
+}
+
+// confirm opens the question of a button, types a name unless it is empty, says yes and waits for what follows.
+func (b *browser) confirm(selector, name, then string) {
+	b.t.Helper()
+	b.press(selector, "#ask[open]")
+	if name != "" {
+		b.do(chromedp.SendKeys(chromedp.CSS("#ask [name=confirm_name]"), name))
+	}
+	b.press("#ask form .btn.p", then)
 }
 
 // shows waits until the page shows a text.

@@ -91,7 +91,7 @@ func TestConsoleSignIn(t *testing.T) {
 
 	b.open("/system/account")
 	b.expect("409")
-	b.press("#passkeys .link.bad", "main .card")
+	b.confirm("#passkeys summary.link.bad", "Laptop", "main .card")
 	b.shows("This is your last passkey")
 
 	b.open("/system/account")

@@ -94,7 +94,7 @@ func TestContainersWalk(t *testing.T) {
 		t.Errorf("after the rollback by hand runs %v, want %s", digests, st.service(t, "web").Image.Digest)
 	}
 	b.open(page)
-	b.press("form[action$='/action'] button[class='btn']", "#job")
+	b.confirm("dl.runs summary.btn", "", "#job")
 	b.shows("success")
 }
 
@@ -152,7 +152,7 @@ func TestContainersHooksPage(t *testing.T) {
 	b.press("form[action$='/sync'] button", "#job")
 	b.shows("unchanged")
 	b.open("/host-packages")
-	b.press("td form[action$='/repos/select'] button", ".toast.ok")
+	b.confirm("td .ask summary", "", ".toast.ok")
 	b.shows("not selected")
 	eventually(t, 20*time.Second, "the webhook is taken away", func() bool { return len(host.Hooks(a.repo)) == 0 })
 }

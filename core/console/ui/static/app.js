@@ -38,15 +38,25 @@
 	});
 	document.querySelectorAll('[data-dialog][open]').forEach((d) => { d.close(); d.showModal(); });
 
-	// Forms that change something ask first where they say so, and are sent once.
+	// Questions: what opens below a button without script is shown in a dialog.
+	const ask = document.getElementById('ask');
+	document.addEventListener('click', (e) => {
+		if (e.target.closest('[data-close]')) return e.target.closest('dialog')?.close();
+		const summary = e.target.closest('[data-ask] > summary');
+		if (!summary || !ask) return;
+		e.preventDefault();
+		ask.replaceChildren(...summary.nextElementSibling.cloneNode(true).children);
+		ask.querySelector('h2').id = 'ask-title';
+		ask.showModal();
+		ask.querySelector('[name=confirm_name]')?.focus();
+	});
+
+	// Forms that change something are sent once.
 	document.addEventListener('submit', (e) => {
 		const form = e.target;
-		if (!form.dataset.checked) {
-			if (form.dataset.confirm && !confirm(form.dataset.confirm)) return e.preventDefault();
-			if ('passkeyCheck' in form.dataset && can()) {
-				e.preventDefault();
-				return checkPasskey(form, e.submitter);
-			}
+		if (!form.dataset.checked && 'passkeyCheck' in form.dataset && can()) {
+			e.preventDefault();
+			return checkPasskey(form, e.submitter);
 		}
 		delete form.dataset.checked;
 		if (e.target.method === 'post' && !e.target.dataset.passkey) {
@@ -61,20 +71,69 @@
 		if (e.target.closest('[data-autosubmit]') && e.target.matches('select')) e.target.form.requestSubmit();
 	});
 
-	// Keys: / the filter, g and a letter a page, ? the list.
+	// Lists: the result of a filter takes the list's place as one types, and the address has the filter.
+	let typing = 0;
+	function applyFilters(form) {
+		const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+		const url = form.getAttribute('action') + (query.size ? '?' + query : '');
+		history.replaceState(null, '', url);
+		document.querySelectorAll('.prefs [name=back]').forEach((back) => { back.value = url; });
+		form.querySelector('[data-clear]').classList.toggle('unset', ![...form.elements].some((f) => f.name && f.type !== 'hidden' && f.value));
+		htmx.ajax('GET', url, { source: form, target: '#list', select: '#list', swap: 'outerHTML' });
+	}
+	document.addEventListener('input', (e) => {
+		const form = e.target.closest('[data-filters]');
+		if (!form) return;
+		clearTimeout(typing);
+		typing = setTimeout(applyFilters, e.target.matches('select') ? 0 : 250, form);
+	});
+	document.addEventListener('submit', (e) => {
+		if (!e.target.matches('[data-filters]')) return;
+		e.preventDefault();
+		clearTimeout(typing);
+		applyFilters(e.target);
+	});
+	const ticks = () => [...document.querySelectorAll('td.pick input')];
+	function countTicks() {
+		const picked = ticks().filter((t) => t.checked).length;
+		document.querySelectorAll('[data-picked]').forEach((n) => { n.textContent = picked; });
+	}
+	document.addEventListener('change', (e) => {
+		if (e.target.matches('[data-pick-all]')) ticks().forEach((t) => { t.checked = e.target.checked; });
+		if (e.target.closest('.pick')) countTicks();
+	});
+	document.addEventListener('htmx:after:swap', countTicks);
+	// step focuses the row that is a number of rows away from the one with the focus.
+	function step(n) {
+		const rows = [...document.querySelectorAll('[data-row]')];
+		const at = rows.indexOf(document.activeElement.closest('[data-row]'));
+		const row = rows[at < 0 ? (n > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + n, 0), rows.length - 1)];
+		if (!row) return;
+		const link = row.querySelector('td.title a');
+		if (!link) row.tabIndex = -1;
+		(link || row).focus();
+	}
+
+	// Keys: / the filter, g and a letter a page, j and k the rows, x a tick, ? the list.
 	let leader = 0;
 	document.addEventListener('keydown', (e) => {
-		if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,select,[contenteditable]')) return;
-		if (e.key === '/') {
+		if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return;
+		if (e.key === 'Escape') return document.activeElement.closest('[data-row],[data-filters]') && document.activeElement.blur();
+		if (e.target.closest('input:not([type=checkbox]),textarea,select,[contenteditable]')) return;
+		if (Date.now() - leader < 1500 && /^[a-z]$/.test(e.key)) {
+			document.querySelector(`nav a[data-key="${e.key}"]`)?.click();
+		} else if (e.key === '/') {
 			const filter = document.querySelector('[data-filter]');
 			if (filter) { filter.focus(); e.preventDefault(); }
 		} else if (e.key === '?') {
 			document.getElementById('shortcuts')?.showModal();
+		} else if (e.key === 'j' || e.key === 'k') {
+			step(e.key === 'j' ? 1 : -1);
+		} else if (e.key === 'x') {
+			document.activeElement.closest('[data-row]')?.querySelector('.pick input')?.click();
 		} else if (e.key === 'g') {
 			leader = Date.now();
 			return;
-		} else if (Date.now() - leader < 1500 && /^[a-z]$/.test(e.key)) {
-			document.querySelector(`nav a[data-key="${e.key}"]`)?.click();
 		}
 		leader = 0;
 	});

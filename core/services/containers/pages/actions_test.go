@@ -178,9 +178,9 @@ func TestServiceSettings(t *testing.T) {
 	if len(list) != 1 || !list[0].Restorable {
 		t.Fatalf("backups: %+v", list)
 	}
-	v.post(svc+"/restore-backup", "backup", list[0].ID, "name", "shop").is(t, "another name", http.StatusBadRequest, "Write the name of the service")
-	v.post(svc+"/restore-backup", "backup", "bkp_none", "name", "web").is(t, "no backup", http.StatusNotFound)
-	restored := v.began(v.post(svc+"/restore-backup", "backup", list[0].ID, "name", "web"))
+	v.post(svc+"/restore-backup", "backup", list[0].ID, "confirm_name", "shop").is(t, "another name", http.StatusBadRequest, "Type the name to confirm")
+	v.post(svc+"/restore-backup", "backup", "bkp_none", "confirm_name", "web").is(t, "no backup", http.StatusNotFound)
+	restored := v.began(v.post(svc+"/restore-backup", "backup", list[0].ID, "confirm_name", "web"))
 	v.get("/queue/"+restored.ID).is(t, "the restore", http.StatusOK, "shop_data was replaced.")
 	v.post(svc+"/inference", "digest", web.Image.Digest, "back", "//evil.example").is(t, "inference", http.StatusSeeOther)
 	if p := v.post(svc+"/inference", "digest", web.Image.Digest, "back", "//evil.example"); p.header.Get("Location") != svc {
@@ -263,7 +263,8 @@ func TestHooks(t *testing.T) {
 	v.get("/host-packages").is(t, "a conflict", http.StatusOK, "duplicates", "Choose one…")
 	v.get("/host-packages/conflict?repo=acme/web").is(t, "a conflict", http.StatusOK, second, "Keep this one, delete the others")
 	first := s.codeHost.HooksOf("acme/web")[0].ID
-	v.post("/host-packages/conflict", "repo", "acme/web", "keep", first, "hook", first, "hook", second).is(t, "the choice", http.StatusSeeOther)
+	v.post("/host-packages/conflict", "repo", "acme/web", "keep", first, "hook", first, "hook", second).is(t, "nothing typed", http.StatusBadRequest, "Type the name to confirm")
+	v.post("/host-packages/conflict", "repo", "acme/web", "keep", first, "hook", first, "hook", second, "confirm_name", "acme/web").is(t, "the choice", http.StatusSeeOther)
 	if hooks := s.codeHost.HooksOf("acme/web"); len(hooks) != 1 || hooks[0].ID != first {
 		t.Errorf("hooks %+v", hooks)
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a-h/templ"
-
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
@@ -170,14 +168,6 @@ func sumUp(list []service.StackDetail) (out summed) {
 		}
 	}
 	return out
-}
-
-// asking are the attributes of a form that asks before it is sent.
-func asking(text string) templ.Attributes {
-	if text == "" {
-		return nil
-	}
-	return templ.Attributes{"data-confirm": text}
 }
 
 // statusOf is what there is to do with a service: up to date only counts once it was checked.

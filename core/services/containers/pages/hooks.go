@@ -185,6 +185,10 @@ func (p pages) hookConflict(c *gin.Context) {
 // resolveConflict keeps one webhook and deletes the others that the person saw.
 func (p pages) resolveConflict(c *gin.Context) {
 	repo, keep := c.PostForm("repo"), c.PostForm("keep")
+	if err := ui.CheckTypedName(c, repo); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
 	gone := slices.DeleteFunc(c.PostFormArray("hook"), func(id string) bool { return id == keep })
 	list, err := p.service.SyncHooks(c.Request.Context(), service.SyncRequest{
 		Repos: []string{repo}, Conflicts: []service.ConflictChoice{{Repo: repo, Keep: keep, Delete: gone}},

@@ -778,7 +778,7 @@ func pushKeys(v *ui.View, p pages, n notifyView, ch channelView) templ.Component
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = action(p.base+notifyPath+"/keys", nil, v.T("containers.notify.keys.make"), "btn p", "").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = action(v, p.base+notifyPath+"/keys", nil, v.T("containers.notify.keys.make"), "btn p", "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -804,7 +804,7 @@ func pushKeys(v *ui.View, p pages, n notifyView, ch channelView) templ.Component
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = action(p.base+notifyPath+"/keys", nil, v.T("containers.notify.keys.again"), "btn bad", v.N("containers.notify.keys.confirm", len(n.Browsers))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = action(v, p.base+notifyPath+"/keys", nil, v.T("containers.notify.keys.again"), "btn bad", v.N("containers.notify.keys.confirm", len(n.Browsers))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1116,7 +1116,7 @@ func browsers(v *ui.View, p pages, n notifyView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = action(p.base+notifyPath+"/subscriptions/remove", []string{"id", b.ID}, v.T("containers.delete"), "link bad", v.T("containers.notify.subscription.confirm", "Browser", browserName(v, b.Label))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = action(v, p.base+notifyPath+"/subscriptions/remove", []string{"id", b.ID}, v.T("containers.delete"), "link bad", v.T("containers.notify.subscription.confirm", "Browser", browserName(v, b.Label))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

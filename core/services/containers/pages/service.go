@@ -186,8 +186,8 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if strings.TrimSpace(c.PostForm("name")) != d.Name {
-		return "", fault.New(fault.InvalidArgument, "Write the name of the service to restore its backup.").With("field", "name.service")
+	if err := ui.CheckTypedName(c, d.Name); err != nil {
+		return "", err
 	}
 	list, err := p.service.Backups(ctx, id)
 	if err != nil {

@@ -129,7 +129,7 @@ func TestPagesRefuse(t *testing.T) {
 		{token + "/settings", "owner", "a\x00b", 400, "owner"},
 		{"/search/tokens/none/settings", "note", "a", 404, "no such access token"},
 		{"/search/tokens/none/disable", "", "", 404, "no such access token"},
-		{"/search/tokens/none/delete", "", "", 404, "no such access token"},
+		{"/search/tokens/none/delete", "confirm_name", "none", 404, "no such access token"},
 		{"/search/tokens/none/reveal", "", "", 404, "no such access token"},
 		{"/search/keys", "keys", " \n ", 400, "no key"},
 		{"/search/keys", "keys", strings.Repeat("k\n", 1001), 400, "at most 1000"},
@@ -236,7 +236,8 @@ func TestKeysAreManaged(t *testing.T) {
 		p.is(t, tt.action, 200)
 		p.lacks(t, tt.action, append(markup, "⟦", "secret-a", "secret-b")...)
 	}
-	if p := v.post("/search/keys/" + id + "/delete"); p.header.Get("Location") != "/search/keys" {
+	v.post("/search/keys/"+id+"/delete", "confirm_name", "another").is(t, "delete with another name", http.StatusBadRequest, "Type the name to confirm")
+	if p := v.post("/search/keys/"+id+"/delete", "confirm_name", id); p.header.Get("Location") != "/search/keys" {
 		t.Errorf("delete: %d to %q", p.status, p.header.Get("Location"))
 	}
 	v.get("/search/keys/"+id).is(t, "deleted", 404)

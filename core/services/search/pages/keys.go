@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -39,21 +40,28 @@ func (k keysView) next(base string) string {
 	return k.address(base, k.List.Page+1)
 }
 
-func (p pages) keys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
-
-// renderKeys shows the list of keys with the form that adds some.
-func (p pages) renderKeys(c *gin.Context, form ui.Form) {
-	page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
-	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() || ui.Opens(c, newKeys)}
-	var f service.KeyFilter
+// keyFilter returns what the list is confined to.
+func (k keysView) keyFilter() (f service.KeyFilter) {
 	if k.Group != "" {
 		f.Groups = []string{k.Group}
 	}
 	if k.State != "" {
 		f.States = []string{k.State}
 	}
+	return f
+}
+
+// values returns the filter of the list of keys as in its address.
+func (k keysView) values() url.Values { return ui.Query("group", k.Group, "status", k.State) }
+
+func (p pages) keys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
+
+// renderKeys shows the list of keys with the form that adds some.
+func (p pages) renderKeys(c *gin.Context, form ui.Form) {
+	page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
+	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() || ui.Opens(c, newKeys)}
 	var err error
-	if k.List, err = p.service.Keys(c.Request.Context(), f, max(1, min(page, 100_000)), perPage); err != nil {
+	if k.List, err = p.service.Keys(c.Request.Context(), k.keyFilter(), max(1, min(page, 100_000)), perPage); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
@@ -148,9 +156,24 @@ func (p pages) key(c *gin.Context) {
 	p.kit.Render(c, v, http.StatusOK, keyPage(v, p, k))
 }
 
-func (p pages) keyAction(c *gin.Context) {
+// keyAction returns the button that does something with a key, with its question where it has one.
+func keyAction(v *ui.View, p pages, id, action string) ui.Action {
+	a := ui.Action{URL: p.base + "/keys/" + id + "/" + action, Label: v.T("search.key.do." + action), Class: "btn"}
+	switch action {
+	case "quarantine":
+		a.Question = v.T("search.key.quarantine.confirm", "ID", id)
+	case "delete":
+		a.Class, a.Question, a.TypedName = "btn bad", v.T("search.key.delete.confirm", "ID", id), id
+	}
+	return a
+}
+
+func (p pages) changeKey(c *gin.Context) {
 	ctx, id, action := c.Request.Context(), c.Param("id"), c.Param("action")
 	reason, err := label(c, "reason", 200)
+	if err == nil && action == "delete" {
+		err = ui.CheckTypedName(c, id)
+	}
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

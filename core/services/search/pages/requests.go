@@ -121,7 +121,7 @@ func (p pages) requestsLive(c *gin.Context) {
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(match)), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.requestsView(c.Request.Context(), f)
-		return requestTable(v, p, list.List.Items, false), false, err
+		return requestTable(v, p, list.List.Items, false, f.set()), false, err
 	})
 }
 

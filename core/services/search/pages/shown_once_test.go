@@ -52,7 +52,8 @@ func TestTokensAreShownOnce(t *testing.T) {
 		}
 		v.get("/search/tokens/"+id).is(t, action, 200, "/"+word+`"`)
 	}
-	if p := v.post("/search/tokens/" + id + "/delete"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/search/tokens" {
+	v.post("/search/tokens/"+id+"/delete").is(t, "delete without the name", http.StatusBadRequest, "Type the name to confirm")
+	if p := v.post("/search/tokens/"+id+"/delete", "confirm_name", id); p.status != http.StatusSeeOther || p.header.Get("Location") != "/search/tokens" {
 		t.Errorf("delete: %d to %q", p.status, p.header.Get("Location"))
 	}
 	v.get("/search/tokens/"+id).is(t, "deleted", 404)

@@ -59,6 +59,15 @@ func (t tokensView) next(base string) string {
 
 func (t tokensView) filtered() bool { return t.Query+t.Group+t.Enabled+t.Quota != "" }
 
+// tokenFilter returns what the list is confined to.
+func (t tokensView) tokenFilter() service.TokenFilter {
+	f := service.TokenFilter{Query: t.Query, Enabled: t.Enabled, QuotaState: t.Quota}
+	if t.Group != "" {
+		f.Group = &t.Group
+	}
+	return f
+}
+
 func (p pages) tokens(c *gin.Context) { p.renderTokens(c, ui.Form{}) }
 
 // renderTokens shows the list of tokens with the form that makes one.
@@ -74,11 +83,7 @@ func (p pages) renderTokens(c *gin.Context, form ui.Form) {
 		t.List, err = p.service.TokensOf(ctx, who.User.ID)
 	} else {
 		page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
-		f := service.TokenFilter{Query: t.Query, Enabled: t.Enabled, QuotaState: t.Quota}
-		if t.Group != "" {
-			f.Group = &t.Group
-		}
-		if t.List, err = p.service.Tokens(ctx, f, max(1, min(page, 100_000)), perPage); err == nil {
+		if t.List, err = p.service.Tokens(ctx, t.tokenFilter(), max(1, min(page, 100_000)), perPage); err == nil {
 			t.Groups, err = p.service.TokenGroups(ctx)
 		}
 	}
@@ -178,7 +183,7 @@ func (p pages) tokenLive(c *gin.Context) {
 			return nil, true, err
 		}
 		rows, err := p.recent(c.Request.Context(), id)
-		return requestTable(v, p, rows, true), false, err
+		return requestTable(v, p, rows, true, false), false, err
 	})
 }
 
@@ -243,7 +248,12 @@ func (p pages) tokenAction(do func(context.Context, string) error, done string) 
 }
 
 func (p pages) deleteToken(c *gin.Context) {
-	if err := p.service.DeleteToken(c.Request.Context(), c.Param("id")); err != nil {
+	id := c.Param("id")
+	err := ui.CheckTypedName(c, id)
+	if err == nil {
+		err = p.service.DeleteToken(c.Request.Context(), id)
+	}
+	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}

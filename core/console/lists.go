@@ -1,0 +1,61 @@
+package console
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+)
+
+// userColumns are the columns of the list of users.
+func userColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("users.title"), Columns: []ui.Column{
+		{Label: v.T("user.name"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("user.role")}, {Label: v.T("account.created"), Class: "nowrap"}, {Label: v.T("account.actions"), Kind: ui.ActionColumn},
+	}}
+}
+
+// filter returns the form above the audit.
+func (a auditView) filter(v *ui.View) ui.Filter {
+	actions, outcomes := []ui.Option{{Label: v.T("audit.all")}}, []ui.Option{{Label: v.T("audit.all_results")}}
+	for _, name := range a.Actions {
+		actions = append(actions, ui.Option{Value: name, Label: v.Word("action."+name, name)})
+	}
+	for _, name := range results() {
+		outcomes = append(outcomes, ui.Option{Value: name, Label: v.State(name)})
+	}
+	return ui.Filter{Path: auditPath, Fields: []ui.FilterField{
+		{Name: "action", Label: v.T("audit.action"), Value: a.Action, Options: actions}, {Name: "result", Label: v.T("audit.result"), Value: a.Result, Options: outcomes},
+		{Name: "actor", Label: v.T("audit.who"), Value: a.Actor, MaxLength: 254}, {Name: "object", Label: v.T("audit.object"), Value: a.Object, MaxLength: 254},
+		{Name: "from", Label: v.T("audit.from"), Value: a.From, Type: "date", MaxLength: 10}, {Name: "until", Label: v.T("audit.until"), Value: a.Until, Type: "date", MaxLength: 10},
+	}}
+}
+
+// auditColumns are the columns of the audit.
+func auditColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("audit.title"), Columns: []ui.Column{
+		{Label: v.T("audit.action"), Kind: ui.TitleColumn}, {Label: v.T("audit.when"), Class: "nowrap"}, {Label: v.T("audit.who")}, {Label: v.T("audit.target")}, {Label: v.T("account.address"), Class: "m"}, {Label: v.T("audit.result")},
+	}}
+}
+
+// filter returns the form above the list of jobs.
+func (l jobsView) filter(v *ui.View) ui.Filter {
+	options := []ui.Option{{Label: v.T("jobs.all_states")}}
+	for _, s := range states() {
+		options = append(options, ui.Option{Value: string(s), Label: v.State(string(s))})
+	}
+	return ui.Filter{Path: jobsPath, Fields: []ui.FilterField{{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type"), Value: l.Filter.Type}}}
+}
+
+// live returns the attributes of the list of jobs: its first page is kept current.
+func (l jobsView) live() templ.Attributes {
+	if l.Filter.Cursor != "" {
+		return nil
+	}
+	return ui.Live(l.Filter.address(jobsPath+"/live", ""))
+}
+
+// jobColumns are the columns of the list of jobs.
+func jobColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("jobs.title"), Columns: []ui.Column{
+		{Label: v.T("jobs.type"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("jobs.step")}, {Label: v.T("jobs.actor")}, {Label: v.T("jobs.took"), Class: "r nowrap"}, {Label: v.T("jobs.when"), Class: "r nowrap"},
+	}}
+}

@@ -1,0 +1,133 @@
+package pages
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// numbers are the classes of columns with numbers and times.
+const numbers = "r nowrap"
+
+// all is the choice of a filter that leaves nothing out.
+func all(v *ui.View) ui.Option { return ui.Option{Label: v.T("containers.filter.all")} }
+
+// queryField is the field of a filter by a text.
+func queryField(label, value string) ui.FilterField {
+	return ui.FilterField{Name: "q", Label: label, Value: value}
+}
+
+// archivedField is the field of a filter by what was archived.
+func archivedField(v *ui.View, chosen string) ui.FilterField {
+	return ui.FilterField{Name: "archived", Label: v.T("containers.filter.archived"), Value: chosen, Options: []ui.Option{
+		{Label: v.T("containers.filter.archived.exclude")}, {Value: service.ArchivedInclude, Label: v.T("containers.filter.archived.include")},
+		{Value: service.ArchivedOnly, Label: v.T("containers.filter.archived.only")},
+	}}
+}
+
+// filter returns the form above the stacks.
+func (l stacksView) filter(v *ui.View, p pages) ui.Filter {
+	show := []ui.Option{{Label: v.T("containers.filter.show.all")}, {Value: "updates", Label: v.T("containers.filter.show.updates")}}
+	return ui.Filter{Path: p.base + "/stacks", Fields: []ui.FilterField{
+		queryField(v.T("containers.filter.text"), l.Filter.Query), {Name: "show", Label: v.T("containers.filter.show"), Value: l.Filter.Show, Options: show}, archivedField(v, l.Filter.Archived),
+	}}
+}
+
+// serviceColumns are the columns of the services of a stack.
+func serviceColumns(v *ui.View, stack string) ui.Table {
+	return ui.Table{Name: v.T("containers.services") + ": " + stack, Columns: []ui.Column{
+		{Label: v.T("containers.service"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.version")},
+		{Label: v.T("containers.cpu"), Class: numbers}, {Label: v.T("containers.memory"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
+	}}
+}
+
+// cpuOf returns the processor time that a service uses, in words.
+func cpuOf(usage map[string]service.ResourceUsage, id string) string {
+	u, ok := usage[id]
+	if !ok {
+		return "–"
+	}
+	return cpu(u.CPUPercent)
+}
+
+// memoryOf returns the memory that a service uses, in words.
+func memoryOf(v *ui.View, usage map[string]service.ResourceUsage, id string) string {
+	u, ok := usage[id]
+	if !ok {
+		return "–"
+	}
+	return v.Bytes(u.MemUsedBytes)
+}
+
+// filter returns the form above the queue.
+func (q queueView) filter(v *ui.View, p pages) ui.Filter {
+	types, states, stacks := []ui.Option{all(v)}, []ui.Option{all(v)}, []ui.Option{all(v)}
+	for _, t := range service.JobTypes() {
+		types = append(types, ui.Option{Value: t, Label: v.Word("containers.job."+t, t)})
+	}
+	for _, s := range statuses() {
+		states = append(states, ui.Option{Value: s, Label: word(v, s)})
+	}
+	for _, st := range q.Stacks {
+		stacks = append(stacks, ui.Option{Value: st.ID, Label: st.Name})
+	}
+	return ui.Filter{Path: p.base + "/queue", Hidden: []string{"serviceId", q.Filter.Service}, Fields: []ui.FilterField{
+		{Name: "type", Label: v.T("containers.job.type"), Value: q.Filter.Type, Options: types}, {Name: "status", Label: v.T("containers.state"), Value: q.Filter.Status, Options: states},
+		{Name: "stackId", Label: v.T("containers.stack"), Value: q.Filter.Stack, Options: stacks},
+	}}
+}
+
+// live returns the attributes of the queue: its first page is kept current.
+func (q queueView) live(p pages) templ.Attributes {
+	if q.Filter.Cursor != "" {
+		return nil
+	}
+	return ui.Live(q.Filter.address(p.base+"/queue/live", ""))
+}
+
+// jobColumns are the columns of a list of jobs.
+func jobColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("containers.jobs"), Columns: []ui.Column{
+		{Label: v.T("containers.job"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.job.by")}, {Label: v.T("containers.took"), Class: numbers}, {Label: v.T("containers.when"), Class: numbers},
+	}}
+}
+
+// filter returns the form above the compose projects.
+func (d discoveryView) filter(v *ui.View, p pages) ui.Filter {
+	return ui.Filter{Path: p.base + "/discovery", Fields: []ui.FilterField{archivedField(v, d.Archived)}}
+}
+
+// filter returns the form above the versions behind digests.
+func (i inferenceView) filter(v *ui.View, p pages) ui.Filter {
+	states := []ui.Option{all(v)}
+	for _, s := range inferenceStatuses() {
+		states = append(states, ui.Option{Value: s, Label: word(v, "inference."+s)})
+	}
+	return ui.Filter{Path: p.base + "/queue/version-inference", Fields: []ui.FilterField{
+		queryField(v.T("containers.inference.query"), i.Query), {Name: "status", Label: v.T("containers.state"), Value: i.Status, Options: states},
+	}}
+}
+
+// filter returns the form above the repositories and the inbox of package webhooks.
+func (h hooksView) filter(v *ui.View, p pages) ui.Filter {
+	var shown []ui.Option
+	for _, s := range []string{"", "selected", "unselected"} {
+		shown = append(shown, ui.Option{Value: s, Label: v.T("containers.hooks.show." + show(s))})
+	}
+	decisions := []ui.Option{all(v)}
+	for _, d := range []string{"processed", "ignored", "rejected"} {
+		decisions = append(decisions, ui.Option{Value: d, Label: word(v, d)})
+	}
+	return ui.Filter{Path: p.base + hooksPath, Fields: []ui.FilterField{
+		queryField(v.T("containers.hooks.repo"), h.Filter.Query), {Name: "selected", Label: v.T("containers.filter.show"), Value: h.Filter.Selected, Options: shown},
+		{Name: "decision", Label: v.T("containers.hooks.inbox"), Value: h.Filter.Decision, Options: decisions},
+	}}
+}
+
+// repoColumns are the columns of the repositories that are tracked.
+func repoColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("containers.hooks.repos"), Columns: []ui.Column{
+		{Label: v.T("containers.hooks.repo"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.hooks.synced"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
+	}}
+}

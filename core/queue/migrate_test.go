@@ -17,13 +17,11 @@ import (
 func TestMigrateFromTheFirstVersion(t *testing.T) {
 	first := queue.Migrations()
 	old := fstest.MapFS{}
-	for _, name := range []string{"sqlite/0001_queue.sql", "postgres/0001_queue.sql"} {
-		text, err := fs.ReadFile(first.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		old[name] = &fstest.MapFile{Data: text}
+	text, err := fs.ReadFile(first.FS, "0001_queue.sql")
+	if err != nil {
+		t.Fatal(err)
 	}
+	old["0001_queue.sql"] = &fstest.MapFile{Data: text}
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		st := testkit.OpenStore(t, cfg, store.Migrations{Module: first.Module, FS: old})
 		err := st.Tx(t.Context(), "fill", func(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 
@@ -36,13 +37,17 @@ func (e *NewerError) Error() string {
 // Is makes errors.Is(err, ErrNewer) true.
 func (e *NewerError) Is(target error) bool { return target == ErrNewer }
 
-// Migrations are the schema of one module: sqlite/NNNN_name.sql and postgres/NNNN_name.sql. A file is SQL with the lines
-// "-- +goose Up" and, if the change can be taken back, "-- +goose Down" before the two directions, each of which runs in
-// a transaction. Applied versions are kept in the table goose_<module>.
+// Migrations are the schema of one module: NNNN_name.sql for both dialects, or sqlite/NNNN_name.sql and
+// postgres/NNNN_name.sql where the dialects differ. A file is SQL with the lines "-- +goose Up" and, if the change can be
+// taken back, "-- +goose Down" before the two directions, each of which runs in a transaction. Applied versions are kept in
+// the table goose_<module>.
+//
+// A file for both dialects is written for SQLite, where an INTEGER has 64 bits, with two types besides: INT, an integer of
+// 32 bits in PostgreSQL, and BOOL, which is an integer in the strict tables of SQLite.
 type Migrations struct {
 	// Module is lower case: letters, digits and underscores, beginning with a letter.
 	Module string
-	// FS holds a folder for each dialect.
+	// FS holds the files, and those of one dialect in a folder of its name.
 	FS fs.FS
 }
 
@@ -99,15 +104,11 @@ func (s *Store) newProvider(m Migrations) (*goose.Provider, error) {
 	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`).MatchString(m.Module) {
 		return nil, fmt.Errorf("bad module name %q", m.Module)
 	}
-	folder, err := fs.Sub(m.FS, string(s.cfg.Dialect))
-	if err != nil {
-		return nil, err
-	}
 	db, err := s.writerSQL()
 	if err != nil {
 		return nil, err
 	}
-	migrations, err := readMigrations(folder)
+	migrations, err := readMigrations(m.FS, s.cfg.Dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +122,18 @@ func (s *Store) newProvider(m Migrations) (*goose.Provider, error) {
 
 // readMigrations returns the migrations of one dialect. They run as functions, because goose's own reader of SQL
 // allocates a buffer of 4 MB for each line that it reads.
-func readMigrations(folder fs.FS) ([]*goose.Migration, error) {
+func readMigrations(folder fs.FS, dialect Dialect) ([]*goose.Migration, error) {
 	names, err := fs.Glob(folder, "*.sql")
 	if err != nil {
 		return nil, err
 	}
+	own, err := fs.Glob(folder, string(dialect)+"/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	types := typesOf(dialect)
 	var migrations []*goose.Migration
-	for _, name := range names {
+	for _, name := range append(names, own...) {
 		version, err := goose.NumericComponent(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -137,6 +143,9 @@ func readMigrations(folder fs.FS) ([]*goose.Migration, error) {
 			return nil, err
 		}
 		before, both, ok := strings.Cut(string(text), upMark)
+		if path.Dir(name) == "." {
+			both = types.Replace(both)
+		}
 		up, down, _ := strings.Cut(both, downMark)
 		if !ok || strings.Contains(before+up+down, "+goose") {
 			return nil, fmt.Errorf("%s: the file must begin with %q, and have no other mark than %q", name, upMark, downMark)
@@ -144,6 +153,17 @@ func readMigrations(folder fs.FS) ([]*goose.Migration, error) {
 		migrations = append(migrations, goose.NewGoMigration(version, runSQL(name, up), runSQL(name, down)))
 	}
 	return migrations, nil
+}
+
+// typesOf returns the replacements that make the text of a file for both dialects one for dialect.
+func typesOf(dialect Dialect) *strings.Replacer {
+	if dialect == Postgres {
+		return strings.NewReplacer(" INTEGER PRIMARY KEY AUTOINCREMENT", " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+			" INTEGER", " BIGINT", " BLOB", " BYTEA", " REAL", " DOUBLE PRECISION",
+			") STRICT, WITHOUT ROWID;", ");", ") STRICT;", ");", ") WITHOUT ROWID;", ");")
+	}
+	return strings.NewReplacer(" INT ", " INTEGER ", " BOOL NOT NULL DEFAULT FALSE", " INTEGER NOT NULL DEFAULT 0",
+		" BOOL NOT NULL DEFAULT TRUE", " INTEGER NOT NULL DEFAULT 1", " BOOL ", " INTEGER ")
 }
 
 const (

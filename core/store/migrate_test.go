@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -110,6 +112,45 @@ func TestMigrateConcurrently(t *testing.T) {
 		wg.Wait()
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// TestMigrationForBothDialects runs one file on both, with every type that is spelled otherwise in one of them.
+func TestMigrationForBothDialects(t *testing.T) {
+	const text = `-- +goose Up
+CREATE TABLE kinds (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    big   INTEGER NOT NULL,
+    small INT NOT NULL,
+    raw   BLOB NOT NULL,
+    share REAL NOT NULL,
+    shown BOOL NOT NULL DEFAULT TRUE
+) STRICT;
+-- +goose Down
+DROP TABLE kinds;
+`
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		s := testkit.OpenStore(t, cfg, store.Migrations{Module: "kinds", FS: fstest.MapFS{"0001_kinds.sql": {Data: []byte(text)}}})
+		row := struct {
+			ID, Big int64
+			Small   int32
+			Raw     []byte
+			Share   float64
+			Shown   bool
+		}{Big: 1 << 40, Small: 7, Raw: []byte{0, 255}, Share: 0.5}
+		err := s.Tx(t.Context(), "fill", func(ctx context.Context) error {
+			return s.Writer(ctx).Exec("INSERT INTO kinds (big, small, raw, share) VALUES (?, ?, ?, ?)", row.Big, row.Small, row.Raw, row.Share).Error
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := row
+		if err := s.DB(t.Context()).Raw("SELECT * FROM kinds").Scan(&got).Error; err != nil {
+			t.Fatal(err)
+		}
+		if row.ID, row.Shown = 1, true; !reflect.DeepEqual(got, row) {
+			t.Errorf("%+v, want %+v", got, row)
 		}
 	})
 }

@@ -1,5 +1,5 @@
 -- +goose Up
-ALTER TABLE containers_services ADD COLUMN built INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE containers_services ADD COLUMN built BOOL NOT NULL DEFAULT FALSE;
 ALTER TABLE containers_services ADD COLUMN tag_digest TEXT NOT NULL DEFAULT '';
 
 -- +goose Down

@@ -52,7 +52,7 @@ CREATE TABLE containers_services (
     generation        INTEGER NOT NULL DEFAULT 0,
     checked_at        INTEGER NOT NULL DEFAULT 0,
     check_error       TEXT NOT NULL DEFAULT '',
-    auto_rollback     INTEGER NOT NULL DEFAULT 1,
+    auto_rollback     BOOL NOT NULL DEFAULT TRUE,
     backup_targets    TEXT,
     repo_url          TEXT NOT NULL DEFAULT '',
     health_timeout    INTEGER NOT NULL DEFAULT 0,
@@ -68,7 +68,7 @@ CREATE INDEX containers_services_repo ON containers_services (repo);
 CREATE TABLE containers_ignores (
     id         TEXT PRIMARY KEY,
     service_id TEXT NOT NULL REFERENCES containers_services (id),
-    enabled    INTEGER NOT NULL,
+    enabled    BOOL NOT NULL,
     kind       TEXT NOT NULL,
     value      TEXT NOT NULL,
     note       TEXT NOT NULL DEFAULT '',
@@ -95,7 +95,7 @@ CREATE TABLE containers_snapshots (
     tags       TEXT,
     version    TEXT NOT NULL DEFAULT '',
     scan       TEXT NOT NULL,
-    failed     INTEGER NOT NULL DEFAULT 0,
+    failed     BOOL NOT NULL DEFAULT FALSE,
     checked_at INTEGER NOT NULL,
     PRIMARY KEY (repo, digest, platform)
 ) STRICT;
@@ -174,13 +174,13 @@ CREATE TABLE containers_targets (
 CREATE TABLE containers_repos (
     name          TEXT PRIMARY KEY,
     full_name     TEXT NOT NULL,
-    selected      INTEGER NOT NULL DEFAULT 0,
+    selected      BOOL NOT NULL DEFAULT FALSE,
     visibility    TEXT NOT NULL DEFAULT '',
     last_activity INTEGER NOT NULL DEFAULT 0,
     webhook_state TEXT NOT NULL DEFAULT 'unknown',
     hook_id       TEXT NOT NULL DEFAULT '',
     job_id        TEXT NOT NULL DEFAULT '',
-    removing      INTEGER NOT NULL DEFAULT 0,
+    removing      BOOL NOT NULL DEFAULT FALSE,
     last_op       TEXT NOT NULL DEFAULT '',
     last_error    TEXT NOT NULL DEFAULT '',
     last_sync_at  INTEGER NOT NULL DEFAULT 0,

@@ -1,5 +1,0 @@
--- +goose Up
-ALTER TABLE containers_changes ADD COLUMN replicas BIGINT NOT NULL DEFAULT 0;
-
--- +goose Down
-ALTER TABLE containers_changes DROP COLUMN replicas;

@@ -1,2 +1,0 @@
--- +goose Up
-ALTER TABLE search_tokens ADD COLUMN limit_requests_minute BIGINT;

@@ -38,9 +38,9 @@ func (e *NewerError) Error() string {
 func (e *NewerError) Is(target error) bool { return target == ErrNewer }
 
 // Migrations are the schema of one module: NNNN_name.sql for both dialects, or sqlite/NNNN_name.sql and
-// postgres/NNNN_name.sql where the dialects differ. A file is SQL with the lines "-- +goose Up" and, if the change can be
-// taken back, "-- +goose Down" before the two directions, each of which runs in a transaction. Applied versions are kept in
-// the table goose_<module>.
+// postgres/NNNN_name.sql where the dialects differ. A file is the line "-- +goose Up" and SQL, which runs in a transaction.
+// There is no way down: who goes back to an older program restores a backup. Applied versions are kept in the table
+// goose_<module>.
 //
 // A file for both dialects is written for SQLite, where an INTEGER has 64 bits, with two types besides: INT, an integer of
 // 32 bits in PostgreSQL, and BOOL, which is an integer in the strict tables of SQLite.
@@ -142,15 +142,14 @@ func readMigrations(folder fs.FS, dialect Dialect) ([]*goose.Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		before, both, ok := strings.Cut(string(text), upMark)
+		before, up, ok := strings.Cut(string(text), upMark)
+		if !ok || strings.Contains(before+up, "+goose") {
+			return nil, fmt.Errorf("%s: the file must begin with %q, and have no other mark", name, upMark)
+		}
 		if path.Dir(name) == "." {
-			both = types.Replace(both)
+			up = types.Replace(up)
 		}
-		up, down, _ := strings.Cut(both, downMark)
-		if !ok || strings.Contains(before+up+down, "+goose") {
-			return nil, fmt.Errorf("%s: the file must begin with %q, and have no other mark than %q", name, upMark, downMark)
-		}
-		migrations = append(migrations, goose.NewGoMigration(version, runSQL(name, up), runSQL(name, down)))
+		migrations = append(migrations, goose.NewGoMigration(version, runSQL(name, up), nil))
 	}
 	return migrations, nil
 }
@@ -166,12 +165,9 @@ func typesOf(dialect Dialect) *strings.Replacer {
 		" BOOL NOT NULL DEFAULT TRUE", " INTEGER NOT NULL DEFAULT 1", " BOOL ", " INTEGER ")
 }
 
-const (
-	upMark   = "-- +goose Up\n"
-	downMark = "-- +goose Down\n"
-)
+const upMark = "-- +goose Up\n"
 
-// runSQL returns a migration in one direction that executes all statements of a file.
+// runSQL returns a function that executes all statements of a file.
 func runSQL(file, statements string) *goose.GoFunc {
 	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, statements); err != nil {

@@ -22,7 +22,3 @@ CREATE TABLE api_keys (
 	revoked_at  INTEGER NOT NULL
 );
 CREATE INDEX api_keys_user ON api_keys (user_id);
-
--- +goose Down
-DROP TABLE api_keys;
-DROP TABLE users;

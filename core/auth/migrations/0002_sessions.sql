@@ -16,7 +16,3 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_user ON sessions (user_id);
 CREATE INDEX sessions_key ON sessions (key_id);
 CREATE INDEX sessions_expires ON sessions (expires_at);
-
--- +goose Down
-DROP TABLE sessions;
-ALTER TABLE api_keys DROP COLUMN last_used_at;

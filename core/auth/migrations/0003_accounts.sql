@@ -52,10 +52,3 @@ CREATE INDEX account_events_at ON account_events (at);
 CREATE INDEX account_events_actor ON account_events (actor_id, id);
 CREATE INDEX account_events_user ON account_events (user_id, id);
 CREATE INDEX account_events_action ON account_events (action, id);
-
--- +goose Down
-DROP TABLE account_events;
-DROP TABLE setup_links;
-DROP TABLE passkey_challenges;
-DROP TABLE passkeys;
-ALTER TABLE sessions DROP COLUMN passkey_id;

@@ -5,6 +5,3 @@ CREATE TABLE developer_sessions (
 	created_at  INTEGER NOT NULL,
 	expires_at  INTEGER NOT NULL
 ) WITHOUT ROWID;
-
--- +goose Down
-DROP TABLE developer_sessions;

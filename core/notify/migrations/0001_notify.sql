@@ -27,7 +27,3 @@ CREATE TABLE notify_deliveries (
 	ended_at     INTEGER NOT NULL
 );
 CREATE INDEX notify_deliveries_ended ON notify_deliveries (ended_at);
-
--- +goose Down
-DROP TABLE notify_deliveries;
-DROP TABLE notify_alerts;

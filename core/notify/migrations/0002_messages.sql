@@ -41,28 +41,3 @@ DROP TABLE notify_deliveries_1;
 CREATE INDEX notify_deliveries_message ON notify_deliveries (message_id);
 CREATE INDEX notify_deliveries_name ON notify_deliveries (service, name, id);
 CREATE INDEX notify_messages_created ON notify_messages (created_at);
-
--- +goose Down
-ALTER TABLE notify_deliveries RENAME TO notify_deliveries_2;
-CREATE TABLE notify_deliveries (
-	id           TEXT PRIMARY KEY,
-	channel      TEXT NOT NULL,
-	service      TEXT NOT NULL,
-	kind         TEXT NOT NULL,
-	severity     INT NOT NULL,
-	title        TEXT NOT NULL,
-	text         TEXT NOT NULL,
-	payload      TEXT NOT NULL,
-	state        TEXT NOT NULL,
-	attempts     INT NOT NULL,
-	error        TEXT NOT NULL,
-	created_at   INTEGER NOT NULL,
-	attempted_at INTEGER NOT NULL,
-	ended_at     INTEGER NOT NULL
-);
-INSERT INTO notify_deliveries (id, channel, service, kind, severity, title, text, payload, state, attempts, error, created_at, attempted_at, ended_at)
-	SELECT d.id, d.channel, d.service, m.kind, m.severity, m.title, m.summary, m.payload, d.state, d.attempts, d.error, d.created_at, d.attempted_at, d.ended_at
-	FROM notify_deliveries_2 d JOIN notify_messages m ON m.id = d.message_id;
-DROP TABLE notify_deliveries_2;
-DROP TABLE notify_messages;
-CREATE INDEX notify_deliveries_ended ON notify_deliveries (ended_at);

@@ -17,7 +17,3 @@ CREATE TABLE notify_subscriptions (
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL
 ) STRICT;
-
--- +goose Down
-DROP TABLE notify_subscriptions;
-DROP TABLE notify_settings;

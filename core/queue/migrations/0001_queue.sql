@@ -52,9 +52,3 @@ CREATE TABLE job_schedules (
     cron    TEXT NOT NULL,
     next_at INTEGER NOT NULL
 ) STRICT;
-
--- +goose Down
-DROP TABLE job_schedules;
-DROP TABLE job_locks;
-DROP TABLE job_events;
-DROP TABLE jobs;

@@ -42,15 +42,6 @@ func (r *repository) stack(ctx context.Context, id string) (stackRecord, error) 
 	return take[stackRecord](r.db(ctx).Where("id = ?", id), noStack)
 }
 
-func (r *repository) stackOf(ctx context.Context, project string) (*stackRecord, error) {
-	var rows []stackRecord
-	err := r.db(ctx).Where("project = ?", project).Limit(1).Find(&rows).Error
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
-}
-
 func (r *repository) stacks(ctx context.Context) (out []stackRecord, err error) {
 	err = r.db(ctx).Order("project").Find(&out).Error
 	return out, err

@@ -4,6 +4,3 @@ CREATE TABLE store_changes (
     seq INTEGER NOT NULL
 ) STRICT;
 INSERT INTO store_changes (id, seq) VALUES (1, 0);
-
--- +goose Down
-DROP TABLE store_changes;

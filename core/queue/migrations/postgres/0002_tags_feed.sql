@@ -30,12 +30,3 @@ CREATE TABLE job_feed (
     last BIGINT NOT NULL
 );
 INSERT INTO job_feed (last) SELECT COALESCE(max(id), 0) FROM job_events;
-
--- +goose Down
-DROP TABLE job_feed;
-ALTER TABLE job_events DROP COLUMN id;
-ALTER TABLE job_events DROP COLUMN job_type;
-DROP TABLE job_tags;
-DROP TABLE job_checkpoints;
-DROP INDEX jobs_type_state;
-ALTER TABLE jobs DROP COLUMN detail;

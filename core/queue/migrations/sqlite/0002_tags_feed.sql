@@ -32,20 +32,3 @@ INSERT INTO job_feed (job_id, seq, job_type, at, type, data)
     ORDER BY e.at, e.job_id, e.seq;
 DROP TABLE job_events;
 ALTER TABLE job_feed RENAME TO job_events;
-
--- +goose Down
-CREATE TABLE job_old (
-    job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-    seq    INTEGER NOT NULL,
-    at     INTEGER NOT NULL,
-    type   TEXT NOT NULL,
-    data   TEXT NOT NULL,
-    PRIMARY KEY (job_id, seq)
-) STRICT;
-INSERT INTO job_old (job_id, seq, at, type, data) SELECT job_id, seq, at, type, data FROM job_events;
-DROP TABLE job_events;
-ALTER TABLE job_old RENAME TO job_events;
-DROP TABLE job_tags;
-DROP TABLE job_checkpoints;
-DROP INDEX jobs_type_state;
-ALTER TABLE jobs DROP COLUMN detail;

@@ -210,19 +210,3 @@ CREATE TABLE containers_delivery_events (
     data TEXT NOT NULL
 ) STRICT;
 CREATE INDEX containers_delivery_events_at ON containers_delivery_events (at);
-
--- +goose Down
-DROP TABLE containers_delivery_events;
-DROP TABLE containers_deliveries;
-DROP TABLE containers_repos;
-DROP TABLE containers_targets;
-DROP TABLE containers_samples;
-DROP TABLE containers_backups;
-DROP TABLE containers_changes;
-DROP TABLE containers_snapshots;
-DROP TABLE containers_manifests;
-DROP TABLE containers_settings;
-DROP TABLE containers_ignores;
-DROP TABLE containers_services;
-DROP TABLE containers_projects;
-DROP TABLE containers_stacks;

@@ -34,7 +34,3 @@ CREATE TABLE containers_push_subscriptions (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-
--- +goose Down
-DROP TABLE containers_push_subscriptions;
-DROP TABLE containers_new_versions;

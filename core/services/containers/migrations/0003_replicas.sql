@@ -1,5 +1,2 @@
 -- +goose Up
 ALTER TABLE containers_changes ADD COLUMN replicas INTEGER NOT NULL DEFAULT 0;
-
--- +goose Down
-ALTER TABLE containers_changes DROP COLUMN replicas;

@@ -1,7 +1,3 @@
 -- +goose Up
 ALTER TABLE containers_services ADD COLUMN built BOOL NOT NULL DEFAULT FALSE;
 ALTER TABLE containers_services ADD COLUMN tag_digest TEXT NOT NULL DEFAULT '';
-
--- +goose Down
-ALTER TABLE containers_services DROP COLUMN built;
-ALTER TABLE containers_services DROP COLUMN tag_digest;

@@ -13,7 +13,3 @@ UPDATE containers_changes SET reason = CASE
 	WHEN LOWER(error) LIKE '%limits requests%' OR LOWER(error) LIKE '%toomanyrequests%' OR LOWER(error) LIKE '%rate limit%' THEN 'rate_limited'
 	ELSE 'failed' END
 	WHERE error <> '';
-
--- +goose Down
-ALTER TABLE containers_changes DROP COLUMN reason;
-ALTER TABLE containers_services DROP COLUMN check_reason;

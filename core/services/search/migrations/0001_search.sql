@@ -80,11 +80,3 @@ CREATE TABLE search_research (
 	created_at   INTEGER NOT NULL
 );
 CREATE INDEX search_research_created ON search_research (created_at);
-
--- +goose Down
-DROP TABLE search_research;
-DROP TABLE quota_usage;
-DROP TABLE search_bodies;
-DROP TABLE search_requests;
-DROP TABLE search_keys;
-DROP TABLE search_tokens;

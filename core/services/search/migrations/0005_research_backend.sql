@@ -1,5 +1,2 @@
 -- +goose Up
 ALTER TABLE search_research ADD COLUMN backend TEXT NOT NULL DEFAULT '';
-
--- +goose Down
-ALTER TABLE search_research DROP COLUMN backend;

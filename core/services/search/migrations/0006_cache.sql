@@ -1,7 +1,3 @@
 -- +goose Up
 ALTER TABLE search_tokens ADD COLUMN cache_ttl INTEGER;
 ALTER TABLE search_requests ADD COLUMN cached BOOLEAN NOT NULL DEFAULT FALSE;
-
--- +goose Down
-ALTER TABLE search_requests DROP COLUMN cached;
-ALTER TABLE search_tokens DROP COLUMN cache_ttl;

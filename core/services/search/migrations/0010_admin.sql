@@ -56,25 +56,3 @@ CREATE TABLE search_marks (
 	name  TEXT PRIMARY KEY,
 	at    INTEGER NOT NULL
 );
-
--- +goose Down
-DROP TABLE search_marks;
-DROP TABLE search_rollups;
-DROP INDEX search_requests_operation;
-DROP INDEX search_requests_outcome;
-DROP INDEX search_requests_key;
-DROP INDEX search_requests_token;
-DROP TABLE search_key_events;
-DROP INDEX search_keys_state;
-DROP INDEX search_keys_group;
-DROP INDEX search_keys_live;
-DROP INDEX search_keys_quota;
-ALTER TABLE search_keys DROP COLUMN state_changed_at;
-ALTER TABLE search_keys DROP COLUMN quota_error;
-ALTER TABLE search_keys DROP COLUMN quota_synced_at;
-ALTER TABLE search_keys DROP COLUMN quota_used;
-ALTER TABLE search_keys DROP COLUMN quota_limit;
-DROP INDEX search_tokens_frozen;
-DROP INDEX search_tokens_owner;
-DROP INDEX search_tokens_group;
-DROP INDEX search_tokens_live;

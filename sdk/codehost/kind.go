@@ -2,7 +2,6 @@ package codehost
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -11,7 +10,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	codehostv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // Reasons of other errors that are the caller's fault. They come with INVALID_ARGUMENT.
@@ -24,32 +22,18 @@ const (
 
 // New makes the kind for a plugin's declaration.
 func New[C any](d Definition[C]) framework.Kind {
-	return kind[C]{Built: framework.Built[C, CodeHost, Open]{Build: d.Build}, def: d}
+	return kind[C]{framework.Built[C, CodeHost, Open]{Build: d.Build}}
 }
 
 type kind[C any] struct {
 	framework.Built[C, CodeHost, Open]
-	def Definition[C]
 }
 
-func (k kind[C]) Describe() (*pluginv1.Kind, error) {
-	var zero C
-	config, err := schema.Of(zero)
-	if err != nil {
-		return nil, err
-	}
-	if k.def.Build == nil {
-		return nil, errors.New("a code host plugin needs Build")
-	}
-	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto()}, nil
-}
+func (k kind[C]) Describe() (*pluginv1.Kind, error) { return k.DescribeAs(Kind, Service) }
 
 func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
 	codehostv1.RegisterCodeHostServer(s, &server{router: r})
 }
-
-// Exchanges is empty: what a code host is asked takes far longer than a unary call.
-func (k kind[C]) Exchanges() map[string]framework.Exchange { return nil }
 
 type server struct {
 	codehostv1.UnimplementedCodeHostServer

@@ -2,7 +2,9 @@ package framework
 
 import (
 	"context"
+	"fmt"
 
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -44,6 +46,23 @@ type Capability struct {
 	On   bool
 	Name string
 }
+
+// DescribeAs returns the description of a kind without a descriptor and capabilities: its name, its gRPC service and the
+// schema of the config struct. It fails if the declaration has no Build.
+func (b Built[C, T, O]) DescribeAs(kind, service string) (*pluginv1.Kind, error) {
+	var zero C
+	config, err := schema.Of(zero)
+	if err != nil {
+		return nil, err
+	}
+	if b.Build == nil {
+		return nil, fmt.Errorf("the declaration of a plugin of the kind %s needs Build", kind)
+	}
+	return &pluginv1.Kind{Name: kind, Service: service, Config: config.Proto()}, nil
+}
+
+// Exchanges is for kinds all of whose calls are unary.
+func (Built[C, T, O]) Exchanges() map[string]Exchange { return nil }
 
 // Capabilities are the words that are on.
 func Capabilities(all ...Capability) (out []string) {

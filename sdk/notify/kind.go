@@ -30,14 +30,11 @@ type kind[C any] struct {
 }
 
 func (k kind[C]) Describe() (*pluginv1.Kind, error) {
-	var zero C
-	config, err := schema.Of(zero)
+	out, err := k.DescribeAs(Kind, Service)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case k.def.Build == nil:
-		return nil, errors.New("a notify plugin needs Build")
 	case k.def.MaxTextBytes < 0 || k.def.MaxPayloadBytes < 0:
 		return nil, errors.New("MaxTextBytes or MaxPayloadBytes is negative")
 	case k.def.Role != "" && !slices.Contains(Roles(), k.def.Role):
@@ -47,13 +44,11 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	case k.def.TargetSchema != "" && !k.def.PerUserTarget:
 		return nil, errors.New("TargetSchema says nothing without PerUserTarget")
 	}
-	raw, err := proto.Marshal(&notifyv1.Descriptor{
+	out.Capabilities = k.capabilities()
+	out.Descriptor_, err = proto.Marshal(&notifyv1.Descriptor{
 		MaxTextBytes: k.def.MaxTextBytes, MaxPayloadBytes: k.def.MaxPayloadBytes, Role: k.def.Role, TargetSchema: k.def.TargetSchema,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto(), Descriptor_: raw, Capabilities: k.capabilities()}, nil
+	return out, err
 }
 
 func (k kind[C]) capabilities() []string {
@@ -77,9 +72,6 @@ func (k kind[C]) Open(ctx context.Context, inst Instance, config []byte) (any, s
 func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
 	notifyv1.RegisterChannelServer(s, &server{router: r, targets: k.def.PerUserTarget})
 }
-
-// Exchanges is empty: notifications are rare, and a unary call each is enough.
-func (k kind[C]) Exchanges() map[string]framework.Exchange { return nil }
 
 type server struct {
 	notifyv1.UnimplementedChannelServer

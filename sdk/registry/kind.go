@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/grpc"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	registryv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/registry/v1"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // Reasons of errors that are the caller's fault. They come with INVALID_ARGUMENT.
@@ -23,32 +21,18 @@ const (
 
 // New makes the kind for a plugin's declaration.
 func New[C any](d Definition[C]) framework.Kind {
-	return kind[C]{Built: framework.Built[C, Registry, Open]{Build: d.Build}, def: d}
+	return kind[C]{framework.Built[C, Registry, Open]{Build: d.Build}}
 }
 
 type kind[C any] struct {
 	framework.Built[C, Registry, Open]
-	def Definition[C]
 }
 
-func (k kind[C]) Describe() (*pluginv1.Kind, error) {
-	var zero C
-	config, err := schema.Of(zero)
-	if err != nil {
-		return nil, err
-	}
-	if k.def.Build == nil {
-		return nil, errors.New("a registry plugin needs Build")
-	}
-	return &pluginv1.Kind{Name: Kind, Service: Service, Config: config.Proto()}, nil
-}
+func (k kind[C]) Describe() (*pluginv1.Kind, error) { return k.DescribeAs(Kind, Service) }
 
 func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
 	registryv1.RegisterRegistryServer(s, &server{router: r})
 }
-
-// Exchanges is empty: what a registry is asked takes far longer than a unary call.
-func (k kind[C]) Exchanges() map[string]framework.Exchange { return nil }
 
 type server struct {
 	registryv1.UnimplementedRegistryServer

@@ -29,13 +29,12 @@ type kind[C any] struct {
 }
 
 func (k kind[C]) Describe() (*pluginv1.Kind, error) {
-	var zero C
-	config, err := schema.Of(zero)
+	out, err := k.DescribeAs(Kind, Service)
 	if err != nil {
 		return nil, err
 	}
-	if k.def.Build == nil || len(k.def.Operations) == 0 {
-		return nil, errors.New("a search plugin needs Build and at least one operation")
+	if len(k.def.Operations) == 0 {
+		return nil, errors.New("a search plugin needs at least one operation")
 	}
 	desc := &searchv1.Descriptor{Credential: searchv1.Credential_CREDENTIAL_NONE}
 	if k.def.Credential {
@@ -44,13 +43,9 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	for _, o := range k.def.Operations {
 		desc.Operations = append(desc.Operations, o.proto())
 	}
-	raw, err := proto.Marshal(desc)
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.Kind{
-		Name: Kind, Service: Service, Config: config.Proto(), Descriptor_: raw, Capabilities: k.capabilities(),
-	}, nil
+	out.Capabilities = k.capabilities()
+	out.Descriptor_, err = proto.Marshal(desc)
+	return out, err
 }
 
 func (k kind[C]) capabilities() []string {

@@ -37,16 +37,8 @@ type kind struct {
 	framework.Built[config, Empty, Open]
 }
 
-func (k kind) Describe() (*pluginv1.Kind, error) {
-	s, err := schema.Of(config{})
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.Kind{Name: Kind, Service: Service, Config: s.Proto()}, nil
-}
+func (k kind) Describe() (*pluginv1.Kind, error) { return k.DescribeAs(Kind, Service) }
 
 func (k kind) Register(s grpc.ServiceRegistrar, _ framework.Router) {
 	emptyv1.RegisterEmptyServer(s, struct{}{})
 }
-
-func (k kind) Exchanges() map[string]framework.Exchange { return nil }

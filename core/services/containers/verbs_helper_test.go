@@ -19,12 +19,15 @@ func (e *env) discovered() ScanResult {
 // stackOf and serviceOf find what discovery has made.
 func (e *env) stackOf(project string) *stackRecord {
 	e.Helper()
-	st, err := e.svc.repo.stackOf(context.Background(), project)
+	stacks, err := e.svc.repo.stacks(context.Background())
 	e.must(err)
-	if st == nil {
-		e.Fatalf("there is no stack %s", project)
+	for i := range stacks {
+		if stacks[i].Project == project {
+			return &stacks[i]
+		}
 	}
-	return st
+	e.Fatalf("there is no stack %s", project)
+	return nil
 }
 
 func (e *env) serviceOf(project, name string) *serviceRecord {

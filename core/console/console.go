@@ -113,7 +113,7 @@ func (c *Console) Routes() []httpd.Route {
 		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.lookAround},
 		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.preferences},
 	}
-	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.jobRoutes(), c.accountRoutes(), c.userRoutes())
+	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.accountRoutes(), c.userRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

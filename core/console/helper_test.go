@@ -38,6 +38,7 @@ type site struct {
 	users         *auth.Users
 	queue         *queue.Queue
 	providers     *providers
+	configurator  *configurator
 	base          string
 	admin, member string // API keys
 	// part is what a service has for the home page.
@@ -89,7 +90,7 @@ func newSite(t *testing.T) *site {
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), auth.Migrations())
-	s := &site{t: t, providers: &providers{
+	s := &site{t: t, configurator: &configurator{}, providers: &providers{
 		instances: []console.Instance{
 			{Ref: "search.docs", Kind: "search", Plugin: "files", Name: "docs", Version: "1.0.0", State: "ready", Since: time.Now().Add(-time.Hour), PID: 77, Memory: 30 << 20,
 				Restarts: 2, Calls: 1200, Failures: 12, Latency: []float64{3, 5, 4}, Place: "plugin.hcl:4", Config: "search \"files\" \"docs\" {\n  key = \"(redacted)\"\n}\n"},
@@ -128,7 +129,7 @@ func (s *site) serve(bus *event.Bus) {
 	must(s.t, err)
 	access := auth.Access{Trusted: clients}
 	c, err := console.New(console.Config{
-		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Version: "1.2.3",
+		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Configurator: s.configurator, Version: "1.2.3",
 		Sections: []ui.Section{{Service: "demo", Texts: fstest.MapFS{"en.json": {Data: []byte("{}")}, "zh.json": {Data: []byte("{}")}}, Home: func(_ context.Context, v *ui.View) (ui.HomePart, error) {
 			if !v.Admin() {
 				return ui.HomePart{}, nil

@@ -39,7 +39,7 @@ func (c *Console) pluginRoutes() []httpd.Route {
 func (c *Console) plugins(gc *gin.Context) {
 	v := c.kit.View(gc, "plugins.title")
 	reason, at := c.cfg.Providers.Rejected()
-	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances(), reason, at))
+	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances(), c.references(), reason, at))
 }
 
 func (c *Console) pluginsLive(gc *gin.Context) {
@@ -72,7 +72,7 @@ func (c *Console) instance(gc *gin.Context) {
 	}
 	v := c.kit.View(gc, "")
 	v.Title = in.Ref
-	c.kit.Render(gc, v, http.StatusOK, instancePage(v, in, lines))
+	c.kit.Render(gc, v, http.StatusOK, instancePage(v, in, lines, c.references()))
 }
 
 func (c *Console) instanceLive(gc *gin.Context) {

@@ -15,6 +15,8 @@ import (
 func consolePages() [][2]string {
 	return [][2]string{
 		{"home", "/system"}, {"plugins", "/system/plugins"}, {"instance", "/system/plugins/instance/search.docs"},
+		{"add-provider", "/system/plugins/add"}, {"provider-form", "/system/plugins/add/search/searxng?for=search.backend"},
+		{"provider-settings", "/system/plugins/instance/search.docs/settings"}, {"use-another", "/system/plugins/use/search/backend"},
 		{"available", "/system/plugins/available"}, {"available-one", "/system/plugins/available/search/local"},
 		{"jobs", "/system/jobs"}, {"account", "/system/account"}, {"users", "/system/users"}, {"audit", "/system/audit"},
 		{"search-overview", "/search/overview"}, {"search-tokens", "/search/tokens"}, {"search-keys", "/search/keys"},

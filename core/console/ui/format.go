@@ -81,5 +81,13 @@ func (v *View) Exact(t time.Time) string {
 	return t.UTC().Format("2 Jan 2006, 15:04:05 UTC")
 }
 
+// Minute is a moment of this year to the minute, in UTC.
+func (v *View) Minute(t time.Time) string {
+	if v.Lang == Chinese {
+		return t.UTC().Format("1月2日 15:04")
+	}
+	return t.UTC().Format("2 Jan 15:04")
+}
+
 // Clock is the time of day, in UTC.
 func (v *View) Clock(t time.Time) string { return t.UTC().Format("15:04:05") }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,7 +97,7 @@ func (s *showcase) pages() [][2]string {
 func (b *browser) charted() {
 	b.t.Helper()
 	eventually(b.t, 10*time.Second, "the charts are drawn", func() bool {
-		drawn, err := evaluate[bool](b, `[...document.querySelectorAll("[data-chart]")].every(c => c.hidden || c.querySelector("canvas"))`)
+		drawn, err := evaluate[bool](b, `[...document.querySelectorAll("[data-chart]")].every(c => c.querySelector("canvas"))`)
 		return err == nil && drawn
 	})
 }
@@ -135,6 +136,7 @@ func TestSearchPages(t *testing.T) {
 	}
 	b.as(looks()[0])
 	b.checkKeys()
+	b.checkChart()
 }
 
 // search sends a search from the playground.
@@ -153,6 +155,36 @@ func (s *showcase) newest() (id int64) {
 		return r.number(fmt.Sprintf("SELECT COUNT(*) FROM search_bodies WHERE request_row = %d", id)) > 0
 	})
 	return id
+}
+
+// checkChart points at the last bar of a chart, which shows the values of the last row of its table; marks a stretch, which
+// then fills the chart; and goes back.
+func (b *browser) checkChart() {
+	b.t.Helper()
+	b.open("/search/overview")
+	b.charted()
+	_, err := evaluate[any](b, `(() => { const o = document.querySelector(".u-over"), r = o.getBoundingClientRect();
+		o.dispatchEvent(new MouseEvent("mousemove", { clientX: r.right - 2, clientY: r.top + 40, bubbles: true })); })()`)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	got, err := evaluate[string](b, `document.querySelector(".tip").innerText`)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	want, err := evaluate[string](b, `(() => { const f = document.querySelector("figure[data-chart]"); return f.querySelector("th[data-tone]").textContent + " " + f.querySelector("tbody tr:last-child td:nth-child(2)").textContent; })()`)
+	if err != nil || !strings.Contains(got, want) || !strings.Contains(got, " UTC") {
+		b.t.Errorf("the last bar shows %q, want %q, and the time in UTC: %v", got, want, err)
+	}
+	area, err := evaluate[struct{ X, Y, Width float64 }](b, `document.querySelector(".u-over").getBoundingClientRect().toJSON()`)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.DragAndDropXY(area.X+area.Width/2, area.Y+40, area.X+area.Width*0.9, area.Y+40, 5))
+	b.do(chromedp.WaitVisible(chromedp.CSS("figure .reset")), chromedp.Click(chromedp.CSS("figure .reset")))
+	if shown, err := evaluate[bool](b, `document.querySelector("figure .reset").hidden`); err != nil || !shown {
+		b.t.Errorf("the chart still offers to show all: %v", err)
+	}
 }
 
 // checkKeys has keys checked before they are added, with each result as it comes.

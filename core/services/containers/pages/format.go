@@ -186,17 +186,6 @@ func inferred(v *ui.View, s serviceView) string {
 	return v.T("containers.tags.pending")
 }
 
-// usageLabel is a chart in words.
-func usageLabel(v *ui.View, s serviceView, kind string) string {
-	now := "–"
-	if s.Usage != nil && kind == "cpu" {
-		now = cpu(s.Usage.CPUPercent)
-	} else if s.Usage != nil {
-		now = v.Bytes(s.Usage.MemUsedBytes)
-	}
-	return v.T("containers.usage."+kind+".label", "Window", v.T("containers.window."+s.Window), "Now", now)
-}
-
 // backupState is what became of a backup, also later.
 func backupState(b service.Backup) string {
 	if !b.DeletedAt.IsZero() {

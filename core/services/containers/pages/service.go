@@ -95,6 +95,8 @@ type serviceView struct {
 	Window    string
 	Monitored bool
 	Usage     *service.ResourceUsage
+	// Samples are drawn; only the whole page has them.
+	Samples []service.Sample
 }
 
 func (s serviceView) url(p pages) string { return p.serviceURL(s.StackID, s.ID) }
@@ -110,9 +112,6 @@ func (s serviceView) lifecycle(p pages) lifecycleView {
 	}
 	return l
 }
-
-// windows are the stretches of time that charts show.
-func windows() []string { return []string{"3m", "1h", "24h", "7d"} }
 
 func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
 	ctx := c.Request.Context()
@@ -164,7 +163,15 @@ func (p pages) serviceDetail(c *gin.Context) {
 	}
 	v := p.view(c, "")
 	v.Title, v.Path = s.Name, p.base+"/stacks"
-	v.Scripts, v.Styles = append(v.Scripts, "uPlot.iife.min.js", "usage.js"), append(v.Styles, "uPlot.min.css")
+	if s.Monitored {
+		history, err := p.service.ResourceHistory(c.Request.Context(), s.ID, s.Window)
+		if err != nil {
+			p.kit.Fail(c, err)
+			return
+		}
+		s.Samples = history.Samples
+	}
+	v.AddCharts("usage.js")
 	p.kit.Render(c, v, http.StatusOK, servicePage(v, p, s))
 }
 

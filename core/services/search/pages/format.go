@@ -13,14 +13,10 @@ func ms(v *ui.View, n float64) string { return v.Millis(time.Duration(n * float6
 
 // when is a moment in a list: the time of day, with the date unless it is today's, in UTC.
 func when(v *ui.View, t time.Time) string {
-	t = t.UTC()
-	switch {
-	case t.Format(time.DateOnly) == v.Now.UTC().Format(time.DateOnly):
+	if t.UTC().Format(time.DateOnly) == v.Now.UTC().Format(time.DateOnly) {
 		return v.Clock(t)
-	case v.Lang == ui.Chinese:
-		return t.Format("1月2日 15:04")
 	}
-	return t.Format("2 Jan 15:04")
+	return v.Minute(t)
 }
 
 func total(keys map[service.KeyState]int) (n int) {

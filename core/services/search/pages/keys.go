@@ -151,7 +151,7 @@ func (p pages) key(c *gin.Context) {
 	}
 	v := p.view(c, "")
 	v.Title = v.T("search.key.title", "ID", k.ID)
-	charts(v)
+	v.AddCharts()
 	v.Scripts = append(v.Scripts, "keys.js")
 	p.kit.Render(c, v, http.StatusOK, keyPage(v, p, k))
 }

@@ -1199,7 +1199,7 @@ func keyPage(v *ui.View, p pages, k keyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = chartCards(v, k.Chart, p.base+"/api/keys/"+k.ID+"/metrics?window="+k.Window).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = chartCards(v, k.Chart).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

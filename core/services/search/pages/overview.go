@@ -51,6 +51,6 @@ func (p pages) overview(c *gin.Context) {
 		return
 	}
 	v := p.view(c, "search.overview.title")
-	charts(v)
+	v.AddCharts()
 	p.kit.Render(c, v, http.StatusOK, overviewPage(v, p, o))
 }

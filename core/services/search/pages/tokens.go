@@ -18,12 +18,6 @@ import (
 
 const perPage = 50
 
-// charts adds what a page with charts needs.
-func charts(v *ui.View) {
-	v.Scripts = append(v.Scripts, "uPlot.iife.min.js", "charts.js")
-	v.Styles = append(v.Styles, "uPlot.min.css")
-}
-
 // newToken is the id of the dialog that makes an access token.
 const newToken = "new-token"
 
@@ -159,7 +153,7 @@ func (p pages) token(c *gin.Context) {
 	t.Shown = p.kit.TakeSecret(c, t.ID)
 	v := p.view(c, "")
 	v.Title = v.T("search.token.title", "ID", t.ID)
-	charts(v)
+	v.AddCharts()
 	p.kit.Render(c, v, http.StatusOK, tokenPage(v, p, t))
 }
 

@@ -32,8 +32,8 @@ type apiKey struct {
 // TableName implements gorm's Tabler.
 func (apiKey) TableName() string { return "api_keys" }
 
-// scopes are the services that the key is for; none means all.
-func (k *apiKey) scopes() []string {
+// scopeList returns the services that the key is for. None means all.
+func (k *apiKey) scopeList() []string {
 	if k.Scopes == "" {
 		return nil
 	}
@@ -69,12 +69,12 @@ func (u *Users) byKey(ctx context.Context, text string) (*Principal, error) {
 	if key == nil {
 		return nil, errKey()
 	}
-	p := &Principal{Via: ViaKey, KeyID: key.ID, Scopes: key.scopes()}
-	if p.User, err = u.user(ctx, key.UserID); err != nil {
+	p := &Principal{Via: ViaKey, KeyID: key.ID, Scopes: key.scopeList()}
+	if p.User, err = u.loadUser(ctx, key.UserID); err != nil {
 		return nil, err
 	}
 	if now := u.cfg.Now().UnixMilli(); now-key.LastUsedAt > touchAfter.Milliseconds() {
-		u.touch(ctx, &apiKey{}, "id", key.ID, map[string]any{"last_used_at": now})
+		u.touchRow(ctx, &apiKey{}, "id", key.ID, map[string]any{"last_used_at": now})
 	}
 	return p, nil
 }
@@ -87,7 +87,7 @@ func (u *Users) liveKey(ctx context.Context, where string, arg any) (*apiKey, er
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return nil, nil
 	case err != nil:
-		return nil, wrap("read API key", err)
+		return nil, wrapStoreError("read API key", err)
 	case k.ExpiresAt != 0 && !u.cfg.Now().Before(time.UnixMilli(k.ExpiresAt)):
 		return nil, nil
 	}

@@ -25,9 +25,9 @@ func (u *Users) AuditRequests() httpd.Audit {
 			ctx = Acting(ctx, Actor{Name: string(ViaWebhook), Via: ViaWebhook, Address: httpd.ClientAddr(c)})
 		}
 		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: texts.Limit(object, maxDetail), RequestID: httpd.RequestID(c)}
-		err := u.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return u.record(ctx, e) })
+		err := u.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return u.recordEvent(ctx, e) })
 		if err != nil {
-			return nil, wrap("write the audit", err)
+			return nil, wrapStoreError("write the audit", err)
 		}
 		return func(status int, object string) { u.completeRow(ctx, e.ID, status, object) }, nil
 	}
@@ -59,11 +59,11 @@ func (u *Users) Record(ctx context.Context, action, object string, failure error
 	if failure != nil {
 		e.Result, e.Detail = ResultFailed, string(fault.CodeOf(failure))
 	}
-	return u.cfg.Store.Tx(ctx, "write audit row", func(ctx context.Context) error { return u.record(ctx, e) })
+	return u.cfg.Store.Tx(ctx, "write audit row", func(ctx context.Context) error { return u.recordEvent(ctx, e) })
 }
 
 // Actions are the actions that the audit holds, in alphabetical order.
 func (u *Users) Actions(ctx context.Context) (out []string, err error) {
 	err = u.cfg.Store.DB(ctx).Model(&Event{}).Distinct("action").Order("action").Pluck("action", &out).Error
-	return out, wrap("list the actions of the audit", err)
+	return out, wrapStoreError("list the actions of the audit", err)
 }

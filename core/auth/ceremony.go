@@ -27,11 +27,11 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	lib, err := relying(c)
+	lib, err := newRelyingParty(c)
 	if err != nil {
 		return nil, err
 	}
-	who, err := u.holder(u.cfg.Store.DB(ctx), p.User)
+	who, err := u.loadHolder(u.cfg.Store.DB(ctx), p.User)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	}
 	options, data, err := lib.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.credentials).CredentialDescriptors()))
 	if err != nil {
-		return nil, wrap("begin registration", err)
+		return nil, wrapStoreError("begin registration", err)
 	}
-	if err := u.pose(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data, p.Address); err != nil {
+	if err := u.storeChallenge(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data, p.Address); err != nil {
 		return nil, err
 	}
 	return &options.Response, nil
@@ -56,11 +56,11 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 
 // FinishRegistration verifies what a browser has made and keeps it. The answer is the JSON of the credential.
 func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capability, answer []byte) (out Passkey, err error) {
-	lib, err := relying(c)
+	lib, err := newRelyingParty(c)
 	if err != nil {
 		return out, err
 	}
-	asked, data, err := u.take(ctx, kindRegister, answer)
+	asked, data, err := u.consumeChallenge(ctx, kindRegister, answer)
 	if err != nil {
 		return out, err
 	}
@@ -73,11 +73,11 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 	}
 	credential, err := lib.CreateCredential(holder{user: p.User}, data, parsed)
 	if err != nil {
-		u.refused(ctx, Event{Action: EventPasskeyAdded, UserID: p.User.ID}, errRegistration(err))
+		u.recordRefusal(ctx, Event{Action: EventPasskeyAdded, UserID: p.User.ID}, errRegistration(err))
 		return out, errRegistration(err)
 	}
 	row := passkey{ID: store.NewID("psk"), UserID: p.User.ID, RPID: data.RelyingPartyID, Name: asked.Name, CreatedAt: u.cfg.Now().UnixMilli()}
-	if err := row.set(*credential); err != nil {
+	if err := row.setCredential(*credential); err != nil {
 		return out, err
 	}
 	err = u.cfg.Store.Tx(ctx, "keep passkey", func(ctx context.Context) error {
@@ -93,48 +93,48 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 				return err
 			}
 		}
-		return u.record(ctx, Event{Action: EventPasskeyAdded, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return u.recordEvent(ctx, Event{Action: EventPasskeyAdded, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	})
-	return row.show(), wrap("keep passkey", err)
+	return row.toPasskey(), wrapStoreError("keep passkey", err)
 }
 
 func errRegistration(err error) error {
-	return fault.Wrap(detailed(err), "passkey_refused", "The passkey was not accepted.").WithStatus(http.StatusBadRequest)
+	return fault.Wrap(explainCeremony(err), "passkey_refused", "The passkey was not accepted.").WithStatus(http.StatusBadRequest)
 }
 
 // BeginLogin asks a browser for any passkey of this server. The options are for navigator.credentials.get.
 func (u *Users) BeginLogin(ctx context.Context, c Capability, from Origin) (*protocol.PublicKeyCredentialRequestOptions, error) {
-	lib, err := relying(c)
+	lib, err := newRelyingParty(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := u.attempt(from); err != nil {
+	if err := u.allowAttempt(from); err != nil {
 		return nil, err
 	}
 	options, data, err := lib.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return nil, wrap("begin login", err)
+		return nil, wrapStoreError("begin login", err)
 	}
-	return &options.Response, u.pose(ctx, challenge{Kind: kindLogin}, data, from.Address)
+	return &options.Response, u.storeChallenge(ctx, challenge{Kind: kindLogin}, data, from.Address)
 }
 
 // FinishLogin verifies the answer and begins a session. The answer is the JSON of the assertion. Whatever is wrong with it
 // is the same refusal, so that nobody learns which credentials exist.
 func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, from Origin) (cookie string, p *Principal, err error) {
-	lib, err := relying(c)
+	lib, err := newRelyingParty(c)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := u.attempt(from); err != nil {
+	if err := u.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
 	var who string
 	defer func() {
 		if err != nil {
-			u.failed(ctx, from, ViaSession, EventSessionBegan, who, err)
+			u.recordFailure(ctx, from, ViaSession, EventSessionBegan, who, err)
 		}
 	}()
-	_, data, err := u.take(ctx, kindLogin, answer)
+	_, data, err := u.consumeChallenge(ctx, kindLogin, answer)
 	if err != nil {
 		return "", nil, err
 	}
@@ -144,14 +144,14 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		row, err := u.verify(ctx, lib, data, parsed)
+		row, err := u.verifyAssertion(ctx, lib, data, parsed)
 		if row != nil {
 			who = row.UserID
 		}
 		if err != nil {
 			return err
 		}
-		if p.User, err = u.user(ctx, row.UserID); err != nil {
+		if p.User, err = u.loadUser(ctx, row.UserID); err != nil {
 			return err
 		}
 		var s session
@@ -160,13 +160,14 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 		return err
 	})
 	if err != nil {
-		return "", nil, wrap("sign in with a passkey", err)
+		return "", nil, wrapStoreError("sign in with a passkey", err)
 	}
 	return cookie, p, nil
 }
 
-// verify checks an assertion in the running transaction, in which the passkey is locked, and moves its counter on.
-func (u *Users) verify(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (*passkey, error) {
+// verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction, in which the passkey is
+// locked.
+func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (*passkey, error) {
 	var row passkey
 	w := u.cfg.Store.Writer(ctx)
 	err := w.Clauses(clause.Locking{Strength: "UPDATE"}).Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(&row).Error
@@ -176,7 +177,7 @@ func (u *Users) verify(ctx context.Context, lib *webauthn.WebAuthn, data webauth
 	if err != nil {
 		return nil, err
 	}
-	known, err := row.credential()
+	known, err := row.decodeCredential()
 	if err != nil {
 		return &row, err
 	}
@@ -191,7 +192,7 @@ func (u *Users) verify(ctx context.Context, lib *webauthn.WebAuthn, data webauth
 		u.cfg.Logger.Warn("a passkey may have been copied: its counter went back; the sign-in was refused", "passkey", row.ID, "user", row.UserID)
 		return &row, errPasskey(errors.New("the counter of the passkey did not go on"))
 	}
-	if err := row.set(*credential); err != nil {
+	if err := row.setCredential(*credential); err != nil {
 		return &row, err
 	}
 	return &row, w.Model(&passkey{}).Where("id = ?", row.ID).Updates(map[string]any{
@@ -200,11 +201,11 @@ func (u *Users) verify(ctx context.Context, lib *webauthn.WebAuthn, data webauth
 }
 
 func errPasskey(err error) error {
-	return fault.Wrap(detailed(err), "invalid_passkey", "This passkey does not let you in.").WithStatus(http.StatusUnauthorized)
+	return fault.Wrap(explainCeremony(err), "invalid_passkey", "This passkey does not let you in.").WithStatus(http.StatusUnauthorized)
 }
 
-// detailed has the library say in the log what it found.
-func detailed(err error) error {
+// explainCeremony returns err with the library's details, for the log.
+func explainCeremony(err error) error {
 	var p *protocol.Error
 	if errors.As(err, &p) && p.DevInfo != "" {
 		return errors.New(p.Details + ": " + p.DevInfo)
@@ -212,15 +213,15 @@ func detailed(err error) error {
 	return err
 }
 
-// holder is a user with the passkeys that count.
-func (u *Users) holder(db *gorm.DB, user User) (holder, error) {
+// loadHolder returns a user with the passkeys that are not revoked.
+func (u *Users) loadHolder(db *gorm.DB, user User) (holder, error) {
 	var rows []passkey
 	out := holder{user: user}
 	if err := db.Where("user_id = ? AND revoked_at = 0", user.ID).Find(&rows).Error; err != nil {
-		return out, wrap("read passkeys", err)
+		return out, wrapStoreError("read passkeys", err)
 	}
 	for i := range rows {
-		c, err := rows[i].credential()
+		c, err := rows[i].decodeCredential()
 		if err != nil {
 			return out, err
 		}

@@ -34,17 +34,17 @@ type challenge struct {
 // TableName implements gorm's Tabler.
 func (challenge) TableName() string { return "passkey_challenges" }
 
-// pose stores a challenge.
-func (u *Users) pose(ctx context.Context, c challenge, data *webauthn.SessionData, address string) error {
+// storeChallenge stores a challenge.
+func (u *Users) storeChallenge(ctx context.Context, c challenge, data *webauthn.SessionData, address string) error {
 	if wait, ok := u.ceremonies.Take(limit.Client(address)); !ok {
 		return fault.New(fault.RateLimited, "There were too many requests for passkeys from this address.").WithRetryAfter(wait)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
-		return wrap("write challenge", err)
+		return wrapStoreError("write challenge", err)
 	}
 	c.Hash, c.Data, c.ExpiresAt = secret.HashToken(data.Challenge), string(raw), u.cfg.Now().Add(challengeFor).UnixMilli()
-	return wrap("store challenge", u.cfg.Store.Tx(ctx, "store challenge", func(ctx context.Context) error {
+	return wrapStoreError("store challenge", u.cfg.Store.Tx(ctx, "store challenge", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Create(&c).Error
 	}))
 }
@@ -53,8 +53,8 @@ func errChallenge() error {
 	return fault.New("challenge_expired", "The question that this answers was not asked, was answered already, or is older than five minutes: try again.").WithStatus(fault.BadRequest.Status())
 }
 
-// take finds the challenge that a browser answers and uses it up, whatever becomes of the answer.
-func (u *Users) take(ctx context.Context, kind string, answer []byte) (c challenge, data webauthn.SessionData, err error) {
+// consumeChallenge returns the challenge that a browser answers and deletes it, so that it can be answered once only.
+func (u *Users) consumeChallenge(ctx context.Context, kind string, answer []byte) (c challenge, data webauthn.SessionData, err error) {
 	text := challengeIn(answer)
 	if text == "" {
 		return c, data, errChallenge()
@@ -64,12 +64,12 @@ func (u *Users) take(ctx context.Context, kind string, answer []byte) (c challen
 		return u.cfg.Store.Writer(ctx).Raw("DELETE FROM passkey_challenges WHERE hash = ? RETURNING *", secret.HashToken(text)).Scan(&rows).Error
 	})
 	if err != nil {
-		return c, data, wrap("use challenge", err)
+		return c, data, wrapStoreError("use challenge", err)
 	}
 	if len(rows) == 0 || rows[0].Kind != kind || rows[0].ExpiresAt <= u.cfg.Now().UnixMilli() {
 		return c, data, errChallenge()
 	}
-	return rows[0], data, wrap("read challenge", json.Unmarshal([]byte(rows[0].Data), &data))
+	return rows[0], data, wrapStoreError("read challenge", json.Unmarshal([]byte(rows[0].Data), &data))
 }
 
 // challengeIn is the challenge that an answer names, "" if it names none. The answer is verified later.

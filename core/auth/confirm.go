@@ -23,30 +23,30 @@ func (u *Users) RequireConfirmed(p *Principal) error {
 	if p.Via != ViaSession {
 		return fault.New(fault.Forbidden, "This needs a sign-in with a passkey.")
 	}
-	if u.confirmed(p) {
+	if u.isConfirmed(p) {
 		return nil
 	}
 	return fault.New(codeConfirm, "Confirm with your passkey that it is you: the last check is more than ten minutes old.").WithStatus(http.StatusForbidden)
 }
 
-func (u *Users) confirmed(p *Principal) bool {
+func (u *Users) isConfirmed(p *Principal) bool {
 	return p.Via == ViaSession && u.cfg.Now().Sub(time.UnixMilli(p.CheckedAt)) < confirmFor
 }
 
 // BeginCheck asks a browser for a passkey of the principal's user; nil if the last check is new enough. The options are for
 // navigator.credentials.get; the answer is due within five minutes, in the same session.
 func (u *Users) BeginCheck(ctx context.Context, p *Principal, c Capability) (*protocol.PublicKeyCredentialRequestOptions, error) {
-	if u.confirmed(p) {
+	if u.isConfirmed(p) {
 		return nil, nil
 	}
 	if p.Via != ViaSession {
 		return nil, u.RequireConfirmed(p)
 	}
-	lib, err := relying(c)
+	lib, err := newRelyingParty(c)
 	if err != nil {
 		return nil, err
 	}
-	who, err := u.holder(u.cfg.Store.DB(ctx), p.User)
+	who, err := u.loadHolder(u.cfg.Store.DB(ctx), p.User)
 	if err != nil {
 		return nil, err
 	}
@@ -55,28 +55,28 @@ func (u *Users) BeginCheck(ctx context.Context, p *Principal, c Capability) (*pr
 	}
 	options, data, err := lib.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return nil, wrap("begin passkey check", err)
+		return nil, wrapStoreError("begin passkey check", err)
 	}
 	options.Response.AllowedCredentials = webauthn.Credentials(who.credentials).CredentialDescriptors()
-	return &options.Response, u.pose(ctx, challenge{Kind: kindCheck, UserID: p.User.ID, SessionID: p.SessionID}, data, p.Address)
+	return &options.Response, u.storeChallenge(ctx, challenge{Kind: kindCheck, UserID: p.User.ID, SessionID: p.SessionID}, data, p.Address)
 }
 
 // FinishCheck verifies the answer and notes the check in the principal's session. A wrong answer counts as a failed sign-in.
 func (u *Users) FinishCheck(ctx context.Context, p *Principal, c Capability, answer []byte) (err error) {
 	from := Origin{Address: p.Address}
-	lib, err := relying(c)
+	lib, err := newRelyingParty(c)
 	if err != nil {
 		return err
 	}
-	if err := u.attempt(from); err != nil {
+	if err := u.allowAttempt(from); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			u.failed(ctx, from, p.Via, EventPasskeyChecked, p.User.ID, err)
+			u.recordFailure(ctx, from, p.Via, EventPasskeyChecked, p.User.ID, err)
 		}
 	}()
-	asked, data, err := u.take(ctx, kindCheck, answer)
+	asked, data, err := u.consumeChallenge(ctx, kindCheck, answer)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (u *Users) FinishCheck(ctx context.Context, p *Principal, c Capability, ans
 	if err != nil {
 		return errPasskey(err)
 	}
-	return wrap("check passkey", u.cfg.Store.Tx(ctx, "check passkey", func(ctx context.Context) error {
-		row, err := u.verify(ctx, lib, data, parsed)
+	return wrapStoreError("check passkey", u.cfg.Store.Tx(ctx, "check passkey", func(ctx context.Context) error {
+		row, err := u.verifyAssertion(ctx, lib, data, parsed)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (u *Users) FinishCheck(ctx context.Context, p *Principal, c Capability, ans
 		if err := u.noteCheck(ctx, p); err != nil {
 			return err
 		}
-		return u.record(ctx, Event{Action: EventPasskeyChecked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return u.recordEvent(ctx, Event{Action: EventPasskeyChecked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	}))
 }
 

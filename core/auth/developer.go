@@ -24,16 +24,16 @@ type developerSession struct {
 // TableName implements gorm's Tabler.
 func (developerSession) TableName() string { return "developer_sessions" }
 
-// developer returns the built-in administrator, who is not a user.
-func developer() User { return User{ID: "developer", Name: "developer", Role: Admin} }
+// newDeveloper returns the built-in administrator, who is not a user.
+func newDeveloper() User { return User{ID: "developer", Name: "developer", Role: Admin} }
 
 // LookAround uses up a set-up link that would make the first administrator and begins a session of the built-in developer
 // instead. The session ends when there is a user, and after a day at the latest.
 func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cookie string, p *Principal, err error) {
-	if err := u.attempt(from); err != nil {
+	if err := u.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
-	p = &Principal{Via: ViaDeveloper, User: developer(), Address: from.Address}
+	p = &Principal{Via: ViaDeveloper, User: newDeveloper(), Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "begin developer session", func(ctx context.Context) error {
 		row, err := u.useLink(ctx, token)
 		if err != nil {
@@ -53,11 +53,11 @@ func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cook
 		}
 		p.SessionID, p.Since = s.ID, s.CreatedAt
 		ctx = Acting(ctx, Actor{Name: p.User.Name, Address: from.Address, Via: ViaDeveloper})
-		return u.record(ctx, Event{Action: EventSessionBegan, TargetID: s.ID, TargetName: p.User.Name, Detail: "began with: " + beganWithSetup})
+		return u.recordEvent(ctx, Event{Action: EventSessionBegan, TargetID: s.ID, TargetName: p.User.Name, Detail: "began with: " + beganWithSetup})
 	})
 	if err != nil {
 		u.failedLink(ctx, from, err)
-		return "", nil, wrap("begin developer session", err)
+		return "", nil, wrapStoreError("begin developer session", err)
 	}
 	return cookie, p, nil
 }
@@ -70,17 +70,17 @@ func (u *Users) byDeveloperSession(ctx context.Context, text string) (*Principal
 	var rows []developerSession
 	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ?", secret.HashToken(text), u.cfg.Now().UnixMilli()).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
-		return nil, wrap("read developer session", err)
+		return nil, wrapStoreError("read developer session", err)
 	}
 	if n, err := u.Count(ctx); err != nil || n > 0 {
 		return nil, err
 	}
-	return &Principal{Via: ViaDeveloper, User: developer(), SessionID: rows[0].ID, Since: rows[0].CreatedAt}, nil
+	return &Principal{Via: ViaDeveloper, User: newDeveloper(), SessionID: rows[0].ID, Since: rows[0].CreatedAt}, nil
 }
 
 // endDeveloperSession ends the developer session of a cookie, if there is one.
 func (u *Users) endDeveloperSession(ctx context.Context, cookie string) error {
-	return wrap("end developer session", u.cfg.Store.Tx(ctx, "end developer session", func(ctx context.Context) error {
+	return wrapStoreError("end developer session", u.cfg.Store.Tx(ctx, "end developer session", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Where("hash = ?", secret.HashToken(cookie)).Delete(&developerSession{}).Error
 	}))
 }

@@ -78,8 +78,8 @@ const (
 	MaxPage = 200
 )
 
-// record writes an event into the running transaction.
-func (u *Users) record(ctx context.Context, e Event) error {
+// recordEvent writes an event into the running transaction.
+func (u *Users) recordEvent(ctx context.Context, e Event) error {
 	a := actorOf(ctx)
 	if e.ID == "" {
 		e.ID = store.NewID("evt")
@@ -93,17 +93,17 @@ func (u *Users) record(ctx context.Context, e Event) error {
 		e.Result = ResultOK
 	}
 	e.TargetName, e.Detail = texts.Limit(e.TargetName, maxEmail), texts.Limit(e.Detail, maxDetail)
-	return wrap("write the audit of accounts", u.cfg.Store.Writer(ctx).Create(&e).Error)
+	return wrapStoreError("write the audit of accounts", u.cfg.Store.Writer(ctx).Create(&e).Error)
 }
 
-// refused notes an attempt that was refused. That it cannot be noted changes nothing about the refusal.
-func (u *Users) refused(ctx context.Context, e Event, err error) {
+// recordRefusal records an attempt that was refused because of err. A failure to record it is only logged.
+func (u *Users) recordRefusal(ctx context.Context, e Event, err error) {
 	f := fault.As(err)
 	if f.Code == fault.Internal || ctx.Err() != nil {
 		return
 	}
 	e.Result, e.Detail = ResultRefused, string(f.Code)
-	if failed := u.cfg.Store.Tx(ctx, "note refusal", func(ctx context.Context) error { return u.record(ctx, e) }); failed != nil {
+	if failed := u.cfg.Store.Tx(ctx, "note refusal", func(ctx context.Context) error { return u.recordEvent(ctx, e) }); failed != nil {
 		u.cfg.Logger.Warn("a refused sign-in was not noted", "error", failed)
 	}
 }
@@ -160,7 +160,7 @@ func (u *Users) Events(ctx context.Context, f EventFilter) (out []Event, next st
 		q = q.Where("id < ?", c.ID)
 	}
 	if err := q.Find(&out).Error; err != nil {
-		return nil, "", wrap("list the audit of accounts", err)
+		return nil, "", wrapStoreError("list the audit of accounts", err)
 	}
 	if len(out) > f.Limit {
 		out = out[:f.Limit]
@@ -205,7 +205,7 @@ func (u *Users) Purge(ctx context.Context) error {
 		}
 		more, err = u.purgeEvents(ctx, now.Add(-eventsFor))
 	}
-	return wrap("delete what is past its time", err)
+	return wrapStoreError("delete what is past its time", err)
 }
 
 func (u *Users) purgeEvents(ctx context.Context, before time.Time) (more bool, err error) {

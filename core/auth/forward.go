@@ -25,17 +25,18 @@ func forwardedEmail(name string) string {
 	return texts.Limit(email, maxEmail)
 }
 
-// forwarded is the user of a forwarded identity, an administrator, made at the first visit. One who lost the role gets it back.
-func (u *Users) forwarded(ctx context.Context, name string) (*Principal, error) {
+// forwardedPrincipal returns the user of a forwarded identity, who is created at the first visit. The user is always an
+// administrator.
+func (u *Users) forwardedPrincipal(ctx context.Context, name string) (*Principal, error) {
 	email := forwardedEmail(name)
 	user, err := u.byEmail(ctx, email)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		user, err = u.addForwarded(ctx, name, email)
 	}
 	if err != nil {
-		return nil, wrap("read the user of a forwarded identity", err)
+		return nil, wrapStoreError("read the user of a forwarded identity", err)
 	}
-	if user, err = u.user(ctx, user.ID); err != nil {
+	if user, err = u.loadUser(ctx, user.ID); err != nil {
 		return nil, err
 	}
 	if user.Forwarded && user.Role != Admin {
@@ -62,7 +63,7 @@ func (u *Users) addForwarded(ctx context.Context, name, email string) (User, err
 		if made.Error != nil || made.RowsAffected == 0 {
 			return made.Error
 		}
-		return u.record(ctx, Event{Action: EventUserCreated, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
+		return u.recordEvent(ctx, Event{Action: EventUserCreated, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
 	})
 	if err != nil {
 		return user, err
@@ -78,7 +79,7 @@ func (u *Users) demoteForwarded(ctx context.Context, name string) error {
 		return nil
 	}
 	if err != nil {
-		return wrap("read the user of a forwarded identity", err)
+		return wrapStoreError("read the user of a forwarded identity", err)
 	}
 	if !user.Forwarded || user.Role != Admin {
 		return nil
@@ -88,8 +89,8 @@ func (u *Users) demoteForwarded(ctx context.Context, name string) error {
 
 func (u *Users) setForwardedRole(ctx context.Context, user User, role Role) error {
 	ctx = Acting(ctx, Actor{Name: "forwarded identity", Via: ViaForward})
-	return wrap("change the role of a forwarded identity", u.cfg.Store.Tx(ctx, "change role", func(ctx context.Context) error {
-		_, err := u.apply(ctx, user, UserChange{Role: &role})
+	return wrapStoreError("change the role of a forwarded identity", u.cfg.Store.Tx(ctx, "change role", func(ctx context.Context) error {
+		_, err := u.applyChange(ctx, user, UserChange{Role: &role})
 		return err
 	}))
 }

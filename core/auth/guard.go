@@ -27,7 +27,7 @@ type Access struct {
 // Guard recognises the caller of each request and compares it with the route's policy. The principal is in the
 // request's context afterwards.
 func (u *Users) Guard(a Access) httpd.Guard {
-	return newGuard(u, a).check
+	return newGuard(u, a).checkRequest
 }
 
 func newGuard(u *Users, a Access) *guard {
@@ -41,7 +41,7 @@ func newGuard(u *Users, a Access) *guard {
 
 // Recognise finds out who makes a request, as the guard does, whatever the route asks for; nil if nobody that it knows.
 func (u *Users) Recognise(a Access, r *http.Request) (*Principal, error) {
-	return newGuard(u, a).recognise(r)
+	return newGuard(u, a).authenticateRequest(r)
 }
 
 // SameSite refuses a request that a page of another site has made a browser send.
@@ -71,23 +71,23 @@ type guard struct {
 	cross  *http.CrossOriginProtection
 }
 
-func (g *guard) check(c *gin.Context, service string, r httpd.Route) error {
-	p, err := g.recognise(c.Request)
+func (g *guard) checkRequest(c *gin.Context, service string, r httpd.Route) error {
+	p, err := g.authenticateRequest(c.Request)
 	if err != nil {
 		return g.users.badKey(httpd.ClientAddr(c), err)
 	}
 	if p == nil {
 		return errNobody(r.Policy)
 	}
-	if p.ambient() {
+	if p.isAmbient() {
 		if err := g.cross.Check(c.Request); err != nil {
 			return errCross()
 		}
 	}
 	p.Address = httpd.ClientAddr(c)
-	p.still = g.again(c.Request, p.User.ID, p.User.Role)
+	p.still = g.stillAuthorized(c.Request, p.User.ID, p.User.Role)
 	c.Request = c.Request.WithContext(httpd.Recognised(With(c.Request.Context(), p)))
-	if err := allowed(p, service, r.Policy); err != nil {
+	if err := checkPolicy(p, service, r.Policy); err != nil {
 		return err
 	}
 	if r.Confirm {
@@ -101,16 +101,17 @@ func (g *guard) check(c *gin.Context, service string, r httpd.Route) error {
 	return nil
 }
 
-// again tells later whether a request still comes from the same person with the same role.
-func (g *guard) again(r *http.Request, id string, role Role) func() bool {
+// stillAuthorized returns a function that reports whether the request is still authenticated as the same user with the same
+// role.
+func (g *guard) stillAuthorized(r *http.Request, id string, role Role) func() bool {
 	return func() bool {
-		now, err := g.recognise(r)
+		now, err := g.authenticateRequest(r)
 		return err == nil && now != nil && now.User.ID == id && now.User.Role == role
 	}
 }
 
-// allowed compares a principal with a policy.
-func allowed(p *Principal, service string, policy httpd.Policy) error {
+// checkPolicy returns an error unless the policy of a service's route admits the principal.
+func checkPolicy(p *Principal, service string, policy httpd.Policy) error {
 	if service == httpd.CoreService && policy != httpd.APIKey && len(p.Scopes) > 0 {
 		return fault.New(fault.Forbidden, "This API key is for services only, not for the administration of Patchbay.")
 	}
@@ -134,16 +135,16 @@ func allowed(p *Principal, service string, policy httpd.Policy) error {
 	return fault.New(fault.Forbidden, "Nobody may do this.")
 }
 
-// recognise finds out who makes a request; nil if nobody that it knows. An API key that is shown must be right: a wrong one
-// is not made up for by a cookie.
-func (g *guard) recognise(r *http.Request) (*Principal, error) {
-	name, allowed := g.access.identity(r)
+// authenticateRequest returns the principal of a request, or nil if it has no credentials. An API key must be valid even if
+// the request also has a valid cookie.
+func (g *guard) authenticateRequest(r *http.Request) (*Principal, error) {
+	name, allowed := g.access.forwardedIdentity(r)
 	if name != "" && !allowed {
 		if err := g.users.demoteForwarded(r.Context(), name); err != nil {
 			return nil, err
 		}
 	}
-	p, err := g.credential(r)
+	p, err := g.credentialPrincipal(r)
 	switch {
 	case err != nil:
 		return nil, err
@@ -151,13 +152,13 @@ func (g *guard) recognise(r *http.Request) (*Principal, error) {
 		p.User.Role = g.access.roleOf(p.User)
 		return p, nil
 	case allowed:
-		return g.users.forwarded(r.Context(), name)
+		return g.users.forwardedPrincipal(r.Context(), name)
 	}
-	return g.anonymous(), nil
+	return g.anonymousPrincipal(), nil
 }
 
-// credential recognises the API key or the session that a request shows; nil without one.
-func (g *guard) credential(r *http.Request) (*Principal, error) {
+// credentialPrincipal returns the principal of the request's API key or session, or nil if it has neither.
+func (g *guard) credentialPrincipal(r *http.Request) (*Principal, error) {
 	ctx := r.Context()
 	if values := r.Header["Authorization"]; len(values) > 0 {
 		scheme, text, _ := strings.Cut(values[0], " ")
@@ -175,27 +176,26 @@ func (g *guard) credential(r *http.Request) (*Principal, error) {
 	if p, err := g.users.bySession(ctx, cookies[0].Value); p != nil || err != nil {
 		return p, err
 	}
-	return g.developer(ctx, cookies[0].Value)
+	return g.developerPrincipal(ctx, cookies[0].Value)
 }
 
-// developer returns the built-in developer if the cookie is that of a developer session, which counts for nothing once an
-// allowlist says who is let in.
-func (g *guard) developer(ctx context.Context, cookie string) (*Principal, error) {
-	if g.access.Forward.listed() {
+// developerPrincipal returns the built-in developer if the cookie is that of a developer session and there is no allowlist.
+func (g *guard) developerPrincipal(ctx context.Context, cookie string) (*Principal, error) {
+	if g.access.Forward.hasAllowlist() {
 		return nil, nil
 	}
 	return g.users.byDeveloperSession(ctx, cookie)
 }
 
-// anonymous returns the built-in developer where the setting lets everybody in, else nil.
-func (g *guard) anonymous() *Principal {
-	if !g.access.Anonymous || g.access.Forward.listed() {
+// anonymousPrincipal returns the built-in developer where the setting lets everybody in, else nil.
+func (g *guard) anonymousPrincipal() *Principal {
+	if !g.access.Anonymous || g.access.Forward.hasAllowlist() {
 		return nil
 	}
-	return &Principal{Via: ViaAnonymous, User: developer()}
+	return &Principal{Via: ViaAnonymous, User: newDeveloper()}
 }
 
-func peer(r *http.Request) string {
+func peerAddress(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

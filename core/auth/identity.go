@@ -22,13 +22,13 @@ type Forward struct {
 	Secret string
 }
 
-func (f Forward) listed() bool { return f.AllowedUser != "" || f.AllowedGroup != "" }
+func (f Forward) hasAllowlist() bool { return f.AllowedUser != "" || f.AllowedGroup != "" }
 
-// identity returns the name of the person whom a trusted proxy has signed in, "" without one, and reports whether the
+// forwardedIdentity returns the name of the person whom a trusted proxy has signed in, "" without one, and reports whether the
 // allowlist lets that person in.
-func (a Access) identity(r *http.Request) (name string, allowed bool) {
+func (a Access) forwardedIdentity(r *http.Request) (name string, allowed bool) {
 	f := a.Forward
-	if !f.listed() || a.Trusted == nil || !a.Trusted.Trusted(peer(r)) || !f.showsSecret(r.Header) {
+	if !f.hasAllowlist() || a.Trusted == nil || !a.Trusted.Trusted(peerAddress(r)) || !f.showsSecret(r.Header) {
 		return "", false
 	}
 	name = singleHeader(r.Header, f.UserHeader)
@@ -106,7 +106,7 @@ func (a Access) roleOf(u User) Role {
 // TrustsOpenLoopback reports whether forwarded identities are believed from this machine without a secret although the
 // listener at addr is open to others: a proxy here that passes on the headers of its clients lets them name themselves.
 func (a Access) TrustsOpenLoopback(addr string) bool {
-	if !a.Forward.listed() || a.Forward.Secret != "" || a.Trusted == nil || !a.Trusted.Trusted("127.0.0.1") && !a.Trusted.Trusted("::1") {
+	if !a.Forward.hasAllowlist() || a.Forward.Secret != "" || a.Trusted == nil || !a.Trusted.Trusted("127.0.0.1") && !a.Trusted.Trusted("::1") {
 		return false
 	}
 	host, _, err := net.SplitHostPort(addr)

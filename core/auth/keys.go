@@ -61,9 +61,9 @@ func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, str
 		return err
 	})
 	if err != nil {
-		return Key{}, "", wrap("create API key", err)
+		return Key{}, "", wrapStoreError("create API key", err)
 	}
-	return u.show(*row), text, nil
+	return u.keyView(*row), text, nil
 }
 
 // newKey checks what is asked for.
@@ -126,7 +126,7 @@ func (u *Users) insertKey(ctx context.Context, row *apiKey) (string, error) {
 	if err := u.cfg.Store.Writer(ctx).Create(row).Error; err != nil {
 		return "", err
 	}
-	return text, u.record(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID, Detail: "scopes: " + orAll(row.Scopes)})
+	return text, u.recordEvent(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID, Detail: "scopes: " + orAll(row.Scopes)})
 }
 
 func orAll(scopes string) string {
@@ -142,23 +142,23 @@ func (u *Users) Keys(ctx context.Context, userID string) ([]Key, error) {
 	err := u.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
 	out := make([]Key, len(rows))
 	for i, row := range rows {
-		out[i] = u.show(row)
+		out[i] = u.keyView(row)
 	}
-	return out, wrap("list API keys", err)
+	return out, wrapStoreError("list API keys", err)
 }
 
-func (u *Users) show(row apiKey) Key {
+func (u *Users) keyView(row apiKey) Key {
 	masked := row.Prefix + "…"
-	if text, err := u.unseal(row); err == nil {
+	if text, err := u.unsealKey(row); err == nil {
 		masked = secret.Mask(text)
 	}
 	return Key{
-		ID: row.ID, UserID: row.UserID, Name: row.Name, Prefix: row.Prefix, Masked: masked, Scopes: row.scopes(),
+		ID: row.ID, UserID: row.UserID, Name: row.Name, Prefix: row.Prefix, Masked: masked, Scopes: row.scopeList(),
 		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt,
 	}
 }
 
-func (u *Users) unseal(row apiKey) (string, error) {
+func (u *Users) unsealKey(row apiKey) (string, error) {
 	text, err := u.cfg.Keyring.Open(row.Sealed, "api_keys", row.ID, "sealed")
 	return string(text), err
 }
@@ -179,13 +179,13 @@ func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text st
 		if row.RevokedAt != 0 {
 			return fault.New(fault.Conflict, "This API key is revoked.")
 		}
-		if text, err = u.unseal(row); err != nil {
+		if text, err = u.unsealKey(row); err != nil {
 			return err
 		}
-		return u.record(ctx, Event{Action: EventKeyRevealed, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return u.recordEvent(ctx, Event{Action: EventKeyRevealed, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	})
 	if err != nil {
-		return "", wrap("reveal API key", err)
+		return "", wrapStoreError("reveal API key", err)
 	}
 	return text, nil
 }
@@ -201,26 +201,26 @@ func (u *Users) OpenKeys(ctx context.Context, p *Principal) (out []Key, texts ma
 			return err
 		}
 		for _, row := range rows {
-			out = append(out, u.show(row))
+			out = append(out, u.keyView(row))
 			if u.RequireConfirmed(p) != nil {
 				continue
 			}
-			if texts[row.ID], err = u.unseal(row); err != nil {
+			if texts[row.ID], err = u.unsealKey(row); err != nil {
 				return err
 			}
 		}
 		if len(texts) == 0 {
 			return nil
 		}
-		return u.record(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email, Detail: "all"})
+		return u.recordEvent(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email, Detail: "all"})
 	})
-	return out, texts, wrap("reveal API keys", err)
+	return out, texts, wrapStoreError("reveal API keys", err)
 }
 
 // RevokeKey ends a key and the sessions that were exchanged from it, at once. It may be called again. Members may revoke
 // their own, administrators all; an API key with scopes only those that may do no more than itself.
 func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
-	return wrap("revoke API key", u.cfg.Store.Tx(ctx, "revoke API key", func(ctx context.Context) error {
+	return wrapStoreError("revoke API key", u.cfg.Store.Tx(ctx, "revoke API key", func(ctx context.Context) error {
 		row, err := u.keyOf(ctx, id)
 		if err != nil {
 			return err
@@ -228,7 +228,7 @@ func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
 		if row.UserID != p.User.ID && !p.Admin() {
 			return errNoKey()
 		}
-		if !scopesAllow(p.Scopes, row.scopes()) {
+		if !scopesAllow(p.Scopes, row.scopeList()) {
 			return fault.New(fault.Forbidden, "This API key cannot revoke one for other services than its own.")
 		}
 		if row.RevokedAt != 0 {
@@ -241,7 +241,7 @@ func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
 		if err := w.Where("key_id = ?", row.ID).Delete(&session{}).Error; err != nil {
 			return err
 		}
-		return u.record(ctx, Event{Action: EventKeyRevoked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return u.recordEvent(ctx, Event{Action: EventKeyRevoked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	}))
 }
 

@@ -39,17 +39,17 @@ type passkey struct {
 // TableName implements gorm's Tabler.
 func (passkey) TableName() string { return "passkeys" }
 
-func (p *passkey) credential() (c webauthn.Credential, err error) {
+func (p *passkey) decodeCredential() (c webauthn.Credential, err error) {
 	err = json.Unmarshal([]byte(p.Record), &c)
-	return c, wrap("read passkey", err)
+	return c, wrapStoreError("read passkey", err)
 }
 
-func (p *passkey) set(c webauthn.Credential) error {
+func (p *passkey) setCredential(c webauthn.Credential) error {
 	// The attestation is not asked for, so that there is nothing in it to be kept.
 	c.Attestation = webauthn.CredentialAttestation{}
 	raw, err := json.Marshal(c)
 	p.Record, p.BackedUp, p.CredentialID = string(raw), c.Flags.BackupState, c.ID
-	return wrap("write passkey", err)
+	return wrapStoreError("write passkey", err)
 }
 
 // Passkey is a passkey as it may be shown. Times are Unix milliseconds, 0 for none.
@@ -62,8 +62,8 @@ type Passkey struct {
 	CreatedAt, LastUsedAt, RevokedAt int64
 }
 
-func (p *passkey) show() Passkey {
-	c, err := p.credential()
+func (p *passkey) toPasskey() Passkey {
+	c, err := p.decodeCredential()
 	return Passkey{p.ID, p.Name, p.RPID, err == nil && c.Flags.BackupEligible, p.BackedUp, p.CreatedAt, p.LastUsedAt, p.RevokedAt}
 }
 
@@ -73,9 +73,9 @@ func (u *Users) Passkeys(ctx context.Context, userID string) ([]Passkey, error) 
 	err := u.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
 	out := make([]Passkey, len(rows))
 	for i := range rows {
-		out[i] = rows[i].show()
+		out[i] = rows[i].toPasskey()
 	}
-	return out, wrap("list passkeys", err)
+	return out, wrapStoreError("list passkeys", err)
 }
 
 // RenamePasskey gives an own passkey a name of at most 80 characters.
@@ -86,7 +86,7 @@ func (u *Users) RenamePasskey(ctx context.Context, p *Principal, id, name string
 	}
 	err = u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
 		was := row.Name
-		row.Name, out = name, row.show()
+		row.Name, out = name, row.toPasskey()
 		out.Name = name
 		if was == name {
 			return nil
@@ -94,9 +94,9 @@ func (u *Users) RenamePasskey(ctx context.Context, p *Principal, id, name string
 		if err := u.cfg.Store.Writer(ctx).Model(&passkey{}).Where("id = ?", id).Update("name", name).Error; err != nil {
 			return err
 		}
-		return u.record(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID, Detail: "formerly: " + was})
+		return u.recordEvent(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID, Detail: "formerly: " + was})
 	})
-	return out, wrap("rename passkey", err)
+	return out, wrapStoreError("rename passkey", err)
 }
 
 // RevokePasskey ends an own passkey and the sessions that began with it, save the one of this request. It needs a passkey check
@@ -105,7 +105,7 @@ func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) erro
 	if err := u.RequireConfirmed(p); err != nil {
 		return err
 	}
-	return wrap("revoke passkey", u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
+	return wrapStoreError("revoke passkey", u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
 		if row.RevokedAt != 0 {
 			return nil
 		}
@@ -119,7 +119,7 @@ func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) erro
 		if err := w.Where("passkey_id = ? AND user_id = ? AND id <> ?", id, row.UserID, p.SessionID).Delete(&session{}).Error; err != nil {
 			return err
 		}
-		return u.record(ctx, Event{Action: EventPasskeyRevoked, TargetID: id, TargetName: row.Name, UserID: row.UserID})
+		return u.recordEvent(ctx, Event{Action: EventPasskeyRevoked, TargetID: id, TargetName: row.Name, UserID: row.UserID})
 	}))
 }
 
@@ -148,8 +148,8 @@ func (u *Users) ownPasskey(ctx context.Context, p *Principal, id string, f func(
 	})
 }
 
-// relying is the library with the name for which a browser makes passkeys.
-func relying(c Capability) (*webauthn.WebAuthn, error) {
+// newRelyingParty returns the WebAuthn relying party for the host of c.
+func newRelyingParty(c Capability) (*webauthn.WebAuthn, error) {
 	if !c.Available {
 		return nil, fault.New("passkeys_unavailable", "%s", c.Message).WithStatus(fault.Conflict.Status()).With("reason", c.Reason)
 	}
@@ -162,7 +162,7 @@ func relying(c Capability) (*webauthn.WebAuthn, error) {
 		// Browsers may add results that nobody asked for; they are not looked at.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
-	return w, wrap("prepare passkeys", err)
+	return w, wrapStoreError("prepare passkeys", err)
 }
 
 // holder is a user as the library sees one.

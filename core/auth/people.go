@@ -20,14 +20,14 @@ type UserChange struct {
 
 // Get is the user with an id.
 func (u *Users) Get(ctx context.Context, id string) (user User, err error) {
-	return u.find(u.cfg.Store.DB(ctx), "id = ?", id)
+	return u.findUser(u.cfg.Store.DB(ctx), "id = ?", id)
 }
 
 // Change renames a user, changes the role, keeps the user out or lets the user back in. A user who is kept out has no
 // sessions any more; keys and passkeys work again when the user is let in. The last administrator who is enabled stays so.
 func (u *Users) Change(ctx context.Context, id string, c UserChange) (out User, err error) {
 	err = u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
-		user, err := u.find(u.cfg.Store.Writer(ctx), "id = ?", id)
+		user, err := u.findUser(u.cfg.Store.Writer(ctx), "id = ?", id)
 		if err != nil {
 			return err
 		}
@@ -37,24 +37,24 @@ func (u *Users) Change(ctx context.Context, id string, c UserChange) (out User, 
 				return err
 			}
 		}
-		out, err = u.apply(ctx, user, c)
+		out, err = u.applyChange(ctx, user, c)
 		return err
 	})
-	return out, wrap("change user", err)
+	return out, wrapStoreError("change user", err)
 }
 
 // Disable keeps a user out, as Change does. It is for the command line, from which Reset lets everybody in again: also the
 // last administrator can be kept out.
 func (u *Users) Disable(ctx context.Context, email string) error {
-	return u.change(ctx, email, func(ctx context.Context, user User) error {
+	return u.changeUser(ctx, email, func(ctx context.Context, user User) error {
 		yes := true
-		_, err := u.apply(ctx, user, UserChange{Disabled: &yes})
+		_, err := u.applyChange(ctx, user, UserChange{Disabled: &yes})
 		return err
 	})
 }
 
-// apply makes a change in the running transaction.
-func (u *Users) apply(ctx context.Context, user User, c UserChange) (User, error) {
+// applyChange stores a change of a user and its events in the running transaction.
+func (u *Users) applyChange(ctx context.Context, user User, c UserChange) (User, error) {
 	was := user
 	var events []Event
 	if c.Name != nil && strings.TrimSpace(*c.Name) != was.Name {
@@ -66,7 +66,7 @@ func (u *Users) apply(ctx context.Context, user User, c UserChange) (User, error
 		events = append(events, Event{Action: EventUserRole, Detail: "role: " + string(user.Role)})
 	}
 	if c.Disabled != nil && *c.Disabled != was.Disabled {
-		u.cfg.Store.AfterCommit(ctx, u.tell)
+		u.cfg.Store.AfterCommit(ctx, u.publishChange)
 		user.Disabled = *c.Disabled
 		action := EventUserEnabled
 		if user.Disabled {
@@ -77,13 +77,13 @@ func (u *Users) apply(ctx context.Context, user User, c UserChange) (User, error
 	if len(events) == 0 {
 		return user, nil
 	}
-	if err := check(user.Email, user.Name, user.Role); err != nil {
+	if err := checkUser(user.Email, user.Name, user.Role); err != nil {
 		return was, err
 	}
-	return user, u.write(ctx, &user, events)
+	return user, u.saveUser(ctx, &user, events)
 }
 
-func (u *Users) write(ctx context.Context, user *User, events []Event) error {
+func (u *Users) saveUser(ctx context.Context, user *User, events []Event) error {
 	w := u.cfg.Store.Writer(ctx)
 	user.UpdatedAt = u.cfg.Now().UnixMilli()
 	err := w.Model(&User{}).Where("id = ?", user.ID).Updates(map[string]any{
@@ -95,7 +95,7 @@ func (u *Users) write(ctx context.Context, user *User, events []Event) error {
 	for _, e := range events {
 		if err == nil {
 			e.TargetID, e.TargetName, e.UserID = user.ID, user.Email, user.ID
-			err = u.record(ctx, e)
+			err = u.recordEvent(ctx, e)
 		}
 	}
 	return err
@@ -121,8 +121,8 @@ func (u *Users) notTheLast(ctx context.Context, id string) error {
 // Reset lets a user back in with a new API key, whose text is returned this once; the former keys, the passkeys, the set-up
 // links and all sessions end.
 func (u *Users) Reset(ctx context.Context, email string) (text string, err error) {
-	err = u.change(ctx, email, func(ctx context.Context, user User) error {
-		if err := u.wipe(ctx, user); err != nil {
+	err = u.changeUser(ctx, email, func(ctx context.Context, user User) error {
+		if err := u.removeCredentials(ctx, user); err != nil {
 			return err
 		}
 		text, err = u.insertKey(ctx, &apiKey{UserID: user.ID, Name: initialKeyName})
@@ -131,9 +131,9 @@ func (u *Users) Reset(ctx context.Context, email string) (text string, err error
 	return text, err
 }
 
-// wipe ends all ways in of a user, and enables the account.
-func (u *Users) wipe(ctx context.Context, user User) error {
-	u.cfg.Store.AfterCommit(ctx, u.tell)
+// removeCredentials revokes the keys and passkeys of a user, deletes sessions and links, and enables the account.
+func (u *Users) removeCredentials(ctx context.Context, user User) error {
+	u.cfg.Store.AfterCommit(ctx, u.publishChange)
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()
 	for _, model := range []any{&apiKey{}, &passkey{}} {
 		if err := w.Model(model).Where("user_id = ? AND revoked_at = 0", user.ID).Update("revoked_at", now).Error; err != nil {
@@ -146,12 +146,12 @@ func (u *Users) wipe(ctx context.Context, user User) error {
 		}
 	}
 	user.Disabled = false
-	return u.write(ctx, &user, []Event{{Action: EventUserReset}})
+	return u.saveUser(ctx, &user, []Event{{Action: EventUserReset}})
 }
 
-func (u *Users) change(ctx context.Context, email string, f func(context.Context, User) error) error {
-	return wrap("change user", u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
-		user, err := u.find(u.cfg.Store.Writer(ctx), "email = ?", strings.ToLower(strings.TrimSpace(email)))
+func (u *Users) changeUser(ctx context.Context, email string, f func(context.Context, User) error) error {
+	return wrapStoreError("change user", u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
+		user, err := u.findUser(u.cfg.Store.Writer(ctx), "email = ?", strings.ToLower(strings.TrimSpace(email)))
 		if fault.CodeOf(err) == fault.NotFound {
 			return fault.New(fault.NotFound, "There is no user with this email address.").With("field", "email")
 		}
@@ -162,19 +162,19 @@ func (u *Users) change(ctx context.Context, email string, f func(context.Context
 	}))
 }
 
-func (u *Users) find(db *gorm.DB, where string, arg any) (user User, err error) {
+func (u *Users) findUser(db *gorm.DB, where string, arg any) (user User, err error) {
 	err = db.Where(where, arg).Take(&user).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = fault.New(fault.NotFound, "There is no such user.")
 	}
-	return user, wrap("read user", err)
+	return user, wrapStoreError("read user", err)
 }
 
 // OnChange sets who hears that users were disabled or enabled by this process, after the commit. It is set once, before
 // there are requests. What other processes change is seen in the database.
 func (u *Users) OnChange(f func()) { u.changed = f }
 
-func (u *Users) tell() {
+func (u *Users) publishChange() {
 	if u.changed != nil {
 		u.changed()
 	}
@@ -183,5 +183,5 @@ func (u *Users) tell() {
 // Disabled are the ids of the users who are kept out.
 func (u *Users) Disabled(ctx context.Context) (ids []string, err error) {
 	err = u.cfg.Store.DB(ctx).Model(&User{}).Where("disabled").Pluck("id", &ids).Error
-	return ids, wrap("list disabled users", err)
+	return ids, wrapStoreError("list disabled users", err)
 }

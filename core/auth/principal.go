@@ -60,8 +60,8 @@ func (p *Principal) In(service string) bool {
 	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, service)
 }
 
-// ambient tells whether the browser adds the identity by itself, so that other sites can make it do so.
-func (p *Principal) ambient() bool { return p.Via != ViaKey }
+// isAmbient reports whether the browser sends the credentials by itself, so that requests must be checked for their origin.
+func (p *Principal) isAmbient() bool { return p.Via != ViaKey }
 
 type principalKey struct{}
 

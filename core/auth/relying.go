@@ -25,11 +25,11 @@ type Capability struct {
 // Passkeys finds out whether they work for a request. They belong to the host of public_url; without one, to localhost.
 func (a Access) Passkeys(r *http.Request) Capability {
 	if a.PublicURL == "" {
-		return unnamed(r)
+		return unnamedHost(r)
 	}
 	u, err := url.Parse(a.PublicURL)
 	if err != nil || u.Host == "" {
-		return unnamed(r)
+		return unnamedHost(r)
 	}
 	host := strings.ToLower(u.Hostname())
 	if _, err := netip.ParseAddr(host); err == nil {
@@ -41,14 +41,14 @@ func (a Access) Passkeys(r *http.Request) Capability {
 			"Put a reverse proxy with a certificate in front and set public_url (SVC_PUBLIC_URL) to its https address; until then sign in with an API key."}
 	}
 	// A proxy may have changed the host that the browser asked for.
-	if hostOf(r.Host) != host && (a.Trusted == nil || !a.Trusted.Trusted(peer(r)) || !proxied(r)) {
+	if hostOf(r.Host) != host && (a.Trusted == nil || !a.Trusted.Trusted(peerAddress(r)) || !isProxied(r)) {
 		return Capability{Reason: "other_address", Message: "Passkeys belong to the address of this server, " + originOf(a.PublicURL) + ": open it there, or sign in with an API key.", URL: originOf(a.PublicURL)}
 	}
 	return Capability{Available: true, rpID: host, origin: originOf(a.PublicURL), URL: originOf(a.PublicURL)}
 }
 
-// unnamed is the capability of a core that does not know its address: on this machine alone.
-func unnamed(r *http.Request) Capability {
+// unnamedHost returns the capability of a core without a public URL: passkeys work on localhost only.
+func unnamedHost(r *http.Request) Capability {
 	host := hostOf(r.Host)
 	if isLocalhost(host) && plainPort(r.Host) {
 		scheme := "http://"
@@ -98,8 +98,8 @@ func originOf(raw string) string {
 	return u.Scheme + "://" + host
 }
 
-// proxied tells whether a request has passed a proxy that says so.
-func proxied(r *http.Request) bool {
+// isProxied reports whether a request has a header that proxies add.
+func isProxied(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
 			return true
@@ -113,7 +113,7 @@ func (a Access) Secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
-	if a.Trusted != nil && a.Trusted.Trusted(peer(r)) {
+	if a.Trusted != nil && a.Trusted.Trusted(peerAddress(r)) {
 		if v := r.Header["X-Forwarded-Proto"]; len(v) == 1 {
 			return strings.EqualFold(strings.TrimSpace(v[0]), "https")
 		}

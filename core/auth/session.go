@@ -55,11 +55,11 @@ type Origin struct {
 
 // Exchange begins a session for an API key. It has the key's scopes and ends with the key.
 func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie string, p *Principal, err error) {
-	if err := u.attempt(from); err != nil {
+	if err := u.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
 	if p, err = u.byKey(ctx, key); err != nil {
-		u.failed(ctx, from, ViaKey, EventSessionBegan, "", err)
+		u.recordFailure(ctx, from, ViaKey, EventSessionBegan, "", err)
 		return "", nil, err
 	}
 	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
@@ -69,7 +69,7 @@ func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie s
 		return err
 	})
 	p.Via, p.Address = ViaExchanged, from.Address
-	return cookie, p, wrap("begin session", err)
+	return cookie, p, wrapStoreError("begin session", err)
 }
 
 // bySession recognises the value of a cookie. Nil without an error means that there is no such session.
@@ -84,7 +84,7 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, wrap("read session", err)
+		return nil, wrapStoreError("read session", err)
 	}
 	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID, Since: s.CreatedAt, CheckedAt: s.CheckedAt}
 	if s.BeganWith == beganWithKey {
@@ -95,14 +95,14 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		if err != nil || key == nil {
 			return nil, err
 		}
-		p.Via, p.Scopes = ViaExchanged, key.scopes()
+		p.Via, p.Scopes = ViaExchanged, key.scopeList()
 	}
-	if p.User, err = u.user(ctx, s.UserID); err != nil {
+	if p.User, err = u.loadUser(ctx, s.UserID); err != nil {
 		return nil, err
 	}
 	if now.UnixMilli()-s.SeenAt > touchAfter.Milliseconds() {
 		p.renewed = text
-		u.touch(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": s.endAfter(now)})
+		u.touchRow(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": s.endAfter(now)})
 	}
 	return p, nil
 }
@@ -112,8 +112,8 @@ func (s *session) endAfter(now time.Time) int64 {
 	return min(now.Add(sessionFor).UnixMilli(), time.UnixMilli(s.CreatedAt).Add(sessionMax).UnixMilli())
 }
 
-// touch notes that something was used. That it cannot be noted is no reason to refuse the request.
-func (u *Users) touch(ctx context.Context, model any, column string, id any, values map[string]any) {
+// touchRow stores that a row was used. A failure is only logged.
+func (u *Users) touchRow(ctx context.Context, model any, column string, id any, values map[string]any) {
 	err := u.cfg.Store.Tx(ctx, "note use", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Model(model).Where(column+" = ?", id).Updates(values).Error
 	})
@@ -124,7 +124,7 @@ func (u *Users) touch(ctx context.Context, model any, column string, id any, val
 
 // PurgeSessions deletes those whose time is over.
 func (u *Users) PurgeSessions(ctx context.Context) error {
-	return wrap("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
+	return wrapStoreError("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Where("expires_at <= ? OR created_at <= ?", u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli()).Delete(&session{}).Error
 	}))
 }
@@ -138,11 +138,11 @@ func Cookie(value string, secure bool) *http.Cookie {
 	return c
 }
 
-func (u *Users) user(ctx context.Context, id string) (User, error) {
+func (u *Users) loadUser(ctx context.Context, id string) (User, error) {
 	var out User
 	err := u.cfg.Store.DB(ctx).Where("id = ?", id).Take(&out).Error
 	if err != nil {
-		return out, wrap("read user", err)
+		return out, wrapStoreError("read user", err)
 	}
 	if out.Disabled {
 		return out, fault.New("account_disabled", "This account is disabled.").WithStatus(http.StatusForbidden)

@@ -33,12 +33,12 @@ func (u *Users) Sessions(ctx context.Context, userID string) ([]SessionInfo, err
 	for i, s := range rows {
 		out[i] = SessionInfo{s.ID, s.BeganWith, s.UserAgent, s.Address, s.CreatedAt, s.SeenAt, s.ExpiresAt}
 	}
-	return out, wrap("list sessions", err)
+	return out, wrapStoreError("list sessions", err)
 }
 
 // EndOwnSession ends a session of the principal's user.
 func (u *Users) EndOwnSession(ctx context.Context, p *Principal, id string) error {
-	return wrap("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
+	return wrapStoreError("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
 		done := u.cfg.Store.Writer(ctx).Where("id = ? AND user_id = ?", id, p.User.ID).Delete(&session{})
 		if done.Error != nil {
 			return done.Error
@@ -46,7 +46,7 @@ func (u *Users) EndOwnSession(ctx context.Context, p *Principal, id string) erro
 		if done.RowsAffected == 0 {
 			return fault.New(fault.NotFound, "There is no such session.")
 		}
-		return u.record(ctx, Event{Action: EventSessionEnded, TargetID: id, UserID: p.User.ID})
+		return u.recordEvent(ctx, Event{Action: EventSessionEnded, TargetID: id, UserID: p.User.ID})
 	}))
 }
 
@@ -58,9 +58,9 @@ func (u *Users) EndOtherSessions(ctx context.Context, p *Principal) (n int64, er
 		if done.Error != nil || n == 0 {
 			return done.Error
 		}
-		return u.record(ctx, Event{Action: EventSessionEnded, UserID: p.User.ID, Detail: "all others"})
+		return u.recordEvent(ctx, Event{Action: EventSessionEnded, UserID: p.User.ID, Detail: "all others"})
 	})
-	return n, wrap("end sessions", err)
+	return n, wrapStoreError("end sessions", err)
 }
 
 // SignOut ends the session of a cookie, if there is one.
@@ -71,14 +71,14 @@ func (u *Users) SignOut(ctx context.Context, cookie string) error {
 	if err := u.endDeveloperSession(ctx, cookie); err != nil {
 		return err
 	}
-	return u.end(ctx, "hash = ?", secret.HashToken(cookie))
+	return u.endSessions(ctx, "hash = ?", secret.HashToken(cookie))
 }
 
 // EndSession ends the session with an id, if there is one.
-func (u *Users) EndSession(ctx context.Context, id string) error { return u.end(ctx, "id = ?", id) }
+func (u *Users) EndSession(ctx context.Context, id string) error { return u.endSessions(ctx, "id = ?", id) }
 
-func (u *Users) end(ctx context.Context, where string, arg any) error {
-	return wrap("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
+func (u *Users) endSessions(ctx context.Context, where string, arg any) error {
+	return wrapStoreError("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {
 		var rows []session
 		w := u.cfg.Store.Writer(ctx)
 		if err := w.Where(where, arg).Find(&rows).Error; err != nil || len(rows) == 0 {
@@ -115,26 +115,26 @@ func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (st
 // recordFor writes what a user did to the own account on a route that recognises nobody.
 func (u *Users) recordFor(ctx context.Context, userID string, e Event) error {
 	a := actorOf(ctx)
-	if user, err := u.find(u.cfg.Store.Writer(ctx), "id = ?", userID); err == nil {
+	if user, err := u.findUser(u.cfg.Store.Writer(ctx), "id = ?", userID); err == nil {
 		a.ID, a.Name, e.TargetName = user.ID, user.Email, user.Email
 	}
 	e.UserID = userID
-	return u.record(Acting(ctx, a), e)
+	return u.recordEvent(Acting(ctx, a), e)
 }
 
-// attempt refuses a client that has failed too often of late.
-func (u *Users) attempt(from Origin) error {
+// allowAttempt returns an error if a client has failed too often of late.
+func (u *Users) allowAttempt(from Origin) error {
 	if wait, ok := u.signIns.Left(limitKey(from)); !ok {
 		return tooMany(wait)
 	}
 	return nil
 }
 
-// failed counts an attempt that failed and notes it.
-func (u *Users) failed(ctx context.Context, from Origin, via Via, action, userID string, err error) {
+// recordFailure counts a failed attempt against its client and records it. Errors of the core itself do not count.
+func (u *Users) recordFailure(ctx context.Context, from Origin, via Via, action, userID string, err error) {
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.ClientClosedRequest || code == fault.Timeout {
 		return
 	}
 	u.signIns.Take(limitKey(from))
-	u.refused(Acting(ctx, Actor{Address: from.Address, Via: via}), Event{Action: action, UserID: userID}, err)
+	u.recordRefusal(Acting(ctx, Actor{Address: from.Address, Via: via}), Event{Action: action, UserID: userID}, err)
 }

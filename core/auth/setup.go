@@ -32,41 +32,41 @@ func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
 		if err != nil || n > 0 {
 			return err
 		}
-		token, err = u.link(ctx, User{})
+		token, err = u.createLink(ctx, User{})
 		return err
 	})
-	return token, wrap("make set-up link", err)
+	return token, wrapStoreError("make set-up link", err)
 }
 
 // UserLink makes the token of a link by which a user gets in once, to register a passkey. Former ones end.
 func (u *Users) UserLink(ctx context.Context, id string) (token string, err error) {
 	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
-		user, err := u.find(u.cfg.Store.Writer(ctx), "id = ?", id)
+		user, err := u.findUser(u.cfg.Store.Writer(ctx), "id = ?", id)
 		if err != nil {
 			return err
 		}
 		if user.Disabled {
 			return fault.New(fault.Conflict, "This account is disabled: enable it first.")
 		}
-		token, err = u.link(ctx, user)
+		token, err = u.createLink(ctx, user)
 		return err
 	})
-	return token, wrap("make set-up link", err)
+	return token, wrapStoreError("make set-up link", err)
 }
 
 // ResetLink lets a user back in with a new set-up link, as Reset does with a new API key.
 func (u *Users) ResetLink(ctx context.Context, email string) (token string, err error) {
-	err = u.change(ctx, email, func(ctx context.Context, user User) error {
-		if err := u.wipe(ctx, user); err != nil {
+	err = u.changeUser(ctx, email, func(ctx context.Context, user User) error {
+		if err := u.removeCredentials(ctx, user); err != nil {
 			return err
 		}
-		token, err = u.link(ctx, user)
+		token, err = u.createLink(ctx, user)
 		return err
 	})
 	return token, err
 }
 
-func (u *Users) link(ctx context.Context, user User) (string, error) {
+func (u *Users) createLink(ctx context.Context, user User) (string, error) {
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now()
 	if err := w.Where("user_id = ?", user.ID).Delete(&setupLink{}).Error; err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func (u *Users) link(ctx context.Context, user User) (string, error) {
 	if err := w.Create(&row).Error; err != nil {
 		return "", err
 	}
-	return token, u.record(ctx, Event{Action: EventSetupLinkMade, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
+	return token, u.recordEvent(ctx, Event{Action: EventSetupLinkMade, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
 }
 
 func errLink() error {
@@ -96,7 +96,7 @@ func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
 // UseSetup uses a set-up link up: it makes the first administrator with this email and name, or takes the user whom the link
 // is for (email and name are ignored then), and begins a session. With an email or name that is refused the link stays good.
 func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Origin) (cookie string, p *Principal, err error) {
-	if err := u.attempt(from); err != nil {
+	if err := u.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
@@ -119,7 +119,7 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	})
 	if err != nil {
 		u.failedLink(ctx, from, err)
-		return "", nil, wrap("use set-up link", err)
+		return "", nil, wrapStoreError("use set-up link", err)
 	}
 	return cookie, p, nil
 }
@@ -140,14 +140,14 @@ func (u *Users) useLink(ctx context.Context, token string) (setupLink, error) {
 // failedLink counts and notes an attempt with a set-up link that is no good. Other errors are not the link's.
 func (u *Users) failedLink(ctx context.Context, from Origin, err error) {
 	if fault.CodeOf(err) == fault.CodeOf(errLink()) {
-		u.failed(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
+		u.recordFailure(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
 	}
 }
 
 // setupUser is the user whom a link is for, or the first administrator.
 func (u *Users) setupUser(ctx context.Context, id, email, name string) (User, error) {
 	if id != "" {
-		return u.user(ctx, id)
+		return u.loadUser(ctx, id)
 	}
 	n, err := u.Count(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (u *Users) setupUser(ctx context.Context, id, email, name string) (User, er
 		return User{}, errLink()
 	}
 	email, name = strings.ToLower(strings.TrimSpace(email)), strings.TrimSpace(name)
-	if err := check(email, name, Admin); err != nil {
+	if err := checkUser(email, name, Admin); err != nil {
 		return User{}, err
 	}
 	now := u.cfg.Now().UnixMilli()
@@ -178,7 +178,7 @@ func (u *Users) liveLink(ctx context.Context, token string) (row setupLink, err 
 		err = errLink()
 	}
 	if err != nil {
-		return row, wrap("read set-up link", err)
+		return row, wrapStoreError("read set-up link", err)
 	}
 	return rows[0], nil
 }

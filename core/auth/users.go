@@ -119,7 +119,7 @@ func (u *Users) Create(ctx context.Context, email, name string, role Role) (user
 // Invite adds a user and makes the token of a link by which the user gets in once, to register a passkey.
 func (u *Users) Invite(ctx context.Context, email, name string, role Role) (user User, token string, err error) {
 	user, err = u.insertUser(ctx, email, name, role, func(ctx context.Context, user User) (err error) {
-		token, err = u.link(ctx, user)
+		token, err = u.createLink(ctx, user)
 		return err
 	})
 	return user, token, err
@@ -129,7 +129,7 @@ func (u *Users) Invite(ctx context.Context, email, name string, role Role) (user
 func (u *Users) insertUser(ctx context.Context, email, name string, role Role, admit func(context.Context, User) error) (User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	name = strings.TrimSpace(name)
-	if err := check(email, name, role); err != nil {
+	if err := checkUser(email, name, role); err != nil {
 		return User{}, err
 	}
 	now := u.cfg.Now().UnixMilli()
@@ -144,18 +144,18 @@ func (u *Users) insertUser(ctx context.Context, email, name string, role Role, a
 		if made.RowsAffected == 0 {
 			return fault.New(fault.Conflict, "There is a user with this email address already.").With("field", "email")
 		}
-		if err := u.record(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(role)}); err != nil {
+		if err := u.recordEvent(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(role)}); err != nil {
 			return err
 		}
 		return admit(ctx, user)
 	})
 	if err != nil {
-		return User{}, wrap("create user", err)
+		return User{}, wrapStoreError("create user", err)
 	}
 	return user, nil
 }
 
-func check(email, name string, role Role) error {
+func checkUser(email, name string, role Role) error {
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail || !utf8.ValidString(email) {
 		return fault.New(fault.InvalidArgument, "The email address is not valid, or longer than %d characters.", maxEmail).With("field", "email")
 	}
@@ -171,7 +171,7 @@ func check(email, name string, role Role) error {
 // List returns all users, the oldest first.
 func (u *Users) List(ctx context.Context) (out []User, err error) {
 	err = u.cfg.Store.DB(ctx).Order("created_at, id").Find(&out).Error
-	return out, wrap("list users", err)
+	return out, wrapStoreError("list users", err)
 }
 
 // ByID finds users by their ids; those that do not exist are left out.
@@ -182,16 +182,16 @@ func (u *Users) ByID(ctx context.Context, ids []string) (map[string]User, error)
 	for _, user := range found {
 		out[user.ID] = user
 	}
-	return out, wrap("read users", err)
+	return out, wrapStoreError("read users", err)
 }
 
 // Count tells how many users there are.
 func (u *Users) Count(ctx context.Context) (n int64, err error) {
 	err = u.cfg.Store.DB(ctx).Model(&User{}).Count(&n).Error
-	return n, wrap("count users", err)
+	return n, wrapStoreError("count users", err)
 }
 
-func wrap(verb string, err error) error {
+func wrapStoreError(verb string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -65,35 +65,36 @@ func (r *Request) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (r *Request) http() *http.Request { return r.gin.Request }
+func (r *Request) httpRequest() *http.Request { return r.gin.Request }
 
-// origin is where a sign-in comes from.
-func (r *Request) origin() auth.Origin {
-	from := auth.Origin{Address: httpd.ClientAddr(r.gin), UserAgent: r.http().UserAgent()}
-	if cookies := r.http().CookiesNamed(auth.SessionCookie); len(cookies) == 1 {
+// signInOrigin returns the address and browser of a sign-in, and the session that the browser had before.
+func (r *Request) signInOrigin() auth.Origin {
+	from := auth.Origin{Address: httpd.ClientAddr(r.gin), UserAgent: r.httpRequest().UserAgent()}
+	if cookies := r.httpRequest().CookiesNamed(auth.SessionCookie); len(cookies) == 1 {
 		from.Former = cookies[0].Value
 	}
 	return from
 }
 
-// cookie is the header that sets a session's cookie, or takes it away.
-func (s *Sets) cookie(r *http.Request, value string) string {
+// sessionCookie returns the Set-Cookie header for a session. An empty value deletes the cookie.
+func (s *Sets) sessionCookie(r *http.Request, value string) string {
 	return auth.Cookie(value, s.cfg.Access.Secure(r)).String()
 }
 
-func who(ctx context.Context) *auth.Principal { return auth.From(ctx) }
+func principalFrom(ctx context.Context) *auth.Principal { return auth.From(ctx) }
 
 // requireUnscoped returns the acting principal, or an error if it is confined to services.
 func requireUnscoped(ctx context.Context) (*auth.Principal, error) {
-	p := who(ctx)
+	p := principalFrom(ctx)
 	if len(p.Scopes) > 0 {
 		return nil, fault.New(fault.Forbidden, "This API key is for services only, not for the account.")
 	}
 	return p, nil
 }
 
-// wholly keeps principals that are confined to services from a handler, also where a service has mounted it.
-func wholly[I, O any](h func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
+// unscopedOnly returns h for principals that are not confined to services; others get an error, also below a service's own
+// address.
+func unscopedOnly[I, O any](h func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
 	return func(ctx context.Context, in *I) (*O, error) {
 		if _, err := requireUnscoped(ctx); err != nil {
 			return nil, err
@@ -110,4 +111,4 @@ type ID struct {
 // none is the answer without a body.
 type none struct{}
 
-func done(err error) (*none, error) { return &none{}, err }
+func emptyAnswer(err error) (*none, error) { return &none{}, err }

@@ -33,7 +33,7 @@ type Event struct {
 
 func eventOf(e *auth.Event) Event {
 	return Event{
-		e.ID, api.TimeOfMillis(e.At), e.Action, e.Result, some(e.ActorID), e.ActorName, e.Via, e.Address, some(e.TargetID), e.TargetName, some(e.UserID), e.Detail, some(e.RequestID),
+		e.ID, api.TimeOfMillis(e.At), e.Action, e.Result, optionalText(e.ActorID), e.ActorName, e.Via, e.Address, optionalText(e.TargetID), e.TargetName, optionalText(e.UserID), e.Detail, optionalText(e.RequestID),
 	}
 }
 
@@ -57,7 +57,7 @@ type (
 	}
 )
 
-func (in *eventInput) filter() auth.EventFilter {
+func (in *eventInput) eventFilter() auth.EventFilter {
 	f := auth.EventFilter{UserID: in.User, Actor: in.Actor, Action: in.Action, Object: in.Object, Result: in.Result, Cursor: in.Cursor, Limit: in.Limit}
 	if !in.From.IsZero() {
 		f.From = in.From.UnixMilli()
@@ -73,10 +73,10 @@ func (s *Sets) Audit(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "list-audit", Method: http.MethodGet, Path: base + "/audit", Policy: httpd.Admin, Tag: tagUsers, Summary: "Who changed or saw what",
 		Description: "The newest first, for 400 days.",
-	}, wholly(func(ctx context.Context, in *eventInput) (*eventList, error) {
-		rows, next, err := s.cfg.Users.Events(ctx, in.filter())
+	}, unscopedOnly(func(ctx context.Context, in *eventInput) (*eventList, error) {
+		rows, next, err := s.cfg.Users.Events(ctx, in.eventFilter())
 		out := &eventList{}
-		out.Body.NextCursor, out.Body.Events = some(next), make([]Event, len(rows))
+		out.Body.NextCursor, out.Body.Events = optionalText(next), make([]Event, len(rows))
 		for i := range rows {
 			out.Body.Events[i] = eventOf(&rows[i])
 		}

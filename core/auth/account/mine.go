@@ -20,7 +20,7 @@ type KeySummary struct {
 }
 
 func summaryOf(k auth.Key, full string) KeySummary {
-	return KeySummary{k.ID, k.Name, some(full), k.Masked, api.TimeOfMillis(k.CreatedAt), api.OptionalTime(k.LastUsedAt)}
+	return KeySummary{k.ID, k.Name, optionalText(full), k.Masked, api.TimeOfMillis(k.CreatedAt), api.OptionalTime(k.LastUsedAt)}
 }
 
 type (
@@ -48,11 +48,11 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 	at := base + "/me/api-keys"
 	api.Register(a, api.Operation{
 		ID: "list-own-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own API keys", Description: "The newest first, without revoked ones.",
-	}, func(ctx context.Context, _ *struct{}) (*summaryList, error) { return s.summaries(ctx) })
+	}, func(ctx context.Context, _ *struct{}) (*summaryList, error) { return s.keySummaries(ctx) })
 	api.Register(a, api.Operation{
 		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Create an API key", Errors: []int{409},
 	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
-		k, key, err := s.cfg.Users.CreateKey(ctx, who(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
+		k, key, err := s.cfg.Users.CreateKey(ctx, principalFrom(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
 		out := &summaryMade{}
 		out.Body.Item, out.Body.APIKey = summaryOf(k, key), key
 		return out, err
@@ -60,15 +60,15 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 	api.Register(a, api.Operation{
 		ID: "revoke-own-api-key", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Revoke an API key", Description: "Answers with those that are left.", Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*summaryList, error) {
-		if err := s.cfg.Users.RevokeKey(ctx, who(ctx), in.ID); err != nil {
+		if err := s.cfg.Users.RevokeKey(ctx, principalFrom(ctx), in.ID); err != nil {
 			return nil, err
 		}
-		return s.summaries(ctx)
+		return s.keySummaries(ctx)
 	})
 }
 
-func (s *Sets) summaries(ctx context.Context) (*summaryList, error) {
-	keys, texts, err := s.cfg.Users.OpenKeys(ctx, who(ctx))
+func (s *Sets) keySummaries(ctx context.Context) (*summaryList, error) {
+	keys, texts, err := s.cfg.Users.OpenKeys(ctx, principalFrom(ctx))
 	out := &summaryList{}
 	out.Body.Items = make([]KeySummary, len(keys))
 	for i, k := range keys {

@@ -94,24 +94,24 @@ func (s *Sets) Auth(a *api.API, base string) {
 		Description: "What deletes passkeys, shows secrets or changes users needs a check of the last ten minutes. Null: there is one already. Else as for a sign-in.",
 		Errors:      []int{409},
 	}, func(ctx context.Context, in *requestInput) (*optionsOutput, error) {
-		options, err := s.cfg.Users.BeginCheck(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()))
-		return written(options, err)
+		options, err := s.cfg.Users.BeginCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()))
+		return writeOptions(options, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "finish-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/verify", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Confirm with a passkey",
 		BodyLimit: answerLimit, Status: http.StatusNoContent, Errors: []int{409},
 	}, func(ctx context.Context, in *passkeyInput) (*none, error) {
-		return done(s.cfg.Users.FinishCheck(ctx, who(ctx), s.cfg.Access.Passkeys(in.http()), in.Body.Response))
+		return emptyAnswer(s.cfg.Users.FinishCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response))
 	})
 	api.Register(a, api.Operation{
 		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Tag: tagSignIn, Summary: "Who is signed in",
 	}, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
-		return &sessionOutput{sessionOf(who(ctx))}, nil
+		return &sessionOutput{sessionOf(principalFrom(ctx))}, nil
 	})
 	api.Register(a, api.Operation{
 		ID: "exchange-api-key", Method: http.MethodPost, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Sign in with an API key",
 		Description: "The session has the key's scopes, ends with the key, and is refused where a sign-in with a passkey is asked for.", Errors: []int{401, 403, 429},
-	}, s.exchange)
+	}, s.exchangeKey)
 	api.Register(a, api.Operation{
 		ID: "sign-out", Method: http.MethodDelete, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Sign out", Status: http.StatusNoContent,
 		Errors: []int{403},
@@ -119,15 +119,15 @@ func (s *Sets) Auth(a *api.API, base string) {
 }
 
 func (s *Sets) loginOptions(ctx context.Context, in *requestInput) (*optionsOutput, error) {
-	if err := s.cfg.Access.SameSite(in.http()); err != nil {
+	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	options, err := s.cfg.Users.BeginLogin(ctx, s.cfg.Access.Passkeys(in.http()), in.origin())
-	return written(options, err)
+	options, err := s.cfg.Users.BeginLogin(ctx, s.cfg.Access.Passkeys(in.httpRequest()), in.signInOrigin())
+	return writeOptions(options, err)
 }
 
-// written is the answer with the options of a ceremony.
-func written(options any, err error) (*optionsOutput, error) {
+// writeOptions returns the answer with the options of a ceremony.
+func writeOptions(options any, err error) (*optionsOutput, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -136,38 +136,38 @@ func written(options any, err error) (*optionsOutput, error) {
 }
 
 func (s *Sets) loginVerify(ctx context.Context, in *passkeyInput) (*signedIn, error) {
-	if err := s.cfg.Access.SameSite(in.http()); err != nil {
+	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	cookie, p, err := s.cfg.Users.FinishLogin(ctx, s.cfg.Access.Passkeys(in.http()), in.Body.Response, in.origin())
-	return s.welcome(&in.Request, cookie, p, err)
+	cookie, p, err := s.cfg.Users.FinishLogin(ctx, s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response, in.signInOrigin())
+	return s.answerSignIn(&in.Request, cookie, p, err)
 }
 
-func (s *Sets) exchange(ctx context.Context, in *sessionInput) (*signedIn, error) {
-	if err := s.cfg.Access.SameSite(in.http()); err != nil {
+func (s *Sets) exchangeKey(ctx context.Context, in *sessionInput) (*signedIn, error) {
+	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	cookie, p, err := s.cfg.Users.Exchange(ctx, in.Body.APIKey, in.origin())
-	return s.welcome(&in.Request, cookie, p, err)
+	cookie, p, err := s.cfg.Users.Exchange(ctx, in.Body.APIKey, in.signInOrigin())
+	return s.answerSignIn(&in.Request, cookie, p, err)
 }
 
-func (s *Sets) welcome(r *Request, cookie string, p *auth.Principal, err error) (*signedIn, error) {
+func (s *Sets) answerSignIn(r *Request, cookie string, p *auth.Principal, err error) (*signedIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &signedIn{SetCookie: s.cookie(r.http(), cookie), Body: sessionOf(p)}, nil
+	return &signedIn{SetCookie: s.sessionCookie(r.httpRequest(), cookie), Body: sessionOf(p)}, nil
 }
 
 func (s *Sets) signOut(ctx context.Context, in *requestInput) (*signedOut, error) {
-	if err := s.cfg.Access.SameSite(in.http()); err != nil {
+	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	for _, c := range in.http().CookiesNamed(auth.SessionCookie) {
+	for _, c := range in.httpRequest().CookiesNamed(auth.SessionCookie) {
 		if err := s.cfg.Users.SignOut(ctx, c.Value); err != nil {
 			return nil, err
 		}
 	}
-	return &signedOut{s.cookie(in.http(), "")}, nil
+	return &signedOut{s.sessionCookie(in.httpRequest(), "")}, nil
 }
 
 // setupInput is what the first administrator says.
@@ -199,7 +199,7 @@ func (s *Sets) Setup(a *api.API, base string) {
 		ID: "check-setup-link", Method: http.MethodPost, Path: base + "/setup/check", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Look at a set-up link without using it",
 		Errors: []int{401, 403, 429},
 	}, func(ctx context.Context, in *setupCheck) (*setupState, error) {
-		if err := s.cfg.Access.SameSite(in.http()); err != nil {
+		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 			return nil, err
 		}
 		out := &setupState{}
@@ -211,22 +211,22 @@ func (s *Sets) Setup(a *api.API, base string) {
 		ID: "use-setup-link", Method: http.MethodPost, Path: base + "/setup", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Use a set-up link and begin a session",
 		Description: "A link works once. With an email address or a name that is refused it stays good.", Errors: []int{401, 403, 429},
 	}, func(ctx context.Context, in *setupInput) (*signedIn, error) {
-		if err := s.cfg.Access.SameSite(in.http()); err != nil {
+		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 			return nil, err
 		}
-		cookie, p, err := s.cfg.Users.UseSetup(ctx, in.Body.Token, in.Body.Email, in.Body.Name, in.origin())
-		return s.welcome(&in.Request, cookie, p, err)
+		cookie, p, err := s.cfg.Users.UseSetup(ctx, in.Body.Token, in.Body.Email, in.Body.Name, in.signInOrigin())
+		return s.answerSignIn(&in.Request, cookie, p, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "look-around", Method: http.MethodPost, Path: base + "/setup/look-around", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Use the first set-up link to look around",
 		Description: "Begins a session of the built-in administrator developer instead of making the first administrator. It ends when there is a user, after a day at the latest.",
 		Errors:      []int{401, 403, 409, 429},
 	}, func(ctx context.Context, in *setupCheck) (*signedIn, error) {
-		if err := s.cfg.Access.SameSite(in.http()); err != nil {
+		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 			return nil, err
 		}
-		cookie, p, err := s.cfg.Users.LookAround(ctx, in.Body.Token, in.origin())
-		return s.welcome(&in.Request, cookie, p, err)
+		cookie, p, err := s.cfg.Users.LookAround(ctx, in.Body.Token, in.signInOrigin())
+		return s.answerSignIn(&in.Request, cookie, p, err)
 	})
 }
 
@@ -258,20 +258,20 @@ func (s *Sets) Meta(a *api.API, base string) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.cfg.Users.Recognise(s.cfg.Access, in.http())
+		p, err := s.cfg.Users.Recognise(s.cfg.Access, in.httpRequest())
 		if err != nil && fault.CodeOf(err) == fault.Internal {
 			return nil, err
 		}
-		c, f := s.cfg.Access.Passkeys(in.http()), s.cfg.Access.Forward
+		c, f := s.cfg.Access.Passkeys(in.httpRequest()), s.cfg.Access.Forward
 		return &metaOutput{Meta{
 			Version: s.cfg.Version, SetupNeeded: n == 0, Anonymous: p != nil && !p.HasAccount(),
 			ForwardAuth: f.AllowedUser != "" || f.AllowedGroup != "",
-			Passkeys:    PasskeyMeta{c.Available, some(c.Reason), some(c.Message), some(c.URL)},
+			Passkeys:    PasskeyMeta{c.Available, optionalText(c.Reason), optionalText(c.Message), optionalText(c.URL)},
 		}}, nil
 	})
 }
 
-func some(s string) *string {
+func optionalText(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -72,7 +72,7 @@ func (s *Sets) Users(a *api.API, base string) {
 	at := base + "/users"
 	api.Register(a, api.Operation{
 		ID: "list-users", Method: http.MethodGet, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "List the users", Description: "The oldest first.",
-	}, wholly(func(ctx context.Context, _ *struct{}) (*userList, error) {
+	}, unscopedOnly(func(ctx context.Context, _ *struct{}) (*userList, error) {
 		rows, err := s.cfg.Users.List(ctx)
 		out := &userList{}
 		out.Body.Users = make([]User, len(rows))
@@ -84,24 +84,24 @@ func (s *Sets) Users(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
 		Status: http.StatusCreated, Errors: []int{409},
-	}, wholly(s.createUser))
+	}, unscopedOnly(s.createUser))
 	api.Register(a, api.Operation{
 		ID: "get-user", Method: http.MethodGet, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "One user", Errors: []int{404},
-	}, wholly(func(ctx context.Context, in *ID) (*userOutput, error) {
+	}, unscopedOnly(func(ctx context.Context, in *ID) (*userOutput, error) {
 		u, err := s.cfg.Users.Get(ctx, in.ID)
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
 		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
-	}, wholly(func(ctx context.Context, in *userChange) (*userOutput, error) {
+	}, unscopedOnly(func(ctx context.Context, in *userChange) (*userOutput, error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
 		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
 		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end.", Status: http.StatusCreated, Errors: []int{404, 409},
-	}, wholly(s.createLink))
+	}, unscopedOnly(s.createLink))
 }
 
 func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error) {
@@ -127,12 +127,12 @@ func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, erro
 		return nil, err
 	}
 	out := &linkOutput{}
-	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.address(in.http()), token), api.TimeOf(time.Now().Add(auth.SetupFor))
+	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.originOf(in.httpRequest()), token), api.TimeOf(time.Now().Add(auth.SetupFor))
 	return out, nil
 }
 
-// address is where this browser sees the core.
-func (s *Sets) address(r *http.Request) string {
+// originOf returns the address at which this browser reaches the core.
+func (s *Sets) originOf(r *http.Request) string {
 	if s.cfg.Access.PublicURL != "" {
 		return s.cfg.Access.PublicURL
 	}

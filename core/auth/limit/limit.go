@@ -57,12 +57,12 @@ func (l *Limiter) Take(key string) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.cfg.Now()
-	b := l.filled(key, now)
+	b := l.refillBucket(key, now)
 	if b.left < 1 {
 		return l.waitFor(b), false
 	}
 	b.left--
-	l.keep(key, b)
+	l.storeBucket(key, b)
 	return 0, true
 }
 
@@ -70,7 +70,7 @@ func (l *Limiter) Take(key string) (wait time.Duration, ok bool) {
 func (l *Limiter) Left(key string) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.filled(key, l.cfg.Now())
+	b := l.refillBucket(key, l.cfg.Now())
 	return l.waitFor(b), b.left >= 1
 }
 
@@ -85,8 +85,8 @@ func (l *Limiter) waitFor(b bucket) time.Duration {
 	return max(0, time.Duration((1-b.left)*float64(l.cfg.Every)))
 }
 
-// filled is a bucket with what has become free since.
-func (l *Limiter) filled(key string, now time.Time) bucket {
+// refillBucket returns the bucket of key with the attempts that have become free by now.
+func (l *Limiter) refillBucket(key string, now time.Time) bucket {
 	b, found := l.buckets[key]
 	if !found {
 		return bucket{left: float64(l.cfg.Burst), at: now}
@@ -98,7 +98,7 @@ func (l *Limiter) filled(key string, now time.Time) bucket {
 	return b
 }
 
-func (l *Limiter) keep(key string, b bucket) {
+func (l *Limiter) storeBucket(key string, b bucket) {
 	if _, found := l.buckets[key]; !found && len(l.buckets) >= l.cfg.Keys {
 		l.makeRoom(b.at)
 	}
@@ -109,7 +109,7 @@ func (l *Limiter) keep(key string, b bucket) {
 func (l *Limiter) makeRoom(now time.Time) {
 	fullest, most, n := "", -1.0, 0
 	for key := range l.buckets {
-		b := l.filled(key, now)
+		b := l.refillBucket(key, now)
 		if b.left >= float64(l.cfg.Burst) {
 			delete(l.buckets, key)
 			most = b.left

@@ -75,7 +75,9 @@ func (u *Users) SignOut(ctx context.Context, cookie string) error {
 }
 
 // EndSession ends the session with an id, if there is one.
-func (u *Users) EndSession(ctx context.Context, id string) error { return u.endSessions(ctx, "id = ?", id) }
+func (u *Users) EndSession(ctx context.Context, id string) error {
+	return u.endSessions(ctx, "id = ?", id)
+}
 
 func (u *Users) endSessions(ctx context.Context, where string, arg any) error {
 	return wrapStoreError("end session", u.cfg.Store.Tx(ctx, "end session", func(ctx context.Context) error {

@@ -50,17 +50,17 @@ type API struct {
 
 // New makes an API without endpoints.
 func New(cfg Config) *API {
-	install()
+	installErrors()
 	if cfg.Errors == nil {
 		cfg.Errors = httpd.WriteError
 	}
 	a := &API{cfg: cfg}
-	format := huma.Format{Marshal: marshal, Unmarshal: json.Unmarshal}
+	format := huma.Format{Marshal: writeJSON, Unmarshal: json.Unmarshal}
 	conf := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0", Info: &huma.Info{Title: cfg.Title, Version: cfg.Version, Description: cfg.Description},
 			Servers: []*huma.Server{{URL: orRoot(cfg.BaseURL)}}, Tags: cfg.Tags,
-			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), SecuritySchemes: schemes(cfg.Security)},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), SecuritySchemes: securitySchemes(cfg.Security)},
 		},
 		Formats: map[string]huma.Format{"application/json": format, "json": format}, DefaultFormat: "application/json",
 	}
@@ -89,7 +89,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-func schemes(more map[string]*huma.SecurityScheme) map[string]*huma.SecurityScheme {
+func securitySchemes(more map[string]*huma.SecurityScheme) map[string]*huma.SecurityScheme {
 	out := map[string]*huma.SecurityScheme{
 		"apiKey":  {Type: "http", Scheme: "bearer", BearerFormat: "svc_ak_…", Description: "An API key whose scopes include this service."},
 		"session": {Type: "apiKey", In: "cookie", Name: "patchbay_session", Description: "The session of a signed-in user."},
@@ -123,10 +123,10 @@ type Operation struct {
 	Errors []int
 }
 
-func (o Operation) huma() huma.Operation {
+func (o Operation) toHuma() huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: security(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "audit": o.Audit},
+		Security: securityOf(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "audit": o.Audit},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
@@ -142,8 +142,8 @@ func (o Operation) huma() huma.Operation {
 	return op
 }
 
-// security is what a route asks of the caller. Several entries are alternatives.
-func security(p httpd.Policy, confirm bool) []map[string][]string {
+// securityOf returns the security requirements of a route. Several entries are alternatives.
+func securityOf(p httpd.Policy, confirm bool) []map[string][]string {
 	if confirm {
 		p = httpd.Session
 	}
@@ -163,7 +163,7 @@ func security(p httpd.Policy, confirm bool) []map[string][]string {
 
 // Register adds an endpoint. Errors of the handler are faults, answered as everywhere.
 func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) (*O, error)) {
-	h := op.huma()
+	h := op.toHuma()
 	h.Errors = slices.DeleteFunc(h.Errors, func(s int) bool { return s == http.StatusBadRequest && !takesInput[I]() && !a.cfg.KnownQueryOnly })
 	huma.Register(a.huma, h, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -173,17 +173,17 @@ func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) 
 		return out, nil
 	})
 	// What validation finds is answered with 400.
-	if doc := a.operation(op.Method, op.Path); doc != nil {
+	if doc := a.findOperation(op.Method, op.Path); doc != nil {
 		delete(doc.Responses, strconv.Itoa(http.StatusUnprocessableEntity))
 		if doc.RequestBody != nil {
 			doc.Responses[strconv.Itoa(http.StatusRequestEntityTooLarge)] = a.ErrorResponse("The body is too large")
 		}
-		a.also(doc, op)
+		a.addResponses(doc, op)
 	}
 }
 
-// also puts further statuses and media types of success into the document.
-func (a *API) also(doc *huma.Operation, op Operation) {
+// addResponses adds the operation's further statuses and media types of success to the document.
+func (a *API) addResponses(doc *huma.Operation, op Operation) {
 	if len(op.Files) > 0 {
 		content := map[string]*huma.MediaType{}
 		for kind, v := range op.Files {
@@ -206,8 +206,8 @@ func (a *API) also(doc *huma.Operation, op Operation) {
 
 func takesInput[I any]() bool { return reflect.TypeFor[I]().NumField() > 0 }
 
-// operation finds an operation of the document.
-func (a *API) operation(method, path string) *huma.Operation {
+// findOperation returns an operation of the document, or nil.
+func (a *API) findOperation(method, path string) *huma.Operation {
 	item := a.huma.OpenAPI().Paths[path]
 	if item == nil {
 		return nil
@@ -230,9 +230,9 @@ func (a *API) operation(method, path string) *huma.Operation {
 // Document adds an endpoint that a handler of its own serves: hot and streaming ones. The operation gives parameters, body and
 // answers; method, path and policy come from the route.
 func (a *API) Document(r httpd.Route, op huma.Operation) {
-	op.Method, op.Path = r.Method, braces(r.Path)
+	op.Method, op.Path = r.Method, openAPIPath(r.Path)
 	if op.Security == nil {
-		op.Security = security(r.Policy, r.Confirm)
+		op.Security = securityOf(r.Policy, r.Confirm)
 	}
 	if a.cfg.KnownQueryOnly && op.Metadata[AnyQuery] == nil && op.Responses["400"] == nil {
 		op.Responses["400"] = a.ErrorResponse("A query parameter is not known")
@@ -256,8 +256,8 @@ func (a *API) ErrorResponse(description string) *huma.Response {
 	return &huma.Response{Description: description, Content: JSON(Schema[Body](a))}
 }
 
-// braces writes the parameters of a gin path as the document does; colons is the way back.
-func braces(path string) string {
+// openAPIPath returns a gin path with its parameters in braces. routePath is its inverse.
+func openAPIPath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if strings.HasPrefix(p, ":") {
@@ -267,7 +267,7 @@ func braces(path string) string {
 	return strings.Join(parts, "/")
 }
 
-func colons(path string) string {
+func routePath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
@@ -281,7 +281,7 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	confirm, _ := op.Metadata["confirm"].(bool)
 	audit, _ := op.Metadata["audit"].(string)
 	ad.api.routes = append(ad.api.routes, httpd.Route{
-		Method: op.Method, Path: colons(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm, Audit: audit,
+		Method: op.Method, Path: routePath(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm, Audit: audit,
 		Handler: func(c *gin.Context) {
 			c.Set(keyAPI, ad.api)
 			c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), ginKey{}, c))
@@ -310,10 +310,10 @@ func ginOf(ctx context.Context) *gin.Context {
 	return c
 }
 
-// marshal writes a body; an error goes the way of all errors.
-func marshal(w io.Writer, v any) error {
+// writeJSON writes a body as JSON. An error is answered like all errors.
+func writeJSON(w io.Writer, v any) error {
 	if p, ok := v.(*problem); ok {
-		p.write()
+		p.writeProblem()
 		return nil
 	}
 	enc := json.NewEncoder(w)

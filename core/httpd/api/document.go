@@ -33,7 +33,7 @@ func (a *API) Routes() ([]httpd.Route, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 	}
-	page, err := a.page()
+	page, err := a.renderPage()
 	if err != nil {
 		return nil, fmt.Errorf("write the page of the API: %w", err)
 	}
@@ -48,14 +48,14 @@ func (a *API) Routes() ([]httpd.Route, error) {
 		}
 	}
 	return append(routes,
-		static(documentPath, "application/json", document),
-		static(pagePath, "text/html; charset=utf-8", page),
-		static(stylePath, "text/css; charset=utf-8", style),
+		staticRoute(documentPath, "application/json", document),
+		staticRoute(pagePath, "text/html; charset=utf-8", page),
+		staticRoute(stylePath, "text/css; charset=utf-8", style),
 	), nil
 }
 
-// static serves bytes that do not change while the process runs.
-func static(path, contentType string, content []byte) httpd.Route {
+// staticRoute returns a route that serves content, which does not change while the process runs.
+func staticRoute(path, contentType string, content []byte) httpd.Route {
 	file := httpd.NewFile(contentType, content)
 	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Public, Handler: func(c *gin.Context) {
 		h := c.Writer.Header()
@@ -98,7 +98,7 @@ type pageAnswer struct {
 	Fields       []pageField
 }
 
-func (a *API) page() ([]byte, error) {
+func (a *API) renderPage() ([]byte, error) {
 	t, err := template.ParseFS(pageFiles, "page/page.html")
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (a *API) page() ([]byte, error) {
 	for _, tag := range doc.Tags {
 		g := pageGroup{Name: tag.Name, Description: tag.Description}
 		for _, r := range a.routes {
-			op := a.operation(r.Method, braces(r.Path))
+			op := a.findOperation(r.Method, openAPIPath(r.Path))
 			if op != nil && slices.Contains(op.Tags, tag.Name) {
 				g.Operations = append(g.Operations, a.pageOperation(op, base))
 			}
@@ -126,22 +126,22 @@ func (a *API) page() ([]byte, error) {
 }
 
 func (a *API) pageOperation(op *huma.Operation, base string) pageOperation {
-	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: base + op.Path, Summary: op.Summary, Description: op.Description, Curl: curl(op, base)}
+	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: base + op.Path, Summary: op.Summary, Description: op.Description, Curl: curlCommand(op, base)}
 	for _, alternative := range op.Security {
 		for name := range alternative {
 			out.Access = append(out.Access, name)
 		}
 	}
 	for _, p := range op.Parameters {
-		out.Parameters = append(out.Parameters, pageField{p.Name, p.In, typeName(p.Schema), sentences(p.Description, p.Schema), p.Required})
+		out.Parameters = append(out.Parameters, pageField{p.Name, p.In, typeName(p.Schema), joinSentences(p.Description, p.Schema), p.Required})
 	}
 	if op.RequestBody != nil {
-		out.Body = a.fields(op.RequestBody.Content["application/json"])
+		out.Body = a.listFields(op.RequestBody.Content["application/json"])
 	}
 	for status, r := range op.Responses {
 		ans := pageAnswer{Status: status, Text: r.Description}
 		if strings.HasPrefix(status, "2") {
-			ans.Fields = a.fields(r.Content["application/json"])
+			ans.Fields = a.listFields(r.Content["application/json"])
 		}
 		out.Answers = append(out.Answers, ans)
 	}
@@ -149,14 +149,14 @@ func (a *API) pageOperation(op *huma.Operation, base string) pageOperation {
 	return out
 }
 
-// fields are the members of a body, in the order of the type.
-func (a *API) fields(m *huma.MediaType) []pageField {
+// listFields returns the members of a body in the order of its type.
+func (a *API) listFields(m *huma.MediaType) []pageField {
 	if m == nil || m.Schema == nil {
 		return nil
 	}
-	s := a.resolve(m.Schema)
+	s := a.resolveSchema(m.Schema)
 	if s.Type == huma.TypeArray {
-		s = a.resolve(s.Items)
+		s = a.resolveSchema(s.Items)
 	}
 	names := make([]string, 0, len(s.Properties))
 	for n := range s.Properties {
@@ -174,12 +174,12 @@ func (a *API) fields(m *huma.MediaType) []pageField {
 	var out []pageField
 	for _, n := range names {
 		p := s.Properties[n]
-		out = append(out, pageField{Name: n, Type: typeName(p), Text: sentences("", a.resolve(p), p), Required: slices.Contains(s.Required, n)})
+		out = append(out, pageField{Name: n, Type: typeName(p), Text: joinSentences("", a.resolveSchema(p), p), Required: slices.Contains(s.Required, n)})
 	}
 	return out
 }
 
-func (a *API) resolve(s *huma.Schema) *huma.Schema {
+func (a *API) resolveSchema(s *huma.Schema) *huma.Schema {
 	for s != nil && s.Ref != "" {
 		s = a.huma.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
 	}
@@ -205,8 +205,8 @@ func typeName(s *huma.Schema) string {
 	return s.Type
 }
 
-// sentences join the description of a field with the limits of its schemas.
-func sentences(text string, schemas ...*huma.Schema) string {
+// joinSentences returns the description of a field followed by the limits of its schemas.
+func joinSentences(text string, schemas ...*huma.Schema) string {
 	parts := []string{text}
 	for _, s := range schemas {
 		if s == nil {
@@ -234,8 +234,8 @@ func sentences(text string, schemas ...*huma.Schema) string {
 	return strings.TrimSpace(strings.Join(slices.Compact(parts), " "))
 }
 
-// curl is a command that calls an operation.
-func curl(op *huma.Operation, base string) string {
+// curlCommand returns a curl command that calls an operation.
+func curlCommand(op *huma.Operation, base string) string {
 	var b strings.Builder
 	b.WriteString("curl ")
 	if op.Method != http.MethodGet {

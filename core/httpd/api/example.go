@@ -9,28 +9,28 @@ import (
 // fillExamples gives every JSON body of a request an example, made of those of its members.
 func (a *API) fillExamples() {
 	for _, r := range a.routes {
-		op := a.operation(r.Method, braces(r.Path))
+		op := a.findOperation(r.Method, openAPIPath(r.Path))
 		if op == nil || op.RequestBody == nil {
 			continue
 		}
 		if m := op.RequestBody.Content["application/json"]; m != nil && m.Example == nil {
-			if ex := a.example(m.Schema); ex != nil {
+			if ex := a.exampleOf(m.Schema); ex != nil {
 				m.Example = ex
 			}
 		}
 	}
 }
 
-// example is a value of a schema; nil if the schema says too little. An object has the members that are required or that
-// have an example of their own.
-func (a *API) example(s *huma.Schema) any {
+// exampleOf returns an example value of a schema, or nil if the schema says too little. An object has the members that are
+// required or have an example of their own.
+func (a *API) exampleOf(s *huma.Schema) any {
 	if s == nil {
 		return nil
 	}
 	if len(s.Examples) > 0 {
 		return s.Examples[0]
 	}
-	s = a.resolve(s)
+	s = a.resolveSchema(s)
 	switch {
 	case len(s.Examples) > 0:
 		return s.Examples[0]
@@ -39,7 +39,7 @@ func (a *API) example(s *huma.Schema) any {
 	case s.Type == huma.TypeBoolean:
 		return true
 	case s.Type == huma.TypeArray:
-		if ex := a.example(s.Items); ex != nil {
+		if ex := a.exampleOf(s.Items); ex != nil {
 			return []any{ex}
 		}
 		return nil
@@ -51,7 +51,7 @@ func (a *API) example(s *huma.Schema) any {
 		if len(p.Examples) == 0 && !slices.Contains(s.Required, name) {
 			continue
 		}
-		if ex := a.example(p); ex != nil {
+		if ex := a.exampleOf(p); ex != nil {
 			out[name] = ex
 		}
 	}

@@ -47,7 +47,7 @@ func (p *problem) Unwrap() error { return p.err }
 // GetStatus implements huma.StatusError.
 func (p *problem) GetStatus() int { return fault.StatusOf(p.err) }
 
-func (p *problem) write() {
+func (p *problem) writeProblem() {
 	if p.api == nil {
 		httpd.WriteError(p.c, p.err)
 		return
@@ -57,20 +57,20 @@ func (p *problem) write() {
 
 var installing sync.Once
 
-// install makes huma's own complaints faults. huma has two variables for that and no other way.
-func install() {
+// installErrors replaces huma's functions that make errors, which are global variables, so that its errors become faults.
+func installErrors() {
 	installing.Do(func() {
 		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 			c := humagin.Unwrap(ctx)
 			api, _ := c.MustGet(keyAPI).(*API)
-			return &problem{c: c, api: api, err: complaint(api, status, msg, errs)}
+			return &problem{c: c, api: api, err: faultOf(api, status, msg, errs)}
 		}
 		huma.NewError = func(status int, msg string, _ ...error) huma.StatusError { return &Body{Code: msg, status: status} }
 	})
 }
 
-// complaint words what validation found: the first fault, with its field.
-func complaint(a *API, status int, msg string, errs []error) error {
+// faultOf returns the first finding of huma's validation as a fault that names its field.
+func faultOf(a *API, status int, msg string, errs []error) error {
 	if status >= http.StatusInternalServerError {
 		return fault.New(fault.Internal, "Something went wrong on our side.")
 	}
@@ -86,14 +86,14 @@ func complaint(a *API, status int, msg string, errs []error) error {
 		detail := d.ErrorDetail()
 		field := fieldOf(detail.Location)
 		if field == "" {
-			return fault.New(code, "%s", sentence("The body is not valid: "+detail.Message))
+			return fault.New(code, "%s", asSentence("The body is not valid: "+detail.Message))
 		}
-		return fault.New(code, "%s", sentence("The value of \""+field+"\" is not valid: "+detail.Message)).With("field", field)
+		return fault.New(code, "%s", asSentence("The value of \""+field+"\" is not valid: "+detail.Message)).With("field", field)
 	}
 	if len(errs) > 0 && errs[0] != nil && msg == "" {
 		msg = errs[0].Error()
 	}
-	return fault.New(code, "%s", sentence(msg))
+	return fault.New(code, "%s", asSentence(msg))
 }
 
 // fieldOf is the member or parameter without the part of the request that it stands in.
@@ -102,7 +102,7 @@ func fieldOf(location string) string {
 	return field
 }
 
-func sentence(s string) string {
+func asSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return "The request is not valid."

@@ -21,7 +21,7 @@ const maxQueryName = 100
 
 // checkQuery returns the handler of a route behind a check of the names in the query.
 func (a *API) checkQuery(r httpd.Route) gin.HandlerFunc {
-	op := a.operation(r.Method, braces(r.Path))
+	op := a.findOperation(r.Method, openAPIPath(r.Path))
 	if op == nil || op.Metadata[AnyQuery] != nil {
 		return r.Handler
 	}

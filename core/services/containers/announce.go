@@ -37,7 +37,7 @@ type announcement struct {
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	if slices.Contains([]string{JobCheck, JobUpdate, JobRollback, JobDiscovery, JobRuntimeScan}, publicType(job.Type)) {
 		// It is done again before anything is sent, and must not keep the announcement from being made.
-		if err := s.repo.supersede(ctx, s.now()); err != nil {
+		if err := s.repo.dropOutdatedNotices(ctx, s.now()); err != nil {
 			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)
 		}
 	}
@@ -103,10 +103,10 @@ func (s *Service) runAnnounce(ctx context.Context, own *queue.Job, _ queue.Progr
 	return map[string]any{"skipped": why}, nil
 }
 
-// writer writes events out in the service's language.
-func (s *Service) writer(ctx context.Context) news.Writer {
+// newsWriter returns a writer of messages in the service's language.
+func (s *Service) newsWriter(ctx context.Context) news.Writer {
 	return news.Writer{
-		Locale: s.settings().Locale, BaseURL: s.PublicPages(ctx), SitePath: sitePath(s.settings().BaseURL), Version: s.version(), Source: "containers", Now: s.cfg.Now(),
+		Locale: s.settings().Locale, BaseURL: s.PublicPages(ctx), SitePath: sitePath(s.settings().BaseURL), Version: s.coreVersion(), Source: "containers", Now: s.cfg.Now(),
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *Service) announceUpdate(ctx context.Context, job *queue.Job) (why strin
 	if err != nil {
 		return "", err
 	}
-	m, err := s.writer(ctx).JobFinished(ev)
+	m, err := s.newsWriter(ctx).JobFinished(ev)
 	if err != nil {
 		return "", fmt.Errorf("write the notification: %w", err)
 	}
@@ -171,7 +171,7 @@ func (s *Service) announceAnomaly(ctx context.Context, job *queue.Job) (why stri
 	for _, r := range sum.Repos {
 		ev.Repos = append(ev.Repos, news.AnomalyRepo{FullName: r.Repo, State: r.Status, LastError: r.Error})
 	}
-	m, err := s.writer(ctx).WebhookAnomaly(ev)
+	m, err := s.newsWriter(ctx).WebhookAnomaly(ev)
 	if err != nil {
 		return "", fmt.Errorf("write the notification: %w", err)
 	}
@@ -193,15 +193,15 @@ func (s *Service) announceVersions(ctx context.Context, job *queue.Job) (why str
 		return why, err
 	}
 	s.awaitVersions(ctx, sum.NewVersions.Services)
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
 	err = s.cfg.Store.Tx(ctx, "announce versions", func(ctx context.Context) error {
-		if err := s.repo.supersede(ctx, s.now()); err != nil {
+		if err := s.repo.dropOutdatedNotices(ctx, s.now()); err != nil {
 			return err
 		}
-		fresh, err := s.repo.reserve(ctx, s.newNotices(inv, job, sum.NewVersions.Services))
+		fresh, err := s.repo.storeNewNotices(ctx, s.newNotices(inv, job, sum.NewVersions.Services))
 		if err != nil || len(fresh) == 0 {
 			why = "people were told of these versions before"
 			return err
@@ -220,7 +220,7 @@ func (s *Service) awaitVersions(ctx context.Context, found []NewVersion) {
 		}
 	}
 	if len(digests) > 0 {
-		s.inference.wait(ctx, digests, displayWait)
+		s.inference.awaitDigests(ctx, digests, displayWait)
 	}
 }
 
@@ -230,11 +230,11 @@ func (s *Service) newNotices(inv *inventory, job *queue.Job, found []NewVersion)
 	_ = job.Decode(&spec)
 	for _, v := range found {
 		svc := inv.services[v.ServiceID]
-		if svc == nil || svc.CandidateDigest != v.CandidateDigest || inv.archived(svc) || inv.ignored(svc) != nil {
+		if svc == nil || svc.CandidateDigest != v.CandidateDigest || inv.isArchived(svc) || inv.ignoringRule(svc) != nil {
 			continue
 		}
 		rows = append(rows, noticeRecord{
-			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: spec.Reason, ImageRef: svc.ref().String(), ImageTag: svc.Tag,
+			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: spec.Reason, ImageRef: svc.imageRef().String(), ImageTag: svc.Tag,
 			CurrentTag: svc.Tag, CurrentDisplayTag: readableVersion(svc.RuntimeVersion, svc.Tag), CandidateTag: svc.CandidateTag,
 			CandidateDisplayTag: readableVersion(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest, Status: noticePending,
 			SentChannels: []string{}, CreatedAt: s.now(),
@@ -267,7 +267,7 @@ func (s *Service) postVersions(ctx context.Context, job *queue.Job, sum *CheckSu
 		}
 		ev.Services = append(ev.Services, change)
 	}
-	m, err := s.writer(ctx).NewVersions(ev)
+	m, err := s.newsWriter(ctx).NewVersions(ev)
 	if err != nil {
 		return fmt.Errorf("write the notification: %w", err)
 	}

@@ -16,7 +16,7 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
 		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -42,7 +42,7 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 	}
 	if why := view.ResultReason; why != nil {
 		out.Canceled = why.failure.code == failedCanceled
-		out.Failure = why.failure.text(s.settings().Locale)
+		out.Failure = why.failure.inWords(s.settings().Locale)
 		if out.Excerpt = orElse(out.Excerpt, why.Detail); out.Canceled {
 			// The text above it says so already, in the reader's language.
 			out.Excerpt = ""

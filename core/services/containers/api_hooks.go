@@ -14,7 +14,7 @@ func (s *Service) hooksAPI(a *api.API) {
 	const base = "/api/host-packages"
 	get, post := http.MethodGet, http.MethodPost
 	add := func(id, method, path, summary string, errors ...int) api.Operation {
-		return op("host-packages-"+id, method, base+path, tagHost, summary, errors...)
+		return newOperation("host-packages-"+id, method, base+path, tagHost, summary, errors...)
 	}
 	api.Register(a, add("settings", get, "/settings", "Settings of package webhooks"), s.getHookSettings)
 	api.Register(a, withText(add("settings-change", http.MethodPut, "/settings", "Change the settings"),
@@ -32,7 +32,7 @@ func (s *Service) hooksAPI(a *api.API) {
 		"Changes nothing. 422 means that the access token is missing or lacks permission."), s.postResolve)
 	api.Register(a, add("overview", get, "/webhook/overview", "Webhooks by their states"), s.getHookOverview)
 	api.Register(a, add("deliveries", get, "/webhook/deliveries", "The inbox of deliveries, the newest first"), s.listDeliveries)
-	s.stream(a, "host-packages-delivery-events", base+"/webhook/deliveries/events", tagHost, "What happens in the inbox",
+	s.declareStream(a, "host-packages-delivery-events", base+"/webhook/deliveries/events", tagHost, "What happens in the inbox",
 		"Events host_packages_delivery_event; host_packages_delivery_events_error is the last one of a stream that cannot go on. Without a cursor the stream begins with what comes.", s.handleDeliveryEvents)
 	api.Register(a, withText(add("sync-all", post, "/webhook/sync-all", "Bring all webhooks in line, as a job"), "A job that is under way is reused."), s.postSyncAll)
 	api.Register(a, withText(add("sync-repo", post, "/webhook/sync-repo", "Bring one webhook in line, as a job", notFound, conflict),

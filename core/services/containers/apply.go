@@ -75,17 +75,17 @@ func stepOrder(step string) int {
 	return -1
 }
 
-// enter writes the step into the journal before it is done.
-func (c *change) enter(ctx context.Context, step string) error {
+// journalStep stores the step in the journal. It is called before the step is carried out.
+func (c *change) journalStep(ctx context.Context, step string) error {
 	c.rec.Step = step
-	if err := c.s.repo.saveChange(detached(ctx), c.rec); err != nil {
+	if err := c.s.repo.saveChange(withoutEnd(ctx), c.rec); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	return nil
 }
 
-// detached is ctx without its end, for what must be done all the same.
-func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+// withoutEnd returns ctx without its cancellation, for what must be done even after that.
+func withoutEnd(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // goesOn tells that the core ends, or another worker has the job: nothing may be undone, the job goes on from its journal.
 func goesOn(ctx context.Context) bool {
@@ -93,10 +93,10 @@ func goesOn(ctx context.Context) bool {
 	return errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost)
 }
 
-// at reports progress within the change: fraction is how much of it is done.
-func (c *change) at(ctx context.Context, fraction float64, message string, more func(*ProgressState)) {
-	c.r.progress(ctx, func(p *ProgressState) {
-		p.Phase, p.Message, p.CurrentTarget = c.rec.Step, message, c.name()
+// reportProgress reports the progress of the change. The fraction is from 0 to 1.
+func (c *change) reportProgress(ctx context.Context, fraction float64, message string, more func(*ProgressState)) {
+	c.r.updateProgress(ctx, func(p *ProgressState) {
+		p.Phase, p.Message, p.CurrentTarget = c.rec.Step, message, c.displayName()
 		p.Percent = int(c.base + c.span*fraction)
 		p.Download = nil
 		if more != nil {
@@ -114,16 +114,16 @@ func (c *change) composeCall(action string) composeCall {
 	return call
 }
 
-// wanted is what must run at the end of the change.
-func (c *change) wanted(imageID, digest string) wantedContainers {
+// wantedAfter returns the containers that must run at the end of the change.
+func (c *change) wantedAfter(imageID, digest string) wantedContainers {
 	return wantedContainers{imageID: imageID, digest: digest, replicas: c.rec.Replicas}
 }
 
-func (c *change) name() string { return c.stack.Project + " / " + c.svc.Name }
+func (c *change) displayName() string { return c.stack.Project + " / " + c.svc.Name }
 
-// run brings the service to its target, from the step in the journal on. The error that it returns is only for what ends
-// the whole job; what becomes of the service is in the record.
-func (c *change) run(ctx context.Context) error {
+// runSteps updates the service to its target, beginning with the step in the journal. The outcome is stored in the record; an
+// error is returned only if the whole job must end.
+func (c *change) runSteps(ctx context.Context) error {
 	unlock, err := c.imageLock(ctx)
 	if err != nil {
 		return err
@@ -136,55 +136,55 @@ func (c *change) run(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{stepPull, c.pullAllowed}, {stepBackup, c.backup}, {stepTag, c.tag}, {stepUp, c.up}, {stepHealth, c.health}, {stepSync, c.sync}, {stepExtraTags, c.extraTags},
+		{stepPull, c.pullAllowed}, {stepBackup, c.backupMounts}, {stepTag, c.tagTarget}, {stepUp, c.composeUp}, {stepHealth, c.awaitHealth}, {stepSync, c.syncTag}, {stepExtraTags, c.extraTags},
 	}
 	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
-		if err := c.enter(ctx, step.name); err != nil {
+		if err := c.journalStep(ctx, step.name); err != nil {
 			return err
 		}
 		if err := step.do(ctx); err != nil {
-			return c.failed(ctx, step.name, err)
+			return c.handleFailure(ctx, step.name, err)
 		}
 	}
-	return c.finish(ctx, changeSuccess, nil)
+	return c.finishChange(ctx, changeSuccess, nil)
 }
 
 func (c *change) pullAllowed(ctx context.Context) error {
-	if err := c.allowed(ctx); err != nil {
+	if err := c.checkAllowed(ctx); err != nil {
 		return err
 	}
-	return c.pull(ctx)
+	return c.pullTarget(ctx)
 }
 
-// up has compose recreate the service, and only it, from files that differ from what runs no more than was allowed.
-func (c *change) up(ctx context.Context) error {
-	c.at(ctx, 0.65, "recreating "+c.svc.Name, nil)
+// composeUp recreates the service with compose, unless its files differ from what runs by more than was allowed.
+func (c *change) composeUp(ctx context.Context) error {
+	c.reportProgress(ctx, 0.65, "recreating "+c.svc.Name, nil)
 	if err := c.checkDrift(ctx); errors.Is(err, errFiles) {
 		return precheckError{err}
 	} else if err != nil {
 		return err
 	}
-	return c.recreate(ctx)
+	return c.recreateWithDependents(ctx)
 }
 
-// replaced tells whether a container of the service has the new image already. If nobody can tell, it does.
-func (c *change) replaced(ctx context.Context) bool {
-	list, err := c.s.containersOf(detached(ctx), c.stack.Project, c.svc.Name)
+// hasNewImage reports whether a container of the service has the new image already, or that cannot be found out.
+func (c *change) hasNewImage(ctx context.Context) bool {
+	list, err := c.s.containersOf(withoutEnd(ctx), c.stack.Project, c.svc.Name)
 	return err != nil || slices.ContainsFunc(list, func(ct engine.Container) bool { return ct.ImageID == c.rec.ToImage })
 }
 
-// pull fetches the target by its digest.
-func (c *change) pull(ctx context.Context) error {
-	ref := c.svc.ref().WithDigest(c.target.TargetDigest)
-	c.r.info(ctx, "%s: pulling %s", c.name(), ref)
+// pullTarget pulls the target image by its digest.
+func (c *change) pullTarget(ctx context.Context) error {
+	ref := c.svc.imageRef().WithDigest(c.target.TargetDigest)
+	c.r.info(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
-	err := c.s.again(ctx, func() (err error) {
+	err := c.s.retryStep(ctx, func() (err error) {
 		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
 			done := 0.0
 			if p.TotalBytes > 0 {
 				done = float64(p.CurrentBytes) / float64(p.TotalBytes)
 			}
-			c.at(ctx, 0.05+0.45*done, "pulling "+ref, func(st *ProgressState) { st.Download = download(p) })
+			c.reportProgress(ctx, 0.05+0.45*done, "pulling "+ref, func(st *ProgressState) { st.Download = downloadProgress(p) })
 			return ctx.Err()
 		})
 		return err
@@ -193,11 +193,11 @@ func (c *change) pull(ctx context.Context) error {
 		return err
 	}
 	c.rec.ToImage = img.ID
-	c.r.info(ctx, "%s: pulled %s, image %s", c.name(), ref, short(img.ID))
+	c.r.info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, shortDigest(img.ID))
 	return nil
 }
 
-func download(p engine.PullProgress) *DownloadProgress {
+func downloadProgress(p engine.PullProgress) *DownloadProgress {
 	d := &DownloadProgress{
 		CurrentBytes: p.CurrentBytes, TotalBytes: p.TotalBytes, CompletedLayers: p.CompletedLayers, TotalLayers: p.TotalLayers,
 		Status: p.Status, ActiveLayers: []LayerProgress{},
@@ -208,26 +208,26 @@ func download(p engine.PullProgress) *DownloadProgress {
 	return d
 }
 
-// tag moves the name in the project to the new image, so that compose, now or later, runs it.
-func (c *change) tag(ctx context.Context) error {
-	c.at(ctx, 0.6, "naming the image "+c.svc.Image, nil)
-	return c.s.again(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ref().String()) })
+// tagTarget tags the new image with the name that the project uses, so that compose runs it.
+func (c *change) tagTarget(ctx context.Context) error {
+	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image, nil)
+	return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.imageRef().String()) })
 }
 
-// retag gives the name back to the former image, after nothing else was done.
-func (c *change) retag(ctx context.Context) {
+// restoreTag tags the former image with the name that the project uses. It undoes tagTarget.
+func (c *change) restoreTag(ctx context.Context) {
 	if c.rec.FromImage == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(detached(ctx), time.Minute)
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), time.Minute)
 	defer cancel()
-	if err := c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ref().String()); err != nil {
-		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.name(), reason(err))
+	if err := c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()); err != nil {
+		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failureReason(err))
 	}
 	c.startAgain(ctx)
 }
 
-func (c *change) recreate(ctx context.Context) error {
+func (c *change) recreateWithDependents(ctx context.Context) error {
 	// The files may have changed since the update was asked for: compose reads them now, and so do we.
 	if err := c.s.sameImage(ctx, &c.stack, &c.svc); err != nil {
 		return err
@@ -235,38 +235,38 @@ func (c *change) recreate(ctx context.Context) error {
 	if c.rec.Replicas == 0 {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
-	if _, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate)); err != nil {
+	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate)); err != nil {
 		return err
 	}
 	return c.recreateDependents(ctx)
 }
 
-func (c *change) health(ctx context.Context) error {
-	c.at(ctx, 0.8, "waiting until it is healthy", nil)
-	return c.awaitHealthy(ctx, c.wanted(c.rec.ToImage, c.rec.ToDigest), c.recreate)
+func (c *change) awaitHealth(ctx context.Context) error {
+	c.reportProgress(ctx, 0.8, "waiting until it is healthy", nil)
+	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest), c.recreateWithDependents)
 }
 
-// sync makes sure that the name in the project still stands for what runs.
-func (c *change) sync(ctx context.Context) error {
-	c.at(ctx, 0.92, "checking the name of the image", nil)
-	return c.s.again(ctx, func() error {
-		found, err := c.s.engine().Images(ctx, []string{c.svc.ref().String()})
+// syncTag tags the image that runs with the name that the project uses, if another image has got it.
+func (c *change) syncTag(ctx context.Context) error {
+	c.reportProgress(ctx, 0.92, "checking the name of the image", nil)
+	return c.s.retryStep(ctx, func() error {
+		found, err := c.s.engine().Images(ctx, []string{c.svc.imageRef().String()})
 		if err != nil {
 			return err
 		}
 		if len(found) == 1 && found[0] != nil && found[0].ID == c.rec.ToImage {
 			return nil
 		}
-		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ref().String())
+		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.imageRef().String())
 	})
 }
 
 // extraTags pulls further tags. They are a convenience: what fails is a warning.
 func (c *change) extraTags(ctx context.Context) error {
 	for _, tag := range c.target.PullTags {
-		ref := c.svc.ref().WithTag(tag)
-		c.at(ctx, 0.97, "pulling "+ref, nil)
-		err := c.s.again(ctx, func() error {
+		ref := c.svc.imageRef().WithTag(tag)
+		c.reportProgress(ctx, 0.97, "pulling "+ref, nil)
+		err := c.s.retryStep(ctx, func() error {
 			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
 			return err
 		})
@@ -274,8 +274,8 @@ func (c *change) extraTags(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: reason(err)})
-			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.name(), ref, reason(err))
+			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: failureReason(err)})
+			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failureReason(err))
 		default:
 			c.outcome.TagsPulled = append(c.outcome.TagsPulled, tag)
 		}
@@ -283,15 +283,15 @@ func (c *change) extraTags(ctx context.Context) error {
 	return nil
 }
 
-// finish writes how the change ended, and what the service runs now.
-func (c *change) finish(ctx context.Context, status string, cause error) error {
-	ctx = detached(ctx)
+// finishChange stores the outcome of the change, and what the service runs now.
+func (c *change) finishChange(ctx context.Context, status string, cause error) error {
+	ctx = withoutEnd(ctx)
 	c.rec.Status, c.rec.FinishedAt = status, c.s.now()
 	if status == changeSuccess {
 		c.rec.Step = stepDone
 	}
 	if cause != nil {
-		c.rec.Error, c.rec.Reason = reason(cause), failureCode(cause)
+		c.rec.Error, c.rec.Reason = failureReason(cause), failureCode(cause)
 	}
 	if err := c.s.repo.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
@@ -302,13 +302,13 @@ func (c *change) finish(ctx context.Context, status string, cause error) error {
 	}
 	c.s.refreshServices(ctx, changed)
 	if status == changeSuccess {
-		c.r.info(ctx, "%s: runs %s", c.name(), short(c.rec.ToDigest))
+		c.r.info(ctx, "%s: runs %s", c.displayName(), shortDigest(c.rec.ToDigest))
 	}
 	return nil
 }
 
-// short is the beginning of a digest or id, for people.
-func short(digest string) string {
+// shortDigest returns the beginning of a digest or id, for people.
+func shortDigest(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(12, len(digest))]
 }

@@ -13,8 +13,9 @@ type precheckError struct{ error }
 // Unwrap returns what the check found.
 func (p precheckError) Unwrap() error { return p.error }
 
-// failed decides what follows when a step fails: nothing was changed before the tag; after it the former image comes back.
-func (c *change) failed(ctx context.Context, step string, err error) error {
+// handleFailure undoes the change after a failed step. Before the image was tagged nothing is to be undone; after that the
+// former image is brought back.
+func (c *change) handleFailure(ctx context.Context, step string, err error) error {
 	if ctx.Err() != nil && goesOn(ctx) {
 		return context.Cause(ctx)
 	}
@@ -27,39 +28,39 @@ func (c *change) failed(ctx context.Context, step string, err error) error {
 	}
 	c.rec.Reason = failureCode(err)
 	if errors.Is(err, queue.ErrCanceled) {
-		c.r.warn(ctx, "%s: canceled at the step %s", c.name(), step)
+		c.r.warn(ctx, "%s: canceled at the step %s", c.displayName(), step)
 	} else {
-		c.r.fail(ctx, "%s: %s failed: %s", c.name(), c.outcome.FailureStep, reason(err))
+		c.r.fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failureReason(err))
 	}
 	switch {
 	case step == stepExtraTags && errors.Is(err, queue.ErrCanceled):
 		// The update is done; what was left is only told.
 		c.outcome.Cut = true
-		return c.finish(ctx, changeSuccess, nil)
+		return c.finishChange(ctx, changeSuccess, nil)
 	case stepOrder(step) >= stepOrder(stepSync):
 		// The service runs and is healthy: only names of images are behind.
-		return c.finish(ctx, changeFailed, err)
+		return c.finishChange(ctx, changeFailed, err)
 	case step == stepBackup:
-		if err := c.s.repo.failOpenBackups(detached(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
-			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.name(), reason(err))
+		if err := c.s.repo.failOpenBackups(withoutEnd(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failureReason(err))
 		}
 		c.startAgain(ctx)
-		return c.finish(ctx, changeFailed, err)
+		return c.finishChange(ctx, changeFailed, err)
 	case stepOrder(step) < stepOrder(stepTag):
-		return c.finish(ctx, changeFailed, err)
+		return c.finishChange(ctx, changeFailed, err)
 	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
-		c.retag(ctx)
-		return c.finish(ctx, changeFailed, err)
-	case !c.svc.AutoRollback && step == stepUp && !c.replaced(ctx):
-		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.name())
+		c.restoreTag(ctx)
+		return c.finishChange(ctx, changeFailed, err)
+	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
+		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
 		if err := c.stopDetached(ctx); err != nil {
-			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.name(), reason(err))
+			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failureReason(err))
 		}
-		c.retag(ctx)
-		return c.finish(ctx, changeFailed, err)
+		c.restoreTag(ctx)
+		return c.finishChange(ctx, changeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
-		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.name())
-		return c.finish(ctx, changeFailed, err)
+		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
+		return c.finishChange(ctx, changeFailed, err)
 	}
-	return c.rollBack(ctx, reason(err))
+	return c.rollBack(ctx, failureReason(err))
 }

@@ -27,7 +27,7 @@ func (s *Service) discoverAlways(ctx context.Context) {
 		if !first && !s.awaitNews(ctx) {
 			return
 		}
-		_, err := s.discover(ctx)
+		_, err := s.discoverProjects(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -51,7 +51,7 @@ func (s *Service) awaitNews(ctx context.Context) bool {
 		return true
 	case <-s.news:
 	}
-	if sleep(ctx, settlePause) != nil {
+	if sleepContext(ctx, settlePause) != nil {
 		return false
 	}
 	select {
@@ -67,7 +67,7 @@ func (s *Service) watchEngine(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		_ = s.engine().Events(ctx, func(ev engine.Event) error {
-			if ev.Type == engine.EventReady || tells(ev) {
+			if ev.Type == engine.EventReady || changesServiceState(ev) {
 				select {
 				case s.news <- struct{}{}:
 				default:
@@ -78,15 +78,16 @@ func (s *Service) watchEngine(ctx context.Context) {
 		if time.Since(began) > rejoinMax {
 			pause = rejoinMin
 		}
-		if sleep(ctx, pause) != nil {
+		if sleepContext(ctx, pause) != nil {
 			return
 		}
 		pause = min(2*pause, rejoinMax)
 	}
 }
 
-// tells tells whether an event changes what is known of services. Health checks and execs are many and change nothing.
-func tells(ev engine.Event) bool {
+// changesServiceState reports whether an event of the engine changes what is known of services. Health checks and execs do
+// not.
+func changesServiceState(ev engine.Event) bool {
 	if ev.Type != "container" || ev.Labels[labelProject] == "" {
 		return false
 	}
@@ -100,9 +101,9 @@ func tells(ev engine.Event) bool {
 // housekeepSlice is how many rows one transaction deletes at most.
 const housekeepSlice = 10_000
 
-// housekeeping removes what is past its time: samples, backups of stacks that have proved stable, snapshots, events of
-// deliveries, news of versions. It never compacts the database.
-func (s *Service) housekeeping(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+// purgeOldRecords deletes expired samples, snapshots, events of deliveries and notices, and backups of stacks that are
+// stable. It does not compact the database.
+func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	now := s.cfg.Now()
 	for range 10 {
 		n, err := s.repo.deleteSome(ctx, "containers_samples", "at", now.Add(-sampleDays*24*time.Hour).UnixMilli())
@@ -118,7 +119,7 @@ func (s *Service) housekeeping(ctx context.Context, _ *queue.Job, _ queue.Progre
 			return nil, fmt.Errorf("delete from %s: %w", table[0], err)
 		}
 	}
-	if err := s.inference.collect(ctx); err != nil {
+	if err := s.inference.collectGarbage(ctx); err != nil {
 		return nil, fmt.Errorf("delete old snapshots: %w", err)
 	}
 	if err := s.repo.purgeNotices(ctx, now.Add(-noticesKeep).UnixMilli()); err != nil {

@@ -71,7 +71,7 @@ func (s *Service) backupPlan(ctx context.Context, svc *serviceRecord, mode strin
 		return out, nil
 	}
 	for _, m := range svc.Mounts {
-		choice := svc.BackupTargets.of(m)
+		choice := svc.BackupTargets.choiceFor(m)
 		if choice == backupSkip || m.ReadOnly || notData(m) && choice != backupForce {
 			continue
 		}
@@ -84,8 +84,8 @@ func (s *Service) backupPlan(ctx context.Context, svc *serviceRecord, mode strin
 	return out, nil
 }
 
-// backup copies the mounts of the service, which is stopped for it, so that the copies are whole.
-func (c *change) backup(ctx context.Context) error {
+// backupMounts copies the mounts of the service. The service is stopped meanwhile, so that the copies are consistent.
+func (c *change) backupMounts(ctx context.Context) error {
 	plan, err := c.s.backupPlan(ctx, &c.svc, c.spec.BackupMode)
 	if err != nil || len(plan) == 0 {
 		return err
@@ -98,17 +98,17 @@ func (c *change) backup(ctx context.Context) error {
 		return err
 	}
 	if len(list) == 0 {
-		c.r.info(ctx, "%s: there is no container yet, so nothing to back up", c.name())
+		c.r.info(ctx, "%s: there is no container yet, so nothing to back up", c.displayName())
 		return nil
 	}
 	if c.rec.FromState != StateStopped {
-		c.at(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
-		if err := c.stop(ctx); err != nil {
+		c.reportProgress(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
+		if err := c.stopService(ctx); err != nil {
 			return err
 		}
 	}
 	for _, p := range plan {
-		c.at(ctx, 0.52, "backing up "+p.Name, nil)
+		c.reportProgress(ctx, 0.52, "backing up "+p.Name, nil)
 		res, err := c.s.backupMount(ctx, c, list[0].ID, p)
 		c.outcome.Backups = append(c.outcome.Backups, res)
 		if err != nil {
@@ -140,27 +140,27 @@ func (s *Service) backupMount(ctx context.Context, c *change, container string, 
 	switch {
 	case errors.Is(err, errTooLarge):
 		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("it holds more than the limit of %d bytes", p.Limit), ""
-		c.r.warn(ctx, "%s: %s holds more than %d bytes and is not backed up", c.name(), p.Name, p.Limit)
+		c.r.warn(ctx, "%s: %s holds more than %d bytes and is not backed up", c.displayName(), p.Name, p.Limit)
 		if !set.Backup.RequireSuccess {
 			err = nil
 		}
 	case err != nil:
 		rec.Status, rec.Error, rec.Path = backupFailed, backupReason(err), ""
-		c.r.fail(ctx, "%s: the backup of %s failed: %s", c.name(), p.Name, rec.Error)
+		c.r.fail(ctx, "%s: the backup of %s failed: %s", c.displayName(), p.Name, rec.Error)
 	default:
-		c.r.info(ctx, "%s: backed up %s, %d bytes", c.name(), p.Name, size)
+		c.r.info(ctx, "%s: backed up %s, %d bytes", c.displayName(), p.Name, size)
 	}
-	if saved := s.repo.saveBackup(detached(ctx), rec); saved != nil {
-		return rec.result(), saved
+	if saved := s.repo.saveBackup(withoutEnd(ctx), rec); saved != nil {
+		return rec.toResult(), saved
 	}
 	if err != nil && (set.Backup.RequireSuccess || ctx.Err() != nil) {
 		remedy := ""
 		if rec.Status == backupSkippedSize {
 			remedy = ". Raise the limit, or choose force or skip for it in the settings of the service"
 		}
-		return rec.result(), fault.Wrap(err, fault.Conflict, "The backup of %s failed, so nothing was changed: %s%s", p.Name, rec.Error, remedy)
+		return rec.toResult(), fault.Wrap(err, fault.Conflict, "The backup of %s failed, so nothing was changed: %s%s", p.Name, rec.Error, remedy)
 	}
-	return rec.result(), nil
+	return rec.toResult(), nil
 }
 
 // backupReason words why a backup failed: what the engine says, or what the file system does.
@@ -169,10 +169,10 @@ func backupReason(err error) string {
 	if errors.As(err, &path) {
 		return path.Op + " " + path.Path + ": " + path.Err.Error()
 	}
-	return reason(err)
+	return failureReason(err)
 }
 
-func (b *backupRecord) result() BackupResult {
+func (b *backupRecord) toResult() BackupResult {
 	return BackupResult{ID: b.ID, ServiceID: b.ServiceID, Kind: b.Kind, Target: b.Target, Status: b.Status, SizeBytes: b.Size, Error: b.Error}
 }
 
@@ -233,10 +233,10 @@ func (c *change) startAgain(ctx context.Context) {
 	if c.rec.FromState == StateStopped {
 		return
 	}
-	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
 	defer cancel()
-	if _, err := c.s.compose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
-		c.r.fail(ctx, "%s: it could not be started again: %s", c.name(), reason(err))
+	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
+		c.r.fail(ctx, "%s: it could not be started again: %s", c.displayName(), failureReason(err))
 		return
 	}
 	c.restartDependents(ctx)

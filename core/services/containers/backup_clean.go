@@ -12,7 +12,7 @@ const dueSlice = 1000
 // removeBackups deletes the files of backups that are due, except the newest of each mount, and only while the whole stack
 // runs and no job works on it.
 func (s *Service) removeBackups(ctx context.Context) error {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (s *Service) removeBackups(ctx context.Context) error {
 		for i := range due {
 			b := &due[i]
 			if _, known := idle[b.StackID]; !known {
-				if idle[b.StackID], err = s.stable(ctx, inv, b.StackID); err != nil {
+				if idle[b.StackID], err = s.isStable(ctx, inv, b.StackID); err != nil {
 					return err
 				}
 			}
@@ -43,10 +43,10 @@ func (s *Service) removeBackups(ctx context.Context) error {
 	}
 }
 
-// stable tells whether a stack runs and is left alone. One that is gone counts as such.
-func (s *Service) stable(ctx context.Context, inv *inventory, stackID string) (bool, error) {
+// isStable reports whether a stack runs and no change of it is under way. A stack that is gone is stable.
+func (s *Service) isStable(ctx context.Context, inv *inventory, stackID string) (bool, error) {
 	states, locks := map[string]LifecycleState{}, []string{}
-	for _, svc := range inv.members(stackID) {
+	for _, svc := range inv.membersOf(stackID) {
 		states[svc.ID] = svc.State
 		locks = append(locks, serviceLock(svc.ID))
 	}

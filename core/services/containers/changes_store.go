@@ -57,8 +57,8 @@ func noCandidate() map[string]any {
 	return map[string]any{"candidate_digest": "", "candidate_tag": "", "candidate_match": "", "candidate_arch": "null", "candidate_version": "", "candidate_since": 0}
 }
 
-func (r *repository) change(ctx context.Context, id string) (changeRecord, error) {
-	return take[changeRecord](r.db(ctx).Where("id = ?", id), "There is no such change.")
+func (r *repository) changeByID(ctx context.Context, id string) (changeRecord, error) {
+	return takeOne[changeRecord](r.db(ctx).Where("id = ?", id), "There is no such change.")
 }
 
 // lastChange is the newest change of a service that is in force; nil without one. A change that failed is in force where

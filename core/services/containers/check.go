@@ -28,14 +28,14 @@ func (s *Service) Check(ctx context.Context, req ScanRequest) (string, error) {
 }
 
 func (s *Service) checkSubmission(ctx context.Context, req ScanRequest) (submission, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return submission{}, err
 	}
-	if err := req.check(inv); err != nil {
+	if err := req.checkScope(inv); err != nil {
 		return submission{}, err
 	}
-	return req.submission(JobCheck), nil
+	return req.newSubmission(JobCheck), nil
 }
 
 // CheckSummary is the summary of a check.
@@ -100,7 +100,7 @@ type answer struct {
 
 // runCheck asks the registries about the services of a job, several at once.
 func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
-	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
+	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
 	platform, err := s.hostPlatform(ctx)
 	if err != nil {
 		return nil, err
@@ -109,13 +109,13 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	if err := c.readRuntime(ctx, &spec); err != nil {
 		return nil, err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var services []*serviceRecord
 	for _, svc := range inv.services {
-		if spec.selects(svc) && !inv.archived(svc) {
+		if spec.selectsService(svc) && !inv.isArchived(svc) {
 			services = append(services, svc)
 		}
 	}
@@ -141,24 +141,24 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	if err != nil {
 		return nil, err
 	}
-	return c.summary(ctx, &spec, services)
+	return c.summarizeCheck(ctx, &spec, services)
 }
 
 // readRuntime reads what runs now, so that candidates are compared with it.
 func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
-	o, _, err := c.s.observe(ctx, "")
+	o, _, err := c.s.observeEngine(ctx, "")
 	if err != nil {
 		return err
 	}
-	if _, err := c.s.scanRuntime(ctx, o, spec.selects); err != nil {
+	if _, err := c.s.scanRuntime(ctx, o, spec.selectsService); err != nil {
 		return err
 	}
 	c.runtime = map[string]runtimeState{}
-	stacks, err := c.s.repo.stacks(ctx)
+	stacks, err := c.s.repo.listStacks(ctx)
 	if err != nil {
 		return fmt.Errorf("read the stacks: %w", err)
 	}
-	services, err := c.s.repo.services(ctx)
+	services, err := c.s.repo.listServices(ctx)
 	if err != nil {
 		return fmt.Errorf("read the services: %w", err)
 	}
@@ -167,7 +167,7 @@ func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
 		projects[st.ID] = st.Project
 	}
 	for i := range services {
-		c.runtime[services[i].ID] = o.of(projects[services[i].StackID], &services[i])
+		c.runtime[services[i].ID] = o.stateOf(projects[services[i].StackID], &services[i])
 	}
 	return nil
 }
@@ -175,14 +175,14 @@ func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
 // checkService checks a service and notes what was found. Only what ends the whole check is an error.
 func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
 	name := st.Project + " / " + svc.Name
-	columns, err := c.find(ctx, svc)
+	columns, err := c.findCandidate(ctx, svc)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		c.failed.Add(1)
-		c.r.warn(ctx, "%s: %s", name, reason(err))
-		columns = map[string]any{"check_error": reason(err), "check_reason": failureCode(err)}
+		c.r.warn(ctx, "%s: %s", name, failureReason(err))
+		columns = map[string]any{"check_error": failureReason(err), "check_reason": failureCode(err)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +191,7 @@ func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *servi
 	// An event for each service would cost more than the check.
 	if now := c.s.cfg.Now(); now.Sub(c.reported) >= progressPause {
 		c.reported = now
-		c.r.progress(ctx, func(p *ProgressState) {
+		c.r.updateProgress(ctx, func(p *ProgressState) {
 			p.Phase, p.Message, p.CurrentTarget = "scan", "checked "+name, name
 			p.Current, p.Total, p.Percent = done, c.total, done*99/max(1, c.total)
 		})
@@ -204,16 +204,16 @@ func (c *checking) wantVersions(ref image.Ref, digests ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, digest := range digests {
-		c.wanted = append(c.wanted, func() { c.s.inference.want(ref, digest, c.platform, "new_version") })
+		c.wanted = append(c.wanted, func() { c.s.inference.queueTask(ref, digest, c.platform, "new_version") })
 	}
 }
 
-// asks reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
+// asksRegistry reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
 // built or loaded on the host, which no registry has.
-func (c *checking) asks(svc *serviceRecord) bool {
+func (c *checking) asksRegistry(svc *serviceRecord) bool {
 	now := c.runtime[svc.ID]
 	switch {
-	case svc.ref().Tag == "", now.problem == runtimeLocal:
+	case svc.imageRef().Tag == "", now.problem == runtimeLocal:
 		return false
 	case svc.Built:
 		return now.digest != "" && !now.built
@@ -221,16 +221,16 @@ func (c *checking) asks(svc *serviceRecord) bool {
 	return true
 }
 
-// find compares what runs with what the registry has under the service's tag, and gives the columns that change.
-func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
+// findCandidate compares what runs with what the registry has under the service's tag, and gives the columns that change.
+func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
 	columns := map[string]any{"check_error": "", "check_reason": ""}
-	ref := svc.ref().Unpinned()
-	if !c.asks(svc) {
+	ref := svc.imageRef().Unpinned()
+	if !c.asksRegistry(svc) {
 		maps.Copy(columns, noCandidate())
 		columns["newer_tags"], columns["tag_digest"] = toJSON([]string(nil)), ""
 		return columns, nil
 	}
-	res, err := c.resolve(ctx, ref)
+	res, err := c.resolveOnce(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any
 	if newer, err := c.s.newerTags(ctx, ref); err == nil {
 		columns["newer_tags"] = toJSON(newer)
 	} else {
-		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, reason(err))
+		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, failureReason(err))
 	}
 	have := c.runtime[svc.ID].digests
 	switch {
@@ -261,8 +261,8 @@ func (c *checking) find(ctx context.Context, svc *serviceRecord) (map[string]any
 	return columns, nil
 }
 
-// resolve asks once for each reference.
-func (c *checking) resolve(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
+// resolveOnce returns what a reference resolves to. The registry is asked once for each reference.
+func (c *checking) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
 	c.mu.Lock()
 	a := c.asked[ref.String()]
 	if a == nil {
@@ -271,17 +271,17 @@ func (c *checking) resolve(ctx context.Context, ref image.Ref) (*registry.Resolv
 	}
 	c.mu.Unlock()
 	a.once.Do(func() {
-		a.res, a.err = c.s.registry.resolve(ctx, ref, c.platform, c.known[ref.String()])
+		a.res, a.err = c.s.registry.resolveRef(ctx, ref, c.platform, c.known[ref.String()])
 	})
 	return a.res, a.err
 }
 
-func (c *checking) summary(ctx context.Context, spec *jobSpec, services []*serviceRecord) (CheckSummary, error) {
+func (c *checking) summarizeCheck(ctx context.Context, spec *jobSpec, services []*serviceRecord) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
 	}
-	inv, err := c.s.inventory(ctx)
+	inv, err := c.s.loadInventory(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -294,11 +294,11 @@ func (c *checking) summary(ctx context.Context, spec *jobSpec, services []*servi
 			continue
 		}
 		out.ServicesWithCandidate++
-		if inv.ignored(svc) != nil {
+		if inv.ignoringRule(svc) != nil {
 			continue
 		}
 		out.NewVersions.Services = append(out.NewVersions.Services, NewVersion{
-			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.ref().String(),
+			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.imageRef().String(),
 			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: orElse(svc.RuntimeVersion, svc.Tag),
 			CandidateTag: svc.CandidateTag, CandidateDisplayTag: orElse(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
 		})

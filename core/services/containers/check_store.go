@@ -43,14 +43,14 @@ func (c *checking) readKnown(ctx context.Context, services []*serviceRecord) err
 	byRef := map[string][]*serviceRecord{}
 	var digests []string
 	for _, svc := range services {
-		if c.asks(svc) {
-			ref := svc.ref().Unpinned().String()
+		if c.asksRegistry(svc) {
+			ref := svc.imageRef().Unpinned().String()
 			byRef[ref] = append(byRef[ref], svc)
 			digests = append(digests, svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest)
 		}
 	}
 	slices.Sort(digests)
-	manifests, err := c.s.repo.manifests(ctx, slices.Compact(digests))
+	manifests, err := c.s.repo.manifestsOf(ctx, slices.Compact(digests))
 	if err != nil {
 		return fmt.Errorf("read known manifests: %w", err)
 	}
@@ -78,7 +78,7 @@ func (c *checking) readKnown(ctx context.Context, services []*serviceRecord) err
 func (r *repository) keepCooldown(ctx context.Context, host string, until, now int64) error {
 	return r.settingTx(ctx, settingCooldowns, func(ctx context.Context, _ *gorm.DB) error {
 		stored := map[string]int64{}
-		if _, err := r.setting(ctx, settingCooldowns, &stored); err != nil {
+		if _, err := r.readSetting(ctx, settingCooldowns, &stored); err != nil {
 			return err
 		}
 		maps.DeleteFunc(stored, func(_ string, end int64) bool { return end <= now })

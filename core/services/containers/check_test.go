@@ -214,7 +214,7 @@ func TestLimitedRegistry(t *testing.T) {
 			}
 			e.stop(e.queue, e.svc)
 			e.start()
-			if until := e.svc.registry.cooling(t.Context())[host]; !until.After(e.now()) {
+			if until := e.svc.registry.coolingHosts(t.Context())[host]; !until.After(e.now()) {
 				t.Errorf("after a restart it is left alone until %s", until)
 			}
 			e.checked()

@@ -15,9 +15,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// load reads a stack's files as they are now.
-func (s *Service) load(ctx context.Context, st *stackRecord) (*compose.Project, error) {
-	return compose.Load(ctx, s.source(st))
+// loadProject reads the compose files of a stack.
+func (s *Service) loadProject(ctx context.Context, st *stackRecord) (*compose.Project, error) {
+	return compose.Load(ctx, s.composeSource(st))
 }
 
 // composeCall is one compose command on a stack, or on some of its services.
@@ -40,7 +40,7 @@ func (s *Service) composeRequest(st *stackRecord, call composeCall) engine.Compo
 
 // refuseFiles refuses files that may not be read: compose quotes what it cannot understand.
 func (s *Service) refuseFiles(st *stackRecord) error {
-	if err := compose.CheckFiles(s.source(st)); err != nil {
+	if err := compose.CheckFiles(s.composeSource(st)); err != nil {
 		return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be used: %v", st.Project, err)
 	}
 	return nil
@@ -59,9 +59,9 @@ func (s *Service) composeDry(ctx context.Context, st *stackRecord, call composeC
 // maxComposeLines is how many lines of one compose command the log of a job takes: each is a row.
 const maxComposeLines = 1000
 
-// compose runs one compose command and keeps its output in the log of the job. A command that fails is an error with the
-// last lines of its output. One that ends with its plugin is run again: it finds what the first one has left.
-func (s *Service) compose(ctx context.Context, r *report, st *stackRecord, call composeCall) (res *engine.ComposeResult, err error) {
+// runCompose runs one compose command and logs its output in the job. The error of a failed command has the last lines of its
+// output. A command whose plugin has died is repeated, which repairs what the first one has left.
+func (s *Service) runCompose(ctx context.Context, r *report, st *stackRecord, call composeCall) (res *engine.ComposeResult, err error) {
 	err = s.throughOutage(ctx, func() error {
 		res, err = s.composeOnce(ctx, r, st, call)
 		return err
@@ -108,8 +108,8 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines, " · ")
 }
 
-// denied tells whether an outside system refused the credentials, or has no such thing: trying again is of no use.
-func denied(err error) bool {
+// isDenied reports whether another system refused the credentials or has no such thing, so that a retry is of no use.
+func isDenied(err error) bool {
 	switch errs.From(err).Code {
 	case codes.NotFound, codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.FailedPrecondition:
 		return true
@@ -139,7 +139,7 @@ func filesUnreadable(st *stackRecord, err error) error {
 
 // sameImage tells whether the project's files still give the service the image that was asked for.
 func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
-	p, err := s.load(ctx, st)
+	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		return filesUnreadable(st, err)
 	}
@@ -147,7 +147,7 @@ func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRe
 		if found.Name != svc.Name {
 			continue
 		}
-		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ref().String() {
+		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.imageRef().String() {
 			return nil
 		}
 		return fault.Wrap(errFiles, fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, found.Image)

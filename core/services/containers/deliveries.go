@@ -60,7 +60,7 @@ type HookDelivery struct {
 	AttemptCount    int      `json:"attemptCount" doc:"How often it came."`
 }
 
-func (d *deliveryRecord) view() HookDelivery {
+func (d *deliveryRecord) toDelivery() HookDelivery {
 	out := HookDelivery{
 		DeliveryID: d.DeliveryID, ReceivedAt: api.TimeOfMillis(d.LastAt), FirstReceivedAt: api.TimeOfMillis(d.FirstAt), Owner: d.Owner, FullName: d.FullName, Event: d.Event, Action: d.Action,
 		Decision: d.Decision, Reason: d.Reason, ResponseStatus: d.Status, JobIDs: append([]string{}, d.JobIDs...), AttemptCount: d.Attempts,
@@ -75,8 +75,8 @@ func (d *deliveryRecord) view() HookDelivery {
 const sqlReceive = `INSERT INTO containers_deliveries (delivery_id, first_at, last_at, decision, status, attempts) VALUES (?, ?, ?, 'ignored', 0, 1)
 	ON CONFLICT (delivery_id) DO UPDATE SET attempts = containers_deliveries.attempts + 1, last_at = excluded.last_at RETURNING *`
 
-// receive begins the row of a delivery, or counts another attempt of one that is there. Two attempts at once take turns.
-func (r *repository) receive(ctx context.Context, id string, now int64) (*deliveryRecord, error) {
+// receiveDelivery inserts the row of a delivery, or counts another attempt in it. Concurrent attempts wait for each other.
+func (r *repository) receiveDelivery(ctx context.Context, id string, now int64) (*deliveryRecord, error) {
 	var rows []deliveryRecord
 	if err := r.store.Writer(ctx).Raw(sqlReceive, id, now, now).Scan(&rows).Error; err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ type deliveryNews struct {
 
 // tellDelivery writes an event of the inbox, and publishes it after the commit. The transaction has called lockHooks.
 func (s *Service) tellDelivery(ctx context.Context, kind string, d *deliveryRecord) error {
-	raw, err := json.Marshal(deliveryNews{kind, d.view()})
+	raw, err := json.Marshal(deliveryNews{kind, d.toDelivery()})
 	if err != nil {
 		return fmt.Errorf("encode the event of a delivery: %w", err)
 	}
@@ -136,7 +136,7 @@ type DeliveryFilter struct {
 	Query string
 }
 
-func (f DeliveryFilter) scope(db *gorm.DB) *gorm.DB {
+func (f DeliveryFilter) applyFilter(db *gorm.DB) *gorm.DB {
 	if f.Decision != "" {
 		db = db.Where("decision = ?", f.Decision)
 	}
@@ -185,15 +185,15 @@ func (s *Service) Deliveries(ctx context.Context, f DeliveryFilter, page, perPag
 			out.Summary.Rejected = c.N
 		}
 	}
-	if err := f.scope(db.Model(&deliveryRecord{})).Count(&out.Filtered).Error; err != nil {
+	if err := f.applyFilter(db.Model(&deliveryRecord{})).Count(&out.Filtered).Error; err != nil {
 		return out, fmt.Errorf("count the deliveries of a filter: %w", err)
 	}
 	var rows []deliveryRecord
-	if err := f.scope(db).Order("last_at DESC, delivery_id DESC").Offset((page - 1) * perPage).Limit(perPage).Find(&rows).Error; err != nil {
+	if err := f.applyFilter(db).Order("last_at DESC, delivery_id DESC").Offset((page - 1) * perPage).Limit(perPage).Find(&rows).Error; err != nil {
 		return out, fmt.Errorf("read the deliveries: %w", err)
 	}
 	for i := range rows {
-		out.Deliveries = append(out.Deliveries, rows[i].view())
+		out.Deliveries = append(out.Deliveries, rows[i].toDelivery())
 	}
 	return out, nil
 }

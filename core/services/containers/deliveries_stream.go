@@ -39,16 +39,16 @@ func (s *Service) handleDeliveryEvents(c *gin.Context) {
 	source := make(chan event.Event)
 	go func() {
 		defer close(source)
-		if !forward(ctx.Done(), source, event.Event{Lagged: true}) {
+		if !forwardEvents(ctx.Done(), source, event.Event{Lagged: true}) {
 			return
 		}
 		for ev := range sub.Events() {
-			if !forward(ctx.Done(), source, ev) {
+			if !forwardEvents(ctx.Done(), source, ev) {
 				return
 			}
 		}
 	}()
-	follow(c, source, func(ev event.Event) []outEvent { return in.next(ctx, ev) })
+	followEvents(c, source, func(ev event.Event) []outEvent { return in.nextEvents(ctx, ev) })
 }
 
 // inboxReader knows how far a stream is.
@@ -57,16 +57,16 @@ type inboxReader struct {
 	sent int64
 }
 
-// next is what a piece of news means for the stream. The news is sent as it is if it is the next in order; otherwise, also
-// if some was lost, the store is read.
-func (in *inboxReader) next(ctx context.Context, ev event.Event) (out []outEvent) {
+// nextEvents returns the events that follow from ev. If ev is not the next in order, because some were lost, they are read
+// from the store.
+func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []outEvent) {
 	stored, ok := ev.Data.(deliveryEvent)
 	switch {
 	case ok && stored.ID <= in.sent:
 		return nil
 	case ok && stored.ID == in.sent+1:
 		in.sent = stored.ID
-		return []outEvent{in.event(stored)}
+		return []outEvent{in.outEventOf(stored)}
 	}
 	for {
 		rows, err := in.s.repo.deliveryEvents(ctx, in.sent)
@@ -77,7 +77,7 @@ func (in *inboxReader) next(ctx context.Context, ev event.Event) (out []outEvent
 		}
 		for _, row := range rows {
 			in.sent = row.ID
-			out = append(out, in.event(row))
+			out = append(out, in.outEventOf(row))
 		}
 		if len(rows) < deliverySlice {
 			return out
@@ -85,6 +85,6 @@ func (in *inboxReader) next(ctx context.Context, ev event.Event) (out []outEvent
 	}
 }
 
-func (in *inboxReader) event(ev deliveryEvent) outEvent {
+func (in *inboxReader) outEventOf(ev deliveryEvent) outEvent {
 	return outEvent{id: ev.ID, name: eventDelivery, data: json.RawMessage(ev.Data)}
 }

@@ -78,7 +78,7 @@ func serviceOfContainer(p *compose.Project, list []engine.Container, container s
 // dependentServices returns the services of a stack that are recreated with a service. Its error wraps errFiles if the
 // stack's files cannot be read.
 func (s *Service) dependentServices(ctx context.Context, st *stackRecord, provider string) ([]serviceRecord, error) {
-	p, err := s.load(ctx, st)
+	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		return nil, filesUnreadable(st, err)
 	}
@@ -113,7 +113,7 @@ func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *servi
 	var locks []string
 	for i := range dependents {
 		if inv.isSelf(&dependents[i]) {
-			return nil, protected(dependents[i].Name)
+			return nil, protectedError(dependents[i].Name)
 		}
 		locks = append(locks, serviceLock(dependents[i].ID))
 	}
@@ -133,7 +133,7 @@ func addLocks(list, more []string) []string {
 // Dependents are the services that are recreated with some services, by the ids of these. Services without any are left
 // out.
 func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]Dependent, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -201,8 +201,8 @@ func (s *Service) dependentRecords(ctx context.Context, st *stackRecord, svc *se
 // the image that it had.
 func (c *change) recreateDependents(ctx context.Context) error {
 	for _, d := range c.rec.Dependents {
-		c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.name(), d.Name)
-		svc, err := c.s.repo.service(ctx, d.ServiceID)
+		c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
+		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}
@@ -210,13 +210,13 @@ func (c *change) recreateDependents(ctx context.Context) error {
 			return err
 		}
 		call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true}
-		if _, err := c.s.compose(ctx, c.r, &c.stack, call); err != nil {
+		if _, err := c.s.runCompose(ctx, c.r, &c.stack, call); err != nil {
 			return err
 		}
 		if !d.Stopped {
 			continue
 		}
-		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{d.Name}}); err != nil {
+		if _, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{d.Name}}); err != nil {
 			return err
 		}
 	}
@@ -225,11 +225,11 @@ func (c *change) recreateDependents(ctx context.Context) error {
 
 // keepImage gives the name of a dependent's image back to the one that it runs, if another has got it.
 func (c *change) keepImage(ctx context.Context, svc *serviceRecord, imageID string) error {
-	ref := svc.ref()
+	ref := svc.imageRef()
 	if imageID == "" || svc.Repo == "" || ref.Digest != "" {
 		return nil
 	}
-	return c.s.again(ctx, func() error {
+	return c.s.retryStep(ctx, func() error {
 		found, err := c.s.engine().Images(ctx, []string{ref.String()})
 		if err != nil || len(found) == 1 && found[0] != nil && found[0].ID == imageID {
 			return err
@@ -244,8 +244,8 @@ func (c *change) restartDependents(ctx context.Context) {
 		if d.Stopped {
 			continue
 		}
-		if _, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionRestart, services: []string{d.Name}}); err != nil {
-			c.r.fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.name(), d.Name, reason(err))
+		if _, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionRestart, services: []string{d.Name}}); err != nil {
+			c.r.fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failureReason(err))
 		}
 	}
 }
@@ -253,7 +253,7 @@ func (c *change) restartDependents(ctx context.Context) {
 // awaitDependents waits until the dependents are healthy, each with its containers, in namespaces of containers that exist.
 func (c *change) awaitDependents(ctx context.Context) error {
 	for _, d := range c.rec.Dependents {
-		svc, err := c.s.repo.service(ctx, d.ServiceID)
+		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ func (c *change) checkNamespaces(ctx context.Context, service string) error {
 				if fault.CodeOf(err) == fault.NotFound {
 					return fault.New(fault.Conflict, "The container %s shares a namespace with a container that is gone.", ct.Name)
 				}
-				return fmt.Errorf("inspect %s: %w", short(id), err)
+				return fmt.Errorf("inspect %s: %w", shortDigest(id), err)
 			}
 		}
 	}

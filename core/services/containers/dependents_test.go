@@ -75,7 +75,7 @@ func TestDependents(t *testing.T) {
 			}
 		}
 		if e.runs("blog", "tail") != imageID(1) || e.serviceOf("blog", "tail").RuntimeImage != imageID(1) {
-			t.Errorf("tail runs %s", short(e.runs("blog", "tail")))
+			t.Errorf("tail runs %s", shortDigest(e.runs("blog", "tail")))
 		}
 	})
 }

@@ -55,7 +55,7 @@ type ScanAction struct {
 	Details json.RawMessage `json:"details,omitempty"`
 }
 
-func (r *ScanResult) add(a ScanAction, most int64) {
+func (r *ScanResult) addAction(a ScanAction, most int64) {
 	switch a.Action {
 	case actionCreated:
 		r.Summary.StacksCreated++
@@ -82,7 +82,7 @@ func (r *ScanResult) add(a ScanAction, most int64) {
 
 // Discover queues a discovery, or returns the one that is under way.
 func (s *Service) Discover(ctx context.Context) (string, error) {
-	job, _, err := s.submit(ctx, discoverySubmission())
+	job, _, err := s.submitJob(ctx, discoverySubmission())
 	return job.ID, err
 }
 
@@ -97,8 +97,8 @@ type DiscoverySummary struct {
 }
 
 func (s *Service) runDiscovery(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
-	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "looking for compose projects" })
-	res, err := s.discover(ctx)
+	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "looking for compose projects" })
+	res, err := s.discoverProjects(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +110,9 @@ func (s *Service) runDiscovery(ctx context.Context, _ *queue.Job, spec jobSpec, 
 	return DiscoverySummary{Scan: res, Delivery: spec.Delivery}, nil
 }
 
-// discover finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
-func (s *Service) discover(ctx context.Context) (ScanResult, error) {
-	unlock, err := s.applying.lock(ctx, "discovery")
+// discoverProjects finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
+func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
+	unlock, err := s.applying.lockKey(ctx, "discovery")
 	if err != nil {
 		return ScanResult{}, err
 	}
@@ -125,10 +125,10 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 	var list []engine.Container
 	var reading errgroup.Group
 	reading.Go(func() (err error) {
-		known, err = s.known(ctx)
+		known, err = s.knownProjects(ctx)
 		return err
 	})
-	o, list, err = s.observe(ctx, "")
+	o, list, err = s.observeEngine(ctx, "")
 	if err := errors.Join(reading.Wait(), err); err != nil {
 		return res, err
 	}
@@ -144,20 +144,20 @@ func (s *Service) discover(ctx context.Context) (ScanResult, error) {
 		running[c.Labels[labelProject]] = running[c.Labels[labelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
 	}
 	for _, g := range groups {
-		a, err := s.seen(ctx, known, g, running[g.Project])
+		a, err := s.recordSeen(ctx, known, g, running[g.Project])
 		if err != nil {
 			return res, err
 		}
-		res.add(a, set.MaxActions)
+		res.addAction(a, set.MaxActions)
 		delete(known, g.Project)
 	}
 	for _, p := range sortedProjects(known) {
-		a, err := s.unseen(ctx, p)
+		a, err := s.recordUnseen(ctx, p)
 		if err != nil {
 			return res, err
 		}
 		if a != nil {
-			res.add(*a, set.MaxActions)
+			res.addAction(*a, set.MaxActions)
 		}
 	}
 	if sum := res.Summary; sum.StacksCreated+sum.StacksUpdated+sum.StacksStopped+sum.StacksArchived > 0 {
@@ -191,16 +191,16 @@ type knownProject struct {
 	move    *ProjectMove
 }
 
-func (s *Service) known(ctx context.Context) (map[string]*knownProject, error) {
-	projects, err := s.repo.projects(ctx)
+func (s *Service) knownProjects(ctx context.Context) (map[string]*knownProject, error) {
+	projects, err := s.repo.listProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
 	}
-	stacks, err := s.repo.stacks(ctx)
+	stacks, err := s.repo.listStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
-	services, err := s.repo.services(ctx)
+	services, err := s.repo.listServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
@@ -229,8 +229,8 @@ func sortedProjects(known map[string]*knownProject) []*knownProject {
 	return out
 }
 
-// seen takes in a project that has containers.
-func (s *Service) seen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
+// recordSeen stores a project that has containers.
+func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
 	k := known[g.Project]
 	if k == nil {
 		k = &knownProject{project: projectRecord{Project: g.Project}}
@@ -246,7 +246,7 @@ func (s *Service) seen(ctx context.Context, known map[string]*knownProject, g co
 		return s.invalidProject(ctx, k, p, a, g.Err.Error())
 	}
 	p.WorkingDir, p.Files = g.WorkingDir, g.Files
-	found, err := s.parsed(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: s.roots()})
+	found, err := s.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: s.readableRoots()})
 	if compose.AllFilesAbsent(err) && !running {
 		return s.archiveMissing(ctx, k, p)
 	}
@@ -288,8 +288,8 @@ func (s *Service) invalidProject(ctx context.Context, k *knownProject, p project
 	return a, s.saveProject(ctx, k, p)
 }
 
-// unseen looks after a project that has no container any more: its files tell whether it is stopped or gone.
-func (s *Service) unseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
+// recordUnseen stores the state of a project without containers: stopped if its files are there, else gone.
+func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
 	p := k.project
 	p.LastScanAt, p.Move = s.now(), k.move
 	a := ScanAction{Project: p.Project, StackID: p.StackID, Reason: k.warning}
@@ -300,11 +300,11 @@ func (s *Service) unseen(ctx context.Context, k *knownProject) (*ScanAction, err
 		p.Status, a.Action = ProjectMissing, actionMissing
 		return &a, s.saveProject(ctx, k, p)
 	}
-	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: s.roots()}
+	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: s.readableRoots()}
 	if k.stack != nil {
 		src.EnvFiles = k.stack.EnvFiles
 	}
-	found, err := s.parsed(ctx, src)
+	found, err := s.cachedProject(ctx, src)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

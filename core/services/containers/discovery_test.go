@@ -25,7 +25,7 @@ func did(res ScanResult, project string) string {
 
 func (e *env) projectOf(name string) projectRecord {
 	e.Helper()
-	p, err := e.svc.repo.project(context.Background(), name)
+	p, err := e.svc.repo.projectByName(context.Background(), name)
 	e.must(err)
 	return p
 }
@@ -280,7 +280,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		}
 		// An engine that does not answer changes nothing.
 		e.engine.Fail("containers", context.DeadlineExceeded)
-		if _, err := e.svc.discover(t.Context()); err == nil {
+		if _, err := e.svc.discoverProjects(t.Context()); err == nil {
 			t.Error("a discovery without an engine succeeds")
 		}
 		if p := e.projectOf("a"); p.Status != ProjectActive {

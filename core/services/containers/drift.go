@@ -72,12 +72,12 @@ func (s *Service) driftOf(ctx context.Context, st *stackRecord, svc *serviceReco
 			continue
 		}
 		if expected == nil {
-			if expected, err = s.expected(ctx, st, svc.Name); err != nil {
+			if expected, err = s.expectedConfig(ctx, st, svc.Name); err != nil {
 				return out, err
 			}
 		}
 		comparison := comparison{expected: expected, running: d, image: img, out: &out}
-		comparison.compare()
+		comparison.compareAll()
 	}
 	slices.SortFunc(out.Drift, func(a, b Drift) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Change, b.Change))
@@ -87,15 +87,15 @@ func (s *Service) driftOf(ctx context.Context, st *stackRecord, svc *serviceReco
 	return out, nil
 }
 
-// expected is what compose would create a service with.
-func (s *Service) expected(ctx context.Context, st *stackRecord, service string) (*compose.Expected, error) {
+// expectedConfig returns the configuration with which compose would create a service.
+func (s *Service) expectedConfig(ctx context.Context, st *stackRecord, service string) (*compose.Expected, error) {
 	inherited := map[string]string{}
 	for _, name := range inheritedVariables {
 		if value := os.Getenv(name); value != "" {
 			inherited[name] = value
 		}
 	}
-	e, err := compose.Expect(ctx, s.source(st), service, inherited)
+	e, err := compose.Expect(ctx, s.composeSource(st), service, inherited)
 	if err != nil {
 		return nil, filesUnreadable(st, err)
 	}
@@ -105,7 +105,7 @@ func (s *Service) expected(ctx context.Context, st *stackRecord, service string)
 // Drift returns what recreating services and their dependents would change besides their images. Services that would stay
 // as they are, are left out. It fails if one of them cannot be compared.
 func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 func (c *change) checkDrift(ctx context.Context) error {
 	services := []serviceRecord{c.svc}
 	for _, d := range c.rec.Dependents {
-		svc, err := c.s.repo.service(ctx, d.ServiceID)
+		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}

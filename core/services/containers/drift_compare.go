@@ -20,37 +20,37 @@ type comparison struct {
 	out      *ServiceDrift
 }
 
-func (c *comparison) note(field, name, change string) {
+func (c *comparison) addDrift(field, name, change string) {
 	c.out.Drift = append(c.out.Drift, Drift{Field: field, Name: name, Change: change})
 }
 
 func (c *comparison) noteIf(different bool, field string) {
 	if different {
-		c.note(field, "", driftChanged)
+		c.addDrift(field, "", driftChanged)
 	}
 }
 
-func (c *comparison) compare() {
+func (c *comparison) compareAll() {
 	var image engine.ImageConfig
 	if c.image != nil {
 		image = *c.image.Config
 	}
-	c.environment(image)
-	c.program(image)
-	c.mounts()
-	c.networks()
-	c.sets("port", c.expected.Ports, withoutAnyAddress(c.running.Config.Ports))
-	c.labels()
+	c.compareEnvironment(image)
+	c.compareProgram(image)
+	c.compareMounts()
+	c.compareNetworks()
+	c.compareSets("port", c.expected.Ports, withoutAnyAddress(c.running.Config.Ports))
+	c.compareLabels()
 	e, run := c.expected, c.running.Config
 	c.noteIf(run.MemoryBytes != e.Memory && (e.Memory != 0 || run.MemoryBytes != e.OptionalMemory), "memory")
 	c.noteIf(run.NanoCPUs != e.NanoCPUs && (e.NanoCPUs != 0 || run.NanoCPUs != e.OptionalNanoCPUs), "cpus")
 	c.noteIf(run.PIDsLimit != e.PIDs && (e.PIDs != 0 || run.PIDsLimit != e.OptionalPIDs), "pids")
 	c.noteIf(!e.RestartMatches(c.running.RestartPolicy), "restart")
 	c.noteIf(run.Privileged != e.Privileged, "privileged")
-	c.noteIf(!slices.Equal(capabilities(run.CapAdd), capabilities(e.CapAdd)) || !slices.Equal(capabilities(run.CapDrop), capabilities(e.CapDrop)), "capabilities")
+	c.noteIf(!slices.Equal(normalizeCapabilities(run.CapAdd), normalizeCapabilities(e.CapAdd)) || !slices.Equal(normalizeCapabilities(run.CapDrop), normalizeCapabilities(e.CapDrop)), "capabilities")
 }
 
-func capabilities(names []string) []string {
+func normalizeCapabilities(names []string) []string {
 	out := []string{}
 	for _, n := range names {
 		out = append(out, strings.TrimPrefix(strings.ToUpper(n), "CAP_"))
@@ -63,7 +63,7 @@ func capabilities(names []string) []string {
 // first generation tells a swarm's scheduler about a container that it recreates.
 var composeVariable = regexp.MustCompile(`(?i)^((http|https|ftp|no|all)_proxy|affinity:container)$`)
 
-func variables(list []string) map[string]string {
+func parseVariables(list []string) map[string]string {
 	out := map[string]string{}
 	for _, entry := range list {
 		name, value, _ := strings.Cut(entry, "=")
@@ -72,8 +72,8 @@ func variables(list []string) map[string]string {
 	return out
 }
 
-func (c *comparison) environment(image engine.ImageConfig) {
-	running, usual := variables(c.running.Config.Env), variables(image.Env)
+func (c *comparison) compareEnvironment(image engine.ImageConfig) {
+	running, usual := parseVariables(c.running.Config.Env), parseVariables(image.Env)
 	for name, accepted := range c.expected.Env {
 		value, there := running[name]
 		if there && slices.Contains(accepted, value) {
@@ -87,7 +87,7 @@ func (c *comparison) environment(image engine.ImageConfig) {
 		if !there {
 			change = driftAdded
 		}
-		c.note("environment", name, change)
+		c.addDrift("environment", name, change)
 	}
 	for name, value := range running {
 		_, expected := c.expected.Env[name]
@@ -97,15 +97,16 @@ func (c *comparison) environment(image engine.ImageConfig) {
 		case value != "" && len(c.expected.Unresolved[name]) > 0:
 			c.out.Unresolved = append(c.out.Unresolved, c.expected.Unresolved[name]...)
 		case ofImage:
-			c.note("environment", name, driftChanged)
+			c.addDrift("environment", name, driftChanged)
 		default:
-			c.note("environment", name, driftRemoved)
+			c.addDrift("environment", name, driftRemoved)
 		}
 	}
 }
 
-// program compares what runs in the container. Where the image is gone, what comes from it is not compared.
-func (c *comparison) program(image engine.ImageConfig) {
+// compareProgram compares command, entrypoint, user and working directory. If the image is gone, its defaults are not
+// compared.
+func (c *comparison) compareProgram(image engine.ImageConfig) {
 	e, run := c.expected, c.running.Config
 	entrypoint, command := e.Entrypoint, e.Command
 	if entrypoint == nil {
@@ -129,13 +130,13 @@ func (c *comparison) program(image engine.ImageConfig) {
 			c.out.Unresolved = append(c.out.Unresolved, unresolved...)
 			continue
 		}
-		c.note(part.entry, "", driftChanged)
+		c.addDrift(part.entry, "", driftChanged)
 	}
 	c.noteIf(orElse(e.User, image.User) != run.User && (known || e.User != ""), "user")
 	c.noteIf(path.Clean("/"+orElse(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""), "workingDir")
 }
 
-func (c *comparison) mounts() {
+func (c *comparison) compareMounts() {
 	wanted := map[string]compose.Mount{}
 	for _, m := range c.expected.Mounts {
 		wanted[m.Target] = m
@@ -148,28 +149,30 @@ func (c *comparison) mounts() {
 		switch {
 		case !expected:
 			// Anonymous volumes are the image's, and compose carries them over.
-			if m.Type != "tmpfs" && !anonymous(m) && !slices.Contains(c.expected.Elsewhere, at) && len(c.expected.VolumesFrom) == 0 {
-				c.note("mount", at, driftRemoved)
+			if m.Type != "tmpfs" && !isAnonymous(m) && !slices.Contains(c.expected.Elsewhere, at) && len(c.expected.VolumesFrom) == 0 {
+				c.addDrift("mount", at, driftRemoved)
 			}
 		case m.ReadOnly != w.ReadOnly,
 			w.Kind == compose.BindMount && (m.Type != "bind" || filepath.Clean(m.Source) != w.Source),
-			w.Kind == compose.DockerVolume && (m.Type != "volume" || w.Name != m.Name && (w.Name != "" || !anonymous(m))):
-			c.note("mount", at, driftChanged)
+			w.Kind == compose.DockerVolume && (m.Type != "volume" || w.Name != m.Name && (w.Name != "" || !isAnonymous(m))):
+			c.addDrift("mount", at, driftChanged)
 		}
 	}
 	for at := range wanted {
 		if !there[at] {
-			c.note("mount", at, driftAdded)
+			c.addDrift("mount", at, driftAdded)
 		}
 	}
 }
 
 var anonymousVolume = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func anonymous(m engine.Mount) bool { return m.Type == "volume" && anonymousVolume.MatchString(m.Name) }
+func isAnonymous(m engine.Mount) bool {
+	return m.Type == "volume" && anonymousVolume.MatchString(m.Name)
+}
 
-// networks compares networks by name, and modes: one of "service:…" or "container:…" is the namespace of some container.
-func (c *comparison) networks() {
+// compareNetworks compares networks by name, and modes: one of "service:…" or "container:…" is the namespace of some container.
+func (c *comparison) compareNetworks() {
 	e, run := c.expected, c.running.Config
 	for _, mode := range []struct{ field, wanted, running string }{
 		{"networkMode", e.NetworkMode, run.NetworkMode}, {"pidMode", e.PIDMode, run.PIDMode}, {"ipcMode", e.IPCMode, run.IPCMode},
@@ -181,7 +184,7 @@ func (c *comparison) networks() {
 		c.noteIf(wanted != running, mode.field)
 	}
 	if e.NetworkMode == "" && sharedMode(run.NetworkMode) != sharedNamespace {
-		c.sets("network", e.Networks, run.Networks)
+		c.compareSets("network", e.Networks, run.Networks)
 	}
 }
 
@@ -203,21 +206,21 @@ func withoutAnyAddress(ports []string) []string {
 	return out
 }
 
-// sets notes what is in one of two lists only.
-func (c *comparison) sets(field string, wanted, running []string) {
+// compareSets adds a drift for each element that is in only one of the lists.
+func (c *comparison) compareSets(field string, wanted, running []string) {
 	for _, w := range wanted {
 		if !slices.Contains(running, w) {
-			c.note(field, w, driftAdded)
+			c.addDrift(field, w, driftAdded)
 		}
 	}
 	for _, r := range running {
 		if !slices.Contains(wanted, r) {
-			c.note(field, r, driftRemoved)
+			c.addDrift(field, r, driftRemoved)
 		}
 	}
 }
 
-func (c *comparison) labels() {
+func (c *comparison) compareLabels() {
 	var usual map[string]string
 	if c.image != nil {
 		usual = c.image.Labels
@@ -225,9 +228,9 @@ func (c *comparison) labels() {
 	for name, value := range c.expected.Labels {
 		switch now, there := c.running.Labels[name]; {
 		case !there:
-			c.note("label", name, driftAdded)
+			c.addDrift("label", name, driftAdded)
 		case now != value:
-			c.note("label", name, driftChanged)
+			c.addDrift("label", name, driftChanged)
 		}
 	}
 	for name, value := range c.running.Labels {
@@ -236,7 +239,7 @@ func (c *comparison) labels() {
 		if expected || ofImage && given == value || c.image == nil || strings.HasPrefix(name, "com.docker.compose.") {
 			continue
 		}
-		c.note("label", name, driftRemoved)
+		c.addDrift("label", name, driftRemoved)
 	}
 }
 

@@ -64,7 +64,7 @@ func jobFailure(j *queue.Job) (f failure, part *ChangeSummary) {
 		if j.Failure.Code == fault.RateLimited {
 			f.code = failedRateLimited
 		}
-	case part.code() == failedRateLimited:
+	case part.failureCode() == failedRateLimited:
 		f.code = failedRateLimited
 	default:
 		f.code = part.FailureStep
@@ -72,8 +72,8 @@ func jobFailure(j *queue.Job) (f failure, part *ChangeSummary) {
 	return f, part
 }
 
-// code returns why the failed service of a summary was not updated. Summaries that were stored without a code have its text.
-func (c *ChangeSummary) code() string {
+// failureCode returns why the failed service of a summary was not updated. Summaries that were stored without a code have its text.
+func (c *ChangeSummary) failureCode() string {
 	text := strings.ToLower(c.LastError)
 	switch {
 	case c.Reason != "":
@@ -108,8 +108,8 @@ func failureTexts() map[string]failureText {
 	}
 }
 
-// text returns the failure in words, in Chinese for "zh", else in English.
-func (f failure) text(locale string) string {
+// inWords returns the failure in words, in Chinese for "zh", else in English.
+func (f failure) inWords(locale string) string {
 	t, known := failureTexts()[f.code]
 	if !known {
 		t = failureTexts()[failedOtherwise]

@@ -78,7 +78,7 @@ type WelcomeChanged struct {
 
 // Welcome tells whether the deploy check opens by itself.
 func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
-	at, err := s.repo.setting(ctx, settingWelcome, &out)
+	at, err := s.repo.readSetting(ctx, settingWelcome, &out)
 	out.UpdatedAt = api.TimeOfMillis(at)
 	return out, err
 }
@@ -124,19 +124,19 @@ func (s *Service) handleResourceEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	leave := s.sampler.watch(id)
+	leave := s.sampler.addWatcher(id)
 	defer leave()
 	source := make(chan event.Event)
 	go func() {
 		defer close(source)
-		forward(ctx.Done(), source, event.Event{Type: "resource_usage_snapshot", Data: recent})
+		forwardEvents(ctx.Done(), source, event.Event{Type: "resource_usage_snapshot", Data: recent})
 		for ev := range sub.Events() {
-			if !forward(ctx.Done(), source, ev) {
+			if !forwardEvents(ctx.Done(), source, ev) {
 				return
 			}
 		}
 	}()
-	follow(c, source, func(ev event.Event) []outEvent {
+	followEvents(c, source, func(ev event.Event) []outEvent {
 		if ev.Lagged {
 			return nil
 		}
@@ -144,7 +144,7 @@ func (s *Service) handleResourceEvents(c *gin.Context) {
 	})
 }
 
-func forward[T any](done <-chan struct{}, to chan<- T, item T) bool {
+func forwardEvents[T any](done <-chan struct{}, to chan<- T, item T) bool {
 	select {
 	case to <- item:
 		return true

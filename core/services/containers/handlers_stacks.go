@@ -37,7 +37,7 @@ type JobID struct {
 
 type jobAnswer struct{ Body JobID }
 
-func made(id string, err error) (*jobAnswer, error) {
+func answerJob(id string, err error) (*jobAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ type VersionInfo struct {
 }
 
 func (s *Service) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
-	return &struct{ Body VersionInfo }{VersionInfo{s.version()}}, nil
+	return &struct{ Body VersionInfo }{VersionInfo{s.coreVersion()}}, nil
 }
 
 // StackList is a list of stacks.
@@ -114,14 +114,14 @@ func (s *Service) postStackAction(ctx context.Context, in *struct {
 	StackPath
 	Body ActionBody
 }) (*jobAnswer, error) {
-	return made(s.StackAction(ctx, in.ID, in.Body.Action))
+	return answerJob(s.StackAction(ctx, in.ID, in.Body.Action))
 }
 
 func (s *Service) postServiceAction(ctx context.Context, in *struct {
 	ServicePath
 	Body ActionBody
 }) (*jobAnswer, error) {
-	return made(s.ServiceAction(ctx, in.ID, in.Body.Action))
+	return answerJob(s.ServiceAction(ctx, in.ID, in.Body.Action))
 }
 
 // ServiceBody is one service with its stack.

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *Service) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
-	return made(s.Discover(ctx))
+	return answerJob(s.Discover(ctx))
 }
 
 // ProjectList is a list of projects.
@@ -40,7 +40,7 @@ type AcceptMoveInput struct {
 }
 
 func (s *Service) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
-	return made(s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
+	return answerJob(s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
 }
 
 // ScanBody asks for a check or a scan.
@@ -51,7 +51,7 @@ type ScanBody struct {
 	Reason    string `json:"reason" required:"false" enum:"ui,webhook,schedule" doc:"Why; ui if it is left out."`
 }
 
-func (b ScanBody) request() ScanRequest {
+func (b ScanBody) toRequest() ScanRequest {
 	return ScanRequest(b)
 }
 
@@ -64,12 +64,12 @@ type CheckID struct {
 }
 
 func (s *Service) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
-	id, err := s.Check(ctx, in.Body.request())
+	id, err := s.Check(ctx, in.Body.toRequest())
 	return &struct{ Body CheckID }{CheckID{id, id}}, err
 }
 
 func (s *Service) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
-	return made(s.RuntimeScan(ctx, in.Body.request()))
+	return answerJob(s.RuntimeScan(ctx, in.Body.toRequest()))
 }
 
 // UpdateBody asks for an update.
@@ -96,7 +96,7 @@ type TargetBody struct {
 	PullTags     *[]string `json:"pullTags" required:"false" maxItems:"21"`
 }
 
-func (b UpdateBody) request() UpdateRequest {
+func (b UpdateBody) toRequest() UpdateRequest {
 	out := UpdateRequest{
 		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID), TargetTag: strings.TrimSpace(b.TargetTag),
 		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
@@ -112,7 +112,7 @@ func (b UpdateBody) request() UpdateRequest {
 }
 
 func (s *Service) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
-	return made(s.Update(ctx, in.Body.request()))
+	return answerJob(s.Update(ctx, in.Body.toRequest()))
 }
 
 func (s *Service) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body RollbackTarget }, error) {
@@ -129,7 +129,7 @@ func (s *Service) postRollback(ctx context.Context, in *struct {
 	ServicePath
 	Body *RollbackBody
 }) (*jobAnswer, error) {
-	return made(s.Rollback(ctx, in.ID, in.Body != nil && in.Body.AllowDrift))
+	return answerJob(s.Rollback(ctx, in.ID, in.Body != nil && in.Body.AllowDrift))
 }
 
 // BackupList is a list of backups.
@@ -145,7 +145,7 @@ func (s *Service) listBackups(ctx context.Context, in *ServicePath) (*struct{ Bo
 func (s *Service) postRestore(ctx context.Context, in *struct {
 	ID string `path:"backup_id" maxLength:"64" example:"bkp_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }) (*jobAnswer, error) {
-	return made(s.Restore(ctx, in.ID))
+	return answerJob(s.Restore(ctx, in.ID))
 }
 
 // JobList is a page of jobs, the newest first.
@@ -163,7 +163,7 @@ type jobQuery struct {
 	ServiceID string `query:"serviceId" maxLength:"64"`
 }
 
-func commas(text string) (out []string) {
+func splitCommas(text string) (out []string) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			out = append(out, part)
@@ -174,7 +174,7 @@ func commas(text string) (out []string) {
 
 func (s *Service) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
 	list, next, err := s.ListJobs(ctx, JobFilter{
-		Types: commas(in.Type), Status: commas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit, Cursor: in.Cursor,
+		Types: splitCommas(in.Type), Status: splitCommas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit, Cursor: in.Cursor,
 	})
 	return &struct{ Body JobList }{JobList{list, next}}, err
 }

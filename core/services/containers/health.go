@@ -71,7 +71,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 	begin, grace := time.Now(), time.Duration(0)
 	seen := map[string]*watched{}
 	for {
-		state, wait, err := s.look(ctx, st, svc, want, seen)
+		state, wait, err := s.inspectContainers(ctx, st, svc, want, seen)
 		if ctx.Err() == nil && engineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
 			state, err = "the engine does not answer", nil
@@ -80,27 +80,27 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 			return err
 		}
 		if state == "" {
-			return s.again(ctx, func() error { return s.checkDigest(ctx, svc, want) })
+			return s.retryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace {
 			return fault.New(fault.Conflict, "%s did not become healthy within %s: %s", svc.Name, (limit + grace).Round(time.Second), state)
 		}
-		r.progress(ctx, func(p *ProgressState) { p.Message = state })
-		if err := sleep(ctx, healthPause); err != nil {
+		r.updateProgress(ctx, func(p *ProgressState) { p.Message = state })
+		if err := sleepContext(ctx, healthPause); err != nil {
 			return err
 		}
 	}
 }
 
-// look inspects the containers once. state is empty when all are well, and says what is awaited otherwise; grace is the
-// longest start period among them.
-func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
+// inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
+// grace is their longest start period.
+func (s *Service) inspectContainers(ctx context.Context, st *stackRecord, svc *serviceRecord, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
 	list, err := s.allContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
 	}
-	if missing, err := want.check(list); missing != "" || err != nil {
+	if missing, err := want.checkReplicas(list); missing != "" || err != nil {
 		return missing, 0, err
 	}
 	for _, c := range list {
@@ -112,10 +112,10 @@ func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord,
 			return "", 0, fmt.Errorf("inspect %s: %w", c.Name, err)
 		}
 		if d.ImageID != want.imageID {
-			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, short(d.ImageID), short(want.imageID))
+			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, shortDigest(d.ImageID), shortDigest(want.imageID))
 		}
 		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
-		waits, err := s.judge(d, seen)
+		waits, err := s.checkHealth(d, seen)
 		if err != nil {
 			return "", grace, err
 		}
@@ -126,8 +126,8 @@ func (s *Service) look(ctx context.Context, st *stackRecord, svc *serviceRecord,
 	return state, grace, nil
 }
 
-// judge tells what is awaited of a container, or that it is not going to be well.
-func (s *Service) judge(d *engine.Detail, seen map[string]*watched) (waits string, err error) {
+// checkHealth returns what a container is waiting for, "" if it is healthy, or an error if it will not become healthy.
+func (s *Service) checkHealth(d *engine.Detail, seen map[string]*watched) (waits string, err error) {
 	w := seen[d.ID]
 	if w == nil {
 		w = &watched{restarts: d.RestartCount, started: d.StartedAt, since: time.Now()}
@@ -135,18 +135,18 @@ func (s *Service) judge(d *engine.Detail, seen map[string]*watched) (waits strin
 	}
 	switch {
 	case d.State == "exited" || d.State == "dead" || d.Error != "":
-		return "", fault.New(fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, detail(d))
+		return "", fault.New(fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
 	case d.State == "restarting" || d.RestartCount > w.restarts || d.RestartCount > 0 && d.StartedAt != w.started:
 		code := ""
 		if d.State == "restarting" {
 			// A container that runs again has no exit code: the engine says 0 then.
 			code = fmt.Sprintf(", exit code %d", d.ExitCode)
 		}
-		return "", fault.New(fault.Conflict, "The container %s keeps restarting%s%s.", d.Name, code, detail(d))
+		return "", fault.New(fault.Conflict, "The container %s keeps restarting%s%s.", d.Name, code, describeState(d))
 	case d.State != "running":
 		return "the container is " + d.State, nil
 	case d.Health == "unhealthy":
-		return "", fault.New(fault.Conflict, "The container %s is unhealthy%s.", d.Name, detail(d))
+		return "", fault.New(fault.Conflict, "The container %s is unhealthy%s.", d.Name, describeState(d))
 	case d.Health == "starting":
 		return "its health check has not passed yet", nil
 	case d.Health == "healthy":
@@ -162,7 +162,7 @@ func (s *Service) judge(d *engine.Detail, seen map[string]*watched) (waits strin
 	return "", nil
 }
 
-func detail(d *engine.Detail) string {
+func describeState(d *engine.Detail) string {
 	switch {
 	case d.OOMKilled:
 		return ": it ran out of memory"

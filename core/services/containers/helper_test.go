@@ -162,7 +162,7 @@ func (e *env) inferring() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		e.svc.inference.run(ctx)
+		e.svc.inference.runTasks(ctx)
 	}()
 	e.Cleanup(func() { cancel(); <-done })
 }

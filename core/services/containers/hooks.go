@@ -69,8 +69,8 @@ func (s *Service) TrackedRepos(ctx context.Context, f RepoFilter, page, perPage 
 	}
 	out.Filtered = filtered
 	for i := range rows {
-		rows[i].settle(open)
-		out.Repos = append(out.Repos, rows[i].view())
+		rows[i].settleState(open)
+		out.Repos = append(out.Repos, rows[i].toTrackedRepo())
 	}
 	return out, nil
 }
@@ -94,7 +94,7 @@ func (s *Service) SelectRepo(ctx context.Context, full string, selected bool) (j
 			return fmt.Errorf("read a repository: %w", err)
 		}
 		if row == nil {
-			return invalid("fullName", notTracked, name)
+			return invalidField("fullName", notTracked, name)
 		}
 		jobID, err = s.changeSelected(ctx, w, []repoRecord{*row}, selected, stored.Enabled)
 		return err
@@ -111,7 +111,7 @@ func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected, dryRun
 	}
 	err = s.hookTx(ctx, "select repositories", func(ctx context.Context, w *gorm.DB) error {
 		var rows []repoRecord
-		if err := f.scope(s.repo.db(ctx)).Where("selected <> ? AND removing = ?", selected, false).Order("name").Find(&rows).Error; err != nil {
+		if err := f.applyFilter(s.repo.db(ctx)).Where("selected <> ? AND removing = ?", selected, false).Order("name").Find(&rows).Error; err != nil {
 			return fmt.Errorf("read the repositories: %w", err)
 		}
 		affected = len(rows)
@@ -197,7 +197,7 @@ func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names [
 			sub.locks = []string{unregisterLock(names[0])}
 		}
 	}
-	job, _, err := s.submit(ctx, sub)
+	job, _, err := s.submitJob(ctx, sub)
 	if err != nil {
 		return "", err
 	}
@@ -220,7 +220,7 @@ func (s *Service) DeleteRepo(ctx context.Context, full string) (jobID string, er
 			return fmt.Errorf("read a repository: %w", err)
 		}
 		if row == nil {
-			return invalid("fullName", notTracked, name)
+			return invalidField("fullName", notTracked, name)
 		}
 		if err := s.repo.updateRepos(w, []string{name}, map[string]any{"selected": false, "removing": true}); err != nil {
 			return fmt.Errorf("mark a repository: %w", err)
@@ -252,7 +252,7 @@ type HookCounts struct {
 	Unknown  int `json:"unknown"`
 }
 
-func (c *HookCounts) add(state string) {
+func (c *HookCounts) countState(state string) {
 	field := map[string]*int{hookOK: &c.OK, hookMissing: &c.Missing, hookError: &c.Error, hookConflict: &c.Conflict, hookQueued: &c.Queued, hookRunning: &c.Running}[state]
 	if field == nil {
 		field = &c.Unknown
@@ -281,9 +281,9 @@ func (s *Service) HookOverview(ctx context.Context) (out HookOverview, err error
 	}
 	var audit int64
 	for i := range rows {
-		rows[i].settle(open)
+		rows[i].settleState(open)
 		audit = max(audit, rows[i].LastAuditAt)
-		out.Summary.add(rows[i].WebhookState)
+		out.Summary.countState(rows[i].WebhookState)
 	}
 	out.LastAuditAt = api.TimeOfMillis(audit)
 	return out, nil

@@ -262,7 +262,7 @@ func (e *hookEnv) manage(images ...string) (ids []string) {
 		}
 		for i, ref := range images {
 			svc := serviceRecord{ID: store.NewID("svc"), StackID: st.ID, Name: "s" + string(rune('a'+i)), Image: ref, State: StateRunning, MinAge: -1, CreatedAt: 1}
-			svc.Repo, svc.Tag = svc.ref().Repo(), svc.ref().Tag
+			svc.Repo, svc.Tag = svc.imageRef().Repo(), svc.imageRef().Tag
 			if err := e.store.Writer(ctx).Create(&svc).Error; err != nil {
 				return err
 			}

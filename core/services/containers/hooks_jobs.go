@@ -24,7 +24,7 @@ type SyncJob struct {
 
 // SyncAllHooks has the webhooks of all selected repositories brought in line. A job that is under way is reused.
 func (s *Service) SyncAllHooks(ctx context.Context) (SyncJob, error) {
-	if _, err := s.hooking(ctx); err != nil {
+	if _, err := s.newHookSyncer(ctx); err != nil {
 		return SyncJob{}, err
 	}
 	_, selected, err := s.repo.countRepos(ctx)
@@ -34,7 +34,7 @@ func (s *Service) SyncAllHooks(ctx context.Context) (SyncJob, error) {
 	if selected == 0 {
 		return SyncJob{}, noneSelected()
 	}
-	job, reused, err := s.submit(ctx, submission{kind: JobHookSyncAll, key: "all", spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync}})
+	job, reused, err := s.submitJob(ctx, submission{kind: JobHookSyncAll, key: "all", spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync}})
 	return SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}, err
 }
 
@@ -49,7 +49,7 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 	if err != nil {
 		return out, err
 	}
-	if _, err := s.hooking(ctx); err != nil {
+	if _, err := s.newHookSyncer(ctx); err != nil {
 		return out, err
 	}
 	open, err := s.openHookJobs(ctx)
@@ -71,14 +71,14 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 		if job, held := holders[unregisterLock(name)]; held {
 			return beingRemoved(job.ID)
 		}
-		row.settle(open)
+		row.settleState(open)
 		if row.Removing || row.LastOp == hookUnregister && (row.WebhookState == hookQueued || row.WebhookState == hookRunning) {
 			return beingRemoved(row.JobID)
 		}
 		if !row.Selected {
-			return invalid("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
+			return invalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
-		job, reused, err := s.submit(ctx, submission{kind: JobHookSyncRepo, key: name, spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync, Repo: name}})
+		job, reused, err := s.submitJob(ctx, submission{kind: JobHookSyncRepo, key: name, spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync, Repo: name}})
 		if err != nil {
 			return err
 		}
@@ -114,11 +114,11 @@ func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult,
 			return nil, err
 		}
 		if c.Keep == "" || len(c.Delete) == 0 || slices.Contains(c.Delete, c.Keep) || choices[name] != nil {
-			return nil, invalid("resolveConflicts", "Name for %s, once, the webhook to keep and others to delete.", name)
+			return nil, invalidField("resolveConflicts", "Name for %s, once, the webhook to keep and others to delete.", name)
 		}
 		choices[name] = &req.Conflicts[i]
 	}
-	h, err := s.hooking(ctx)
+	h, err := s.newHookSyncer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +128,11 @@ func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult,
 	}
 	for name := range choices {
 		if !slices.Contains(names, name) {
-			return nil, invalid("resolveConflicts", "The repository %s is not among those that are synchronised.", name)
+			return nil, invalidField("resolveConflicts", "The repository %s is not among those that are synchronised.", name)
 		}
 	}
-	return h.each(ctx, names, nil, func(ctx context.Context, name string) (SyncResult, error) {
-		return h.sync(ctx, name, hookSync, req.DryRun, choices[name])
+	return h.forEachRepo(ctx, names, nil, func(ctx context.Context, name string) (SyncResult, error) {
+		return h.syncRepo(ctx, name, hookSync, req.DryRun, choices[name])
 	})
 }
 
@@ -152,7 +152,7 @@ func (s *Service) selectedNames(ctx context.Context, asked []string) ([]string, 
 			return nil, err
 		}
 		if !slices.Contains(all, name) {
-			return nil, invalid("repos", "The repository %s is not selected.", name).With("reason", "not_selected")
+			return nil, invalidField("repos", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -167,8 +167,8 @@ func (s *Service) selectedNames(ctx context.Context, asked []string) ([]string, 
 	return out, nil
 }
 
-// each works on repositories, several at once, and returns the results in their order. An error ends the run.
-func (h *hooking) each(ctx context.Context, names []string, r *report, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
+// forEachRepo calls do for repositories, several at once, and returns the results in their order. An error of do ends it.
+func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *report, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
 	out := make([]SyncResult, len(names))
 	var mu sync.Mutex
 	done := 0
@@ -187,8 +187,8 @@ func (h *hooking) each(ctx context.Context, names []string, r *report, do func(c
 			mu.Lock()
 			defer mu.Unlock()
 			done++
-			told(ctx, r, &res)
-			r.progress(ctx, func(p *ProgressState) {
+			reportResult(ctx, r, &res)
+			r.updateProgress(ctx, func(p *ProgressState) {
 				p.Phase, p.Message, p.CurrentTarget = "apply", res.Repo+": "+res.Action, res.Repo
 				p.Current, p.Total, p.Percent = done, len(names), done*99/len(names)
 			})
@@ -198,7 +198,7 @@ func (h *hooking) each(ctx context.Context, names []string, r *report, do func(c
 	return out, g.Wait()
 }
 
-func told(ctx context.Context, r *report, res *SyncResult) {
+func reportResult(ctx context.Context, r *report, res *SyncResult) {
 	switch res.Action {
 	case syncError:
 		r.fail(ctx, "%s: %s", res.Repo, res.Message)
@@ -224,7 +224,7 @@ type HookSummary struct {
 	Skipped  string       `json:"skippedReason,omitempty" doc:"Why nothing was done."`
 }
 
-func summarise(op string, results []SyncResult) HookSummary {
+func summarizeHooks(op string, results []SyncResult) HookSummary {
 	out := HookSummary{Op: op, Total: len(results), Repos: append([]SyncResult{}, results...)}
 	for _, r := range results {
 		switch r.Action {
@@ -248,8 +248,8 @@ func summarise(op string, results []SyncResult) HookSummary {
 	return out
 }
 
-// verdict fails a job of which everything failed.
-func (h HookSummary) verdict() (any, error) {
+// jobResult returns the summary as the result of a job, with an error if every repository failed.
+func (h HookSummary) jobResult() (any, error) {
 	if h.Total == 0 || h.Error < h.Total {
 		return h, nil
 	}
@@ -258,7 +258,7 @@ func (h HookSummary) verdict() (any, error) {
 
 // runHookSyncAll brings the webhooks of all selected repositories in line.
 func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ jobSpec, r *report) (any, error) {
-	h, err := s.hooking(ctx)
+	h, err := s.newHookSyncer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -271,21 +271,21 @@ func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ jobSpec, r
 
 // runHookSyncRepo brings the webhook of one repository in line.
 func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
-	h, err := s.hooking(ctx)
+	h, err := s.newHookSyncer(ctx)
 	if err != nil {
-		return nil, s.spoil(ctx, []string{spec.Repo}, err)
+		return nil, s.recordHookFailure(ctx, []string{spec.Repo}, err)
 	}
 	return h.syncEach(ctx, []string{spec.Repo}, hookSync, r)
 }
 
-func (h *hooking) syncEach(ctx context.Context, names []string, op string, r *report) (any, error) {
-	results, err := h.each(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) {
-		return h.sync(ctx, name, op, false, nil)
+func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r *report) (any, error) {
+	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) {
+		return h.syncRepo(ctx, name, op, false, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return summarise(op, results).verdict()
+	return summarizeHooks(op, results).jobResult()
 }
 
 // runHook does what the operation of a job says: register, unregister or audit_all.
@@ -298,11 +298,11 @@ func (s *Service) runHook(ctx context.Context, job *queue.Job, spec jobSpec, r *
 		return nil, err
 	}
 	if spec.Op == hookUnregister {
-		return s.unregister(ctx, names, r)
+		return s.unregisterHooks(ctx, names, r)
 	}
-	h, err := s.hooking(ctx)
+	h, err := s.newHookSyncer(ctx)
 	if err != nil {
-		return nil, s.spoil(ctx, names, err)
+		return nil, s.recordHookFailure(ctx, names, err)
 	}
 	return h.syncEach(ctx, names, hookRegister, r)
 }
@@ -322,8 +322,8 @@ func (s *Service) namesOf(ctx context.Context, job *queue.Job, spec jobSpec) (ou
 	return out, nil
 }
 
-// spoil notes an error that kept a job from its repositories, and returns it.
-func (s *Service) spoil(ctx context.Context, names []string, failed error) error {
+// recordHookFailure stores an error that kept a job from all of its repositories, and returns it.
+func (s *Service) recordHookFailure(ctx context.Context, names []string, failed error) error {
 	var f *fault.Error
 	if !errors.As(failed, &f) {
 		return failed

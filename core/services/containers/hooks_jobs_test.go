@@ -193,7 +193,7 @@ func TestAudit(t *testing.T) {
 		e.run()
 		audit := func() (out AuditSummary) {
 			t.Helper()
-			job, _, err := e.svc.submit(context.Background(), submission{kind: JobHook, spec: jobSpec{Op: hookAuditAll, Reason: ReasonSchedule}})
+			job, _, err := e.svc.submitJob(context.Background(), submission{kind: JobHook, spec: jobSpec{Op: hookAuditAll, Reason: ReasonSchedule}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,8 +64,8 @@ type repoRecord struct {
 // TableName implements gorm's Tabler.
 func (repoRecord) TableName() string { return "containers_repos" }
 
-// owner is the account that a repository belongs to, in lower case.
-func (r *repoRecord) owner() string {
+// ownerName returns the account that a repository belongs to, in lower case.
+func (r *repoRecord) ownerName() string {
 	owner, _, _ := strings.Cut(r.Name, "/")
 	return owner
 }
@@ -86,9 +86,9 @@ type TrackedRepo struct {
 	LastError    string   `json:"lastError,omitempty"`
 }
 
-// settle corrects a row whose job ended without a word, such as one that was cancelled while it waited. open are the jobs
-// that have not ended.
-func (r *repoRecord) settle(open map[string]string) {
+// settleState corrects a row whose job ended without storing a result, such as one that was canceled while it was queued.
+// The open jobs are those that have not ended.
+func (r *repoRecord) settleState(open map[string]string) {
 	waits := r.WebhookState == hookQueued || r.WebhookState == hookRunning
 	if (waits || r.Removing) && open[r.JobID] == "" {
 		r.Removing = false
@@ -98,7 +98,7 @@ func (r *repoRecord) settle(open map[string]string) {
 	}
 }
 
-func (r *repoRecord) view() TrackedRepo {
+func (r *repoRecord) toTrackedRepo() TrackedRepo {
 	return TrackedRepo{
 		FullName: r.FullName, Selected: r.Selected, Visibility: r.Visibility, WebhookState: r.WebhookState, WebhookJobID: r.JobID, HookID: r.HookID,
 		Removing: r.Removing, LastActivity: api.TimeOfMillis(r.LastActivity), LastSyncAt: api.TimeOfMillis(r.LastSyncAt), LastAuditAt: api.TimeOfMillis(r.LastAuditAt), LastOp: r.LastOp, LastError: r.LastError,
@@ -113,12 +113,12 @@ type HookTarget struct {
 	Warnings []string `json:"warnings"`
 }
 
-func (t *targetRecord) view() HookTarget {
+func (t *targetRecord) toTarget() HookTarget {
 	return HookTarget{Input: t.Input, Kind: t.Kind, Owner: t.Owner, Warnings: append([]string{}, t.Warnings...)}
 }
 
-// covers tells whether a target stands for a repository, named in lower case.
-func (t *targetRecord) covers(name string) bool {
+// coversRepo reports whether a target selects a repository, whose name is in lower case.
+func (t *targetRecord) coversRepo(name string) bool {
 	if t.Kind == "owner" {
 		return strings.HasPrefix(name, strings.ToLower(t.Owner)+"/")
 	}
@@ -136,13 +136,13 @@ func repoName(full string) (string, error) {
 	odd := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-'
 	}
-	if owner == "" || repo == "" || len(name) > maxRepoName || strings.ContainsFunc(owner+repo, odd) || dots(owner) || dots(repo) {
-		return "", invalid("fullName", "A repository is named owner/name.")
+	if owner == "" || repo == "" || len(name) > maxRepoName || strings.ContainsFunc(owner+repo, odd) || isDots(owner) || isDots(repo) {
+		return "", invalidField("fullName", "A repository is named owner/name.")
 	}
 	return name, nil
 }
 
-func dots(part string) bool { return part == "." || part == ".." }
+func isDots(part string) bool { return part == "." || part == ".." }
 
 // hookConfig is what people have set for the code host's webhooks.
 type hookConfig struct {
@@ -151,8 +151,8 @@ type hookConfig struct {
 	PAT, Secret schema.Secret
 }
 
-// clean takes secrets out of a text and bounds it, in case a code host repeats what it was sent.
-func (c *hookConfig) clean(text string) string {
+// cleanText returns a text without secrets, of limited length. A code host may repeat what it was sent.
+func (c *hookConfig) cleanText(text string) string {
 	for _, s := range []schema.Secret{c.PAT, c.Secret} {
 		if s != "" {
 			text = strings.ReplaceAll(text, s.Reveal(), "…")

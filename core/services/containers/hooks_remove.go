@@ -13,25 +13,25 @@ import (
 // hookRemoved is the result of taking a webhook away.
 const hookRemoved = "removed"
 
-// unregister takes webhooks away, and forgets the repositories that are being removed. Where the code host cannot be asked
-// since the integration is incomplete, the webhooks stay there and nothing here answers them.
-func (s *Service) unregister(ctx context.Context, names []string, r *report) (any, error) {
+// unregisterHooks deletes webhooks and the repositories that are being removed. If the integration is incomplete, so that the
+// code host cannot be asked, the webhooks stay there and are not answered.
+func (s *Service) unregisterHooks(ctx context.Context, names []string, r *report) (any, error) {
 	cfg, err := s.hookConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &hooking{s: s, host: s.codeHost(), cfg: cfg}
-	results, err := h.each(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) { return h.remove(ctx, name, r) })
+	h := &hookSyncer{s: s, host: s.codeHost(), cfg: cfg}
+	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) { return h.removeHook(ctx, name, r) })
 	if err != nil {
 		return nil, err
 	}
-	return summarise(hookUnregister, results).verdict()
+	return summarizeHooks(hookUnregister, results).jobResult()
 }
 
-// remove takes the webhook of one repository away, unless it was selected again meanwhile.
-func (h *hooking) remove(ctx context.Context, name string, r *report) (SyncResult, error) {
+// removeHook deletes the webhook of one repository, unless it was selected again meanwhile.
+func (h *hookSyncer) removeHook(ctx context.Context, name string, r *report) (SyncResult, error) {
 	res := SyncResult{Repo: name, Action: hookRemoved}
-	unlock, err := h.s.applying.lock(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.s.applying.lockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}
@@ -47,33 +47,33 @@ func (h *hooking) remove(ctx context.Context, name string, r *report) (SyncResul
 	res.Repo = row.FullName
 	if h.host == nil || h.cfg.PAT == "" {
 		r.warn(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
-		return res, h.removed(ctx, name)
+		return res, h.recordRemoved(ctx, name)
 	}
 	if err := h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
 		return res, err
 	}
-	err = attempts(ctx, func() error { return h.takeAway(ctx, row) })
+	err = retryCodeHost(ctx, func() error { return h.takeAway(ctx, row) })
 	switch {
 	case ctx.Err() != nil:
 		err := h.s.repo.updateRepo(context.WithoutCancel(ctx), name, map[string]any{"webhook_state": row.WebhookState})
 		return res, errors.Join(context.Cause(ctx), err)
 	case err == nil || client.CauseOf(err) == client.CauseMissing:
-		return res, h.removed(ctx, name)
+		return res, h.recordRemoved(ctx, name)
 	case !h.cfg.Enabled:
-		r.warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.clean(reason(err)))
-		return res, h.removed(ctx, name)
+		r.warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failureReason(err)))
+		return res, h.recordRemoved(ctx, name)
 	}
-	res.Action, res.Message = syncError, h.cfg.clean(reason(err))
+	res.Action, res.Message = syncError, h.cfg.cleanText(failureReason(err))
 	return res, h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookError, "last_error": res.Message, "removing": false})
 }
 
 // takeAway deletes all webhooks of a repository that are ours.
-func (h *hooking) takeAway(ctx context.Context, row *repoRecord) error {
+func (h *hookSyncer) takeAway(ctx context.Context, row *repoRecord) error {
 	hooks, err := h.host.Hooks(ctx, h.cfg.PAT, row.FullName)
 	if err != nil {
 		return err
 	}
-	for _, k := range h.ours(row, hooks) {
+	for _, k := range h.ownHooks(row, hooks) {
 		if err := h.s.hookPace.Wait(ctx); err != nil {
 			return fmt.Errorf("wait to delete a webhook: %w", err)
 		}
@@ -84,8 +84,8 @@ func (h *hooking) takeAway(ctx context.Context, row *repoRecord) error {
 	return nil
 }
 
-// removed notes that a webhook is gone, and forgets a repository that is being removed.
-func (h *hooking) removed(ctx context.Context, name string) error {
+// recordRemoved stores that a webhook is gone, and deletes a repository that is being removed.
+func (h *hookSyncer) recordRemoved(ctx context.Context, name string) error {
 	gone, err := h.s.repo.forgetRepo(ctx, name)
 	if err != nil || gone {
 		return err
@@ -115,8 +115,8 @@ type AuditRepo struct {
 // auditHooks looks at the webhooks of all selected repositories and notes what it finds. It repairs nothing.
 func (s *Service) auditHooks(ctx context.Context, r *report) (any, error) {
 	out := AuditSummary{Op: hookAuditAll, Repos: []AuditRepo{}}
-	h, err := s.hooking(ctx)
-	if why := skipped(err); why != "" {
+	h, err := s.newHookSyncer(ctx)
+	if why := skipReason(err); why != "" {
 		out.Skipped = why
 		r.info(ctx, "nothing was looked at: %s", why)
 		return out, nil
@@ -132,17 +132,17 @@ func (s *Service) auditHooks(ctx context.Context, r *report) (any, error) {
 	for _, row := range rows {
 		names = append(names, row.Name)
 	}
-	results, err := h.each(ctx, names, r, h.audit)
+	results, err := h.forEachRepo(ctx, names, r, h.auditRepo)
 	if err != nil {
 		return nil, err
 	}
 	for _, res := range results {
-		out.add(res)
+		out.countResult(res)
 	}
 	return out, nil
 }
 
-func (a *AuditSummary) add(res SyncResult) {
+func (a *AuditSummary) countResult(res SyncResult) {
 	a.Total++
 	switch res.Action {
 	case hookMissing:
@@ -158,10 +158,10 @@ func (a *AuditSummary) add(res SyncResult) {
 	a.Repos = append(a.Repos, AuditRepo{Repo: res.Repo, Status: res.Action, Error: res.Message})
 }
 
-// audit looks at one repository. Its result has the state as the action.
-func (h *hooking) audit(ctx context.Context, name string) (res SyncResult, err error) {
+// auditRepo checks the webhook of one repository. The action of the result is the state.
+func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult, err error) {
 	res = SyncResult{Repo: name}
-	unlock, err := h.s.applying.lock(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.s.applying.lockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}
@@ -175,14 +175,14 @@ func (h *hooking) audit(ctx context.Context, name string) (res SyncResult, err e
 		return res, nil
 	}
 	var found SyncResult
-	failed := attempts(ctx, func() (err error) { found, err = h.plan(ctx, row); return err })
+	failed := retryCodeHost(ctx, func() (err error) { found, err = h.planSync(ctx, row); return err })
 	if ctx.Err() != nil {
 		return res, context.Cause(ctx)
 	}
 	res.Repo = row.FullName
 	switch {
 	case failed != nil:
-		res.Action, res.Message = hookError, h.cfg.clean(reason(failed))
+		res.Action, res.Message = hookError, h.cfg.cleanText(failureReason(failed))
 	case found.Action == syncCreated:
 		res.Action, res.Message = hookMissing, "There is no webhook for "+codehost.EventPackage+" events."
 	case found.Action == syncConflict:
@@ -202,8 +202,8 @@ func (h *hooking) audit(ctx context.Context, name string) (res SyncResult, err e
 	return res, nil
 }
 
-// skipped tells why an audit that nobody asked for has nothing to look at; empty for other errors.
-func skipped(err error) string {
+// skipReason returns why a scheduled audit is skipped because of err, or "" for other errors.
+func skipReason(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return ""

@@ -66,7 +66,7 @@ type RepoSelected struct {
 }
 
 func (s *Service) storedHooks(ctx context.Context) (out storedHooks, err error) {
-	if _, err = s.repo.setting(ctx, settingHooks, &out); err != nil {
+	if _, err = s.repo.readSetting(ctx, settingHooks, &out); err != nil {
 		return out, fmt.Errorf("read the settings of webhooks: %w", err)
 	}
 	return out, nil
@@ -113,12 +113,12 @@ func (s *Service) HookSettings(ctx context.Context) (HookSettings, error) {
 	if stored.Secret != "" {
 		out.SecretMasked = masked
 	}
-	targets, err := s.repo.targets(ctx)
+	targets, err := s.repo.hookTargets(ctx)
 	if err != nil {
 		return out, fmt.Errorf("read the targets: %w", err)
 	}
 	for i := range targets {
-		out.Targets = append(out.Targets, targets[i].view())
+		out.Targets = append(out.Targets, targets[i].toTarget())
 	}
 	if out.ReposTotal, out.ReposSelected, err = s.repo.countRepos(ctx); err != nil {
 		return out, fmt.Errorf("count the repositories: %w", err)
@@ -142,9 +142,9 @@ func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
 		pat = ""
 	}
 	if strings.ContainsFunc(pat, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return invalid("pat", "The access token has characters that no token has.")
+		return invalidField("pat", "The access token has characters that no token has.")
 	}
-	wanted, err := selections(c.Repos)
+	wanted, err := checkSelections(c.Repos)
 	if err != nil {
 		return err
 	}
@@ -181,13 +181,13 @@ func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
 func checkCallback(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > 1000 {
-		return invalid("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
+		return invalidField("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !httpd.IsLoopbackHost(u.Hostname())) {
-		return invalid("callbackUrl", "The callback URL must begin with https://.")
+		return invalidField("callbackUrl", "The callback URL must begin with https://.")
 	}
 	if !strings.HasSuffix(u.Path, hookPath) {
-		return invalid("callbackUrl", "The callback URL must end in %s.", hookPath)
+		return invalidField("callbackUrl", "The callback URL must end in %s.", hookPath)
 	}
 	return nil
 }
@@ -197,14 +197,14 @@ func (s *Service) checkHooks(ctx context.Context) ReportCheck {
 	const impact = "New images are seen by scheduled checks alone."
 	cfg, err := s.hookConfig(ctx)
 	if err != nil {
-		return failing("The settings of package webhooks cannot be read.", impact, "", "Set the access token again, or restore the key that it was sealed with.")
+		return failCheck("The settings of package webhooks cannot be read.", impact, "", "Set the access token again, or restore the key that it was sealed with.")
 	}
 	if !cfg.Enabled {
-		return na(naSwitch, "Package webhooks are switched off.")
+		return skipCheck(naSwitch, "Package webhooks are switched off.")
 	}
 	_, selected, err := s.repo.countRepos(ctx)
 	if err != nil {
-		return failing("The tracked repositories could not be read.", impact, "", "Look at the log of the core.")
+		return failCheck("The tracked repositories could not be read.", impact, "", "Look at the log of the core.")
 	}
 	var lacks []string
 	for _, c := range []struct {
@@ -219,9 +219,9 @@ func (s *Service) checkHooks(ctx context.Context) ReportCheck {
 		}
 	}
 	if len(lacks) > 0 {
-		return failing("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(lacks, ", "), "Complete them in the settings.")
+		return failCheck("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(lacks, ", "), "Complete them in the settings.")
 	}
-	return pass("Package webhooks are complete.", fmt.Sprintf("%d repositories, %s", selected, cfg.CallbackURL))
+	return passCheck("Package webhooks are complete.", fmt.Sprintf("%d repositories, %s", selected, cfg.CallbackURL))
 }
 
 // selection is a repository with what it is to be.
@@ -230,8 +230,8 @@ type selection struct {
 	selected   bool
 }
 
-// selections checks a list of repositories; a repository that stands in it twice counts as it stands last.
-func selections(list *[]RepoSelected) ([]selection, error) {
+// checkSelections checks a list of repositories and returns it without repetitions. The last entry of a repository counts.
+func checkSelections(list *[]RepoSelected) ([]selection, error) {
 	if list == nil {
 		return nil, nil
 	}

@@ -22,7 +22,7 @@ func (r *repository) lockHooks(ctx context.Context) error {
 	return r.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(?)", hookLock).Error
 }
 
-func (r *repository) targets(ctx context.Context) (out []targetRecord, err error) {
+func (r *repository) hookTargets(ctx context.Context) (out []targetRecord, err error) {
 	err = r.db(ctx).Order("created_at, input").Find(&out).Error
 	return out, err
 }
@@ -67,7 +67,7 @@ type RepoFilter struct {
 	Selected string
 }
 
-func (f RepoFilter) scope(db *gorm.DB) *gorm.DB {
+func (f RepoFilter) applyFilter(db *gorm.DB) *gorm.DB {
 	if q := strings.TrimSpace(f.Query); q != "" {
 		db = store.WhereContains(db, q, "name")
 	}
@@ -82,10 +82,10 @@ func (f RepoFilter) scope(db *gorm.DB) *gorm.DB {
 
 // pageRepos reads a page, and how many there are in all of them.
 func (r *repository) pageRepos(ctx context.Context, f RepoFilter, offset, limit int) (out []repoRecord, filtered int64, err error) {
-	if err = f.scope(r.db(ctx).Model(&repoRecord{})).Count(&filtered).Error; err != nil {
+	if err = f.applyFilter(r.db(ctx).Model(&repoRecord{})).Count(&filtered).Error; err != nil {
 		return nil, 0, err
 	}
-	err = f.scope(r.db(ctx)).Order("name").Offset(offset).Limit(limit).Find(&out).Error
+	err = f.applyFilter(r.db(ctx)).Order("name").Offset(offset).Limit(limit).Find(&out).Error
 	return out, filtered, err
 }
 

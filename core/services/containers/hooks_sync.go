@@ -27,9 +27,9 @@ const (
 	hookBurst       = 5
 )
 
-// attempts runs something that may be repeated, and again if it failed for a passing reason: after the pause that the code
-// host asks for, unless that is too long, or after one that doubles.
-func attempts(ctx context.Context, try func() error) error {
+// retryCodeHost calls try, and again if it failed with a transient error: after the pause that the code host asks for, unless
+// that is too long, else after one that doubles.
+func retryCodeHost(ctx context.Context, try func() error) error {
 	pause := hookPause
 	for n := 1; ; n++ {
 		err := try()
@@ -44,7 +44,7 @@ func attempts(ctx context.Context, try func() error) error {
 		} else if after > 0 {
 			wait = after
 		}
-		if stop := sleep(ctx, wait); stop != nil {
+		if stop := sleepContext(ctx, wait); stop != nil {
 			return stop
 		}
 		pause *= 2
@@ -52,19 +52,19 @@ func attempts(ctx context.Context, try func() error) error {
 }
 
 // hooking works on the webhooks of repositories with the settings of one moment.
-type hooking struct {
+type hookSyncer struct {
 	s    *Service
 	host client.CodeHost
 	cfg  hookConfig
 }
 
-// hooking gets ready; a part that is missing is a fault.InvalidArgument with a reason.
-func (s *Service) hooking(ctx context.Context) (*hooking, error) {
+// newHookSyncer returns a hookSyncer. If a setting is missing, the error is a fault.InvalidArgument with a reason.
+func (s *Service) newHookSyncer(ctx context.Context) (*hookSyncer, error) {
 	cfg, err := s.hookConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &hooking{s: s, host: s.codeHost(), cfg: cfg}
+	h := &hookSyncer{s: s, host: s.codeHost(), cfg: cfg}
 	switch {
 	case !cfg.Enabled:
 		return nil, hookFault(whyDisabled)
@@ -109,17 +109,18 @@ type ConflictChoice struct {
 	Delete []string `json:"deleteHookIds" minItems:"1" maxItems:"100" example:"[\"4712\"]"`
 }
 
-func (h *hooking) spec() codehost.HookSpec {
+func (h *hookSyncer) hookSpec() codehost.HookSpec {
 	return codehost.HookSpec{URL: h.cfg.CallbackURL, Secret: h.cfg.Secret, Events: []string{codehost.EventPackage}, Active: true}
 }
 
-// fits tells whether a hook is as it should be, as far as the code host shows it.
-func (h *hooking) fits(k *codehost.Hook) bool {
+// hookMatches reports whether a hook is as it should be, as far as the code host shows it.
+func (h *hookSyncer) hookMatches(k *codehost.Hook) bool {
 	return k.URL == h.cfg.CallbackURL && k.Active && k.ContentType == "json" && slices.Equal(k.Events, []string{codehost.EventPackage})
 }
 
-// ours are the hooks with our callback URL; if there is none, the one that was made here for another callback URL.
-func (h *hooking) ours(row *repoRecord, hooks []codehost.Hook) (out []codehost.Hook) {
+// ownHooks returns the hooks with our callback URL. If there is none, it returns the one that we made for another callback
+// URL.
+func (h *hookSyncer) ownHooks(row *repoRecord, hooks []codehost.Hook) (out []codehost.Hook) {
 	for _, k := range hooks {
 		if k.URL == h.cfg.CallbackURL {
 			out = append(out, k)
@@ -136,14 +137,14 @@ func (h *hooking) ours(row *repoRecord, hooks []codehost.Hook) (out []codehost.H
 	return out
 }
 
-// plan looks at a repository's hooks and tells what there is to do.
-func (h *hooking) plan(ctx context.Context, row *repoRecord) (res SyncResult, err error) {
+// planSync lists a repository's hooks and returns what is to be done.
+func (h *hookSyncer) planSync(ctx context.Context, row *repoRecord) (res SyncResult, err error) {
 	res = SyncResult{Repo: row.FullName}
 	hooks, err := h.host.Hooks(ctx, h.cfg.PAT, row.FullName)
 	if err != nil {
 		return res, err
 	}
-	ours := h.ours(row, hooks)
+	ours := h.ownHooks(row, hooks)
 	switch {
 	case len(ours) == 0:
 		res.Action = syncCreated
@@ -152,7 +153,7 @@ func (h *hooking) plan(ctx context.Context, row *repoRecord) (res SyncResult, er
 		for _, k := range ours {
 			res.ConflictHooks = append(res.ConflictHooks, ConflictHook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), Active: k.Active})
 		}
-	case h.fits(&ours[0]):
+	case h.hookMatches(&ours[0]):
 		res.Action, res.HookID = syncNoop, ours[0].ID
 	default:
 		res.Action, res.HookID = syncUpdated, ours[0].ID
@@ -160,9 +161,9 @@ func (h *hooking) plan(ctx context.Context, row *repoRecord) (res SyncResult, er
 	return res, nil
 }
 
-// bring has a repository's webhook made or corrected. It may be repeated: it looks first each time.
-func (h *hooking) bring(ctx context.Context, row *repoRecord, dry bool) (res SyncResult, err error) {
-	if res, err = h.plan(ctx, row); err != nil || dry {
+// ensureHook creates or corrects a repository's webhook. It may be repeated, since it lists the hooks first.
+func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) (res SyncResult, err error) {
+	if res, err = h.planSync(ctx, row); err != nil || dry {
 		return res, err
 	}
 	if res.Action == syncCreated || res.Action == syncUpdated {
@@ -173,9 +174,9 @@ func (h *hooking) bring(ctx context.Context, row *repoRecord, dry bool) (res Syn
 	var hook *codehost.Hook
 	switch res.Action {
 	case syncCreated:
-		hook, err = h.host.CreateHook(ctx, h.cfg.PAT, row.FullName, h.spec())
+		hook, err = h.host.CreateHook(ctx, h.cfg.PAT, row.FullName, h.hookSpec())
 	case syncUpdated:
-		hook, err = h.host.UpdateHook(ctx, h.cfg.PAT, row.FullName, res.HookID, h.spec())
+		hook, err = h.host.UpdateHook(ctx, h.cfg.PAT, row.FullName, res.HookID, h.hookSpec())
 	}
 	if hook != nil {
 		res.HookID = hook.ID
@@ -184,8 +185,8 @@ func (h *hooking) bring(ctx context.Context, row *repoRecord, dry bool) (res Syn
 }
 
 // resolveConflict deletes the webhooks that a person chose to lose, if they are duplicates of ours.
-func (h *hooking) resolveConflict(ctx context.Context, row *repoRecord, choice ConflictChoice) error {
-	found, err := h.plan(ctx, row)
+func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choice ConflictChoice) error {
+	found, err := h.planSync(ctx, row)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (h *hooking) resolveConflict(ctx context.Context, row *repoRecord, choice C
 	}
 	for _, id := range append([]string{choice.Keep}, choice.Delete...) {
 		if !known(id) {
-			return invalid("resolveConflicts", "The webhook %s is none of the duplicates.", texts.Limit(id, 100))
+			return invalidField("resolveConflicts", "The webhook %s is none of the duplicates.", texts.Limit(id, 100))
 		}
 	}
 	for _, id := range choice.Delete {
@@ -208,10 +209,10 @@ func (h *hooking) resolveConflict(ctx context.Context, row *repoRecord, choice C
 	return nil
 }
 
-// sync brings the webhook of a selected repository in line and notes the result, which also tells of an error. What is
-// returned as an error ends the whole run.
-func (h *hooking) sync(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
-	unlock, err := h.s.applying.lock(ctx, "/"+settingHooks+"/"+name)
+// syncRepo synchronizes the webhook of a selected repository and stores the result, which may be a failure. A returned error
+// ends the whole job.
+func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
+	unlock, err := h.s.applying.lockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return SyncResult{Repo: name}, err
 	}
@@ -229,19 +230,19 @@ func (h *hooking) sync(ctx context.Context, name, op string, dry bool, choice *C
 		}
 	}
 	if choice != nil && !dry {
-		err = attempts(ctx, func() error { return h.resolveConflict(ctx, row, *choice) })
+		err = retryCodeHost(ctx, func() error { return h.resolveConflict(ctx, row, *choice) })
 	}
 	res := SyncResult{Repo: row.FullName}
 	if err == nil {
-		err = attempts(ctx, func() (err error) { res, err = h.bring(ctx, row, dry); return err })
+		err = retryCodeHost(ctx, func() (err error) { res, err = h.ensureHook(ctx, row, dry); return err })
 	}
-	return h.note(ctx, row, res, err, op, dry)
+	return h.recordSync(ctx, row, res, err, op, dry)
 }
 
-// note writes how a synchronisation ended.
-func (h *hooking) note(ctx context.Context, row *repoRecord, res SyncResult, failed error, op string, dry bool) (SyncResult, error) {
+// recordSync stores the outcome of a synchronization.
+func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncResult, failed error, op string, dry bool) (SyncResult, error) {
 	if failed != nil {
-		res.Action, res.Message = syncError, h.cfg.clean(reason(failed))
+		res.Action, res.Message = syncError, h.cfg.cleanText(failureReason(failed))
 	}
 	if dry {
 		return res, context.Cause(ctx)

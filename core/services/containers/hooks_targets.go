@@ -65,11 +65,11 @@ func (s *Service) ResolveInput(ctx context.Context, input string) (RepoCandidate
 func (s *Service) resolveInput(ctx context.Context, input string, pat schema.Secret) (*codehost.Resolution, error) {
 	input = strings.TrimSpace(input)
 	if input == "" || len(input) > maxInput {
-		return nil, invalid("input", "Name a repository as owner/repo, or give the address of a repository or of an owner.")
+		return nil, invalidField("input", "Name a repository as owner/repo, or give the address of a repository or of an owner.")
 	}
 	host := s.codeHost()
 	if host == nil {
-		return nil, unprocessable(hookFault(whyNoHost))
+		return nil, asUnprocessable(hookFault(whyNoHost))
 	}
 	cfg, err := s.hookConfig(ctx)
 	if err != nil {
@@ -79,10 +79,10 @@ func (s *Service) resolveInput(ctx context.Context, input string, pat schema.Sec
 		cfg.PAT = pat
 	}
 	if cfg.PAT == "" {
-		return nil, unprocessable(hookFault(whyNoToken))
+		return nil, asUnprocessable(hookFault(whyNoToken))
 	}
 	var res *codehost.Resolution
-	err = attempts(ctx, func() (err error) {
+	err = retryCodeHost(ctx, func() (err error) {
 		res, err = host.Resolve(ctx, cfg.PAT, input)
 		return err
 	})
@@ -92,13 +92,13 @@ func (s *Service) resolveInput(ctx context.Context, input string, pat schema.Sec
 	return res, nil
 }
 
-func unprocessable(f *fault.Error) *fault.Error {
+func asUnprocessable(f *fault.Error) *fault.Error {
 	return fault.New(fault.Unprocessable, "%s", f.Message).With("reason", f.Ext["reason"])
 }
 
 // explainResolve words why an input was not resolved.
 func (c *hookConfig) explainResolve(err error) error {
-	text := c.clean(reason(err))
+	text := c.cleanText(failureReason(err))
 	switch client.CauseOf(err) {
 	case client.CauseDenied:
 		out := fault.New(fault.Unprocessable, "The code host refuses the access token: %s", text).With("reason", whyToken)
@@ -107,9 +107,9 @@ func (c *hookConfig) explainResolve(err error) error {
 		}
 		return out
 	case client.CauseMissing:
-		return invalid("input", "The code host has no such repository or owner, or hides it from the access token.")
+		return invalidField("input", "The code host has no such repository or owner, or hides it from the access token.")
 	case client.CauseRefused:
-		return invalid("input", "The code host refuses the input: %s", text)
+		return invalidField("input", "The code host refuses the input: %s", text)
 	case client.CauseLimited:
 		return fault.New(fault.UpstreamUnavailable, "The code host limits requests.").With("reason", "upstream_limited").WithRetryAfter(fault.As(err).RetryAfter)
 	case client.CauseUnreachable:
@@ -124,7 +124,7 @@ func (s *Service) AddTarget(ctx context.Context, input string) (t HookTarget, ad
 	if err != nil {
 		return HookTarget{}, 0, badRequest(err)
 	}
-	rec := s.target(input, res)
+	rec := s.newTarget(input, res)
 	err = s.hookTx(ctx, "add a target", func(ctx context.Context, w *gorm.DB) error {
 		before, _, err := s.repo.countRepos(ctx)
 		if err != nil {
@@ -137,7 +137,7 @@ func (s *Service) AddTarget(ctx context.Context, input string) (t HookTarget, ad
 		added = int(after - before)
 		return err
 	})
-	return rec.view(), added, err
+	return rec.toTarget(), added, err
 }
 
 // badRequest has what the caller can cure answered with 400, for endpoints that know no 422.
@@ -149,7 +149,7 @@ func badRequest(err error) error {
 	return fault.New(fault.InvalidArgument, "%s", f.Message).With("reason", f.Ext["reason"])
 }
 
-func (s *Service) target(input string, res *codehost.Resolution) *targetRecord {
+func (s *Service) newTarget(input string, res *codehost.Resolution) *targetRecord {
 	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: texts.Limit(res.Owner, maxRepoName), Warnings: []string{}, CreatedAt: s.now()}
 	if res.Kind == codehost.KindOwner {
 		out.Kind = codehost.KindOwner
@@ -187,7 +187,7 @@ func (s *Service) storeTarget(w *gorm.DB, t *targetRecord, res *codehost.Resolut
 func (s *Service) RemoveTarget(ctx context.Context, input string) error {
 	input = strings.TrimSpace(input)
 	if input == "" || len(input) > maxInput {
-		return invalid("input", "Name the input of the target.")
+		return invalidField("input", "Name the input of the target.")
 	}
 	return s.hookTx(ctx, "remove a target", func(ctx context.Context, w *gorm.DB) error {
 		return s.removeTargets(ctx, w, func(t *targetRecord) bool { return strings.EqualFold(t.Input, input) })
@@ -195,7 +195,7 @@ func (s *Service) RemoveTarget(ctx context.Context, input string) error {
 }
 
 func (s *Service) removeTargets(ctx context.Context, w *gorm.DB, gone func(*targetRecord) bool) error {
-	targets, err := s.repo.targets(ctx)
+	targets, err := s.repo.hookTargets(ctx)
 	if err != nil {
 		return fmt.Errorf("read the targets: %w", err)
 	}
@@ -231,7 +231,7 @@ func (s *Service) removeTargets(ctx context.Context, w *gorm.DB, gone func(*targ
 
 func anyCovers(targets []targetRecord, name string) bool {
 	for i := range targets {
-		if targets[i].covers(name) {
+		if targets[i].coversRepo(name) {
 			return true
 		}
 	}
@@ -249,7 +249,7 @@ func (s *Service) resolveNew(ctx context.Context, list *[]HookInput, pat schema.
 	if list == nil {
 		return nil, nil
 	}
-	known, err := s.repo.targets(ctx)
+	known, err := s.repo.hookTargets(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the targets: %w", err)
 	}
@@ -267,7 +267,7 @@ func (s *Service) resolveNew(ctx context.Context, list *[]HookInput, pat schema.
 		if err != nil {
 			return nil, badRequest(err)
 		}
-		out = append(out, newTarget{s.target(in.Input, res), res})
+		out = append(out, newTarget{s.newTarget(in.Input, res), res})
 	}
 	return out, nil
 }

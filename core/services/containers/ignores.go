@@ -32,20 +32,20 @@ type RuleMatch struct {
 	Value string `json:"value" example:"^1.26"`
 }
 
-func (r *ignoreRecord) view() IgnoreRule {
+func (r *ignoreRecord) toRule() IgnoreRule {
 	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: ScopeService, ServiceID: r.ServiceID}, Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
 }
 
 // IgnoreRules lists the rules, of one service if serviceID is not empty.
 func (s *Service) IgnoreRules(ctx context.Context, serviceID string) ([]IgnoreRule, error) {
-	rows, err := s.repo.ignores(ctx)
+	rows, err := s.repo.ignoreRules(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ignore rules: %w", err)
 	}
 	out := []IgnoreRule{}
 	for i := range rows {
 		if serviceID == "" || rows[i].ServiceID == serviceID {
-			out = append(out, rows[i].view())
+			out = append(out, rows[i].toRule())
 		}
 	}
 	return out, nil
@@ -60,18 +60,18 @@ const (
 // AddIgnoreRule stores a rule and returns its id.
 func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {
 	if r.Scope.Type != ScopeService {
-		return "", invalid("scope.type", "A rule is for a service: its scope has the type service.")
+		return "", invalidField("scope.type", "A rule is for a service: its scope has the type service.")
 	}
 	for field, text := range map[string]string{"scope.serviceId": r.Scope.ServiceID, "match.kind": r.Match.Kind, "match.value": r.Match.Value, "note": r.Note} {
 		if strings.IndexByte(text, 0) >= 0 {
-			return "", invalid(field, "A rule holds no NUL character.")
+			return "", invalidField(field, "A rule holds no NUL character.")
 		}
 	}
 	if len(r.Note) > maxRuleNote {
-		return "", invalid("note", "The note must be at most %d bytes long.", maxRuleNote)
+		return "", invalidField("note", "The note must be at most %d bytes long.", maxRuleNote)
 	}
-	if _, err := s.repo.service(ctx, r.Scope.ServiceID); err != nil {
-		return "", invalid("scope.serviceId", noService)
+	if _, err := s.repo.serviceByID(ctx, r.Scope.ServiceID); err != nil {
+		return "", invalidField("scope.serviceId", noService)
 	}
 	if _, err := ignore.Compile(ignore.Rule{Kind: r.Match.Kind, Value: r.Match.Value}); err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 			return err
 		}
 		if n >= maxRules {
-			return invalid("scope.serviceId", "A service has at most %d rules.", maxRules)
+			return invalidField("scope.serviceId", "A service has at most %d rules.", maxRules)
 		}
 		return w.Create(rec).Error
 	})
@@ -92,7 +92,7 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 // DeleteIgnoreRule deletes a rule and tells whether there was one.
 func (s *Service) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool, err error) {
 	if id == "" || strings.IndexByte(id, 0) >= 0 {
-		return false, invalid("ruleId", "ruleId is missing, or holds a NUL character.")
+		return false, invalidField("ruleId", "ruleId is missing, or holds a NUL character.")
 	}
 	err = s.repo.tx(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("id = ?", id).Delete(&ignoreRecord{})

@@ -24,11 +24,11 @@ type Scan struct {
 	Error      int `json:"manifestsError"`
 }
 
-// infer finds the tags that stand for a digest: the newest versions first, until one fits and its shorter spellings were
-// looked at.
-func (f *inference) infer(ctx context.Context, key inferKey, t *inferTask) (*snapshotRecord, error) {
+// inferVersion finds the tags of a digest. It tries the newest versions first, until one matches and its shorter aliases were
+// tried.
+func (f *inference) inferVersion(ctx context.Context, key inferKey, t *inferTask) (*snapshotRecord, error) {
 	snap := &snapshotRecord{Repo: key.repo, Digest: key.digest, Platform: key.platform, Tags: []string{}, CheckedAt: f.s.now()}
-	all, err := f.s.registry.tags(ctx, t.ref, tagsFor)
+	all, err := f.s.registry.listTags(ctx, t.ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +36,11 @@ func (f *inference) infer(ctx context.Context, key inferKey, t *inferTask) (*sna
 	if err != nil {
 		return nil, err
 	}
-	tags := candidates(t.ref.Tag, all, inferTags)
+	tags := candidateTags(t.ref.Tag, all, inferTags)
 	snap.Scan = Scan{TagsTotal: len(all), Considered: len(tags)}
 	var last time.Time
 	for i := 0; i < len(tags); i++ {
-		fits, err := f.stands(ctx, t.ref.WithTag(tags[i]), t.ref, tags[i], key.digest, platform)
+		fits, err := f.tagMatchesDigest(ctx, t.ref.WithTag(tags[i]), t.ref, tags[i], key.digest, platform)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -48,7 +48,7 @@ func (f *inference) infer(ctx context.Context, key inferKey, t *inferTask) (*sna
 			snap.Scan.Timeout++
 		case err != nil:
 			snap.Scan.Error++
-			if _, busy := limited(err); busy || errors.Is(err, errCooling) {
+			if _, busy := isRateLimited(err); busy || errors.Is(err, errCooling) {
 				return nil, fmt.Errorf("ask what %s stands for: %w", tags[i], err)
 			}
 		default:
@@ -57,37 +57,37 @@ func (f *inference) infer(ctx context.Context, key inferKey, t *inferTask) (*sna
 		if fits {
 			snap.Tags = append(snap.Tags, tags[i])
 			if version.Strict(tags[i]) {
-				tags = append(tags[:i+1], aliases(tags[i], tags[i+1:])...)
+				tags = append(tags[:i+1], aliasTags(tags[i], tags[i+1:])...)
 			}
 		}
 		if now := time.Now(); now.Sub(last) >= inferPause || i == len(tags)-1 {
 			last = now
-			f.progress(t, i+1, len(tags))
+			f.reportProgress(t, i+1, len(tags))
 		}
 	}
 	snap.Failed = snap.Scan.Considered > 0 && snap.Scan.OK == 0
 	snap.Version = version.Resolve(snap.Tags, t.ref.Tag)
 	if snap.Version == "" && !snap.Failed {
-		snap.Version = f.label(ctx, t.ref.WithDigest(key.digest), t.ref.Host, key.platform)
+		snap.Version = f.imageLabel(ctx, t.ref.WithDigest(key.digest), t.ref.Host, key.platform)
 	}
 	return snap, nil
 }
 
-func (f *inference) progress(t *inferTask, current, total int) {
+func (f *inference) reportProgress(t *inferTask, current, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t.Progress = &InferenceProgress{Current: current, Total: total, Percent: 100 * current / max(1, total)}
 	t.UpdatedAt = api.TimeOf(f.s.cfg.Now())
-	f.publish("task_progress", t, "", nil)
+	f.publishEvent("task_progress", t, "", nil)
 }
 
-// stands tells whether a tag stands for a digest, that of the index or of the platform within it.
-func (f *inference) stands(ctx context.Context, name string, ref image.Ref, tag, digest string, platform Platform) (bool, error) {
+// tagMatchesDigest reports whether a tag resolves to a digest, that of the index or of the platform's manifest.
+func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image.Ref, tag, digest string, platform Platform) (bool, error) {
 	f.mu.Lock()
 	k, ok := f.known[name]
 	f.mu.Unlock()
 	if !ok || f.s.cfg.Now().Sub(k.at) > digestsFor || !version.Strict(tag) {
-		res, err := ask(ctx, f.s.registry, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+		res, err := askRegistry(ctx, f.s.registry, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 			return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: name, Platform: platform.String(), DigestOnly: true})
 		})
 		if err != nil {
@@ -101,12 +101,12 @@ func (f *inference) stands(ctx context.Context, name string, ref image.Ref, tag,
 		f.known[name] = k
 		f.mu.Unlock()
 	}
-	return k.digest == digest || f.s.runs(ctx, []string{digest}, k.digest), nil
+	return k.digest == digest || f.s.runsDigest(ctx, []string{digest}, k.digest), nil
 }
 
-// label is the version that the image names itself; empty if it does not, or cannot be read.
-func (f *inference) label(ctx context.Context, ref, host, platform string) string {
-	cfg, err := ask(ctx, f.s.registry, host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.ImageConfig, error) {
+// imageLabel returns the version in the image's labels, or "" if there is none or the image cannot be read.
+func (f *inference) imageLabel(ctx context.Context, ref, host, platform string) string {
+	cfg, err := askRegistry(ctx, f.s.registry, host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.ImageConfig, error) {
 		return in.Config(ctx, registry.ConfigRequest{Access: a, Ref: ref, Platform: platform})
 	})
 	if err != nil {
@@ -115,8 +115,8 @@ func (f *inference) label(ctx context.Context, ref, host, platform string) strin
 	return strings.TrimSpace(cfg.Labels[labelVersion])
 }
 
-// wait waits until nothing is queued or running for some digests, at most for a time.
-func (f *inference) wait(ctx context.Context, digests []string, most time.Duration) {
+// awaitDigests waits until no task for the digests is queued or running, at most for the given time.
+func (f *inference) awaitDigests(ctx context.Context, digests []string, most time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for {

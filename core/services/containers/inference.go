@@ -99,8 +99,9 @@ func newInference(s *Service) *inference {
 	return &inference{s: s, tasks: map[inferKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}, failed: map[inferKey]time.Time{}}
 }
 
-// want queues a task unless there is one already, and tells its state: "running" or "force" after research, "queued" for a new one.
-func (f *inference) want(ref image.Ref, digest string, platform Platform, reason string) (status string) {
+// queueTask queues a task unless there is one already, and returns its state: "queued" for a new one, else "running" or
+// "force".
+func (f *inference) queueTask(ref image.Ref, digest string, platform Platform, reason string) (status string) {
 	if digest == "" {
 		return ""
 	}
@@ -121,7 +122,7 @@ func (f *inference) want(ref image.Ref, digest string, platform Platform, reason
 	}}
 	f.tasks[key] = t
 	f.queue = append(f.queue, key)
-	f.publish("task_enqueued", t, "", nil)
+	f.publishEvent("task_enqueued", t, "", nil)
 	f.mu.Unlock()
 	select {
 	case f.wake <- struct{}{}:
@@ -130,8 +131,8 @@ func (f *inference) want(ref image.Ref, digest string, platform Platform, reason
 	return "queued"
 }
 
-// publish needs the mutex.
-func (f *inference) publish(kind string, t *inferTask, resolved string, failure error) {
+// publishEvent publishes an event about a task. The caller holds the mutex.
+func (f *inference) publishEvent(kind string, t *inferTask, resolved string, failure error) {
 	f.last++
 	ev := InferenceEvent{ID: f.last, Type: kind, Resolved: resolved, TS: api.TimeOf(f.s.cfg.Now())}
 	if t != nil {
@@ -139,7 +140,7 @@ func (f *inference) publish(kind string, t *inferTask, resolved string, failure 
 		ev.Task = &task
 	}
 	if failure != nil {
-		ev.Error = reason(failure)
+		ev.Error = failureReason(failure)
 	}
 	if f.ring = append(f.ring, ev); len(f.ring) > ringSize {
 		f.ring = slices.Clone(f.ring[len(f.ring)-ringSize:])
@@ -147,8 +148,8 @@ func (f *inference) publish(kind string, t *inferTask, resolved string, failure 
 	f.s.live.Publish(topicInference, event.Event{Seq: ev.ID, Type: kind, Data: ev})
 }
 
-// since are the events after a number; ok is false if some of them are no longer kept.
-func (f *inference) since(after int64) (events []InferenceEvent, ok bool) {
+// eventsSince returns the events after a number. It returns false if some of them are no longer kept.
+func (f *inference) eventsSince(after int64) (events []InferenceEvent, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if after > f.last || len(f.ring) > 0 && after < f.ring[0].ID-1 {
@@ -168,13 +169,13 @@ func (f *inference) lastID() int64 {
 	return f.last
 }
 
-// run works on the tasks until ctx ends.
-func (f *inference) run(ctx context.Context) {
+// runTasks runs queued tasks until ctx ends.
+func (f *inference) runTasks(ctx context.Context) {
 	slots := make(chan struct{}, inferWorkers)
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	for {
-		key, t := f.next()
+		key, t := f.nextTask()
 		if t == nil {
 			select {
 			case <-ctx.Done():
@@ -190,12 +191,12 @@ func (f *inference) run(ctx context.Context) {
 		}
 		workers.Go(func() {
 			defer func() { <-slots }()
-			f.work(ctx, key, t)
+			f.runTask(ctx, key, t)
 		})
 	}
 }
 
-func (f *inference) next() (inferKey, *inferTask) {
+func (f *inference) nextTask() (inferKey, *inferTask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.queue) == 0 {
@@ -206,13 +207,13 @@ func (f *inference) next() (inferKey, *inferTask) {
 	return key, f.tasks[key]
 }
 
-func (f *inference) work(ctx context.Context, key inferKey, t *inferTask) {
+func (f *inference) runTask(ctx context.Context, key inferKey, t *inferTask) {
 	f.mu.Lock()
 	t.Status, t.StartedAt = "running", api.TimeOf(f.s.cfg.Now())
 	t.UpdatedAt = t.StartedAt
-	f.publish("task_started", t, "", nil)
+	f.publishEvent("task_started", t, "", nil)
 	f.mu.Unlock()
-	snap, err := f.infer(ctx, key, t)
+	snap, err := f.inferVersion(ctx, key, t)
 	if err == nil {
 		err = f.s.keepSnapshot(ctx, snap)
 	}
@@ -222,18 +223,18 @@ func (f *inference) work(ctx context.Context, key inferKey, t *inferTask) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.remember(key, err != nil && ctx.Err() == nil)
+	f.rememberFailure(key, err != nil && ctx.Err() == nil)
 	delete(f.tasks, key)
 	t.UpdatedAt = api.TimeOf(f.s.cfg.Now())
-	f.publish("task_finished", t, resolved, err)
+	f.publishEvent("task_finished", t, resolved, err)
 	close(t.done)
 }
 
 // maxFailed is how many searches that failed are remembered.
 const maxFailed = 10_000
 
-// remember keeps whether a search failed. It needs the mutex.
-func (f *inference) remember(key inferKey, failed bool) {
+// rememberFailure stores whether the last task of key failed. The caller holds the mutex.
+func (f *inference) rememberFailure(key inferKey, failed bool) {
 	if !failed {
 		delete(f.failed, key)
 		return

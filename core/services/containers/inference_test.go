@@ -19,7 +19,7 @@ func (e *env) inferred() *Snapshot {
 	_, snap, err := e.svc.DigestTags(context.Background(), id, "")
 	e.must(err)
 	if snap == nil {
-		e.svc.inference.wait(context.Background(), []string{digest(1)}, patience)
+		e.svc.inference.awaitDigests(context.Background(), []string{digest(1)}, patience)
 		_, snap, err = e.svc.DigestTags(context.Background(), id, "")
 		e.must(err)
 	}

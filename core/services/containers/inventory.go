@@ -23,26 +23,26 @@ type ignoreRule struct {
 	matcher ignore.Matcher
 }
 
-func (s *Service) inventory(ctx context.Context) (*inventory, error) {
+func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
 	inv := &inventory{
 		set: s.settings(), now: s.now(), self: s.selfRepo(),
 		stacks: map[string]*stackRecord{}, services: map[string]*serviceRecord{}, rules: map[string][]ignoreRule{},
 	}
-	stacks, err := s.repo.stacks(ctx)
+	stacks, err := s.repo.listStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
 	for i := range stacks {
 		inv.stacks[stacks[i].ID] = &stacks[i]
 	}
-	services, err := s.repo.services(ctx)
+	services, err := s.repo.listServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
 	for i := range services {
 		inv.services[services[i].ID] = &services[i]
 	}
-	rules, err := s.repo.ignores(ctx)
+	rules, err := s.repo.ignoreRules(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ignore rules: %w", err)
 	}
@@ -60,7 +60,7 @@ func (s *Service) inventory(ctx context.Context) (*inventory, error) {
 	return inv, nil
 }
 
-func (inv *inventory) archived(svc *serviceRecord) bool {
+func (inv *inventory) isArchived(svc *serviceRecord) bool {
 	st := inv.stacks[svc.StackID]
 	return svc.ArchivedAt != 0 || st == nil || st.ArchivedAt != 0
 }
@@ -78,9 +78,9 @@ func (inv *inventory) holdsSelf(stackID string) bool {
 	return false
 }
 
-// ignored is the rule that keeps a service's candidate back, nil if none does. Rules are matched with the tag and with the
-// version behind it.
-func (inv *inventory) ignored(svc *serviceRecord) *ignoreRule {
+// ignoringRule returns the rule that ignores a service's candidate, or nil. Rules are matched with the tag and with the
+// version that it resolves to.
+func (inv *inventory) ignoringRule(svc *serviceRecord) *ignoreRule {
 	if svc.CandidateDigest == "" {
 		return nil
 	}
@@ -92,9 +92,9 @@ func (inv *inventory) ignored(svc *serviceRecord) *ignoreRule {
 	return nil
 }
 
-// actionable tells whether an update of a whole stack, or of everything, takes a service along.
-func (inv *inventory) actionable(svc *serviceRecord, allowMismatch bool) bool {
-	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.archived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignored(svc) == nil &&
+// isActionable reports whether an update of a whole stack, or of all services, includes a service.
+func (inv *inventory) isActionable(svc *serviceRecord, allowMismatch bool) bool {
+	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignoringRule(svc) == nil &&
 		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
 }
 
@@ -109,11 +109,11 @@ const (
 	statusPinned       = "pinned"
 )
 
-func (inv *inventory) status(svc *serviceRecord) string {
+func (inv *inventory) statusOf(svc *serviceRecord) string {
 	switch {
 	case svc.CandidateDigest == "":
 		return statusOK
-	case inv.ignored(svc) != nil:
+	case inv.ignoringRule(svc) != nil:
 		return statusBlocked
 	case svc.Pinned != "":
 		return statusPinned

@@ -125,8 +125,8 @@ func serviceTag(id string) string { return "service:" + id }
 
 func stackTag(id string) string { return "stack:" + id }
 
-// submit queues a job. A job that is the same work and has not ended is returned instead.
-func (s *Service) submit(ctx context.Context, sub submission) (queue.Job, bool, error) {
+// submitJob queues a job, or returns the job of the same key that has not ended, and true.
+func (s *Service) submitJob(ctx context.Context, sub submission) (queue.Job, bool, error) {
 	if sub.actor == "" {
 		sub.actor = auth.Caller(ctx)
 	}
@@ -150,7 +150,7 @@ func (s *Service) submit(ctx context.Context, sub submission) (queue.Job, bool, 
 
 // submitNew is submit for callers who want no other's job: the same work under way is a conflict.
 func (s *Service) submitNew(ctx context.Context, sub submission) (string, error) {
-	job, reused, err := s.submit(ctx, sub)
+	job, reused, err := s.submitJob(ctx, sub)
 	if err != nil {
 		return "", err
 	}
@@ -172,8 +172,8 @@ func (s *Service) Jobs() []queue.Handler {
 				}
 				r := newReport(s, job, p)
 				out, err := run(ctx, job, spec, r)
-				r.end(ctx, err)
-				return out, explain(err)
+				r.endReport(ctx, err)
+				return out, explainFailure(err)
 			},
 			Finished: s.jobEnded,
 		}
@@ -194,7 +194,7 @@ func (s *Service) Jobs() []queue.Handler {
 		add(JobHook, 1, time.Hour, s.runHook),
 		add(JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
 		add(JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
-		{Type: jobHousekeeping, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.housekeeping},
+		{Type: jobHousekeeping, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.purgeOldRecords},
 		{
 			// What cannot be announced within a few hours is no news any more.
 			Type: jobAnnounce, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.runAnnounce,
@@ -203,8 +203,8 @@ func (s *Service) Jobs() []queue.Handler {
 	}
 }
 
-// explain makes sure that a failed job says why in words for a person.
-func explain(err error) error {
+// explainFailure returns err as an error whose message is meant for people.
+func explainFailure(err error) error {
 	var f *fault.Error
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -212,7 +212,7 @@ func explain(err error) error {
 	if errors.As(err, &f) && f.Code != fault.Internal && f.Code != fault.UpstreamUnavailable && f.Code != fault.PluginUnavailable {
 		return err
 	}
-	if text := reason(err); text != "" && f != nil {
+	if text := failureReason(err); text != "" && f != nil {
 		return fault.Wrap(err, f.Code, "%s", text)
 	}
 	return err
@@ -275,8 +275,8 @@ func newReport(s *Service, job *queue.Job, p queue.Progress) *report {
 	return r
 }
 
-// progress stores a report. Many in a short time are thinned out, unless they begin another phase or target.
-func (r *report) progress(ctx context.Context, change func(*ProgressState)) {
+// updateProgress changes the progress of the job and stores it. Frequent changes are stored only if phase or target differ.
+func (r *report) updateProgress(ctx context.Context, change func(*ProgressState)) {
 	before := r.state
 	change(&r.state)
 	now := r.s.cfg.Now()
@@ -284,22 +284,22 @@ func (r *report) progress(ctx context.Context, change func(*ProgressState)) {
 		return
 	}
 	r.last = now
-	r.store(ctx)
+	r.storeProgress(ctx)
 }
 
-func (r *report) store(ctx context.Context) {
+func (r *report) storeProgress(ctx context.Context) {
 	r.state.UpdatedAt = api.TimeOf(r.s.cfg.Now())
 	r.p.Note(ctx, r.state)
 	r.p.Emit(ctx, eventProgress, r.state)
 }
 
-// end stores the last report.
-func (r *report) end(ctx context.Context, err error) {
+// endReport stores the last progress.
+func (r *report) endReport(ctx context.Context, err error) {
 	r.state.Phase, r.state.Download = "done", nil
 	if err == nil {
 		r.state.Percent = 100
 	}
-	r.store(ctx)
+	r.storeProgress(ctx)
 }
 
 func (r *report) info(ctx context.Context, format string, args ...any) {

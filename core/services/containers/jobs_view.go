@@ -60,8 +60,8 @@ type JobLog struct {
 
 func publicType(queued string) string { return strings.TrimPrefix(queued, jobPrefix) }
 
-// shown tells whether the API shows a type of the queue.
-func shown(queued string) bool {
+// isShown reports whether the API shows jobs of a type.
+func isShown(queued string) bool {
 	return strings.HasPrefix(queued, jobPrefix) && slices.Contains(JobTypes(), publicType(queued))
 }
 
@@ -94,7 +94,7 @@ func jobView(j *queue.Job) Job {
 // resultReason returns why a job did not succeed.
 func resultReason(j *queue.Job) *ResultReason {
 	f, part := jobFailure(j)
-	out := &ResultReason{Summary: f.text("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
+	out := &ResultReason{Summary: f.inWords("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
 	if out.Raw == queue.ReasonCanceled && f.code != failedCanceled {
 		out.Raw, out.Detail = "", orElse(part.LastError, out.Detail)
 	}
@@ -122,20 +122,20 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 		f.Limit = defaultJobs
 	}
 	if f.Limit < 1 || f.Limit > maxJobs {
-		return nil, "", invalid("limit", "The limit must be from 1 to %d.", maxJobs)
+		return nil, "", invalidField("limit", "The limit must be from 1 to %d.", maxJobs)
 	}
 	q := queue.Filter{Types: queueTypes(JobTypes())}
 	if len(f.Types) > 0 {
 		for _, t := range f.Types {
 			if !slices.Contains(JobTypes(), t) {
-				return nil, "", invalid("type", "There is no type of job %q.", t)
+				return nil, "", invalidField("type", "There is no type of job %q.", t)
 			}
 		}
 		q.Types = queueTypes(f.Types)
 	}
 	for _, st := range f.Status {
 		if !slices.Contains([]string{"queued", "running", "success", "failed", "rolled_back", "canceled"}, st) {
-			return nil, "", invalid("status", "There is no status %q.", st)
+			return nil, "", invalidField("status", "There is no status %q.", st)
 		}
 		q.States = append(q.States, queue.State(st))
 	}
@@ -161,10 +161,10 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 
 const noJob = "There is no such job."
 
-// job finds a job that the API shows.
-func (s *Service) job(ctx context.Context, id string) (queue.Job, error) {
+// findJob returns a job that the API shows.
+func (s *Service) findJob(ctx context.Context, id string) (queue.Job, error) {
 	j, err := s.queue.Get(ctx, id)
-	if err == nil && !shown(j.Type) || fault.CodeOf(err) == fault.NotFound {
+	if err == nil && !isShown(j.Type) || fault.CodeOf(err) == fault.NotFound {
 		return j, fault.New(fault.NotFound, noJob)
 	}
 	return j, err
@@ -175,7 +175,7 @@ const maxLogs = 2000
 
 // JobDetail reads a job with its log.
 func (s *Service) JobDetail(ctx context.Context, id string) (JobDetail, error) {
-	j, err := s.job(ctx, id)
+	j, err := s.findJob(ctx, id)
 	if err != nil {
 		return JobDetail{}, err
 	}
@@ -212,7 +212,7 @@ func logLine(ev *queue.Event) (JobLog, bool) {
 
 // CancelJob stops a job. An update that has begun to change a container goes back to the former image first.
 func (s *Service) CancelJob(ctx context.Context, id string) (Job, error) {
-	if _, err := s.job(ctx, id); err != nil {
+	if _, err := s.findJob(ctx, id); err != nil {
 		return Job{}, err
 	}
 	j, err := s.queue.Cancel(ctx, id)

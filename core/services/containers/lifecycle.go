@@ -95,7 +95,7 @@ func compareText(a, b string) int {
 
 // ServiceLifecycle tells whether a service runs. The engine is asked; if it does not answer the state is unknown.
 func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return ServiceLifecycle{}, err
 	}
@@ -111,11 +111,11 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	if len(jobs) > 0 {
 		out.ActiveJob = &jobs[0]
 	}
-	states, why := s.states(ctx, inv, []*serviceRecord{svc})
+	states, why := s.serviceStates(ctx, inv, []*serviceRecord{svc})
 	out.State = states[id]
 	if inv.isSelf(svc) {
 		why = unavailableSelf
-	} else if inv.archived(svc) {
+	} else if inv.isArchived(svc) {
 		why = unavailableArchived
 	} else if why == "" {
 		why = s.cannotStart(ctx, inv, svc)
@@ -132,8 +132,8 @@ func pointerTo(s string) *string {
 	return &s
 }
 
-// states asks the engine for the states of services of one stack.
-func (s *Service) states(ctx context.Context, inv *inventory, services []*serviceRecord) (map[string]LifecycleState, string) {
+// serviceStates returns the states of services of one stack, as the engine reports them.
+func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []*serviceRecord) (map[string]LifecycleState, string) {
 	out := map[string]LifecycleState{}
 	if len(services) == 0 {
 		return out, ""
@@ -171,14 +171,14 @@ func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *serviceR
 
 // StackLifecycle sums the states of a stack's services up.
 func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return StackLifecycle{}, err
 	}
 	if inv.stacks[id] == nil {
 		return StackLifecycle{}, fault.New(fault.NotFound, noStack)
 	}
-	members := inv.members(id)
+	members := inv.membersOf(id)
 	var ids []string
 	for _, svc := range members {
 		ids = append(ids, svc.ID)
@@ -187,7 +187,7 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 	if out.ActiveJobs, err = s.activeJobs(ctx, ids); err != nil {
 		return out, err
 	}
-	states, why := s.states(ctx, inv, members)
+	states, why := s.serviceStates(ctx, inv, members)
 	out.State = sumStates(states)
 	if inv.holdsSelf(id) {
 		why = unavailableSelf
@@ -198,8 +198,8 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 	return out, nil
 }
 
-// members are the services of a stack that are not archived.
-func (inv *inventory) members(stackID string) []*serviceRecord {
+// membersOf returns the services of a stack that are not archived.
+func (inv *inventory) membersOf(stackID string) []*serviceRecord {
 	var out []*serviceRecord
 	for _, svc := range inv.services {
 		if svc.StackID == stackID && svc.ArchivedAt == 0 {
@@ -228,7 +228,7 @@ func sumStates(states map[string]LifecycleState) LifecycleState {
 
 func validAction(action string) error {
 	if action != ActionStart && action != ActionStop && action != ActionRestart {
-		return invalid("action", "The action must be start, stop or restart.")
+		return invalidField("action", "The action must be start, stop or restart.")
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 	if err := validAction(action); err != nil {
 		return "", err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -247,8 +247,8 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 	case svc == nil:
 		return "", fault.New(fault.NotFound, noService)
 	case inv.isSelf(svc):
-		return "", protected(svc.Name)
-	case inv.archived(svc):
+		return "", protectedError(svc.Name)
+	case inv.isArchived(svc):
 		return "", errArchived(svc.Name)
 	}
 	if action == ActionStart {
@@ -267,7 +267,7 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	if err := validAction(action); err != nil {
 		return "", err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -276,7 +276,7 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	case st == nil:
 		return "", fault.New(fault.NotFound, noStack)
 	case inv.holdsSelf(id):
-		return "", protected(st.Project)
+		return "", protectedError(st.Project)
 	case st.ArchivedAt != 0:
 		return "", errArchived(st.Project)
 	}
@@ -284,7 +284,7 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 		kind: JobStackLifecycle, stacks: []string{id}, locks: []string{"containers/stack/" + id},
 		spec: jobSpec{Scope: ScopeStack, StackID: id, Action: action, Reason: ReasonUI},
 	}
-	for _, svc := range inv.members(id) {
+	for _, svc := range inv.membersOf(id) {
 		sub.locks, sub.services = append(sub.locks, serviceLock(svc.ID)), append(sub.services, svc.ID)
 	}
 	return s.submitNew(ctx, sub)

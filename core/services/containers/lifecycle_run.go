@@ -19,7 +19,7 @@ type LifecycleSummary struct {
 
 // runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
 func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
-	st, err := s.repo.stack(ctx, spec.StackID)
+	st, err := s.repo.stackByID(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec
 	if err != nil {
 		return nil, err
 	}
-	services = slices.DeleteFunc(services, func(svc serviceRecord) bool { return svc.ArchivedAt != 0 || !spec.selects(&svc) })
+	services = slices.DeleteFunc(services, func(svc serviceRecord) bool { return svc.ArchivedAt != 0 || !spec.selectsService(&svc) })
 	var names, ids []string
 	for _, svc := range services {
 		ids = append(ids, svc.ID)
@@ -38,21 +38,21 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec
 	if len(ids) == 0 {
 		return nil, fault.New(fault.Conflict, "There is no service left to act on.")
 	}
-	unlock, err := s.applying.lock(ctx, st.ID)
+	unlock, err := s.applying.lockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.CurrentTarget = "apply", spec.Action, st.Project })
+	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.CurrentTarget = "apply", spec.Action, st.Project })
 	scale, err := s.lifecycleScale(ctx, job, r, &st, services)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.compose(ctx, r, &st, composeCall{action: spec.Action, services: names, scale: scale})
+	res, err := s.runCompose(ctx, r, &st, composeCall{action: spec.Action, services: names, scale: scale})
 	if err == nil && spec.Action != ActionStop {
 		err = s.checkScale(ctx, &st, scale)
 	}
-	s.refreshServices(detached(ctx), ids)
+	s.refreshServices(withoutEnd(ctx), ids)
 	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: StateUnknown}
 	if res != nil {
 		out.Command = res.Command

@@ -135,8 +135,8 @@ type serviceRecord struct {
 // TableName implements gorm's Tabler.
 func (serviceRecord) TableName() string { return "containers_services" }
 
-// ref is the image as the compose files name it.
-func (s *serviceRecord) ref() image.Ref {
+// imageRef returns the image that the compose files name.
+func (s *serviceRecord) imageRef() image.Ref {
 	r, _ := image.Parse(s.Image)
 	return r
 }

@@ -44,8 +44,8 @@ type noticeRecord struct {
 // TableName implements gorm's Tabler.
 func (noticeRecord) TableName() string { return "containers_new_versions" }
 
-// reserve stores the news that nobody has been told of, and returns it.
-func (r *repository) reserve(ctx context.Context, rows []noticeRecord) (fresh []noticeRecord, err error) {
+// storeNewNotices inserts the notices that are not yet stored, and returns them.
+func (r *repository) storeNewNotices(ctx context.Context, rows []noticeRecord) (fresh []noticeRecord, err error) {
 	err = r.tx(ctx, "reserve notices", func(_ context.Context, w *gorm.DB) error {
 		fresh = nil
 		for _, row := range rows {
@@ -62,8 +62,8 @@ func (r *repository) reserve(ctx context.Context, rows []noticeRecord) (fresh []
 	return fresh, err
 }
 
-// supersede ends the pending news whose version is no longer the candidate of its service.
-func (r *repository) supersede(ctx context.Context, now int64) error {
+// dropOutdatedNotices ends the pending notices whose version is no longer the candidate of its service.
+func (r *repository) dropOutdatedNotices(ctx context.Context, now int64) error {
 	return r.tx(ctx, "supersede notices", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&noticeRecord{}).Where(`status = ? AND NOT EXISTS (SELECT 1 FROM containers_services s
 			WHERE s.id = containers_new_versions.service_id AND s.candidate_digest = containers_new_versions.candidate_digest)`, noticePending).
@@ -77,8 +77,8 @@ func (r *repository) noticesOf(ctx context.Context, messageID string) (rows []no
 	return rows, err
 }
 
-// current tells whether a message has no news, or one whose version is still the candidate of its service.
-func (r *repository) current(ctx context.Context, messageID string) (bool, error) {
+// isCurrent reports whether a message has no notices, or one whose version is still the candidate of its service.
+func (r *repository) isCurrent(ctx context.Context, messageID string) (bool, error) {
 	var found struct{ News, Current int64 }
 	err := r.db(ctx).Raw(`SELECT COUNT(*) AS news, COUNT(s.id) AS current FROM containers_new_versions n LEFT JOIN containers_services s
 		ON s.id = n.service_id AND s.candidate_digest = n.candidate_digest AND n.status <> ? WHERE n.message_id = ?`, noticeSuperseded, messageID).Scan(&found).Error

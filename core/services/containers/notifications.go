@@ -39,7 +39,7 @@ func (s *Service) NotificationLocale() string { return s.settings().Locale }
 
 // WriteTest implements channels.Host.
 func (s *Service) WriteTest(ctx context.Context, channel, text string) (*notify.Message, error) {
-	return s.writer(ctx).Test(news.TestEvent{Channel: channel, Message: text})
+	return s.newsWriter(ctx).Test(news.TestEvent{Channel: channel, Message: text})
 }
 
 // Channels returns the settings of channels, which the service shows.
@@ -47,10 +47,10 @@ func (s *Service) Channels() *channels.Manager { return s.cfg.Channels }
 
 // Wanted implements notify.Owner. A message about new versions is wanted as long as one of them is still a candidate.
 func (s *Service) Wanted(ctx context.Context, messageID string) (bool, error) {
-	if err := s.repo.supersede(ctx, s.now()); err != nil {
+	if err := s.repo.dropOutdatedNotices(ctx, s.now()); err != nil {
 		return false, fmt.Errorf("end old notices: %w", err)
 	}
-	wanted, err := s.repo.current(ctx, messageID)
+	wanted, err := s.repo.isCurrent(ctx, messageID)
 	if err != nil {
 		return false, fmt.Errorf("read the notices: %w", err)
 	}

@@ -30,14 +30,14 @@ type observed struct {
 	foreign []engine.Container
 }
 
-// settled tells whether what was observed of a service is more than a moment of a change.
-func (o *observed) settled(svc *serviceRecord) bool {
+// isSettled reports whether the observed state of a service is not that of a change under way.
+func (o *observed) isSettled(svc *serviceRecord) bool {
 	generation, ok := o.before[svc.ID]
 	return ok && generation == svc.Generation
 }
 
-// observe asks the engine once for all containers of compose projects, and once for their images.
-func (s *Service) observe(ctx context.Context, project string) (*observed, []engine.Container, error) {
+// observeEngine asks the engine once for all containers of compose projects, and once for their images.
+func (s *Service) observeEngine(ctx context.Context, project string) (*observed, []engine.Container, error) {
 	label := labelProject
 	if project != "" {
 		label += "=" + project
@@ -81,8 +81,8 @@ func (s *Service) observe(ctx context.Context, project string) (*observed, []eng
 	return o, list, nil
 }
 
-// of is what a service of a project runs.
-func (o *observed) of(project string, svc *serviceRecord) runtimeState {
+// stateOf returns the observed state of a service of a project.
+func (o *observed) stateOf(project string, svc *serviceRecord) runtimeState {
 	list := o.byService[[2]string{project, svc.Name}]
 	out := runtimeState{state: stateOf(list), problem: runtimeNone}
 	if len(list) == 0 {

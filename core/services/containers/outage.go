@@ -23,14 +23,14 @@ func engineGone(err error) bool {
 
 // awaitEngine waits until the engine answers. It goes on when the job is cancelled, and ends when the core does.
 func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
-	wait, cancel := context.WithTimeout(detached(ctx), limit)
+	wait, cancel := context.WithTimeout(withoutEnd(ctx), limit)
 	defer cancel()
 	for {
 		_, err := s.engine().Info(wait, "")
 		if err == nil || goesOn(ctx) {
 			return err
 		}
-		if err := sleep(wait, enginePause); err != nil {
+		if err := sleepContext(wait, enginePause); err != nil {
 			return err
 		}
 	}
@@ -49,29 +49,30 @@ func (s *Service) throughOutage(ctx context.Context, call func() error) error {
 	}
 }
 
-// again repeats a step that is safe to repeat, with growing pauses. A mistake of ours is not repeated.
-func (s *Service) again(ctx context.Context, do func() error) error {
+// retryStep calls do until it succeeds, fails with an error that is not transient, or the retries are used up. The pauses
+// double.
+func (s *Service) retryStep(ctx context.Context, do func() error) error {
 	set := s.settings()
 	pause, longest := time.Duration(set.UpdateBaseMS)*time.Millisecond, time.Duration(max(set.UpdateBaseMS, set.UpdateMaxMS))*time.Millisecond
 	for attempt := int64(1); ; attempt++ {
 		err := do()
-		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !passing(err) {
+		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !isTransient(err) {
 			return err
 		}
 		if engineGone(err) && s.awaitEngine(ctx, outageWait) != nil {
 			return err
 		}
-		if err := sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
+		if err := sleepContext(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
 			return err
 		}
 	}
 }
 
-// passing reports whether an error may be gone at the next try.
-func passing(err error) bool {
+// isTransient reports whether an error may be gone at the next try.
+func isTransient(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.InvalidRequest, fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.Unauthorized, fault.Forbidden:
 		return false
 	}
-	return !denied(err)
+	return !isDenied(err)
 }

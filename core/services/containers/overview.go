@@ -72,10 +72,10 @@ func (s *Service) InferenceOverview(ctx context.Context, q InferenceQuery) (Infe
 	if err != nil {
 		return out, err
 	}
-	s.inference.describe(&out, rows)
+	s.inference.addProgress(&out, rows)
 	var picked []InferenceRow
 	for _, r := range rows {
-		out.Summary.count(r.Status)
+		out.Summary.countStatus(r.Status)
 		if (q.Status == "" || q.Status == r.Status) && strings.Contains(strings.ToLower(r.ImageRepo+r.Digest+r.ResolvedTag), strings.ToLower(q.Query)) {
 			picked = append(picked, *r)
 		}
@@ -87,7 +87,7 @@ func (s *Service) InferenceOverview(ctx context.Context, q InferenceQuery) (Infe
 	return out, nil
 }
 
-func (c *InferenceSummary) count(status string) {
+func (c *InferenceSummary) countStatus(status string) {
 	switch status {
 	case "ready":
 		c.Ready++
@@ -108,11 +108,11 @@ func (c *InferenceSummary) count(status string) {
 
 // inferenceRows are the digests that services run or may get, with their snapshots.
 func (s *Service) inferenceRows(ctx context.Context) (map[string]*InferenceRow, error) {
-	services, err := s.repo.services(ctx)
+	services, err := s.repo.listServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
-	snaps, err := s.repo.snapshots(ctx)
+	snaps, err := s.repo.listSnapshots(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the snapshots: %w", err)
 	}
@@ -140,15 +140,15 @@ func (s *Service) inferenceRows(ctx context.Context) (map[string]*InferenceRow, 
 		r.Status, r.ResolvedTag, r.CheckedAt, r.UpdatedAt = "ready", snaps[i].Version, api.TimeOfMillis(snaps[i].CheckedAt), api.TimeOfMillis(snaps[i].CheckedAt)
 		if snaps[i].Failed {
 			r.Status = "all_failed"
-		} else if !snaps[i].fresh(s.now()) {
+		} else if !snaps[i].isFresh(s.now()) {
 			r.Status = "stale"
 		}
 	}
 	return rows, nil
 }
 
-// describe adds what the worker is doing.
-func (f *inference) describe(out *InferenceOverview, rows map[string]*InferenceRow) {
+// addProgress adds the queued and running tasks to the overview.
+func (f *inference) addProgress(out *InferenceOverview, rows map[string]*InferenceRow) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out.GC = f.gc

@@ -29,13 +29,13 @@ type parsedProject struct {
 // resolution of its time.
 const settleFiles = 2 * time.Second
 
-// parsed reads a project, from the cache if nothing has changed.
-func (s *Service) parsed(ctx context.Context, src compose.Source) (*compose.Project, error) {
+// cachedProject returns the project of src, from the cache if its files have not changed.
+func (s *Service) cachedProject(ctx context.Context, src compose.Source) (*compose.Project, error) {
 	s.parses.mu.Lock()
 	kept, ok := s.parses.kept[src.Project]
 	s.parses.mu.Unlock()
 	if ok {
-		if sig, settled := signature(src, kept.project.Parts); settled && sig == kept.signature {
+		if sig, settled := filesSignature(src, kept.project.Parts); settled && sig == kept.signature {
 			return kept.project, nil
 		}
 	}
@@ -46,7 +46,7 @@ func (s *Service) parsed(ctx context.Context, src compose.Source) (*compose.Proj
 		}
 		return nil, err
 	}
-	sig, settled := signature(src, p.Parts)
+	sig, settled := filesSignature(src, p.Parts)
 	s.parses.mu.Lock()
 	defer s.parses.mu.Unlock()
 	if s.parses.kept == nil {
@@ -59,8 +59,9 @@ func (s *Service) parsed(ctx context.Context, src compose.Source) (*compose.Proj
 	return p, nil
 }
 
-// signature changes with the files of a project. It is not settled while one of them is too young.
-func signature(src compose.Source, parts []string) (sig string, settled bool) {
+// filesSignature returns a value that changes with the files of a project. It is not settled while one of them was changed
+// just now.
+func filesSignature(src compose.Source, parts []string) (sig string, settled bool) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %q %q", src.WorkingDir, src.Files, src.EnvFiles, src.Roots)
 	env := src.EnvFiles

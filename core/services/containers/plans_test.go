@@ -163,7 +163,7 @@ func TestNoQueryScans(t *testing.T) {
 		ctx, r := t.Context(), e.svc.repo
 		old := now - 24*3600*1000*8
 		for name, query := range map[string]func() error{
-			"a service":            func() error { _, err := r.service(ctx, "svc77"); return err },
+			"a service":            func() error { _, err := r.serviceByID(ctx, "svc77"); return err },
 			"services of a stack":  func() error { _, err := r.servicesOf(ctx, "stk7"); return err },
 			"services of a repo":   func() error { _, err := r.servicesOfRepo(ctx, "registry.example/a/r77"); return err },
 			"history":              func() error { _, err := r.changesOf(ctx, "svc77", 50); return err },
@@ -176,7 +176,7 @@ func TestNoQueryScans(t *testing.T) {
 			"short history":        func() error { _, err := e.svc.ResourceHistory(ctx, "svc77", "3m"); return err },
 			"long history":         func() error { _, err := e.svc.ResourceHistory(ctx, "svc77", "24h"); return err },
 			"use of all":           func() error { _, err := e.svc.ResourceOverview(ctx); return err },
-			"snapshot":             func() error { _, err := r.snapshot(ctx, inferKey{"r77", "d77", "linux/amd64"}); return err },
+			"snapshot":             func() error { _, err := r.snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"}); return err },
 			"delivery events":      func() error { _, err := r.deliveryEvents(ctx, 49_990); return err },
 			"last delivery event":  func() error { _, err := r.lastDeliveryEvent(ctx); return err },
 			"old samples":          func() error { _, err := r.deleteSome(ctx, "containers_samples", "at", old); return err },

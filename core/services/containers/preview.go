@@ -57,7 +57,7 @@ func (s *Service) PreviewCard(ctx context.Context, kind string) ([]byte, error) 
 
 // writeSample writes a notification of a kind, with services of this instance where there are any.
 func (s *Service) writeSample(ctx context.Context, kind string) (*notify.Message, error) {
-	w := s.writer(ctx)
+	w := s.newsWriter(ctx)
 	some, err := s.someServices(ctx)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func sampleChange(svc news.Service) news.VersionChange {
 
 // someServices are at most three services, or one that stands for any.
 func (s *Service) someServices(ctx context.Context) (out []news.Service, err error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Service) someServices(ctx context.Context) (out []news.Service, err err
 
 func sortedIDs(inv *inventory) (ids []string) {
 	for id, svc := range inv.services {
-		if !inv.archived(svc) {
+		if !inv.isArchived(svc) {
 			ids = append(ids, id)
 		}
 	}

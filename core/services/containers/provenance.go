@@ -67,13 +67,13 @@ func splitForeign(list []engine.Container, dirs map[string]string) (own, foreign
 	return own, foreign
 }
 
-// source is where a stack's files are, and from where they may be read.
-func (s *Service) source(st *stackRecord) compose.Source {
-	return compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles, Roots: s.roots()}
+// composeSource returns the files of a stack and the folders from which they may be read.
+func (s *Service) composeSource(st *stackRecord) compose.Source {
+	return compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles, Roots: s.readableRoots()}
 }
 
-// roots are the places from which files of every project may be read.
-func (s *Service) roots() []string {
+// readableRoots returns the folders from which the files of every project may be read.
+func (s *Service) readableRoots() []string {
 	roots := slices.Clone(s.settings().StackRoots)
 	if path := s.overridePath(); path != "" {
 		roots = append(roots, path)
@@ -83,7 +83,7 @@ func (s *Service) roots() []string {
 
 // observeProjects groups containers by project.
 func (s *Service) observeProjects(list []engine.Container) []compose.Group {
-	roots := s.roots()
+	roots := s.readableRoots()
 	return compose.Observe(labelsOf(list), compose.Options{
 		ReadFile: s.readFile(), SupervisorOverride: s.overridePath(),
 		Check: func(workingDir, path string) error {
@@ -119,7 +119,7 @@ func (s *Service) noteForeign(known map[string]*knownProject, own, foreign []eng
 
 // checkMove returns an error if the files may not be read.
 func (s *Service) checkMove(m ProjectMove) error {
-	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: s.roots()})
+	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: s.readableRoots()})
 }
 
 // holdMove keeps the stack's files for a project whose containers name new ones outside of its working directory.
@@ -149,12 +149,12 @@ func (s *Service) holdMove(k *knownProject, g *compose.Group) {
 // AcceptMove gives a project's stack the files that its containers come from. They are named as Projects shows them, so
 // that nothing is taken over that nobody has seen. It returns the job of the discovery that reads them.
 func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files []string) (jobID string, err error) {
-	unlock, err := s.applying.lock(ctx, "discovery")
+	unlock, err := s.applying.lockKey(ctx, "discovery")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	p, err := s.repo.project(ctx, name)
+	p, err := s.repo.projectByName(ctx, name)
 	switch {
 	case err != nil:
 		return "", err

@@ -14,9 +14,9 @@ import (
 // canceledText is why something was not done that somebody has canceled.
 const canceledText = "The job was canceled."
 
-// reason words an error for an operator: what a provider said, without internals. Texts of jobs, services and notifications
+// failureReason words an error for an operator: what a provider said, without internals. Texts of jobs, services and notifications
 // about errors come from here.
-func reason(err error) string {
+func failureReason(err error) string {
 	var f *fault.Error
 	e := errs.From(err)
 	switch {

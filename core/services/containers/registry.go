@@ -42,23 +42,23 @@ type registryHost struct {
 
 func newRegistries(s *Service) *registries {
 	r := &registries{s: s}
-	r.reset()
+	r.resetHosts()
 	return r
 }
 
-// reset forgets the choice of instances and the bounds, which settings change; cool-downs stay.
-func (r *registries) reset() {
+// resetHosts forgets the choice of instances and the bounds, which settings change; cool-downs stay.
+func (r *registries) resetHosts() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.hosts
 	r.hosts, r.served = map[string]*registryHost{}, map[string]client.Registry{}
 	for name, h := range old {
-		r.host(name).until = h.until
+		r.hostState(name).until = h.until
 	}
 }
 
-// host needs the mutex.
-func (r *registries) host(name string) *registryHost {
+// hostState returns the state of a host, which it creates if needed. The caller holds the mutex.
+func (r *registries) hostState(name string) *registryHost {
 	h := r.hosts[name]
 	if h == nil {
 		n := int64(5)
@@ -74,8 +74,8 @@ func (r *registries) host(name string) *registryHost {
 // errCooling tells that a host is left alone.
 var errCooling = errors.New("the registry limits requests and is left alone for a while")
 
-// cooling are the hosts that are left alone, and until when.
-func (r *registries) cooling(ctx context.Context) map[string]time.Time {
+// coolingHosts returns the hosts that are not asked for a while, each with the end of that time.
+func (r *registries) coolingHosts(ctx context.Context) map[string]time.Time {
 	r.restoreCooldowns(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,8 +88,8 @@ func (r *registries) cooling(ctx context.Context) map[string]time.Time {
 	return out
 }
 
-// instance finds who serves a host.
-func (r *registries) instance(ctx context.Context, host string) (client.Registry, error) {
+// instanceFor returns the registry instance that serves a host.
+func (r *registries) instanceFor(ctx context.Context, host string) (client.Registry, error) {
 	r.mu.Lock()
 	in := r.served[host]
 	r.mu.Unlock()
@@ -105,11 +105,11 @@ func (r *registries) instance(ctx context.Context, host string) (client.Registry
 		}
 		for _, h := range hosts {
 			if h == host {
-				return r.keep(host, in), nil
+				return r.rememberInstance(host, in), nil
 			}
 		}
 		if len(hosts) == 0 {
-			return r.keep(host, in), nil
+			return r.rememberInstance(host, in), nil
 		}
 	}
 	if failed != nil {
@@ -118,18 +118,18 @@ func (r *registries) instance(ctx context.Context, host string) (client.Registry
 	return nil, fault.New(fault.Unprocessable, "No registry reader serves %s: add the host to one in plugin.hcl.", host)
 }
 
-func (r *registries) keep(host string, in client.Registry) client.Registry {
+func (r *registries) rememberInstance(host string, in client.Registry) client.Registry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.served[host] = in
 	return in
 }
 
-// enter waits for a slot of the host.
-func (r *registries) enter(ctx context.Context, name string) (leave func(), err error) {
+// acquireSlot waits for a slot of the host.
+func (r *registries) acquireSlot(ctx context.Context, name string) (leave func(), err error) {
 	r.restoreCooldowns(ctx)
 	r.mu.Lock()
-	h := r.host(name)
+	h := r.hostState(name)
 	until := h.until
 	r.mu.Unlock()
 	if left := until.Sub(r.s.cfg.Now()); left > 0 {
@@ -148,10 +148,10 @@ func (r *registries) coolDown(ctx context.Context, name string) {
 	pause := time.Duration(r.s.settings().Cooldown) * time.Second
 	until := r.s.cfg.Now().Add(pause)
 	r.mu.Lock()
-	r.host(name).until = until
+	r.hostState(name).until = until
 	r.mu.Unlock()
 	r.s.log.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
-	if err := r.s.repo.keepCooldown(detached(ctx), name, store.Millis(until), r.s.now()); err != nil {
+	if err := r.s.repo.keepCooldown(withoutEnd(ctx), name, store.Millis(until), r.s.now()); err != nil {
 		r.s.log.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
 	}
 }
@@ -164,20 +164,20 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 		return
 	}
 	stored := map[string]int64{}
-	if _, err := r.s.repo.setting(ctx, settingCooldowns, &stored); err != nil {
+	if _, err := r.s.repo.readSetting(ctx, settingCooldowns, &stored); err != nil {
 		r.s.log.Warn("which registries are left alone could not be read", "error", err)
 		return
 	}
 	r.restored = true
 	for name, until := range stored {
-		if h := r.host(name); h.until.IsZero() {
+		if h := r.hostState(name); h.until.IsZero() {
 			h.until = store.FromMillis(until)
 		}
 	}
 }
 
-// limited tells whether an error says that a registry limits requests, and when to come back.
-func limited(err error) (after time.Duration, yes bool) {
+// isRateLimited reports whether err says that a registry limits requests, and returns the pause that it asks for.
+func isRateLimited(err error) (after time.Duration, yes bool) {
 	if err == nil || errors.Is(err, errCooling) {
 		return 0, false
 	}
@@ -189,8 +189,8 @@ func limited(err error) (after time.Duration, yes bool) {
 	return after, e.Code == codes.ResourceExhausted
 }
 
-// ask makes one request to a registry, and again if it is limited.
-func ask[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
+// askRegistry makes one request to a registry, and again if it is limited.
+func askRegistry[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
 	return askWhile(ctx, r, host, func(error) bool { return false }, call)
 }
 
@@ -198,7 +198,7 @@ func ask[T any](ctx context.Context, r *registries, host string, call func(conte
 // registry asks for, or one that doubles, neither longer than the settings allow. The settings bound the attempts, whatever
 // their errors; a host that limits the last one is left alone.
 func askWhile[T any](ctx context.Context, r *registries, host string, retry func(error) bool, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
-	in, err := r.instance(ctx, host)
+	in, err := r.instanceFor(ctx, host)
 	if err != nil {
 		return out, err
 	}
@@ -206,13 +206,13 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 	access := registry.Access{DockerConfig: set.DockerConfig}
 	pause, longest := time.Duration(set.RetryBaseMS)*time.Millisecond, time.Duration(max(set.RetryBaseMS, set.RetryMaxMS))*time.Millisecond
 	for attempt := int64(1); ; attempt++ {
-		leave, err := r.enter(ctx, host)
+		leave, err := r.acquireSlot(ctx, host)
 		if err != nil {
 			return out, err
 		}
 		out, err = call(ctx, in, access)
 		leave()
-		after, busy := limited(err)
+		after, busy := isRateLimited(err)
 		if err == nil || ctx.Err() != nil || !busy && !retry(err) {
 			return out, err
 		}
@@ -227,14 +227,14 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 		if after > 0 {
 			wait = min(after, longest)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return out, err
 		}
 	}
 }
 
-// sleep waits unless ctx ends before.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleepContext waits for d, or returns the error of ctx if it ends before.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -245,11 +245,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// resolve returns what a reference stands for, also where the registry does not answer at first. kept are the digests about
-// which no details are needed, with their platforms where these were seen before: an unchanged tag costs one request.
-func (r *registries) resolve(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
+// resolveRef returns what a reference resolves to, with retries. The details of the kept digests are not asked for, so that an
+// unchanged tag costs one request; their platforms are those that are given.
+func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
-	got, err := askWhile(ctx, r, ref.Host, passing, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+	got, err := askWhile(ctx, r, ref.Host, isTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *Service) scaleOf(ctx context.Context, st *stackRecord, services ...stri
 
 // replicasInFiles is the number of containers that the files give to a service; 0 where they cannot be read.
 func (s *Service) replicasInFiles(ctx context.Context, st *stackRecord, name string) int {
-	p, err := s.load(ctx, st)
+	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		return 0
 	}
@@ -44,12 +44,12 @@ func (s *Service) completeRecord(ctx context.Context, rec *changeRecord) error {
 	if rec.Replicas > 0 {
 		return nil
 	}
-	ctx = detached(ctx)
-	svc, err := s.repo.service(ctx, rec.ServiceID)
+	ctx = withoutEnd(ctx)
+	svc, err := s.repo.serviceByID(ctx, rec.ServiceID)
 	if err != nil {
 		return err
 	}
-	st, err := s.repo.stack(ctx, svc.StackID)
+	st, err := s.repo.stackByID(ctx, svc.StackID)
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,9 @@ type wantedContainers struct {
 // errLeftover tells that interrupted commands have left something: the next compose command puts it in order.
 var errLeftover = errors.New("there are leftovers of an interrupted compose command")
 
-// check makes sure that a service has as many containers as wanted, under their names. missing says what is awaited of
-// their number; it is empty when nothing is.
-func (w wantedContainers) check(list []engine.Container) (missing string, err error) {
+// checkReplicas checks that a service has as many containers as wanted, under their names. It returns what is missing, or
+// "".
+func (w wantedContainers) checkReplicas(list []engine.Container) (missing string, err error) {
 	repairs := engine.Repair(list)
 	switch {
 	case len(repairs.Remove) > 0:
@@ -89,7 +89,7 @@ func (w wantedContainers) check(list []engine.Container) (missing string, err er
 
 // mustHave is check where nothing is awaited.
 func (w wantedContainers) mustHave(service string, list []engine.Container) error {
-	missing, err := w.check(list)
+	missing, err := w.checkReplicas(list)
 	if missing != "" {
 		err = fault.New(fault.Conflict, "%s is not as it was: %s.", service, missing)
 	}
@@ -107,7 +107,7 @@ func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *servic
 	}
 	for _, c := range list {
 		if c.ImageID != want.imageID {
-			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, short(c.ImageID), short(want.imageID))
+			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, shortDigest(c.ImageID), shortDigest(want.imageID))
 		}
 	}
 	return nil

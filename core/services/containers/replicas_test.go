@@ -43,7 +43,7 @@ func (e *env) expectReplicas(n, v int) {
 	for _, c := range list {
 		names = append(names, c.Name)
 		if c.ImageID != imageID(v) || c.State != "running" {
-			e.Errorf("%s runs %s, %s", c.Name, short(c.ImageID), c.State)
+			e.Errorf("%s runs %s, %s", c.Name, shortDigest(c.ImageID), c.State)
 		}
 	}
 	slices.Sort(names)

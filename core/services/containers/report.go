@@ -49,15 +49,15 @@ const (
 	naNone   = "not_applicable"
 )
 
-func pass(summary, evidence string) ReportCheck {
+func passCheck(summary, evidence string) ReportCheck {
 	return ReportCheck{Status: "pass", Required: true, Summary: summary, Evidence: evidence}
 }
 
-func failing(summary, impact, evidence, remedy string) ReportCheck {
+func failCheck(summary, impact, evidence, remedy string) ReportCheck {
 	return ReportCheck{Status: "fail", Required: true, Summary: summary, Impact: impact, Evidence: evidence, Recommendation: remedy}
 }
 
-func na(why, summary string) ReportCheck {
+func skipCheck(why, summary string) ReportCheck {
 	return ReportCheck{Status: "na", NAReason: why, Summary: summary}
 }
 
@@ -67,7 +67,7 @@ const reportAge = 10 * time.Minute
 // DeployReport is the last report; nil while the first is being made.
 func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
 	var rep *Report
-	at, err := s.repo.setting(ctx, settingReport, &rep)
+	at, err := s.repo.readSetting(ctx, settingReport, &rep)
 	if err != nil {
 		return nil, err
 	}
@@ -145,40 +145,40 @@ func (s *Service) makeReport(ctx context.Context) Report {
 func (s *Service) checkAllowlist(context.Context) ReportCheck {
 	a := s.access.Load()
 	if a.AllowedUser != "" || a.AllowedGroup != "" {
-		return pass("A forwarded user or group is allowed.", "user "+orElse(maskName(a.AllowedUser), "none")+", group "+orElse(maskName(a.AllowedGroup), "none"))
+		return passCheck("A forwarded user or group is allowed.", "user "+orElse(maskName(a.AllowedUser), "none")+", group "+orElse(maskName(a.AllowedGroup), "none"))
 	}
 	if a.AnonymousInDev {
-		return failing("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.", "allow_anonymous_in_dev is true, and there is no allowlist",
+		return failCheck("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.", "allow_anonymous_in_dev is true, and there is no allowlist",
 			"Set allowed_user or allowed_group in the core block, or allow_anonymous_in_dev = false.")
 	}
-	return na(naNone, "No proxy signs people in: they use passkeys.")
+	return skipCheck(naNone, "No proxy signs people in: they use passkeys.")
 }
 
 func (s *Service) checkProxies(context.Context) ReportCheck {
 	a := s.access.Load()
 	if a.AllowedUser == "" && a.AllowedGroup == "" {
-		return na(naNone, "No proxy signs people in.")
+		return skipCheck(naNone, "No proxy signs people in.")
 	}
 	if a.OpenLoopback {
-		c := failing("Names are believed from this machine, and the listener is open to others.", "A proxy on this machine that passes on headers of its clients lets them name themselves.",
+		c := failCheck("Names are believed from this machine, and the listener is open to others.", "A proxy on this machine that passes on headers of its clients lets them name themselves.",
 			"trusted_proxies has loopback, http_addr is open, proxy_secret is not set", "Set proxy_secret in the core block and have the proxy send it in X-Patchbay-Proxy-Secret, or have http_addr listen on 127.0.0.1.")
 		c.Required = false
 		return c
 	}
 	if slices.ContainsFunc(a.TrustedProxies, func(p string) bool { return p != "127.0.0.0/8" && p != "::1/128" }) {
-		return pass("The proxies that may name people are declared.", strings.Join(a.TrustedProxies, ", "))
+		return passCheck("The proxies that may name people are declared.", strings.Join(a.TrustedProxies, ", "))
 	}
-	c := na(naPrereq, "Only proxies on this machine may name people.")
+	c := skipCheck(naPrereq, "Only proxies on this machine may name people.")
 	c.Recommendation = "If the proxy runs in a container or on another machine, add its address to trusted_proxies in the core block."
 	return c
 }
 
 // reportAPI declares the endpoints of the deploy check.
 func (s *Service) reportAPI(a *api.API) {
-	last := op("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check")
+	last := newOperation("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check")
 	last.Also = map[int]any{http.StatusOK: Report{}, http.StatusAccepted: PendingReport{}}
 	api.Register(a, last, s.getReport)
-	refresh := op("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
+	refresh := newOperation("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
 	refresh.Status = http.StatusAccepted
 	api.Register(a, refresh, s.postReport)
 }

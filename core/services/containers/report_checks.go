@@ -16,29 +16,29 @@ import (
 func (s *Service) checkEngine(ctx context.Context) ReportCheck {
 	info, err := s.engine().Info(ctx, "")
 	if err != nil {
-		return failing("The container engine does not answer.", "Nothing can be discovered, checked or updated.", reason(err),
+		return failCheck("The container engine does not answer.", "Nothing can be discovered, checked or updated.", failureReason(err),
 			"Mount the engine's socket into this container, or set host in the config of the engine's instance.")
 	}
-	return pass("The container engine answers.", fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
+	return passCheck("The container engine answers.", fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
 }
 
 func (s *Service) checkCompose(ctx context.Context) ReportCheck {
 	bin := s.settings().ComposeBin
 	info, err := s.engine().Info(ctx, bin)
 	if err != nil {
-		return failing("The compose command could not be tried.", "Services cannot be updated, started or stopped.", reason(err), "Make the container engine answer first.")
+		return failCheck("The compose command could not be tried.", "Services cannot be updated, started or stopped.", failureReason(err), "Make the container engine answer first.")
 	}
 	if info.Compose == nil {
-		return failing("The compose command does not run.", "Services cannot be updated, started or stopped.", bin+": "+info.ComposeError,
+		return failCheck("The compose command does not run.", "Services cannot be updated, started or stopped.", bin+": "+info.ComposeError,
 			"Install compose where the engine plugin runs, or set compose_bin (SVC_COMPOSE_BIN).")
 	}
-	return pass("The compose command runs.", bin+" "+info.Compose.Version)
+	return passCheck("The compose command runs.", bin+" "+info.Compose.Version)
 }
 
 func (s *Service) checkFiles(ctx context.Context) ReportCheck {
-	projects, err := s.repo.projects(ctx)
+	projects, err := s.repo.listProjects(ctx)
 	if err != nil {
-		return failing("The projects could not be read.", "", "", "Look at the log of the core.")
+		return failCheck("The projects could not be read.", "", "", "Look at the log of the core.")
 	}
 	var bad []string
 	seen := 0
@@ -48,7 +48,7 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 		}
 		seen++
 		for _, f := range p.Files {
-			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: s.roots()}); err != nil {
+			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: s.readableRoots()}); err != nil {
 				bad = append(bad, f)
 			}
 		}
@@ -58,12 +58,12 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 	}
 	switch {
 	case len(bad) > 0:
-		return failing("Some compose files cannot be read.", "Their projects are shown, and cannot be updated.", texts.JoinSome(bad, 5),
+		return failCheck("Some compose files cannot be read.", "Their projects are shown, and cannot be updated.", texts.JoinSome(bad, 5),
 			"Mount the folders of the projects into this container, read-only, at the same absolute paths as on the host. Name folders besides the working directories in stack_roots.")
 	case seen == 0:
-		return na(naPrereq, "No compose project was found yet.")
+		return skipCheck(naPrereq, "No compose project was found yet.")
 	}
-	return pass("All compose files can be read.", fmt.Sprintf("%d projects", seen))
+	return passCheck("All compose files can be read.", fmt.Sprintf("%d projects", seen))
 }
 
 // checkReadable returns an error unless the one file of src may be read, and can be.
@@ -76,9 +76,9 @@ func checkReadable(src compose.Source) error {
 }
 
 func (s *Service) checkImages(ctx context.Context) ReportCheck {
-	services, err := s.repo.services(ctx)
+	services, err := s.repo.listServices(ctx)
 	if err != nil {
-		return failing("The services could not be read.", "", "", "Look at the log of the core.")
+		return failCheck("The services could not be read.", "", "", "Look at the log of the core.")
 	}
 	var bad []string
 	seen := 0
@@ -93,37 +93,37 @@ func (s *Service) checkImages(ctx context.Context) ReportCheck {
 	}
 	switch {
 	case len(bad) > 0:
-		return failing("Some services name images that cannot be read.", "They cannot be checked.", texts.JoinSome(bad, 5), "Correct the image in the compose file, or set the variable that it uses.")
+		return failCheck("Some services name images that cannot be read.", "They cannot be checked.", texts.JoinSome(bad, 5), "Correct the image in the compose file, or set the variable that it uses.")
 	case seen == 0:
-		return na(naPrereq, "No service was found yet.")
+		return skipCheck(naPrereq, "No service was found yet.")
 	}
-	return pass("All services name an image.", fmt.Sprintf("%d services", seen))
+	return passCheck("All services name an image.", fmt.Sprintf("%d services", seen))
 }
 
 func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
 	set, err := s.systemSettings(ctx)
 	if err != nil || !set.Backup.Enabled {
-		return na(naSwitch, "Backups are switched off.")
+		return skipCheck(naSwitch, "Backups are switched off.")
 	}
 	if err := probeDir(set.Backup.BaseDir); err != nil {
-		return failing("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backupReason(err), "Choose another directory in the settings, or make it writable.")
+		return failCheck("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backupReason(err), "Choose another directory in the settings, or make it writable.")
 	}
-	return pass("The directory of backups can be written.", set.Backup.BaseDir)
+	return passCheck("The directory of backups can be written.", set.Backup.BaseDir)
 }
 
 // checkRegistries tells which registries are likely to want credentials that are not there: those whose services could not
 // be checked.
 func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
-	services, err := s.repo.services(ctx)
+	services, err := s.repo.listServices(ctx)
 	if err != nil {
-		return failing("The services could not be read.", "", "", "Look at the log of the core.")
+		return failCheck("The services could not be read.", "", "", "Look at the log of the core.")
 	}
 	var hosts, refused []string
 	for _, svc := range services {
 		if svc.ArchivedAt != 0 || svc.Repo == "" {
 			continue
 		}
-		host := svc.ref().Host
+		host := svc.imageRef().Host
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
@@ -132,41 +132,41 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 		}
 	}
 	if len(hosts) == 0 {
-		return na(naPrereq, "No service was found yet.")
+		return skipCheck(naPrereq, "No service was found yet.")
 	}
-	known, err := ask(ctx, s.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
+	known, err := askRegistry(ctx, s.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
 		return in.Credentials(ctx, a, hosts)
 	})
 	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), orElse(texts.JoinSome(known, 5), "none"))
 	if err != nil {
-		return failing("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", reason(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
+		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failureReason(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
 	}
 	if len(refused) > 0 {
-		return failing("Some registries refuse to answer without other credentials.", "Their images are not checked.", texts.JoinSome(refused, 5)+"; "+evidence,
+		return failCheck("Some registries refuse to answer without other credentials.", "Their images are not checked.", texts.JoinSome(refused, 5)+"; "+evidence,
 			"Sign in to them, and name the client configuration in docker_config (SVC_DOCKER_CONFIG).")
 	}
-	return pass("No registry refused to answer.", evidence)
+	return passCheck("No registry refused to answer.", evidence)
 }
 
 // checkCooling tells which registries are left alone because they limit requests.
 func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 	var resting []string
-	for host, until := range s.registry.cooling(ctx) {
+	for host, until := range s.registry.coolingHosts(ctx) {
 		resting = append(resting, host+" until "+store.FormatTime(until))
 	}
 	if len(resting) == 0 {
-		return na(naNone, "No registry limits requests.")
+		return skipCheck(naNone, "No registry limits requests.")
 	}
 	slices.Sort(resting)
-	return failing("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", texts.JoinSome(resting, 5),
+	return failCheck("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", texts.JoinSome(resting, 5),
 		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
 }
 
 func (s *Service) checkBaseURL(ctx context.Context) ReportCheck {
 	if url := s.PublicBaseURL(ctx); url != "" {
-		return pass("Links in notifications can be clicked.", url)
+		return passCheck("Links in notifications can be clicked.", url)
 	}
-	c := na(naPrereq, "Links in notifications are paths.")
+	c := skipCheck(naPrereq, "Links in notifications are paths.")
 	c.Recommendation = "Set the public base URL in the settings."
 	return c
 }

@@ -23,26 +23,26 @@ func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
 	enabled, err := s.cfg.Channels.CheckRole(ctx, role)
 	switch {
 	case !enabled && err != nil:
-		return failing("The settings of notifications cannot be read.", impact, "", "Look at the log of the core.")
+		return failCheck("The settings of notifications cannot be read.", impact, "", "Look at the log of the core.")
 	case !enabled:
-		return na(naSwitch, "The channel is switched off.")
+		return skipCheck(naSwitch, "The channel is switched off.")
 	case err != nil:
 		why := "The channel cannot be asked."
 		if f := (*fault.Error)(nil); errors.As(err, &f) {
 			why = f.Message
 		}
-		return failing("The channel is switched on and cannot send.", impact, why, "Complete its settings on the page of notifications, or switch it off.")
+		return failCheck("The channel is switched on and cannot send.", impact, why, "Complete its settings on the page of notifications, or switch it off.")
 	}
 	last, err := s.cfg.Channels.LastDeliveries(ctx)
 	if err != nil {
-		return failing("The last deliveries cannot be read.", impact, "", "Look at the log of the core.")
+		return failCheck("The last deliveries cannot be read.", impact, "", "Look at the log of the core.")
 	}
 	d, sent := last[role]
 	switch {
 	case sent && d.State == string(notify.Failed):
-		return failing("The last notification was not delivered.", impact, d.Error, "Send a test on the page of notifications.")
+		return failCheck("The last notification was not delivered.", impact, d.Error, "Send a test on the page of notifications.")
 	case sent:
-		return pass("The channel is complete.", "last delivery: "+d.State)
+		return passCheck("The channel is complete.", "last delivery: "+d.State)
 	}
-	return pass("The channel is complete.", "nothing was sent yet")
+	return passCheck("The channel is complete.", "nothing was sent yet")
 }

@@ -51,14 +51,14 @@ func (s *Service) ResourceOverview(ctx context.Context) (ResourceOverview, error
 		for to < len(rows) && rows[to].ServiceID == rows[from].ServiceID {
 			to++
 		}
-		out.Services = append(out.Services, usage(rows[from:to], s.now(), out.StaleAfterSeconds))
+		out.Services = append(out.Services, sumUsage(rows[from:to], s.now(), out.StaleAfterSeconds))
 		from = to
 	}
 	return out, nil
 }
 
-// usage sums the samples of one service up.
-func usage(rows []sampleRecord, now int64, stale int) ResourceUsage {
+// sumUsage returns the usage of one service, from its samples.
+func sumUsage(rows []sampleRecord, now int64, stale int) ResourceUsage {
 	first, last := rows[0], rows[len(rows)-1]
 	out := ResourceUsage{
 		ServiceID: last.ServiceID, SampledAt: api.TimeOfMillis(last.At), CPUPercent: last.CPU, MemUsedBytes: last.MemUsed, MemLimitBytes: last.MemLimit,
@@ -77,7 +77,7 @@ func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 	out := SystemSettings{Backup: set.Backup, Monitor: set.Monitor, Schedules: set.Schedules, Instance: set.Instance}
 	a := s.access.Load()
 	out.Auth = AuthSettings{
-		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: a.AnonymousInDev, AuthorizationMode: a.mode(),
+		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: a.AnonymousInDev, AuthorizationMode: a.describeMode(),
 		AllowedUserMasked: maskName(a.AllowedUser), AllowedGroupMasked: maskName(a.AllowedGroup), CurrentGroups: []string{},
 	}
 	if p := auth.From(ctx); p != nil {
@@ -87,8 +87,8 @@ func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 	return out, err
 }
 
-// mode words how people are let in.
-func (a AccessInfo) mode() string {
+// describeMode returns how people sign in, in words.
+func (a AccessInfo) describeMode() string {
 	switch {
 	case a.AllowedUser != "" && a.AllowedGroup != "":
 		return "user_or_group"

@@ -40,16 +40,16 @@ type Backup struct {
 	Restorable  bool     `json:"restorable"`
 }
 
-func (b *backupRecord) view() Backup {
+func (b *backupRecord) toBackup() Backup {
 	return Backup{
-		BackupResult: b.result(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: api.TimeOfMillis(b.CreatedAt), FinishedAt: api.TimeOfMillis(b.FinishedAt),
+		BackupResult: b.toResult(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: api.TimeOfMillis(b.CreatedAt), FinishedAt: api.TimeOfMillis(b.FinishedAt),
 		Path: b.Path, DeletedAt: api.TimeOfMillis(b.DeletedAt), Restorable: b.Status == backupSuccess && b.DeletedAt == 0,
 	}
 }
 
 // Backups are the newest copies of a service's mounts.
 func (s *Service) Backups(ctx context.Context, serviceID string) ([]Backup, error) {
-	if _, err := s.repo.service(ctx, serviceID); err != nil {
+	if _, err := s.repo.serviceByID(ctx, serviceID); err != nil {
 		return nil, err
 	}
 	rows, err := s.repo.backupsOf(ctx, serviceID, 100)
@@ -58,21 +58,21 @@ func (s *Service) Backups(ctx context.Context, serviceID string) ([]Backup, erro
 	}
 	out := make([]Backup, len(rows))
 	for i := range rows {
-		out[i] = rows[i].view()
+		out[i] = rows[i].toBackup()
 	}
 	return out, nil
 }
 
 // Restore queues the restore of a backup: what uses the mount is stopped, the contents are replaced, and it is started again.
 func (s *Service) Restore(ctx context.Context, backupID string) (string, error) {
-	b, err := s.repo.backup(ctx, backupID)
+	b, err := s.repo.backupByID(ctx, backupID)
 	if err != nil {
 		return "", err
 	}
 	if b.Status != backupSuccess || b.DeletedAt != 0 {
 		return "", fault.New(fault.Conflict, "The backup holds nothing to restore.").With("reason", "not_restorable")
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -80,15 +80,15 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	switch {
 	case svc == nil:
 		return "", fault.New(fault.NotFound, noService)
-	case inv.archived(svc):
+	case inv.isArchived(svc):
 		return "", errArchived(svc.Name)
 	case inv.holdsSelf(b.StackID):
-		return "", protected(svc.Name)
+		return "", protectedError(svc.Name)
 	}
 	sub := submission{kind: JobRestore, stacks: []string{b.StackID}, spec: jobSpec{
 		Scope: ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: ReasonUI, BackupIDs: []string{b.ID},
 	}}
-	for _, m := range inv.members(b.StackID) {
+	for _, m := range inv.membersOf(b.StackID) {
 		sub.locks, sub.services = append(sub.locks, serviceLock(m.ID)), append(sub.services, m.ID)
 	}
 	return s.submitNew(ctx, sub)
@@ -105,33 +105,33 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	if len(spec.BackupIDs) != 1 {
 		return nil, errors.New("a restore has one backup")
 	}
-	b, err := s.repo.backup(ctx, spec.BackupIDs[0])
+	b, err := s.repo.backupByID(ctx, spec.BackupIDs[0])
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.stack(ctx, spec.StackID)
+	st, err := s.repo.stackByID(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.lock(ctx, st.ID)
+	unlock, err := s.applying.lockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
+	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
 	file, err := openArchive(&b)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	if err := s.elsewhere(ctx, &st, &b); err != nil {
+	if err := s.refuseSharedMount(ctx, &st, &b); err != nil {
 		return nil, err
 	}
 	users, err := s.usersOf(ctx, job, r, &st, &b)
 	if err != nil {
 		return nil, err
 	}
-	out := RestoreSummary{Backup: b.result(), Services: users}
+	out := RestoreSummary{Backup: b.toResult(), Services: users}
 	list, err := s.containersOf(ctx, st.Project, s.serviceName(ctx, b.ServiceID))
 	if err != nil {
 		return out, err
@@ -148,29 +148,29 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	}
 	start := composeCall{action: engine.ActionStart, services: users, scale: scale}
 	if len(users) > 0 {
-		if _, err := s.compose(ctx, r, &st, composeCall{action: engine.ActionStop, services: users}); err != nil {
-			return out, s.untouched(ctx, r, &st, start, err)
+		if _, err := s.runCompose(ctx, r, &st, composeCall{action: engine.ActionStop, services: users}); err != nil {
+			return out, s.restartUntouched(ctx, r, &st, start, err)
 		}
 	}
-	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
+	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
 	if err := s.readArchive(ctx, list[0].ID, &b, file); err != nil {
-		if ctx.Err() == nil && denied(err) {
-			return out, s.untouched(ctx, r, &st, start, err)
+		if ctx.Err() == nil && isDenied(err) {
+			return out, s.restartUntouched(ctx, r, &st, start, err)
 		}
-		return out, fault.Wrap(err, fault.Conflict, "The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", b.Target, reason(err))
+		return out, fault.Wrap(err, fault.Conflict, "The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", b.Target, failureReason(err))
 	}
 	r.info(ctx, "restored %s from %s", b.Target, b.ID)
 	if len(users) > 0 {
-		if _, err := s.compose(ctx, r, &st, start); err != nil {
+		if _, err := s.runCompose(ctx, r, &st, start); err != nil {
 			return out, err
 		}
 	}
-	s.refreshServices(detached(ctx), []string{b.ServiceID})
+	s.refreshServices(withoutEnd(ctx), []string{b.ServiceID})
 	return out, nil
 }
 
 func (s *Service) serviceName(ctx context.Context, id string) string {
-	svc, err := s.repo.service(ctx, id)
+	svc, err := s.repo.serviceByID(ctx, id)
 	if err != nil {
 		return ""
 	}
@@ -232,23 +232,23 @@ func (s *Service) readArchive(ctx context.Context, container string, b *backupRe
 	return s.engine().Restore(ctx, container, b.Destination, plain)
 }
 
-// untouched starts what was stopped for a restore that has changed nothing. If the core ends the job goes on later, and
-// nothing is started now.
-func (s *Service) untouched(ctx context.Context, r *report, st *stackRecord, start composeCall, err error) error {
+// restartUntouched starts what was stopped for a restore that failed before it changed anything, and returns err. If the core
+// is ending nothing is started, since the job goes on later.
+func (s *Service) restartUntouched(ctx context.Context, r *report, st *stackRecord, start composeCall, err error) error {
 	if goesOn(ctx) || len(start.services) == 0 {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
 	defer cancel()
-	if _, failed := s.compose(ctx, r, st, start); failed != nil {
-		r.fail(ctx, "%s could not be started again: %s", strings.Join(start.services, ", "), reason(failed))
+	if _, failed := s.runCompose(ctx, r, st, start); failed != nil {
+		r.fail(ctx, "%s could not be started again: %s", strings.Join(start.services, ", "), failureReason(failed))
 	}
 	return err
 }
 
-// elsewhere refuses a restore of a mount that a running service of another stack uses: it would not be stopped.
-func (s *Service) elsewhere(ctx context.Context, st *stackRecord, b *backupRecord) error {
-	inv, err := s.inventory(ctx)
+// refuseSharedMount returns an error if a running service of another stack uses the mount. It would not be stopped.
+func (s *Service) refuseSharedMount(ctx context.Context, st *stackRecord, b *backupRecord) error {
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return err
 	}
@@ -288,8 +288,8 @@ func (r *repository) saveBackup(ctx context.Context, rec *backupRecord) error {
 	return r.tx(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
 }
 
-func (r *repository) backup(ctx context.Context, id string) (backupRecord, error) {
-	return take[backupRecord](r.db(ctx).Where("id = ?", id), "There is no such backup.")
+func (r *repository) backupByID(ctx context.Context, id string) (backupRecord, error) {
+	return takeOne[backupRecord](r.db(ctx).Where("id = ?", id), "There is no such backup.")
 }
 
 func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int) (out []backupRecord, err error) {

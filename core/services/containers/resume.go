@@ -13,10 +13,10 @@ import (
 // engineWait is for how long a job that goes on waits for the engine.
 const engineWait = 5 * time.Minute
 
-// begun are the changes of a job that an attempt before this one has begun and not ended. If there are any the engine is
-// waited for: after a boot it may come up later than the core.
-func (s *Service) begun(ctx context.Context, job *queue.Job, r *report) ([]changeRecord, error) {
-	open, err := s.repo.openChanges(detached(ctx), job.ID)
+// begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
+// the engine, which may start later than the core.
+func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) ([]changeRecord, error) {
+	open, err := s.repo.openChanges(withoutEnd(ctx), job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
@@ -34,17 +34,17 @@ func (s *Service) begun(ctx context.Context, job *queue.Job, r *report) ([]chang
 	return open, nil
 }
 
-// settle ends what an attempt before has left in the middle, for a job that is cancelled and must not begin anything new.
-func (s *Service) settle(ctx context.Context, spec jobSpec, r *report, open []changeRecord) (any, error) {
+// settleChanges ends the changes that an earlier attempt has left open, for a canceled job, which begins nothing new.
+func (s *Service) settleChanges(ctx context.Context, spec jobSpec, r *report, open []changeRecord) (any, error) {
 	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
 	for i := range open {
-		c, err := s.settled(ctx, spec, r, &open[i])
+		c, err := s.settleChange(ctx, spec, r, &open[i])
 		if err != nil {
 			return out, err
 		}
 		sum := newStackSummary(&c.stack)
-		sum.add(ctx, c)
+		sum.addChange(ctx, c)
 		out.Stacks, done = append(out.Stacks, *sum), append(done, c)
 	}
 	if err := jobEnd(ctx, done); err != nil {
@@ -53,18 +53,18 @@ func (s *Service) settle(ctx context.Context, spec jobSpec, r *report, open []ch
 	return out, context.Cause(ctx)
 }
 
-func (s *Service) settled(ctx context.Context, spec jobSpec, r *report, rec *changeRecord) (*change, error) {
-	wait, cancel := context.WithTimeout(detached(ctx), rollbackTime)
+func (s *Service) settleChange(ctx context.Context, spec jobSpec, r *report, rec *changeRecord) (*change, error) {
+	wait, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
 	defer cancel()
-	svc, err := s.repo.service(wait, rec.ServiceID)
+	svc, err := s.repo.serviceByID(wait, rec.ServiceID)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.stack(wait, svc.StackID)
+	st, err := s.repo.stackByID(wait, svc.StackID)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.lock(wait, st.ID)
+	unlock, err := s.applying.lockKey(wait, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) settled(ctx context.Context, spec jobSpec, r *report, rec *cha
 	if rec.Kind == changeRollback {
 		return c, s.backTo(ctx, c)
 	}
-	return c, c.run(ctx)
+	return c, c.runSteps(ctx)
 }
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
@@ -86,21 +86,21 @@ func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st 
 	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now()}
 }
 
-// allowed returns a precheckError unless the change may still begin: a service may have been archived, or have got another
-// image in the project's files, since the change was asked for.
-func (c *change) allowed(ctx context.Context) error {
-	if err := c.precheck(ctx); err != nil {
+// checkAllowed returns a precheckError if the change may no longer begin, because the service was archived or the project's
+// files name another image since the change was requested.
+func (c *change) checkAllowed(ctx context.Context) error {
+	if err := c.runPrecheck(ctx); err != nil {
 		return precheckError{err}
 	}
 	return nil
 }
 
-func (c *change) precheck(ctx context.Context) error {
-	svc, err := c.s.repo.service(ctx, c.svc.ID)
+func (c *change) runPrecheck(ctx context.Context) error {
+	svc, err := c.s.repo.serviceByID(ctx, c.svc.ID)
 	if err != nil {
 		return err
 	}
-	st, err := c.s.repo.stack(ctx, svc.StackID)
+	st, err := c.s.repo.stackByID(ctx, svc.StackID)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func (c *change) precheck(ctx context.Context) error {
 // imageLock is held while a change moves the name of an image. Services of several stacks may share the name: without the
 // lock one change would recreate its service from what the other has just named.
 func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
-	key := "image/" + c.svc.ref().String()
+	key := "image/" + c.svc.imageRef().String()
 	if ctx.Err() == nil {
-		return c.s.applying.lock(ctx, key)
+		return c.s.applying.lockKey(ctx, key)
 	}
-	wait, cancel := context.WithTimeout(detached(ctx), rollbackTime)
+	wait, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
 	defer cancel()
-	return c.s.applying.lock(wait, key)
+	return c.s.applying.lockKey(wait, key)
 }
 
 // openChanges are the changes of a job that have not ended.

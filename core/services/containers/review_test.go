@@ -18,7 +18,7 @@ import (
 // heldBack begins an update of blog / web, and keeps it from changing anything until release is called.
 func (e *env) heldBack() (id string, release func()) {
 	e.Helper()
-	release, err := e.svc.applying.lock(context.Background(), e.stackOf("blog").ID)
+	release, err := e.svc.applying.lockKey(context.Background(), e.stackOf("blog").ID)
 	e.must(err)
 	id, err = e.svc.Update(context.Background(), requestOf(e.serviceOf("blog", "web")))
 	e.must(err)
@@ -201,7 +201,7 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		ctx := context.Background()
 		e.blog()
 		st, svc := e.stackOf("blog"), e.serviceOf("blog", "web")
-		known, err := e.svc.known(ctx)
+		known, err := e.svc.knownProjects(ctx)
 		e.must(err)
 		e.must(e.svc.ArchiveProject(ctx, "blog", true))
 		e.must(e.svc.ArchiveService(ctx, svc.ID))
@@ -216,9 +216,9 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		e.setService("blog", "web", map[string]any{"auto_rollback": false, "generation": svc.Generation + 1})
 		e.must(e.store.Tx(ctx, "sync", func(ctx context.Context) error {
 			w := e.store.Writer(ctx)
-			return errors.Join(writeStack(w, st, &next), change.write(w))
+			return errors.Join(writeStack(w, st, &next), change.writeChange(w))
 		}))
-		project, err := e.svc.repo.project(ctx, "blog")
+		project, err := e.svc.repo.projectByName(ctx, "blog")
 		e.must(err)
 		gotStack, got := e.stackOf("blog"), e.serviceOf("blog", "web")
 		if project.ArchivedReason != archivedByUser || project.Status != ProjectStopped || gotStack.ArchivedReason != archivedByUser || len(gotStack.Files) != 2 {
@@ -295,7 +295,7 @@ func TestFailedSearchIsRemembered(t *testing.T) {
 		e.Helper()
 		_, _, err := e.svc.DigestTags(context.Background(), svc.ID, "")
 		e.must(err)
-		e.svc.inference.wait(context.Background(), []string{svc.RuntimeDigest}, patience)
+		e.svc.inference.awaitDigests(context.Background(), []string{svc.RuntimeDigest}, patience)
 		return len(e.registry.Calls())
 	}
 	e.registry.Fail(host, errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "denied"))

@@ -19,71 +19,71 @@ const rollbackTime = 15 * time.Minute
 func (c *change) rollBack(ctx context.Context, trigger string) error {
 	c.outcome.Trigger, c.rec.Error = trigger, trigger
 	outer := ctx
-	ctx, cancel := context.WithTimeout(detached(ctx), rollbackTime)
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
 	defer cancel()
 	if c.rec.FromImage == "" {
-		return c.finish(ctx, changeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
+		return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
 	}
-	c.r.warn(ctx, "%s: rolling back to %s", c.name(), short(c.rec.FromImage))
+	c.r.warn(ctx, "%s: rolling back to %s", c.displayName(), shortDigest(c.rec.FromImage))
 	steps := []struct {
 		name string
 		do   func(context.Context) error
 	}{
 		{stepRollbackTag, func(ctx context.Context) error {
-			c.at(ctx, 0.85, "rolling back", nil)
-			return c.s.again(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ref().String()) })
+			c.reportProgress(ctx, 0.85, "rolling back", nil)
+			return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()) })
 		}},
 		{stepRollbackUp, c.recreateFormer},
 		{stepRollbackWait, c.awaitFormer},
 	}
 	for _, step := range steps {
-		if err := c.enter(ctx, step.name); err != nil {
+		if err := c.journalStep(ctx, step.name); err != nil {
 			return err
 		}
 		if err := step.do(ctx); err != nil {
 			if goesOn(outer) {
 				return context.Cause(outer)
 			}
-			c.r.fail(ctx, "%s: the rollback failed: %s", c.name(), reason(err))
-			return c.finish(ctx, changeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, reason(err)).With("reason", "rollback_failed"))
+			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failureReason(err))
+			return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failureReason(err)).With("reason", "rollback_failed"))
 		}
 	}
-	c.r.warn(ctx, "%s: rolled back, it runs the former image", c.name())
-	return c.finish(ctx, changeRolledBack, nil)
+	c.r.warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
+	return c.finishChange(ctx, changeRolledBack, nil)
 }
 
 // recreateFormer stops the service before it is recreated. The engine goes on stopping a container after the compose
 // command was interrupted that asked for it: one that still runs could end once it was found healthy.
 func (c *change) recreateFormer(ctx context.Context) error {
-	c.at(ctx, 0.9, "recreating "+c.svc.Name+" as it was", nil)
-	if err := c.stop(ctx); err != nil {
+	c.reportProgress(ctx, 0.9, "recreating "+c.svc.Name+" as it was", nil)
+	if err := c.stopService(ctx); err != nil {
 		return err
 	}
-	return c.recreate(ctx)
+	return c.recreateWithDependents(ctx)
 }
 
 // stopDetached is stop for a job that may have been cancelled.
 func (c *change) stopDetached(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(detached(ctx), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
 	defer cancel()
-	return c.stop(ctx)
+	return c.stopService(ctx)
 }
 
-func (c *change) stop(ctx context.Context) error {
-	_, err := c.s.compose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}})
+func (c *change) stopService(ctx context.Context) error {
+	_, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}})
 	return err
 }
 
 // awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
 func (c *change) awaitFormer(ctx context.Context) error {
 	if c.rec.FromState == StateStopped {
-		if err := c.stop(ctx); err != nil {
+		if err := c.stopService(ctx); err != nil {
 			return err
 		}
-		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wanted(c.rec.FromImage, ""))
+		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
 	}
-	c.at(ctx, 0.95, "waiting until the former version is healthy", nil)
-	return c.awaitHealthy(ctx, c.wanted(c.rec.FromImage, ""), c.recreateFormer)
+	c.reportProgress(ctx, 0.95, "waiting until the former version is healthy", nil)
+	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.FromImage, ""), c.recreateFormer)
 }
 
 // RollbackTarget is what a rollback of a service would bring back.
@@ -105,7 +105,7 @@ type RollbackTarget struct {
 // RollbackTarget tells what a rollback of a service would bring back: the image from before its last change that is
 // in force.
 func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return RollbackTarget{}, err
 	}
@@ -128,7 +128,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	switch {
 	case inv.isSelf(svc):
 		out.UnavailableReason = "managed_via_supervisor"
-	case inv.archived(svc):
+	case inv.isArchived(svc):
 		out.UnavailableReason = "archived"
 	case last == nil || last.FromImage == "":
 		out.UnavailableReason = "no_update"
@@ -171,11 +171,11 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 		}
 		return "", f
 	}
-	svc, err := s.repo.service(ctx, id)
+	svc, err := s.repo.serviceByID(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -194,26 +194,26 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 
 // runRollback brings the image from before a change back.
 func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
-	open, err := s.begun(ctx, job, r)
+	open, err := s.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
 	}
 	if len(open) > 0 && ctx.Err() != nil && !goesOn(ctx) {
-		return s.settle(ctx, spec, r, open)
+		return s.settleChanges(ctx, spec, r, open)
 	}
-	source, err := s.repo.change(ctx, spec.ChangeID)
+	source, err := s.repo.changeByID(ctx, spec.ChangeID)
 	if err != nil {
 		return nil, err
 	}
-	svc, err := s.repo.service(ctx, spec.ServiceID)
+	svc, err := s.repo.serviceByID(ctx, spec.ServiceID)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.stack(ctx, svc.StackID)
+	st, err := s.repo.stackByID(ctx, svc.StackID)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.lock(ctx, st.ID)
+	unlock, err := s.applying.lockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 			return nil, err
 		}
 	}
-	return c.summary(ctx), c.jobError(ctx)
+	return c.summarizeChange(ctx), c.jobError(ctx)
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
@@ -273,23 +273,23 @@ func (s *Service) backTo(ctx context.Context, c *change) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{stepPull, c.ensureFormer}, {stepTag, c.tag}, {stepUp, c.up}, {stepHealth, c.health}, {stepSync, c.sync}} {
+	}{{stepPull, c.ensureFormer}, {stepTag, c.tagTarget}, {stepUp, c.composeUp}, {stepHealth, c.awaitHealth}, {stepSync, c.syncTag}} {
 		if stepOrder(step.name) < stepOrder(c.rec.Step) {
 			continue
 		}
-		if err := c.enter(ctx, step.name); err != nil {
+		if err := c.journalStep(ctx, step.name); err != nil {
 			return err
 		}
 		if err := step.do(ctx); err != nil {
-			return c.failed(ctx, step.name, err)
+			return c.handleFailure(ctx, step.name, err)
 		}
 	}
-	return c.finish(ctx, changeSuccess, nil)
+	return c.finishChange(ctx, changeSuccess, nil)
 }
 
 // ensureFormer makes sure that the engine has the image to go back to.
 func (c *change) ensureFormer(ctx context.Context) error {
-	if err := c.allowed(ctx); err != nil {
+	if err := c.checkAllowed(ctx); err != nil {
 		return err
 	}
 	found, err := c.s.engine().Images(ctx, []string{c.rec.ToImage})
@@ -300,15 +300,15 @@ func (c *change) ensureFormer(ctx context.Context) error {
 		return nil
 	}
 	if c.rec.ToDigest == "" {
-		return fault.New(fault.Conflict, "The former image %s is no longer there.", short(c.rec.ToImage))
+		return fault.New(fault.Conflict, "The former image %s is no longer there.", shortDigest(c.rec.ToImage))
 	}
 	c.target.TargetDigest = c.rec.ToDigest
 	want := c.rec.ToImage
-	if err := c.pull(ctx); err != nil {
+	if err := c.pullTarget(ctx); err != nil {
 		return err
 	}
 	if c.rec.ToImage != want {
-		return fmt.Errorf("the registry gave image %s instead of %s", short(c.rec.ToImage), short(want))
+		return fmt.Errorf("the registry gave image %s instead of %s", shortDigest(c.rec.ToImage), shortDigest(want))
 	}
 	return nil
 }

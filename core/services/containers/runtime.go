@@ -38,7 +38,7 @@ func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*servi
 // takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
 func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serviceRecord, only func(*serviceRecord) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary
-	stacks, err := s.repo.stacks(ctx)
+	stacks, err := s.repo.listStacks(ctx)
 	if err != nil {
 		return sum, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -48,7 +48,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 	}
 	earlier := services != nil
 	if !earlier {
-		if services, err = s.repo.services(ctx); err != nil {
+		if services, err = s.repo.listServices(ctx); err != nil {
 			return sum, fmt.Errorf("read the services: %w", err)
 		}
 	}
@@ -58,16 +58,16 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 			continue
 		}
 		sum.ServicesScanned++
-		now := o.of(projects[svc.StackID], svc)
+		now := o.stateOf(projects[svc.StackID], svc)
 		if earlier {
-			if !svc.differs(now) {
+			if !svc.differsFrom(now) {
 				continue
 			}
-			fresh, err := s.repo.service(ctx, svc.ID)
+			fresh, err := s.repo.serviceByID(ctx, svc.ID)
 			if err != nil {
 				return sum, fmt.Errorf("read a service: %w", err)
 			}
-			svc, now = &fresh, o.of(projects[fresh.StackID], &fresh)
+			svc, now = &fresh, o.stateOf(projects[fresh.StackID], &fresh)
 		}
 		changed, cleared, err := s.takeRuntime(ctx, svc, o, now)
 		if err != nil {
@@ -79,8 +79,8 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 	return sum, nil
 }
 
-// differs tells whether what runs may be news.
-func (svc *serviceRecord) differs(now runtimeState) bool {
+// differsFrom reports whether the runtime state differs from the stored one.
+func (svc *serviceRecord) differsFrom(now runtimeState) bool {
 	return svc.CandidateDigest != "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
 		svc.RuntimeVersion != orElse(keptVersion(svc, now), now.version)
 }
@@ -89,7 +89,7 @@ func (svc *serviceRecord) differs(now runtimeState) bool {
 func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observed, now runtimeState) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
-	if cleared = o.settled(svc) && svc.CandidateDigest != "" && s.runs(ctx, now.digests, svc.CandidateDigest); cleared {
+	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && s.runsDigest(ctx, now.digests, svc.CandidateDigest); cleared {
 		if err := s.repo.dropCandidate(ctx, svc); err != nil {
 			return false, false, fmt.Errorf("drop the candidate of %s: %w", svc.Name, err)
 		}
@@ -122,12 +122,12 @@ func keptVersion(svc *serviceRecord, now runtimeState) string {
 	return ""
 }
 
-// runs tells whether one of the digests is the wanted one, or that of the host's platform within it.
-func (s *Service) runs(ctx context.Context, have []string, want string) bool {
+// runsDigest reports whether one of the digests is the wanted one, or that of its manifest for the host's platform.
+func (s *Service) runsDigest(ctx context.Context, have []string, want string) bool {
 	if slices.Contains(have, want) {
 		return true
 	}
-	known, err := s.repo.manifests(ctx, []string{want})
+	known, err := s.repo.manifestsOf(ctx, []string{want})
 	if err != nil {
 		return false
 	}
@@ -137,7 +137,7 @@ func (s *Service) runs(ctx context.Context, have []string, want string) bool {
 // refreshServices reads anew what some services run. It is for the end of jobs: what goes wrong is logged, the next scan
 // makes it good.
 func (s *Service) refreshServices(ctx context.Context, ids []string) {
-	o, _, err := s.observe(ctx, "")
+	o, _, err := s.observeEngine(ctx, "")
 	if err == nil {
 		_, err = s.scanRuntime(ctx, o, func(svc *serviceRecord) bool { return slices.Contains(ids, svc.ID) })
 	}
@@ -155,11 +155,11 @@ type runningImage struct {
 }
 
 func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *serviceRecord) (runningImage, error) {
-	o, _, err := s.observe(ctx, st.Project)
+	o, _, err := s.observeEngine(ctx, st.Project)
 	if err != nil {
 		return runningImage{}, err
 	}
-	now := o.of(st.Project, svc)
+	now := o.stateOf(st.Project, svc)
 	out := runningImage{id: now.id, digest: now.digest, state: now.state, replicas: len(o.byService[[2]string{st.Project, svc.Name}])}
 	if out.replicas == 0 {
 		out.replicas = s.replicasInFiles(ctx, st, svc.Name)
@@ -175,8 +175,8 @@ type ScanRequest struct {
 	Reason    string
 }
 
-// check makes sure that what the scope names exists.
-func (r *ScanRequest) check(inv *inventory) error {
+// checkScope returns an error if the stack or service that the scope names does not exist.
+func (r *ScanRequest) checkScope(inv *inventory) error {
 	r.Reason = orElse(r.Reason, ReasonUI)
 	switch r.Scope {
 	case ScopeAll:
@@ -184,26 +184,26 @@ func (r *ScanRequest) check(inv *inventory) error {
 		return nil
 	case ScopeStack:
 		if inv.stacks[r.StackID] == nil {
-			return invalid("stackId", noStack)
+			return invalidField("stackId", noStack)
 		}
 		r.ServiceID = ""
 		return nil
 	case ScopeService:
 		svc := inv.services[r.ServiceID]
 		if svc == nil {
-			return invalid("serviceId", noService)
+			return invalidField("serviceId", noService)
 		}
 		r.StackID = svc.StackID
 		return nil
 	}
-	return invalid("scope", "The scope must be all, stack or service.")
+	return invalidField("scope", "The scope must be all, stack or service.")
 }
 
-// key tells two requests for the same from each other.
-func (r *ScanRequest) key() string { return r.Scope + "/" + orElse(r.ServiceID, r.StackID) }
+// dedupKey returns a key that is the same for requests for the same work.
+func (r *ScanRequest) dedupKey() string { return r.Scope + "/" + orElse(r.ServiceID, r.StackID) }
 
-func (r *ScanRequest) submission(kind string) submission {
-	sub := submission{kind: kind, key: r.key(), spec: jobSpec{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}}
+func (r *ScanRequest) newSubmission(kind string) submission {
+	sub := submission{kind: kind, key: r.dedupKey(), spec: jobSpec{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}}
 	if r.StackID != "" {
 		sub.stacks = []string{r.StackID}
 	}
@@ -215,24 +215,24 @@ func (r *ScanRequest) submission(kind string) submission {
 
 // RuntimeScan queues a scan of what runs.
 func (s *Service) RuntimeScan(ctx context.Context, req ScanRequest) (string, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := req.check(inv); err != nil {
+	if err := req.checkScope(inv); err != nil {
 		return "", err
 	}
-	return s.submitNew(ctx, req.submission(JobRuntimeScan))
+	return s.submitNew(ctx, req.newSubmission(JobRuntimeScan))
 }
 
 func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
 	began := s.cfg.Now()
-	r.progress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
-	o, _, err := s.observe(ctx, "")
+	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
+	o, _, err := s.observeEngine(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	sum, err := s.scanRuntime(ctx, o, spec.selects)
+	sum, err := s.scanRuntime(ctx, o, spec.selectsService)
 	if err != nil {
 		return nil, err
 	}
@@ -241,8 +241,8 @@ func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec jobSpec
 	return sum, nil
 }
 
-// selects tells whether a job is about a service.
-func (j *jobSpec) selects(svc *serviceRecord) bool {
+// selectsService reports whether a job is about a service.
+func (j *jobSpec) selectsService(svc *serviceRecord) bool {
 	switch j.Scope {
 	case ScopeStack:
 		return svc.StackID == j.StackID
@@ -257,7 +257,7 @@ func errArchived(name string) error {
 	return fault.New(fault.Conflict, "%s is archived: restore it first.", name).With("reason", "archived")
 }
 
-// touchStack notes that a stack was checked.
+// touchStacks stores that stacks were checked.
 func (r *repository) touchStacks(ctx context.Context, ids []string, now int64) error {
 	return r.tx(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&stackRecord{}).Where("id IN ?", ids).Update("last_check_at", now).Error

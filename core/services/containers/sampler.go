@@ -48,7 +48,7 @@ type Sample struct {
 	ContainerCount  int64    `json:"containerCount"`
 }
 
-func (r *sampleRecord) view() Sample {
+func (r *sampleRecord) toSample() Sample {
 	return Sample{
 		SampledAt: api.TimeOfMillis(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx, NetTxBytes: r.NetTx,
 		BlockReadBytes: r.BlockRead, BlockWriteBytes: r.BlockWrite, PIDs: r.Pids, ContainerCount: r.Containers,
@@ -60,7 +60,8 @@ const (
 	topicSamples = "containers.samples/"
 	// watchPause is the pause between two samples while somebody watches.
 	watchPause = time.Second
-	// After this many failures in a row the engine is left alone, from breakMin doubling up to breakMax.
+	// breakAfter is the number of failures in a row after which the engine is not asked for a pause, from breakMin doubling up
+	// to breakMax.
 	breakAfter = 2
 	breakMin   = 5 * time.Second
 	breakMax   = time.Minute
@@ -81,20 +82,20 @@ func newSampler(s *Service) *sampler {
 	return &sampler{s: s, poked: make(chan struct{}, 1), watchers: map[string]int{}, recent: map[string]sampleRecord{}}
 }
 
-// poke has the sampler look at the settings, or at who watches.
-func (p *sampler) poke() {
+// wakeSampler makes the sampler read the settings and the watchers again.
+func (p *sampler) wakeSampler() {
 	select {
 	case p.poked <- struct{}{}:
 	default:
 	}
 }
 
-// watch counts somebody who looks at a service live, until the function that it returns is called.
-func (p *sampler) watch(id string) (leave func()) {
+// addWatcher registers a live watcher of a service. The function that it returns removes it.
+func (p *sampler) addWatcher(id string) (leave func()) {
 	p.mu.Lock()
 	p.watchers[id]++
 	p.mu.Unlock()
-	p.poke()
+	p.wakeSampler()
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -104,21 +105,21 @@ func (p *sampler) watch(id string) (leave func()) {
 	}
 }
 
-// run takes samples until ctx ends. A tick that is late is left out, not made up for.
-func (p *sampler) run(ctx context.Context) {
+// runSampler takes samples until ctx ends. Late ticks are skipped.
+func (p *sampler) runSampler(ctx context.Context) {
 	var stored time.Time
 	for {
 		set, err := p.s.systemSettings(ctx)
 		pause := time.Minute
 		if err == nil && set.Monitor.Enabled {
 			every := time.Duration(set.Monitor.SampleInterval) * time.Second
-			pause = p.pause(every)
+			pause = p.nextPause(every)
 			if began := time.Now(); p.enabledFor(began, stored, every) {
 				keep := began.Sub(stored) >= every-watchPause/2
-				if p.take(ctx, keep) && keep {
+				if p.takeSample(ctx, keep) && keep {
 					stored = began
 				}
-				pause = max(p.pause(every)-time.Since(began), 10*time.Millisecond)
+				pause = max(p.nextPause(every)-time.Since(began), 10*time.Millisecond)
 			}
 		}
 		t := time.NewTimer(pause)
@@ -139,8 +140,9 @@ func (p *sampler) enabledFor(now, stored time.Time, every time.Duration) bool {
 	return len(p.watchers) > 0 || now.Sub(stored) >= every-watchPause/2
 }
 
-// pause is the time to the next sample: shorter while somebody watches, longer while the engine does not answer.
-func (p *sampler) pause(every time.Duration) time.Duration {
+// nextPause returns the time until the next sample. It is shorter while there are watchers and longer while the engine does
+// not answer.
+func (p *sampler) nextPause(every time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.failures >= breakAfter {
@@ -152,9 +154,10 @@ func (p *sampler) pause(every time.Duration) time.Duration {
 	return every
 }
 
-// take takes one sample of everything, publishes it, and stores it if asked to.
-func (p *sampler) take(ctx context.Context, keep bool) bool {
-	rows, err := p.measure(ctx)
+// takeSample samples all containers and publishes the samples. It stores them if keep is true, and reports whether it
+// succeeded.
+func (p *sampler) takeSample(ctx context.Context, keep bool) bool {
+	rows, err := p.measureAll(ctx)
 	p.mu.Lock()
 	if err != nil {
 		p.failures++
@@ -171,7 +174,7 @@ func (p *sampler) take(ctx context.Context, keep bool) bool {
 	}
 	p.mu.Unlock()
 	for _, r := range rows {
-		p.s.live.Publish(topicSamples+r.ServiceID, event.Event{Seq: r.At, Type: "resource_usage_tick", Data: r.view()})
+		p.s.live.Publish(topicSamples+r.ServiceID, event.Event{Seq: r.At, Type: "resource_usage_tick", Data: r.toSample()})
 	}
 	if !keep || len(rows) == 0 {
 		return true
@@ -183,7 +186,7 @@ func (p *sampler) take(ctx context.Context, keep bool) bool {
 	return true
 }
 
-func (p *sampler) measure(ctx context.Context) ([]sampleRecord, error) {
+func (p *sampler) measureAll(ctx context.Context) ([]sampleRecord, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	list, err := p.s.engine().Containers(ctx, engine.Filter{Labels: []string{labelProject}})
@@ -225,7 +228,7 @@ func (p *sampler) measure(ctx context.Context) ([]sampleRecord, error) {
 		if sums[id] == nil {
 			sums[id] = &sampleRecord{ServiceID: id, At: at}
 		}
-		sums[id].add(x)
+		sums[id].addSample(x)
 	}
 	var out []sampleRecord
 	for _, r := range sums {
@@ -235,7 +238,7 @@ func (p *sampler) measure(ctx context.Context) ([]sampleRecord, error) {
 	return out, nil
 }
 
-func (r *sampleRecord) add(x engine.Sample) {
+func (r *sampleRecord) addSample(x engine.Sample) {
 	r.CPU += x.CPUPercent
 	r.MemUsed += x.MemUsed
 	r.MemLimit += x.MemLimit
@@ -264,7 +267,7 @@ func (r *repository) serviceIDs(ctx context.Context) (map[[2]string]string, erro
 	return out, err
 }
 
-// Windows of the history, with the width of a point.
+// windows are the windows of the history, with the width of a point.
 var windows = map[string]struct{ span, step time.Duration }{
 	"3m": {3 * time.Minute, 0}, "1h": {time.Hour, 30 * time.Second}, "24h": {24 * time.Hour, 10 * time.Minute}, "7d": {7 * 24 * time.Hour, time.Hour},
 }
@@ -283,26 +286,26 @@ func (s *Service) ResourceHistory(ctx context.Context, id, window string) (Resou
 	out := ResourceHistory{ServiceID: id, Window: window, Samples: []Sample{}}
 	w, ok := windows[window]
 	if !ok {
-		return out, invalid("window", "The window must be 3m, 1h, 24h or 7d.")
+		return out, invalidField("window", "The window must be 3m, 1h, 24h or 7d.")
 	}
-	if _, err := s.repo.service(ctx, id); err != nil {
+	if _, err := s.repo.serviceByID(ctx, id); err != nil {
 		return out, err
 	}
-	if err := s.monitored(ctx); err != nil {
+	if err := s.requireMonitoring(ctx); err != nil {
 		return out, err
 	}
-	rows, err := s.repo.samples(ctx, id, s.cfg.Now().Add(-w.span).UnixMilli(), w.step.Milliseconds())
+	rows, err := s.repo.listSamples(ctx, id, s.cfg.Now().Add(-w.span).UnixMilli(), w.step.Milliseconds())
 	if err != nil {
 		return out, fmt.Errorf("read the samples: %w", err)
 	}
 	for i := range rows {
-		out.Samples = append(out.Samples, rows[i].view())
+		out.Samples = append(out.Samples, rows[i].toSample())
 	}
 	return out, nil
 }
 
-// monitored is a conflict while nothing is sampled.
-func (s *Service) monitored(ctx context.Context) error {
+// requireMonitoring returns a conflict if monitoring is off.
+func (s *Service) requireMonitoring(ctx context.Context) error {
 	set, err := s.systemSettings(ctx)
 	if err == nil && !set.Monitor.Enabled {
 		return fault.New(fault.Conflict, "The sampling of resources is switched off in the settings.").With("reason", "resource_monitor_disabled")
@@ -310,7 +313,7 @@ func (s *Service) monitored(ctx context.Context) error {
 	return err
 }
 
-func (r *repository) samples(ctx context.Context, id string, since, step int64) (out []sampleRecord, err error) {
+func (r *repository) listSamples(ctx context.Context, id string, since, step int64) (out []sampleRecord, err error) {
 	if step == 0 {
 		err = r.db(ctx).Where("service_id = ? AND at >= ?", id, since).Order("at").Find(&out).Error
 		return out, err

@@ -148,7 +148,7 @@ func (s *Service) Prepare(set Settings, p Providers) (commit func(), err error) 
 		s.state.Store(&state{settings: set, providers: p})
 		s.cfg.Channels.SetChannels(p.Notify, set.Notify)
 		s.platform.Store(nil)
-		s.registry.reset()
+		s.registry.resetHosts()
 	}, nil
 }
 
@@ -165,8 +165,8 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	run, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
-	s.background.Go(func() { s.inference.run(run) })
-	s.background.Go(func() { s.sampler.run(run) })
+	s.background.Go(func() { s.inference.runTasks(run) })
+	s.background.Go(func() { s.sampler.runSampler(run) })
 	s.background.Go(func() { s.discoverAlways(run) })
 	s.background.Go(func() { s.watchEngine(run) })
 	return nil
@@ -212,8 +212,8 @@ type keyed struct {
 	held map[string]chan struct{}
 }
 
-// lock waits for the key until ctx ends.
-func (k *keyed) lock(ctx context.Context, key string) (unlock func(), err error) {
+// lockKey locks the key and returns the function that unlocks it. It waits until ctx ends.
+func (k *keyed) lockKey(ctx context.Context, key string) (unlock func(), err error) {
 	for {
 		k.mu.Lock()
 		if k.held == nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-func (svc *serviceRecord) settings() ServiceSettings {
-	out := ServiceSettings{AutoRollback: svc.AutoRollback, BackupTargets: svc.BackupTargets.full()}
+func (svc *serviceRecord) toSettings() ServiceSettings {
+	out := ServiceSettings{AutoRollback: svc.AutoRollback, BackupTargets: svc.BackupTargets.withDefaults()}
 	if svc.RepoURL != "" {
 		out.RepoURL = &svc.RepoURL
 	}
@@ -22,11 +22,11 @@ func (svc *serviceRecord) settings() ServiceSettings {
 
 // ServiceSettings reads what people have set for a service.
 func (s *Service) ServiceSettings(ctx context.Context, id string) (ServiceSettings, error) {
-	svc, err := s.repo.service(ctx, id)
+	svc, err := s.repo.serviceByID(ctx, id)
 	if err != nil {
 		return ServiceSettings{}, err
 	}
-	return svc.settings(), nil
+	return svc.toSettings(), nil
 }
 
 // The most that a service may set, in seconds.
@@ -44,12 +44,12 @@ type ServiceChange struct {
 	HealthTimeout, MinAge OptionalNumber
 }
 
-// check checks the choices for mounts.
-func (b *backupTargets) check() error {
+// checkTargets returns an error if a choice for a mount is not valid.
+func (b *backupTargets) checkTargets() error {
 	for field, choices := range map[string]map[string]BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
 		for name, choice := range choices {
-			if !choice.valid() || name == "" {
-				return invalid(field, "The choice for %q must be inherit, skip or force.", name)
+			if !choice.isValid() || name == "" {
+				return invalidField(field, "The choice for %q must be inherit, skip or force.", name)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (b *backupTargets) check() error {
 
 // ChangeService stores what people set for a service.
 func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange) error {
-	if _, err := s.repo.service(ctx, id); err != nil {
+	if _, err := s.repo.serviceByID(ctx, id); err != nil {
 		return err
 	}
 	columns := map[string]any{}
@@ -66,20 +66,20 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		columns["auto_rollback"] = *c.AutoRollback
 	}
 	if c.BackupTargets != nil {
-		if err := c.BackupTargets.check(); err != nil {
+		if err := c.BackupTargets.checkTargets(); err != nil {
 			return err
 		}
-		columns["backup_targets"] = toJSON(c.BackupTargets.full())
+		columns["backup_targets"] = toJSON(c.BackupTargets.withDefaults())
 	}
 	if n := c.HealthTimeout; n.Set {
 		if n.Value != nil && (*n.Value < 1 || *n.Value > maxHealthTimeout) {
-			return invalid("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
+			return invalidField("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
 		}
 		columns["health_timeout"] = n.orElse(0)
 	}
 	if n := c.MinAge; n.Set {
 		if n.Value != nil && (*n.Value < 0 || *n.Value > maxMinAge) {
-			return invalid("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
+			return invalidField("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
 		}
 		columns["min_age"] = n.orElse(-1)
 	}
@@ -87,7 +87,7 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		text := strings.TrimSpace(c.RepoURL.Text)
 		u, err := url.Parse(text)
 		if text != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || len(text) > 1000) {
-			return invalid("repoUrl", "The address of the repository must be an http or https URL without a user name.")
+			return invalidField("repoUrl", "The address of the repository must be an http or https URL without a user name.")
 		}
 		columns["repo_url"] = text
 	}

@@ -29,8 +29,8 @@ type snapshotRecord struct {
 // TableName implements gorm's Tabler.
 func (snapshotRecord) TableName() string { return "containers_snapshots" }
 
-// fresh tells whether a snapshot still holds.
-func (r *snapshotRecord) fresh(now int64) bool {
+// isFresh reports whether a snapshot has not expired.
+func (r *snapshotRecord) isFresh(now int64) bool {
 	age := time.Duration(now-r.CheckedAt) * time.Millisecond
 	if r.Failed {
 		return age < failedFor
@@ -57,7 +57,7 @@ func (s *Service) keepSnapshot(ctx context.Context, snap *snapshotRecord) error 
 	})
 }
 
-func (r *repository) snapshot(ctx context.Context, key inferKey) (*snapshotRecord, error) {
+func (r *repository) snapshotByKey(ctx context.Context, key inferKey) (*snapshotRecord, error) {
 	var rows []snapshotRecord
 	err := r.db(ctx).Where("repo = ? AND digest = ? AND platform = ?", key.repo, key.digest, key.platform).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
@@ -66,7 +66,7 @@ func (r *repository) snapshot(ctx context.Context, key inferKey) (*snapshotRecor
 	return &rows[0], nil
 }
 
-func (r *repository) snapshots(ctx context.Context) (out []snapshotRecord, err error) {
+func (r *repository) listSnapshots(ctx context.Context) (out []snapshotRecord, err error) {
 	err = r.db(ctx).Order("repo, digest, platform").Find(&out).Error
 	return out, err
 }
@@ -81,7 +81,7 @@ type Snapshot struct {
 	Stale       bool     `json:"stale,omitempty"`
 }
 
-// digestOf is the digest that a request for a service is about: the one that is named, which must be the service's, or the
+// digestFor is the digest that a request for a service is about: the one that is named, which must be the service's, or the
 // one that runs.
 func (svc *serviceRecord) digestFor(asked string) (string, error) {
 	if asked == "" {
@@ -95,7 +95,7 @@ func (svc *serviceRecord) digestFor(asked string) (string, error) {
 
 // DigestTags is the snapshot of a service's digest; nil while it is being made.
 func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (digest string, snap *Snapshot, err error) {
-	svc, err := s.repo.service(ctx, serviceID)
+	svc, err := s.repo.serviceByID(ctx, serviceID)
 	if err != nil {
 		return "", nil, err
 	}
@@ -106,30 +106,30 @@ func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (dige
 	if err != nil {
 		return "", nil, err
 	}
-	ref := svc.ref()
-	rec, err := s.repo.snapshot(ctx, inferKey{ref.Repo(), digest, platform.String()})
+	ref := svc.imageRef()
+	rec, err := s.repo.snapshotByKey(ctx, inferKey{ref.Repo(), digest, platform.String()})
 	if err != nil {
 		return "", nil, fmt.Errorf("read the snapshot: %w", err)
 	}
-	if rec == nil || !rec.fresh(s.now()) {
-		s.inference.want(ref, digest, platform, orElse(map[bool]string{true: "stale"}[rec != nil], "missing"))
+	if rec == nil || !rec.isFresh(s.now()) {
+		s.inference.queueTask(ref, digest, platform, orElse(map[bool]string{true: "stale"}[rec != nil], "missing"))
 		return digest, nil, nil
 	}
-	return digest, rec.view(s.now()), nil
+	return digest, rec.toSnapshot(s.now()), nil
 }
 
-func (r *snapshotRecord) view(now int64) *Snapshot {
-	return &Snapshot{Digest: r.Digest, Tags: append([]string{}, r.Tags...), ResolvedTag: r.Version, CheckedAt: api.TimeOfMillis(r.CheckedAt), Scan: r.Scan, Stale: !r.fresh(now)}
+func (r *snapshotRecord) toSnapshot(now int64) *Snapshot {
+	return &Snapshot{Digest: r.Digest, Tags: append([]string{}, r.Tags...), ResolvedTag: r.Version, CheckedAt: api.TimeOfMillis(r.CheckedAt), Scan: r.Scan, Stale: !r.isFresh(now)}
 }
 
 // RefreshInference has the version behind a digest looked for again.
 func (s *Service) RefreshInference(ctx context.Context, serviceID, digest string) (image.Ref, string, error) {
-	svc, err := s.repo.service(ctx, serviceID)
+	svc, err := s.repo.serviceByID(ctx, serviceID)
 	if err != nil {
 		return image.Ref{}, "", err
 	}
 	if !image.ValidDigest(digest) {
-		return image.Ref{}, "", invalid("digest", "The digest must be sha256: and 64 hexadecimal digits.")
+		return image.Ref{}, "", invalidField("digest", "The digest must be sha256: and 64 hexadecimal digits.")
 	}
 	if digest, err = svc.digestFor(digest); err != nil {
 		return image.Ref{}, "", err
@@ -138,15 +138,15 @@ func (s *Service) RefreshInference(ctx context.Context, serviceID, digest string
 	if err != nil {
 		return image.Ref{}, "", err
 	}
-	ref := svc.ref()
-	s.registry.lists.forget(ref.Repo())
-	if s.inference.want(ref, digest, platform, "force") == "running" {
+	ref := svc.imageRef()
+	s.registry.lists.forgetRepo(ref.Repo())
+	if s.inference.queueTask(ref, digest, platform, "force") == "running" {
 		return ref, "running", nil
 	}
 	return ref, "force", nil
 }
 
-func (t *tagLists) forget(repo string) {
+func (t *tagLists) forgetRepo(repo string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.list, repo)
@@ -162,8 +162,8 @@ type GCState struct {
 	LastError       string   `json:"lastError,omitempty"`
 }
 
-// collect removes snapshots and manifests that nobody has looked at for long.
-func (f *inference) collect(ctx context.Context) error {
+// collectGarbage deletes snapshots and manifests that were not used for long.
+func (f *inference) collectGarbage(ctx context.Context) error {
 	began := f.s.cfg.Now()
 	before := began.Add(-snapshotKeep).UnixMilli()
 	var deleted int64
@@ -181,6 +181,6 @@ func (f *inference) collect(ctx context.Context) error {
 	if err != nil {
 		f.gc.LastError = "the database refused"
 	}
-	f.publish("gc_ran", nil, "", nil)
+	f.publishEvent("gc_ran", nil, "", nil)
 	return err
 }

@@ -17,8 +17,8 @@ const (
 	ArchivedOnly    = "only"
 )
 
-// wanted tells whether a list shows something.
-func wanted(filter string, archived bool) bool {
+// matchesArchived reports whether a list with a filter shows something that is, or is not, archived.
+func matchesArchived(filter string, archived bool) bool {
 	switch filter {
 	case ArchivedInclude:
 		return true
@@ -30,7 +30,7 @@ func wanted(filter string, archived bool) bool {
 
 func validArchived(filter string) error {
 	if filter != "" && filter != ArchivedExclude && filter != ArchivedInclude && filter != ArchivedOnly {
-		return invalid("archived", "The filter archived must be exclude, include or only.")
+		return invalidField("archived", "The filter archived must be exclude, include or only.")
 	}
 	return nil
 }
@@ -48,21 +48,21 @@ func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, err
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := []StackItem{}
 	for _, st := range inv.stacks {
-		if wanted(archived, st.ArchivedAt != 0) {
-			out = append(out, inv.item(st))
+		if matchesArchived(archived, st.ArchivedAt != 0) {
+			out = append(out, inv.stackItem(st))
 		}
 	}
 	slices.SortFunc(out, func(a, b StackItem) int { return compareText(a.Name, b.Name) })
 	return out, nil
 }
 
-func (inv *inventory) item(st *stackRecord) StackItem {
+func (inv *inventory) stackItem(st *stackRecord) StackItem {
 	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.holdsSelf(st.ID)}
 	states := map[string]LifecycleState{}
 	for _, svc := range inv.services {
@@ -75,7 +75,7 @@ func (inv *inventory) item(st *stackRecord) StackItem {
 		}
 		out.Services++
 		states[svc.ID] = svc.State
-		if inv.actionable(svc, false) {
+		if inv.isActionable(svc, false) {
 			out.Updates++
 		}
 	}
@@ -93,17 +93,17 @@ func (s *Service) Overview(ctx context.Context, archived string) ([]StackDetail,
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	by := map[string][]ServiceDetail{}
 	for _, svc := range inv.services {
-		by[svc.StackID] = append(by[svc.StackID], inv.detail(svc))
+		by[svc.StackID] = append(by[svc.StackID], inv.serviceDetail(svc))
 	}
 	out := []StackDetail{}
 	for _, st := range inv.stacks {
-		if wanted(archived, st.ArchivedAt != 0) {
+		if matchesArchived(archived, st.ArchivedAt != 0) {
 			out = append(out, inv.stackDetail(st, by[st.ID]))
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Service) Overview(ctx context.Context, archived string) ([]StackDetail,
 
 // Stack reads a stack with its services. Versions behind digests that nobody has looked for are looked for from now on.
 func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return StackDetail{}, err
 	}
@@ -124,7 +124,7 @@ func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
 	var services []ServiceDetail
 	for _, svc := range inv.services {
 		if svc.StackID == id {
-			d := inv.detail(svc)
+			d := inv.serviceDetail(svc)
 			s.describeInference(ctx, svc, &d)
 			services = append(services, d)
 		}
@@ -134,7 +134,7 @@ func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
 
 // Service reads a service and its stack.
 func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackItem, error) {
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return ServiceDetail{}, StackItem{}, err
 	}
@@ -142,9 +142,9 @@ func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackI
 	if svc == nil || inv.stacks[svc.StackID] == nil {
 		return ServiceDetail{}, StackItem{}, fault.New(fault.NotFound, noService)
 	}
-	d := inv.detail(svc)
+	d := inv.serviceDetail(svc)
 	s.describeInference(ctx, svc, &d)
-	return d, inv.item(inv.stacks[svc.StackID]), nil
+	return d, inv.stackItem(inv.stacks[svc.StackID]), nil
 }
 
 func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) StackDetail {
@@ -160,9 +160,9 @@ func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) Sta
 	return out
 }
 
-func (inv *inventory) detail(svc *serviceRecord) ServiceDetail {
+func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 	out := ServiceDetail{
-		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.settings(), State: svc.State, Status: inv.status(svc),
+		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.toSettings(), State: svc.State, Status: inv.statusOf(svc),
 		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
 		Self: inv.isSelf(svc), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
@@ -177,7 +177,7 @@ func (inv *inventory) detail(svc *serviceRecord) ServiceDetail {
 	if after := inv.applyAfter(svc); after > inv.now {
 		out.Candidate.ApplyAfter = api.TimeOfMillis(after)
 	}
-	if r := inv.ignored(svc); r != nil {
+	if r := inv.ignoringRule(svc); r != nil {
 		out.Ignore = &IgnoreMatch{Matched: true, RuleID: r.ID, Reason: r.Kind + " " + r.Value}
 	}
 	return out
@@ -191,7 +191,7 @@ func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *
 	_, snap, err := s.DigestTags(ctx, svc.ID, svc.RuntimeDigest)
 	switch {
 	case err != nil:
-		d.Inference = &InferenceState{Status: "pending", Reason: reason(err)}
+		d.Inference = &InferenceState{Status: "pending", Reason: failureReason(err)}
 	case snap == nil:
 		d.Inference = &InferenceState{Status: "pending", ResolvedTag: svc.RuntimeVersion}
 	default:
@@ -205,7 +205,7 @@ func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *
 
 // ArchiveStack hides a stack from lists, checks and updates; RestoreStack shows it again.
 func (s *Service) ArchiveStack(ctx context.Context, id string) error {
-	if _, err := s.repo.stack(ctx, id); err != nil {
+	if _, err := s.repo.stackByID(ctx, id); err != nil {
 		return err
 	}
 	return s.repo.updateStack(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": archivedByUser}, s.now())
@@ -213,7 +213,7 @@ func (s *Service) ArchiveStack(ctx context.Context, id string) error {
 
 // RestoreStack undoes ArchiveStack.
 func (s *Service) RestoreStack(ctx context.Context, id string) error {
-	if _, err := s.repo.stack(ctx, id); err != nil {
+	if _, err := s.repo.stackByID(ctx, id); err != nil {
 		return err
 	}
 	return s.repo.updateStack(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
@@ -221,7 +221,7 @@ func (s *Service) RestoreStack(ctx context.Context, id string) error {
 
 // ArchiveService hides a service from lists, checks and updates; RestoreService shows it again.
 func (s *Service) ArchiveService(ctx context.Context, id string) error {
-	if _, err := s.repo.service(ctx, id); err != nil {
+	if _, err := s.repo.serviceByID(ctx, id); err != nil {
 		return err
 	}
 	return s.repo.updateService(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": archivedByUser}, s.now())
@@ -229,7 +229,7 @@ func (s *Service) ArchiveService(ctx context.Context, id string) error {
 
 // RestoreService undoes ArchiveService.
 func (s *Service) RestoreService(ctx context.Context, id string) error {
-	if _, err := s.repo.service(ctx, id); err != nil {
+	if _, err := s.repo.serviceByID(ctx, id); err != nil {
 		return err
 	}
 	return s.repo.updateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
@@ -253,7 +253,7 @@ type Change struct {
 
 // History are the newest updates and rollbacks of a service.
 func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
-	if _, err := s.repo.service(ctx, id); err != nil {
+	if _, err := s.repo.serviceByID(ctx, id); err != nil {
 		return nil, err
 	}
 	rows, err := s.repo.changesOf(ctx, id, 50)

@@ -23,8 +23,8 @@ func (r *repository) tx(ctx context.Context, name string, f func(ctx context.Con
 	return r.store.Tx(ctx, name, func(ctx context.Context) error { return f(ctx, r.store.Writer(ctx)) })
 }
 
-// take reads one row; what stands for a missing one is a fault.NotFound with the message.
-func take[T any](db *gorm.DB, missing string) (out T, err error) {
+// takeOne reads one row; what stands for a missing one is a fault.NotFound with the message.
+func takeOne[T any](db *gorm.DB, missing string) (out T, err error) {
 	err = db.Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, fault.New(fault.NotFound, "%s", missing)
@@ -38,11 +38,11 @@ const (
 	noProject = "There is no such project."
 )
 
-func (r *repository) stack(ctx context.Context, id string) (stackRecord, error) {
-	return take[stackRecord](r.db(ctx).Where("id = ?", id), noStack)
+func (r *repository) stackByID(ctx context.Context, id string) (stackRecord, error) {
+	return takeOne[stackRecord](r.db(ctx).Where("id = ?", id), noStack)
 }
 
-func (r *repository) stacks(ctx context.Context) (out []stackRecord, err error) {
+func (r *repository) listStacks(ctx context.Context) (out []stackRecord, err error) {
 	err = r.db(ctx).Order("project").Find(&out).Error
 	return out, err
 }
@@ -60,11 +60,11 @@ func (r *repository) workingDirs(ctx context.Context) (map[string]string, error)
 	return out, nil
 }
 
-func (r *repository) service(ctx context.Context, id string) (serviceRecord, error) {
-	return take[serviceRecord](r.db(ctx).Where("id = ?", id), noService)
+func (r *repository) serviceByID(ctx context.Context, id string) (serviceRecord, error) {
+	return takeOne[serviceRecord](r.db(ctx).Where("id = ?", id), noService)
 }
 
-func (r *repository) services(ctx context.Context) (out []serviceRecord, err error) {
+func (r *repository) listServices(ctx context.Context) (out []serviceRecord, err error) {
 	err = r.db(ctx).Order("stack_id, name").Find(&out).Error
 	return out, err
 }
@@ -81,22 +81,22 @@ func (r *repository) servicesOfRepo(ctx context.Context, repo string) (out []ser
 	return out, err
 }
 
-func (r *repository) projects(ctx context.Context) (out []projectRecord, err error) {
+func (r *repository) listProjects(ctx context.Context) (out []projectRecord, err error) {
 	err = r.db(ctx).Order("project").Find(&out).Error
 	return out, err
 }
 
-func (r *repository) project(ctx context.Context, name string) (projectRecord, error) {
-	return take[projectRecord](r.db(ctx).Where("project = ?", name), noProject)
+func (r *repository) projectByName(ctx context.Context, name string) (projectRecord, error) {
+	return takeOne[projectRecord](r.db(ctx).Where("project = ?", name), noProject)
 }
 
-func (r *repository) ignores(ctx context.Context) (out []ignoreRecord, err error) {
+func (r *repository) ignoreRules(ctx context.Context) (out []ignoreRecord, err error) {
 	err = r.db(ctx).Order("created_at, id").Find(&out).Error
 	return out, err
 }
 
-// setting reads a value into v, a pointer, and leaves it alone if nothing is stored.
-func (r *repository) setting(ctx context.Context, name string, v any) (updatedAt int64, err error) {
+// readSetting reads a value into v, a pointer, and leaves it alone if nothing is stored.
+func (r *repository) readSetting(ctx context.Context, name string, v any) (updatedAt int64, err error) {
 	var rows []settingRecord
 	if err := r.db(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
 		return 0, err
@@ -148,8 +148,8 @@ func (r *repository) updateStack(ctx context.Context, id string, columns map[str
 	})
 }
 
-// manifests are the known platforms behind digests.
-func (r *repository) manifests(ctx context.Context, digests []string) (map[string][]platformEntry, error) {
+// manifestsOf returns the known platforms of digests.
+func (r *repository) manifestsOf(ctx context.Context, digests []string) (map[string][]platformEntry, error) {
 	var rows []manifestRecord
 	if err := r.db(ctx).Where("digest IN ?", digests).Find(&rows).Error; err != nil {
 		return nil, err

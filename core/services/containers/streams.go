@@ -22,8 +22,8 @@ type outEvent struct {
 	last bool
 }
 
-// follow writes what comes until the source ends, the client goes, may read no more, or the server stops.
-func follow[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
+// followEvents writes what comes until the source ends, the client goes, may read no more, or the server stops.
+func followEvents[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
 	release, err := auth.AcquireStream(c)
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -117,8 +117,8 @@ func (s *Service) handleAllJobEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	follow(c, events, func(ev queue.Event) []outEvent {
-		if !shown(ev.JobType) {
+	followEvents(c, events, func(ev queue.Event) []outEvent {
+		if !isShown(ev.JobType) {
 			return nil
 		}
 		body := eventBody(&ev, nameOf(&ev))
@@ -130,7 +130,7 @@ func (s *Service) handleAllJobEvents(c *gin.Context) {
 // handleJobEvents sends the events of one job, from the beginning unless the client says where to go on, and ends with it.
 func (s *Service) handleJobEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	j, err := s.job(ctx, c.Param("job_id"))
+	j, err := s.findJob(ctx, c.Param("job_id"))
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -145,7 +145,7 @@ func (s *Service) handleJobEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	follow(c, events, func(ev queue.Event) []outEvent {
+	followEvents(c, events, func(ev queue.Event) []outEvent {
 		name := nameOf(&ev)
 		return []outEvent{{id: ev.Seq, name: name, data: eventBody(&ev, name), last: ev.Type == queue.EventFinished}}
 	})
@@ -167,7 +167,7 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 	}
 	sent := after
 	catchUp := func() []outEvent {
-		missed, ok := s.inference.since(sent)
+		missed, ok := s.inference.eventsSince(sent)
 		if !ok {
 			sent = s.inference.lastID()
 			return []outEvent{{id: sent, name: "version_inference_event", data: InferenceEvent{Type: "resync_required", TS: api.TimeOf(s.cfg.Now())}}}
@@ -200,5 +200,5 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 			}
 		}
 	}()
-	follow(c, wake, func(struct{}) []outEvent { return catchUp() })
+	followEvents(c, wake, func(struct{}) []outEvent { return catchUp() })
 }

@@ -256,7 +256,7 @@ func TestInferenceStream(t *testing.T) {
 	<-live.events
 	// The comment is written before the stream listens for news; the first event that is seen tells that it does.
 	want := func(i int) {
-		e.svc.inference.want(image.Ref{Host: host, Path: "acme/web", Tag: "1"}, digest(1000+i), Platform{OS: "linux", Arch: "amd64"}, "missing")
+		e.svc.inference.queueTask(image.Ref{Host: host, Path: "acme/web", Tag: "1"}, digest(1000+i), Platform{OS: "linux", Arch: "amd64"}, "missing")
 	}
 	for i := range 6 {
 		want(i)
@@ -289,7 +289,7 @@ func TestResourceStream(t *testing.T) {
 	e.engine.SetSample(engine.Sample{ContainerID: ct, SampledAt: e.now().UnixMilli(), HasCPU: true, CPUPercent: 12.5, MemUsed: 1000, MemLimit: 2000})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	wait.Go(func() { e.svc.sampler.run(ctx) })
+	wait.Go(func() { e.svc.sampler.runSampler(ctx) })
 	t.Cleanup(func() { cancel(); wait.Wait() })
 	s := e.open("/api/services/" + e.serviceOf("blog", "web").ID + "/resource-usage/events")
 	if ev := s.take(1)[0]; ev.Name != "resource_usage_snapshot" {

@@ -65,7 +65,7 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 			return err
 		}
 		for i := range rows {
-			if err := rows[i].write(w); err != nil {
+			if err := rows[i].writeChange(w); err != nil {
 				return err
 			}
 		}
@@ -85,12 +85,12 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 		seen[f.Name] = true
 		i := slices.IndexFunc(services, func(r serviceRecord) bool { return r.Name == f.Name })
 		old := serviceRecord{
-			ID: store.NewID("svc"), StackID: st.ID, Name: f.Name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.full(), MinAge: -1, CreatedAt: s.now(),
+			ID: store.NewID("svc"), StackID: st.ID, Name: f.Name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.withDefaults(), MinAge: -1, CreatedAt: s.now(),
 		}
 		if i >= 0 {
 			old = services[i]
 		}
-		next := described(old, f)
+		next := describedBy(old, f)
 		if i < 0 || !reflect.DeepEqual(old, next) {
 			next.UpdatedAt = s.now()
 			rows = append(rows, serviceChange{fresh: i < 0, old: old, next: next})
@@ -106,8 +106,8 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 	return rows
 }
 
-// described is a service as the files describe it. Another image makes what was known of candidates void.
-func described(r serviceRecord, f compose.Service) serviceRecord {
+// describedBy returns the record r with what the files say of the service. If the image differs, its candidate is cleared.
+func describedBy(r serviceRecord, f compose.Service) serviceRecord {
 	if r.ArchivedReason == archivedRemoved {
 		r.ArchivedAt, r.ArchivedReason = 0, ""
 	}
@@ -161,13 +161,13 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	rows, err := s.repo.projects(ctx)
+	rows, err := s.repo.listProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
 	}
 	out := []Project{}
 	for _, r := range rows {
-		if wanted(archived, r.ArchivedAt != 0) {
+		if matchesArchived(archived, r.ArchivedAt != 0) {
 			out = append(out, Project{
 				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: api.TimeOfMillis(r.LastSeenAt), LastScanAt: api.TimeOfMillis(r.LastScanAt),
 				LastError: r.LastError, Archived: r.ArchivedAt != 0, Move: r.Move,
@@ -179,7 +179,7 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 
 // ArchiveProject hides a project, and the stack that belongs to it, or shows both again.
 func (s *Service) ArchiveProject(ctx context.Context, name string, archive bool) error {
-	p, err := s.repo.project(ctx, name)
+	p, err := s.repo.projectByName(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,13 @@ func setArchived(rows *gorm.DB, reasonBefore string, at int64, reason string) er
 	return rows.Where("archived_reason = ?", reasonBefore).Updates(map[string]any{"archived_at": at, "archived_reason": reason}).Error
 }
 
-func upsert(w *gorm.DB, key string, columns ...string) *gorm.DB {
+func upsertOn(w *gorm.DB, key string, columns ...string) *gorm.DB {
 	return w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: key}}, DoUpdates: clause.AssignmentColumns(columns)})
 }
 
 func writeProject(w *gorm.DB, old, next *projectRecord) error {
 	row := *next
-	err := upsert(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details", "move").Create(&row).Error
+	err := upsertOn(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details", "move").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
 		return err
 	}
@@ -31,7 +31,7 @@ func writeProject(w *gorm.DB, old, next *projectRecord) error {
 
 func writeStack(w *gorm.DB, old, next *stackRecord) error {
 	row := *next
-	err := upsert(w, "id", "working_dir", "files", "env_files", "updated_at").Create(&row).Error
+	err := upsertOn(w, "id", "working_dir", "files", "env_files", "updated_at").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
 		return err
 	}
@@ -44,7 +44,7 @@ type serviceChange struct {
 	old, next serviceRecord
 }
 
-func (c *serviceChange) write(w *gorm.DB) error {
+func (c *serviceChange) writeChange(w *gorm.DB) error {
 	if c.fresh {
 		return w.Create(&c.next).Error
 	}

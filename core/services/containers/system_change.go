@@ -60,26 +60,26 @@ func setGiven[T any](to *T, value *T) {
 	}
 }
 
-// change applies c to the settings, and checks what it sets.
-func (set *systemSettings) change(c SettingsChange) error {
+// applyChange applies c to the settings, and checks what it sets.
+func (set *systemSettings) applyChange(c SettingsChange) error {
 	if b := c.Backup; b != nil {
 		setGiven(&set.Backup.Enabled, b.Enabled)
 		setGiven(&set.Backup.RequireSuccess, b.RequireSuccess)
 		setGiven(&set.Backup.BaseDir, b.BaseDir)
 		setGiven(&set.Backup.SkipOverBytes, b.SkipOverBytes)
 		if !filepath.IsAbs(set.Backup.BaseDir) {
-			return invalid("backup.baseDir", "The directory of backups must be an absolute path.")
+			return invalidField("backup.baseDir", "The directory of backups must be an absolute path.")
 		}
 		set.Backup.BaseDir = filepath.Clean(set.Backup.BaseDir)
 		if set.Backup.SkipOverBytes < 0 {
-			return invalid("backup.skipTargetsOverBytes", "The size limit must not be negative.")
+			return invalidField("backup.skipTargetsOverBytes", "The size limit must not be negative.")
 		}
 	}
 	if m := c.Monitor; m != nil {
 		setGiven(&set.Monitor.Enabled, m.Enabled)
 		setGiven(&set.Monitor.SampleInterval, m.SampleInterval)
 		if !slices.Contains([]int{5, 10, 30, 60, 300}, set.Monitor.SampleInterval) {
-			return invalid("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
+			return invalidField("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
 		}
 	}
 	if c.Schedules != nil {
@@ -108,7 +108,7 @@ func (set *systemSettings) changeSchedules(c SchedulesChange) error {
 		setGiven(&next.Cron, sch.change.Cron)
 		next.Cron = strings.TrimSpace(next.Cron)
 		if err := queue.ValidCron(next.Cron); next.Enabled && err != nil {
-			return invalid(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason", "cron_invalid")
+			return invalidField(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason", "cron_invalid")
 		}
 		*sch.to = &next
 	}
@@ -123,7 +123,7 @@ func (set *systemSettings) changeBaseURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || len(text) > 1024 || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return invalid("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
+		return invalidField("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
 	}
 	if !strings.HasSuffix(text, "/") {
 		text += "/"
@@ -143,7 +143,7 @@ func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
 		if err != nil {
 			return err
 		}
-		if err := set.change(c); err != nil {
+		if err := set.applyChange(c); err != nil {
 			return err
 		}
 		return s.repo.putSetting(ctx, settingSystem, set, s.now())
@@ -151,7 +151,7 @@ func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
 	if err != nil {
 		return err
 	}
-	s.sampler.poke()
+	s.sampler.wakeSampler()
 	return s.applySchedules(ctx)
 }
 
@@ -162,14 +162,14 @@ func (s *Service) checkBackupChange(ctx context.Context, c SettingsChange) error
 		return err
 	}
 	next := stored
-	if err := next.change(SettingsChange{Backup: c.Backup}); err != nil {
+	if err := next.applyChange(SettingsChange{Backup: c.Backup}); err != nil {
 		return err
 	}
 	if !next.Backup.Enabled && next.Backup.BaseDir == stored.Backup.BaseDir {
 		return nil
 	}
 	if err := probeDir(next.Backup.BaseDir); err != nil {
-		return invalid("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
+		return invalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
 	}
 	return nil
 }

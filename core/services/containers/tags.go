@@ -33,8 +33,8 @@ type tagList struct {
 	tags []string
 }
 
-// get returns a list that is young enough; nil otherwise.
-func (t *tagLists) get(repo string, now time.Time, age time.Duration) []string {
+// getFresh returns the tags of a repository if they were read less than age ago, else nil.
+func (t *tagLists) getFresh(repo string, now time.Time, age time.Duration) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if l, ok := t.list[repo]; ok && now.Sub(l.at) < age {
@@ -43,7 +43,7 @@ func (t *tagLists) get(repo string, now time.Time, age time.Duration) []string {
 	return nil
 }
 
-func (t *tagLists) put(repo string, tags []string, now time.Time) {
+func (t *tagLists) putTags(repo string, tags []string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.list == nil || len(t.list) > 2000 {
@@ -52,15 +52,15 @@ func (t *tagLists) put(repo string, tags []string, now time.Time) {
 	t.list[repo] = tagList{at: now, tags: tags}
 }
 
-// tags lists the tags of a repository; a list that is younger than age is used again.
-func (r *registries) tags(ctx context.Context, ref image.Ref, age time.Duration) ([]string, error) {
+// listTags returns the tags of a repository, which may have been read up to age ago.
+func (r *registries) listTags(ctx context.Context, ref image.Ref, age time.Duration) ([]string, error) {
 	now := r.s.cfg.Now()
-	if kept := r.lists.get(ref.Repo(), now, age); kept != nil {
+	if kept := r.lists.getFresh(ref.Repo(), now, age); kept != nil {
 		return kept, nil
 	}
 	all, cursor := []string{}, ""
 	for range maxTagPages {
-		page, err := ask(ctx, r, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.TagsPage, error) {
+		page, err := askRegistry(ctx, r, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.TagsPage, error) {
 			return in.Tags(ctx, registry.TagsRequest{Access: a, Repository: ref.Repo(), Cursor: cursor, Limit: registry.MaxTags})
 		})
 		if err != nil {
@@ -73,17 +73,17 @@ func (r *registries) tags(ctx context.Context, ref image.Ref, age time.Duration)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	r.lists.put(ref.Repo(), all, now)
+	r.lists.putTags(ref.Repo(), all, now)
 	return all, nil
 }
 
 // newerTags are the tags of the same family that are newer than a service's, for information. Nothing is asked for a tag that
 // names no version.
 func (s *Service) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
-	if !versioned(ref.Tag) {
+	if !isVersioned(ref.Tag) {
 		return nil, nil
 	}
-	tags, err := s.registry.tags(ctx, ref, tagsFor)
+	tags, err := s.registry.listTags(ctx, ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,14 @@ func decodeInto(raw []byte, v any) error {
 	return nil
 }
 
-func versioned(tag string) bool {
+func isVersioned(tag string) bool {
 	_, ok := version.Parse(tag)
 	return ok
 }
 
-// candidates are the tags that may be the version behind a tag, the likeliest first: full versions before others, the newest
-// first, at most limit. A tag such as 1.25 or 3-alpine narrows them down to its own line and variant.
-func candidates(raw string, all []string, limit int) []string {
+// candidateTags returns at most limit tags that may be the version of a tag, the likeliest first: full versions before others,
+// and the newest first. For a tag such as 1.25 or 3-alpine they are of its line and variant.
+func candidateTags(raw string, all []string, limit int) []string {
 	line, narrowed := version.Parse(raw)
 	type parsed struct {
 		tag string
@@ -142,8 +142,8 @@ func candidates(raw string, all []string, limit int) []string {
 	return out
 }
 
-// aliases are the shorter spellings of a version among the tags, such as 1.25 and 1 for 1.25.4.
-func aliases(tag string, rest []string) []string {
+// aliasTags returns the tags that are shorter forms of a version, such as 1.25 and 1 for 1.25.4.
+func aliasTags(tag string, rest []string) []string {
 	v, _ := version.Parse(tag)
 	var out []string
 	for _, t := range rest {

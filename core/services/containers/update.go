@@ -42,29 +42,29 @@ type UpdateRequest struct {
 	Reason     string
 }
 
-func invalid(field, format string, args ...any) *fault.Error {
+func invalidField(field, format string, args ...any) *fault.Error {
 	return fault.New(fault.InvalidArgument, format, args...).With("field", field)
 }
 
 // Update queues an update. What is asked for is checked in this order: the scope and its ids, the targets' form, that they
 // cover what can be updated, tag, digest, architecture, age, and that nothing else works on the services.
 func (s *Service) Update(ctx context.Context, req UpdateRequest) (string, error) {
-	return s.update(ctx, req, submission{})
+	return s.submitUpdate(ctx, req, submission{})
 }
 
-func (s *Service) update(ctx context.Context, req UpdateRequest, from submission) (string, error) {
-	if err := req.normalise(); err != nil {
+func (s *Service) submitUpdate(ctx context.Context, req UpdateRequest, from submission) (string, error) {
+	if err := req.normalizeRequest(); err != nil {
 		return "", err
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := inv.coverage(&req); err != nil {
+	if err := inv.checkCoverage(&req); err != nil {
 		return "", err
 	}
 	for _, t := range req.Targets {
-		if err := inv.applicable(t, req.AllowArchMismatch); err != nil {
+		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
 			return "", err
 		}
 	}
@@ -99,61 +99,61 @@ func (s *Service) update(ctx context.Context, req UpdateRequest, from submission
 	return s.submitNew(ctx, sub)
 }
 
-// normalise checks the form of a request and completes it.
-func (r *UpdateRequest) normalise() error {
+// normalizeRequest sets the defaults of a request and returns an error if it is malformed.
+func (r *UpdateRequest) normalizeRequest() error {
 	r.Mode = orElse(r.Mode, ModeApply)
 	r.BackupMode = orElse(r.BackupMode, string(backupInherit))
 	r.Reason = orElse(r.Reason, ReasonUI)
 	switch {
 	case r.Mode != ModeApply && r.Mode != ModeDryRun:
-		return invalid("mode", "The mode must be apply or dry-run.")
-	case !BackupChoice(r.BackupMode).valid():
-		return invalid("backupMode", "The backup mode must be inherit, skip or force.")
+		return invalidField("mode", "The mode must be apply or dry-run.")
+	case !BackupChoice(r.BackupMode).isValid():
+		return invalidField("backupMode", "The backup mode must be inherit, skip or force.")
 	case r.Scope != ScopeAll && r.Scope != ScopeStack && r.Scope != ScopeService:
-		return invalid("scope", "The scope must be all, stack or service.")
+		return invalidField("scope", "The scope must be all, stack or service.")
 	case r.Scope == ScopeStack && r.StackID == "":
-		return invalid("stackId", "An update of a stack needs stackId.")
+		return invalidField("stackId", "An update of a stack needs stackId.")
 	case r.Scope == ScopeService && r.ServiceID == "":
-		return invalid("serviceId", "An update of a service needs serviceId.")
+		return invalidField("serviceId", "An update of a service needs serviceId.")
 	}
 	if r.Scope == ScopeService {
-		if err := r.single(); err != nil {
+		if err := r.normalizeSingle(); err != nil {
 			return err
 		}
 	} else if len(r.Targets) == 0 {
-		return invalid("targets", "An update of a stack or of everything needs targets.")
+		return invalidField("targets", "An update of a stack or of everything needs targets.")
 	}
 	seen := map[string]bool{}
 	for i := range r.Targets {
-		if err := r.Targets[i].normalise(); err != nil {
+		if err := r.Targets[i].normalizeTarget(); err != nil {
 			return err
 		}
 		if seen[r.Targets[i].ServiceID] {
-			return invalid("targets", "The service %s is named twice.", r.Targets[i].ServiceID)
+			return invalidField("targets", "The service %s is named twice.", r.Targets[i].ServiceID)
 		}
 		seen[r.Targets[i].ServiceID] = true
 	}
 	return nil
 }
 
-// single takes the target of one service from the three members, or from a list with it alone.
-func (r *UpdateRequest) single() error {
+// normalizeSingle sets the only target of a request for one service, from the three members or from a list of one.
+func (r *UpdateRequest) normalizeSingle() error {
 	if len(r.Targets) > 0 {
 		if r.TargetTag != "" || r.TargetDigest != "" || r.PullTags != nil {
-			return invalid("targets", "Name the target by targetTag, targetDigest and pullTags, or in targets, not both.")
+			return invalidField("targets", "Name the target by targetTag, targetDigest and pullTags, or in targets, not both.")
 		}
 		if len(r.Targets) != 1 || r.Targets[0].ServiceID != r.ServiceID {
-			return invalid("targets", "An update of a service has that service as its only target.")
+			return invalidField("targets", "An update of a service has that service as its only target.")
 		}
 		return nil
 	}
 	switch {
 	case r.TargetTag == "":
-		return invalid("targetTag", "An update of a service needs targetTag.")
+		return invalidField("targetTag", "An update of a service needs targetTag.")
 	case r.TargetDigest == "":
-		return invalid("targetDigest", "An update of a service needs targetDigest.")
+		return invalidField("targetDigest", "An update of a service needs targetDigest.")
 	case r.PullTags == nil:
-		return invalid("pullTags", "An update of a service needs pullTags; the list may be empty.")
+		return invalidField("pullTags", "An update of a service needs pullTags; the list may be empty.")
 	}
 	r.Targets = []Target{{ServiceID: r.ServiceID, TargetTag: r.TargetTag, TargetDigest: r.TargetDigest, PullTags: *r.PullTags}}
 	return nil
@@ -162,28 +162,28 @@ func (r *UpdateRequest) single() error {
 // maxPullTags bounds the further tags of one target.
 const maxPullTags = 20
 
-func (t *Target) normalise() error {
+func (t *Target) normalizeTarget() error {
 	t.ServiceID, t.TargetTag, t.TargetDigest = strings.TrimSpace(t.ServiceID), strings.TrimSpace(t.TargetTag), strings.TrimSpace(t.TargetDigest)
 	if t.TargetDigest != "" && !strings.Contains(t.TargetDigest, ":") {
 		t.TargetDigest = "sha256:" + t.TargetDigest
 	}
 	switch {
 	case t.ServiceID == "":
-		return invalid("serviceId", "Each target needs serviceId.")
+		return invalidField("serviceId", "Each target needs serviceId.")
 	case !image.ValidTag(t.TargetTag):
-		return invalid("targetTag", "The target tag of %s is not a valid tag.", t.ServiceID)
+		return invalidField("targetTag", "The target tag of %s is not a valid tag.", t.ServiceID)
 	case !image.ValidDigest(t.TargetDigest):
-		return invalid("targetDigest", "The target digest of %s must be sha256: and 64 hexadecimal digits.", t.ServiceID)
+		return invalidField("targetDigest", "The target digest of %s must be sha256: and 64 hexadecimal digits.", t.ServiceID)
 	case t.PullTags == nil:
-		return invalid("pullTags", "The target %s needs pullTags; the list may be empty.", t.ServiceID)
+		return invalidField("pullTags", "The target %s needs pullTags; the list may be empty.", t.ServiceID)
 	case len(t.PullTags) > maxPullTags:
-		return invalid("pullTags", "The target %s has more than %d pull tags.", t.ServiceID, maxPullTags)
+		return invalidField("pullTags", "The target %s has more than %d pull tags.", t.ServiceID, maxPullTags)
 	}
 	tags := []string{}
 	for _, tag := range t.PullTags {
 		tag = strings.TrimSpace(tag)
 		if !image.ValidTag(tag) {
-			return invalid("pullTags", "The target %s has a pull tag that is empty or not valid.", t.ServiceID)
+			return invalidField("pullTags", "The target %s has a pull tag that is empty or not valid.", t.ServiceID)
 		}
 		if tag != t.TargetTag && !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
@@ -193,20 +193,20 @@ func (t *Target) normalise() error {
 	return nil
 }
 
-// coverage checks that the targets are what the scope stands for: exactly the services that can be updated.
-func (inv *inventory) coverage(r *UpdateRequest) error {
+// checkCoverage returns an error unless the targets are exactly the services of the scope that can be updated.
+func (inv *inventory) checkCoverage(r *UpdateRequest) error {
 	if r.Scope == ScopeService {
 		if svc := inv.services[r.ServiceID]; svc == nil {
-			return invalid("serviceId", noService)
+			return invalidField("serviceId", noService)
 		}
 		return nil
 	}
 	if r.Scope == ScopeStack && inv.stacks[r.StackID] == nil {
-		return invalid("stackId", noStack)
+		return invalidField("stackId", noStack)
 	}
 	wanted := map[string]bool{}
 	for _, svc := range inv.services {
-		if (r.Scope == ScopeAll || svc.StackID == r.StackID) && inv.actionable(svc, r.AllowArchMismatch) {
+		if (r.Scope == ScopeAll || svc.StackID == r.StackID) && inv.isActionable(svc, r.AllowArchMismatch) {
 			wanted[svc.ID] = true
 		}
 	}
@@ -225,25 +225,25 @@ func (inv *inventory) coverage(r *UpdateRequest) error {
 	}
 	slices.Sort(missing)
 	slices.Sort(extra)
-	return invalid("targets", "The targets must be exactly the services that can be updated.").With("missingServiceIds", missing).With("extraServiceIds", extra)
+	return invalidField("targets", "The targets must be exactly the services that can be updated.").With("missingServiceIds", missing).With("extraServiceIds", extra)
 }
 
-// applicable checks one target against what the last check found.
-func (inv *inventory) applicable(t Target, allowMismatch bool) error {
+// checkApplicable returns an error if a target no longer matches the result of the last check.
+func (inv *inventory) checkApplicable(t Target, allowMismatch bool) error {
 	svc := inv.services[t.ServiceID]
 	switch {
-	case inv.archived(svc):
+	case inv.isArchived(svc):
 		return fault.New(fault.Conflict, "The service %s is archived.", svc.Name).With("reason", "archived")
 	case inv.isSelf(svc):
-		return protected(svc.Name)
+		return protectedError(svc.Name)
 	case svc.Pinned != "":
 		return fault.New(fault.Conflict, "The project pins %s to a digest: change the digest in its files.", svc.Name).With("reason", "pinned")
 	case t.TargetTag != svc.Tag:
-		return invalid("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
+		return invalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
 	case svc.CandidateDigest == "" || t.TargetDigest != svc.CandidateDigest:
 		return fault.New(fault.Conflict, "The target digest no longer matches the last check; check again.").With("reason", "rescan_required")
 	case svc.CandidateMatch == archMismatch && !allowMismatch:
-		return invalid("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
+		return invalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
 	}
 	if after := inv.applyAfter(svc); after > inv.now {
 		return fault.New(fault.Conflict, "The new version of %s has not reached the minimum age.", svc.Name).
@@ -252,8 +252,8 @@ func (inv *inventory) applicable(t Target, allowMismatch bool) error {
 	return nil
 }
 
-// protected is the error for what would stop this instance itself.
-func protected(name string) *fault.Error {
+// protectedError returns the error for an action that would stop this instance itself.
+func protectedError(name string) *fault.Error {
 	return fault.New(fault.Conflict, "%s is this instance itself: use the supervisor.", name).With("reason", "managed_via_supervisor")
 }
 

@@ -33,34 +33,34 @@ func jobEnd(ctx context.Context, done []*change) error {
 		return nil
 	}
 	if failed == nil {
-		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s", back.name(), back.rec.Error))
+		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s", back.displayName(), back.rec.Error))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fault.New(fault.Conflict, "%s: %s", failed.name(), failed.rec.Error)
+	return fault.New(fault.Conflict, "%s: %s", failed.displayName(), failed.rec.Error)
 }
 
 // runUpdate brings the targets of a job to their versions, one after the other in each stack. What fails ends its stack;
 // the other stacks go on.
 func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
-	open, err := s.begun(ctx, job, r)
+	open, err := s.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
 	}
 	if len(open) > 0 && ctx.Err() != nil && !goesOn(ctx) {
-		return s.settle(ctx, spec, r, open)
+		return s.settleChanges(ctx, spec, r, open)
 	}
-	inv, err := s.inventory(ctx)
+	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Mode == ModeDryRun {
-		return s.plan(ctx, inv, spec, r)
+		return s.planUpdate(ctx, inv, spec, r)
 	}
 	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
-	for _, group := range inv.grouped(spec.Targets) {
+	for _, group := range inv.groupTargets(spec.Targets) {
 		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
 		if sum != nil {
 			out.Stacks = append(out.Stacks, *sum)
@@ -90,8 +90,8 @@ type targetGroup struct {
 	svcs    []serviceRecord
 }
 
-// grouped orders targets by stack and service.
-func (inv *inventory) grouped(targets []Target) []targetGroup {
+// groupTargets returns the targets grouped by stack, ordered by stack and service.
+func (inv *inventory) groupTargets(targets []Target) []targetGroup {
 	by := map[string]*targetGroup{}
 	for _, t := range targets {
 		svc := inv.services[t.ServiceID]
@@ -114,7 +114,7 @@ func (inv *inventory) grouped(targets []Target) []targetGroup {
 }
 
 func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
-	unlock, err := s.applying.lock(ctx, g.stack.ID)
+	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,23 +122,23 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 	sum := newStackSummary(&g.stack)
 	var done []*change
 	for i, t := range g.targets {
-		r.progress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
+		r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
 		c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], t)
 		if err != nil && ctx.Err() == nil {
-			sum.Update.FailureStep, sum.Update.FailedService, sum.Update.LastError, sum.Update.Reason = stepPrecheck, t.ServiceID, reason(err), failureCode(err)
-			err = fault.Wrap(err, fault.Conflict, "%s / %s: %s", g.stack.Project, g.svcs[i].Name, reason(err))
+			sum.Update.FailureStep, sum.Update.FailedService, sum.Update.LastError, sum.Update.Reason = stepPrecheck, t.ServiceID, failureReason(err), failureCode(err)
+			err = fault.Wrap(err, fault.Conflict, "%s / %s: %s", g.stack.Project, g.svcs[i].Name, failureReason(err))
 		}
 		if err != nil {
 			return sum, done, err
 		}
 		c.base, c.span = 100*float64(before+i)/float64(total), 100/float64(total)
 		if c.rec.Status == changeRunning {
-			if err := c.run(ctx); err != nil {
+			if err := c.runSteps(ctx); err != nil {
 				return sum, done, err
 			}
 		}
 		done = append(done, c)
-		sum.add(ctx, c)
+		sum.addChange(ctx, c)
 		if c.rec.Status != changeSuccess || ctx.Err() != nil {
 			for _, rest := range g.svcs[i+1:] {
 				sum.Update.Skipped = append(sum.Update.Skipped, rest.ID)
@@ -202,10 +202,10 @@ type ServicePlan struct {
 	Unresolved    []string     `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
 }
 
-// plan tells what an update would do, and changes nothing.
-func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *report) (any, error) {
+// planUpdate returns what an update would do. It changes nothing.
+func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec jobSpec, r *report) (any, error) {
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}}
-	for _, g := range inv.grouped(spec.Targets) {
+	for _, g := range inv.groupTargets(spec.Targets) {
 		for i, t := range g.targets {
 			svc := g.svcs[i]
 			if err := s.sameImage(ctx, &g.stack, &svc); err != nil {
@@ -219,7 +219,7 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 			if err != nil {
 				return out, err
 			}
-			ref := svc.ref()
+			ref := svc.imageRef()
 			p := ServicePlan{
 				ServiceID: svc.ID, StackID: g.stack.ID, Name: g.stack.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
 				ArchMatch: svc.CandidateMatch, Starts: svc.State == StateStopped, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
@@ -242,7 +242,7 @@ func (s *Service) plan(ctx context.Context, inv *inventory, spec jobSpec, r *rep
 				r.fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, svc.ID), append(out.Services, p)
-			r.info(ctx, "%s: %s → %s", p.Name, short(p.FromDigest), short(p.ToDigest))
+			r.info(ctx, "%s: %s → %s", p.Name, shortDigest(p.FromDigest), shortDigest(p.ToDigest))
 		}
 	}
 	return out, nil

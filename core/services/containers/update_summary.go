@@ -64,8 +64,8 @@ func newStackSummary(st *stackRecord) *StackSummary {
 	}}
 }
 
-// add takes a finished change into the summary, and asks the engine what runs now.
-func (sum *StackSummary) add(ctx context.Context, c *change) {
+// addChange adds a finished change to the summary, with what runs now.
+func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 	u, id := &sum.Update, c.svc.ID
 	u.OldDigests[id], u.NewDigests[id] = orElse(c.rec.FromDigest, c.rec.FromImage), orElse(c.rec.ToDigest, c.rec.ToImage)
 	if runs := c.runsNow(ctx); runs != "" {
@@ -75,10 +75,10 @@ func (sum *StackSummary) add(ctx context.Context, c *change) {
 	u.PullTagWarnings = append(u.PullTagWarnings, c.outcome.Warnings...)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
 	if c.rec.Status == changeSuccess {
-		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ref().String())
+		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.imageRef().String())
 		return
 	}
-	u.FailureStep, u.FailedService, u.LastError, u.Reason, u.Canceled = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error, c.rec.Reason, c.canceled()
+	u.FailureStep, u.FailedService, u.LastError, u.Reason, u.Canceled = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error, c.rec.Reason, c.isCanceled()
 	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
 		u.FailureStep = c.rec.Step
 	}
@@ -87,8 +87,8 @@ func (sum *StackSummary) add(ctx context.Context, c *change) {
 	}
 }
 
-// canceled reports whether the change did not succeed because its job was canceled.
-func (c *change) canceled() bool { return c.rec.Reason == failedCanceled }
+// isCanceled reports whether the change did not succeed because its job was canceled.
+func (c *change) isCanceled() bool { return c.rec.Reason == failedCanceled }
 
 // engineAnswer is for how long the engine is asked what runs after a change.
 const engineAnswer = time.Minute
@@ -96,14 +96,14 @@ const engineAnswer = time.Minute
 // runsNow returns the digest of what the service's containers are made from, or the id of the image where it has none. It is
 // empty where they differ, there are none, or the engine does not answer.
 func (c *change) runsNow(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(detached(ctx), engineAnswer)
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), engineAnswer)
 	defer cancel()
-	o, _, err := c.s.observe(ctx, c.stack.Project)
+	o, _, err := c.s.observeEngine(ctx, c.stack.Project)
 	if err != nil {
-		c.r.warn(ctx, "%s: the engine does not tell what runs: %s", c.name(), reason(err))
+		c.r.warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failureReason(err))
 		return ""
 	}
-	now := o.of(c.stack.Project, &c.svc)
+	now := o.stateOf(c.stack.Project, &c.svc)
 	if now.problem == runtimeAmbiguous {
 		return ""
 	}
@@ -119,9 +119,9 @@ func (c *change) runsNow(ctx context.Context) string {
 	return orElse(now.digest, now.id)
 }
 
-// summary is that of a job with one service.
-func (c *change) summary(ctx context.Context) UpdateSummary {
+// summarizeChange returns the summary of a job with one service.
+func (c *change) summarizeChange(ctx context.Context) UpdateSummary {
 	sum := newStackSummary(&c.stack)
-	sum.add(ctx, c)
+	sum.addChange(ctx, c)
 	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
 }

@@ -140,7 +140,7 @@ func (e *env) afterFault(web *serviceRecord, image int, status string) {
 	}
 	name := e.engine.NameOf(webRepo + ":1")
 	if image == 1 && name != imageID(1) || image == 2 && name != imageID(2) {
-		e.Errorf("the name stands for %s while image %d runs", short(name), image)
+		e.Errorf("the name stands for %s while image %d runs", shortDigest(name), image)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // discovered runs a discovery now.
 func (e *env) discovered() ScanResult {
 	e.Helper()
-	res, err := e.svc.discover(context.Background())
+	res, err := e.svc.discoverProjects(context.Background())
 	e.must(err)
 	return res
 }
@@ -19,7 +19,7 @@ func (e *env) discovered() ScanResult {
 // stackOf and serviceOf find what discovery has made.
 func (e *env) stackOf(project string) *stackRecord {
 	e.Helper()
-	stacks, err := e.svc.repo.stacks(context.Background())
+	stacks, err := e.svc.repo.listStacks(context.Background())
 	e.must(err)
 	for i := range stacks {
 		if stacks[i].Project == project {

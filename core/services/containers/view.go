@@ -114,7 +114,9 @@ const (
 	backupForce   BackupChoice = "force"
 )
 
-func (c BackupChoice) valid() bool { return c == backupInherit || c == backupSkip || c == backupForce }
+func (c BackupChoice) isValid() bool {
+	return c == backupInherit || c == backupSkip || c == backupForce
+}
 
 // backupTargets are the choices for the mounts of a service.
 type backupTargets struct {
@@ -122,7 +124,7 @@ type backupTargets struct {
 	VolumeNames map[string]BackupChoice `json:"volumeNames"`
 }
 
-func (b backupTargets) full() backupTargets {
+func (b backupTargets) withDefaults() backupTargets {
 	if b.BindPaths == nil {
 		b.BindPaths = map[string]BackupChoice{}
 	}
@@ -132,8 +134,8 @@ func (b backupTargets) full() backupTargets {
 	return b
 }
 
-// of is the choice for a mount.
-func (b backupTargets) of(m Mount) BackupChoice {
+// choiceFor returns the choice for a mount.
+func (b backupTargets) choiceFor(m Mount) BackupChoice {
 	choices := b.VolumeNames
 	if m.Kind == mountBind {
 		choices = b.BindPaths

@@ -64,12 +64,12 @@ const (
 
 // handlePackageWebhook takes a package webhook of the code host.
 func (s *Service) handlePackageWebhook(c *gin.Context) {
-	in := incoming{signature: c.GetHeader(headerSignature), event: header(c, headerEvent, aliasEvent), id: header(c, headerDelivery, aliasDelivery)}
-	if err := in.check(); err != nil {
+	in := incoming{signature: c.GetHeader(headerSignature), event: singleHeader(c, headerEvent, aliasEvent), id: singleHeader(c, headerDelivery, aliasDelivery)}
+	if err := in.checkHeaders(); err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	cfg, err := s.authentic(c, &in)
+	cfg, err := s.authenticateDelivery(c, &in)
 	switch {
 	case err != nil:
 		httpd.WriteError(c, err)
@@ -81,7 +81,7 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 		answerIgnored(c, ignoredEvent, 0)
 		return
 	}
-	out, err := s.take(c.Request.Context(), &in)
+	out, err := s.takeDelivery(c.Request.Context(), &in)
 	switch {
 	case err != nil:
 		httpd.WriteError(c, err)
@@ -90,11 +90,11 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 	case out.reason != "":
 		answerIgnored(c, out.reason, out.attempts)
 	default:
-		c.JSON(http.StatusAccepted, out.accepted())
+		c.JSON(http.StatusAccepted, out.toAccepted())
 	}
 }
 
-func header(c *gin.Context, names ...string) string {
+func singleHeader(c *gin.Context, names ...string) string {
 	for _, name := range names {
 		if v := strings.TrimSpace(c.GetHeader(name)); v != "" {
 			return v
@@ -103,8 +103,8 @@ func header(c *gin.Context, names ...string) string {
 	return ""
 }
 
-// check makes sure that the headers are there, and legible.
-func (in *incoming) check() error {
+// checkHeaders returns an error if a header is missing or malformed.
+func (in *incoming) checkHeaders() error {
 	for _, h := range []struct{ name, value string }{{headerSignature, in.signature}, {headerEvent, in.event}, {headerDelivery, in.id}} {
 		odd := strings.ContainsFunc(h.value, func(r rune) bool { return r <= ' ' || r > '~' })
 		if h.value == "" || odd || len(h.value) > maxDeliveryID {
@@ -114,8 +114,8 @@ func (in *incoming) check() error {
 	return nil
 }
 
-// authentic reads the body, checks the signature before anything else is looked at, and has the plugin read what it says.
-func (s *Service) authentic(c *gin.Context, in *incoming) (hookConfig, error) {
+// authenticateDelivery reads the body, checks its signature, and then has the plugin parse it.
+func (s *Service) authenticateDelivery(c *gin.Context, in *incoming) (hookConfig, error) {
 	cfg, err := s.hookConfig(c.Request.Context())
 	if err != nil {
 		return cfg, err

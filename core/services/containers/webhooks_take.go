@@ -28,7 +28,7 @@ type outcome struct {
 	fallback               string
 }
 
-func (o *outcome) accepted() AcceptedWebhook {
+func (o *outcome) toAccepted() AcceptedWebhook {
 	out := AcceptedWebhook{
 		OK: true, AttemptCount: o.attempts, JobIDs: append([]string{}, o.jobs...), MatchedServiceIDs: append([]string{}, o.services...),
 		ReusedJobIDs: append([]string{}, o.reused...), FallbackUsed: o.fallback != "", FallbackReason: o.fallback,
@@ -46,35 +46,32 @@ const (
 	takePause = 100 * time.Millisecond
 )
 
-// take records a delivery and makes the jobs that it calls for: all of that or, with an error, nothing, so that it may come
-// again.
-func (s *Service) take(ctx context.Context, in *incoming) (out outcome, err error) {
+// takeDelivery stores a delivery and submits its jobs, in one transaction. After an error the delivery may be sent again.
+func (s *Service) takeDelivery(ctx context.Context, in *incoming) (out outcome, err error) {
 	for range takeTries {
 		err = s.hookTx(ctx, "take a delivery", func(ctx context.Context, w *gorm.DB) (err error) {
 			out, err = s.takeOnce(ctx, w, in)
 			return err
 		})
-		if !entangled(err) {
+		if !isDeadlock(err) {
 			return out, err
 		}
-		if stop := sleep(ctx, rand.N(takePause)); stop != nil {
+		if stop := sleepContext(ctx, rand.N(takePause)); stop != nil {
 			return out, stop
 		}
 	}
 	return out, err
 }
 
-// entangled tells whether PostgreSQL ended a statement since transactions wait for each other: deadlock_detected or
-// lock_not_available.
-func entangled(err error) bool {
+// isDeadlock reports whether PostgreSQL ended a statement with deadlock_detected or lock_not_available.
+func isDeadlock(err error) bool {
 	var state interface{ SQLState() string }
 	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "55P03")
 }
 
-// yielding has a transaction on PostgreSQL give up soon when another one is in its way. A delivery makes several jobs, and
-// the others make or end one; where they wait for each other this one gives way, well before the server would end the
-// other's.
-func (s *Service) yielding(w *gorm.DB) error {
+// limitLockWait makes a transaction on PostgreSQL fail soon if it has to wait for a lock. A delivery submits several jobs and
+// can deadlock with transactions that submit or end one: it fails before the server ends the other.
+func (s *Service) limitLockWait(w *gorm.DB) error {
 	if s.cfg.Store.Dialect() != store.Postgres {
 		return nil
 	}
@@ -82,7 +79,7 @@ func (s *Service) yielding(w *gorm.DB) error {
 }
 
 func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outcome, error) {
-	row, err := s.repo.receive(ctx, in.id, s.now())
+	row, err := s.repo.receiveDelivery(ctx, in.id, s.now())
 	if err != nil {
 		return outcome{}, fmt.Errorf("store a delivery: %w", err)
 	}
@@ -90,10 +87,10 @@ func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outco
 	if row.Attempts > 1 && row.Decision == deliveryProcessed {
 		return outcome{attempts: row.Attempts, reason: ignoredDuplicate}, s.tellDelivery(ctx, deliveryRepeated, row)
 	}
-	if err := s.yielding(w); err != nil {
+	if err := s.limitLockWait(w); err != nil {
 		return outcome{}, fmt.Errorf("bound the wait for locks: %w", err)
 	}
-	out, err := s.decide(ctx, in)
+	out, err := s.decideJobs(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -115,15 +112,15 @@ func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outco
 	return out, s.tellDelivery(ctx, deliveryReceived, row)
 }
 
-// decide finds out what a delivery calls for, and makes the jobs.
-func (s *Service) decide(ctx context.Context, in *incoming) (outcome, error) {
+// decideJobs finds out which jobs a delivery calls for, and submits them.
+func (s *Service) decideJobs(ctx context.Context, in *incoming) (outcome, error) {
 	if in.hook == nil {
 		return outcome{reason: rejectedJSON, rejected: true}, nil
 	}
 	if in.hook.Action != "published" {
 		return outcome{reason: ignoredAction}, nil
 	}
-	ok, err := s.followed(ctx, in.hook)
+	ok, err := s.isFollowed(ctx, in.hook)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -143,8 +140,8 @@ func (s *Service) decide(ctx context.Context, in *incoming) (outcome, error) {
 	return s.checkFor(ctx, in, services)
 }
 
-// followed tells whether a webhook is about a selected repository or, if it names an owner alone, about the owner of one.
-func (s *Service) followed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
+// isFollowed reports whether a webhook is about a selected repository or, if it names only an owner, about the owner of one.
+func (s *Service) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
 	rows, err := s.repo.selectedRepos(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read the repositories: %w", err)
@@ -154,7 +151,7 @@ func (s *Service) followed(ctx context.Context, hook *codehost.Webhook) (bool, e
 		if full != "" {
 			return r.Name == full
 		}
-		return owner != "" && r.owner() == owner
+		return owner != "" && r.ownerName() == owner
 	}), nil
 }
 
@@ -186,8 +183,8 @@ func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out 
 	return out, nil
 }
 
-// source is what the jobs of a delivery keep of it.
-func (in *incoming) source() *deliverySource {
+// deliverySource returns what the jobs of a delivery store of it.
+func (in *incoming) deliverySource() *deliverySource {
 	return &deliverySource{DeliveryID: in.id, Repo: texts.Limit(in.hook.FullName, maxRepoName)}
 }
 
@@ -198,10 +195,10 @@ func (s *Service) checkFor(ctx context.Context, in *incoming, services []service
 	}
 	for _, svc := range services {
 		req := ScanRequest{Scope: ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: ReasonWebhook}
-		sub := req.submission(JobCheck)
-		sub.actor, sub.spec.Delivery = actorCodeHost, in.source()
+		sub := req.newSubmission(JobCheck)
+		sub.actor, sub.spec.Delivery = actorCodeHost, in.deliverySource()
 		sub.spec.Delivery.MatchedServiceIDs = out.services
-		if err := out.submit(ctx, s, sub); err != nil {
+		if err := out.submitJob(ctx, s, sub); err != nil {
 			return out, err
 		}
 	}
@@ -211,14 +208,14 @@ func (s *Service) checkFor(ctx context.Context, in *incoming, services []service
 // discoverFor makes a discovery, or finds the one that is under way.
 func (s *Service) discoverFor(ctx context.Context, in *incoming, why string) (out outcome, err error) {
 	sub := discoverySubmission()
-	sub.actor, sub.spec.Reason, sub.spec.Delivery = actorCodeHost, ReasonWebhook, in.source()
+	sub.actor, sub.spec.Reason, sub.spec.Delivery = actorCodeHost, ReasonWebhook, in.deliverySource()
 	sub.spec.Delivery.FallbackReason = why
 	out.fallback = why
-	return out, out.submit(ctx, s, sub)
+	return out, out.submitJob(ctx, s, sub)
 }
 
-func (o *outcome) submit(ctx context.Context, s *Service, sub submission) error {
-	job, reused, err := s.submit(ctx, sub)
+func (o *outcome) submitJob(ctx context.Context, s *Service, sub submission) error {
+	job, reused, err := s.submitJob(ctx, sub)
 	if err != nil {
 		return fmt.Errorf("queue the work of a delivery: %w", err)
 	}

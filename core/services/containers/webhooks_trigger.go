@@ -72,16 +72,16 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 			return "", err
 		}
 		sub.actor = actorWebhook
-		job, _, err := s.submit(ctx, sub)
+		job, _, err := s.submitJob(ctx, sub)
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {
-			return "", invalid("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
+			return "", invalidField("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
 		}
 		in := UpdateBody{
 			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: ReasonWebhook,
 		}
-		return s.update(ctx, in.request(), submission{actor: actorWebhook})
+		return s.submitUpdate(ctx, in.toRequest(), submission{actor: actorWebhook})
 	}
-	return "", invalid("action", "The action must be check or update.")
+	return "", invalidField("action", "The action must be check or update.")
 }

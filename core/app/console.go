@@ -146,7 +146,7 @@ func (p *providers) Instances() []console.Instance {
 		if current := p.currentInstance(i.Ref); current != nil {
 			st := current.Process().Status()
 			i.Version, i.State, i.Message, i.Since = st.Version, string(st.State), st.Message, st.Since
-			i.PID, i.Restarts, i.Memory = st.PID, st.Restarts, residentMemory(st.PID)
+			i.PID, i.Restarts, i.Memory, i.Events = st.PID, st.Restarts, residentMemory(st.PID), eventsOf(current.Process().Events())
 		} else if left, ok := p.app.absent.find(i.Ref); ok {
 			i.Message, i.Since = left.reason, left.since
 		}

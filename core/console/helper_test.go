@@ -54,6 +54,7 @@ type providers struct {
 	instances []console.Instance
 	logs      []string
 	restarted []string
+	sent      []string
 	health    console.Health
 }
 
@@ -67,6 +68,11 @@ func (p *providers) Logs(ref string) ([]string, error) {
 }
 
 func (p *providers) Check(context.Context, string) (console.Health, error) { return p.health, nil }
+
+func (p *providers) SendTest(_ context.Context, ref, title, text string) (console.Health, error) {
+	p.sent = append(p.sent, ref+": "+title+": "+text)
+	return p.health, nil
+}
 
 func (p *providers) Restart(ref string) error {
 	p.restarted = append(p.restarted, ref)

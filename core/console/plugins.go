@@ -30,6 +30,7 @@ func (c *Console) pluginRoutes() []httpd.Route {
 		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: c.instance},
 		{Method: http.MethodGet, Path: instancePath + ":ref/live", Policy: httpd.Admin, Handler: c.instanceLive},
 		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.check},
+		{Method: http.MethodPost, Path: instancePath + ":ref/test", Policy: httpd.Admin, Audit: "core.plugins.test", BodyLimit: formLimit, Handler: c.sendTest},
 		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit, Handler: c.restart},
 		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: c.available},
 		{Method: http.MethodGet, Path: availablePath + "/:kind/:name", Policy: httpd.Admin, Handler: c.availableOne},
@@ -97,6 +98,22 @@ func (c *Console) check(gc *gin.Context) {
 	t := ui.Toast{Kind: "ok", TextID: "plugins.checked.ok", Args: []string{"Ref", ref, "State", v.State(h.State), "Message", texts.Truncate(h.Message, maxToast), "Took", v.Millis(h.Took)}}
 	if h.State != "ready" {
 		t.Kind, t.TextID = "bad", "plugins.checked.bad"
+	}
+	c.kit.Done(gc, instancePath+ref, t)
+}
+
+// sendTest sends a test message through a notification channel.
+func (c *Console) sendTest(gc *gin.Context) {
+	ref := gc.Param("ref")
+	v := c.kit.View(gc, "")
+	h, err := c.cfg.Providers.SendTest(gc.Request.Context(), ref, v.T("plugins.test.title"), v.T("plugins.test.message", "Ref", ref, "Who", v.Who()))
+	if err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	t := ui.Toast{Kind: "ok", TextID: "plugins.tested.ok", Args: []string{"Ref", ref, "Took", v.Millis(h.Took)}}
+	if h.State != "ready" {
+		t = ui.Toast{Kind: "bad", TextID: "plugins.tested.bad", Args: []string{"Ref", ref, "Message", texts.Truncate(h.Message, maxToast)}}
 	}
 	c.kit.Done(gc, instancePath+ref, t)
 }

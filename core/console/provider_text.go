@@ -102,3 +102,30 @@ func referring(refs []Reference, ref string) (out []Reference) {
 	}
 	return out
 }
+
+// maxRestarts is how many ends of a process its page shows.
+const maxRestarts = 20
+
+// endsOf returns the events of a process that tell of its ends.
+func endsOf(events []Event) (ends []Event) {
+	for _, e := range events {
+		if e.Kind == "ended" || e.Kind == "failed" || e.Kind == "restart" {
+			ends = append(ends, e)
+		}
+	}
+	return ends[:min(len(ends), maxRestarts)]
+}
+
+// exitText tells how a process has ended.
+func exitText(v *ui.View, e Event) string {
+	switch {
+	case e.Exit == "":
+		return "–"
+	case e.Exit[0] >= '0' && e.Exit[0] <= '9':
+		return v.T("plugins.exit.code", "Code", e.Exit)
+	}
+	return v.T("plugins.exit.signal", "Signal", e.Exit)
+}
+
+// isChannel reports whether a test message can be sent through the instance.
+func (i Instance) isChannel() bool { return i.Kind == "notify" }

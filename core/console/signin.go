@@ -24,6 +24,9 @@ type signInView struct {
 	Failure string
 }
 
+// logCommands show the log of the core, which has the set-up link of a first start.
+const logCommands = "journalctl -u patchbay | grep system/setup\ndocker compose logs patchbay | grep system/setup"
+
 // signInPage is the page that whoever is not recognised gets in place of another one.
 func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 	next := ui.Home

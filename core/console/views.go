@@ -33,8 +33,20 @@ type Instance struct {
 	// milliseconds, the newest last.
 	Calls, Failures int64
 	Latency         []float64
+	// Events are what happened to the process, the newest first.
+	Events []Event
 	// Place is where the block stands, such as plugin.hcl:12, and Config the block in effect, with secrets masked.
 	Place, Config string
+}
+
+// Event is something that happened to a plugin process.
+type Event struct {
+	At time.Time
+	// Kind is ready, degraded, ended, restart or failed; Detail the reason, in English.
+	Kind, Detail string
+	PID          int
+	// Exit is the exit code, or the name of the signal, of a process that has ended; "" for neither.
+	Exit string
 }
 
 // Serving tells whether calls are let through.
@@ -76,6 +88,8 @@ type Providers interface {
 	Logs(ref string) ([]string, error)
 	// Check asks an instance how it is.
 	Check(ctx context.Context, ref string) (Health, error)
+	// SendTest sends a test message through a notification channel, to the recipient in its block.
+	SendTest(ctx context.Context, ref, title, text string) (Health, error)
 	// Restart ends the process of an instance and starts it again; one that was left out is tried again.
 	Restart(ref string) error
 	// Rejected returns why the last reload of the configuration was rejected, and when; "" if it was not.

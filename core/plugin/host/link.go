@@ -76,6 +76,7 @@ func (p *Process) startCommand(dir string) (*Link, error) {
 	setProcessGroup(cmd)
 	p.output.startNewLife()
 	l := &Link{command: newCommand(cmd, dir, p.spec.MTLS), exited: make(chan struct{})}
+	p.attempt = l
 	l.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: framework.Handshake(),
 		Plugins:         plugin.PluginSet{},

@@ -24,6 +24,7 @@ type Process struct {
 	host   *Host
 	spec   Spec
 	output *ring
+	events eventList
 	users  int
 
 	ctx     context.Context
@@ -34,6 +35,8 @@ type Process struct {
 	// sooner ends the wait before the next start.
 	sooner chan struct{}
 	link   atomic.Pointer[Link]
+	// attempt is the last start of the process, nil before it; only superviseProcess and what it calls use it.
+	attempt *Link
 	// described is the plugin's description from its last start.
 	described atomic.Pointer[pluginv1.DescribeResponse]
 

@@ -26,6 +26,7 @@ func (p *Process) superviseProcess() {
 	crashes := 0
 	for p.ctx.Err() == nil {
 		p.setState(Starting, "")
+		p.attempt = nil
 		readyAt, files := time.Now(), p.spec.fileFingerprint()
 		link, err := p.bringUp()
 		p.reportFirstStart(err)
@@ -44,11 +45,14 @@ func (p *Process) superviseProcess() {
 		case errors.Is(err, errRestart):
 			crashes = 0
 			p.pluginLogger().Info("restart on request")
+			p.noteEvent(EventRestart, nil)
 		case isPermanent(err):
+			p.noteEvent(EventFailed, err)
 			p.waitForRepair(err, files)
 			crashes = 0
 		default:
 			crashes++
+			p.noteEvent(EventEnded, err)
 			p.waitBeforeRestart(err, crashes)
 		}
 	}
@@ -103,9 +107,11 @@ func (p *Process) setServing() {
 	p.mu.Unlock()
 	if len(messages) > 0 {
 		p.setState(Degraded, strings.Join(messages, "; "))
+		p.noteEvent(EventDegraded, errors.New(strings.Join(messages, "; ")))
 		return
 	}
 	p.setState(Ready, "")
+	p.noteEvent(EventReady, nil)
 }
 
 // refusedConfigs returns the configurations of the instances that the process has refused since its start.
@@ -160,6 +166,7 @@ func (p *Process) watchLink(link *Link) error {
 		}
 		failures++
 		p.setState(Degraded, err.Error())
+		p.noteEvent(EventDegraded, err)
 		if failures >= p.host.cfg.PingFailures {
 			link.command.killGroup()
 			return fmt.Errorf("no answer to %d health checks: %w", failures, err)

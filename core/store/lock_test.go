@@ -39,7 +39,7 @@ func breakLock(t *testing.T, url string, steal bool) {
 			_, err := waiter.Exec(ctx, "SELECT pg_advisory_lock($1)", key)
 			taken <- err
 		}()
-		testkit.Eventually(t, 5*time.Second, func() bool {
+		testkit.Eventually(t, time.Minute, func() bool {
 			var n int
 			return conn.QueryRow(ctx, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&n) == nil && n > 0
 		}, "the other waits for the lock")
@@ -60,7 +60,7 @@ func TestServerLockIsTakenAgain(t *testing.T) {
 	cfg.LockCheck = 20 * time.Millisecond
 	st := testkit.OpenStore(t, cfg)
 	breakLock(t, cfg.URL, false)
-	testkit.Eventually(t, 5*time.Second, func() bool {
+	testkit.Eventually(t, time.Minute, func() bool {
 		var n int
 		return st.DB(context.Background()).Raw("SELECT count(*) "+advisoryHolders).Scan(&n).Error == nil && n == 1
 	}, "the lock is held again")
@@ -78,7 +78,7 @@ func TestServerLockIsLost(t *testing.T) {
 	breakLock(t, cfg.URL, true)
 	select {
 	case <-st.LockLost():
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the loss was not noticed")
 	}
 }

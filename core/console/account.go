@@ -39,6 +39,12 @@ func (c *Console) accountRoutes() []httpd.Route {
 // confirmed returns a route that asks for a passkey check of the last minutes.
 func confirmed(r httpd.Route) httpd.Route { r.Confirm = true; return r }
 
+// The dialogs of the account page.
+const (
+	newAPIKey  = "new-key"
+	newPasskey = "new-passkey"
+)
+
 // accountView is what the account page shows.
 type accountView struct {
 	User     auth.User
@@ -52,13 +58,16 @@ type accountView struct {
 	Strong     bool
 	// Secret is an API key that is shown this once.
 	Secret ui.Secret
-	// Failure is why the last form was refused.
+	// Form makes an API key; Open is the dialog that is shown at once.
+	Form ui.Form
+	Open string
+	// Failure is why another form was refused.
 	Failure string
 }
 
 // account shows the account of the caller.
 func (c *Console) account(gc *gin.Context) {
-	c.showAccount(gc, http.StatusOK, accountView{Secret: c.kit.TakeSecret(gc, accountPath)})
+	c.showAccount(gc, http.StatusOK, accountView{Secret: c.kit.TakeSecret(gc, accountPath), Open: ui.Opened(gc)})
 }
 
 func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
@@ -122,6 +131,12 @@ func (c *Console) createKey(gc *gin.Context) {
 		k.ExpiresAt = time.Now().AddDate(0, 0, days)
 	}
 	key, text, err := c.cfg.Users.CreateKey(ctx, auth.From(ctx), k)
+	if err != nil {
+		if form, ok := c.kit.ReadForm(gc, err); ok {
+			c.showAccount(gc, form.Status(), accountView{Form: form, Open: newAPIKey})
+		}
+		return
+	}
 	c.showSecret(gc, key.Name, text, err)
 }
 

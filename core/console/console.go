@@ -40,12 +40,14 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Console is the pages. It keeps nothing between requests and may be made anew at a reload.
+// Console is the pages. Between requests it keeps the counts of the navigation alone, and may be made anew at a reload.
 type Console struct {
 	cfg    Config
 	kit    *ui.Kit
 	assets *ui.Assets
 	texts  *ui.Texts
+
+	navCounts navCounts
 }
 
 // New makes the pages of the core and of the sections.
@@ -71,7 +73,7 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("make the console: %w", err)
 	}
 	c.kit = ui.NewKit(ui.Config{
-		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
+		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Counts: c.counts, Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
 		Recognise: func(r *http.Request) *auth.Principal {
 			p, err := cfg.Users.Recognise(cfg.Access, r)
 			if err != nil {
@@ -86,18 +88,17 @@ func New(cfg Config) (*Console, error) {
 
 // nav is the whole navigation: home, the services, the system.
 func (c *Console) nav() []ui.NavGroup {
-	out := []ui.NavGroup{{Items: []ui.NavItem{{TextID: "nav.home", Href: ui.Home, Key: "h"}}}}
+	out := []ui.NavGroup{{Items: []ui.NavItem{{TextID: "nav.home", Icon: ui.IconHome, Href: ui.Home, Key: "h"}}}}
 	for _, s := range c.cfg.Sections {
 		if len(s.Nav) > 0 {
 			out = append(out, ui.NavGroup{TextID: s.Service + ".name", Items: s.Nav})
 		}
 	}
 	return append(out, ui.NavGroup{TextID: "nav.system", Items: []ui.NavItem{
-		{TextID: "nav.plugins", Href: "/system/plugins", Key: "p", Admin: true, Prefix: true},
-		{TextID: "nav.jobs", Href: "/system/jobs", Key: "j", Admin: true, Prefix: true},
-		{TextID: "nav.users", Href: "/system/users", Key: "u", Admin: true, Prefix: true},
-		{TextID: "nav.audit", Href: "/system/audit", Key: "l", Admin: true},
-		{TextID: "nav.account", Href: "/system/account", Key: "a"},
+		{TextID: "nav.plugins", Icon: ui.IconPlug, Href: "/system/plugins", Key: "p", Admin: true, Prefix: true},
+		{TextID: "nav.jobs", Icon: ui.IconJobs, Href: "/system/jobs", Key: "j", Admin: true, Prefix: true},
+		{TextID: "nav.users", Icon: ui.IconUsers, Href: "/system/users", Key: "u", Admin: true, Prefix: true},
+		{TextID: "nav.audit", Icon: ui.IconAudit, Href: "/system/audit", Key: "l", Admin: true},
 	}})
 }
 
@@ -113,7 +114,7 @@ func (c *Console) Routes() []httpd.Route {
 		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.lookAround},
 		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.preferences},
 	}
-	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.accountRoutes(), c.userRoutes())
+	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.findRoutes(), c.accountRoutes(), c.userRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

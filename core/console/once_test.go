@@ -70,3 +70,16 @@ func TestNewKeyIsShownOnce(t *testing.T) {
 		t.Error("the key is shown twice")
 	}
 }
+
+// TestRefusedKey: a form that is refused keeps what was typed, in its dialog.
+func TestRefusedKey(t *testing.T) {
+	s := newSite(t)
+	v := s.confirmed("bob@example.com")
+	long := strings.Repeat("n", 200)
+	p := v.post("/system/account/keys", "name", long, "days", "90")
+	if p.status != http.StatusBadRequest {
+		t.Fatalf("status %d", p.status)
+	}
+	p.says(t, `id="new-key" class="make" aria-labelledby="new-key-title" open`, `id="key-name-error"`, long, `<option value="90" selected>`)
+	v.get("/system/account?open=new-key").says(t, ` open data-dialog`)
+}

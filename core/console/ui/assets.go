@@ -21,7 +21,7 @@ var static embed.FS
 
 // bundle are the parts of the one script that every page has, in their order.
 func bundle() []string {
-	return []string{"vendor/htmx.org-4.0.1/htmx.min.js", "vendor/htmx.org-4.0.1/hx-sse.min.js", "app.js", "push.js"}
+	return []string{"vendor/htmx.org-4.0.1/htmx.min.js", "vendor/htmx.org-4.0.1/hx-sse.min.js", "app.js"}
 }
 
 // Assets are the static files, each at an address that names its content and can be kept for ever.
@@ -32,11 +32,11 @@ type Assets struct {
 	manifest, worker httpd.File
 }
 
-// own are the files beside it: the style and the icons of every page, and what pages with charts name in View.Scripts and
-// View.Styles.
+// own are the files beside it: the style and the icons of every page, and what pages with charts or
+// with the button for notifications name in View.Scripts and View.Styles.
 func own() []string {
 	return []string{
-		"app.css", "chart.js", "icon.svg", "icons/icon-192.png", "icons/icon-512.png", "icons/icon-maskable-512.png", "icons/apple-touch-icon.png", "icons/badge-96.png",
+		"app.css", "chart.js", "push.js", "icon.svg", "icons/icon-192.png", "icons/icon-512.png", "icons/icon-maskable-512.png", "icons/apple-touch-icon.png", "icons/badge-96.png",
 		"vendor/uplot-1.6.32/uPlot.iife.min.js", "vendor/uplot-1.6.32/uPlot.min.css",
 	}
 }

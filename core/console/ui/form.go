@@ -45,6 +45,14 @@ func (f Form) Value(field, fresh string) string {
 	return f.values.Get(field)
 }
 
+// Checked reports whether a box is ticked: as it was sent, or else fresh.
+func (f Form) Checked(field string, fresh bool) bool {
+	if f.refused == nil {
+		return fresh
+	}
+	return f.values.Get(field) != ""
+}
+
 // isAt reports whether the form was refused because of a field.
 func (f Form) isAt(field string) bool {
 	return f.refused != nil && f.refused.Ext["field"] == field

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -37,6 +38,9 @@ type Config struct {
 	Assets *Assets
 	// Nav is the whole navigation; pages that a caller may not see are left out for each.
 	Nav []NavGroup
+	// Counts returns what waits on the pages of the navigation, by their addresses, as far as the view's principal may know. Nil for
+	// nothing.
+	Counts func(context.Context, *View) map[string]int
 	// Warnings returns the ids of texts that every page shows at present: settings that are not for production, and a
 	// configuration that was rejected. Nil for none.
 	Warnings func() []string
@@ -74,7 +78,7 @@ func (k *Kit) View(c *gin.Context, title string) *View {
 	v := &View{
 		Lang: k.cfg.Texts.choose(cookie(c, LangCookie), c.GetHeader("Accept-Language")), Theme: theme(cookie(c, ThemeCookie)),
 		Path: c.Request.URL.Path, Target: c.Request.URL.RequestURI(), Principal: auth.From(c.Request.Context()),
-		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), kit: k,
+		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), folds: cookie(c, NavCookie), kit: k,
 	}
 	if k.cfg.Warnings != nil {
 		v.Warnings = k.cfg.Warnings()

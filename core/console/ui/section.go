@@ -13,6 +13,12 @@ type Section struct {
 	Service string
 	// Nav are its pages in the navigation; the first is where the service begins.
 	Nav []NavItem
+	// Actions are what can be done at once, such as making something: pages that open a form.
+	Actions []NavItem
+	// Find finds what the service has by a text; nil for nothing.
+	Find Finder
+	// Counts returns what waits for an administrator on the pages in Nav, by their addresses; nil for nothing. It is asked often.
+	Counts func(context.Context) (map[string]int, error)
 	// Routes are its pages, with paths relative to the base URL of the service.
 	Routes func(*Kit) []httpd.Route
 	// Home returns what the home page shows of the service to a caller; nil for nothing.

@@ -38,7 +38,9 @@ type View struct {
 	// Now is when the page is made.
 	Now time.Time
 
-	kit *Kit
+	// folds says which groups of the navigation were opened and closed, as in NavCookie.
+	folds string
+	kit   *Kit
 }
 
 // NavGroup is a heading of the navigation with the pages below it.
@@ -57,6 +59,8 @@ type NavItem struct {
 	Admin bool
 	// Prefix marks the item for all pages below Href as well.
 	Prefix bool
+	// Icon is one of the icons; "" for none.
+	Icon string
 }
 
 // Toast is a short message about what was done.

@@ -52,6 +52,7 @@ func (b *browser) setUp(c *core) {
 // addPasskey registers one on the account page.
 func (b *browser) addPasskey(name string) {
 	b.t.Helper()
+	b.press("[data-open=new-passkey]", "#passkey-name")
 	b.do(chromedp.SendKeys(chromedp.CSS("#passkey-name"), name), chromedp.Click(chromedp.CSS("form[data-passkey=register] button")))
 	b.shows(name)
 }
@@ -95,6 +96,7 @@ func TestConsoleSignIn(t *testing.T) {
 	b.shows("This is your last passkey")
 
 	b.open("/system/account")
+	b.press("[data-open=new-key]", "#key-name")
 	b.do(chromedp.SendKeys(chromedp.CSS("#key-name"), "Backup job"))
 	b.press("form[action='/system/account/keys'] .btn.p", ".code pre")
 	db := c.writable(t)
@@ -127,6 +129,7 @@ func TestConsoleWithoutVerification(t *testing.T) {
 	b := browse(t, c)
 	b.authenticator(false)
 	b.setUp(c)
+	b.press("[data-open=new-passkey]", "#passkey-name")
 	b.do(chromedp.SendKeys(chromedp.CSS("#passkey-name"), "Stick"), chromedp.Click(chromedp.CSS("form[data-passkey=register] button")),
 		chromedp.WaitVisible(chromedp.CSS("[data-failure]")))
 	b.open("/system/account")

@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pushPage puts the button into a page before the console's script runs, and stands in for the push service and for the
+// pushPage puts the button and its script into a page, and stands in for the push service and for the
 // API, which both note what they are asked.
 const pushPage = `document.addEventListener("readystatechange", () => {
 	if (document.readyState !== "interactive") return;
@@ -30,6 +32,7 @@ const pushPage = `document.addEventListener("readystatechange", () => {
 	};
 	PushManager.prototype.getSubscription = async () => sub;
 	window.fetch = async (url, o) => { asked.push(o.method + " " + url + " " + o.body); return new Response(null, { status: answer }); };
+	%s
 });`
 
 // pushButton opens a page with the button.
@@ -37,7 +40,11 @@ func pushButton(t *testing.T, c *core, permission cdpbrowser.PermissionSetting, 
 	t.Helper()
 	b := browseAlone(t, c)
 	b.permit(permission)
-	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(pushPage, key, answer)}); err != nil {
+	script, err := os.ReadFile(filepath.Join(root(), "core", "console", "ui", "static", "push.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(pushPage, key, answer, script)}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("/system/sign-in")

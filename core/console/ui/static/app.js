@@ -121,7 +121,7 @@
 		if (e.key === 'Escape') return document.activeElement.closest('[data-row],[data-filters]') && document.activeElement.blur();
 		if (e.target.closest('input:not([type=checkbox]),textarea,select,[contenteditable]')) return;
 		if (Date.now() - leader < 1500 && /^[a-z]$/.test(e.key)) {
-			document.querySelector(`nav a[data-key="${e.key}"]`)?.click();
+			document.querySelector(`.side a[data-key="${e.key}"]`)?.click();
 		} else if (e.key === '/') {
 			const filter = document.querySelector('[data-filter]');
 			if (filter) { filter.focus(); e.preventDefault(); }
@@ -136,6 +136,62 @@
 			return;
 		}
 		leader = 0;
+	});
+
+	// Navigation: which groups are open is remembered.
+	document.addEventListener('click', (e) => {
+		const nav = e.target.closest('.group > summary')?.closest('nav');
+		if (!nav) return;
+		setTimeout(() => {
+			const folds = [...nav.querySelectorAll('[data-fold]')].map((g) => g.dataset.fold + '-' + (g.open ? 1 : 0)).join('.');
+			document.cookie = 'patchbay_nav=' + folds + ';path=/;max-age=31536000;samesite=lax';
+		});
+	});
+
+	// Ctrl-K: a dialog that finds pages and things.
+	const finder = document.getElementById('finder');
+	const finding = finder?.querySelector('input');
+	const findPath = document.querySelector('[data-find]')?.dataset.find;
+	let asked = 0;
+	async function find() {
+		const turn = ++asked;
+		try {
+			const resp = await fetch(findPath + '?part=options&q=' + encodeURIComponent(finding.value), { headers: { Accept: 'text/html' } });
+			const html = await resp.text();
+			if (turn !== asked) return;
+			if (!resp.ok) throw new Error(resp.statusText);
+			finder.querySelector('[data-found]').innerHTML = html;
+			choose(0);
+		} catch {
+			if (turn === asked) toast(box.dataset.failed, 'bad');
+		}
+	}
+	function choose(n) {
+		const options = [...finder.querySelectorAll('[role=option]')];
+		const at = options.length ? (n + options.length) % options.length : -1;
+		options.forEach((o, i) => o.setAttribute('aria-selected', i === at));
+		if (at < 0) return finding.removeAttribute('aria-activedescendant');
+		finding.setAttribute('aria-activedescendant', options[at].id);
+		options[at].scrollIntoView({ block: 'nearest' });
+	}
+	function openFinder(e) {
+		if (!finder || !findPath || document.querySelector('dialog[open]')) return;
+		e.preventDefault();
+		finder.showModal();
+		finding.select();
+		find();
+	}
+	document.addEventListener('click', (e) => { if (e.target.closest('[data-find]') && !e.ctrlKey && !e.metaKey) openFinder(e); });
+	document.addEventListener('keydown', (e) => { if (e.key.toLowerCase() === 'k' && (e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey) openFinder(e); });
+	finding?.addEventListener('input', () => { clearTimeout(typing); typing = setTimeout(find, 120); });
+	finding?.addEventListener('keydown', (e) => {
+		const options = [...finder.querySelectorAll('[role=option]')];
+		const at = options.findIndex((o) => o.getAttribute('aria-selected') === 'true');
+		if (e.key === 'Enter') options[at]?.click();
+		else if (e.key === 'ArrowDown') choose(at + 1);
+		else if (e.key === 'ArrowUp') choose(at - 1);
+		else return;
+		e.preventDefault();
 	});
 
 	// Live parts: a stream that is cut shows it, and one that is back says so.
@@ -214,6 +270,7 @@
 	document.querySelectorAll('[data-passkey]').forEach((form) => {
 		if (!can()) {
 			form.hidden = true;
+			document.querySelectorAll(`[data-open="${form.closest('dialog')?.id}"]`).forEach((n) => { n.hidden = true; });
 			document.querySelectorAll('[data-no-passkey]').forEach((n) => { n.hidden = false; });
 			return;
 		}

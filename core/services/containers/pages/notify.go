@@ -176,6 +176,7 @@ func (p pages) showNotifications(c *gin.Context, status int, more func(*notifyVi
 		more(&n)
 	}
 	v := p.view(c, "containers.notify.title")
+	v.Scripts = append(v.Scripts, "push.js")
 	p.kit.Render(c, v, status, notifyPage(v, p, n))
 }
 

@@ -247,22 +247,27 @@ func TestKeysAreManaged(t *testing.T) {
 func TestPlayground(t *testing.T) {
 	f := fillSite(t)
 	v := f.as(f.bob, "en")
-	p := v.post("/search/playground", "operation", "search", "token", f.bobs, "f.query", hostile, "f.max_results", "3", "f.topic", "news")
+	p := v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", hostile, "f.max_results", "3", "f.topic", "news")
 	p.is(t, "an answer", 200, `class="hits"`, "https://example.org/a?b=1&amp;c=2", "Good", `<option value="news" selected>`)
 	p.lacks(t, "an answer", markup...)
+	calls := f.backend.calls()
+	v.get("/search/playground?operation=search").lacks(t, "the page again", `class="hits"`)
+	if n := f.backend.calls(); n != calls {
+		t.Errorf("loading the page again made %d calls", n-calls)
+	}
 	for body, text := range map[string]string{`{"query":`: "JSON", `{"query":"x","max_results":99}`: "max_results", `{"query":"x","stream":true}`: "", `[]`: ""} {
-		p := v.post("/search/playground", "operation", "search", "token", f.bobs, "raw", body)
+		p := v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "raw", body)
 		p.is(t, body, 200, `role="alert"`, text)
 		p.lacks(t, body, markup...)
 	}
-	v.post("/search/playground", "operation", "search", "token", f.bobs, "f.query", "x", "f.max_results", "many").is(t, "a word for a number", 200, "max_results")
+	v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x", "f.max_results", "many").is(t, "a word for a number", 200, "max_results")
 	f.backend.answers(500, `{"detail":"`+hostileJSON+`"}`)
-	p = v.post("/search/playground", "operation", "search", "token", f.bobs, "f.query", "x")
+	p = v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x")
 	p.is(t, "an error upstream", 200, "500")
 	p.lacks(t, "an error upstream", markup...)
-	v.post("/search/guide/test", "token", f.bobs).is(t, "the test fails", 200, "note bad")
+	v.posted(t, "/search/guide/test", "token", f.bobs).is(t, "the test fails", 200, "note bad")
 	f.backend.answers(200, `{"results":[]}`)
-	v.post("/search/guide/test", "token", f.bobs).is(t, "the test", 200, "note ok")
+	v.posted(t, "/search/guide/test", "token", f.bobs).is(t, "the test", 200, "note ok")
 	v.get("/search/guide").is(t, "the guide", 200, f.base+"/search/api/proxy", f.base+"/search/mcp", "mcpServers")
 }
 

@@ -42,6 +42,14 @@ type backend struct {
 	mu     sync.Mutex
 	status int
 	body   string
+	called int
+}
+
+// calls returns how many calls there were.
+func (b *backend) calls() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.called
 }
 
 func (b *backend) answers(status int, body string) {
@@ -61,6 +69,7 @@ func (b *backend) Describe() (*sdk.Descriptor, error) {
 func (b *backend) Invoke(context.Context, *sdk.Request) (*sdk.Reply, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.called++
 	return &sdk.Reply{Response: sdk.Response{Head: sdk.Head{Status: b.status, ContentType: "application/json"}, Body: []byte(b.body)}}, nil
 }
 
@@ -251,6 +260,16 @@ func (v *visitor) post(path string, form ...string) page {
 		values.Add(pair[0], pair[1])
 	}
 	return v.do(http.MethodPost, path, values)
+}
+
+// posted sends a form and returns the page that it leads to.
+func (v *visitor) posted(t *testing.T, path string, form ...string) page {
+	t.Helper()
+	p := v.post(path, form...)
+	if p.status != http.StatusSeeOther {
+		t.Fatalf("%s: status %d\n%s", path, p.status, p.body)
+	}
+	return v.get(p.header.Get("Location"))
 }
 
 func (v *visitor) do(method, path string, form url.Values) page {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
@@ -45,8 +46,10 @@ type playView struct {
 	// Raw is a body written by hand, in place of the form.
 	Raw    string
 	Answer *service.TrialAnswer
-	Error  *fault.Error
-	Hits   []hit
+	// Size is that of the answer, in bytes.
+	Size  int
+	Error *fault.Error
+	Hits  []hit
 }
 
 // hit is one result of an answer, as far as it has the members that search results have.
@@ -165,19 +168,19 @@ func (p pages) playView(c *gin.Context, operation, token string) (playView, erro
 
 func (p pages) playground(c *gin.Context) {
 	play, err := p.playView(c, c.Query("operation"), c.Query("token"))
-	p.renderPlay(c, play, err)
-}
-
-func (p pages) renderPlay(c *gin.Context, play playView, err error) {
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
+	}
+	var result playResult
+	if p.takeResult(c, p.base+"/playground", &result) {
+		play.show(result)
 	}
 	v := p.view(c, "search.playground.title")
 	p.kit.Render(c, v, http.StatusOK, playPage(v, p, play))
 }
 
-// play makes the call. What goes wrong with it is shown on the page, beside what was sent.
+// play makes the call. The page that follows shows what came of it, beside what was sent.
 func (p pages) play(c *gin.Context) {
 	ctx := c.Request.Context()
 	play, err := p.playView(c, c.PostForm("operation"), c.PostForm("token"))
@@ -198,7 +201,8 @@ func (p pages) play(c *gin.Context) {
 	} else {
 		play.Answer, play.Hits = &answer, hits(answer.Body)
 	}
-	p.renderPlay(c, play, nil)
+	page := p.base + "/playground"
+	p.showResult(c, page, ui.Address(page, "operation", play.Operation, "token", play.Token), play.keep())
 }
 
 // hits are the results of an answer.
@@ -251,16 +255,18 @@ type testResult struct {
 	Error  *fault.Error
 }
 
-func (p pages) guide(c *gin.Context) { p.renderGuide(c, nil) }
-
-func (p pages) renderGuide(c *gin.Context, result *testResult) {
+func (p pages) guide(c *gin.Context) {
 	tokens, err := p.visible(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
+	g := guideView{URL: p.address(c), Tokens: tokens}
+	if result := new(testResult); p.takeResult(c, p.base+"/guide", result) {
+		g.Result = result
+	}
 	v := p.view(c, "search.guide.title")
-	p.kit.Render(c, v, http.StatusOK, guidePage(v, p, guideView{URL: p.address(c), Tokens: tokens, Result: result}))
+	p.kit.Render(c, v, http.StatusOK, guidePage(v, p, g))
 }
 
 // address is that of the service as the caller's browser sees it, where the configuration names none.
@@ -288,5 +294,5 @@ func (p pages) testConnection(c *gin.Context) {
 		r.Error = fault.As(err)
 		r.Status = fault.StatusOf(err)
 	}
-	p.renderGuide(c, r)
+	p.showResult(c, p.base+"/guide", p.base+"/guide", r)
 }

@@ -49,13 +49,17 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 	return ui.Section{
 		Service: "search", Texts: texts, Static: static, Home: p.home,
 		Nav: []ui.NavItem{
-			{TextID: "search.nav.overview", Href: base + "/overview", Key: "o", Admin: true},
-			{TextID: "search.nav.tokens", Href: base + "/tokens", Key: "t", Prefix: true},
-			{TextID: "search.nav.keys", Href: base + "/keys", Key: "k", Admin: true, Prefix: true},
-			{TextID: "search.nav.requests", Href: base + "/requests", Key: "r", Prefix: true},
-			{TextID: "search.nav.playground", Href: base + "/playground", Key: "y"},
-			{TextID: "search.nav.guide", Href: base + "/guide", Key: "i"},
+			{TextID: "search.nav.overview", Icon: ui.IconChart, Href: base + "/overview", Key: "o", Admin: true},
+			{TextID: "search.nav.tokens", Icon: ui.IconToken, Href: base + "/tokens", Key: "t", Prefix: true},
+			{TextID: "search.nav.keys", Icon: ui.IconKey, Href: base + "/keys", Key: "k", Admin: true, Prefix: true},
+			{TextID: "search.nav.requests", Icon: ui.IconList, Href: base + "/requests", Key: "r", Prefix: true},
+			{TextID: "search.nav.playground", Icon: ui.IconPlay, Href: base + "/playground", Key: "y"},
+			{TextID: "search.nav.guide", Icon: ui.IconBook, Href: base + "/guide", Key: "i"},
 		},
+		Actions: []ui.NavItem{
+			{TextID: "search.tokens.create", Href: base + "/tokens?open=" + newToken, Admin: true}, {TextID: "search.keys.add", Href: base + "/keys?open=" + newKeys, Admin: true},
+		},
+		Find: p.find, Counts: p.counts,
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
 			p.kit = kit

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -128,12 +127,17 @@ type tokenView struct {
 	Shown ui.Secret
 	// Owners are whom the token may be given to; nil for members, who give nothing away.
 	Owners []auth.User
+	// Form changes the settings.
+	Form ui.Form
 }
 
-func (p pages) token(c *gin.Context) {
+func (p pages) token(c *gin.Context) { p.renderToken(c, ui.Form{}) }
+
+// renderToken shows a token with the form of its settings.
+func (p pages) renderToken(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
 	w, err := windowOf(c)
-	t := tokenView{Window: w}
+	t := tokenView{Window: w, Form: form}
 	if err == nil {
 		t.AuthToken, err = p.mine(ctx, c.Param("id"))
 	}
@@ -154,7 +158,7 @@ func (p pages) token(c *gin.Context) {
 	v := p.view(c, "")
 	v.Title = v.T("search.token.title", "ID", t.ID)
 	v.AddCharts()
-	p.kit.Render(c, v, http.StatusOK, tokenPage(v, p, t))
+	p.kit.Render(c, v, form.Status(), tokenPage(v, p, t))
 }
 
 // recent are the last requests of a token.
@@ -191,7 +195,9 @@ func (p pages) changeToken(c *gin.Context) {
 		err = p.service.AssignToken(c.Request.Context(), t.ID, change)
 	}
 	if err != nil {
-		p.kit.Fail(c, err)
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderToken(c, form)
+		}
 		return
 	}
 	p.kit.Done(c, p.base+"/tokens/"+t.ID, ui.Toast{Kind: "ok", TextID: "search.token.changed"})

@@ -1,0 +1,37 @@
+package pages
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// find returns the stacks and services that a text finds. The pages are for administrators.
+func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+	if !v.Admin() {
+		return nil, nil
+	}
+	all, err := p.service.Overview(ctx, service.ArchivedExclude)
+	for _, st := range all {
+		if ui.Matches(text, st.Name) {
+			out = append(out, ui.Hit{Kind: v.T("containers.stack"), Title: st.Name, Href: p.base + "/stacks/" + st.ID})
+		}
+		for _, s := range st.Services {
+			if ui.Matches(text, st.Name, s.Name, s.Image.Ref) {
+				out = append(out, ui.Hit{Kind: v.T("containers.service"), Title: st.Name + " / " + s.Name, Detail: s.Image.Ref, Href: p.serviceURL(st.ID, s.ID)})
+			}
+		}
+	}
+	return out, err
+}
+
+// counts returns how many updates wait, and how many jobs wait and run.
+func (p pages) counts(ctx context.Context) (map[string]int, error) {
+	all, err := p.service.Overview(ctx, service.ArchivedExclude)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := p.openJobs(ctx)
+	return map[string]int{p.base + "/stacks": sumUp(all).Updates, p.base + "/queue": len(jobs)}, err
+}

@@ -1,0 +1,35 @@
+package pages
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+// tokensFound is how many tokens a text finds at most.
+const tokensFound = 10
+
+// find returns the tokens that a text finds, for members their own.
+func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+	var list service.TokenPage
+	who := auth.From(ctx)
+	if who.Admin() {
+		list, err = p.service.Tokens(ctx, service.TokenFilter{Query: text}, 1, tokensFound)
+	} else {
+		list, err = p.service.TokensOf(ctx, who.User.ID)
+	}
+	for _, t := range list.Items {
+		if who.Admin() || ui.Matches(text, t.ID, t.Note, t.Group) {
+			out = append(out, ui.Hit{Kind: v.T("search.token"), Title: t.ID, Detail: t.Note, Href: p.base + "/tokens/" + t.ID})
+		}
+	}
+	return out, err
+}
+
+// counts returns how many upstream keys cannot be used until somebody looks at them.
+func (p pages) counts(ctx context.Context) (map[string]int, error) {
+	list, err := p.service.Keys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, 1)
+	return map[string]int{p.base + "/keys": int(list.Total)}, err
+}

@@ -64,6 +64,21 @@ func (c *configurator) Apply(_ context.Context, _, id string) (console.Change, e
 	return c.next, nil
 }
 
+// A secret that is typed in counts, also if the choice beside it was left as it was.
+func TestTypedSecretCounts(t *testing.T) {
+	s := newSite(t)
+	v := s.signedIn(s.admin)
+	for _, tc := range []struct{ source, file, env, wantSource, wantText string }{
+		{console.FromForm, "typed", "", console.FromFile, "typed"}, {console.Keep, "", "NAME", console.FromEnvironment, "NAME"},
+		{console.FromForm, "", "", console.FromForm, ""}, {console.Keep, "", "", console.Keep, ""}, {console.FromEnvironment, "typed", "NAME", console.FromEnvironment, "NAME"},
+	} {
+		v.post("/system/plugins/propose", "set", "search.docs", "source.key", tc.source, "file.key", tc.file, "env.key", tc.env)
+		if got := s.configurator.asked.Values; len(got) != 1 || got[0].Source != tc.wantSource || got[0].Text != tc.wantText {
+			t.Errorf("%+v: asked for %+v", tc, got)
+		}
+	}
+}
+
 // What is wrong with a form stands at its fields, with what was typed, and without the secret.
 func TestProviderForm(t *testing.T) {
 	s := newSite(t)

@@ -210,11 +210,21 @@ func readSetting(gc *gin.Context, s Setting, current Current) (Value, bool) {
 	v := Value{Name: s.Name, Source: FromForm}
 	if s.Secret {
 		v.Source = gc.PostForm("source." + s.Name)
+		typed, variable := gc.PostForm("file."+s.Name), gc.PostForm("env."+s.Name)
+		// Whoever types a secret in and leaves the choice above it as it was wants the secret.
+		if v.Source == FromForm || v.Source == Keep {
+			switch {
+			case typed != "":
+				v.Source = FromFile
+			case variable != "":
+				v.Source = FromEnvironment
+			}
+		}
 		switch v.Source {
 		case FromEnvironment:
-			v.Text = gc.PostForm("env." + s.Name)
+			v.Text = variable
 		case FromFile:
-			v.Text = gc.PostForm("file." + s.Name)
+			v.Text = typed
 		case FromForm, Keep:
 		default:
 			return v, false

@@ -123,6 +123,7 @@ func TestContainersHooksPage(t *testing.T) {
 	b.shows("A token is set.")
 	// It would cover the button, and be taken for the next one.
 	b.do(chromedp.Click(chromedp.CSS(".toast [data-dismiss]")))
+	b.press("[data-open=new-target]", "#input")
 	b.do(chromedp.SendKeys(chromedp.CSS("#input"), a.repo))
 	b.press("form[action$='/targets'] button", ".toast.ok")
 	b.do(chromedp.Click(chromedp.CSS("form[action$='/repos/select'] button")))

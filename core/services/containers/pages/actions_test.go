@@ -164,7 +164,7 @@ func TestServiceSettings(t *testing.T) {
 	for _, bad := range [][]string{{"healthTimeoutSeconds", "x"}, {"healthTimeoutSeconds", "0"}, {"minimumAgeSeconds", "-1"}, {"repo_url", "javascript:alert(1)"}, {"mount.0.name", "shop_data", "mount.0", "x"}} {
 		v.post(svc+"/settings", bad...).is(t, strings.Join(bad, " "), http.StatusBadRequest)
 	}
-	v.post(svc+"/ignores", "kind", "regex", "value", "(").is(t, "a bad pattern", http.StatusBadRequest)
+	v.post(svc+"/ignores", "kind", "regex", "value", "(", "note", "why").is(t, "a bad pattern", http.StatusBadRequest, `open data-dialog`, `id="value-error"`, `value="("`, `value="why"`)
 	rules, err := s.service.IgnoreRules(t.Context(), web.ID)
 	must(t, err)
 	if len(rules) != 1 {
@@ -220,7 +220,7 @@ func TestSettings(t *testing.T) {
 		v.post("/settings", form...).is(t, strings.Join(form, " "), http.StatusBadRequest)
 	}
 	v.lang = "zh"
-	v.post("/settings", "part", "schedules", "check", "yes", "check_cron", "often").is(t, "in Chinese", http.StatusBadRequest, "时间表无效")
+	v.post("/settings", "part", "schedules", "check", "yes", "check_cron", "often").is(t, "in Chinese", http.StatusBadRequest, "时间表无效", `id="check_cron-error"`, `value="often"`)
 	v.lang = "en"
 	v.post("/deploy-check/welcome").is(t, "welcome", http.StatusSeeOther)
 	if w, err := s.service.Welcome(t.Context()); err != nil || !w.NeverAutoOpen {
@@ -239,7 +239,7 @@ func TestHooks(t *testing.T) {
 	const callback = "https://patchbay.example/api/webhooks/host-packages"
 	v.get("/host-packages").is(t, "at first", http.StatusOK, "The webhooks are switched off.", "No repository is tracked", "Nothing has come yet")
 	v.post("/host-packages/settings", "enabled", "yes", "callback", callback).is(t, "without a token", http.StatusBadRequest, "access token is not set")
-	v.post("/host-packages/settings", "enabled", "yes", "callback", "http://patchbay.example/", "pat", "planted-token").is(t, "not https", http.StatusBadRequest)
+	v.post("/host-packages/settings", "enabled", "yes", "callback", "http://patchbay.example/", "pat", "planted-token").is(t, "not https", http.StatusBadRequest, `id="callback-error"`, `value="http://patchbay.example/"`)
 	v.post("/host-packages/settings", "enabled", "yes", "callback", callback, "pat", "planted-token").is(t, "settings", http.StatusSeeOther)
 	p := v.get("/host-packages")
 	p.is(t, "settings", http.StatusOK, "A token is set.", callback)

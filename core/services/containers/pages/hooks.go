@@ -86,6 +86,9 @@ type hooksView struct {
 	Inbox    service.DeliveryPage
 	// Callback is what the callback URL probably is, while none is set.
 	Callback string
+	pageForm
+	// Open reports whether the dialog that adds a target is shown at once.
+	Open bool
 }
 
 // attention is how many webhooks are not as they should be.
@@ -113,14 +116,18 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 	return out, err
 }
 
-func (p pages) hooks(c *gin.Context) {
+func (p pages) hooks(c *gin.Context) { p.renderHooks(c, pageForm{}) }
+
+// renderHooks shows the package webhooks with a form that was refused.
+func (p pages) renderHooks(c *gin.Context, refused pageForm) {
 	h, err := p.hooksView(c.Request.Context(), hookFilterOf(c.Query))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
+	h.pageForm, h.Open = refused, refused.name == targetForm || ui.Opens(c, newTarget)
 	v := p.view(c, "containers.hooks.title")
-	p.kit.Render(c, v, http.StatusOK, hooksPage(v, p, h))
+	p.kit.Render(c, v, refused.form.Status(), hooksPage(v, p, h))
 }
 
 func (p pages) hooksLive(c *gin.Context) {
@@ -146,12 +153,23 @@ func (p pages) saveHooks(c *gin.Context) {
 	err := p.service.ChangeHookSettings(c.Request.Context(), service.HookChange{
 		Enabled: c.PostForm("enabled") != "", CallbackURL: c.PostForm("callback"), PAT: c.PostForm("pat"),
 	})
-	p.done(c, hooksPath, "containers.hooks.saved", err)
+	p.doneHooks(c, hookForm, "containers.hooks.saved", err)
 }
 
 func (p pages) addTarget(c *gin.Context) {
 	t, n, err := p.service.AddTarget(c.Request.Context(), c.PostForm("input"))
-	p.done(c, hooksPath, "containers.hooks.target.added", err, "Input", t.Input, "N", strconv.Itoa(n))
+	p.doneHooks(c, targetForm, "containers.hooks.target.added", err, "Input", t.Input, "N", strconv.Itoa(n))
+}
+
+// doneHooks answers a form of the page of package webhooks, which shows what is wrong with it.
+func (p pages) doneHooks(c *gin.Context, name, toast string, err error, args ...string) {
+	if err == nil {
+		p.done(c, hooksPath, toast, nil, args...)
+		return
+	}
+	if form, ok := p.kit.ReadForm(c, err); ok {
+		p.renderHooks(c, pageForm{name, form})
+	}
 }
 
 // syncHooks has one webhook, or all, brought in line.

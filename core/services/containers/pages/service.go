@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +28,8 @@ func (p pages) serviceRoutes() []httpd.Route {
 			return p.service.Rollback(c.Request.Context(), id, c.PostForm("drift") != "")
 		})),
 		post(servicePath+"/restore-backup", p.act(p.restoreBackup)),
-		post(servicePath+"/settings", p.change("containers.service.saved", p.saveService)),
-		post(servicePath+"/ignores", p.change("containers.ignore.added", p.addIgnore)),
+		post(servicePath+"/settings", p.changeForm(serviceForm, "containers.service.saved", p.saveService)),
+		post(servicePath+"/ignores", p.changeForm(ignoreForm, "containers.ignore.added", p.addIgnore)),
 		post(servicePath+"/ignores/delete", p.change("containers.ignore.deleted", func(c *gin.Context, _ string) error {
 			_, err := p.service.DeleteIgnoreRule(c.Request.Context(), c.PostForm("rule"))
 			return err
@@ -97,6 +96,9 @@ type serviceView struct {
 	Usage     *service.ResourceUsage
 	// Samples are drawn; only the whole page has them.
 	Samples []service.Sample
+	pageForm
+	// Open reports whether the dialog that adds an ignore rule is shown at once.
+	Open bool
 }
 
 func (s serviceView) url(p pages) string { return p.serviceURL(s.StackID, s.ID) }
@@ -155,12 +157,16 @@ func (p pages) more(ctx context.Context, s *serviceView) (err error) {
 	return err
 }
 
-func (p pages) serviceDetail(c *gin.Context) {
+func (p pages) serviceDetail(c *gin.Context) { p.renderService(c, pageForm{}) }
+
+// renderService shows a service with a form that was refused.
+func (p pages) renderService(c *gin.Context, refused pageForm) {
 	s, err := p.serviceView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
+	s.pageForm, s.Open = refused, refused.name == ignoreForm || ui.Opens(c, newIgnore)
 	v := p.view(c, "")
 	v.Title, v.Path = s.Name, p.base+"/stacks"
 	if s.Monitored {
@@ -172,7 +178,7 @@ func (p pages) serviceDetail(c *gin.Context) {
 		s.Samples = history.Samples
 	}
 	v.AddCharts("usage.js")
-	p.kit.Render(c, v, http.StatusOK, servicePage(v, p, s))
+	p.kit.Render(c, v, refused.form.Status(), servicePage(v, p, s))
 }
 
 func (p pages) serviceLive(c *gin.Context) {

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -16,14 +15,17 @@ func (p pages) settingsRoutes() []httpd.Route {
 	return []httpd.Route{get("/settings", p.settings), post("/settings", p.saveSettings)}
 }
 
-func (p pages) settings(c *gin.Context) {
+func (p pages) settings(c *gin.Context) { p.renderSettings(c, pageForm{}) }
+
+// renderSettings shows the settings with a form that was refused.
+func (p pages) renderSettings(c *gin.Context, refused pageForm) {
 	set, err := p.service.SystemSettings(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.view(c, "containers.settings.title")
-	p.kit.Render(c, v, http.StatusOK, settingsPage(v, p, set))
+	p.kit.Render(c, v, refused.form.Status(), settingsPage(v, p, settingsView{set, refused}))
 }
 
 // intervals are the pauses between two samples that can be chosen, in seconds.
@@ -56,7 +58,13 @@ func (p pages) saveSettings(c *gin.Context) {
 	if err == nil {
 		err = p.service.ChangeSettings(c.Request.Context(), change)
 	}
-	p.done(c, "/settings", "containers.settings.saved", err)
+	if err == nil {
+		p.done(c, "/settings", "containers.settings.saved", nil)
+		return
+	}
+	if form, ok := p.kit.ReadForm(c, err); ok {
+		p.renderSettings(c, pageForm{c.PostForm("part"), form})
+	}
 }
 
 // mebibytes reads a size in MiB; an empty field means no limit.

@@ -12,6 +12,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
+// beatEvent tells the script that a stream lives though nothing has changed.
+const beatEvent = "beat"
+
 // Part makes a part of a page anew. Done ends the stream after it.
 type Part func(v *View) (part templ.Component, done bool, err error)
 
@@ -89,7 +92,7 @@ func wait(gone, draining <-chan struct{}, tick, beat <-chan time.Time, wake <-ch
 			}
 			return true
 		case <-beat:
-			if events.Beat() != nil {
+			if events.Send(0, beatEvent, []byte(beatEvent)) != nil {
 				return false
 			}
 		}

@@ -109,11 +109,11 @@ func TestConsoleLive(t *testing.T) {
 	b.open("/system/plugins/instance/search.docs")
 	b.press("form[action$='/check'] button", ".toast.ok")
 	b.open("/system/plugins")
-	before := c.plugins()
-	if len(before) == 0 {
+	processes := c.plugins()
+	if len(processes) == 0 {
 		t.Fatal("the core runs no plugin")
 	}
-	for _, pid := range before {
+	for _, pid := range processes {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -138,10 +138,21 @@ func TestConsoleLive(t *testing.T) {
 	c.configure(consoleConfig + "search \"local\" \"more\" {\n  config { folders = [\"docs\"] }\n}\n")
 	c.hup()
 	b.shows("search.more")
+	// A stream that has been silent for too long is taken up again.
+	const streams = `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/system/live")).length`
+	before, err := evaluate[int](b, `((n) => { const now = Date.now; Date.now = () => now() + 60000; return n; })(`+streams+`)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.turns("the stream is taken up again", fmt.Sprintf(`%s > %d`, streams, before))
 	// The connections that fail from here on are the point.
 	for _, part := range []string{"ERR_", "fetch", "network error", "htmx"} {
 		b.expect(part)
 	}
 	c.stop()
 	b.do(chromedp.WaitVisible(chromedp.CSS(".live .off")))
+	b.mark()
+	b.press(".side .wide [name=theme][value=dark]", ".toast.bad")
+	b.shows("The core does not answer")
+	b.marked("what is done while the core is away")
 }

@@ -213,6 +213,52 @@
 			setTimeout(() => { if (part.isConnected) htmx.ajax('GET', part.getAttribute('hx-sse:connect'), { source: part }); }, 3000);
 		});
 	}
+	// A stream that is silent for longer than it may be is taken up again; meanwhile the page says how old it is.
+	const silentFor = 40000;
+	const heard = new WeakMap();
+	const partsAlive = () => [...document.querySelectorAll('[data-live]')];
+	for (const sign of ['beat', 'htmx:sse:after:message', 'htmx:sse:after:connection']) {
+		document.addEventListener(sign, (e) => {
+			const part = e.target.closest?.('[data-live]');
+			if (!part) return;
+			heard.set(part, Date.now());
+			mark(e, false);
+		});
+	}
+	function reconnect(part) {
+		if (part._htmx?.sse) part._htmx.sse.reader?.cancel();
+		else htmx.ajax('GET', part.getAttribute('hx-sse:connect'), { source: part });
+	}
+	setInterval(() => {
+		const now = Date.now();
+		const ages = partsAlive().map((part) => {
+			if (!heard.has(part)) heard.set(part, now);
+			const age = now - heard.get(part);
+			if (age > silentFor && part._htmx?.sse) {
+				mark({ target: part }, true);
+				reconnect(part);
+			}
+			return age;
+		});
+		document.querySelectorAll('[data-age]').forEach((n) => { n.textContent = Math.round(Math.max(0, ...ages) / 1000); });
+	}, 5000);
+	document.addEventListener('click', (e) => { if (e.target.closest('[data-retry]')) partsAlive().forEach(reconnect); });
+	// Acting while the core is away says so, and leaves the page as it is.
+	document.addEventListener('submit', async (e) => {
+		const form = e.target;
+		if (form.dataset.reached) return delete form.dataset.reached;
+		if (form.method !== 'post' || !document.querySelector('.cut[data-live-sign]')) return;
+		e.preventDefault();
+		e.stopImmediatePropagation();
+		try {
+			await fetch('/manifest.webmanifest', { cache: 'no-store' });
+		} catch {
+			return toast(box.dataset.down, 'bad');
+		}
+		form.dataset.reached = 'yes';
+		form.requestSubmit(e.submitter);
+	}, true);
+	document.addEventListener('htmx:error', (e) => { if (!e.target.closest?.('[data-live]')) toast(box.dataset.down, 'bad'); });
 	document.addEventListener('htmx:sse:close', (e) => {
 		if (e.detail?.reason === 'message') document.querySelectorAll('[data-live-sign]').forEach((s) => { s.hidden = true; });
 	});

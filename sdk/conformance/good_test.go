@@ -33,6 +33,8 @@ type good struct {
 	invoke        func(ctx context.Context, b *backend, req *search.Request) (*search.Response, error)
 	stream        func(ctx context.Context, req *search.Request, w search.StreamWriter) (*search.Usage, error)
 	keyStatus     func(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error)
+	indexStatus   func() *search.IndexStatus
+	reindex       func(b *backend) error
 	health        error
 	wrap          func(framework.Kind) framework.Kind
 }
@@ -46,7 +48,7 @@ type backend struct {
 func newGood() *good {
 	g := &good{name: "good", version: "1.2.3"}
 	g.def = search.Definition[config]{
-		Credential: true, Stream: true, KeyStatus: true, DataDir: true,
+		Credential: true, Stream: true, KeyStatus: true, Index: true, DataDir: true,
 		Operations: []search.Operation{
 			{
 				Name: "search", Tool: "good_search", Stream: true, Required: []string{"query"},
@@ -78,6 +80,10 @@ func newGood() *good {
 	g.keyStatus = func(_ context.Context, credential schema.Secret) (*search.KeyStatus, error) {
 		return &search.KeyStatus{Key: search.KeyVerdict{State: verdict(credential)}}, nil
 	}
+	g.indexStatus = func() *search.IndexStatus {
+		return &search.IndexStatus{Documents: 1, Bytes: 1, Sources: []search.IndexSource{{Name: "docs", Kind: search.SourceFiles, State: search.SourceReady, Documents: 1}}}
+	}
+	g.reindex = func(*backend) error { return nil }
 	g.wrap = func(k framework.Kind) framework.Kind { return k }
 	return g
 }
@@ -159,5 +165,11 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 func (b *backend) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {
 	return b.plugin.keyStatus(ctx, credential)
 }
+
+func (b *backend) IndexStatus(context.Context) (*search.IndexStatus, error) {
+	return b.plugin.indexStatus(), nil
+}
+
+func (b *backend) Reindex(context.Context) error { return b.plugin.reindex(b) }
 
 func (b *backend) Health(context.Context) error { return b.plugin.health }

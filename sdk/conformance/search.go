@@ -99,5 +99,6 @@ func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig
 		check{name: "same-answers", do: r.sameAnswers},
 		check{name: "stream", do: r.streaming},
 		check{name: "key-status", do: r.keyStatus},
+		check{name: "index", do: r.index},
 	)})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestDefaultSamples(t *testing.T) {
 // A plugin that offers little skips what it does not offer.
 func TestPlainPluginPasses(t *testing.T) {
 	g := newGood()
-	g.def.Credential, g.def.KeyStatus, g.def.DataDir = false, false, false
+	g.def.Credential, g.def.KeyStatus, g.def.Index, g.def.DataDir = false, false, false, false
 	g.def.Build = func(inst search.Instance, cfg config) (search.Open, schema.Diagnostics) {
 		return func(context.Context) (search.Backend, error) {
 			return struct{ search.Backend }{&backend{plugin: g, inst: inst}}, nil
@@ -240,6 +241,29 @@ func TestWrongPlugins(t *testing.T) {
 		{"every key is good", []string{"key-status"}, func(g *good) {
 			g.keyStatus = func(context.Context, schema.Secret) (*search.KeyStatus, error) {
 				return &search.KeyStatus{Key: search.KeyVerdict{State: search.KeyOK}}, nil
+			}
+		}},
+		{"a source without a kind", []string{"index"}, func(g *good) {
+			g.indexStatus = func() *search.IndexStatus {
+				return &search.IndexStatus{Sources: []search.IndexSource{{Name: "docs", State: search.SourceReady}}}
+			}
+		}},
+		{"a source at 2 of 1", []string{"index"}, func(g *good) {
+			good := g.indexStatus
+			g.indexStatus = func() *search.IndexStatus {
+				st := good()
+				st.Sources[0].Done, st.Sources[0].Total = 2, 1
+				return st
+			}
+		}},
+		{"no answers during a re-index", []string{"index"}, func(g *good) {
+			var broken atomic.Bool
+			g.reindex = func(*backend) error { broken.Store(true); return nil }
+			g.invoke = func(ctx context.Context, b *backend, req *search.Request) (*search.Response, error) {
+				if broken.Load() {
+					return response(503, "{}"), nil
+				}
+				return b.answer(ctx, req)
 			}
 		}},
 		{"unhealthy", []string{"health"}, func(g *good) { g.health = errors.New("not well") }},

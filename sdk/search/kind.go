@@ -53,6 +53,7 @@ func (k kind[C]) capabilities() []string {
 		framework.Capability{On: true, Name: CapExchange},
 		framework.Capability{On: k.def.Stream, Name: CapStream},
 		framework.Capability{On: k.def.KeyStatus, Name: CapKeyStatus},
+		framework.Capability{On: k.def.Index, Name: CapIndex},
 		framework.Capability{On: k.def.DataDir, Name: CapDataDir},
 		framework.Capability{On: k.def.Exclusive, Name: CapExclusive},
 	)

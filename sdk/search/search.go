@@ -28,6 +28,8 @@ const (
 	CapStream = "STREAM"
 	// CapKeyStatus: the backend implements KeyChecker.
 	CapKeyStatus = "KEY_STATUS"
+	// CapIndex: the backend implements Indexer.
+	CapIndex = "INDEX"
 	// CapExchange: Invoke is also offered over pooled streams. The SDK adds it by itself.
 	CapExchange = "EXCHANGE"
 	// CapDataDir and CapExclusive: see Definition.
@@ -181,9 +183,10 @@ type Definition[C any] struct {
 	// Credential reports whether calls carry a key of the host's pool.
 	Credential bool
 	Operations []Operation
-	// Stream and KeyStatus tell whether what New returns implements Streamer and KeyChecker.
+	// Stream, KeyStatus and Index tell whether what New returns implements Streamer, KeyChecker and Indexer.
 	Stream    bool
 	KeyStatus bool
+	Index     bool
 	// DataDir: an instance needs a directory of its own. Exclusive: two instances may not have it open at once, so that
 	// a reload closes the old one before it opens the new one.
 	DataDir   bool

@@ -23,9 +23,12 @@ type config struct{}
 
 // backend answers every call with what it is told, and keeps the request.
 type backend struct {
-	got   search.Request
-	resp  *search.Response
-	err   error
+	got  search.Request
+	resp *search.Response
+	err  error
+	// reindexed counts the calls of Reindex.
+	reindexed int
+
 	began chan struct{} // closed by a call that hangs, unless it is nil
 }
 
@@ -61,6 +64,21 @@ func (b *backend) KeyStatus(context.Context, schema.Secret) (*search.KeyStatus, 
 	return &search.KeyStatus{Key: b.resp.Key, Plan: "big", Used: 1, Limit: 2, ResetsAt: time.Unix(1700000000, 0).UTC()}, b.err
 }
 
+// indexStatus is a report in which every field has a value of its own.
+func indexStatus() *search.IndexStatus {
+	return &search.IndexStatus{Documents: 7, Bytes: 8, Reindexing: true, Sources: []search.IndexSource{
+		{Name: "docs", Kind: search.SourceFiles, State: search.SourceReady, Documents: 3, LastVisit: time.UnixMilli(1700000000123).UTC()},
+		{Name: "https://example.org/", Kind: search.SourceSite, State: search.SourceFailed, Documents: 4, LastVisit: time.UnixMilli(1700000001000).UTC(),
+			NextVisit: time.UnixMilli(1700000002000).UTC(), Done: 5, Total: 6, LastError: "no answer"},
+	}}
+}
+
+func (b *backend) IndexStatus(context.Context) (*search.IndexStatus, error) {
+	return indexStatus(), b.err
+}
+
+func (b *backend) Reindex(context.Context) error { b.reindexed++; return b.err }
+
 func operations() []search.Operation {
 	return []search.Operation{{
 		Name: "search", Title: "T", Description: "D", InputSchema: `{"type":"object"}`, Stream: true, Required: []string{"query"},
@@ -72,7 +90,7 @@ func operations() []search.Operation {
 func load(t *testing.T, b search.Backend) (*plugintest.Loaded, string) {
 	t.Helper()
 	def := search.Definition[config]{
-		Credential: true, Stream: true, KeyStatus: true, Operations: operations(),
+		Credential: true, Stream: true, KeyStatus: true, Index: true, Operations: operations(),
 		Build: func(search.Instance, config) (search.Open, schema.Diagnostics) {
 			return func(context.Context) (search.Backend, error) { return b, nil }, nil
 		},
@@ -142,6 +160,12 @@ func TestNothingIsLostOnTheWay(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(ks, want) {
 			t.Errorf("key status %+v, %v", ks, err)
 		}
+		if is, err := c.IndexStatus(context.Background()); err != nil || !reflect.DeepEqual(is, indexStatus()) {
+			t.Errorf("index status %+v, %v", is, err)
+		}
+		if err := c.Reindex(context.Background()); err != nil || b.reindexed != 1 {
+			t.Errorf("reindex: %d, %v", b.reindexed, err)
+		}
 	})
 }
 
@@ -155,7 +179,7 @@ func TestDescriptor(t *testing.T) {
 	if err != nil || !d.Credential || !reflect.DeepEqual(d.Operations, operations()) {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	for _, c := range []string{search.CapExchange, search.CapStream, search.CapKeyStatus} {
+	for _, c := range []string{search.CapExchange, search.CapStream, search.CapKeyStatus, search.CapIndex} {
 		if !d.Has(c) {
 			t.Errorf("%s is missing", c)
 		}
@@ -262,5 +286,11 @@ func TestOptionalCallsAreRefused(t *testing.T) {
 	_, err = c.KeyStatus(context.Background(), "secret")
 	if e := errs.From(err); e == nil || e.Code != codes.Unimplemented || strings.Contains(err.Error(), "secret") {
 		t.Errorf("key status: %v", err)
+	}
+	_, err = c.IndexStatus(context.Background())
+	for call, err := range map[string]error{"index status": err, "reindex": c.Reindex(context.Background())} {
+		if e := errs.From(err); e == nil || e.Code != codes.Unimplemented || e.Reason != errs.ReasonUnsupported {
+			t.Errorf("%s: %v", call, err)
+		}
 	}
 }

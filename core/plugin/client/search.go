@@ -42,6 +42,10 @@ type Search interface {
 	Stream(ctx context.Context, req *search.Request) (SearchStream, error)
 	// KeyStatus asks the upstream about a credential.
 	KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error)
+	// IndexStatus reports on the index of a backend with the capability INDEX.
+	IndexStatus(ctx context.Context) (*search.IndexStatus, error)
+	// Reindex starts to index everything again at such a backend, and does not wait for the end.
+	Reindex(ctx context.Context) error
 }
 
 // SearchStream is an answer of server-sent events.
@@ -236,17 +240,37 @@ func (s *searchStream) Close() {
 	})
 }
 
-func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {
+// call makes one call that answers no request: no metric counts it.
+func (s *searchFacade) call(ctx context.Context, do func(context.Context, *search.Client) error) error {
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return nil, callFault(ctx, err)
+		return callFault(ctx, err)
 	}
 	defer release()
 	callCtx, cancel := withCallTimeout(ctx, in, 0)
 	defer cancel()
-	st, err := c.KeyStatus(callCtx, credential)
-	if err != nil {
-		return nil, callFault(ctx, err)
+	if err := do(callCtx, c); err != nil {
+		return callFault(ctx, err)
 	}
-	return st, nil
+	return nil
+}
+
+func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (st *search.KeyStatus, err error) {
+	err = s.call(ctx, func(ctx context.Context, c *search.Client) error {
+		st, err = c.KeyStatus(ctx, credential)
+		return err
+	})
+	return st, err
+}
+
+func (s *searchFacade) IndexStatus(ctx context.Context) (st *search.IndexStatus, err error) {
+	err = s.call(ctx, func(ctx context.Context, c *search.Client) error {
+		st, err = c.IndexStatus(ctx)
+		return err
+	})
+	return st, err
+}
+
+func (s *searchFacade) Reindex(ctx context.Context) error {
+	return s.call(ctx, func(ctx context.Context, c *search.Client) error { return c.Reindex(ctx) })
 }

@@ -289,6 +289,12 @@ func TestDescribeKeyStatusAndObserver(t *testing.T) {
 	if st, err := b.KeyStatus(context.Background(), "four"); err != nil || st.Used != 4 || st.Limit != 100 {
 		t.Errorf("key status %+v, %v", st, err)
 	}
+	if err := b.Reindex(context.Background()); err != nil {
+		t.Errorf("reindex: %v", err)
+	}
+	if st, err := b.IndexStatus(context.Background()); err != nil || st.Documents != 1 {
+		t.Errorf("index status %+v, %v", st, err)
+	}
 	_, _ = b.ask(context.Background(), testplugin.OpEcho, "")
 	_, _ = b.ask(context.Background(), testplugin.OpFail, "")
 	b.mu.Lock()

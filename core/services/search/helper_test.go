@@ -47,6 +47,7 @@ func (c *clock) advance(d time.Duration) { c.at.Add(d.Milliseconds()) }
 
 // backend is a search backend whose answers the test decides.
 type backend struct {
+	client.Search
 	desc   sdk.Descriptor
 	invoke func(ctx context.Context, req *sdk.Request) (*sdk.Reply, error)
 	stream func(ctx context.Context, req *sdk.Request) (client.SearchStream, error)

@@ -112,6 +112,9 @@ type Options struct {
 	// Known, if set, tells what was kept of a page: the host is then asked only for what has changed since, and pages
 	// come with what the next crawl needs to know. It is called from several goroutines.
 	Known func(address string) (Known, bool)
+	// Progress, if set, is told after each page how many were visited and how many are found so far. It is called from
+	// several goroutines.
+	Progress func(visited, found int)
 }
 
 // Known is what an earlier crawl has kept of a page: the validators of its answer, either may be empty, and its links.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // run is one crawl under way. Its fields are changed between levels only.
@@ -22,7 +23,9 @@ type run struct {
 	listed map[string]bool
 	// broken: what lies behind some page cannot be known.
 	broken bool
-	result *Result
+	// visited and found count pages, for the progress of the options.
+	visited, found atomic.Int64
+	result         *Result
 }
 
 // Run crawls. It fails if the options make no sense or ctx ends before the time-out of the options; all else that goes
@@ -52,6 +55,7 @@ func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
 // levels visits the start, then what it links to, and so on.
 func (r *run) levels(ctx context.Context, start *visit) {
 	frontier, visited := []*visit{start}, 1
+	r.found.Store(1)
 	for depth := 0; len(frontier) > 0 && ctx.Err() == nil; depth++ {
 		last := depth == r.opts.MaxDepth
 		var next []*visit
@@ -69,6 +73,7 @@ func (r *run) levels(ctx context.Context, start *visit) {
 				}
 				v.release()
 			}
+			r.found.Store(int64(visited + len(next)))
 		}
 		frontier = next
 		visited += len(next)
@@ -96,6 +101,9 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 		done.Go(func() {
 			for v := range waiting {
 				r.visit(ctx, v)
+				if n := r.visited.Add(1); r.opts.Progress != nil {
+					r.opts.Progress(int(n), int(r.found.Load()))
+				}
 			}
 		})
 	}

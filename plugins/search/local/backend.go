@@ -23,8 +23,14 @@ const reasonIndexing = "INDEXING"
 type backend struct {
 	follower *follower
 	ops      *webops.Ops
-	cancel   context.CancelFunc
-	done     sync.WaitGroup
+	// visit wakes the visits to sites.
+	visit chan struct{}
+	// reindexing lets one call begin a re-index at a time. dir is the directory of the index.
+	reindexing sync.Mutex
+	dir        string
+
+	cancel context.CancelFunc
+	done   sync.WaitGroup
 }
 
 // open opens the index and starts to follow the files; it does not wait until they are indexed.
@@ -40,8 +46,9 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{follower: &follower{
-		index: ix, roots: roots, rules: rules, sites: sites, log: inst.Log, now: time.Now, manifest: manifest,
+	gen := openGeneration(inst.DataDir)
+	b := &backend{dir: indexDir(inst), visit: make(chan struct{}, 1), follower: &follower{
+		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, log: inst.Log, now: time.Now, manifest: manifest,
 		files: map[string]file{}, ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {
@@ -52,7 +59,7 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 	b.done.Go(func() { b.follower.run(ctx, cfg.Rescan) })
 	r := &refresher{
 		sites: sites, crawler: b.ops.Crawler().WithMaxPages(cfg.SitePages), limit: cfg.SitePages, interval: cfg.Refresh, now: time.Now,
-		changed: b.follower.changed, log: inst.Log,
+		generation: gen, wake: b.visit, changed: b.follower.changed, log: inst.Log,
 	}
 	b.done.Go(func() { r.run(ctx) })
 	return b, nil

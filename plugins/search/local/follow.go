@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -31,19 +31,30 @@ type follower struct {
 	roots []root
 	rules *rules
 	sites []*site
-	log   hclog.Logger
-	now   func() time.Time
+	// generation is that in which files are indexed.
+	generation *generation
 
-	mu       sync.RWMutex
+	log hclog.Logger
+	now func() time.Time
+
+	mu sync.RWMutex
+	// The maps are replaced, never changed.
 	manifest map[string]entry
 	files    map[string]file
 	// ready is closed after the first complete look at the files, wake calls for one more look.
 	ready chan struct{}
 	wake  chan struct{}
 	once  sync.Once
-	// lastErr is the text of the latest failure, so that it is logged once.
-	lastErr string
+	// looked is when the last look at the files ended. lastErr is the text of its failure, so that it is logged once, and
+	// unread the directory that could not be read.
+	looked          time.Time
+	lastErr, unread string
 }
+
+// unreadError is the failure to read a directory.
+type unreadError struct{ path string }
+
+func (e *unreadError) Error() string { return "scan files: " + e.path + " cannot be read" }
 
 // run looks for changes until ctx ends, after pauses of interval, or longer where looking itself takes long.
 func (f *follower) run(ctx context.Context, interval time.Duration) {
@@ -68,16 +79,17 @@ func (f *follower) run(ctx context.Context, interval time.Duration) {
 }
 
 func (f *follower) report(err error) {
-	text := ""
+	text, unread := "", &unreadError{}
 	if err != nil {
 		text = err.Error()
+		errors.As(err, &unread)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if text != f.lastErr && text != "" {
 		f.log.Error("search index does not follow the files", "error", err)
 	}
-	f.lastErr = text
+	f.looked, f.lastErr, f.unread = f.now(), text, unread.path
 }
 
 // problem is what keeps the index from following the files, or empty.
@@ -124,7 +136,7 @@ func (f *follower) sync(ctx context.Context) error {
 		return err
 	}
 	if unread != "" {
-		return fmt.Errorf("scan files: %s cannot be read", unread)
+		return &unreadError{path: unread}
 	}
 	return nil
 }
@@ -152,7 +164,7 @@ func (f *follower) refresh(ctx context.Context, files map[string]file) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if old, known := w.next[address]; known && unchanged(files[address], old) {
+		if old, known := w.next[address]; known && old.Generation == w.generation && unchanged(files[address], old) {
 			continue
 		}
 		if err := w.replace(ctx, files[address]); err != nil {

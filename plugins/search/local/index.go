@@ -54,6 +54,8 @@ type entry struct {
 	Text     bool `json:"t"`
 	// Print tells documents with the same text.
 	Print fingerprint `json:"f"`
+	// Generation is that in which the content was indexed.
+	Generation int64 `json:"g,omitempty"`
 }
 
 // index is a bleve index with the manifest of its files. It is written by one goroutine.

@@ -27,6 +27,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if base := os.Getenv(envReindex); base != "" {
+		if err := reindexAndWait(base, os.Getenv(envReindex+"_DATA"), os.Getenv(envReindex+"_SITE")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	// bleve keeps its analysis workers for the life of the process.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
 }

@@ -66,6 +66,7 @@ func Definition() search.Definition[Config] {
 	return search.Definition[Config]{
 		Operations: operations(),
 		Stream:     true,
+		Index:      true,
 		DataDir:    true,
 		Exclusive:  true,
 		Build:      build,

@@ -32,6 +32,9 @@ type refresher struct {
 	limit    int
 	interval time.Duration
 	now      func() time.Time
+	// generation is that in which sites are visited; wake tells that it is another.
+	generation *generation
+	wake       chan struct{}
 	// changed is told when pages have changed.
 	changed func()
 	log     hclog.Logger
@@ -40,9 +43,13 @@ type refresher struct {
 // run visits sites when they are due, until ctx ends.
 func (r *refresher) run(ctx context.Context) {
 	due := map[*site]time.Time{}
-	for _, s := range r.sites {
-		due[s] = r.due(s)
+	schedule := func(sites ...*site) {
+		for _, s := range sites {
+			due[s] = r.due(s)
+			s.end(due[s])
+		}
 	}
+	schedule(r.sites...)
 	for len(r.sites) > 0 {
 		next := r.sites[0]
 		for _, s := range r.sites {
@@ -55,16 +62,23 @@ func (r *refresher) run(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
+		case <-r.wake:
+			timer.Stop()
+			schedule(r.sites...)
+			continue
 		case <-timer.C:
 		}
 		r.visit(ctx, next)
-		due[next] = r.due(next)
+		schedule(next)
 	}
 }
 
-// due is when a site is to be visited: at once if it never was.
+// due is when a site is to be visited: at once if it never was, or not in this generation.
 func (r *refresher) due(s *site) time.Time {
 	st := s.current()
+	if st.Generation != r.generation.current() {
+		return r.now()
+	}
 	pause, since := r.interval, st.Refreshed
 	if st.Failures > 0 {
 		pause, since = min(r.interval, firstRetry<<min(st.Failures-1, maxDoublings)), st.Tried
@@ -76,11 +90,17 @@ func (r *refresher) due(s *site) time.Time {
 	return at.Add(pause + rand.N(pause/jitter+1))
 }
 
-// visit makes what is kept of a site equal to the site. What cannot be had stays as it is.
+// visit makes what is kept of a site equal to the site. What cannot be had stays as it is. In a new generation all pages are
+// asked for anew.
 func (r *refresher) visit(ctx context.Context, s *site) {
+	generation, known := r.generation.current(), s.known
+	if s.current().Generation != generation {
+		known = s.links
+	}
+	s.begin()
 	result, err := r.crawler.Run(ctx, crawl.Options{
 		Start: s.url, MaxDepth: siteDepth, MaxBreadth: r.limit, Limit: r.limit, SelectPaths: s.paths(), Timeout: siteTime,
-		Format: extract.Markdown, MaxText: siteText, Known: s.known,
+		Format: extract.Markdown, MaxText: siteText, Known: known, Progress: s.progress,
 	})
 	if ctx.Err() != nil {
 		return
@@ -97,7 +117,7 @@ func (r *refresher) visit(ctx context.Context, s *site) {
 		problem = take(s, result)
 		r.changed()
 	}
-	if err := s.tried(r.now(), problem); err != nil && problem == "" {
+	if err := s.tried(r.now(), generation, problem); err != nil && problem == "" {
 		problem = err.Error()
 	}
 	if problem != "" {

@@ -105,6 +105,8 @@ type file struct {
 	mtime   time.Time
 	// page: it holds a page of a site, and address is the page's.
 	page bool
+	// root is the name of the root that it was found in; empty for a page.
+	root string
 }
 
 // address makes the address of a path: each name escaped, so that it is a proper one.
@@ -170,7 +172,7 @@ func visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInf
 	}
 	at := address(name)
 	if _, ok := files[at]; !ok {
-		files[at] = file{address: at, path: path, size: info.Size(), mtime: info.ModTime()}
+		files[at] = file{address: at, path: path, size: info.Size(), mtime: info.ModTime(), root: rt.name}
 	}
 	return nil
 }

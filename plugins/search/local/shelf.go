@@ -25,6 +25,8 @@ type siteState struct {
 	// Failures counts attempts without success since, Problem is that of the last one.
 	Failures int    `json:"failures"`
 	Problem  string `json:"problem,omitempty"`
+	// Generation is that of the last attempt.
+	Generation int64 `json:"generation,omitempty"`
 }
 
 // site is one site with its pages, which are kept in files of a directory. One goroutine changes it.
@@ -35,7 +37,13 @@ type site struct {
 	mu    sync.RWMutex
 	state siteState
 	files map[string]file
+	// visit is the one under way, nil without one; next is when the next one is due.
+	visit *siteVisit
+	next  time.Time
 }
+
+// siteVisit is how far a visit is, in pages.
+type siteVisit struct{ done, total int }
 
 // openSite reads what is kept of a site. What is damaged is dropped, and then the site is visited at once.
 func openSite(dir string, a siteAddress) (*site, error) {
@@ -92,6 +100,35 @@ func (s *site) all() map[string]file {
 	return maps.Clone(s.files)
 }
 
+// links returns the links that a page had, without what would let the site say that the page is unchanged.
+func (s *site) links(address string) (crawl.Known, bool) {
+	k, ok := s.known(address)
+	return crawl.Known{Links: k.Links}, ok
+}
+
+// begin notes that a visit begins.
+func (s *site) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visit = &siteVisit{}
+}
+
+// progress notes how far the visit under way is.
+func (s *site) progress(done, total int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.visit != nil && done > s.visit.done {
+		s.visit = &siteVisit{done: done, total: max(done, total)}
+	}
+}
+
+// end notes that the visit has ended, and when the next one is due.
+func (s *site) end(next time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visit, s.next = nil, next
+}
+
 // known tells the crawler what is kept of a page.
 func (s *site) known(address string) (crawl.Known, bool) {
 	s.mu.RLock()
@@ -138,10 +175,10 @@ func (s *site) keepOnly(there map[string]bool) {
 	}
 }
 
-// tried notes how an attempt ended; no problem means that the pages are as the site has them.
-func (s *site) tried(at time.Time, problem string) error {
+// tried notes how an attempt of a generation ended; no problem means that the pages are as the site has them.
+func (s *site) tried(at time.Time, generation int64, problem string) error {
 	s.mu.Lock()
-	s.state.Tried, s.state.Problem = at.UnixMilli(), problem
+	s.state.Tried, s.state.Generation, s.state.Problem = at.UnixMilli(), generation, problem
 	s.state.Failures++
 	if problem == "" {
 		s.state.Refreshed, s.state.Failures = s.state.Tried, 0

@@ -14,10 +14,12 @@ type writer struct {
 	update   *update
 	// next is the manifest after the update.
 	next map[string]entry
+	// generation is that of what is written.
+	generation int64
 }
 
 func (f *follower) write() *writer {
-	return &writer{follower: f, update: f.index.begin(), next: maps.Clone(f.manifest)}
+	return &writer{follower: f, update: f.index.begin(), next: maps.Clone(f.manifest), generation: f.generation.current()}
 }
 
 // step commits the update if it is full. What indexing it has left behind is many times its text and is collected at once:
@@ -65,16 +67,16 @@ func (w *writer) remove(ctx context.Context, address string) error {
 // replace puts a file's content in the place of what the index has of it.
 func (w *writer) replace(ctx context.Context, now file) error {
 	f, old := w.follower, w.next[now.address]
-	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano()}
+	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano(), Generation: w.generation}
 	c, err := load(now, f.rules.maxSize)
 	if err != nil {
 		// Without a time it is tried again at the next look.
 		w.update.remove(now.address, old.Passages)
-		w.next[now.address] = entry{}
+		w.next[now.address] = entry{Generation: w.generation}
 		return w.step(ctx)
 	}
 	fresh.Hash = c.hash()
-	if fresh.Hash == old.Hash {
+	if fresh.Hash == old.Hash && fresh.Generation == old.Generation {
 		fresh.Passages, fresh.Text, fresh.Print = old.Passages, old.Text, old.Print
 		w.next[now.address] = fresh
 		return nil

@@ -22,6 +22,8 @@ type Search struct {
 	describe   error
 	answers    map[string][]Answer
 	status     func(schema.Secret) (*search.KeyStatus, error)
+	index      func() (*search.IndexStatus, error)
+	reindexed  int
 	requests   []search.Request
 }
 
@@ -150,6 +152,39 @@ func (s *Search) KeyStatus(_ context.Context, credential schema.Secret) (*search
 		return &search.KeyStatus{Key: search.KeyVerdict{State: search.KeyOK}}, nil
 	}
 	return f(credential)
+}
+
+// OnIndexStatus sets what IndexStatus answers.
+func (s *Search) OnIndexStatus(f func() (*search.IndexStatus, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.index = f
+}
+
+// IndexStatus implements client.Search. Without OnIndexStatus the index is empty.
+func (s *Search) IndexStatus(context.Context) (*search.IndexStatus, error) {
+	s.mu.Lock()
+	f := s.index
+	s.mu.Unlock()
+	if f == nil {
+		return &search.IndexStatus{}, nil
+	}
+	return f()
+}
+
+// Reindex implements client.Search.
+func (s *Search) Reindex(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reindexed++
+	return nil
+}
+
+// Reindexed returns how often Reindex was called.
+func (s *Search) Reindexed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reindexed
 }
 
 type stream struct {

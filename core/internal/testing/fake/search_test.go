@@ -85,4 +85,14 @@ func TestStreamAndTheRest(t *testing.T) {
 	if _, err := s.KeyStatus(context.Background(), "k"); !errors.Is(err, gone) {
 		t.Errorf("key status: %v", err)
 	}
+	if is, err := s.IndexStatus(context.Background()); err != nil || is.Documents != 0 {
+		t.Errorf("index status: %+v, %v", is, err)
+	}
+	s.OnIndexStatus(func() (*search.IndexStatus, error) { return &search.IndexStatus{Documents: 3}, nil })
+	if is, err := s.IndexStatus(context.Background()); err != nil || is.Documents != 3 {
+		t.Errorf("index status: %+v, %v", is, err)
+	}
+	if err := s.Reindex(context.Background()); err != nil || s.Reindexed() != 1 {
+		t.Errorf("reindex: %d, %v", s.Reindexed(), err)
+	}
 }

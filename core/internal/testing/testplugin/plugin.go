@@ -32,7 +32,7 @@ func declarePlugin(def search.Definition[Config]) framework.Plugin {
 }
 
 func baseDefinition() search.Definition[Config] {
-	def := search.Definition[Config]{Stream: true, KeyStatus: true, Build: buildBackend}
+	def := search.Definition[Config]{Stream: true, KeyStatus: true, Index: true, Build: buildBackend}
 	for _, op := range []string{
 		OpEcho, OpPanic, OpHang, OpHanging, OpBig, OpCrash, OpEnv, OpGrandchild, OpDaemon, OpFail, OpSlow, OpPID, OpLog,
 	} {

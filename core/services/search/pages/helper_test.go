@@ -43,6 +43,25 @@ type backend struct {
 	status int
 	body   string
 	called int
+	// index is what it says of its index, and reindexed counts the calls of Reindex.
+	index     *sdk.IndexStatus
+	reindexed int
+}
+
+func (b *backend) IndexStatus(context.Context) (*sdk.IndexStatus, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.index == nil {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return b.index, nil
+}
+
+func (b *backend) Reindex(context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reindexed++
+	return nil
 }
 
 // calls returns how many calls there were.
@@ -59,7 +78,7 @@ func (b *backend) answers(status int, body string) {
 }
 
 func (b *backend) Describe() (*sdk.Descriptor, error) {
-	return &sdk.Descriptor{Credential: true, Operations: []sdk.Operation{
+	return &sdk.Descriptor{Credential: true, Capabilities: []string{sdk.CapIndex}, Operations: []sdk.Operation{
 		{Name: sdk.OpSearch, Required: []string{"query"}, Price: []sdk.PriceTerm{{Rate: 1}}, InputSchema: `{"type":"object","properties":{
 			"query":{"type":"string","description":"` + hostileJSON + `"},"max_results":{"type":"integer"},"topic":{"type":"string","enum":["general","news"]}}}`},
 		{Name: sdk.OpMap, Required: []string{"url"}, Price: []sdk.PriceTerm{{Rate: 2}}},

@@ -32,6 +32,8 @@ type overviewView struct {
 	Chart  *service.Chart
 	Keys   map[service.KeyState]int
 	Top    []service.TopToken
+	// Indexes are those that backends keep.
+	Indexes []service.Index
 }
 
 func (p pages) overview(c *gin.Context) {
@@ -41,7 +43,7 @@ func (p pages) overview(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	o := overviewView{Window: w, Keys: p.service.KeyStates()}
+	o := overviewView{Window: w, Keys: p.service.KeyStates(), Indexes: p.indexesInTime(ctx)}
 	if o.Chart, err = p.service.Chart(ctx, w); err != nil {
 		p.kit.Fail(c, err)
 		return

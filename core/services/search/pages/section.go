@@ -81,6 +81,9 @@ func (p pages) routes() []httpd.Route {
 	return []httpd.Route{
 		get("/", httpd.APIKey, p.start),
 		get("/overview", httpd.Admin, p.overview),
+		get("/index", httpd.Admin, p.index),
+		get("/index/live", httpd.Admin, p.indexLive),
+		post("/index/:ref/reindex", httpd.Admin, p.reindex),
 		get("/tokens", httpd.APIKey, p.tokens),
 		post("/tokens", httpd.Admin, p.createToken),
 		get("/tokens/bulk", httpd.Admin, p.askBulk(p.bulkTokens)),

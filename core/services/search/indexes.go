@@ -1,0 +1,112 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// indexTime bounds a question about an index.
+const indexTime = 5 * time.Second
+
+// maxSourceError bounds the error of a source, in bytes.
+const maxSourceError = 200
+
+// Index is the index that a backend keeps.
+type Index struct {
+	// Backend is the instance.
+	Backend string
+	// Err is why the backend says nothing of its index; the rest is zero then.
+	Err error
+	// Documents are those that a search can find, Bytes is what they take on disk.
+	Documents, Bytes int64
+	// Reindexing reports whether everything is being indexed again.
+	Reindexing bool
+	Sources    []IndexSource
+}
+
+// IndexSource is a folder or a site whose documents are in an index.
+type IndexSource struct {
+	Name string
+	// Site reports whether it is a web site, which is visited from time to time; files are followed all the time.
+	Site bool
+	// State is ready, queued, running or failed.
+	State     string
+	Documents int64
+	// LastVisit and NextVisit are zero where there is none.
+	LastVisit, NextVisit time.Time
+	// Done and Total are the files or pages of the visit under way.
+	Done, Total int64
+	// LastError is why the last visit failed, shortened; empty if it did not.
+	LastError string
+}
+
+// State returns the state of the whole index: error, degraded, running or ready.
+func (i Index) State() string {
+	state := "ready"
+	if i.Reindexing {
+		state = "running"
+	}
+	for _, s := range i.Sources {
+		switch s.State {
+		case "failed":
+			state = "degraded"
+		case "queued", "running":
+			if state == "ready" {
+				state = "running"
+			}
+		}
+	}
+	if i.Err != nil {
+		state = "error"
+	}
+	return state
+}
+
+func keepsIndex(l *link) bool { return l.desc.Has(sdk.CapIndex) }
+
+// Indexes returns the indexes of the backends, in the order of the chain.
+func (s *Service) Indexes(ctx context.Context) (out []Index) {
+	ctx, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
+	for _, l := range s.state.Load().chain {
+		if keepsIndex(l) {
+			out = append(out, readIndex(ctx, l))
+		}
+	}
+	return out
+}
+
+// readIndex returns the index of a backend.
+func readIndex(ctx context.Context, l *link) Index {
+	st, err := l.search.IndexStatus(ctx)
+	if err != nil {
+		return Index{Backend: l.ref, Err: err}
+	}
+	out := Index{Backend: l.ref, Documents: st.Documents, Bytes: st.Bytes, Reindexing: st.Reindexing}
+	for _, s := range st.Sources {
+		out.Sources = append(out.Sources, IndexSource{
+			Name: s.Name, Site: s.Kind == sdk.SourceSite, State: sourceStates[s.State], Documents: s.Documents, LastVisit: s.LastVisit, NextVisit: s.NextVisit,
+			Done: s.Done, Total: s.Total, LastError: texts.OneLine(s.LastError, maxSourceError),
+		})
+	}
+	return out
+}
+
+// sourceStates are the words for the states of a source.
+var sourceStates = map[sdk.SourceState]string{sdk.SourceReady: "ready", sdk.SourcePending: "queued", sdk.SourceIndexing: "running", sdk.SourceFailed: "failed"}
+
+// Reindex starts to index everything of a backend again. It does not wait for the end; searches are answered meanwhile.
+func (s *Service) Reindex(ctx context.Context, backend string) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
+	for _, l := range s.state.Load().chain {
+		if l.ref == backend && keepsIndex(l) {
+			return l.search.Reindex(ctx)
+		}
+	}
+	return fault.New(fault.NotFound, "No backend of this service with this name keeps an index.")
+}

@@ -1,0 +1,64 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+const (
+	// indexEvery is how often the page of the indexes looks for news.
+	indexEvery = time.Second
+	// overviewTime is how long the overview waits for the indexes.
+	overviewTime = 300 * time.Millisecond
+)
+
+// indexesInTime returns the indexes without waiting long for one that does not answer.
+func (p pages) indexesInTime(ctx context.Context) []service.Index {
+	ctx, cancel := context.WithTimeout(ctx, overviewTime)
+	defer cancel()
+	return p.service.Indexes(ctx)
+}
+
+// index is the page of the indexes that backends keep.
+func (p pages) index(c *gin.Context) {
+	v := p.view(c, "search.index.title")
+	p.kit.Render(c, v, http.StatusOK, indexPage(v, p, p.service.Indexes(c.Request.Context())))
+}
+
+func (p pages) indexLive(c *gin.Context) {
+	p.kit.Stream(c, indexEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
+		return indexCards(v, p, p.service.Indexes(c.Request.Context())), false, nil
+	})
+}
+
+func (p pages) reindex(c *gin.Context) {
+	ref := c.Param("ref")
+	if err := p.service.Reindex(c.Request.Context(), ref); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.base+"/index", ui.Toast{Kind: "info", TextID: "search.index.started", Args: []string{"Backend", ref}})
+}
+
+// sourceTable returns the columns of the sources of an index.
+func sourceTable(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("search.index.sources"), Columns: []ui.Column{
+		{Label: v.T("search.index.source"), Kind: ui.TitleColumn, Class: "m"}, {Label: v.T("search.state")}, {Label: v.T("search.index.documents"), Class: numbers},
+		{Label: v.T("search.index.visited"), Class: "nowrap"}, {Label: v.T("search.index.next"), Class: "nowrap"},
+	}}
+}
+
+// sourceKind returns what a source is, in words.
+func sourceKind(v *ui.View, s service.IndexSource) string {
+	if s.Site {
+		return v.T("search.index.site")
+	}
+	return v.T("search.index.files")
+}

@@ -1,0 +1,87 @@
+package pages
+
+import (
+	"bufio"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// crawlStatus is an index of two sources: files, and a site of which a number of pages is done.
+func crawlStatus(done int64) *sdk.IndexStatus {
+	return &sdk.IndexStatus{Documents: 1234, Bytes: 5 << 20, Sources: []sdk.IndexSource{
+		{Name: "docs", Kind: sdk.SourceFiles, State: sdk.SourceReady, Documents: 1200, LastVisit: time.Now()},
+		{Name: "https://docs.example.org/" + hostile, Kind: sdk.SourceSite, State: sdk.SourceIndexing, Documents: 34, Done: done, Total: 40},
+		{
+			Name: "https://down.example.org/", Kind: sdk.SourceSite, State: sdk.SourceFailed, LastVisit: time.Now().Add(-time.Hour), NextVisit: time.Now().Add(time.Hour),
+			LastError: "page answered with status 503 " + strings.Repeat("very ", 100) + "long",
+		},
+	}}
+}
+
+func (b *backend) setIndex(st *sdk.IndexStatus) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.index = st
+}
+
+func TestIndexPage(t *testing.T) {
+	s := newSite(t)
+	v := s.as(s.admin, "en")
+	v.get("/search/index").is(t, "a backend that does not answer", http.StatusOK, "The provider does not answer.")
+	s.backend.setIndex(crawlStatus(12))
+	p := v.get("/search/index")
+	p.is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`, "page answered with status 503", "degraded", "changes are followed", "Re-index")
+	p.lacks(t, "page", "very long", hostile)
+	v.get("/search/overview").is(t, "overview", http.StatusOK, "Search index", "1,234 documents")
+	s.as(s.admin, "zh").get("/search/index").is(t, "page in Chinese", http.StatusOK, "搜索索引", "12 / 40", "重建索引")
+	s.as(s.bob, "en").get("/search/index").is(t, "page for a member", http.StatusForbidden)
+}
+
+func TestReindexButton(t *testing.T) {
+	s := newSite(t)
+	s.backend.setIndex(crawlStatus(12))
+	v := s.as(s.admin, "en")
+	v.post("/search/index/search.web/reindex").is(t, "button", http.StatusSeeOther)
+	if s.backend.reindexed != 1 {
+		t.Errorf("%d calls", s.backend.reindexed)
+	}
+	v.get("/search/index").is(t, "page after it", http.StatusOK, "search.web is being indexed again.")
+	running := crawlStatus(0)
+	running.Reindexing = true
+	s.backend.setIndex(running)
+	v.get("/search/index").is(t, "page meanwhile", http.StatusOK, "in progress", `<button class="btn" disabled>Re-index`)
+	v.post("/search/index/search.other/reindex").is(t, "unknown backend", http.StatusNotFound)
+	s.as(s.bob, "en").post("/search/index/search.web/reindex").is(t, "button for a member", http.StatusForbidden)
+	if s.backend.reindexed != 1 {
+		t.Errorf("%d calls", s.backend.reindexed)
+	}
+}
+
+// The page shows the progress of a crawl as it goes on.
+func TestIndexLive(t *testing.T) {
+	s := newSite(t)
+	s.backend.setIndex(crawlStatus(12))
+	v := s.as(s.admin, "en")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+"/search/index/live", nil)
+	must(t, err)
+	req.Header.Set("Accept", "text/event-stream")
+	resp, err := v.http.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for _, want := range []string{"12 of 40", "13 of 40"} {
+		found := false
+		for !found && lines.Scan() {
+			found = strings.Contains(lines.Text(), want)
+		}
+		if !found {
+			t.Fatalf("%q never came: %v", want, lines.Err())
+		}
+		s.backend.setIndex(crawlStatus(13))
+	}
+}

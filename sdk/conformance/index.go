@@ -1,0 +1,94 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// maxIndexText bounds the name and the error of a source, in bytes.
+const maxIndexText = 2000
+
+// index checks that the index reports on itself, and that calls are answered after a re-index was started.
+func (r *searchRun) index(ctx context.Context) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	c := search.NewClient(r.conn, r.main, -1)
+	defer c.Close()
+	st, err := c.IndexStatus(ctx)
+	_ = r.saw("IndexStatus", err)
+	if !r.has(search.CapIndex) {
+		return errors.Join(r.unsupported("IndexStatus", err), r.unsupported("Reindex", c.Reindex(ctx)))
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.checkIndex(st); err != nil {
+		return err
+	}
+	before, err := r.firstStatus(ctx)
+	if err != nil {
+		return err
+	}
+	// The second has no effect, or begins once more; neither fails.
+	for range 2 {
+		if err := r.saw("Reindex", c.Reindex(ctx)); err != nil {
+			return fmt.Errorf("start a re-index: %w", err)
+		}
+	}
+	if st, err = c.IndexStatus(ctx); err != nil {
+		return r.saw("IndexStatus", err)
+	}
+	if err := r.checkIndex(st); err != nil {
+		return err
+	}
+	during, err := r.firstStatus(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("while a re-index goes on: %w", err)
+	case during != before:
+		return fmt.Errorf("while a re-index goes on the first sample gets the status %d instead of %d", during, before)
+	}
+	return nil
+}
+
+// firstStatus returns the status that the first sample gets.
+func (r *searchRun) firstStatus(ctx context.Context) (status int, err error) {
+	s, err := r.mustFirst()
+	if err != nil {
+		return 0, err
+	}
+	err = r.over(ctx, formUnary, func(ctx context.Context, c *caller) error {
+		resp, err := c.invoke(ctx, r.main, s)
+		if err == nil {
+			status = resp.Status
+		}
+		return err
+	})
+	return status, err
+}
+
+// checkIndex checks that a report makes sense.
+func (r *searchRun) checkIndex(st *search.IndexStatus) error {
+	if st.Documents < 0 || st.Bytes < 0 {
+		return fmt.Errorf("the index has %d documents in %d bytes", st.Documents, st.Bytes)
+	}
+	for _, s := range st.Sources {
+		r.note("IndexStatus", s.Name+s.LastError)
+		switch {
+		case s.Name == "" || s.Kind != search.SourceFiles && s.Kind != search.SourceSite:
+			return fmt.Errorf("the source %q has the kind %d", s.Name, s.Kind)
+		case s.State < search.SourceReady || s.State > search.SourceFailed:
+			return fmt.Errorf("the source %q has the state %d", s.Name, s.State)
+		case s.State == search.SourceFailed && s.LastError == "":
+			return fmt.Errorf("the source %q failed and does not say why", s.Name)
+		case s.Documents < 0 || s.Done < 0 || s.Done > s.Total:
+			return fmt.Errorf("the source %q has %d documents and is at %d of %d", s.Name, s.Documents, s.Done, s.Total)
+		case len(s.Name) > maxIndexText || len(s.LastError) > maxIndexText:
+			return fmt.Errorf("name or error of the source %.40q has more than %d bytes", s.Name, maxIndexText)
+		}
+	}
+	return nil
+}

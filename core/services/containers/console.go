@@ -18,7 +18,12 @@ func (s *Service) DiscoveryInterval() time.Duration {
 }
 
 // Actionable tells whether an update of the whole stack, which is not archived, takes the service along.
-func (d *ServiceDetail) Actionable() bool {
+func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate.RolledBack == nil }
+
+// LeftOut reports whether such an update leaves the service out because its candidate was rolled back.
+func (d *ServiceDetail) LeftOut() bool { return d.applicable() && d.Candidate.RolledBack != nil }
+
+func (d *ServiceDetail) applicable() bool {
 	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && d.State != StateStopped
 }
 

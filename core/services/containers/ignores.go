@@ -26,9 +26,9 @@ type IgnoreScope struct {
 	ServiceID string `json:"serviceId" maxLength:"64" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-// RuleMatch is what a rule matches: the tag of a candidate, or the version behind it.
+// RuleMatch is what a rule matches: the tag of a candidate, the version behind it, or its digest.
 type RuleMatch struct {
-	Kind  string `json:"kind" doc:"exact, prefix, regex (RE2) or semver (a range)." example:"semver"`
+	Kind  string `json:"kind" doc:"exact, prefix, regex (RE2), semver (a range) or digest." example:"semver"`
 	Value string `json:"value" example:"^1.26"`
 }
 

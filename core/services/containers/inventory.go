@@ -15,6 +15,8 @@ type inventory struct {
 	stacks   map[string]*stackRecord
 	services map[string]*serviceRecord
 	rules    map[string][]ignoreRule
+	// rolledBack are the candidates that were rolled back, by service.
+	rolledBack map[string]rollbackRecord
 }
 
 // ignoreRule is an enabled rule, ready to be matched.
@@ -41,6 +43,9 @@ func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
 	}
 	for i := range services {
 		inv.services[services[i].ID] = &services[i]
+	}
+	if inv.rolledBack, err = s.repo.rolledBackCandidates(ctx); err != nil {
+		return nil, fmt.Errorf("read what was rolled back: %w", err)
 	}
 	rules, err := s.repo.ignoreRules(ctx)
 	if err != nil {
@@ -78,22 +83,28 @@ func (inv *inventory) holdsSelf(stackID string) bool {
 	return false
 }
 
-// ignoringRule returns the rule that ignores a service's candidate, or nil. Rules are matched with the tag and with the
-// version that it resolves to.
+// ignoringRule returns the rule that ignores a service's candidate, or nil. Rules are matched with the digest, with the tag
+// and with the version that it resolves to.
 func (inv *inventory) ignoringRule(svc *serviceRecord) *ignoreRule {
 	if svc.CandidateDigest == "" {
 		return nil
 	}
 	for i, r := range inv.rules[svc.ID] {
-		if r.matcher.Match(svc.CandidateTag, svc.CandidateVersion) {
+		if r.matcher.MatchDigest(svc.CandidateDigest) || r.matcher.Match(svc.CandidateTag, svc.CandidateVersion) {
 			return &inv.rules[svc.ID][i]
 		}
 	}
 	return nil
 }
 
-// isActionable reports whether an update of a whole stack, or of all services, includes a service.
+// isActionable reports whether an update of a whole stack, or of all services, includes a service. A candidate that was
+// rolled back is left out: it is applied to its service alone.
 func (inv *inventory) isActionable(svc *serviceRecord, allowMismatch bool) bool {
+	return inv.rollbackOf(svc) == nil && inv.isApplicable(svc, allowMismatch)
+}
+
+// isApplicable reports whether a service that runs has a candidate that nothing holds back.
+func (inv *inventory) isApplicable(svc *serviceRecord, allowMismatch bool) bool {
 	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignoringRule(svc) == nil &&
 		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
 }

@@ -172,7 +172,7 @@ func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 	}
 	out.Candidate = &Candidate{
 		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: orElse(svc.CandidateMatch, archUnknown), Arch: svc.CandidateArch,
-		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince),
+		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince), RolledBack: inv.rollbackOf(svc),
 	}
 	if after := inv.applyAfter(svc); after > inv.now {
 		out.Candidate.ApplyAfter = api.TimeOfMillis(after)

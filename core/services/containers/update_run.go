@@ -58,7 +58,8 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 	if spec.Mode == ModeDryRun {
 		return s.planUpdate(ctx, inv, spec, r)
 	}
-	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}}
+	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: inv.leftOut(&spec)}
+	r.reportLeftOut(ctx, out.LeftOut)
 	var done []*change
 	for _, group := range inv.groupTargets(spec.Targets) {
 		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
@@ -182,6 +183,7 @@ type Plan struct {
 	Mode            string        `json:"mode"`
 	ChangedServices []string      `json:"changedServices"`
 	Services        []ServicePlan `json:"services"`
+	LeftOut         []LeftOut     `json:"leftOut,omitempty" doc:"Services of the scope that are left out, because their new versions were rolled back before."`
 }
 
 // ServicePlan is what an update would do to one service.
@@ -204,7 +206,8 @@ type ServicePlan struct {
 
 // planUpdate returns what an update would do. It changes nothing.
 func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec jobSpec, r *report) (any, error) {
-	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}}
+	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(&spec)}
+	r.reportLeftOut(ctx, out.LeftOut)
 	for _, g := range inv.groupTargets(spec.Targets) {
 		for i, t := range g.targets {
 			svc := g.svcs[i]

@@ -11,6 +11,7 @@ type UpdateSummary struct {
 	Mode    string         `json:"mode"`
 	Targets []Target       `json:"targets"`
 	Stacks  []StackSummary `json:"stacks"`
+	LeftOut []LeftOut      `json:"leftOut,omitempty" doc:"Services of the scope that were not updated, because their new versions were rolled back before."`
 }
 
 // StackSummary is what happened to a stack.

@@ -69,13 +69,14 @@ type ImageState struct {
 
 // Candidate is what the registry has under the service's tag, if it is not what runs.
 type Candidate struct {
-	Tag         string   `json:"tag" example:"1.25"`
-	Digest      string   `json:"digest"`
-	ResolvedTag string   `json:"resolvedTag,omitempty" example:"1.25.5"`
-	ArchMatch   string   `json:"archMatch" enum:"match,mismatch,unknown"`
-	Arch        []string `json:"arch,omitempty" example:"[\"linux/amd64\"]"`
-	FirstSeenAt api.Time `json:"firstSeenAt"`
-	ApplyAfter  api.Time `json:"applyAfter,omitempty,omitzero" doc:"When the minimum age is reached."`
+	Tag         string      `json:"tag" example:"1.25"`
+	Digest      string      `json:"digest"`
+	ResolvedTag string      `json:"resolvedTag,omitempty" example:"1.25.5"`
+	ArchMatch   string      `json:"archMatch" enum:"match,mismatch,unknown"`
+	Arch        []string    `json:"arch,omitempty" example:"[\"linux/amd64\"]"`
+	FirstSeenAt api.Time    `json:"firstSeenAt"`
+	ApplyAfter  api.Time    `json:"applyAfter,omitempty,omitzero" doc:"When the minimum age is reached."`
+	RolledBack  *RolledBack `json:"rolledBack,omitempty" doc:"The version was applied before and taken back: updates of a stack or of everything leave it out."`
 }
 
 // IgnoreMatch tells which rule keeps a candidate back.

@@ -50,8 +50,11 @@ type service struct {
 	ID, StackID, Name, Status, LifecycleState, CheckError string
 	Archived                                              bool
 	Image                                                 struct{ Ref, Tag, Digest, DigestError, ResolvedTag string }
-	Candidate                                             *struct{ Tag, Digest, ArchMatch, ResolvedTag string }
-	NewerTags                                             []string
+	Candidate                                             *struct {
+		Tag, Digest, ArchMatch, ResolvedTag string
+		RolledBack                          *struct{ JobID, Error string }
+	}
+	NewerTags []string
 }
 
 type stack struct {

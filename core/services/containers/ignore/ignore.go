@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 )
 
@@ -23,12 +24,14 @@ const (
 	Regex = "regex"
 	// Semver matches versions in a range such as ">=2 <3" or "^1.4".
 	Semver = "semver"
+	// Digest matches the image that has the value as its digest, whatever its tag is.
+	Digest = "digest"
 )
 
 // maxValue is the longest value of a rule, in bytes.
 const maxValue = 500
 
-// Rule is what a rule matches: a tag, or a version behind it.
+// Rule is what a rule matches: a tag, a version behind it, or a digest.
 type Rule struct {
 	// Kind is one of the constants.
 	Kind string
@@ -40,6 +43,7 @@ type Rule struct {
 type Matcher struct {
 	matchTag     func(tag string) bool
 	matchVersion func(v *semver.Version) bool
+	digest       string
 }
 
 // Compile reads a rule. What is wrong with it is a fault.InvalidArgument with the extension member field =
@@ -62,8 +66,13 @@ func Compile(r Rule) (Matcher, error) {
 		return Matcher{matchTag: pattern.MatchString}, nil
 	case Semver:
 		return compileRange(value)
+	case Digest:
+		if !image.ValidDigest(value) {
+			return Matcher{}, bad("match.value", "A digest is sha256: and 64 hexadecimal digits.")
+		}
+		return Matcher{digest: value}, nil
 	}
-	return Matcher{}, bad("match.kind", "The kind of a rule is exact, prefix, regex or semver.")
+	return Matcher{}, bad("match.kind", "The kind of a rule is exact, prefix, regex, semver or digest.")
 }
 
 func compileRange(value string) (Matcher, error) {
@@ -83,6 +92,9 @@ func bad(field, msg string) error {
 func (m Matcher) Match(tag string, versions ...string) bool {
 	return m.matches(tag) || slices.ContainsFunc(versions, m.matches)
 }
+
+// MatchDigest reports whether the rule matches the image with a digest.
+func (m Matcher) MatchDigest(digest string) bool { return m.digest != "" && m.digest == digest }
 
 func (m Matcher) matches(tag string) bool {
 	switch {

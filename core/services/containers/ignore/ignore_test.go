@@ -45,8 +45,19 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%s %q of %s %v: %v", tt.kind, tt.value, tt.tag, tt.versions, got)
 		}
 	}
-	if (ignore.Matcher{}).Match("x") {
+	if (ignore.Matcher{}).Match("x") || (ignore.Matcher{}).MatchDigest("") {
 		t.Error("nothing matches something")
+	}
+}
+
+func TestMatchDigest(t *testing.T) {
+	one, other := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	m, err := ignore.Compile(ignore.Rule{Kind: ignore.Digest, Value: one})
+	if err != nil || !m.MatchDigest(one) || m.MatchDigest(other) || m.Match(one) {
+		t.Errorf("a rule of a digest: %v", err)
+	}
+	if m, _ = ignore.Compile(ignore.Rule{Kind: ignore.Regex, Value: "a"}); m.MatchDigest(one) {
+		t.Error("a rule of tags matches a digest")
 	}
 }
 
@@ -54,7 +65,7 @@ func TestCompileRefuses(t *testing.T) {
 	for _, tt := range []struct{ kind, value, field string }{
 		{"", "x", "match.kind"}, {"glob", "x", "match.kind"}, {"exact", "", "match.value"}, {"prefix", " ", "match.value"},
 		{"regex", "(", "match.value"}, {"regex", strings.Repeat("a", 501), "match.value"}, {"regex", "((a{999}){999}){999}", "match.value"},
-		{"regex", "(?=a)", "match.value"}, {"semver", "new", "match.value"}, {"semver", ">= 1 and 2", "match.value"},
+		{"regex", "(?=a)", "match.value"}, {"digest", "1.2", "match.value"}, {"semver", "new", "match.value"}, {"semver", ">= 1 and 2", "match.value"},
 	} {
 		var told *fault.Error
 		_, err := ignore.Compile(ignore.Rule{Kind: tt.kind, Value: tt.value})

@@ -48,6 +48,19 @@ func TestUpdates(t *testing.T) {
 	v.lang = "zh"
 	v.get("/queue/"+bad.ID).is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。")
 	v.lang = "en"
+	v.get(svc).is(t, "the version that was rolled back", http.StatusOK, "The update to 1 failed and was rolled back", "rolled back</span>", svc+"/ignore-version", "Update all the same…")
+	v.get("/stacks").is(t, "the list", http.StatusOK, "rolled back</span>", "1 service is left out: its new version was rolled back")
+	all := v.get("/stacks/update")
+	all.is(t, "an update of everything", http.StatusOK, "There is nothing to update", "shop / web", "Updates of several services leave this version out", "Ignore this version")
+	v.get("/stacks/update?service="+web.ID).is(t, "an update all the same", http.StatusOK, targetOf(s.find("shop", "web")), "The update to 1 failed and was rolled back")
+	v.lang = "zh"
+	v.get("/stacks/update").is(t, "an update of everything in Chinese", http.StatusOK, "更新到 1 失败，已回滚", "忽略此版本")
+	v.lang = "en"
+	if p := v.post(svc+"/ignore-version", "digest", made256("digest", 3), "version", "1", "back", "/stacks/update"); p.header.Get("Location") != "/stacks/update" {
+		t.Errorf("an ignored version leads to %q, %d", p.header.Get("Location"), p.status)
+	}
+	v.get(svc).is(t, "the ignored version", http.StatusOK, "digest "+made256("digest", 3), "Held back by")
+	v.get("/stacks/update").lacks(t, "an ignored version", "shop / web")
 	plan := v.get(svc + "/rollback")
 	plan.is(t, "the rollback", http.StatusOK, "Goes back to 1", made256("digest", 1), made256("digest", 2), "up -d --no-deps web", "container is replaced")
 	plan.lacks(t, "nothing to allow", `name="drift"`)

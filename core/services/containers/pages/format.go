@@ -175,7 +175,7 @@ func statusOf(s serviceView) string {
 	if s.Candidate == nil && s.CheckedAt.IsZero() {
 		return "unchecked"
 	}
-	return s.Status
+	return todo(s.ServiceDetail)
 }
 
 // inferred tells why no tags are known that stand for what runs.

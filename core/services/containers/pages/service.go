@@ -30,6 +30,7 @@ func (p pages) serviceRoutes() []httpd.Route {
 		post(servicePath+"/restore-backup", p.act(p.restoreBackup)),
 		post(servicePath+"/settings", p.changeForm(serviceForm, "containers.service.saved", p.saveService)),
 		post(servicePath+"/ignores", p.changeForm(ignoreForm, "containers.ignore.added", p.addIgnore)),
+		post(servicePath+"/ignore-version", p.change("containers.ignore.added", p.ignoreVersion)),
 		post(servicePath+"/ignores/delete", p.change("containers.ignore.deleted", func(c *gin.Context, _ string) error {
 			_, err := p.service.DeleteIgnoreRule(c.Request.Context(), c.PostForm("rule"))
 			return err
@@ -278,7 +279,7 @@ func (p pages) addIgnore(c *gin.Context, id string) error {
 }
 
 // kinds are the ways in which an ignore rule matches.
-func kinds() []string { return []string{"exact", "prefix", "regex", "semver"} }
+func kinds() []string { return []string{"exact", "prefix", "regex", "semver", "digest"} }
 
 // restorable are the backups that can be restored.
 func (s serviceView) restorable() (out []service.Backup) {

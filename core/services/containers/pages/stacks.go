@@ -239,6 +239,8 @@ type updateView struct {
 	Drift []service.ServiceDrift
 	// Dependents are the services that are recreated too, by the id of the one that they share with.
 	Dependents map[string][]service.Dependent
+	// LeftOut are the services that an update of several leaves out, because their versions were rolled back.
+	LeftOut []updateRow
 }
 
 type updateRow struct {
@@ -261,6 +263,8 @@ func (p pages) updateView(ctx context.Context, stackID, serviceID string) (out u
 			switch {
 			case serviceID == "" && s.Actionable(), serviceID == s.ID && s.Updatable():
 				out.Rows = append(out.Rows, updateRow{st, s})
+			case serviceID == "" && s.LeftOut():
+				out.LeftOut = append(out.LeftOut, updateRow{st, s})
 			}
 			if serviceID == s.ID {
 				found, out.StackID, out.Name = true, st.ID, st.Name+" / "+s.Name

@@ -1,0 +1,45 @@
+package pages
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// todo is what there is to do with a service, with a version that was rolled back told apart from others.
+func todo(s service.ServiceDetail) string {
+	if s.Candidate != nil && s.Candidate.RolledBack != nil && s.Ignore == nil {
+		return "rolled_back"
+	}
+	return s.Status
+}
+
+// leftOut are the services of the stacks that an update of all of them leaves out.
+func leftOut(list []service.StackDetail) (out []updateRow) {
+	for _, st := range list {
+		for _, s := range st.Services {
+			if s.LeftOut() && !st.Archived {
+				out = append(out, updateRow{st, s})
+			}
+		}
+	}
+	return out
+}
+
+// ignoreVersion adds a rule that keeps back one version of a service, known by its digest. The note names the version.
+func (p pages) ignoreVersion(c *gin.Context, id string) error {
+	_, err := p.service.AddIgnoreRule(c.Request.Context(), service.IgnoreRule{
+		Enabled: true, Scope: service.IgnoreScope{Type: service.ScopeService, ServiceID: id},
+		Match: service.RuleMatch{Kind: "digest", Value: c.PostForm("digest")}, Note: c.PostForm("version"),
+	})
+	return err
+}
+
+// back is the address of the page below the base of the service.
+func (u updateView) back() string {
+	if u.ServiceID != "" {
+		return ""
+	}
+	return ui.Address("/stacks/update", "stack", u.StackID)
+}

@@ -38,6 +38,8 @@ type attempt struct {
 	key         schema.Secret
 	upstream    time.Duration
 	plugin      time.Duration
+	// said is the error of the last upstream key that was refused, in the upstream's words.
+	said string
 }
 
 // backendRef returns the reference of the backend that was tried last, or "" before the first.
@@ -194,10 +196,16 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 			a.recordResearch(ans)
 			return ans, nil
 		}
+		a.said = a.errorOf(ans)
 		ans.discard()
 		tried = append(tried, id)
 	}
 	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.usableAfter(group))
+}
+
+// errorOf returns what an answer says of its error, or "".
+func (a *attempt) errorOf(ans *answer) string {
+	return errorSentence(ans.head.ContentType, ans.body(), a.call.in.body)
 }
 
 // callTimeout returns how long one call to the backend may take.

@@ -87,10 +87,10 @@ func (b *batch) use(token string, minute int64) *usageRecord {
 }
 
 const (
-	insertInto  = "INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached) VALUES "
-	rowColumns  = 20
+	insertInto  = "INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached,detail) VALUES "
+	rowColumns  = 21
 	maxRows     = 64
-	updateRow   = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=?,cached=? WHERE id=?"
+	updateRow   = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=?,cached=?,detail=? WHERE id=?"
 	upsertUsage = "INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,?,?,?,?,?) ON CONFLICT (token_id,minute) DO UPDATE SET " +
 		"requests=quota_usage.requests+excluded.requests,credits=quota_usage.credits+excluded.credits,successes=quota_usage.successes+excluded.successes,errors=quota_usage.errors+excluded.errors,refused=quota_usage.refused+excluded.refused"
 )
@@ -157,7 +157,7 @@ func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, aga
 		for i := range b.updates {
 			e := &b.updates[i]
 			if _, err := conn.ExecContext(ctx, sql.update, e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(),
-				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.ID); err != nil {
+				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail, e.ID); err != nil {
 				return err
 			}
 		}
@@ -200,7 +200,7 @@ func insertArgs(rows []entry) []any {
 	for i := range rows {
 		e := &rows[i]
 		args = append(args, e.ID, e.Time.UnixMilli(), e.RequestID, e.TokenID, e.KeyID, e.Backend, e.Operation, int(e.Outcome), e.Status, e.Upstream, e.Credits,
-			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes, e.Client, e.ErrorCode, e.Cached)
+			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes, e.Client, e.ErrorCode, e.Cached, e.Detail)
 	}
 	return args
 }

@@ -74,10 +74,10 @@ func (s *Service) writeExport(c *gin.Context, format string, f LogFilter, rows [
 	}
 }
 
-// exportColumns are the members of RequestLog.
+// exportColumns are the members of RequestLog, save for the limit, which error_message tells.
 var exportColumns = []string{
 	"id", "created_at", "request_id", "auth_token_id", "key_id", "backend", "operation", "result_status", "http_status", "upstream_status", "business_credits",
-	"duration_ms", "upstream_ms", "plugin_ms", "attempts", "request_body_bytes", "response_body_bytes", "client_ip", "error_code", "cached",
+	"duration_ms", "upstream_ms", "plugin_ms", "attempts", "request_body_bytes", "response_body_bytes", "client_ip", "error_code", "cached", "error_message",
 }
 
 // cells are the values of a row in the order of exportColumns.
@@ -87,6 +87,6 @@ func (r *RequestLog) cells() []string {
 	return []string{
 		strconv.FormatInt(r.ID, 10), r.CreatedAt.String(), r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus, n(r.HTTPStatus), n(r.UpstreamStatus),
 		strconv.FormatInt(r.Credits, 10), ms(r.DurationMS), ms(r.UpstreamMS), ms(r.PluginMS), n(r.Attempts), n(r.RequestBytes), n(r.ResponseBytes), r.ClientIP,
-		r.ErrorCode, strconv.FormatBool(r.Cached),
+		r.ErrorCode, strconv.FormatBool(r.Cached), r.ErrorMessage,
 	}
 }

@@ -38,6 +38,9 @@ type RequestLog struct {
 	ClientIP       string   `json:"client_ip" example:"192.0.2.7"`
 	ErrorCode      string   `json:"error_code"`
 	Cached         bool     `json:"cached" doc:"The answer was kept from an earlier request: it cost no credit."`
+	// ErrorMessage is shown to whoever may see the request.
+	ErrorMessage string                     `json:"error_message" doc:"What the upstream said of its error, shortened and without what the request said; empty for a success."`
+	Limit        api.Optional[ReachedLimit] `json:"limit" doc:"The limit of the access token that has refused the request, or null."`
 }
 
 // Millis is a time in milliseconds, exact to the microsecond.
@@ -46,12 +49,14 @@ type Millis float64
 func millisOf(us int64) Millis { return Millis(float64(us) / 1000) }
 
 func (r *requestRow) log() RequestLog {
-	return RequestLog{
+	l := RequestLog{
 		ID: r.ID, CreatedAt: api.TimeOfMillis(r.Time), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
 		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
 		DurationMS: millisOf(r.DurationUS), UpstreamMS: millisOf(r.UpstreamUS), PluginMS: millisOf(r.PluginUS), Attempts: r.Attempts,
 		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode, Cached: r.Cached,
 	}
+	l.setDetail(r.Outcome, r.Detail)
+	return l
 }
 
 // log is the row of a request that has just been written.
@@ -60,7 +65,7 @@ func (e *entry) log() RequestLog {
 		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
 		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
 		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
-		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached,
+		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached, Detail: e.Detail,
 	}
 	return r.log()
 }

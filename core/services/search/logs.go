@@ -54,19 +54,20 @@ type requestRow struct {
 	Client         string
 	ErrorCode      string
 	Cached         bool
+	Detail         string
 }
 
 // TableName implements gorm's Tabler.
 func (requestRow) TableName() string { return "search_requests" }
 
 // requestColumns are the columns of a row, in the order of columns.
-const requestColumns = "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached"
+const requestColumns = "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached,detail"
 
 // columns are where a row is scanned to. Lists do without gorm's reflection, which would double their time.
 func (r *requestRow) columns() []any {
 	return []any{
 		&r.ID, &r.Time, &r.RequestID, &r.TokenID, &r.KeyID, &r.Backend, &r.Operation, &r.Outcome, &r.Status, &r.UpstreamStatus, &r.Credits,
-		&r.DurationUS, &r.UpstreamUS, &r.PluginUS, &r.Attempts, &r.RequestBytes, &r.ResponseBytes, &r.Client, &r.ErrorCode, &r.Cached,
+		&r.DurationUS, &r.UpstreamUS, &r.PluginUS, &r.Attempts, &r.RequestBytes, &r.ResponseBytes, &r.Client, &r.ErrorCode, &r.Cached, &r.Detail,
 	}
 }
 

@@ -104,6 +104,8 @@ type entry struct {
 	ErrorCode     string
 	// Cached says that the answer was kept from an earlier request: it cost no credit, and no backend was asked.
 	Cached bool
+	// Detail is what the upstream said of its error, or, of a request that a limit has refused, the limit as JSON.
+	Detail string
 	// RequestBody and ResponseBody are nil unless bodies are logged.
 	RequestBody  []byte
 	ResponseBody []byte

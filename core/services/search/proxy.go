@@ -2,10 +2,13 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -75,6 +78,7 @@ func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
 	c.token.counter.countRefused(now, r.Time)
 	s.cfg.Metrics.refused(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.finished = Refused, 429, string(fault.QuotaExhausted), 0, true
+	r.Detail = x.detail()
 	if s.audit != nil {
 		s.audit.begin(r)
 	}
@@ -83,10 +87,15 @@ func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
 
 // asFault returns the fault that the client gets.
 func (x *Exceeded) asFault(now time.Time) error {
-	return fault.New(fault.QuotaExhausted, "The access token has used its %s of %d %s.", windowName[x.Window], x.Limit, x.Scope).
+	return fault.New(fault.QuotaExhausted, "%s", x.message()).
 		WithRetryAfter(x.ResetAt.Sub(now)).
 		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
 		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
+}
+
+// message says which limit is used up.
+func (x *Exceeded) message() string {
+	return fmt.Sprintf("The access token has used its %s of %d %s.", windowName[x.Window], x.Limit, x.Scope)
 }
 
 var windowName = map[string]string{"minute": "limit by the minute", "hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}
@@ -106,7 +115,7 @@ func truncateLogged(body []byte) []byte {
 func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, written int, err error) {
 	outcome, credits := Success, int64(0)
 	status, upstream := 200, 0
-	code := ""
+	code, detail := "", ""
 	switch {
 	case ans != nil:
 		status, upstream = ans.head.Status, ans.head.Status
@@ -115,7 +124,7 @@ func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, writ
 			upstream, credits = 0, run.spent
 		}
 		if status >= 400 {
-			outcome, code = Failure, "upstream_error"
+			outcome, code, detail = Failure, "upstream_error", run.errorOf(ans)
 		}
 	case isOutcomeUnknown(err):
 		credits = run.reserved
@@ -128,7 +137,7 @@ func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, writ
 	}
 	if err != nil {
 		e := fault.As(err)
-		outcome, code = Failure, string(e.Code)
+		outcome, code, detail = Failure, string(e.Code), cmp.Or(run.said, texts.OneLine(e.Message, maxDetail))
 		if ans == nil {
 			status = e.HTTPStatus()
 		}
@@ -143,7 +152,7 @@ func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, writ
 		r.Outcome, r.Status, r.Upstream, r.Credits, r.ErrorCode = outcome, status, upstream, credits, code
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
 		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.backendRef(), run.attempts, written
-		r.Cached = ans != nil && ans.cached
+		r.Cached, r.Detail = ans != nil && ans.cached, detail
 		if ans != nil && outcome == Success && c.op.Name == sdk.OpResearch {
 			r.research = ans.head.ResourceID
 		}

@@ -139,3 +139,33 @@ func (r *repository) firstTokenOf(ctx context.Context, user string, now int64) (
 	}
 	return out, err
 }
+
+// TokenNotes returns the notes of tokens by their ids, also of those that were deleted.
+func (a *Admin) TokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
+	var rows []struct{ ID, Note string }
+	out := make(map[string]string, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := a.repo.db(ctx).Raw("SELECT id, note FROM search_tokens WHERE id IN ?", ids).Scan(&rows).Error
+	for _, r := range rows {
+		out[r.ID] = r.Note
+	}
+	return out, err
+}
+
+// UsedUp returns the limits of a token that refuse requests at present, the one that lasts longest first.
+func (t *AuthToken) UsedUp() (out []ReachedLimit) {
+	for _, l := range []ReachedLimit{
+		{"credits", "month", t.MonthlyLimit, t.MonthlyUsed, t.MonthlyResetAt}, {"credits", "day", t.DailyLimit, t.DailyUsed, t.DailyResetAt},
+		{"credits", "hour", t.HourlyLimit, t.HourlyUsed, t.HourlyResetAt}, {"requests", "hour", t.RequestsLimit, t.RequestsUsed, t.RequestsReset},
+	} {
+		if l.Used >= l.Limit {
+			out = append(out, l)
+		}
+	}
+	if t.MinuteLimit > 0 && t.MinuteUsed >= t.MinuteLimit {
+		out = append(out, ReachedLimit{"requests", "minute", t.MinuteLimit, t.MinuteUsed, t.MinuteResetAt})
+	}
+	return out
+}

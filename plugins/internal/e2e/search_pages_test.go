@@ -193,6 +193,9 @@ func (b *browser) checkKeys() {
 	b.open("/search/keys")
 	b.do(chromedp.Click(chromedp.CSS("[data-open]")), chromedp.SendKeys(chromedp.CSS("#keys"), "key-one\nupstream-key-number-seven\nupstream-key-number-eight"), chromedp.Click(chromedp.CSS("[data-ask]")), chromedp.WaitVisible(chromedp.CSS("[data-results] tbody tr:nth-child(3)")))
 	b.shows("3 / 3")
+	if lines, err := evaluate[string](b, `[...document.querySelectorAll("[data-results] tbody tr")].map((row) => row.cells[0].textContent).join()`); err != nil || lines != "1,2,3" {
+		b.t.Errorf("the results stand in the order %s: %v", lines, err)
+	}
 	b.picture("full-keys-checked-1440")
 	b.press("form[data-validate] .btn.p", ".toast")
 	b.shows("8 keys")

@@ -33,7 +33,7 @@ func tokenState(v *ui.View, t service.AuthToken) string {
 		return "disabled"
 	case t.ExpiresAt != nil && !t.ExpiresAt.OrZero().After(v.Now):
 		return "expired"
-	case t.QuotaState != service.QuotaNormal:
+	case len(t.UsedUp()) > 0:
 		return "exhausted"
 	}
 	return "active"

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -67,9 +68,40 @@ func (f requestFilter) matches(r service.RequestLog) bool {
 }
 
 type requestsView struct {
-	Filter  requestFilter
-	List    service.LogPage
+	Filter requestFilter
+	List   service.LogPage
+	// Notes are those of the tokens, by their ids.
+	Notes   map[string]string
 	Catalog service.LogCatalog
+}
+
+// requestRows is a list of requests.
+type requestRows struct {
+	Items []service.RequestLog
+	// Notes are those of the tokens, by their ids.
+	Notes map[string]string
+	// OneToken reports whether all belong to one token, which is left out then; Filtered, whether others were left out.
+	OneToken, Filtered bool
+}
+
+func (r requestsView) rows() requestRows {
+	return requestRows{Items: r.List.Items, Notes: r.Notes, Filtered: r.Filter.set()}
+}
+
+// maxRowError bounds the error of a request in a list, in bytes.
+const maxRowError = 120
+
+// reachedLimit is a limit that is used up in words: its name, what is used and what is allowed.
+func reachedLimit(v *ui.View, l service.ReachedLimit) string {
+	return v.T("search.limit.reached", "Name", limitName(v, l), "Used", v.Num(l.Used), "Limit", v.Num(l.Limit))
+}
+
+// limitName is the name of a limit.
+func limitName(v *ui.View, l service.ReachedLimit) string {
+	if l.Scope == "requests" && l.Window == "hour" {
+		return v.T("search.quota.requests")
+	}
+	return v.T("search.quota." + l.Window)
 }
 
 // requestsView reads the list. Members see the requests of their own tokens.
@@ -95,7 +127,14 @@ func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView,
 		}
 	}
 	var err error
-	out.List, err = p.service.Requests(ctx, l, f.Cursor, requestsShown)
+	if out.List, err = p.service.Requests(ctx, l, f.Cursor, requestsShown); err != nil {
+		return out, err
+	}
+	ids := map[string]bool{}
+	for _, r := range out.List.Items {
+		ids[r.TokenID] = true
+	}
+	out.Notes, err = p.service.TokenNotes(ctx, slices.Collect(maps.Keys(ids)))
 	return out, err
 }
 
@@ -121,7 +160,7 @@ func (p pages) requestsLive(c *gin.Context) {
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(match)), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.requestsView(c.Request.Context(), f)
-		return requestTable(v, p, list.List.Items, false, f.set()), false, err
+		return requestTable(v, p, list.rows()), false, err
 	})
 }
 
@@ -177,9 +216,14 @@ func (p pages) request(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
+	notes, err := p.service.TokenNotes(ctx, []string{r.TokenID})
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
 	v := p.view(c, "")
 	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(r.ID, 10))
-	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r))
+	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r, notes[r.TokenID]))
 }
 
 // millis is a time of the log as a duration.

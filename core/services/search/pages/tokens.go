@@ -181,7 +181,7 @@ func (p pages) tokenLive(c *gin.Context) {
 			return nil, true, err
 		}
 		rows, err := p.recent(c.Request.Context(), id)
-		return requestTable(v, p, rows, true, false), false, err
+		return requestTable(v, p, requestRows{Items: rows, OneToken: true}), false, err
 	})
 }
 

@@ -53,6 +53,7 @@
 	const tones = { ok: 'ok', ok_exhausted: 'warn', unauthorized: 'bad', invalid: 'bad', error: 'bad' };
 	function add(body, r, words) {
 		const row = document.createElement('tr');
+		row.dataset.line = r.line;
 		const cells = [r.line, r.key, null, r.quota_remaining === null ? '–' : `${r.quota_remaining} / ${r.quota_limit}`, r.detail];
 		cells.forEach((text, i) => {
 			const cell = document.createElement('td');
@@ -67,7 +68,8 @@
 			cell.className = ['', 'm', '', 'r', 'hide'][i];
 			row.append(cell);
 		});
-		body.append(row);
+		// Answers come as they are ready; the rows stand in the order of the keys.
+		body.insertBefore(row, [...body.rows].find((other) => Number(other.dataset.line) > r.line) || null);
 	}
 
 	const waits = document.querySelectorAll('[data-until]');

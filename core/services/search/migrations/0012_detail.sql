@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE search_requests ADD COLUMN detail TEXT NOT NULL DEFAULT '';

@@ -9,7 +9,15 @@ import (
 // userColumns are the columns of the list of users.
 func userColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("users.title"), Columns: []ui.Column{
-		{Label: v.T("user.name"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("user.role")}, {Label: v.T("account.created"), Class: "nowrap"}, {Label: v.T("account.actions"), Kind: ui.ActionColumn},
+		{Label: v.T("user.name"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("user.role"), Class: "nowrap"}, {Label: v.T("account.created"), Class: "nowrap"}, {Label: v.T("account.actions"), Kind: ui.ActionColumn},
+	}}
+}
+
+// pluginColumns returns the columns of the list of instances.
+func pluginColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("plugins.title"), Columns: []ui.Column{
+		{Label: v.T("plugins.instance"), Kind: ui.TitleColumn}, {Label: v.T("plugins.state")}, {Label: v.T("plugins.uptime"), Class: "nowrap"}, {Label: v.T("plugins.restarts"), Class: "r nowrap"},
+		{Label: v.T("plugins.memory"), Class: "r nowrap"}, {Label: v.T("plugins.calls"), Class: "r nowrap"}, {Label: v.T("plugins.errors"), Class: "r nowrap"}, {Label: v.T("plugins.latency"), Class: "nowrap"},
 	}}
 }
 

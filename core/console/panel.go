@@ -8,9 +8,13 @@ import (
 
 // The measures of the patch panel, in units of its drawing.
 const (
-	panelWidth   = 1100
+	panelWidth   = 960
 	boxWidth     = 190
-	rightX       = 800
+	jackRadius   = 6
+	labelGap     = 24
+	charWidth    = 7
+	stateWidth   = 130
+	maxLabel     = 330
 	jackGap      = 18
 	boxPad       = 46
 	boxGap       = 14
@@ -23,6 +27,8 @@ const (
 // panel is the drawing of what is connected with what.
 type panel struct {
 	Height int
+	// RightX is where cables end: the labels behind it fill the rest of the width.
+	RightX int
 	Boxes  []box
 	Rows   []row
 	Cables []cable
@@ -61,7 +67,7 @@ type cable struct {
 
 // newPanel lays the drawing out. start tells the first page of a service; links to instances are for administrators.
 func newPanel(services []Service, instances []Instance, start func(string, bool) string, admin bool) panel {
-	p, kinds := panel{}, []string{}
+	p, kinds := panel{RightX: panelWidth - labelGap - labelWidth(instances)}, []string{}
 	at := map[string]int{}
 	instances = orderByUse(instances, services)
 	for i, in := range instances {
@@ -93,6 +99,19 @@ func newPanel(services []Service, instances []Instance, start func(string, bool)
 	p.Height = max(y-boxGap, panelTop+len(p.Rows)*rowHeight) + panelTop
 	return p
 }
+
+// labelWidth estimates how much room the labels of instances take.
+func labelWidth(instances []Instance) (width int) {
+	for _, in := range instances {
+		width = max(width, len(in.Ref)*charWidth, len(in.Plugin)*charWidth+stateWidth)
+	}
+	return min(width, maxLabel)
+}
+
+// jackX returns the middle of the jacks of instances, and labelX where their labels begin.
+func (p panel) jackX() int { return p.RightX + jackRadius }
+
+func (p panel) labelX() int { return p.RightX + labelGap }
 
 // orderByUse returns the instances in the order in which the services name them first, so that cables cross as little as can be;
 // those that no service uses come last.
@@ -126,10 +145,10 @@ func (p *panel) connect(s Service, use Use, y int, at map[string]int, kinds []st
 	}
 	to := &p.Rows[i]
 	to.Plugged = true
-	middle := (boxWidth + rightX) / 2
+	middle := (boxWidth + p.RightX) / 2
 	p.Cables = append(p.Cables, cable{
 		From: s.Name, To: use.Ref, Kind: use.Kind, Colour: slices.Index(kinds, use.Kind) % colours, Up: to.Serving(), State: to.State, Y: y,
-		Path: fmt.Sprintf("M%d %dC%d %d %d %d %d %d", boxWidth, y, middle, y, middle, to.Y, rightX, to.Y),
+		Path: fmt.Sprintf("M%d %dC%d %d %d %d %d %d", boxWidth, y, middle, y, middle, to.Y, p.RightX, to.Y),
 	})
 }
 

@@ -59,7 +59,7 @@ type Table struct {
 
 // Row is a row of a table.
 type Row struct {
-	// ID is that of the element: a row keeps its place, its focus and its tick by it when the list is made anew.
+	// ID is that of the element: a row keeps its place, its focus and its tick by it when the list is made anew. "" for none.
 	ID string
 	// Value is what the row's tick sends, and Name is how the tick is called; "" if it cannot be picked.
 	Value, Name string

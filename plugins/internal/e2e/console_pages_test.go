@@ -33,10 +33,10 @@ type look struct {
 // looks returns the ways in which each page is looked at: four, which have every pair of a width, a theme and a language, or all
 // eight if pictures are asked for.
 func looks() (out []look) {
-	if os.Getenv(picturesEnv) == "" {
-		return []look{{"en", "light", 1440}, {"zh", "dark", 1440}, {"zh", "light", 390}, {"en", "dark", 390}}
+	if os.Getenv(picturesEnv) != "all" {
+		return []look{{"en", "light", 1280}, {"zh", "dark", 1280}, {"zh", "light", 390}, {"en", "dark", 390}}
 	}
-	for _, width := range []int64{1440, 390} {
+	for _, width := range []int64{1280, 390} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, lang := range []string{"en", "zh"} {
 				out = append(out, look{lang, theme, width})

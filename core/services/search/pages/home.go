@@ -102,6 +102,6 @@ func (p pages) steps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
 		{ID: "search-token", Title: v.T("search.step.token"), Text: v.T("search.step.token.text"), Href: p.base + "/tokens?open=" + newToken, Action: v.T("search.tokens.create"), Done: has},
 		{ID: "search-request", Title: v.T("search.step.request"), Text: v.T("search.step.request.text"), Command: command, Href: p.base + "/playground", Action: v.T("search.nav.playground"), Done: sum.TotalRequests > 0},
 		{ID: "search-client", Title: v.T("search.step.client"), Text: v.T("search.step.client.text"), Href: p.base + "/guide", Action: v.T("search.step.client.action")},
-		{ID: "search-provider", Title: v.T("search.step.provider"), Text: v.T("search.step.provider.text"), Href: "/system/plugins/available", Action: v.T("search.step.provider.action"), Done: p.service.Backends() > 1 || p.service.NeedsKeys()},
+		{ID: "search-provider", Title: v.T("search.step.provider"), Text: v.T("search.step.provider.text"), Href: "/system/plugins/add?kind=search", Action: v.T("search.step.provider.action"), Done: p.service.Backends() > 1 || p.service.NeedsKeys()},
 	}, nil
 }

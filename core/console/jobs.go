@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"time"
 
@@ -31,17 +32,31 @@ func (c *Console) jobRoutes() []httpd.Route {
 }
 
 // jobFilter is what the list of jobs is confined to, as in its address.
-type jobFilter struct{ State, Type, Cursor string }
-
-func filterOf(gc *gin.Context) jobFilter {
-	return jobFilter{State: gc.Query("state"), Type: gc.Query("type"), Cursor: gc.Query("cursor")}
+type jobFilter struct {
+	// State is that of the queue, or openState.
+	State, Type string
+	// Tag is one of the tags of the jobs, as services give them.
+	Tag string
+	// Housekeeping is shownHousekeeping to show that as well.
+	Housekeeping string
+	Cursor       string
 }
 
-func (f jobFilter) empty() bool { return f.State == "" && f.Type == "" }
+const (
+	// openState stands for the states of jobs that have not ended.
+	openState         = "open"
+	shownHousekeeping = "shown"
+)
+
+func filterOf(gc *gin.Context) jobFilter {
+	return jobFilter{gc.Query("state"), gc.Query("type"), gc.Query("tag"), gc.Query("housekeeping"), gc.Query("cursor")}
+}
+
+func (f jobFilter) empty() bool { return f.State == "" && f.Type == "" && f.Tag == "" }
 
 // address is that of a page of jobs with this filter.
 func (f jobFilter) address(path, cursor string) string {
-	return ui.Address(path, "state", f.State, "type", f.Type, "cursor", cursor)
+	return ui.Address(path, "state", f.State, "type", f.Type, "tag", f.Tag, "housekeeping", f.Housekeeping, "cursor", cursor)
 }
 
 // states are those that jobs can be filtered by.
@@ -52,31 +67,81 @@ func states() []queue.State {
 type jobsView struct {
 	Filter jobFilter
 	Jobs   []queue.Job
-	Next   string
+	// Targets are what the jobs work on, by their ids.
+	Targets map[string]ui.JobTarget
+	Next    string
 }
 
-func (c *Console) jobsView(ctx context.Context, f jobFilter) (jobsView, error) {
+// query returns what the filter asks of the queue.
+func (c *Console) query(f jobFilter) queue.Filter {
 	var q queue.Filter
-	if f.State != "" {
+	switch f.State {
+	case "":
+	case openState:
+		q.States = []queue.State{queue.Queued, queue.Running}
+	default:
 		q.States = []queue.State{queue.State(f.State)}
 	}
 	if f.Type != "" {
 		q.Types = []string{f.Type}
+	} else if f.Housekeeping != shownHousekeeping {
+		q.ExceptTypes = c.housekeeping()
 	}
-	jobs, next, err := c.cfg.Queue.List(ctx, q, f.Cursor, jobPage)
+	if f.Tag != "" {
+		q.Tags = []string{f.Tag}
+	}
+	return q
+}
+
+// housekeeping returns the types of jobs that clean up or keep figures.
+func (c *Console) housekeeping() []string {
+	out := []string{"auth.purge", "notify.purge"}
+	for _, s := range c.cfg.Sections {
+		out = append(out, s.Housekeeping...)
+	}
+	return out
+}
+
+func (c *Console) jobsView(ctx context.Context, v *ui.View, f jobFilter) (jobsView, error) {
+	jobs, next, err := c.cfg.Queue.List(ctx, c.query(f), f.Cursor, jobPage)
+	if err != nil {
+		return jobsView{}, err
+	}
 	if next != "" {
 		next = f.address(jobsPath, next)
 	}
-	return jobsView{Filter: f, Jobs: jobs, Next: next}, err
+	targets, err := c.targets(ctx, v, jobs)
+	return jobsView{Filter: f, Jobs: jobs, Targets: targets, Next: next}, err
+}
+
+// targets returns what jobs work on, by their ids: as their service says, or as the text of their type does.
+func (c *Console) targets(ctx context.Context, v *ui.View, jobs []queue.Job) (map[string]ui.JobTarget, error) {
+	out := make(map[string]ui.JobTarget, len(jobs))
+	asked := make([]ui.Job, len(jobs))
+	for i, j := range jobs {
+		asked[i] = ui.Job{ID: j.ID, Type: j.Type, Payload: j.Payload}
+		out[j.ID] = ui.JobTarget{Text: v.Word("job."+j.Type+".target", "–")}
+	}
+	for _, s := range c.cfg.Sections {
+		if s.JobTargets == nil {
+			continue
+		}
+		more, err := s.JobTargets(ctx, v, asked)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, more)
+	}
+	return out, nil
 }
 
 func (c *Console) jobs(gc *gin.Context) {
-	list, err := c.jobsView(gc.Request.Context(), filterOf(gc))
+	v := c.kit.View(gc, "jobs.title")
+	list, err := c.jobsView(gc.Request.Context(), v, filterOf(gc))
 	if err != nil {
 		c.kit.Fail(gc, err)
 		return
 	}
-	v := c.kit.View(gc, "jobs.title")
 	c.kit.Render(gc, v, http.StatusOK, jobsPage(v, list))
 }
 
@@ -85,7 +150,7 @@ func (c *Console) jobsLive(gc *gin.Context) {
 	defer sub.Close()
 	f := filterOf(gc)
 	c.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		list, err := c.jobsView(gc.Request.Context(), f)
+		list, err := c.jobsView(gc.Request.Context(), v, f)
 		return jobTable(v, list), false, err
 	})
 }
@@ -114,6 +179,15 @@ func (c *Console) job(gc *gin.Context) {
 		return
 	}
 	v := c.kit.View(gc, "")
+	targets, err := c.targets(gc.Request.Context(), v, []queue.Job{d.Job})
+	if err != nil {
+		c.kit.Fail(gc, err)
+		return
+	}
+	if page := targets[d.ID].Page; page != "" {
+		c.kit.Redirect(gc, page)
+		return
+	}
 	v.Title = v.Word("job."+d.Type, d.Type)
 	c.kit.Render(gc, v, http.StatusOK, jobDetailPage(v, d))
 }

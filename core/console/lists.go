@@ -4,6 +4,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
 // userColumns are the columns of the list of users.
@@ -46,11 +47,23 @@ func auditColumns(v *ui.View) ui.Table {
 
 // filter returns the form above the list of jobs.
 func (l jobsView) filter(v *ui.View) ui.Filter {
-	options := []ui.Option{{Label: v.T("jobs.all_states")}}
+	options := []ui.Option{{Label: v.T("jobs.all_states")}, {Value: openState, Label: v.T("jobs.open")}}
 	for _, s := range states() {
 		options = append(options, ui.Option{Value: string(s), Label: v.State(string(s))})
 	}
-	return ui.Filter{Path: jobsPath, Fields: []ui.FilterField{{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type"), Value: l.Filter.Type}}}
+	housekeeping := []ui.Option{{Label: v.T("jobs.housekeeping.hidden")}, {Value: shownHousekeeping, Label: v.T("jobs.housekeeping.shown")}}
+	return ui.Filter{Path: jobsPath, Hidden: []string{"tag", l.Filter.Tag}, Fields: []ui.FilterField{
+		{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type_id"), Value: l.Filter.Type},
+		{Name: "housekeeping", Label: v.T("jobs.housekeeping"), Value: l.Filter.Housekeeping, Options: housekeeping},
+	}}
+}
+
+// page returns the page of a job.
+func (l jobsView) page(j queue.Job) string {
+	if page := l.Targets[j.ID].Page; page != "" {
+		return page
+	}
+	return jobsPath + "/" + j.ID
 }
 
 // live returns the attributes of the list of jobs: its first page is kept current.
@@ -64,6 +77,6 @@ func (l jobsView) live() templ.Attributes {
 // jobColumns are the columns of the list of jobs.
 func jobColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("jobs.title"), Columns: []ui.Column{
-		{Label: v.T("jobs.type"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("jobs.step")}, {Label: v.T("jobs.actor")}, {Label: v.T("jobs.took"), Class: "r nowrap"}, {Label: v.T("jobs.when"), Class: "r nowrap"},
+		{Label: v.T("jobs.type"), Kind: ui.TitleColumn}, {Label: v.T("jobs.target")}, {Label: v.T("jobs.state")}, {Label: v.T("jobs.step")}, {Label: v.T("jobs.actor")}, {Label: v.T("jobs.took"), Class: "r nowrap"}, {Label: v.T("jobs.when"), Class: "r nowrap"},
 	}}
 }

@@ -50,7 +50,7 @@ func (f Filter) splitArms() []Filter {
 	var out []Filter
 	for _, kind := range orNone(f.Types) {
 		for _, state := range orNone(f.States) {
-			out = append(out, Filter{Types: kind, States: state, Actor: f.Actor})
+			out = append(out, Filter{Types: kind, States: state, ExceptTypes: f.ExceptTypes, Actor: f.Actor})
 		}
 	}
 	return out
@@ -92,6 +92,9 @@ func (f Filter) addColumns(c *condition) {
 		c.and("type = ?", f.Types[0])
 	default:
 		c.and("type IN ?", f.Types)
+	}
+	if len(f.ExceptTypes) > 0 {
+		c.and("type NOT IN ?", f.ExceptTypes)
 	}
 	switch len(f.States) {
 	case 0:

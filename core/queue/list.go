@@ -18,7 +18,9 @@ const (
 type Filter struct {
 	States []State
 	Types  []string
-	Actor  string
+	// ExceptTypes are types that are left out.
+	ExceptTypes []string
+	Actor       string
 	// Lock selects the unfinished job that holds this resource.
 	Lock string
 	// Tags are those of Submission; a job must have all of them. Name the rarest first: its jobs are looked through.

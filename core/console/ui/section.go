@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -23,8 +24,26 @@ type Section struct {
 	Routes func(*Kit) []httpd.Route
 	// Home returns what the home page shows of the service to a caller; nil for nothing.
 	Home func(context.Context, *View) (HomePart, error)
+	// Housekeeping are the types of its jobs that clean up or keep figures. The list of jobs leaves them out until asked.
+	Housekeeping []string
+	// JobTargets returns what jobs of the list work on, by their ids; nil for nothing. Jobs that are not its own are left out.
+	JobTargets func(context.Context, *View, []Job) (map[string]JobTarget, error)
 	// Texts holds en.json and zh.json; nil for none.
 	Texts fs.FS
 	// Static holds scripts and styles that its pages name in View.Scripts and View.Styles; nil for none.
 	Static fs.FS
+}
+
+// Job is a job of the list, for the service that it belongs to.
+type Job struct {
+	ID, Type string
+	Payload  json.RawMessage
+}
+
+// JobTarget is what a job works on.
+type JobTarget struct {
+	// Text names it; Href is its page, "" for none.
+	Text, Href string
+	// Page is the page of the job itself; "" for that of the console.
+	Page string
 }

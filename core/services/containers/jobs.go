@@ -40,11 +40,14 @@ func JobTypes() []string {
 	return []string{JobCheck, JobDiscovery, JobRuntimeScan, JobUpdate, JobRollback, JobServiceLifecycle, JobStackLifecycle, JobRestore, JobHook, JobHookSyncAll, JobHookSyncRepo}
 }
 
+// QueueType returns a type of job as the queue has it.
+func QueueType(name string) string { return jobPrefix + name }
+
 // queueTypes are names as the queue has them.
 func queueTypes(types []string) []string {
 	out := make([]string, len(types))
 	for i, t := range types {
-		out[i] = jobPrefix + t
+		out[i] = QueueType(t)
 	}
 	return out
 }
@@ -121,9 +124,11 @@ type submission struct {
 
 func serviceLock(id string) string { return "containers/service/" + id }
 
-func serviceTag(id string) string { return "service:" + id }
+// ServiceTag returns the tag of the jobs that are about a service.
+func ServiceTag(id string) string { return "service:" + id }
 
-func stackTag(id string) string { return "stack:" + id }
+// StackTag returns the tag of the jobs that are about a stack.
+func StackTag(id string) string { return "stack:" + id }
 
 // submitJob queues a job, or returns the job of the same key that has not ended, and true.
 func (s *Service) submitJob(ctx context.Context, sub submission) (queue.Job, bool, error) {
@@ -132,10 +137,10 @@ func (s *Service) submitJob(ctx context.Context, sub submission) (queue.Job, boo
 	}
 	var tags []string
 	for _, id := range sub.services {
-		tags = append(tags, serviceTag(id))
+		tags = append(tags, ServiceTag(id))
 	}
 	for _, id := range sub.stacks {
-		tags = append(tags, stackTag(id))
+		tags = append(tags, StackTag(id))
 	}
 	slices.Sort(tags)
 	job, reused, err := s.queue.Submit(ctx, queue.Submission{

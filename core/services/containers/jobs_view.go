@@ -101,6 +101,14 @@ func resultReason(j *queue.Job) *ResultReason {
 	return out
 }
 
+// Housekeeping are the types of jobs, as the queue has them, that clean up or serve others.
+func Housekeeping() []string { return []string{jobHousekeeping, jobReport, jobAnnounce} }
+
+// JobOf returns what the API shows of a job of the queue; false if it shows no such job. The figures of its progress are left out.
+func JobOf(id, queued string, payload json.RawMessage) (Job, bool) {
+	return jobView(&queue.Job{ID: id, Type: queued, Payload: payload}), isShown(queued)
+}
+
 // JobFilter selects jobs.
 type JobFilter struct {
 	Types              []string
@@ -140,10 +148,10 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 		q.States = append(q.States, queue.State(st))
 	}
 	if f.ServiceID != "" {
-		q.Tags = append(q.Tags, serviceTag(f.ServiceID))
+		q.Tags = append(q.Tags, ServiceTag(f.ServiceID))
 	}
 	if f.StackID != "" {
-		q.Tags = append(q.Tags, stackTag(f.StackID))
+		q.Tags = append(q.Tags, StackTag(f.StackID))
 	}
 	rows, next, err := s.queue.List(ctx, q, f.Cursor, f.Limit)
 	if err != nil {

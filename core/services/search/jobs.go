@@ -29,6 +29,9 @@ func (s *Service) Schedules() []queue.Schedule {
 	}
 }
 
+// Housekeeping are the types of jobs that clean up and keep figures.
+func Housekeeping() []string { return []string{jobPurge, jobSync} }
+
 // purge deletes audit rows, bodies, counters and research ids that are past their time, in slices.
 func (s *Service) purge(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	now := s.cfg.Now()

@@ -26,12 +26,11 @@ func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit,
 	return out, err
 }
 
-// counts returns how many updates wait, and how many jobs wait and run.
+// counts returns how many updates wait.
 func (p pages) counts(ctx context.Context) (map[string]int, error) {
 	all, err := p.service.Overview(ctx, service.ArchivedExclude)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := p.openJobs(ctx)
-	return map[string]int{p.base + "/stacks": sumUp(all).Updates, p.base + "/queue": len(jobs)}, err
+	return map[string]int{p.base + "/stacks": sumUp(all).Updates}, nil
 }

@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"github.com/a-h/templ"
-
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
@@ -58,32 +56,6 @@ func memoryOf(v *ui.View, usage map[string]service.ResourceUsage, id string) str
 		return "–"
 	}
 	return v.Bytes(u.MemUsedBytes)
-}
-
-// filter returns the form above the queue.
-func (q queueView) filter(v *ui.View, p pages) ui.Filter {
-	types, states, stacks := []ui.Option{all(v)}, []ui.Option{all(v)}, []ui.Option{all(v)}
-	for _, t := range service.JobTypes() {
-		types = append(types, ui.Option{Value: t, Label: v.Word("containers.job."+t, t)})
-	}
-	for _, s := range statuses() {
-		states = append(states, ui.Option{Value: s, Label: word(v, s)})
-	}
-	for _, st := range q.Stacks {
-		stacks = append(stacks, ui.Option{Value: st.ID, Label: st.Name})
-	}
-	return ui.Filter{Path: p.base + "/queue", Hidden: []string{"serviceId", q.Filter.Service}, Fields: []ui.FilterField{
-		{Name: "type", Label: v.T("containers.job.type"), Value: q.Filter.Type, Options: types}, {Name: "status", Label: v.T("containers.state"), Value: q.Filter.Status, Options: states},
-		{Name: "stackId", Label: v.T("containers.stack"), Value: q.Filter.Stack, Options: stacks},
-	}}
-}
-
-// live returns the attributes of the queue: its first page is kept current.
-func (q queueView) live(p pages) templ.Attributes {
-	if q.Filter.Cursor != "" {
-		return nil
-	}
-	return ui.Live(q.Filter.address(p.base+"/queue/live", ""))
 }
 
 // jobColumns are the columns of a list of jobs.

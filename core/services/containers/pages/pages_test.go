@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
@@ -37,8 +38,8 @@ func addresses(s *site, web service.ServiceDetail) []string {
 	svc := "/services/" + web.StackID + "/" + web.ID
 	out := []string{
 		"/stacks", "/stacks?q=nothing", "/stacks?show=updates&archived=include", "/stacks?archived=only", "/stacks/" + web.StackID, "/stacks/update",
-		"/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID, svc, svc + "?window=7d", "/queue", "/queue?type=check&status=open&stackId=" + web.StackID,
-		"/queue?serviceId=" + web.ID, "/queue/version-inference", "/queue/version-inference?q=web&status=missing", "/discovery", "/discovery?archived=include",
+		"/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID, svc, svc + "?window=7d",
+		"/queue/version-inference", "/queue/version-inference?q=web&status=missing", "/discovery", "/discovery?archived=include",
 		"/deploy-check", "/settings", "/host-packages", "/host-packages?q=x&selected=selected&decision=ignored",
 		"/notifications", "/notifications?before=ntm_0", "/notifications/preview/job_finished", "/notifications/preview/new_version_discovered",
 	}
@@ -88,7 +89,6 @@ func TestStart(t *testing.T) {
 	}
 	v.get("/stacks").is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine", `href="/containers/deploy-check"`)
 	v.get("/discovery").is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
-	v.get("/queue").is(t, "without a job", http.StatusOK, "No job was made yet")
 	v.do(http.MethodGet, "/system", nil).is(t, "the home page", http.StatusOK, `value="containers-stacks"`, `href="/containers/discovery"`)
 	s.project("shop", "web", webRepo)
 	v.do(http.MethodGet, "/system", nil).is(t, "the home page", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`, "in 1 stack", "All well.")
@@ -188,11 +188,42 @@ func TestLive(t *testing.T) {
 	}
 	v.get("/queue/"+id).is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: health check.")
 	v.get("/queue/"+id).lacks(t, "the job at its end", "hx-sse:connect", "Cancel the job")
-	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check", "/queue", "/queue/version-inference", "/host-packages", "/notifications"} {
+	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check", "/queue/version-inference", "/host-packages", "/notifications"} {
 		heard(t, open(path+"/live"), "<")
 	}
 	heard(t, open("/host-packages/inbox"), "Nothing has come yet")
 	v.get("/queue/job_none/live").is(t, "no job", http.StatusNotFound)
 	v.get("/stacks/stk_none/live").is(t, "no stack", http.StatusNotFound)
 	v.get("/services/stk_none/"+web.ID+"/live").is(t, "another stack", http.StatusNotFound)
+}
+
+// TestJobsInOneList: the former list leads to that of all jobs, which names what each job works on and leads to its page.
+func TestJobsInOneList(t *testing.T) {
+	s, v, web := lived(t, "/containers")
+	for from, to := range map[string]string{
+		"/queue": "/system/jobs", "/queue?type=check&status=open": "/system/jobs?state=open&type=containers.check",
+		"/queue?stackId=" + web.StackID: "/system/jobs?tag=stack%3A" + web.StackID, "/queue?serviceId=" + web.ID: "/system/jobs?tag=service%3A" + web.ID,
+	} {
+		if p := v.get(from); p.status != http.StatusSeeOther || p.header.Get("Location") != to {
+			t.Errorf("%s: status %d, to %s", from, p.status, p.header.Get("Location"))
+		}
+	}
+	updates, _, err := s.service.ListJobs(t.Context(), service.JobFilter{Types: []string{service.JobUpdate}})
+	must(t, err)
+	id := updates[0].ID
+	system := func(path string) page { t.Helper(); return v.do(http.MethodGet, path, nil) }
+	system("/system/jobs").is(t, "the list", http.StatusOK, "Update of services", "Check for new versions", `href="/containers/queue/`+id+`"`,
+		`href="/containers/services/`+web.StackID+"/"+web.ID+`"`, "shop / web", "Everything")
+	system("/system/jobs?tag=service%3A"+web.ID).is(t, "the jobs of a service", http.StatusOK, `href="/containers/queue/`+id+`"`)
+	if p := system("/system/jobs/" + id); p.status != http.StatusSeeOther || p.header.Get("Location") != "/containers/queue/"+id {
+		t.Errorf("the page of a job: status %d, to %s", p.status, p.header.Get("Location"))
+	}
+	_, _, err = s.queue.Submit(t.Context(), queue.Submission{Type: "containers.housekeeping"})
+	must(t, err)
+	const name = "Housekeeping of the containers service"
+	system("/system/jobs").lacks(t, "the list", name)
+	system("/system/jobs?housekeeping=shown").is(t, "the list with housekeeping", http.StatusOK, name)
+	system("/system/jobs?type=containers.housekeeping").is(t, "the list of one type", http.StatusOK, name)
+	v.lang = "zh"
+	system("/system/jobs?housekeeping=shown").is(t, "in Chinese", http.StatusOK, "更新服务", "容器服务的日常清理", "日常清理")
 }

@@ -55,14 +55,13 @@ func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error
 		Service: "containers", Texts: texts, Static: static, Home: p.home,
 		Nav: []ui.NavItem{
 			{TextID: "containers.nav.stacks", Icon: ui.IconBoxes, Href: p.base + "/stacks", Key: "s", Admin: true, Prefix: true},
-			{TextID: "containers.nav.queue", Icon: ui.IconJobs, Href: p.base + "/queue", Key: "q", Admin: true, Prefix: true},
 			{TextID: "containers.nav.discovery", Icon: ui.IconFind, Href: p.base + "/discovery", Key: "d", Admin: true},
 			{TextID: "containers.nav.webhooks", Icon: ui.IconHook, Href: p.base + "/host-packages", Key: "w", Admin: true, Prefix: true},
 			{TextID: "containers.nav.notifications", Icon: ui.IconBell, Href: p.base + notifyPath, Key: "n", Admin: true, Prefix: true},
 			{TextID: "containers.nav.deploy", Icon: ui.IconCheck, Href: p.base + "/deploy-check", Key: "c", Admin: true},
 			{TextID: "containers.nav.settings", Icon: ui.IconSettings, Href: p.base + "/settings", Key: "e", Admin: true},
 		},
-		Find: p.find, Counts: p.counts,
+		Find: p.find, Counts: p.counts, Housekeeping: service.Housekeeping(), JobTargets: p.jobTargets,
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
 			p.kit = kit

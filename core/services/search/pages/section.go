@@ -47,7 +47,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		return ui.Section{}, err
 	}
 	return ui.Section{
-		Service: "search", Texts: texts, Static: static, Home: p.home,
+		Service: "search", Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.home,
 		Nav: []ui.NavItem{
 			{TextID: "search.nav.overview", Icon: ui.IconChart, Href: base + "/overview", Key: "o", Admin: true},
 			{TextID: "search.nav.tokens", Icon: ui.IconToken, Href: base + "/tokens", Key: "t", Prefix: true},

@@ -31,7 +31,7 @@ type look struct {
 }
 
 // looks returns the ways in which each page is looked at: four, which have every pair of a width, a theme and a language, or all
-// eight if pictures are asked for.
+// eight if picturesEnv is "all".
 func looks() (out []look) {
 	if os.Getenv(picturesEnv) != "all" {
 		return []look{{"en", "light", 1280}, {"zh", "dark", 1280}, {"zh", "light", 390}, {"en", "dark", 390}}

@@ -62,7 +62,7 @@ func (b *browser) inspect(source, what string) {
 	}
 }
 
-// picturesEnv is the variable that asks for pictures of all pages, in all looks: see looks and picture.
+// picturesEnv is the variable that asks for pictures of all pages, in all looks if it is "all": see looks and picture.
 const picturesEnv = "PATCHBAY_TEST_PICTURES"
 
 // picture writes a picture of the whole page into bin/screenshots, if pictures are asked for.

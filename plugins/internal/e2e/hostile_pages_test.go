@@ -1,0 +1,213 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+)
+
+// The texts that no page may break on: one without a place to wrap, markup, another direction of writing, and pictures.
+var (
+	unbroken = strings.Repeat("Unbroken", 63)
+	markup   = `<script>window.ran = true</script><img src=x onerror="window.ran = true">"'&amp;{{.}}${ran}`
+	reversed = "ملاحظة طويلة من اليمين إلى اليسار \u202e gnorw yaw eht \u202c \u200b" + strings.Repeat("👩🏽‍🚀", 40)
+	hostile  = []string{unbroken, markup, reversed, strings.Repeat("a note with many words ", 22)}
+)
+
+// hostileHCL has instances with the longest names that there can be. Nothing answers for search.web.
+func hostileHCL(compose string) string {
+	long := strings.Repeat("abcdefgh", 4)
+	return fmt.Sprintf(`
+search "tavily" "web" {
+  config { base_url = "http://127.0.0.1:1" }
+}
+search "local" %[1]q {
+  config { folders = ["docs"] }
+}
+notify "telegram" %[1]q {}
+notify "webhook" "hook" {}
+notify "webhook" "unused" {}
+registry "oci" %[1]q {}
+engine "docker" "local" {}
+service "search" {
+  base_url = "/search"
+  backend  = [search.web, search.%[1]s]
+  notify   = [notify.hook]
+}
+service "containers" {
+  base_url    = "/"
+  engine      = engine.local
+  registries  = registry.%[1]s
+  notify      = [notify.%[1]s, notify.hook]
+  compose_bin = %[2]q
+}
+`, long, compose)
+}
+
+// startHostile runs a core whose lists are long and hold the hostile texts, and returns the pages to look at.
+func startHostile(t *testing.T) (*core, [][2]string) {
+	t.Helper()
+	bins := dockertest.Compose(t)
+	c := newCore(t, hostileHCL(bins[len(bins)-1].Path), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	docs := filepath.Join(c.dir, "docs")
+	if err := os.Mkdir(docs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range hostile {
+		if err := os.WriteFile(filepath.Join(docs, fmt.Sprintf("%d.md", i)), []byte("# "+text+"\n\n"+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := c.cli("token", "create", "-note", unbroken[:200])[3:7]
+	keys := c.addKeys("key-one", "key-two", "key-three", "key-four")
+	db := c.writable(t)
+	pages := writeHostile(t, db, token, keys)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.start()
+	t.Cleanup(c.stop)
+	return c, pages
+}
+
+// writeHostile fills the tables behind every list.
+func writeHostile(t *testing.T, db *sql.DB, token string, keys []string) [][2]string {
+	t.Helper()
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	now := time.Now().UnixMilli()
+	exec("UPDATE search_tokens SET group_name = ?, limit_requests = 9000000000, limit_credits_month = 9000000000000 WHERE id = ?", unbroken[:80], token)
+	for i, key := range keys {
+		exec("UPDATE search_keys SET state = ?, reason = ?, group_name = ?, until = ?, quota_error = ? WHERE id = ?",
+			[]string{"invalid", "cooling_down", "exhausted", "quarantined"}[i], hostile[i], hostile[i][:60], now+3_600_000, hostile[i], key)
+		for n := range 10 {
+			exec("INSERT INTO search_key_events (id,key_id,time,source,actor,operation,before,after,reason) VALUES (?,?,?,'admin',?,'quarantined','active','invalid',?)", fmt.Sprintf("kev_%d_%d", i, n), key, now, hostile[i], hostile[n%4])
+		}
+	}
+	for i := range 40 {
+		text := hostile[i%4]
+		exec("INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES (?,?,?,?,?,?,'search',2,502,599,9000000000,999999999,999999999,1,12,9000000000,9000000000,?,'upstream_error')",
+			i+1, now-int64(i)*60_000, fmt.Sprintf("req_%026d", i), token, keys[0], "search."+strings.Repeat("abcdefgh", 4), text)
+		exec("INSERT INTO account_events (id,at,action,result,actor_id,actor_name,via,address,target_id,target_name,user_id,detail) VALUES (?,?,'user.create','denied','usr_0001',?,'console',?,'usr_0002',?,'usr_0002',?)", fmt.Sprintf("evt_%04d", i), now-int64(i), text, unbroken[:60], text, text)
+		exec("INSERT INTO jobs (id,type,state,actor,payload,result,error_code,error_message,step,percent,run_at,created_at,started_at,finished_at) VALUES (?,'containers.update',?,?,?,'','internal',?,?,50,?,?,?,?)", fmt.Sprintf("job_%026d", i),
+			[]string{"failed", "success", "rolled_back", "canceled"}[i%4], text, fmt.Sprintf(`{"note":%q}`, unbroken), text, text, now, now-int64(i), now, now)
+		exec("INSERT INTO job_events (job_id,seq,job_type,at,type,data) VALUES (?,1,'containers.update',?,'log',json_object('level','error','message',?,'step',?))", fmt.Sprintf("job_%026d", i), now, text, text)
+	}
+	pages := writeHostileContainers(exec, now)
+	return append(pages, [][2]string{
+		{"search-token", "/search/tokens/" + token}, {"search-key", "/search/keys/" + keys[0]}, {"search-request", "/search/requests/1"}, {"job", fmt.Sprintf("/system/jobs/job_%026d", 0)},
+		{"unused", "/system/plugins/instance/notify.unused"}, {"dead", "/system/plugins/instance/search.web"},
+	}...)
+}
+
+// writeHostileContainers fills the tables of the containers service.
+func writeHostileContainers(exec func(string, ...any), now int64) [][2]string {
+	image := "registry.example.com:5000/" + strings.Repeat("a-team/", 20) + "an-image"
+	for i := range 4 {
+		text, stack := hostile[i%4], fmt.Sprintf("stk_%d", i)
+		exec("INSERT INTO containers_stacks (id,project,working_dir,files,created_at,updated_at) VALUES (?,?,?,?,?,?)", stack, fmt.Sprintf("project%d-%s", i, strings.Repeat("long", 20)), "/srv/"+unbroken, `["/srv/`+unbroken+`/compose.yaml"]`, now, now)
+		exec("INSERT INTO containers_projects (project,status,stack_id,working_dir,last_error,last_seen_at,last_scan_at) VALUES (?,'invalid','',?,?,?,?)", fmt.Sprintf("invalid%d-%s", i, strings.Repeat("long", 20)), "/srv/"+unbroken, text, now, now)
+		for n := range 3 {
+			id := fmt.Sprintf("svc_%d_%d", i, n)
+			exec("INSERT INTO containers_services (id,stack_id,name,image,repo,tag,state,candidate_tag,candidate_digest,candidate_match,runtime_error,check_error,check_reason,runtime_version,candidate_version,created_at,updated_at,checked_at) VALUES (?,?,?,?,?,?,'running',?,?,'match',?,?,'failed',?,?,?,?,?)",
+				id, stack, fmt.Sprintf("service%d-%s", n, strings.Repeat("long", 15)), image+":"+unbroken[:120], image, unbroken[:120], unbroken[:120], "sha256:"+strings.Repeat("ab", 32), text, text, unbroken[:120], unbroken[:120], now, now, now)
+			exec("INSERT INTO containers_ignores (id,service_id,enabled,kind,value,note,created_at) VALUES (?,?,?,'regex',?,?,?)", "ign_"+id, id, n == 0, unbroken[:200], text, now)
+			exec("INSERT INTO containers_changes (id,job_id,kind,stack_id,service_id,status,step,image,from_version,to_version,error,reason,started_at,finished_at) VALUES (?,?,'update',?,?,'failed','pull',?,?,?,?,'failed',?,?)", "chg_"+id, fmt.Sprintf("job_%026d", i), stack, id, image, unbroken[:120], unbroken[:120], text, now, now)
+			exec("INSERT INTO containers_backups (id,stack_id,service_id,kind,target,destination,status,path,size,error,created_at,finished_at) VALUES (?,?,?,'volume',?,'','failed',?,9000000000000,?,?,?)", "bak_"+id, stack, id, unbroken[:200], "/backups/"+unbroken, text, now, now)
+		}
+	}
+	for i, text := range hostile {
+		exec("INSERT INTO notify_subscriptions (id,endpoint,p256dh,auth,sealed_as,label,created_by,created_at,updated_at) VALUES (?,?,'','','notify_subscriptions',?,?,?,?)", fmt.Sprintf("sub_%d", i), fmt.Sprintf("https://push%d.example.invalid/%s", i, unbroken), text, text, now, now)
+		message := fmt.Sprintf("msg_%d", i)
+		exec("INSERT INTO notify_messages (id,service,key,kind,schema,version,severity,title,summary,detail,rich,payload,created_at) VALUES (?,'containers',?,'job_finished','',1,3,?,?,?,'','{}',?)", message, message, text, text, text, now)
+		exec("INSERT INTO notify_deliveries (id,message_id,service,channel,name,recipient,once,state,attempts,error,created_at,attempted_at,ended_at) VALUES (?,?,'containers','notify.hook','webhook',?,FALSE,'failed',12,?,?,?,?)", "dlv_"+message, message, unbroken, text, now, now, now)
+	}
+	return [][2]string{
+		{"stacks", "/stacks"}, {"stack", "/stacks/stk_0"}, {"service", "/services/stk_0/svc_0_0"}, {"update", "/stacks/update?service=svc_0_0"}, {"queue", "/queue"}, {"queue-job", fmt.Sprintf("/queue/job_%026d", 0)},
+		{"discovery", "/discovery"}, {"deploy", "/deploy-check"}, {"settings", "/settings"}, {"notifications", "/notifications"}, {"inference", "/queue/version-inference"}, {"hooks", "/host-packages"},
+	}
+}
+
+// hostileAccount gives the account of the first administrator keys and sessions with the hostile texts, and makes users of them.
+func hostileAccount(t *testing.T, c *core) {
+	t.Helper()
+	db := c.writable(t)
+	defer db.Close()
+	now := time.Now().UnixMilli()
+	for i, text := range hostile {
+		for _, query := range []string{
+			"INSERT INTO users (id,email,name,role,disabled,created_at,updated_at) VALUES ('usr_'||?1, ?1||'-'||substr(?2, 1, 200)||'@example.com', ?2, 'member', ?1 % 2, ?3, ?3)",
+			"INSERT INTO api_keys (id,user_id,name,hash,sealed,prefix,scopes,expires_at,created_at,revoked_at) SELECT 'key_'||?1, id, ?2, ?1, '', 'pbk_xxxx', '', 0, ?3, 0 FROM users WHERE email = 'ada@example.com'",
+			"INSERT INTO sessions (hash,id,user_id,key_id,began_with,user_agent,address,created_at,seen_at,expires_at) SELECT ?1, 'ses_'||?1, id, '', 'passkey', ?2, '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff', ?3, ?3, ?3 + 86400000 FROM users WHERE email = 'ada@example.com'",
+			"UPDATE users SET name = ?2 WHERE email = 'ada@example.com' AND ?1 = 0 AND ?3 > 0",
+		} {
+			if _, err := db.Exec(query, i, text, now); err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+		}
+	}
+}
+
+// cutText names what stands outside of the window or over something else: the boxes of texts and controls that are wider than the
+// one that holds them, and controls of which one lies over another.
+const cutText = `(() => {
+	const found = [], width = document.documentElement.clientWidth;
+	const name = (e) => e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 40);
+	const scrolls = (e) => e.closest("pre, .log, .wrap, .vh, .skip, .find, svg, .picked, .diff, canvas, .chart");
+	for (const e of document.querySelectorAll("main *, .side *")) {
+		if (!e.checkVisibility() || scrolls(e) || e.closest("tr")?.closest("thead")) continue;
+		const r = e.getBoundingClientRect();
+		if (r.width > 0 && r.right > width + 1) found.push("outside of the window: " + name(e));
+		if (e.matches("a, button, span, code, b, dd, p, li, label, h1, h2") && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" && !e.closest(".who")) found.push("wider than its box: " + name(e));
+	}
+	const targets = [...document.querySelectorAll("main a, main button, main summary, main select, main input:not([type=hidden])")].filter((e) => e.checkVisibility() && !scrolls(e) && !e.closest(".bulk, dialog:not([open])"));
+	const boxes = targets.map((e) => [...e.getClientRects()]);
+	const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+	targets.forEach((a, i) => targets.forEach((b, k) => {
+		if (k > i && !a.contains(b) && !b.contains(a) && boxes[i].some((r) => boxes[k].some((s) => over(r, s)))) found.push(name(a) + " lies over " + name(b));
+	}));
+	return [...new Set(found)].slice(0, 5);
+})()`
+
+// TestPagesHoldHostileTexts: lists that are full of texts without a space, markup, other scripts and numbers too large stay within
+// the window, nothing lies over anything else, and none of it is run.
+func TestPagesHoldHostileTexts(t *testing.T) {
+	t.Parallel()
+	c, pages := startHostile(t)
+	b := browse(t, c)
+	source := axe(t)
+	b.setUp(c)
+	hostileAccount(t, c)
+	// The update of a service that is not there is refused, on its page.
+	b.expect("409")
+	for _, page := range consolePages() {
+		if !strings.Contains(page[1], "search.docs") && !strings.Contains(page[1], "/provider-") {
+			pages = append(pages, page)
+		}
+	}
+	// Two looks have both sizes, themes and languages: what breaks a layout is the width.
+	for _, l := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
+		b.as(l)
+		for _, page := range pages {
+			b.look(l, "hostile-"+page[0], page[1], source)
+			found, err := evaluate[[]string](b, cutText)
+			if err != nil {
+				t.Errorf("%s: %v", l.name(page[0]), err)
+			}
+			for _, f := range found {
+				t.Errorf("%s: %s", l.name(page[0]), f)
+			}
+			evaluated(b, "a text was run at "+page[1], `window.ran === undefined`, true)
+		}
+	}
+}

@@ -72,6 +72,7 @@ func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig
 		{name: "compose", do: r.composeDry},
 		{name: "bad-compose", do: r.badCompose},
 		{name: "archive", do: r.archive},
+		{name: "logs", do: r.containerLogs},
 		{name: "cancel", do: r.cancel},
 	}})
 }

@@ -196,6 +196,24 @@ func (r *engineRun) archive(ctx context.Context) error {
 	})
 }
 
+// containerLogs is for engines that read the output of containers.
+func (r *engineRun) containerLogs(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		noLog := func(engine.LogLine) error { return nil }
+		err := c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Tail: 1}, noLog)
+		if err != nil && errs.From(err).Code == codes.Unimplemented {
+			return skip("the engine does not read the output of containers")
+		}
+		return errors.Join(
+			r.want(err, codes.NotFound, "the output of an unknown container"),
+			r.want(c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound, "following an unknown container"),
+			r.refused(c.Logs(ctx, engine.LogRequest{Container: "--all", Tail: 1}, noLog), "an option as container"),
+			r.refused(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: engine.MaxTail + 1}, noLog), "too many lines"),
+			r.refused(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: -1}, noLog), "a negative number of lines"),
+		)
+	})
+}
+
 // cancel ends the events of an instance. That the plugin's side has ended too is seen by removing the instance, which waits
 // for calls.
 func (r *engineRun) cancel(ctx context.Context) error {

@@ -29,6 +29,7 @@ type goodEngine struct {
 	tag        func() error
 	compose    func(req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error)
 	copy       func() error
+	logs       func() error
 }
 
 const goodBin = "good compose"
@@ -99,6 +100,7 @@ func newGoodEngine() *goodEngine {
 			return &engine.ComposeResult{Command: append(command, req.Services...)}, nil
 		},
 		copy: func() error { return missing("container") },
+		logs: func() error { return missing("container") },
 	}
 }
 
@@ -116,6 +118,12 @@ func (g *goodEngine) Images(_ context.Context, refs []string) ([]*engine.Image, 
 func (g *goodEngine) Stats(_ context.Context, ids []string) ([]engine.Sample, error) {
 	return g.stats(ids), nil
 }
+
+// Logs implements engine.LogReader.
+func (g *goodEngine) Logs(context.Context, engine.LogRequest, func(engine.LogLine) error) error {
+	return g.logs()
+}
+
 func (g *goodEngine) Events(ctx context.Context, send func(engine.Event) error) error {
 	return g.events(ctx, send)
 }
@@ -227,6 +235,7 @@ func TestWrongEngines(t *testing.T) {
 			}
 		}},
 		{"restores nowhere", []string{"archive"}, func(g *goodEngine) { g.copy = func() error { return nil } }},
+		{"reads the output of nothing", []string{"logs"}, func(g *goodEngine) { g.logs = func() error { return nil } }},
 		{"panics", []string{"panics"}, func(g *goodEngine) { g.tag = func() error { panic("oh") } }},
 		{"password in an error", []string{"credential"}, func(g *goodEngine) {
 			g.pull = func(req engine.PullRequest) error {

@@ -20,7 +20,10 @@ type Client struct {
 	instance string
 }
 
-var _ Engine = (*Client)(nil)
+var (
+	_ Engine    = (*Client)(nil)
+	_ LogReader = (*Client)(nil)
+)
 
 // NewClient makes a client for an instance.
 func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
@@ -193,6 +196,19 @@ func (c *Client) Restore(ctx context.Context, container, path string, r io.Reade
 	// An error of Send is io.EOF when the call has ended; what it ended with is received.
 	_, err = st.CloseAndRecv()
 	return err
+}
+
+// Logs implements LogReader.
+func (c *Client) Logs(ctx context.Context, req LogRequest, send func(LogLine) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	st, err := c.rpc.Logs(c.context(ctx), &enginev1.LogsRequest{Container: req.Container, Tail: int32(req.Tail), Follow: req.Follow})
+	if err != nil {
+		return err
+	}
+	return each(st, func(p *enginev1.LogsResponse) error {
+		return send(LogLine{Stderr: p.GetStderr(), Text: p.GetText(), At: p.GetAtUnixMs()})
+	}, nil)
 }
 
 // each hands on what a stream brings until it ends; atEnd is the error of a stream that ends without one.

@@ -15,12 +15,13 @@ import (
 // writer returned, which come back unchanged; catalog.ErrRetired is in the chain if a reload took the instance away.
 //
 // Info, Containers, Inspect, Images, Stats and Tag are bounded by the instance's timeout and count towards its
-// concurrency. Pull, Compose, Archive, Restore and Events last until their context ends and do not count. What they have
+// concurrency. Pull, Compose, Archive, Restore, Events and Logs last until their context ends and do not count. What they have
 // started ends with the context.
 type Engine interface {
 	engine.Reader
 	engine.Runner
 	engine.Archiver
+	engine.LogReader
 }
 
 type engineFacade struct {
@@ -28,7 +29,7 @@ type engineFacade struct {
 	observe Observer
 }
 
-// NewEngine makes the facade for a handle. observe may be nil. It is called for all methods but Events, with the name of
+// NewEngine makes the facade for a handle. observe may be nil. It is called for all methods but Events and a Logs that follows, with the name of
 // the method in lower case.
 func NewEngine(h *catalog.Handle, observe Observer) Engine {
 	if observe == nil {
@@ -189,23 +190,43 @@ type (
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 func (r reader) Read(p []byte) (int, error)  { return r(p) }
 
-// lookEvery is how often Events checks whether a reload has replaced the instance.
+func (e *engineFacade) Logs(ctx context.Context, req engine.LogRequest, send func(engine.LogLine) error) error {
+	if req.Follow {
+		return e.follow(ctx, func(ctx context.Context, c *engine.Client, mine *callerError) error {
+			return c.Logs(ctx, req, func(l engine.LogLine) error { return mine.keepFirst(send(l)) })
+		})
+	}
+	return e.callUnbounded(ctx, "logs", func(c *engine.Client, mine *callerError) error {
+		return c.Logs(ctx, req, func(l engine.LogLine) error { return mine.keepFirst(send(l)) })
+	})
+}
+
+// lookEvery is how often a call that follows checks whether a reload has replaced the instance.
 const lookEvery = 500 * time.Millisecond
 
 // Events ends with catalog.ErrRetired when a reload replaces or removes the instance, whose removal waits for its calls. The
 // caller then calls again.
 func (e *engineFacade) Events(ctx context.Context, send func(engine.Event) error) error {
+	return e.follow(ctx, func(ctx context.Context, c *engine.Client, mine *callerError) error {
+		return c.Events(ctx, func(ev engine.Event) error { return mine.keepFirst(send(ev)) })
+	})
+}
+
+// follow makes a call that ends with catalog.ErrRetired when a reload replaces or removes the instance.
+func (e *engineFacade) follow(ctx context.Context, call func(context.Context, *engine.Client, *callerError) error) error {
 	return e.withClient(ctx, func(in *catalog.Instance, c *engine.Client) error {
 		following, end := context.WithCancelCause(ctx)
 		defer end(nil)
 		go e.cancelWhenReplaced(following, in, end)
 		var mine callerError
-		err := c.Events(following, func(ev engine.Event) error { return mine.keepFirst(send(ev)) })
+		err := call(following, c, &mine)
 		switch {
 		case mine.err != nil:
 			return mine.err
 		case ctx.Err() == nil && context.Cause(following) == catalog.ErrRetired:
 			return catalog.ErrRetired
+		case err == nil:
+			return nil
 		}
 		return callFault(ctx, err)
 	})

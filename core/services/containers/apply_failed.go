@@ -32,6 +32,9 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	} else {
 		c.r.fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failureReason(err))
 	}
+	if ctx.Err() == nil && (step == stepUp || step == stepHealth) {
+		c.reportOutput(ctx, c.rec.ToImage)
+	}
 	switch {
 	case step == stepExtraTags && errors.Is(err, queue.ErrCanceled):
 		// The update is done; what was left is only told.

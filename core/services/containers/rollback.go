@@ -45,6 +45,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 				return context.Cause(outer)
 			}
 			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failureReason(err))
+			c.reportOutput(ctx, c.rec.FromImage)
 			return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failureReason(err)).With("reason", "rollback_failed"))
 		}
 	}

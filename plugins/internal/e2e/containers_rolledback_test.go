@@ -10,7 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
-// TestContainersRolledBackIsLeftOut: an update that crashes is rolled back; the update of the whole stack then leaves that
+// TestContainersRolledBackIsLeftOut: an update that crashes is rolled back, with the last lines of its container; the update of the whole stack then leaves that
 // version out and says so, the page offers to ignore it, and after that nothing is left out.
 func TestContainersRolledBackIsLeftOut(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,15 @@ func TestContainersRolledBackIsLeftOut(t *testing.T) {
 	newSide := dockertest.App(t, a.reg, a.repo+"-side", "1", dockertest.Behaviour{Version: "side 2"})
 	c.finished(t, c.beginJob(t, "/api/checks", fmt.Sprintf(`{"scope":"stack","stackId":%q}`, st.ID)), "success")
 	bad := c.beginJob(t, "/api/updates", updateBody(c.service(t, web.ID), ""))
-	c.finished(t, bad, "rolled_back")
+	log := ""
+	for _, l := range c.finished(t, bad, "rolled_back").Logs {
+		log += l.Msg + "\n"
+	}
+	for _, line := range []string{"version 1.1.0", "crashing as asked"} {
+		if !strings.Contains(log, " | "+line+"\n") {
+			t.Errorf("the line %q of the container that crashed is missing:\n%s", line, log)
+		}
+	}
 	if web = c.service(t, web.ID); web.Candidate == nil || web.Candidate.RolledBack == nil || web.Candidate.RolledBack.JobID != bad || web.Candidate.RolledBack.Error == "" {
 		t.Fatalf("the candidate is %+v", web.Candidate)
 	}

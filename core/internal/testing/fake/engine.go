@@ -25,7 +25,7 @@ const (
 // is safe for concurrent use.
 //
 // Operations have the names of their methods in lower case: info, containers, inspect, images, stats, events, pull, tag,
-// compose, archive, restore. Where a function of this type takes an operation, one action of compose can be named too,
+// compose, archive, restore, logs. Where a function of this type takes an operation, one action of compose can be named too,
 // such as "compose recreate".
 type Engine struct {
 	mu         sync.Mutex
@@ -45,6 +45,7 @@ type Engine struct {
 	contents      map[string][]byte
 	samples       map[string]engine.Sample
 	listeners     map[int]chan engine.Event
+	output        *output
 	calls         []Call
 	next          int
 }
@@ -76,7 +77,7 @@ func NewEngine() *Engine {
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
 		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, holds: map[string]*hold{},
-		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{},
+		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, output: newOutput(),
 	}
 }
 

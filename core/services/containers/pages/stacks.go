@@ -70,6 +70,8 @@ type stacksView struct {
 	Projects, Broken int
 	// Blocking is how many deploy checks need attention, unless people want to hear of that on its page only.
 	Blocking int
+	// ChecksOff reports whether nothing looks for new versions by itself.
+	ChecksOff bool
 }
 
 func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, err error) {
@@ -125,25 +127,12 @@ func (p pages) stacks(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	if list.Blocking, err = p.blocking(c.Request.Context()); err != nil {
+	if err := p.readNotices(c.Request.Context(), &list); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.view(c, "containers.stacks.title")
 	p.kit.Render(c, v, http.StatusOK, stacksPage(v, p, list))
-}
-
-// blocking is how many deploy checks the page tells of.
-func (p pages) blocking(ctx context.Context) (int, error) {
-	w, err := p.service.Welcome(ctx)
-	if err != nil || w.NeverAutoOpen {
-		return 0, err
-	}
-	rep, err := p.service.DeployReport(ctx)
-	if err != nil || rep == nil {
-		return 0, err
-	}
-	return len(rep.Overall.Blocking), nil
 }
 
 func (p pages) stacksLive(c *gin.Context) {

@@ -1,0 +1,29 @@
+package pages
+
+import "context"
+
+// readNotices reads what the list of stacks tells above it.
+func (p pages) readNotices(ctx context.Context, list *stacksView) (err error) {
+	if list.Blocking, err = p.blocking(ctx); err != nil {
+		return err
+	}
+	set, err := p.service.SystemSettings(ctx)
+	if err != nil {
+		return err
+	}
+	list.ChecksOff = set.Schedules.UpdateCheck != nil && !set.Schedules.UpdateCheck.Enabled
+	return nil
+}
+
+// blocking is how many deploy checks the page tells of.
+func (p pages) blocking(ctx context.Context) (int, error) {
+	w, err := p.service.Welcome(ctx)
+	if err != nil || w.NeverAutoOpen {
+		return 0, err
+	}
+	rep, err := p.service.DeployReport(ctx)
+	if err != nil || rep == nil {
+		return 0, err
+	}
+	return len(rep.Overall.Blocking), nil
+}

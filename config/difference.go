@@ -129,13 +129,11 @@ func writeHunk(out *strings.Builder, old, next *source, lines []diffLine) {
 	}
 	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", lines[0].old, oldCount, lines[0].new, newCount)
 	for _, l := range lines {
-		text := ""
+		shown, number := next, l.new
 		if l.sign == '-' {
-			text = old.shownLineWithComment(l.old)
-		} else {
-			text = next.shownLineWithComment(l.new)
+			shown, number = old, l.old
 		}
-		fmt.Fprintf(out, "%c%s\n", l.sign, text)
+		fmt.Fprintf(out, "%c%s\n", l.sign, shown.shownLineWithComment(number))
 	}
 }
 

@@ -99,7 +99,7 @@ type Change struct {
 // Errors reports whether the check found more than warnings.
 func (c Change) Errors() bool { return c.State == ChangeRejected }
 
-// Writing tells whether and how plugin.hcl can be changed.
+// Writing reports whether and how plugin.hcl can be changed.
 type Writing struct {
 	// Path is the file.
 	Path string
@@ -112,7 +112,7 @@ type Current struct{ Text, Expression string }
 
 // Configurator changes plugin.hcl. Errors are faults.
 type Configurator interface {
-	// Writing tells whether the file can be changed.
+	// Writing reports whether the file can be changed.
 	Writing() Writing
 	// Choices are the plugins that instances can be made of.
 	Choices(ctx context.Context) ([]Choice, error)

@@ -48,7 +48,7 @@ type row struct {
 	Instance
 	Href string
 	Y    int
-	// Plugged tells whether a service uses it.
+	// Plugged reports whether a service uses it.
 	Plugged bool
 }
 
@@ -58,7 +58,7 @@ type cable struct {
 	Kind     string
 	Path     string
 	Colour   int
-	// Up tells whether the provider serves.
+	// Up reports whether the provider serves.
 	Up    bool
 	State string
 	// X and Y are where it begins.

@@ -155,7 +155,7 @@ func pluginsPage(v *ui.View, list []Instance, refs []Reference, reason string, a
 				return templ_7745c5c3_Err
 			}
 			if len(refs) > 0 {
-				templ_7745c5c3_Err = referenceList(v, refs).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = referenceList(v, v.T("provider.used"), refs).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -170,8 +170,8 @@ func pluginsPage(v *ui.View, list []Instance, refs []Reference, reason string, a
 	})
 }
 
-// referenceList tells which instances the services name, and leads to others.
-func referenceList(v *ui.View, refs []Reference) templ.Component {
+// referenceList shows which instances the services name, and leads to others.
+func referenceList(v *ui.View, title string, refs []Reference) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -197,9 +197,9 @@ func referenceList(v *ui.View, refs []Reference) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var9 string
-		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(v.T("provider.used"))
+		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(title)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/plugins.templ`, Line: 31, Col: 28}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/plugins.templ`, Line: 31, Col: 13}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 		if templ_7745c5c3_Err != nil {
@@ -1241,7 +1241,7 @@ func instancePage(v *ui.View, in Instance, lines []string, refs []Reference) tem
 				return templ_7745c5c3_Err
 			}
 			if used := referring(refs, in.Ref); len(used) > 0 {
-				templ_7745c5c3_Err = referenceList(v, used).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = referenceList(v, v.T("provider.used.by"), used).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -49,7 +49,7 @@ type Event struct {
 	Exit string
 }
 
-// Serving tells whether calls are let through.
+// Serving reports whether calls are let through.
 func (i Instance) Serving() bool { return i.State == "ready" || i.State == "degraded" }
 
 // Plugin is a plugin that can be configured.

@@ -44,7 +44,7 @@ type Config struct {
 	// Warnings returns the ids of texts that every page shows at present: settings that are not for production, and a
 	// configuration that was rejected. Nil for none.
 	Warnings func() []string
-	// Secure tells whether a browser has come by https, so that cookies are for https alone.
+	// Secure reports whether a browser has come by https, so that cookies are for https alone.
 	Secure func(*http.Request) bool
 	// Recognise finds out who makes a request that no guard has seen; nil for nobody.
 	Recognise func(*http.Request) *auth.Principal
@@ -236,7 +236,7 @@ func LocalPath(s string) string {
 	return s
 }
 
-// WantsPage tells whether a request is a browser's that shows what it gets.
+// WantsPage reports whether a request is a browser's that shows what it gets.
 func WantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }

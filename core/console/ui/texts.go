@@ -84,7 +84,7 @@ func load(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) err
 	return nil
 }
 
-// Known tells whether there is a text with this id.
+// Known reports whether there is a text with this id.
 func (t *Texts) Known(id string) bool { return t.known[id] }
 
 // text looks a text up. One that is missing is shown by its id in brackets, so that tests find it.

@@ -134,10 +134,10 @@ func pairs(args []any) map[string]any {
 // Asset is the address of a static file.
 func (v *View) Asset(name string) string { return v.kit.cfg.Assets.URL(name) }
 
-// Admin tells whether the principal may administer.
+// Admin reports whether the principal may administer.
 func (v *View) Admin() bool { return v.Principal != nil && v.Principal.Admin() }
 
-// Current tells whether an item of the navigation leads to this page.
+// Current reports whether an item of the navigation leads to this page.
 func (v *View) Current(item NavItem) bool {
 	return v.Path == item.Href || item.Prefix && strings.HasPrefix(v.Path, item.Href+"/")
 }

@@ -47,7 +47,7 @@ func errKey() error {
 	return fault.New(codeKey, "The API key is malformed, revoked, expired or unknown.").WithStatus(http.StatusUnauthorized)
 }
 
-// keyShaped tells whether a text has the shape of an API key. What has not is never looked up.
+// keyShaped reports whether a text has the shape of an API key. What has not is never looked up.
 func keyShaped(text string) bool {
 	raw, ok := strings.CutPrefix(text, keyPrefix)
 	if !ok {

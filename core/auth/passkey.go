@@ -57,7 +57,7 @@ type Passkey struct {
 	ID, Name string
 	// RPID is the host that it was made for.
 	RPID string
-	// BackupEligible tells whether more than one device can keep it, BackedUp whether more than one does.
+	// BackupEligible reports whether more than one device can keep it, BackedUp whether more than one does.
 	BackupEligible, BackedUp         bool
 	CreatedAt, LastUsedAt, RevokedAt int64
 }

@@ -42,20 +42,20 @@ type Principal struct {
 	still func() bool
 }
 
-// Still tells whether the request would be let in today as the same person with the same role: a stream asks now and then,
+// Still reports whether the request would be let in today as the same person with the same role: a stream asks now and then,
 // since sessions, keys and accounts end while it goes on.
 func (p *Principal) Still() bool { return p.still == nil || p.still() }
 
-// Strong tells whether the session began with a passkey or a set-up link, so that secrets may be shown again.
+// Strong reports whether the session began with a passkey or a set-up link, so that secrets may be shown again.
 func (p *Principal) Strong() bool { return p.Via == ViaSession }
 
 // HasAccount reports whether the principal is a user. The built-in developer is none and can own nothing.
 func (p *Principal) HasAccount() bool { return p.Via != ViaAnonymous && p.Via != ViaDeveloper }
 
-// Admin tells whether the principal may administer.
+// Admin reports whether the principal may administer.
 func (p *Principal) Admin() bool { return p.User.Role == Admin }
 
-// In tells whether the principal may use a service.
+// In reports whether the principal may use a service.
 func (p *Principal) In(service string) bool {
 	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, service)
 }

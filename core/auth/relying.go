@@ -72,7 +72,7 @@ func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// plainPort tells whether a Host header is a name with nothing or a number behind it.
+// plainPort reports whether a Host header is a name with nothing or a number behind it.
 func plainPort(host string) bool {
 	_, port, found := strings.Cut(host, ":")
 	return !found || port != "" && len(port) <= 5 && strings.Trim(port, "0123456789") == ""
@@ -108,7 +108,7 @@ func isProxied(r *http.Request) bool {
 	return false
 }
 
-// Secure tells whether the browser has come by https, so that its cookie must not leave by anything else.
+// Secure reports whether the browser has come by https, so that its cookie must not leave by anything else.
 func (a Access) Secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

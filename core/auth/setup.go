@@ -83,7 +83,7 @@ func errLink() error {
 	return fault.New("invalid_setup_link", "This set-up link is unknown, was used already, or is older than a day.").WithStatus(http.StatusUnauthorized)
 }
 
-// SetupFirst tells whether a token makes the first administrator, so that email and name are needed; an error if it is no
+// SetupFirst reports whether a token makes the first administrator, so that email and name are needed; an error if it is no
 // good. It uses nothing up, and a wrong token is no failed sign-in: a page of another site can make a browser ask.
 func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
 	row, err := u.liveLink(ctx, token)

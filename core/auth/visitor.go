@@ -21,7 +21,7 @@ type Visitor struct {
 // Visiting is the reader of a request's stream. A context without a principal is one that nobody has to be let in for.
 func Visiting(ctx context.Context) *Visitor { return &Visitor{who: From(ctx), seen: time.Now()} }
 
-// Gone tells whether the reader may read no more. It asks at most once a second.
+// Gone reports whether the reader may read no more. It asks at most once a second.
 func (v *Visitor) Gone() bool {
 	if v.who == nil || time.Since(v.seen) < lookAgain {
 		return false

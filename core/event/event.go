@@ -46,7 +46,7 @@ func (b *Bus) Publish(topic string, ev Event) {
 	}
 }
 
-// Heard tells whether anybody listens to a topic, for publishers whose events cost something to make.
+// Heard reports whether anybody listens to a topic, for publishers whose events cost something to make.
 func (b *Bus) Heard(topic string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

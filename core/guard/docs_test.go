@@ -67,7 +67,7 @@ func TestPackagesHaveOneComment(t *testing.T) {
 	}
 }
 
-// generatedOnly tells whether the folder's package comment may be a generated file's.
+// generatedOnly reports whether the folder's package comment may be a generated file's.
 func generatedOnly(t *testing.T, dir string) bool {
 	t.Helper()
 	found := false

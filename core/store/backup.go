@@ -29,7 +29,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return CheckFile(ctx, path)
 }
 
-// CheckFile tells whether a file is an intact SQLite database.
+// CheckFile reports whether a file is an intact SQLite database.
 func CheckFile(ctx context.Context, path string) error {
 	s := &Store{cfg: Config{Path: path}}
 	db, err := sql.Open("sqlite3", s.dsn("mode=ro&immutable=1"))

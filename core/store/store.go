@@ -123,7 +123,7 @@ func (s *Store) LockLost() <-chan struct{} {
 	return s.lock.lost()
 }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
 	if err := s.reader.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error; err != nil {
@@ -136,5 +136,5 @@ func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
 
 func closeDB(db *sql.DB) func() error { return db.Close }
 
-// Exclusive tells whether this store holds the lock that only one core may hold.
+// Exclusive reports whether this store holds the lock that only one core may hold.
 func (s *Store) Exclusive() bool { return s.cfg.Exclusive }

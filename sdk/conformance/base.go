@@ -36,7 +36,7 @@ type base struct {
 	word, service string
 	conn          grpc.ClientConnInterface
 	plugin        pluginv1.PluginClient
-	// answers tells whether an instance is there: whatever it says counts, save that it does not exist.
+	// answers reports whether an instance is there: whatever it says counts, save that it does not exist.
 	answers func(ctx context.Context, id string) bool
 	report  Report
 

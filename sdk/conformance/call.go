@@ -83,7 +83,7 @@ func (r *searchRun) secret() schema.Secret {
 	return schema.Secret(r.cfg.Credential)
 }
 
-// answers tells whether an instance is there: whatever it says to the first sample counts, save that it does not exist.
+// answers reports whether an instance is there: whatever it says to the first sample counts, save that it does not exist.
 func (r *searchRun) answers(ctx context.Context, id string) bool {
 	s, ok := r.first()
 	if !ok {
@@ -129,7 +129,7 @@ func (r *searchRun) unknownInstance(ctx context.Context, c *caller) error {
 	})
 }
 
-// refused tells whether an outcome is a refusal that puts the fault where it is: with the caller.
+// refused reports whether an outcome is a refusal that puts the fault where it is: with the caller.
 func refused(resp *search.Response, err error) bool {
 	if err != nil {
 		return errs.From(err).Source == errs.Caller
@@ -156,7 +156,7 @@ func (r *searchRun) unknownOperation(ctx context.Context, c *caller) error {
 	return r.alive(ctx, c)
 }
 
-// alive tells whether the main instance still answers the first sample.
+// alive reports whether the main instance still answers the first sample.
 func (r *searchRun) alive(ctx context.Context, c *caller) error {
 	s, ok := r.first()
 	if !ok {

@@ -32,7 +32,7 @@ func (r *notifyRun) sample(id string) *notify.Notification {
 	}
 }
 
-// present tells whether the outcome of a call, also an error, shows that the instance is there.
+// present reports whether the outcome of a call, also an error, shows that the instance is there.
 func present(err error) bool {
 	if err == nil {
 		return true

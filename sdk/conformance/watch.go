@@ -58,7 +58,7 @@ func (r *base) saw(where string, err error) error {
 	return err
 }
 
-// ended tells whether the error may come from gRPC itself, because the call's context ended or the method is not there.
+// ended reports whether the error may come from gRPC itself, because the call's context ended or the method is not there.
 func ended(e *errs.Error) bool {
 	return e.Code == codes.Canceled || e.Code == codes.DeadlineExceeded || e.Code == codes.Unimplemented || e.Code == codes.ResourceExhausted
 }

@@ -25,7 +25,7 @@ var (
 	platformPattern = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$`)
 )
 
-// Check tells whether a request may be given to an engine: names that cannot be taken for options, absolute paths. The
+// Check reports whether a request may be given to an engine: names that cannot be taken for options, absolute paths. The
 // error is the caller's fault. The SDK calls it before Compose.
 func (r *ComposeRequest) Check() error {
 	bad := func(format string, args ...any) error { return errs.BadInput(ReasonBadCompose, format, args...) }
@@ -59,7 +59,7 @@ func (r *ComposeRequest) Check() error {
 	return nil
 }
 
-// Check tells whether a request may be given to an engine. The error is the caller's fault. The SDK calls it before Pull.
+// Check reports whether a request may be given to an engine. The error is the caller's fault. The SDK calls it before Pull.
 func (r *PullRequest) Check() error {
 	if err := checkRef(r.Ref); err != nil {
 		return err
@@ -97,7 +97,7 @@ func checkTarget(container, p string) error {
 	return nil
 }
 
-// cleanPath tells whether p is an absolute path without a detour.
+// cleanPath reports whether p is an absolute path without a detour.
 func cleanPath(p string) bool {
 	return path.IsAbs(p) && !strings.ContainsRune(p, 0) && (path.Clean(p) == p || path.Clean(p)+"/" == p)
 }

@@ -45,7 +45,7 @@ func CutTail(body []byte, key string, use func(raw []byte) (remove bool)) (out [
 	return append(body[:from], body[end:]...), true
 }
 
-// closes tells whether what follows i are members up to the end of the outermost object and nothing more.
+// closes reports whether what follows i are members up to the end of the outermost object and nothing more.
 func (s *scanner) closes(i int) bool {
 	for {
 		next, more := s.comma(i)

@@ -31,7 +31,7 @@ type Descriptor struct {
 	Capabilities []string
 }
 
-// Has tells whether the channel has a capability.
+// Has reports whether the channel has a capability.
 func (d *Descriptor) Has(capability string) bool { return slices.Contains(d.Capabilities, capability) }
 
 // ParseDescriptor reads a plugin's description of this kind.

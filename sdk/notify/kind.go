@@ -142,7 +142,7 @@ func (s *server) check(ch Channel, to Target) schema.Diagnostics {
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// Check tells whether a channel may be given n. The error is the caller's fault.
+// Check reports whether a channel may be given n. The error is the caller's fault.
 func (n *Notification) Check() error {
 	switch {
 	case !idPattern.MatchString(n.ID):

@@ -112,7 +112,7 @@ type Target struct {
 	Secret schema.Secret
 }
 
-// Empty tells whether the call names no recipient.
+// Empty reports whether the call names no recipient.
 func (t Target) Empty() bool { return len(t.JSON) == 0 && t.Secret == "" }
 
 // Part is a part of a notification.

@@ -239,7 +239,7 @@ type Meta struct {
 	Passkeys    PasskeyMeta `json:"passkeys"`
 }
 
-// PasskeyMeta tells whether passkeys work at the address by which the browser has come.
+// PasskeyMeta reports whether passkeys work at the address by which the browser has come.
 type PasskeyMeta struct {
 	Available bool    `json:"available"`
 	Reason    *string `json:"reason" enum:"public_url_unset,public_url_not_https,public_url_is_address,other_address" doc:"What stands in the way."`

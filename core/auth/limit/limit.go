@@ -66,7 +66,7 @@ func (l *Limiter) Take(key string) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Left tells whether there is a try left, without using it; if not, how long to wait.
+// Left reports whether there is a try left, without using it; if not, how long to wait.
 func (l *Limiter) Left(key string) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

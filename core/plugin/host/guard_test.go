@@ -29,7 +29,7 @@ func TestSignalsAreIgnored(t *testing.T) {
 	}
 }
 
-// pending tells whether a signal still waits for the process.
+// pending reports whether a signal still waits for the process.
 func pending(t *testing.T, pid int, sig syscall.Signal) bool {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

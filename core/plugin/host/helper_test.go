@@ -142,7 +142,7 @@ func pidOf(t testing.TB, p *host.Process) int {
 	return l.PID
 }
 
-// gone tells whether a process has ended; one that only waits to be reaped has.
+// gone reports whether a process has ended; one that only waits to be reaped has.
 func gone(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -137,7 +137,7 @@ func filesUnreadable(st *stackRecord, err error) error {
 	return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
 }
 
-// sameImage tells whether the project's files still give the service the image that was asked for.
+// sameImage reports whether the project's files still give the service the image that was asked for.
 func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
 	p, err := s.loadProject(ctx, st)
 	if err != nil {

@@ -17,7 +17,7 @@ func (s *Service) DiscoveryInterval() time.Duration {
 	return time.Duration(s.settings().Discovery) * time.Second
 }
 
-// Actionable tells whether an update of the whole stack, which is not archived, takes the service along.
+// Actionable reports whether an update of the whole stack, which is not archived, takes the service along.
 func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate.RolledBack == nil }
 
 // LeftOut reports whether such an update leaves the service out because its candidate was rolled back.
@@ -27,7 +27,7 @@ func (d *ServiceDetail) applicable() bool {
 	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && d.State != StateStopped
 }
 
-// Updatable tells whether the service can be updated by itself, with leave for another architecture where that differs.
+// Updatable reports whether the service can be updated by itself, with leave for another architecture where that differs.
 func (d *ServiceDetail) Updatable() bool {
 	return d.Candidate != nil && !d.Pinned && !d.Archived && !d.Self && d.Candidate.ApplyAfter.IsZero()
 }
@@ -37,7 +37,7 @@ func (d *ServiceDetail) Target() Target {
 	return Target{ServiceID: d.ID, TargetTag: d.Candidate.Tag, TargetDigest: d.Candidate.Digest, PullTags: []string{}}
 }
 
-// CodeHostConfigured tells whether there is a code host whose package webhooks can be used.
+// CodeHostConfigured reports whether there is a code host whose package webhooks can be used.
 func (s *Service) CodeHostConfigured() bool { return s.codeHost() != nil }
 
 // LiveDeliveries tells of every webhook that is received. Close it when it is no longer needed.

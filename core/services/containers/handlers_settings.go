@@ -40,7 +40,7 @@ func (s *Service) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*
 	return &struct{ Body RuleID }{RuleID{id}}, err
 }
 
-// Deleted tells whether there was something to delete.
+// Deleted reports whether there was something to delete.
 type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
@@ -76,7 +76,7 @@ type WelcomeChanged struct {
 	Welcome
 }
 
-// Welcome tells whether the deploy check opens by itself.
+// Welcome reports whether the deploy check opens by itself.
 func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
 	at, err := s.repo.readSetting(ctx, settingWelcome, &out)
 	out.UpdatedAt = api.TimeOfMillis(at)

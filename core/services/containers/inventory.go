@@ -70,10 +70,10 @@ func (inv *inventory) isArchived(svc *serviceRecord) bool {
 	return svc.ArchivedAt != 0 || st == nil || st.ArchivedAt != 0
 }
 
-// isSelf tells whether a service is this instance itself.
+// isSelf reports whether a service is this instance itself.
 func (inv *inventory) isSelf(svc *serviceRecord) bool { return inv.self != "" && svc.Repo == inv.self }
 
-// holdsSelf tells whether a stack contains this instance.
+// holdsSelf reports whether a stack contains this instance.
 func (inv *inventory) holdsSelf(stackID string) bool {
 	for _, svc := range inv.services {
 		if svc.StackID == stackID && svc.ArchivedAt == 0 && inv.isSelf(svc) {

@@ -93,7 +93,7 @@ func compareText(a, b string) int {
 	return 0
 }
 
-// ServiceLifecycle tells whether a service runs. The engine is asked; if it does not answer the state is unknown.
+// ServiceLifecycle reports whether a service runs. The engine is asked; if it does not answer the state is unknown.
 func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
 	inv, err := s.loadInventory(ctx)
 	if err != nil {

@@ -48,7 +48,7 @@ const (
 	archUnknown  = "unknown"
 )
 
-// matchArch tells whether one of the platforms is the host's.
+// matchArch reports whether one of the platforms is the host's.
 func matchArch(list []registry.Platform, want Platform) (match string, all []string) {
 	for _, p := range list {
 		if p.OS == "" || p.Arch == "" {

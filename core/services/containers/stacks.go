@@ -183,7 +183,7 @@ func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 	return out
 }
 
-// describeInference tells whether the version behind what runs is known, and has it looked for if not.
+// describeInference reports whether the version behind what runs is known, and has it looked for if not.
 func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *ServiceDetail) {
 	if svc.RuntimeDigest == "" || svc.ArchivedAt != 0 {
 		return

@@ -51,7 +51,7 @@ func followEvents[T any](c *gin.Context, source <-chan T, write func(T) []outEve
 	})
 }
 
-// cursorGiven tells whether a client says where to go on.
+// cursorGiven reports whether a client says where to go on.
 func cursorGiven(c *gin.Context) bool {
 	return c.GetHeader("Last-Event-ID") != "" || c.Query("afterId") != ""
 }

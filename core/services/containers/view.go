@@ -86,7 +86,7 @@ type IgnoreMatch struct {
 	Reason  string `json:"reason" example:"semver ^1.26"`
 }
 
-// InferenceState tells whether the versions behind the digests are known.
+// InferenceState reports whether the versions behind the digests are known.
 type InferenceState struct {
 	Status      string   `json:"status" enum:"ready,pending"`
 	Reason      string   `json:"reason,omitempty"`

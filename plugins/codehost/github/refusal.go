@@ -63,7 +63,7 @@ func meaning(status int) (codes.Code, string) {
 // secondaryPause is how long to wait where a secondary limit names no time.
 const secondaryPause = time.Minute
 
-// limited tells whether an answer says that a limit is used up, and when it is worth asking again.
+// limited reports whether an answer says that a limit is used up, and when it is worth asking again.
 func (h *host) limited(res *httpx.Response, text string) (after time.Duration, limited bool) {
 	after = httpx.RetryAfter(res.Header.Get("Retry-After"), h.now())
 	if res.Status != http.StatusForbidden && res.Status != http.StatusTooManyRequests {

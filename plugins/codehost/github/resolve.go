@@ -89,7 +89,7 @@ func (h *host) owner(ctx context.Context, token schema.Secret, owner string) (*c
 	return h.repos(ctx, token, owner, h.url(url.Values{"type": {"owner"}, "per_page": {perPage}}, "users", owner, "repos"))
 }
 
-// mine tells whether the token is that of owner: then private repositories can be listed too.
+// mine reports whether the token is that of owner: then private repositories can be listed too.
 func (h *host) mine(ctx context.Context, token schema.Secret, owner string) (bool, error) {
 	if token == "" {
 		return false, nil

@@ -33,7 +33,7 @@ const (
 // maxMessage is how much of a message of the engine's is handed on.
 const maxMessage = 500
 
-// connection tells whether the engine was not reached, or the connection broke.
+// connection reports whether the engine was not reached, or the connection broke.
 func connection(err error) bool {
 	var op *net.OpError
 	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -86,7 +86,7 @@ func (d *docker) directory(ctx context.Context, id, at string) error {
 // block is the unit of a tar stream, in bytes.
 const block = 512
 
-// peek tells whether a stream begins as a tar archive does. root is the entry of the mount itself if it comes first, as
+// peek reports whether a stream begins as a tar archive does. root is the entry of the mount itself if it comes first, as
 // Archive writes it.
 func peek(in *bufio.Reader) (root *tar.Header, err error) {
 	head, err := in.Peek(block)

@@ -100,7 +100,7 @@ func unreadable(path string, err error) error {
 	return fmt.Errorf("read the Docker client configuration: %w", err)
 }
 
-// Changed tells whether the file is another than the one that was loaded, or gone. It reads no content.
+// Changed reports whether the file is another than the one that was loaded, or gone. It reads no content.
 func (c *Config) Changed() bool {
 	if c.path == "" {
 		return false
@@ -126,7 +126,7 @@ func (c *Config) Get(ctx context.Context, host string) (user, password, identity
 	return a.user, a.password, "", nil
 }
 
-// Has tells whether there are credentials for a host. A helper that fails counts as none.
+// Has reports whether there are credentials for a host. A helper that fails counts as none.
 func (c *Config) Has(ctx context.Context, host string) bool {
 	user, password, token, err := c.Get(ctx, host)
 	return err == nil && (user != "" || password != "" || token != "")

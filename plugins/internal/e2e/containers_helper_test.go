@@ -156,7 +156,7 @@ func running(t testing.TB, dir, svc string) (container, image string, digests []
 	return container, image, digests
 }
 
-// hasDigest tells whether one of the references ends in the digest.
+// hasDigest reports whether one of the references ends in the digest.
 func hasDigest(refs []string, digest string) bool {
 	return slices.ContainsFunc(refs, func(r string) bool { return strings.HasSuffix(r, "@"+digest) })
 }

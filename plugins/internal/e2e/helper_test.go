@@ -87,7 +87,7 @@ func parentOf(pid int) int {
 	return ppid
 }
 
-// alive tells whether a process still exists; one that has ended but was not waited for does not count.
+// alive reports whether a process still exists; one that has ended but was not waited for does not count.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -174,7 +174,7 @@ func (g *Guard) isAllowed(host string, port uint16) bool {
 	return slices.Contains(ports, port) || slices.Contains(ports, 0)
 }
 
-// portUsed tells whether some address may be reached on that port, so that a name may lead to it.
+// portUsed reports whether some address may be reached on that port, so that a name may lead to it.
 func (g *Guard) portUsed(port uint16) bool {
 	if g.anyPort || slices.Contains(g.ports, port) {
 		return true

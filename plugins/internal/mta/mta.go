@@ -302,7 +302,7 @@ func modified(e os.DirEntry) time.Time {
 	return info.ModTime()
 }
 
-// settled tells whether nothing waits for delivery.
+// settled reports whether nothing waits for delivery.
 func (s *Server) settled() bool {
 	for _, queue := range []string{"incoming", "active", "deferred", "maildrop"} {
 		empty := true

@@ -16,7 +16,7 @@ func BareDomain(s string) string {
 	return s
 }
 
-// Within tells whether a host is one of the domains or below one.
+// Within reports whether a host is one of the domains or below one.
 func Within(host string, domains []string) bool {
 	for _, d := range domains {
 		if host == d || strings.HasSuffix(host, "."+d) {

@@ -162,7 +162,7 @@ func (s *server) setFrom(values []string) error {
 // spaced gives a name the spaces that forms write as plus signs.
 func spaced(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "+", " ")) }
 
-// sound tells whether an address can be written in a command and a header.
+// sound reports whether an address can be written in a command and a header.
 func sound(address string) bool {
 	at := strings.LastIndexByte(address, '@')
 	return at > 0 && at < len(address)-1 && len(address) <= 254 && !strings.ContainsFunc(address, func(r rune) bool {

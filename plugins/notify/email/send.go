@@ -242,7 +242,7 @@ func (d *delivery) envelope(c *smtp.Client) error {
 	return nil
 }
 
-// wide tells whether an address of the envelope is not ASCII.
+// wide reports whether an address of the envelope is not ASCII.
 func (d *delivery) wide() bool {
 	for _, a := range append([]*mail.Address{d.server.from}, d.server.to...) {
 		if strings.ContainsFunc(a.Address, func(r rune) bool { return r > 126 }) {

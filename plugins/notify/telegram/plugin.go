@@ -96,7 +96,7 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	}, diags
 }
 
-// listed tells whether the operator has named the host of an address, by itself or within a network.
+// listed reports whether the operator has named the host of an address, by itself or within a network.
 func listed(allow []string, u *url.URL) bool {
 	if slices.Contains(allow, u.Hostname()) || slices.Contains(allow, u.Host) {
 		return true

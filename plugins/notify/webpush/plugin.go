@@ -116,7 +116,7 @@ func (c *channel) setSender(cfg Config) (diags schema.Diagnostics) {
 	return diags
 }
 
-// plain tells whether a push service may be reached without TLS: only where the configuration names it.
+// plain reports whether a push service may be reached without TLS: only where the configuration names it.
 func (c *channel) plain(u *url.URL) bool {
 	addr, _ := netip.ParseAddr(u.Hostname())
 	return slices.ContainsFunc(c.cfg.AllowHosts, func(entry string) bool {

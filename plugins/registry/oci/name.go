@@ -106,7 +106,7 @@ func apiHost(domain string) string {
 	return domain
 }
 
-// loopback tells whether a host is this machine by its very name.
+// loopback reports whether a host is this machine by its very name.
 func loopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

@@ -24,7 +24,7 @@ type refusal struct {
 	reader           *reader
 }
 
-// is tells whether r is a refusal with a status; a nil r is none.
+// is reports whether r is a refusal with a status; a nil r is none.
 func (r *refusal) is(status int) bool { return r != nil && r.code == status }
 
 func (s *session) refused(q question, st *httpx.Stream) *refusal {

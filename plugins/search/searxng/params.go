@@ -147,7 +147,7 @@ func (p *searchParams) permits(u *url.URL) bool {
 	return !webops.Within(host, p.exclude) && (len(p.include) == 0 || webops.Within(host, p.include))
 }
 
-// inTime tells whether a date is not known to be outside of what was asked for.
+// inTime reports whether a date is not known to be outside of what was asked for.
 func (p *searchParams) inTime(at time.Time) bool {
 	if at.IsZero() {
 		return true

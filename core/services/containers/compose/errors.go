@@ -50,7 +50,7 @@ func (e *Error) Error() string {
 	return e.Kind + ": " + e.Detail
 }
 
-// AllFilesAbsent tells whether err means that every compose file of the project is gone.
+// AllFilesAbsent reports whether err means that every compose file of the project is gone.
 func AllFilesAbsent(err error) bool {
 	var told *Error
 	return errors.As(err, &told) && told.Kind == FileMissing && told.All

@@ -170,7 +170,7 @@ func (c *chooser) fail(detail string) {
 	c.group.Err = &Error{Kind: FilesConflict, Detail: oneLine(detail)}
 }
 
-// subsequence tells whether all of part stand in whole, in the same order.
+// subsequence reports whether all of part stand in whole, in the same order.
 func subsequence(part, whole []string) bool {
 	for _, file := range whole {
 		if len(part) > 0 && part[0] == file {

@@ -88,7 +88,7 @@ func bad(field, msg string) error {
 	return fault.New(fault.InvalidArgument, "%s", msg).With("field", field)
 }
 
-// Match tells whether the rule matches a tag, or one of versions: the tags that are known for the same image.
+// Match reports whether the rule matches a tag, or one of versions: the tags that are known for the same image.
 func (m Matcher) Match(tag string, versions ...string) bool {
 	return m.matches(tag) || slices.ContainsFunc(versions, m.matches)
 }

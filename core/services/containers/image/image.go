@@ -73,16 +73,16 @@ func (r Ref) String() string {
 	return text
 }
 
-// ValidTag tells whether a tag may stand in a reference.
+// ValidTag reports whether a tag may stand in a reference.
 func ValidTag(tag string) bool { return tag != "" && reference.TagRegexp.FindString(tag) == tag }
 
-// ValidDigest tells whether a digest is sha256 with 64 hexadecimal digits.
+// ValidDigest reports whether a digest is sha256 with 64 hexadecimal digits.
 func ValidDigest(d string) bool {
 	hex, ok := strings.CutPrefix(d, "sha256:")
 	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// SameRepo tells whether a name, as engines write it, is the repository: the full name, or the short one of the default
+// SameRepo reports whether a name, as engines write it, is the repository: the full name, or the short one of the default
 // registry.
 func SameRepo(repo, name string) bool {
 	if name == repo {

@@ -73,7 +73,7 @@ func (p pages) discoveryLive(c *gin.Context) {
 	})
 }
 
-// warned tells whether what discovery says of a project is only a warning.
+// warned reports whether what discovery says of a project is only a warning.
 func warned(why string) bool { return strings.HasPrefix(why, "warning") }
 
 // remedy is what to do about what discovery says of a project; empty if nothing is known.

@@ -175,7 +175,7 @@ func statusOf(s serviceView) string {
 	if s.Candidate == nil && s.CheckedAt.IsZero() {
 		return "unchecked"
 	}
-	return todo(s.ServiceDetail)
+	return serviceStatus(s.ServiceDetail)
 }
 
 // inferred tells why no tags are known that stand for what runs.

@@ -51,7 +51,7 @@ func (p pages) rolledBack(v *ui.View, list []service.StackDetail, jobs []service
 	for _, j := range jobs {
 		stack, svc := findService(list, j.ServiceID)
 		ended := j.FinishedAt.Time
-		if svc == nil || seen[j.ServiceID] || todo(*svc) != "rolled_back" || v.Now.Sub(ended) > rolledBackFor {
+		if svc == nil || seen[j.ServiceID] || serviceStatus(*svc) != "rolled_back" || v.Now.Sub(ended) > rolledBackFor {
 			continue
 		}
 		seen[j.ServiceID] = true

@@ -73,7 +73,7 @@ type channelView struct {
 	Refs []string
 }
 
-// role tells whether its recipient is set in the console.
+// role reports whether its recipient is set in the console.
 func (ch channelView) role() bool { return slices.Contains(channels.Roles(), ch.Name) }
 
 // state is what a person wants to know of it first.

@@ -17,10 +17,10 @@ import (
 // labelShown is how much of what a browser says of itself is shown where it is not known, in characters.
 const labelShown = 60
 
-// fixed tells whether the configuration sets a member.
+// fixed reports whether the configuration sets a member.
 func (ch channelView) fixed(member string) bool { return slices.Contains(ch.ReadOnly, member) }
 
-// anyRole tells whether there is a channel whose recipient is set in the console.
+// anyRole reports whether there is a channel whose recipient is set in the console.
 func anyRole(n notifyView) bool {
 	return slices.ContainsFunc(n.Channels, func(ch channelView) bool { return ch.Available && ch.role() })
 }

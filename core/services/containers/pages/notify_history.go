@@ -45,7 +45,7 @@ next:
 	return out
 }
 
-// over tells whether all deliveries of a message have ended.
+// over reports whether all deliveries of a message have ended.
 func over(m channels.SentMessage) bool {
 	for _, d := range m.Deliveries {
 		if d.State == "waiting" || d.State == "sending" {
@@ -55,7 +55,7 @@ func over(m channels.SentMessage) bool {
 	return true
 }
 
-// uncertain tells whether one of them may have arrived or not.
+// uncertain reports whether one of them may have arrived or not.
 func uncertain(m channels.SentMessage) bool {
 	for _, d := range m.Deliveries {
 		if d.State == "unknown" {

@@ -285,7 +285,7 @@ func serviceStates(v *ui.View, s service.ServiceDetail) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Status != "ok" {
-			templ_7745c5c3_Err = pill(v, todo(s)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pill(v, serviceStatus(s)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -7,16 +7,16 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
-// todo is what there is to do with a service, with a version that was rolled back told apart from others.
-func todo(s service.ServiceDetail) string {
+// serviceStatus returns the status of a service, with a version that was rolled back told apart from others.
+func serviceStatus(s service.ServiceDetail) string {
 	if s.Candidate != nil && s.Candidate.RolledBack != nil && s.Ignore == nil {
 		return "rolled_back"
 	}
 	return s.Status
 }
 
-// leftOut are the services of the stacks that an update of all of them leaves out.
-func leftOut(list []service.StackDetail) (out []updateRow) {
+// servicesLeftOut returns the services of the stacks that an update of all of them leaves out.
+func servicesLeftOut(list []service.StackDetail) (out []updateRow) {
 	for _, st := range list {
 		for _, s := range st.Services {
 			if s.LeftOut() && !st.Archived {

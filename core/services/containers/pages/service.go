@@ -48,7 +48,7 @@ func (p pages) serviceRoutes() []httpd.Route {
 	}
 }
 
-// known tells whether the service of a page's address belongs to its stack.
+// known reports whether the service of a page's address belongs to its stack.
 func (p pages) known(c *gin.Context) (service.ServiceDetail, service.StackItem, error) {
 	d, st, err := p.service.Service(c.Request.Context(), c.Param("serviceId"))
 	if err == nil && d.StackID != c.Param("stackId") {

@@ -950,7 +950,7 @@ func candidateCard(v *ui.View, p pages, s serviceView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if todo(s.ServiceDetail) == "rolled_back" {
+			if serviceStatus(s.ServiceDetail) == "rolled_back" {
 				templ_7745c5c3_Err = rolledBackNote(v, p, s.ServiceDetail, "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

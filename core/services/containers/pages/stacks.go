@@ -48,7 +48,7 @@ func (f stackFilter) address(path string) string {
 
 func (f stackFilter) empty() bool { return f == stackFilter{} }
 
-// takes tells whether the list shows a service.
+// takes reports whether the list shows a service.
 func (f stackFilter) takes(st *service.StackDetail, s *service.ServiceDetail) bool {
 	if s.Archived && f.Archived != service.ArchivedInclude && f.Archived != service.ArchivedOnly {
 		return false

@@ -369,7 +369,7 @@ func stacksParts(v *ui.View, p pages, list stacksView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if n := len(leftOut(list.Stacks)); n > 0 {
+		if n := len(servicesLeftOut(list.Stacks)); n > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"note warn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2021,8 +2021,8 @@ func updatePage(v *ui.View, p pages, u updateView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if todo(row.Service) != "updatable" {
-						templ_7745c5c3_Err = pill(v, todo(row.Service)).Render(ctx, templ_7745c5c3_Buffer)
+					if serviceStatus(row.Service) != "updatable" {
+						templ_7745c5c3_Err = pill(v, serviceStatus(row.Service)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -2031,7 +2031,7 @@ func updatePage(v *ui.View, p pages, u updateView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if u.ServiceID != "" && todo(row.Service) == "rolled_back" {
+					if u.ServiceID != "" && serviceStatus(row.Service) == "rolled_back" {
 						templ_7745c5c3_Err = rolledBackNote(v, p, row.Service, "").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Family tells whether one version may follow the other: as many numbers, the same prefix (a "v" aside), the same kind
+// Family reports whether one version may follow the other: as many numbers, the same prefix (a "v" aside), the same kind
 // of numbering, and the same variant. "1.25-alpine3.19" and "1.26-alpine3.20" are of one family; "1.25" and "1.25.3",
 // "1.25-alpine" and "1.25-slim", and "15" and "20240115" are not.
 func Family(a, b Version) bool {

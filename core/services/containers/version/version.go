@@ -86,7 +86,7 @@ func validPrefix(prefix string) bool {
 
 func isSeparator(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '+' }
 
-// Strict tells whether a tag is exactly three numbers of a semantic version, with or without "v".
+// Strict reports whether a tag is exactly three numbers of a semantic version, with or without "v".
 func Strict(tag string) bool { return len(tag) <= maxTag && strictPattern.MatchString(tag) }
 
 // Semver is the version in the form of semantic versioning, with the first three numbers and the prerelease, for

@@ -109,7 +109,7 @@ func (m *messages) onlyID() (id jsonrpc.ID) {
 	return id
 }
 
-// spends tells whether any of the messages is one that counts.
+// spends reports whether any of the messages is one that counts.
 func (m *messages) spends() bool {
 	for _, r := range m.calls {
 		if r.Method == methodCallTool {

@@ -19,7 +19,7 @@ import (
 type keysView struct {
 	Group, State string
 	List         service.KeyPage
-	// Needed tells whether a backend needs keys at all.
+	// Needed reports whether a backend needs keys at all.
 	Needed bool
 	// Form adds keys; Open shows it at once.
 	Form ui.Form

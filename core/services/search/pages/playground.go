@@ -28,7 +28,7 @@ type input struct {
 	Value    string
 }
 
-// shown tells whether a field stands on the page at once; the others are folded away.
+// shown reports whether a field stands on the page at once; the others are folded away.
 func (in input) shown() bool {
 	switch in.Name {
 	case "max_results", "topic", "limit":

@@ -61,7 +61,7 @@ func (f requestFilter) log() service.LogFilter {
 	return l
 }
 
-// matches tells whether a request that has just ended belongs into the list.
+// matches reports whether a request that has just ended belongs into the list.
 func (f requestFilter) matches(r service.RequestLog) bool {
 	is := func(wanted, have string) bool { return wanted == "" || wanted == have }
 	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) && is(f.RequestID, r.RequestID)

@@ -127,7 +127,7 @@ func (p pages) to(parts ...string) templ.SafeURL {
 	return templ.SafeURL(p.base + strings.Join(parts, ""))
 }
 
-// mine tells whether the caller may see a token, and returns it. A foreign one does not exist for members.
+// mine reports whether the caller may see a token, and returns it. A foreign one does not exist for members.
 func (p pages) mine(ctx context.Context, id string) (service.AuthToken, error) {
 	who := auth.From(ctx)
 	t, err := p.service.Token(ctx, id)

@@ -229,10 +229,32 @@ func (b *browser) open(path string) {
 	}
 }
 
-// press clicks a button or link by its selector, and waits for what follows.
+// press clicks a button or link by its selector, and waits for what follows. It clicks again if Chromium gave up the request.
 func (b *browser) press(selector, then string) {
 	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(then)))
+	click := chromedp.Click(chromedp.CSS(selector))
+	given := b.givenUp()
+	b.do(click)
+	shown := fmt.Sprintf(`!!document.querySelector(%q)?.checkVisibility()`, then)
+	for deadline := time.Now().Add(browserLimit); ; time.Sleep(pollEvery) {
+		if found, err := evaluate[bool](b, shown); err == nil && found {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("there is no %s after a click on %s, at %s", then, selector, b.where())
+		}
+		if now := b.givenUp(); now > given {
+			given = now
+			b.do(click)
+		}
+	}
+}
+
+// givenUp returns how many requests Chromium has given up.
+func (b *browser) givenUp() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.gaveUp
 }
 
 // confirm opens the question of a button, types a name unless it is empty, says yes and waits for what follows.

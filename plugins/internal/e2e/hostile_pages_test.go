@@ -185,7 +185,6 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 	t.Parallel()
 	c, pages := startHostile(t)
 	b := browse(t, c)
-	source := axe(t)
 	b.setUp(c)
 	hostileAccount(t, c)
 	// The update of a service that is not there is refused, on its page.
@@ -199,7 +198,7 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 	for _, l := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
 		b.as(l)
 		for _, page := range pages {
-			b.look(l, "hostile-"+page[0], page[1], source)
+			b.look(l, "hostile-"+page[0], page[1], "")
 			found, err := evaluate[[]string](b, cutText)
 			if err != nil {
 				t.Errorf("%s: %v", l.name(page[0]), err)

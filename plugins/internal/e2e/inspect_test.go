@@ -42,13 +42,22 @@ var installAxe = sync.OnceValues(func() (string, error) {
 	return string(raw), err
 })
 
-// inspect fails the test if the page is wider than the window, lacks a text, or has a serious finding of axe-core.
+// inspect fails the test if the page is wider than the window, lacks a text, moves while it is loaded, or has a serious finding
+// of axe-core, whose source may be empty: it takes most of the time.
 func (b *browser) inspect(source, what string) {
 	b.t.Helper()
 	script := source + `;(async () => {
 		const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 		const found = wide > 0 ? ["the page is " + wide + " pixels wider than the window"] : [];
+		// A live part may move the page at any time.
+		const moved = document.querySelector("[data-live]") ? 0 : await new Promise((done) => {
+			const watch = new PerformanceObserver((list) => done(list.getEntries().reduce((sum, shift) => sum + (shift.hadRecentInput ? 0 : shift.value), 0)));
+			watch.observe({ type: "layout-shift", buffered: true });
+			setTimeout(() => { watch.disconnect(); done(0); }, 50);
+		});
 		if (/[⟦⟧]/.test(document.documentElement.outerHTML)) found.push("a text is missing");
+		if (moved > 0.01) found.push("what stands on the page moves while it is loaded, by " + moved);
+		if (!window.axe) return found;
 		const r = await axe.run(document, {resultTypes: ["violations"]});
 		return found.concat(r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
 			.map(v => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.any.map(a => a.message).join("; ")).join(" | ")));

@@ -71,7 +71,7 @@ func TestSearchMembers(t *testing.T) {
 			"request": fmt.Sprintf("/search/requests/%d", row), "playground": "/search/playground", "guide": "/search/guide",
 		} {
 			b.open(path)
-			b.seen(l.name("member-"+name), source)
+			b.seen(l, "member-"+name, source)
 			b.unhurt(name)
 			if text, err := evaluate[string](b, "document.documentElement.outerHTML"); err != nil || strings.Contains(text, foreign) || strings.Contains(text, key) {
 				t.Errorf("%s shows a member what belongs to others, %v", name, err)

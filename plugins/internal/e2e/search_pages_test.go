@@ -103,11 +103,12 @@ func (b *browser) charted() {
 }
 
 // seen checks the page that is open and takes a picture.
-func (b *browser) seen(what, axe string) {
+func (b *browser) seen(l look, page, axe string) {
 	b.t.Helper()
+	what := l.name(page)
 	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
 	b.charted()
-	b.inspect(axe, what)
+	b.inspect(l.axe(axe), what)
 	b.picture(what)
 }
 
@@ -126,13 +127,13 @@ func TestSearchPages(t *testing.T) {
 		b.as(l)
 		for _, page := range s.pages() {
 			b.open(page[1])
-			b.seen(l.name("full-"+page[0]), source)
+			b.seen(l, "full-"+page[0], source)
 		}
 		b.search(s.tokens[0], "what happens when a plugin crashes")
-		b.seen(l.name("full-playground"), source)
+		b.seen(l, "full-playground", source)
 		b.open("/search/tokens/" + s.tokens[0])
 		b.press("form[action$='/reveal'] button", ".code pre")
-		b.seen(l.name("full-token-shown"), source)
+		b.seen(l, "full-token-shown", source)
 	}
 	b.as(looks()[0])
 	b.checkKeys()

@@ -1,6 +1,7 @@
 // What the pages do beyond showing themselves. Everything is found by attributes, so that no page carries script of its own.
 (() => {
 	const root = document.documentElement;
+	// The class tells that the parts below work.
 	root.classList.add('js');
 	const box = document.getElementById('toasts');
 
@@ -277,9 +278,11 @@
 
 	// Passkeys.
 	async function call(path, body) {
-		const resp = await fetch('/system/api/' + path, {
+		const post = () => fetch('/system/api/' + path, {
 			method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body ?? {}),
 		});
+		// Options may be asked for again when the network changes meanwhile.
+		const resp = await (path.endsWith('/options') ? post().catch(post) : post());
 		const answer = resp.status === 204 ? {} : await resp.json().catch(() => ({}));
 		if (!resp.ok) throw new Error(answer.message || box.dataset.failed);
 		return answer;

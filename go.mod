@@ -57,6 +57,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/miekg/dns v1.1.73 // indirect
+
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
 	github.com/Microsoft/go-winio v0.6.2 // indirect

@@ -190,7 +190,7 @@ func (r *searchRun) drain(ctx context.Context, c *search.Client, s Sample) error
 	return nil
 }
 
-func (r *searchRun) unsupported(call string, err error) error {
+func (r *base) unsupported(call string, err error) error {
 	if errs.From(err) == nil || errs.From(err).Code != codes.Unimplemented {
 		return fmt.Errorf("%s is not among the capabilities and should end with Unimplemented, got: %v", call, err)
 	}

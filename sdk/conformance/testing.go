@@ -44,6 +44,12 @@ func TestEngine(t *testing.T, p framework.Plugin, cfg EngineConfig) {
 	subtests(t, runSuite(t, p, cfg, Engine))
 }
 
+// TestDNS is TestSearch for the dns kind.
+func TestDNS(t *testing.T, p framework.Plugin, cfg DNSConfig) {
+	t.Helper()
+	subtests(t, runSuite(t, p, cfg, DNS))
+}
+
 func subtests(t *testing.T, rep Report) {
 	t.Helper()
 	for _, res := range rep.Results {
@@ -85,6 +91,7 @@ func (c *NotifyConfig) hostFields() (*string, *func() string)   { return &c.Base
 func (c *RegistryConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
 func (c *CodeHostConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
 func (c *EngineConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
+func (c *DNSConfig) hostFields() (*string, *func() string)      { return &c.BaseDir, &c.Logs }
 
 // load serves a plugin until the test ends and returns what it has logged.
 func load(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {

@@ -34,6 +34,7 @@ func All() []Kind {
 		notifyKind,
 		registryKind,
 		codehostKind,
+		dnsKind,
 		engineKind,
 	}
 }

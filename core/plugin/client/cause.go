@@ -8,7 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// Cause is why a call to a registry or a code host failed.
+// Cause is why a call to a registry, a code host or a DNS provider failed.
 type Cause string
 
 // The causes.
@@ -27,7 +27,7 @@ const (
 	CauseOther Cause = "other"
 )
 
-// CauseOf returns the cause of an error of Registry or CodeHost. It is empty for nil. What the upstream itself said is in the
+// CauseOf returns the cause of an error of Registry, CodeHost or DNS. It is empty for nil. What the upstream itself said is in the
 // *errs.Error of the chain, with the HTTP status in its Upstream.
 func CauseOf(err error) Cause {
 	var e *errs.Error

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
+	"github.com/patchbay-dev/patchbay/plugins/dns/manual"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/email"
 	"github.com/patchbay-dev/patchbay/plugins/notify/shoutrrr"
@@ -26,6 +27,7 @@ import (
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"codehost/github": github.Plugin,
+		"dns/manual":      manual.Plugin,
 		"engine/docker":   docker.Plugin,
 		"notify/email":    email.Plugin,
 		"notify/telegram": telegram.Plugin,

@@ -1,0 +1,183 @@
+package dnscheck
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	mdns "github.com/miekg/dns"
+
+	"github.com/patchbay-dev/patchbay/sdk/dns"
+)
+
+// udpSize is the largest answer that is asked for over UDP, in bytes; larger ones come over TCP.
+const udpSize = 1232
+
+// ask sends one question, over TCP if the answer is too large for UDP. A lost packet is sent once more.
+func (c *Checker) ask(ctx context.Context, addr, name string, recordType uint16, recurse bool) (*mdns.Msg, error) {
+	msg := new(mdns.Msg)
+	msg.SetQuestion(mdns.Fqdn(name), recordType)
+	msg.SetEdns0(udpSize, false)
+	msg.RecursionDesired = recurse
+	var answer *mdns.Msg
+	var err error
+	for range 2 {
+		answer, _, err = (&mdns.Client{Timeout: c.timeout, UDPSize: udpSize}).ExchangeContext(ctx, msg, addr)
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err == nil && answer.Truncated {
+		answer, _, err = (&mdns.Client{Net: "tcp", Timeout: c.timeout}).ExchangeContext(ctx, msg, addr)
+	}
+	return answer, err
+}
+
+// observe asks one server for a set.
+func (c *Checker) observe(ctx context.Context, s server, set dns.RecordSet) dns.Observation {
+	out := dns.Observation{Server: s.name}
+	answer, err := c.ask(ctx, s.addr, set.Name, mdns.StringToType[string(set.Type)], len(c.resolvers) > 0)
+	if err != nil {
+		out.Problem = problemOf(err)
+		return out
+	}
+	if answer.Rcode != mdns.RcodeSuccess && answer.Rcode != mdns.RcodeNameError {
+		out.Problem = "the server answers " + mdns.RcodeToString[answer.Rcode]
+		return out
+	}
+	for _, rr := range answer.Answer {
+		if value, ok := ValueOf(rr); ok && rr.Header().Rrtype == mdns.StringToType[string(set.Type)] && len(out.Values) < dns.MaxValues {
+			out.Values = append(out.Values, value)
+			out.TTL = int(rr.Header().Ttl)
+		}
+	}
+	slices.Sort(out.Values)
+	return out
+}
+
+// ValueOf returns the value of a record as a RecordSet has it. Records of other types have none.
+func ValueOf(rr mdns.RR) (value string, ok bool) {
+	switch rr := rr.(type) {
+	case *mdns.A:
+		value = rr.A.String()
+	case *mdns.AAAA:
+		value = rr.AAAA.String()
+	case *mdns.CNAME:
+		value = rr.Target
+	case *mdns.MX:
+		value = strings.TrimPrefix(rr.String(), rr.Hdr.String())
+	case *mdns.TXT:
+		return unescape(strings.Join(rr.Txt, "")), true
+	default:
+		return "", false
+	}
+	value, err := dns.NormalizeValue(dns.Type(mdns.TypeToString[rr.Header().Rrtype]), value)
+	return value, err == nil
+}
+
+// unescape undoes the escapes in which miekg/dns keeps the bytes of a text: \" and \\ and \DDD.
+func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i+1:]; {
+		case text[i] != '\\' || rest == "":
+			out = append(out, text[i])
+		case len(rest) >= 3 && isDigit(rest[0]) && isDigit(rest[1]) && isDigit(rest[2]):
+			out = append(out, (rest[0]-'0')*100+(rest[1]-'0')*10+rest[2]-'0')
+			i += 3
+		default:
+			out = append(out, rest[0])
+			i++
+		}
+	}
+	return string(out)
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+// findServers returns the servers to ask for a zone, or the reason why there is none.
+func (c *Checker) findServers(ctx context.Context, zone string) ([]server, string) {
+	if len(c.resolvers) > 0 {
+		return c.resolvers, ""
+	}
+	conf, err := mdns.ClientConfigFromFile(resolvConf)
+	if err != nil || len(conf.Servers) == 0 {
+		return nil, "this machine has no resolver, and the configuration names none"
+	}
+	problem := "no name server is known for the zone"
+	for _, s := range conf.Servers {
+		addr := net.JoinHostPort(s, conf.Port)
+		names, err := c.findNameServers(ctx, addr, zone)
+		if err != nil {
+			problem = "the resolver " + s + ": " + problemOf(err)
+			continue
+		}
+		var found []server
+		for _, name := range names {
+			if ip := c.findAddress(ctx, addr, name); ip != "" && len(found) < maxServers {
+				found = append(found, server{name: name, addr: net.JoinHostPort(ip, "53")})
+			}
+		}
+		if len(found) > 0 {
+			return found, ""
+		}
+	}
+	return nil, problem
+}
+
+// findNameServers returns the names of the servers of a zone, or of the nearest one above it.
+func (c *Checker) findNameServers(ctx context.Context, resolver, zone string) ([]string, error) {
+	for strings.Contains(zone, ".") {
+		answer, err := c.ask(ctx, resolver, zone, mdns.TypeNS, true)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, rr := range answer.Answer {
+			if ns, ok := rr.(*mdns.NS); ok {
+				names = append(names, dns.NormalizeName(ns.Ns))
+			}
+		}
+		if len(names) > 0 {
+			slices.Sort(names)
+			return names, nil
+		}
+		_, zone, _ = strings.Cut(zone, ".")
+	}
+	return nil, nil
+}
+
+// findAddress returns an address of a name server, or an empty text.
+func (c *Checker) findAddress(ctx context.Context, resolver, name string) string {
+	for _, recordType := range []uint16{mdns.TypeA, mdns.TypeAAAA} {
+		answer, err := c.ask(ctx, resolver, name, recordType, true)
+		if err != nil {
+			continue
+		}
+		for _, rr := range answer.Answer {
+			if value, ok := ValueOf(rr); ok && rr.Header().Rrtype == recordType {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
+// problemOf returns the words for a query without an answer.
+func problemOf(err error) string {
+	var timeout net.Error
+	var op *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	case errors.As(err, &op):
+		return "no connection"
+	}
+	return "the answer cannot be read"
+}

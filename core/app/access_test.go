@@ -63,12 +63,12 @@ func callers(t *testing.T, a *App) []caller {
 		must(t, err)
 		return text
 	}
-	adminKey, searchKey, containersKey := key(), key("search"), key("containers")
+	adminKey, searchKey, mailKey, containersKey := key(), key("search"), key("mail"), key("containers")
 	// A key that an earlier version has made, for a service that this core does not have.
 	former, formerKey, err := a.users.CreateKey(ctx, admin, auth.NewKey{Scopes: []string{"search"}})
 	must(t, err)
 	must(t, a.store.Tx(ctx, "write a former scope", func(ctx context.Context) error {
-		return a.store.Writer(ctx).Exec(`UPDATE api_keys SET scopes = 'mail' WHERE id = ?`, former.ID).Error
+		return a.store.Writer(ctx).Exec(`UPDATE api_keys SET scopes = 'former' WHERE id = ?`, former.ID).Error
 	}))
 	exchanged, _, err := a.users.Exchange(ctx, adminKey, from)
 	must(t, err)
@@ -117,7 +117,8 @@ func callers(t *testing.T, a *App) []caller {
 		{"API key of an admin", proxyAddr, bearer(adminKey), byKey(all)},
 		{"API key of a member", proxyAddr, bearer(memberKey), byKey(asMember)},
 		{"API key with the scope search", proxyAddr, bearer(searchKey), scoped("search")},
-		{"API key with the scope mail", proxyAddr, bearer(formerKey), scoped("mail")},
+		{"API key with the scope mail", proxyAddr, bearer(mailKey), scoped("mail")},
+		{"API key with a former scope", proxyAddr, bearer(formerKey), scoped("former")},
 		{"API key with the scope containers", proxyAddr, bearer(containersKey), scoped("containers")},
 		{"session from an API key", proxyAddr, cookie(exchanged), byKey(all)},
 		{"access token", proxyAddr, bearer(accessToken), never("invalid_api_key")},

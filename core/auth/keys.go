@@ -147,6 +147,16 @@ func (u *Users) Keys(ctx context.Context, userID string) ([]Key, error) {
 	return out, wrapStoreError("list API keys", err)
 }
 
+// FindKey returns an API key by its id, also a revoked one.
+func (u *Users) FindKey(ctx context.Context, id string) (Key, error) {
+	var row apiKey
+	err := u.cfg.Store.DB(ctx).Where("id = ?", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = errNoKey()
+	}
+	return u.keyView(row), wrapStoreError("read API key", err)
+}
+
 func (u *Users) keyView(row apiKey) Key {
 	masked := row.Prefix + "…"
 	if text, err := u.unsealKey(row); err == nil {

@@ -39,7 +39,7 @@ type ChatChange struct {
 // EmailChange changes mail.
 type EmailChange struct {
 	Enabled *bool   `json:"enabled" required:"false"`
-	SMTPURL *string `json:"smtpUrl" required:"false" maxLength:"2000" doc:"smtp:// or smtps://, with to and from in the query. Empty or masked keeps the stored one." example:"smtps://ops:password@mail.example.com/?to=ops@example.com&from=Patchbay <ops@example.com>"`
+	SMTPURL *string `json:"smtpUrl" required:"false" maxLength:"2000" doc:"smtp:// or smtps://, with to and from in the query. Empty or masked keeps the stored one." example:"smtps://ops:password@smtp.example.com/?to=ops@example.com&from=Patchbay <ops@example.com>"`
 }
 
 // WebhookChange changes the webhook.

@@ -112,7 +112,7 @@ type SentMessage struct {
 type MessageDelivery struct {
 	ID       string   `json:"id" example:"ntf_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 	Channel  string   `json:"channel" example:"email"`
-	Instance string   `json:"instance" example:"notify.mail"`
+	Instance string   `json:"instance" example:"notify.ops"`
 	State    string   `json:"state" enum:"waiting,sending,delivered,failed,unknown,superseded" doc:"unknown: it may have arrived, and is not sent again."`
 	Attempts int      `json:"attempts"`
 	Error    string   `json:"error,omitempty"`

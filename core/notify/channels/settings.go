@@ -167,7 +167,7 @@ type ChatSettings struct {
 // EmailSettings are those of mail.
 type EmailSettings struct {
 	ChannelState
-	SMTPURL           string `json:"smtpUrl,omitempty" doc:"With the password masked. Left out while it is not set, or set in the configuration." example:"smtps://ops:******@mail.example.com/?to=ops@example.com"`
+	SMTPURL           string `json:"smtpUrl,omitempty" doc:"With the password masked. Left out while it is not set, or set in the configuration." example:"smtps://ops:******@smtp.example.com/?to=ops@example.com"`
 	SMTPURLConfigured bool   `json:"smtpUrlConfigured"`
 }
 

@@ -1,0 +1,189 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+)
+
+// Mailbox is a mailbox in answers.
+type Mailbox struct {
+	ID              string                 `json:"id" example:"mbx_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	UserID          string                 `json:"userId" doc:"Its owner." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	LocalPart       string                 `json:"localPart" example:"calm-otter42"`
+	Subdomain       string                 `json:"subdomain" doc:"The labels before the mail domain; empty for an address of the domain itself." example:"ops.alpha"`
+	MailDomain      string                 `json:"mailDomain" example:"example.com"`
+	RootDomain      string                 `json:"rootDomain" deprecated:"true" doc:"Another name of mailDomain." example:"example.com"`
+	Address         string                 `json:"address" example:"calm-otter42@ops.alpha.example.com"`
+	Source          mailbox.Source         `json:"source" enum:"registered,catch_all"`
+	Status          mailbox.Status         `json:"status" enum:"active,expired,destroying,destroyed"`
+	CreatedAt       api.Time               `json:"createdAt"`
+	LastReceivedAt  *api.Time              `json:"lastReceivedAt" nullable:"true"`
+	ExpiresAt       *api.Time              `json:"expiresAt" nullable:"true" doc:"Null for a mailbox that does not expire."`
+	DestroyedAt     *api.Time              `json:"destroyedAt" nullable:"true"`
+	RoutingRuleID   *string                `json:"routingRuleId" doc:"The provider's rule for this address; null where it needs none."`
+	CreatedVia      mailbox.Via            `json:"createdVia" enum:"web,api_key,system,unknown"`
+	CreatedByAPIKey api.Optional[KeyBrief] `json:"createdByApiKey" doc:"The API key that made it; null for a mailbox that none has made."`
+	Tags            []string               `json:"tags" nullable:"false"`
+}
+
+// KeyBrief names an API key.
+type KeyBrief struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Prefix string `json:"prefix" doc:"The first 12 characters."`
+}
+
+// mailboxOf returns a mailbox for answers.
+func (s *Service) mailboxOf(m mailbox.Mailbox) Mailbox {
+	out := Mailbox{
+		ID: m.ID, UserID: m.OwnerID, LocalPart: m.LocalPart, Subdomain: m.Subdomain, MailDomain: m.MailDomain, RootDomain: m.MailDomain, Address: m.Address,
+		Source: m.Source, Status: m.StatusAt(s.cfg.Now()), CreatedAt: api.TimeOfMillis(m.CreatedAt), ExpiresAt: api.OptionalTime(m.ExpiresAt),
+		DestroyedAt: api.OptionalTime(m.DestroyedAt), CreatedVia: m.CreatedVia, Tags: append([]string{}, m.Tags...),
+	}
+	if m.Status != mailbox.Destroying {
+		out.LastReceivedAt = api.OptionalTime(m.ReceivedAt)
+	}
+	if m.RuleID != "" {
+		out.RoutingRuleID = &m.RuleID
+	}
+	if m.KeyID != "" {
+		out.CreatedByAPIKey.Of = &KeyBrief{m.KeyID, m.KeyName, m.KeyPrefix}
+	}
+	return out
+}
+
+// Minutes is a lifetime in a request: absent, null or a number.
+type Minutes struct {
+	isNull bool
+	value  int
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Minutes) UnmarshalJSON(raw []byte) error {
+	if m.isNull = bytes.Equal(raw, []byte("null")); m.isNull {
+		return nil
+	}
+	return json.Unmarshal(raw, &m.value)
+}
+
+// Schema implements huma.SchemaProvider.
+func (Minutes) Schema(huma.Registry) *huma.Schema {
+	least, most := float64(mailbox.MinMinutes), float64(mailbox.MaxMinutes)
+	return &huma.Schema{Type: huma.TypeInteger, Nullable: true, Minimum: &least, Maximum: &most, Description: "From 60 to 525600; null for a mailbox that does not expire. Left out: 60."}
+}
+
+func (m Minutes) lifetime() mailbox.Lifetime {
+	return mailbox.Lifetime{Minutes: m.value, Forever: m.isNull}
+}
+
+type (
+	mailboxOutput struct{ Body Mailbox }
+	mailboxPath   struct {
+		ID string `path:"id" maxLength:"64" doc:"Id of the mailbox."`
+	}
+	mailboxQuery struct {
+		Scope  string   `query:"scope" enum:"default,workspace" doc:"workspace: only mailboxes that are active or being destroyed."`
+		Status []string `query:"status,explode" maxItems:"8" doc:"active, expired, destroying or destroyed; it may be given several times."`
+		Tag    []string `query:"tag,explode" maxItems:"16" doc:"May be given several times: only mailboxes with all of them."`
+		Query  string   `query:"q" maxLength:"100" doc:"Looked for in addresses."`
+		Limit  int      `query:"limit" minimum:"1" maximum:"200" default:"50"`
+		Cursor string   `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before."`
+	}
+	mailboxList struct {
+		Body struct {
+			Mailboxes  []Mailbox `json:"mailboxes" nullable:"false"`
+			NextCursor *string   `json:"nextCursor" doc:"Null on the last page."`
+		}
+	}
+	mailboxInput struct {
+		Body *MailboxBody
+	}
+)
+
+// MailboxBody describes a mailbox to make.
+type MailboxBody struct {
+	LocalPart  string   `json:"localPart,omitempty" maxLength:"64" example:"calm-otter42"`
+	Subdomain  string   `json:"subdomain,omitempty" maxLength:"190" example:"ops.alpha"`
+	MailDomain string   `json:"mailDomain,omitempty" maxLength:"253" example:"example.com"`
+	RootDomain string   `json:"rootDomain,omitempty" maxLength:"253" deprecated:"true" doc:"Another name of mailDomain."`
+	Expires    Minutes  `json:"expiresInMinutes,omitempty"`
+	Tags       []string `json:"tags,omitempty" maxItems:"64"`
+}
+
+// sameDomain returns the domain that a request names in one of two members, or in both.
+func sameDomain(mailDomain, rootDomain string) (string, error) {
+	if mailDomain != "" && rootDomain != "" && mailDomain != rootDomain {
+		return "", fault.New(fault.InvalidArgument, "mailDomain and rootDomain name different domains: leave one out.").With("field", "rootDomain")
+	}
+	if mailDomain == "" {
+		return rootDomain, nil
+	}
+	return mailDomain, nil
+}
+
+func (s *Service) createMailbox(ctx context.Context, in *mailboxInput) (*mailboxOutput, error) {
+	caller, err := s.creatorFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var b MailboxBody
+	if in.Body != nil {
+		b = *in.Body
+	}
+	name, err := sameDomain(b.MailDomain, b.RootDomain)
+	if err != nil {
+		return nil, err
+	}
+	box, err := s.mailboxes.Create(ctx, caller, mailbox.NewMailbox{LocalPart: b.LocalPart, Subdomain: b.Subdomain, MailDomain: name, Lifetime: b.Expires.lifetime(), Tags: b.Tags})
+	return s.writeMailbox(ctx, box, err)
+}
+
+// writeMailbox returns the answer with a mailbox, or the error with the mailbox that is in the way.
+func (s *Service) writeMailbox(ctx context.Context, box mailbox.Mailbox, err error) (*mailboxOutput, error) {
+	var taken *mailbox.ExistsError
+	if errors.As(err, &taken) {
+		return nil, fault.As(err).With("mailbox", s.mailboxOf(taken.Mailbox))
+	}
+	if err != nil {
+		return nil, err
+	}
+	httpd.NoteObject(ctx, box.ID)
+	return &mailboxOutput{s.mailboxOf(box)}, nil
+}
+
+func (s *Service) getMailbox(ctx context.Context, in *mailboxPath) (*mailboxOutput, error) {
+	box, err := s.mailboxes.Get(ctx, callerFrom(ctx), in.ID)
+	return s.writeMailbox(ctx, box, err)
+}
+
+func (s *Service) listMailboxes(ctx context.Context, in *mailboxQuery) (*mailboxList, error) {
+	f := mailbox.Filter{Tags: in.Tag, Text: in.Query}
+	for _, status := range in.Status {
+		f.Statuses = append(f.Statuses, mailbox.Status(status))
+	}
+	if in.Scope == "workspace" && len(f.Statuses) == 0 {
+		f.Statuses = mailbox.Workspace()
+	}
+	page, next, err := s.mailboxes.List(ctx, callerFrom(ctx), f, in.Limit, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	out := &mailboxList{}
+	out.Body.Mailboxes = make([]Mailbox, len(page))
+	for i, m := range page {
+		out.Body.Mailboxes[i] = s.mailboxOf(m)
+	}
+	if next != "" {
+		out.Body.NextCursor = &next
+	}
+	return out, nil
+}

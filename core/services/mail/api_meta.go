@@ -1,0 +1,69 @@
+package mail
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+)
+
+// Meta is what a client needs to know before it makes a mailbox.
+type Meta struct {
+	Domains               []string     `json:"domains" nullable:"false" doc:"The active mail domains, sorted." example:"mail.localhost"`
+	UnlimitedTTL          bool         `json:"supportsUnlimitedMailboxTtl" doc:"Whether expiresInMinutes may be null."`
+	DefaultTTL            int          `json:"defaultMailboxTtlMinutes" example:"60"`
+	MinTTL                int          `json:"minMailboxTtlMinutes" example:"60"`
+	MaxTTL                int          `json:"maxMailboxTtlMinutes" example:"525600"`
+	AddressRules          AddressRules `json:"addressRules"`
+	PasskeyAuthEnabled    bool         `json:"passkeyAuthEnabled" doc:"Whether passkeys work at the address by which the caller has come."`
+	PasskeyTrustedOrigins []string     `json:"passkeyTrustedOrigins" nullable:"false"`
+}
+
+// AddressRules say what addresses may be like.
+type AddressRules struct {
+	Format           string   `json:"format" example:"localPart@[subdomain.]rootDomain"`
+	LocalPartPattern string   `json:"localPartPattern"`
+	SubdomainPattern string   `json:"subdomainPattern"`
+	TagPattern       string   `json:"tagPattern"`
+	Examples         []string `json:"examples" nullable:"false"`
+}
+
+// metaInput lets the handler see the request.
+type metaInput struct{ gin *gin.Context }
+
+// Resolve implements huma.Resolver.
+func (r *metaInput) Resolve(ctx huma.Context) []error {
+	r.gin = humagin.Unwrap(ctx)
+	return nil
+}
+
+type metaOutput struct{ Body Meta }
+
+func (s *Service) getMeta(ctx context.Context, in *metaInput) (*metaOutput, error) {
+	active, err := s.domains.ListActive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	passkeys := s.state.Load().access.Passkeys(in.gin.Request)
+	out := Meta{
+		Domains: make([]string, len(active)), UnlimitedTTL: true, DefaultTTL: mailbox.DefaultMinutes, MinTTL: mailbox.MinMinutes, MaxTTL: mailbox.MaxMinutes,
+		AddressRules: AddressRules{
+			Format: "localPart@[subdomain.]rootDomain", LocalPartPattern: address.LocalPattern, SubdomainPattern: address.HostPattern, TagPattern: mailbox.TagPattern, Examples: []string{},
+		},
+		PasskeyAuthEnabled: passkeys.Available, PasskeyTrustedOrigins: []string{},
+	}
+	if passkeys.Available && passkeys.URL != "" {
+		out.PasskeyTrustedOrigins = append(out.PasskeyTrustedOrigins, passkeys.URL)
+	}
+	for i, d := range active {
+		out.Domains[i] = d.Name
+		if i < 2 {
+			out.AddressRules.Examples = append(out.AddressRules.Examples, "ada.lovelace@"+d.Name, "hello@ops.alpha."+d.Name)
+		}
+	}
+	return &metaOutput{out}, nil
+}

@@ -1,0 +1,93 @@
+// Package domain keeps the mail domains: how they are enabled with a DNS provider, routed, and given up again.
+package domain
+
+import (
+	"encoding/json"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// Status is the state of a domain.
+type Status string
+
+// The states.
+const (
+	Active            Status = "active"
+	Disabled          Status = "disabled"
+	ProvisioningError Status = "provisioning_error"
+)
+
+// Binding tells where a domain comes from.
+type Binding string
+
+// The ways in: the settings name it, an existing zone of the provider was enabled, or its zone was made here.
+const (
+	FromSettings Binding = "settings"
+	FromCatalog  Binding = "catalog"
+	FromBind     Binding = "project_bind"
+)
+
+// Domain is a mail domain as it is stored. Times are Unix milliseconds, 0 for none.
+type Domain struct {
+	ID   string `gorm:"primaryKey"`
+	Name string
+	// ZoneID is the provider's id of the zone; "" without a zone.
+	ZoneID  string
+	Binding Binding
+	// Provider is the reference of the DNS instance that the domain was provisioned with; "" without one.
+	Provider string
+	Status   Status
+	// Operation is the change that is under way, and Step how far it has come; both "" for none. They outlive a crash.
+	Operation string
+	Step      string
+	CatchAll  bool
+	// CatchAllOwnerID is who enabled the catch-all: mailboxes that it makes are theirs.
+	CatchAllOwnerID string
+	// CatchAllPattern is the regular expression that local parts must match as a whole; "" for all.
+	CatchAllPattern string
+	// CatchAllSnapshot is what the provider needs to restore its own catch-all; nil for nothing.
+	CatchAllSnapshot []byte
+	// RecordsText holds the records that mail to the domain needs, as JSON.
+	RecordsText string `gorm:"column:records"`
+	// CheckedAt is when the records were last looked up.
+	CheckedAt       int64
+	NameServersText string `gorm:"column:name_servers"`
+	ProvisionError  string
+	// RetryAt is when a provider that limits requests may be asked again.
+	RetryAt       int64
+	CreatedAt     int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
+	ProvisionedAt int64
+	DisabledAt    int64
+	DeletedAt     int64
+}
+
+// TableName implements gorm's Tabler.
+func (Domain) TableName() string { return "mail_domains" }
+
+// Record is a DNS record that mail to a domain needs, and what a look-up has found.
+type Record struct {
+	Type     string `json:"type"`
+	Name     string `json:"name"`
+	Value    string `json:"value"`
+	TTL      int    `json:"ttl"`
+	Priority int    `json:"priority"`
+	// State is ok, missing, different or unknown.
+	State string   `json:"state"`
+	Found []string `json:"found"`
+}
+
+// Records returns the records that mail to the domain needs.
+func (d Domain) Records() (out []Record) {
+	// What is stored was encoded here.
+	_ = json.Unmarshal([]byte(d.RecordsText), &out)
+	return out
+}
+
+func (d *Domain) setRecords(records []Record) {
+	// Records have no part that cannot be encoded.
+	raw, _ := json.Marshal(records)
+	d.RecordsText = string(raw)
+}
+
+func errNoDomain() error { return fault.New(fault.NotFound, "There is no such mail domain.") }

@@ -1,0 +1,34 @@
+package mail
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// jobCleanUp destroys mailboxes whose time is over.
+const jobCleanUp = "mail.clean_up"
+
+// cleanUpBatch is how many mailboxes are looked at at once.
+const cleanUpBatch = 100
+
+// Jobs are the handlers of the service's background work.
+func (s *Service) Jobs() []queue.Handler {
+	return []queue.Handler{{Type: jobCleanUp, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.cleanUp}}
+}
+
+// Schedules say when that work is due.
+func (s *Service) Schedules() []queue.Schedule {
+	return []queue.Schedule{{Name: jobCleanUp, Cron: "* * * * *", Type: jobCleanUp}}
+}
+
+// cleanUp destroys the mailboxes that are due, until none is left or a whole batch has failed.
+func (s *Service) cleanUp(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	for {
+		destroyed, failed, err := s.mailboxes.CleanUp(ctx, cleanUpBatch)
+		if err != nil || destroyed+failed < cleanUpBatch || destroyed == 0 {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// NewMailbox says what mailbox to make.
+type NewMailbox struct {
+	// Address, if set, says the same as LocalPart, Subdomain and MailDomain together.
+	Address string
+	// LocalPart is "" for a random one, MailDomain for a random active domain, Subdomain for the domain itself.
+	LocalPart, Subdomain, MailDomain string
+	Lifetime                         Lifetime
+	Tags                             []string
+}
+
+// reserveFor is how long a reservation lasts whose provider does not answer.
+const reserveFor = 10 * time.Minute
+
+// maxRandom is how many random names are tried.
+const maxRandom = 8
+
+// place is where a mailbox is to be.
+type place struct {
+	local, subdomain string
+	domain           domain.Domain
+}
+
+func (p place) host() string {
+	if p.subdomain == "" {
+		return p.domain.Name
+	}
+	return p.subdomain + "." + p.domain.Name
+}
+
+// Create makes a mailbox. The error for an address that is taken is an *ExistsError if the caller may see the mailbox.
+func (m *Mailboxes) Create(ctx context.Context, caller Caller, in NewMailbox) (Mailbox, error) {
+	tags, err := NormaliseTags(in.Tags)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	expires, err := in.Lifetime.expiry(m.cfg.Now())
+	if err != nil {
+		return Mailbox{}, err
+	}
+	at, err := m.findPlace(ctx, caller, in)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	random := at.local == ""
+	for attempt := 0; ; attempt++ {
+		if random {
+			at.local = address.RandomLocal(attempt)
+		}
+		box, err := m.register(ctx, caller, at, expires, tags)
+		if !random || fault.CodeOf(err) != CodeExists || attempt == maxRandom-1 {
+			return box, err
+		}
+	}
+}
+
+// findPlace finds the domain of a mailbox and checks its name.
+func (m *Mailboxes) findPlace(ctx context.Context, caller Caller, in NewMailbox) (p place, err error) {
+	if in.Address != "" {
+		return m.placeOf(ctx, caller, in.Address)
+	}
+	if p.subdomain, err = address.ParseSubdomain(in.Subdomain); err != nil {
+		return place{}, err
+	}
+	if in.LocalPart != "" {
+		if p.local, err = address.ParseLocal(in.LocalPart); err != nil {
+			return place{}, err
+		}
+		if err := checkReserved(caller, p.local, "localPart"); err != nil {
+			return place{}, err
+		}
+	}
+	if p.domain, err = m.chooseDomain(ctx, in.MailDomain); err != nil {
+		return place{}, err
+	}
+	if p.local != "" {
+		_, err = address.Join(p.local, p.host())
+	}
+	return p, err
+}
+
+// placeOf is findPlace for a whole address.
+func (m *Mailboxes) placeOf(ctx context.Context, caller Caller, text string) (place, error) {
+	a, err := address.Parse(text)
+	if err != nil {
+		return place{}, err
+	}
+	if err := checkReserved(caller, a.Local, "address"); err != nil {
+		return place{}, err
+	}
+	d, found, err := m.cfg.Domains.FindForHost(ctx, a.Host)
+	if err != nil {
+		return place{}, err
+	}
+	if !found {
+		names, err := m.activeNames(ctx)
+		if err != nil {
+			return place{}, err
+		}
+		return place{}, fault.New(fault.InvalidArgument, "The address does not belong to an active mail domain.").With("field", "address").With("activeRootDomains", names)
+	}
+	return place{a.Local, strings.TrimSuffix(strings.TrimSuffix(a.Host, d.Name), "."), d}, nil
+}
+
+func (m *Mailboxes) activeNames(ctx context.Context) ([]string, error) {
+	active, err := m.cfg.Domains.ListActive(ctx)
+	names := make([]string, len(active))
+	for i, d := range active {
+		names[i] = d.Name
+	}
+	return names, err
+}
+
+func checkReserved(caller Caller, local, field string) error {
+	if address.IsReserved(local) && !caller.Admin {
+		return fault.New(fault.Forbidden, "%q is reserved for administrators.", local).With("field", field)
+	}
+	return nil
+}
+
+// chooseDomain returns the active domain of a name, or any active one for "".
+func (m *Mailboxes) chooseDomain(ctx context.Context, name string) (domain.Domain, error) {
+	active, err := m.cfg.Domains.ListActive(ctx)
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	if len(active) == 0 {
+		return domain.Domain{}, fault.New(fault.InvalidArgument, "No mail domain is active.").With("field", "mailDomain")
+	}
+	if name == "" {
+		return active[address.RandomIndex(len(active))], nil
+	}
+	if name, err = address.ParseDomain(name); err != nil {
+		return domain.Domain{}, err
+	}
+	for _, d := range active {
+		if d.Name == name {
+			return d, nil
+		}
+	}
+	return domain.Domain{}, fault.New(fault.InvalidArgument, "The mail domain %s is not active.", name).With("field", "mailDomain").With("rootDomain", name)
+}
+
+// register makes a mailbox at a place: at once, or by way of a reservation while the provider makes a rule for it.
+func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expires int64, tags []string) (Mailbox, error) {
+	box := Mailbox{
+		ID: store.NewID("mbx"), DomainID: at.domain.ID, OwnerID: caller.UserID, LocalPart: at.local, Subdomain: at.subdomain, MailDomain: at.domain.Name,
+		Address: at.local + "@" + at.host(), Source: Registered, Status: Active, CreatedAt: m.cfg.Now().UnixMilli(), ExpiresAt: expires,
+		CreatedVia: caller.Via, KeyID: caller.KeyID, KeyName: caller.KeyName, KeyPrefix: caller.KeyPrefix, Tags: tags,
+	}
+	ruled := m.cfg.Router.NeedsRule(at.domain)
+	if ruled {
+		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(reserveFor).UnixMilli()
+	}
+	if err := m.insertOwned(ctx, caller, &box); err != nil || !ruled {
+		return box, err
+	}
+	return m.addRule(ctx, at.domain, box)
+}
+
+// insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active.
+func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox) error {
+	return m.store.Tx(ctx, "create mailbox", func(ctx context.Context) error {
+		if err := m.checkCount(ctx, caller); err != nil {
+			return err
+		}
+		if err := m.checkActive(ctx, *box); err != nil {
+			return err
+		}
+		added, err := m.insertMailbox(ctx, box)
+		if err != nil || added {
+			return err
+		}
+		taken, found, err := m.findByAddress(ctx, box.Address)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return errExists()
+		}
+		return errTaken(caller, taken)
+	})
+}
+
+// checkCount refuses one more mailbox for a user who has as many as may be.
+func (m *Mailboxes) checkCount(ctx context.Context, caller Caller) error {
+	limit := m.cfg.Limits().PerUser
+	if caller.Admin || limit == 0 {
+		return nil
+	}
+	n, err := m.countOwned(ctx, caller.UserID)
+	if err == nil && n >= limit {
+		return fault.New(fault.Conflict, "You have %d mailboxes, which is the limit: delete some first.", n).With("limit", limit)
+	}
+	return err
+}
+
+// checkActive fails if the domain of a mailbox is not active any more. It stays as it is until the end of the transaction.
+func (m *Mailboxes) checkActive(ctx context.Context, box Mailbox) error {
+	d, err := m.cfg.Domains.ShareDomain(ctx, box.DomainID)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	if err != nil || d.Status != domain.Active {
+		return fault.New(fault.Conflict, "The mail domain %s is no longer active.", box.MailDomain).With("domainId", box.DomainID).With("rootDomain", box.MailDomain)
+	}
+	return nil
+}
+
+// addRule has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
+// cannot be taken back now is left to the clean-up, since the reservation is a mailbox that is being destroyed.
+func (m *Mailboxes) addRule(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
+	ruleID, err := m.cfg.Router.AddRule(ctx, d, box.Address)
+	if err == nil {
+		err = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
+			if err := m.checkActive(ctx, box); err != nil {
+				return err
+			}
+			box.Status, box.RuleID, box.CleanupAt = Active, ruleID, 0
+			return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})
+		})
+	}
+	if err == nil {
+		return box, nil
+	}
+	return Mailbox{}, errors.Join(err, m.cancelReservation(context.WithoutCancel(ctx), box, ruleID))
+}
+
+// cancelReservation deletes a reservation and its rule.
+func (m *Mailboxes) cancelReservation(ctx context.Context, box Mailbox, ruleID string) error {
+	if err := m.cfg.Router.RemoveRule(ctx, box.DomainID, box.Address, ruleID); err != nil {
+		m.cfg.Logger.Warn("the rule of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
+		return nil
+	}
+	err := m.store.Tx(ctx, "cancel reservation", func(ctx context.Context) error { return m.deleteReservation(ctx, box.ID) })
+	if err != nil {
+		return fmt.Errorf("cancel the reservation of a mailbox: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package mailbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/texts"
+)
+
+// maxCleanupError is how much of an error is kept with a mailbox, in bytes.
+const maxCleanupError = 1000
+
+// Destroy deletes the messages and the rule of a mailbox, and gives its address free. One that is destroyed already stays so.
+// What fails is tried again by CleanUp.
+func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mailbox, error) {
+	box, err := m.FindMailbox(ctx, id)
+	switch {
+	case err != nil:
+		return Mailbox{}, err
+	case !caller.sees(box):
+		return Mailbox{}, errForeign()
+	}
+	return m.destroy(ctx, id, nil)
+}
+
+// destroy runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them.
+func (m *Mailboxes) destroy(ctx context.Context, id string, still func(Mailbox) bool) (box Mailbox, err error) {
+	refused := false
+	err = m.store.Tx(ctx, "begin to destroy mailbox", func(ctx context.Context) error {
+		if box, err = m.lockMailbox(ctx, id); err != nil {
+			return err
+		}
+		if refused = box.Status == Destroyed || still != nil && !still(box); refused {
+			return nil
+		}
+		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(cleanupPause(box.CleanupTries)).UnixMilli()
+		return m.updateMailbox(ctx, id, map[string]any{"status": Destroying, "cleanup_at": box.CleanupAt})
+	})
+	if err != nil || refused {
+		return box, err
+	}
+	if err := m.removeContents(ctx, box); err != nil {
+		m.noteFailure(context.WithoutCancel(ctx), box, err)
+		return Mailbox{}, err
+	}
+	err = m.store.Tx(ctx, "destroy mailbox", func(ctx context.Context) error {
+		now := m.cfg.Now().UnixMilli()
+		box.Status, box.DestroyedAt, box.RuleID, box.CleanupError = Destroyed, now, "", ""
+		return m.updateMailbox(ctx, id, map[string]any{"status": Destroyed, "destroyed_at": now, "rule_id": "", "cleanup_error": "", "cleanup_at": 0})
+	})
+	return box, err
+}
+
+// removeContents deletes the rule and the messages of a mailbox. It may be repeated.
+func (m *Mailboxes) removeContents(ctx context.Context, box Mailbox) error {
+	if err := m.cfg.Router.RemoveRule(ctx, box.DomainID, box.Address, box.RuleID); err != nil {
+		return err
+	}
+	return m.cfg.Messages.DeleteMailboxMessages(ctx, box.ID)
+}
+
+// noteFailure keeps why a mailbox could not be destroyed, and when that is tried again.
+func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
+	pause := max(cleanupPause(box.CleanupTries), fault.As(cause).RetryAfter)
+	err := m.store.Tx(ctx, "postpone the destruction of mailbox", func(ctx context.Context) error {
+		return m.updateMailbox(ctx, box.ID, map[string]any{
+			"cleanup_at": m.cfg.Now().Add(pause).UnixMilli(), "cleanup_tries": box.CleanupTries + 1, "cleanup_error": texts.Limit(cause.Error(), maxCleanupError),
+		})
+	})
+	if err != nil {
+		m.cfg.Logger.Error("a mailbox that could not be destroyed could not be marked", "mailbox", box.ID, "error", err)
+	}
+}
+
+// cleanupPause is the pause after a failed attempt to destroy a mailbox: a minute at first, an hour at most.
+func cleanupPause(tries int) time.Duration {
+	return min(time.Minute<<min(tries, 6), time.Hour)
+}
+
+// CleanUp destroys the mailboxes that have been expired for a day, and goes on with those whose destruction has failed or was
+// interrupted. It returns how many it destroyed, and how many failed; these do not hold up the others.
+func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed int, err error) {
+	due, err := m.listDue(ctx, m.cfg.Now(), batch)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, box := range due {
+		if err := ctx.Err(); err != nil {
+			return destroyed, failed, err
+		}
+		// Somebody may have extended the mailbox since.
+		_, err := m.destroy(ctx, box.ID, func(now Mailbox) bool {
+			return now.Status == Destroying || now.ExpiresAt == box.ExpiresAt
+		})
+		if err != nil {
+			failed++
+			m.cfg.Logger.Warn("a mailbox could not be destroyed; it is tried again", "mailbox", box.ID, "error", err)
+			continue
+		}
+		destroyed++
+	}
+	return destroyed, failed, nil
+}

@@ -1,0 +1,100 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+)
+
+// Ensure returns the mailbox with an address, and makes it if there is none. One that exists is never shortened: it lives
+// until the later of both ends, an expired one begins anew, and one that the catch-all has made becomes registered. It
+// reports true if the mailbox was made. Address, or LocalPart, must be set.
+func (m *Mailboxes) Ensure(ctx context.Context, caller Caller, in NewMailbox) (box Mailbox, created bool, err error) {
+	at, err := m.findPlace(ctx, caller, in)
+	if err != nil {
+		return Mailbox{}, false, err
+	}
+	expires, err := in.Lifetime.expiry(m.cfg.Now())
+	if err != nil {
+		return Mailbox{}, false, err
+	}
+	in.Address = at.local + "@" + at.host()
+	// Somebody may make or destroy the mailbox between the two attempts.
+	for range 3 {
+		box, found, err := m.findByAddress(ctx, in.Address)
+		if err != nil {
+			return Mailbox{}, false, err
+		}
+		if found {
+			box, err = m.extend(ctx, caller, at.domain, box.ID, expires)
+		} else {
+			box, err = m.Create(ctx, caller, in)
+		}
+		if !errors.Is(err, errNoMailbox) && (found || fault.CodeOf(err) != CodeExists) {
+			return box, err == nil && !found, err
+		}
+	}
+	return Mailbox{}, false, errExists()
+}
+
+// extend gives a mailbox a later end. It returns errNoMailbox if the mailbox is destroyed meanwhile.
+func (m *Mailboxes) extend(ctx context.Context, caller Caller, d domain.Domain, id string, expires int64) (box Mailbox, err error) {
+	promoted := false
+	err = m.store.Tx(ctx, "extend mailbox", func(ctx context.Context) error {
+		if box, err = m.lockMailbox(ctx, id); err != nil {
+			return err
+		}
+		switch {
+		case !caller.sees(box), box.Status == Destroying:
+			return errTaken(caller, box)
+		case box.Status == Destroyed:
+			return errNoMailbox
+		}
+		changes := map[string]any{}
+		if isLater(expires, box.ExpiresAt) {
+			box.ExpiresAt, changes["expires_at"] = expires, expires
+		}
+		if promoted = box.Source == CatchAll; promoted {
+			box.Source, changes["source"] = Registered, Registered
+		}
+		if len(changes) == 0 {
+			return nil
+		}
+		return m.updateMailbox(ctx, box.ID, changes)
+	})
+	if err == nil && box.RuleID == "" && m.cfg.Router.NeedsRule(d) {
+		return m.addMissingRule(ctx, d, box)
+	}
+	return box, err
+}
+
+// addMissingRule makes the rule of a mailbox that is in use without one.
+func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
+	ruleID, err := m.cfg.Router.AddRule(ctx, d, box.Address)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	box.RuleID = ruleID
+	return box, m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
+		return m.updateMailbox(ctx, box.ID, map[string]any{"rule_id": ruleID})
+	})
+}
+
+// Resolve returns the active or expired mailbox with an address that the caller may see.
+func (m *Mailboxes) Resolve(ctx context.Context, caller Caller, text string) (Mailbox, error) {
+	a, err := address.Parse(text)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	box, found, err := m.findByAddress(ctx, a.String())
+	if err != nil {
+		return Mailbox{}, err
+	}
+	if !found || box.Status != Active || !caller.sees(box) {
+		return Mailbox{}, errNoMailbox
+	}
+	return box, nil
+}

@@ -1,0 +1,134 @@
+package mailbox
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Filter chooses mailboxes.
+type Filter struct {
+	// Statuses are those that may be; none means all but Destroyed.
+	Statuses []Status
+	// Tags must all be there, normalised.
+	Tags []string
+	// Addresses and IDs narrow the choice; none means no bound.
+	Addresses, IDs []string
+	// Text must be part of the address.
+	Text string
+}
+
+// Workspace are the states of mailboxes that are worked with.
+func Workspace() []Status { return []Status{Active, Destroying} }
+
+// maxPage is the longest page of a list.
+const maxPage = 200
+
+// pageKey is the place of a mailbox in the list.
+type pageKey struct {
+	At int64  `json:"t"`
+	ID string `json:"i"`
+}
+
+// WhereVisible adds to q the condition that column is the id of a mailbox that the caller may see and that fits the filter.
+func WhereVisible(q *gorm.DB, column string, caller Caller, f Filter, now time.Time) *gorm.DB {
+	inner := chooseMailboxes(q.Session(&gorm.Session{NewDB: true}).Model(&Mailbox{}).Select("id"), caller, f, now)
+	return q.Where(column+" IN (?)", inner)
+}
+
+// chooseMailboxes adds the conditions of a filter.
+func chooseMailboxes(q *gorm.DB, caller Caller, f Filter, now time.Time) *gorm.DB {
+	if !caller.Admin {
+		q = q.Where("owner_id = ?", caller.UserID)
+	}
+	if len(f.IDs) > 0 {
+		q = store.WhereIn(q, "id", f.IDs)
+	}
+	if len(f.Addresses) > 0 {
+		q = store.WhereIn(q, "address", f.Addresses)
+	}
+	if f.Text != "" {
+		q = store.WhereContains(q, f.Text, "address")
+	}
+	for _, t := range f.Tags {
+		q = q.Where("EXISTS (SELECT 1 FROM mail_tags WHERE mailbox_id = mail_mailboxes.id AND tag = ?)", t)
+	}
+	return whereStatus(q, f.Statuses, now)
+}
+
+// whereStatus adds the condition on the state, which for an expired mailbox follows from the time.
+func whereStatus(q *gorm.DB, statuses []Status, now time.Time) *gorm.DB {
+	if len(statuses) == 0 {
+		return q.Where("status <> 'destroyed'")
+	}
+	conditions := q.Session(&gorm.Session{NewDB: true})
+	for _, s := range statuses {
+		switch s {
+		case Active:
+			conditions = conditions.Or("status = 'active' AND (expires_at = 0 OR expires_at > ?)", now.UnixMilli())
+		case Expired:
+			conditions = conditions.Or("status = 'active' AND expires_at <> 0 AND expires_at <= ?", now.UnixMilli())
+		default:
+			conditions = conditions.Or("status = ?", s)
+		}
+	}
+	return q.Where(conditions)
+}
+
+// List returns a page of the mailboxes that the caller may see, the newest first, and the cursor of the next page, "" on the
+// last. limit is from 1 to 200.
+func (m *Mailboxes) List(ctx context.Context, caller Caller, f Filter, limit int, cursor string) (page []Mailbox, next string, err error) {
+	if err := checkFilter(&f); err != nil {
+		return nil, "", err
+	}
+	limit = min(max(limit, 1), maxPage)
+	q := chooseMailboxes(m.store.DB(ctx).Model(&Mailbox{}), caller, f, m.cfg.Now())
+	if cursor != "" {
+		var after pageKey
+		if err := store.DecodeCursor(cursor, &after); err != nil {
+			return nil, "", err
+		}
+		q = q.Where("(created_at, id) < (?, ?)", after.At, after.ID)
+	}
+	if err := q.Order("created_at DESC, id DESC").Limit(limit + 1).Find(&page).Error; err != nil {
+		return nil, "", err
+	}
+	if len(page) > limit {
+		page = page[:limit]
+		last := page[limit-1]
+		if next, err = store.EncodeCursor(pageKey{last.CreatedAt, last.ID}); err != nil {
+			return nil, "", err
+		}
+	}
+	return page, next, m.loadTags(ctx, page)
+}
+
+// checkFilter normalises the tags of a filter and refuses states that there are not.
+func checkFilter(f *Filter) (err error) {
+	for _, s := range f.Statuses {
+		if !slices.Contains([]Status{Active, Expired, Destroying, Destroyed}, s) {
+			return fault.New(fault.InvalidArgument, "status must be active, expired, destroying or destroyed.").With("field", "status")
+		}
+	}
+	if f.Tags, err = NormaliseTags(f.Tags); err != nil {
+		return fault.As(err).With("field", "tag")
+	}
+	return nil
+}
+
+// Get returns a mailbox in any state. It fails for one of somebody else, unless the caller is an administrator.
+func (m *Mailboxes) Get(ctx context.Context, caller Caller, id string) (Mailbox, error) {
+	box, err := m.FindMailbox(ctx, id)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	if !caller.sees(box) {
+		return Mailbox{}, errForeign()
+	}
+	return box, nil
+}

@@ -1,0 +1,67 @@
+package mailbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// domains is what mailboxes need to know of the mail domains.
+type domains interface {
+	// ListActive returns the active domains, by name.
+	ListActive(ctx context.Context) ([]domain.Domain, error)
+	// FindForHost returns the active domain that a host belongs to. It reports false if there is none.
+	FindForHost(ctx context.Context, host string) (domain.Domain, bool, error)
+	// ShareDomain returns a domain that stays as it is until the end of the running transaction.
+	ShareDomain(ctx context.Context, id string) (domain.Domain, error)
+}
+
+// router has the provider of a domain route single addresses to us.
+type router interface {
+	// NeedsRule reports whether a mailbox of the domain needs a rule of its own.
+	NeedsRule(d domain.Domain) bool
+	// AddRule makes the rule for an address, or finds the one that there is, and returns its id.
+	AddRule(ctx context.Context, d domain.Domain, address string) (ruleID string, err error)
+	// RemoveRule deletes a rule. That there is none is no error.
+	RemoveRule(ctx context.Context, domainID, address, ruleID string) error
+}
+
+// messageRemover deletes what mailboxes hold.
+type messageRemover interface {
+	// DeleteMailboxMessages deletes all messages of a mailbox. That there are none is no error.
+	DeleteMailboxMessages(ctx context.Context, mailboxID string) error
+}
+
+// Limits bound how many mailboxes there may be.
+type Limits struct {
+	// PerUser is how many mailboxes that are not destroyed a user may have, administrators excepted; 0 means no limit.
+	PerUser int64
+	// CatchAll is how many mailboxes the catch-all of a domain makes at most; 0 means no limit.
+	CatchAll int64
+}
+
+// Config is what the package needs.
+type Config struct {
+	Store    *store.Store
+	Domains  domains
+	Router   router
+	Messages messageRemover
+	Logger   hclog.Logger
+	// Limits returns those in use.
+	Limits func() Limits
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Mailboxes manages the mailboxes.
+type Mailboxes struct {
+	*Store
+	cfg Config
+}
+
+// New makes the manager.
+func New(cfg Config) *Mailboxes { return &Mailboxes{Store: NewStore(cfg.Store), cfg: cfg} }

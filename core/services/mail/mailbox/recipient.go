@@ -1,0 +1,109 @@
+package mailbox
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// FindForMail returns the active mailbox that mail to an address goes to. If there is none and the catch-all of the domain is on, it
+// makes one. Its error is a fault with CodeUnknown or CodeExpired where the sender is to be refused for good.
+func (m *Mailboxes) FindForMail(ctx context.Context, text string) (Mailbox, error) {
+	a, err := address.Parse(text)
+	if err != nil {
+		return Mailbox{}, errUnknownRecipient()
+	}
+	box, found, err := m.findByAddress(ctx, a.String())
+	switch {
+	case err != nil:
+		return Mailbox{}, err
+	case !found:
+		return m.catchAddress(ctx, a)
+	}
+	return m.checkReceives(box)
+}
+
+// checkReceives returns a mailbox, or why it takes no mail.
+func (m *Mailboxes) checkReceives(box Mailbox) (Mailbox, error) {
+	switch box.StatusAt(m.cfg.Now()) {
+	case Active:
+		return box, nil
+	case Expired:
+		return Mailbox{}, errExpiredRecipient()
+	}
+	return Mailbox{}, errUnknownRecipient()
+}
+
+// catchAddress makes the mailbox of an address that nobody has, where the catch-all of its domain is on.
+func (m *Mailboxes) catchAddress(ctx context.Context, a address.Address) (box Mailbox, err error) {
+	d, found, err := m.cfg.Domains.FindForHost(ctx, a.Host)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	if !found || !catches(d, a.Local) {
+		return Mailbox{}, errUnknownRecipient()
+	}
+	subdomain, _, _ := address.SplitHost(a.Host, []string{d.Name})
+	err = m.store.Tx(ctx, "make catch-all mailbox", func(ctx context.Context) error {
+		// The catch-all may have been switched off, and another connection may have made the mailbox.
+		if d, err = m.cfg.Domains.ShareDomain(ctx, d.ID); err != nil {
+			return err
+		}
+		if d.Status != domain.Active || !catches(d, a.Local) {
+			return errUnknownRecipient()
+		}
+		if err := m.checkCaught(ctx, d); err != nil {
+			return err
+		}
+		box = Mailbox{
+			ID: store.NewID("mbx"), DomainID: d.ID, OwnerID: d.CatchAllOwnerID, LocalPart: a.Local, Subdomain: subdomain, MailDomain: d.Name,
+			Address: a.String(), Source: CatchAll, Status: Active, CreatedAt: m.cfg.Now().UnixMilli(), CreatedVia: ViaSystem,
+		}
+		added, err := m.insertMailbox(ctx, &box)
+		if err != nil || added {
+			return err
+		}
+		if box, found, err = m.findByAddress(ctx, a.String()); err != nil || !found {
+			return errOr(err, errUnknownRecipient())
+		}
+		box, err = m.checkReceives(box)
+		return err
+	})
+	return box, err
+}
+
+func errOr(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// checkCaught refuses one more mailbox of a catch-all that has made as many as may be.
+func (m *Mailboxes) checkCaught(ctx context.Context, d domain.Domain) error {
+	limit := m.cfg.Limits().CatchAll
+	if limit == 0 {
+		return nil
+	}
+	n, err := m.countCaught(ctx, d.ID)
+	if err == nil && n >= limit {
+		m.cfg.Logger.Warn("the catch-all of a domain has made as many mailboxes as it may", "domain", d.Name, "limit", limit)
+		return errUnknownRecipient()
+	}
+	return err
+}
+
+// catches reports whether the catch-all of a domain takes a local part.
+func catches(d domain.Domain, local string) bool {
+	if !d.CatchAll || address.IsReserved(local) {
+		return false
+	}
+	if d.CatchAllPattern == "" {
+		return true
+	}
+	pattern, err := regexp.Compile(`^(?:` + d.CatchAllPattern + `)$`)
+	return err == nil && pattern.MatchString(local)
+}

@@ -1,0 +1,147 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Store holds the queries about mailboxes. It decides nothing.
+type Store struct{ store *store.Store }
+
+// NewStore makes the store. The migrations of the service have run.
+func NewStore(s *store.Store) *Store { return &Store{store: s} }
+
+// FindMailbox returns a mailbox in any state by its id.
+func (s *Store) FindMailbox(ctx context.Context, id string) (Mailbox, error) {
+	return s.takeWithTags(ctx, s.store.DB(ctx).Where("id = ?", id))
+}
+
+// lockMailbox is FindMailbox in a transaction, which nobody else may change the mailbox before the end of.
+func (s *Store) lockMailbox(ctx context.Context, id string) (Mailbox, error) {
+	return s.takeWithTags(ctx, s.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
+}
+
+// findByAddress returns the mailbox with an address that is not destroyed. It reports false if there is none.
+func (s *Store) findByAddress(ctx context.Context, addr string) (Mailbox, bool, error) {
+	m, err := s.takeWithTags(ctx, s.store.DB(ctx).Where("address = ? AND status <> 'destroyed'", addr))
+	if errors.Is(err, errNoMailbox) {
+		return Mailbox{}, false, nil
+	}
+	return m, err == nil, err
+}
+
+func (s *Store) takeWithTags(ctx context.Context, q *gorm.DB) (m Mailbox, err error) {
+	if err = q.Take(&m).Error; err != nil {
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			err = errNoMailbox
+		}
+		return m, err
+	}
+	rows := []Mailbox{m}
+	err = s.loadTags(ctx, rows)
+	return rows[0], err
+}
+
+// loadTags fills in the tags of mailboxes.
+func (s *Store) loadTags(ctx context.Context, boxes []Mailbox) error {
+	ids, at := make([]string, len(boxes)), make(map[string]int, len(boxes))
+	for i := range boxes {
+		boxes[i].Tags, ids[i], at[boxes[i].ID] = []string{}, boxes[i].ID, i
+	}
+	var tags []tag
+	if err := store.WhereIn(s.store.DB(ctx), "mailbox_id", ids).Order("mailbox_id, position").Find(&tags).Error; err != nil {
+		return err
+	}
+	for _, t := range tags {
+		b := &boxes[at[t.MailboxID]]
+		b.Tags = append(b.Tags, t.Tag)
+	}
+	return nil
+}
+
+// insertMailbox adds a mailbox with its tags in the running transaction. It reports false if the address is taken.
+func (s *Store) insertMailbox(ctx context.Context, m *Mailbox) (bool, error) {
+	done := s.store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(m)
+	if done.Error != nil || done.RowsAffected == 0 {
+		return false, done.Error
+	}
+	return true, s.replaceTags(ctx, m.ID, m.Tags)
+}
+
+// updateMailbox writes columns of a mailbox in the running transaction.
+func (s *Store) updateMailbox(ctx context.Context, id string, values map[string]any) error {
+	return s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ?", id).Updates(values).Error
+}
+
+// deleteReservation takes back a mailbox that was never in use, in the running transaction.
+func (s *Store) deleteReservation(ctx context.Context, id string) error {
+	if err := s.replaceTags(ctx, id, nil); err != nil {
+		return err
+	}
+	return s.store.Writer(ctx).Where("id = ? AND status = ?", id, Destroying).Delete(&Mailbox{}).Error
+}
+
+// replaceTags gives a mailbox other tags, in the running transaction.
+func (s *Store) replaceTags(ctx context.Context, id string, tags []string) error {
+	w := s.store.Writer(ctx)
+	if err := w.Where("mailbox_id = ?", id).Delete(&tag{}).Error; err != nil || len(tags) == 0 {
+		return err
+	}
+	rows := make([]tag, len(tags))
+	for i, t := range tags {
+		rows[i] = tag{MailboxID: id, Tag: t, Position: i}
+	}
+	return w.Create(&rows).Error
+}
+
+// SetReceived notes that a message for an active mailbox has come, in the running transaction. It fails with a fault if the
+// mailbox is being destroyed, so that no message is left behind without one.
+func (s *Store) SetReceived(ctx context.Context, mailboxID string, at time.Time) error {
+	ms := store.Millis(at)
+	done := s.store.Writer(ctx).Exec("UPDATE mail_mailboxes SET received_at = CASE WHEN received_at < ? THEN ? ELSE received_at END WHERE id = ? AND status = 'active'", ms, ms, mailboxID)
+	if done.Error == nil && done.RowsAffected == 0 {
+		return errUnknownRecipient()
+	}
+	return done.Error
+}
+
+// CountLive returns how many mailboxes of a domain are not destroyed.
+func (s *Store) CountLive(ctx context.Context, domainID string) (n int64, err error) {
+	err = s.store.DB(ctx).Model(&Mailbox{}).Where("domain_id = ? AND status <> 'destroyed'", domainID).Count(&n).Error
+	return n, err
+}
+
+// countOwned returns how many mailboxes of a user are not destroyed.
+func (s *Store) countOwned(ctx context.Context, userID string) (n int64, err error) {
+	err = s.store.DB(ctx).Model(&Mailbox{}).Where("owner_id = ? AND status <> 'destroyed'", userID).Count(&n).Error
+	return n, err
+}
+
+// listDue returns the mailboxes whose destruction is due, those that have waited longest first.
+func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Mailbox, err error) {
+	err = s.store.DB(ctx).Where("status = 'destroying' AND cleanup_at <= ?", now.UnixMilli()).Order("cleanup_at, id").Limit(limit).Find(&out).Error
+	if err != nil || len(out) == limit {
+		return out, err
+	}
+	var expired []Mailbox
+	err = s.store.DB(ctx).Where("status = 'active' AND expires_at > 0 AND expires_at <= ?", now.Add(-keepExpired).UnixMilli()).Order("expires_at, id").Limit(limit - len(out)).Find(&expired).Error
+	return append(out, expired...), err
+}
+
+// listLive returns the mailboxes of a domain from one source that are not destroyed.
+func (s *Store) listLive(ctx context.Context, domainID string, source Source) (out []Mailbox, err error) {
+	err = s.store.DB(ctx).Where("domain_id = ? AND source = ? AND status <> 'destroyed'", domainID, source).Order("id").Find(&out).Error
+	return out, err
+}
+
+// countCaught returns how many mailboxes that the catch-all of a domain has made are not destroyed.
+func (s *Store) countCaught(ctx context.Context, domainID string) (n int64, err error) {
+	err = s.store.DB(ctx).Model(&Mailbox{}).Where("domain_id = ? AND source = ? AND status <> 'destroyed'", domainID, CatchAll).Count(&n).Error
+	return n, err
+}

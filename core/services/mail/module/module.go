@@ -1,0 +1,45 @@
+// Package module declares the mail service to the core.
+package module
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/services/mail"
+)
+
+func init() {
+	module.Register(module.Definition{
+		Name: mail.ServiceName, Order: 15, Settings: func() module.Settings { return &mail.Settings{} }, Migrations: mail.Migrations(), Open: openService,
+	})
+}
+
+// service is the running service with what it got from the core.
+type service struct {
+	*mail.Service
+	deps module.Deps
+}
+
+// settingsOf returns the settings as the type of the service.
+func settingsOf(c module.Configuration) mail.Settings { return *c.Settings.(*mail.Settings) }
+
+// openService makes the service.
+func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
+	s, err := mail.New(ctx, mail.Config{
+		Store: deps.Store, Keyring: deps.Keyring, Bus: deps.Bus, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Access: c.Front.Access,
+		DataDir: deps.DataDir, Version: deps.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &service{Service: s, deps: deps}, nil
+}
+
+// Prepare implements module.Service.
+func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
+	return s.Service.Prepare(settingsOf(c), c.Front.Access)
+}
+
+// Pages implements module.Service: there are none.
+func (s *service) Pages(module.Address) (ui.Section, error) { return ui.Section{}, nil }

@@ -1,0 +1,129 @@
+// Package mail is the mail service: mail domains, mailboxes that an API call makes, and the messages that arrive in them.
+package mail
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/auth/account"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// ServiceName is what the core knows the service by.
+const ServiceName = "mail"
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations are the schema of the service.
+func Migrations() store.Migrations { return store.EmbeddedMigrations(ServiceName, migrations) }
+
+// Config is what the service needs.
+type Config struct {
+	Store    *store.Store
+	Keyring  *secret.Keyring
+	Bus      *event.Bus
+	Logger   hclog.Logger
+	Settings Settings
+	Users    *auth.Users
+	// Access says who is recognised, and under which address browsers see the core.
+	Access auth.Access
+	// DataDir is the absolute path of the data directory.
+	DataDir string
+	// Version is the core's own.
+	Version string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Service is the mail service.
+type Service struct {
+	cfg       Config
+	log       hclog.Logger
+	domains   *domain.Domains
+	mailboxes *mailbox.Mailboxes
+	state     atomic.Pointer[state]
+}
+
+// state is what a reload replaces at once.
+type state struct {
+	settings Settings
+	accounts *account.Sets
+	access   auth.Access
+}
+
+// New makes the service and the domains that the settings name. The migrations have run.
+func New(ctx context.Context, cfg Config) (*Service, error) {
+	if cfg.Store == nil || cfg.Users == nil {
+		return nil, errors.New("the mail service needs a database and users")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	s := &Service{cfg: cfg, log: cfg.Logger}
+	s.domains = domain.New(domain.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now})
+	s.mailboxes = mailbox.New(mailbox.Config{
+		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: noMessages{}, Logger: cfg.Logger, Now: cfg.Now,
+		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },
+	})
+	s.use(cfg.Settings, cfg.Access)
+	if err := s.addDomains(ctx, cfg.Settings); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Prepare checks other settings and returns what puts them into use.
+func (s *Service) Prepare(set Settings, access auth.Access) (commit func(), err error) {
+	return func() {
+		s.use(set, access)
+		if err := s.addDomains(context.Background(), set); err != nil {
+			s.log.Error("the mail domains of the new settings could not be added; a restart tries again", "error", err)
+		}
+	}, nil
+}
+
+// use puts settings into use.
+func (s *Service) use(set Settings, access auth.Access) {
+	accounts := account.New(account.Config{Users: s.cfg.Users, Access: access, Version: s.cfg.Version})
+	s.state.Store(&state{settings: set, accounts: accounts, access: access})
+}
+
+// addDomains makes the domains that the settings name.
+func (s *Service) addDomains(ctx context.Context, set Settings) error {
+	names := make([]string, len(set.Domains))
+	for i, name := range set.Domains {
+		var err error
+		if names[i], err = address.ParseDomain(name); err != nil {
+			return err
+		}
+	}
+	if err := s.domains.AddFromSettings(ctx, names); err != nil {
+		return fmt.Errorf("add the mail domains of the settings: %w", err)
+	}
+	return nil
+}
+
+// Close ends what the service began.
+func (s *Service) Close() {}
+
+// noMessages stands for mailboxes that hold nothing.
+type noMessages struct{}
+
+// DeleteMailboxMessages does nothing.
+func (noMessages) DeleteMailboxMessages(context.Context, string) error { return nil }

@@ -1,0 +1,113 @@
+package mail
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Settings is the block service "mail" of plugin.hcl.
+type Settings struct {
+	BaseURL       string         `patchbay:"base_url,default=/mail" doc:"Path, or absolute URL, below which the service is mounted."`
+	DNS           string         `patchbay:"dns,default=,ref=dns" doc:"The DNS provider of the mail domains, such as dns.main. Without one, domains are active at once and their records are set by hand."`
+	Domains       []string       `patchbay:"domains" doc:"Mail domains that are made at the start and that no provider is asked about, such as [\"mail.localhost\"]."`
+	MXHost        string         `patchbay:"mx_host,default=" doc:"The host name of this server, which MX records name. Unset: smtp.hostname."`
+	InboundSecret schema.Secret  `patchbay:"inbound_secret,default=,env=SVC_MAIL_INBOUND_SECRET" doc:"Shared secret of POST /api/inbound, at least 16 characters. Unset: the endpoint refuses everything."`
+	Notify        []string       `patchbay:"notify,ref=notify" doc:"The channels that hear of new mail, such as [notify.hook]."`
+	SMTP          []SMTPSettings `patchbay:"smtp" doc:"Each block is an SMTP listener."`
+	Limits        LimitSettings  `patchbay:"limits" doc:"How much may be kept."`
+}
+
+// SMTPSettings is an smtp block.
+type SMTPSettings struct {
+	Listen         string        `patchbay:"listen,default=127.0.0.1:2525" doc:"Where to listen, such as 0.0.0.0:25. A change needs a restart."`
+	Hostname       string        `patchbay:"hostname,default=localhost" doc:"What the server calls itself."`
+	TLSCert        string        `patchbay:"tls_cert,default=" doc:"Certificate file for STARTTLS, in PEM; read again when it changes."`
+	TLSKey         string        `patchbay:"tls_key,default=" doc:"Key file of tls_cert."`
+	MaxSize        int64         `patchbay:"max_message_bytes,default=26214400" doc:"The largest message, in bytes."`
+	MaxRecipients  int64         `patchbay:"max_recipients,default=100" doc:"Recipients of one message."`
+	MaxConnections int64         `patchbay:"max_connections,default=500" doc:"Connections that are open at once."`
+	PerAddress     int64         `patchbay:"max_connections_each,default=20" doc:"Connections of one client address that are open at once."`
+	RatePerMinute  int64         `patchbay:"rate_per_minute,default=600" doc:"Messages that one client address may send in a minute; 0 for no limit."`
+	Timeout        time.Duration `patchbay:"timeout,default=5m" doc:"How long a connection may be silent."`
+	ProxyProtocol  []string      `patchbay:"proxy_protocol" doc:"CIDRs of proxies whose PROXY protocol header names the client, such as [\"10.0.0.0/8\"]. None: the protocol is off."`
+}
+
+// LimitSettings is the limits block.
+type LimitSettings struct {
+	PerUser     int64         `patchbay:"mailboxes_per_user,default=10000" doc:"Mailboxes that a member may have; 0 for no limit."`
+	CatchAll    int64         `patchbay:"catch_all_mailboxes,default=10000" doc:"Mailboxes that the catch-all of a domain makes at most; 0 for no limit."`
+	Messages    int64         `patchbay:"messages_per_mailbox,default=0" doc:"Messages that a mailbox keeps; the oldest go first. 0 for no limit."`
+	Retention   time.Duration `patchbay:"retention,default=0s" doc:"How long messages are kept at most; 0 for as long as their mailbox."`
+	ParseBudget int64         `patchbay:"parse_parallel,default=4" doc:"Messages that are parsed at once, 1 to 64."`
+}
+
+// mailboxLimits returns the limits of mailboxes.
+func (s Settings) mailboxLimits() mailbox.Limits {
+	return mailbox.Limits{PerUser: s.Limits.PerUser, CatchAll: s.Limits.CatchAll}
+}
+
+// Check finds what the types of the settings cannot express.
+func (s Settings) Check() (out schema.Diagnostics) {
+	for i, name := range s.Domains {
+		if _, err := address.ParseDomain(name); err != nil {
+			out = append(out, schema.Errorf(schema.At("domains").Index(i), "must be a host name of at least two labels, such as mail.localhost")...)
+		}
+	}
+	if _, err := address.ParseDomain(s.MXHost); s.MXHost != "" && err != nil {
+		out = append(out, schema.Errorf(schema.At("mx_host"), "must be a host name of at least two labels, such as mx.example.com")...)
+	}
+	if n := len(s.InboundSecret.Reveal()); n > 0 && n < 16 {
+		out = append(out, schema.Errorf(schema.At("inbound_secret"), "must have at least 16 characters")...)
+	}
+	at := schema.At("limits")
+	out = append(out, checkRanges(at, []valueRange{
+		{"mailboxes_per_user", s.Limits.PerUser, 0, 1e9}, {"catch_all_mailboxes", s.Limits.CatchAll, 0, 1e9},
+		{"messages_per_mailbox", s.Limits.Messages, 0, 1e9}, {"parse_parallel", s.Limits.ParseBudget, 1, 64},
+	})...)
+	if s.Limits.Retention < 0 || s.Limits.Retention > 0 && s.Limits.Retention < time.Hour {
+		out = append(out, schema.Errorf(at.Attr("retention"), "must be 0s, or at least 1h")...)
+	}
+	for i, listener := range s.SMTP {
+		out = append(out, listener.check(schema.At("smtp").Index(i))...)
+	}
+	return out
+}
+
+// check finds what the types of the smtp block cannot express.
+func (s SMTPSettings) check(at schema.Path) (out schema.Diagnostics) {
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		out = append(out, schema.Errorf(at.Attr("listen"), "must be host:port, such as 127.0.0.1:2525")...)
+	}
+	if (s.TLSCert == "") != (s.TLSKey == "") {
+		out = append(out, schema.Errorf(at.Attr("tls_cert"), "and tls_key belong together: set both, or none")...)
+	}
+	for i, network := range s.ProxyProtocol {
+		if _, _, err := net.ParseCIDR(network); err != nil {
+			out = append(out, schema.Errorf(at.Attr("proxy_protocol").Index(i), "must be a CIDR, such as 10.0.0.0/8")...)
+		}
+	}
+	return append(out, checkRanges(at, []valueRange{
+		{"max_message_bytes", s.MaxSize, 1024, 256 << 20}, {"max_recipients", s.MaxRecipients, 1, 1000}, {"max_connections", s.MaxConnections, 1, 100_000},
+		{"max_connections_each", s.PerAddress, 1, 100_000}, {"rate_per_minute", s.RatePerMinute, 0, 1e6}, {"timeout", int64(s.Timeout / time.Second), 1, 3600},
+	})...)
+}
+
+// valueRange is an attribute with its value and the bounds of it.
+type valueRange struct {
+	name      string
+	v, lo, hi int64
+}
+
+func checkRanges(at schema.Path, values []valueRange) (out schema.Diagnostics) {
+	for _, r := range values {
+		if r.v < r.lo || r.v > r.hi {
+			out = append(out, schema.Errorf(at.Attr(r.name), "%s", fmt.Sprintf("must be from %d to %d", r.lo, r.hi))...)
+		}
+	}
+	return out
+}

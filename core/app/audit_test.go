@@ -23,6 +23,7 @@ func TestEveryChangeIsAudited(t *testing.T) {
 	// Accounts and sign-in: the verbs of core/auth write what happens in their own transactions.
 	verbs := []string{
 		"/system/api/auth/", "/system/api/setup", "/system/api/passkeys", "/system/api/api-keys", "/system/api/sessions", "/system/api/users",
+		"/mail/api/auth/", "/mail/api/passkeys", "/mail/api/api-keys", "/mail/api/users",
 		"/system/sign-in", "/system/sign-out", "/system/setup", "/system/account/", "/system/users",
 	}
 	nothing := []string{

@@ -42,6 +42,9 @@ notify "testgone" "gone" {
 service "search" {
   backend = search.main
 }
+service "mail" {
+  domains = ["mail.localhost"]
+}
 service "containers" {
   engine     = engine.main
   registries = registry.main

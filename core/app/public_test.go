@@ -20,6 +20,8 @@ func TestPublicRoutes(t *testing.T) {
 		"POST /system/api/auth/session", "DELETE /system/api/auth/session", "POST /system/api/setup", "POST /system/api/setup/look-around", "POST /system/api/setup/check",
 		"GET /openapi.json", "GET /docs", "GET /api/health", "GET /api/version", "GET /schemas/:name",
 		"GET /search/openapi.json", "GET /search/docs", "GET /search/health", "GET /search/api/summary",
+		"GET /mail/openapi.json", "GET /mail/docs", "GET /mail/api/meta", "POST /mail/api/auth/passkey/options", "POST /mail/api/auth/passkey/verify",
+		"POST /mail/api/auth/session", "DELETE /mail/api/auth/session",
 	}
 	for _, m := range mounts {
 		for _, r := range m.Routes {

@@ -16,6 +16,7 @@ func TestAllReferencesAreCables(t *testing.T) {
 	use := func(kind, name string) console.Use { return console.Use{Kind: kind, Ref: kind + "." + name} }
 	want := []console.Service{
 		{Name: "search", BaseURL: "/search", Uses: []console.Use{use("search", "main")}},
+		{Name: "mail", BaseURL: "/mail"},
 		{Name: "containers", BaseURL: "/", Uses: []console.Use{
 			use("engine", "main"), use("registry", "main"), use("codehost", "main"), use("notify", "gone"), use("notify", "main"),
 		}},
@@ -27,7 +28,7 @@ func TestAllReferencesAreCables(t *testing.T) {
 
 // TestScopesAreTheServices: API keys can be confined to the services that the core has.
 func TestScopesAreTheServices(t *testing.T) {
-	if got := startApp(t, nil).users.Scopes(); !cmp.Equal(got, []string{"search", "containers"}) {
+	if got := startApp(t, nil).users.Scopes(); !cmp.Equal(got, []string{"search", "mail", "containers"}) {
 		t.Errorf("the scopes are %q", got)
 	}
 }

@@ -19,7 +19,7 @@ func containersPages(st stack, web service, jobs map[string]string) [][2]string 
 	svc := "/services/" + st.ID + "/" + web.ID
 	return [][2]string{
 		{"home", "/system"}, {"stacks", "/stacks"}, {"stacks-none", "/stacks?q=nothing-has-this-name"}, {"stack", "/stacks/" + st.ID},
-		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
+		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"log", svc + "/logs"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
 		{"job-update", "/queue/" + jobs["update"]}, {"job-check", "/queue/" + jobs["check"]}, {"job-plan", "/queue/" + jobs["plan"]}, {"job-back", "/queue/" + jobs["back"]},
 		{"job-discovery", "/queue/" + jobs["discovery"]}, {"inference", "/queue/version-inference"}, {"discovery", "/discovery"}, {"deploy", "/deploy-check"},
 		{"settings", "/settings"}, {"hooks-off", "/host-packages"},
@@ -67,6 +67,12 @@ func TestContainersPages(t *testing.T) {
 	b.open("/services/" + st.ID + "/" + web.ID + "/rollback")
 	b.shows("ADDED")
 	b.do(chromedp.WaitVisible(chromedp.CSS("input[name='drift']")))
+
+	// A version that waits is on the home page, with its button.
+	a.push(t, dockertest.Behaviour{Version: "1.3.0", Healthcheck: true})
+	web = c.check(t, web.ID)
+	b.open("/system")
+	b.press("main a.btn[href='/stacks/update?service="+web.ID+"']", "button[value='apply']")
 
 	b.open("/deploy-check")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".checks-list")))

@@ -96,6 +96,29 @@ func TestContainersWalk(t *testing.T) {
 	b.open(page)
 	b.confirm("dl.runs summary.btn", "", "#job")
 	b.shows("success")
+	b.watchLog(page, dockertest.ContainerOf(t, a.dir, "web"))
+}
+
+// watchLog opens the log of a service, which goes on when its container is restarted.
+func (b *browser) watchLog(page, container string) {
+	b.t.Helper()
+	const lines = `document.querySelectorAll("#log .line").length`
+	b.open(page)
+	b.press("header a[href$='/logs']", "#log .line")
+	b.shows("version ")
+	b.mark()
+	before, err := evaluate[int](b, lines)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	dockertest.Docker(b.t, "restart", "-t", "1", container)
+	eventually(b.t, browserLimit, "the log has the line of the restarted container", func() bool {
+		now, err := evaluate[int](b, lines)
+		return err == nil && now > before
+	})
+	b.marked("the log")
+	b.do(chromedp.WaitVisible(chromedp.CSS("[data-live-sign]:not(.cut)")))
+	b.picture("containers-walk-log")
 }
 
 // TestContainersHooksPage sets the package webhooks up in the browser, and sees a delivery and the check that it leads to

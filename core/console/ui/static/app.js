@@ -267,6 +267,15 @@
 		const log = e.target.querySelector?.('[data-tail]');
 		if (log) log.scrollTop = log.scrollHeight;
 	});
+	// A log that grows keeps its newest lines, and stays where it is while one reads further up.
+	let atEnd = true;
+	document.addEventListener('clear', (e) => e.target.replaceChildren());
+	document.addEventListener('htmx:sse:before:message', ({ target: log }) => { atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 40; });
+	document.addEventListener('htmx:sse:after:message', ({ target: log }) => {
+		if (!log.dataset?.keep) return;
+		while (log.childElementCount > +log.dataset.keep) log.firstElementChild.remove();
+		if (atEnd) log.scrollTop = log.scrollHeight;
+	});
 	document.querySelectorAll('[data-tail]').forEach((log) => { log.scrollTop = log.scrollHeight; });
 
 	// Times in the person's own zone.

@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	// shownUpdates is how many services with a new version the home page names.
+	shownUpdates = 5
 	// shownFailures is how many services with a failed check the home page names.
 	shownFailures = 3
 	// rolledBackFor is how long an update that was rolled back is shown there.
@@ -42,7 +44,22 @@ func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err erro
 			{Name: v.T("containers.home.updates"), Value: v.Num(int64(sum.Updates)), Href: p.base + "/stacks?show=updates", Remark: v.N("containers.home.stacks", sum.Stacks)},
 		}
 	}
+	if waiting := waitingUpdates(list); len(waiting) > 0 {
+		part.Card = updatesCard(v, p, waiting)
+	}
 	return part, nil
+}
+
+// waitingUpdates returns the services whose new version may be applied.
+func waitingUpdates(list []service.StackDetail) (out []updateRow) {
+	for _, st := range list {
+		for _, s := range st.Services {
+			if s.Actionable() && !s.Archived && !st.Archived {
+				out = append(out, updateRow{st, s})
+			}
+		}
+	}
+	return out
 }
 
 // rolledBack returns the services whose latest update was rolled back of late, as long as the same version waits for them.

@@ -84,7 +84,7 @@ func (p pages) routes() []httpd.Route {
 		// At the root the core leads to the home page.
 		out = append(out, get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+"/stacks") }))
 	}
-	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
+	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.outputRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
 		out = append(out, part...)
 	}
 	return out

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -10,19 +9,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
-// maskedPart is how the settings write a password that they do not show.
-const maskedPart = "******"
-
 // setting is one field of the form of a channel.
 type setting struct {
 	// Channel and Member are its place in the settings of the API.
 	Channel, Member string
-	// Kind is the type of the input.
-	Kind string
+	// Kind is the type of the input; a field with Options is a choice of them.
+	Kind    string
+	Options []string
 	// Value is what stands in the field; for a secret always empty.
 	Value string
-	// Shown is what the page tells of the value beside the field; for a secret it is masked or empty.
-	Shown string
 	// Secret fields keep what is stored when they are left empty; Set tells whether there is something.
 	Secret, Set bool
 	// Fixed fields are set in the configuration.
@@ -43,7 +38,10 @@ func settingsOf(n notifyView, ch channelView) (out []setting) {
 			{Member: "chatId", Kind: "text", Value: set.Chat.ChatID},
 		}
 	case channels.RoleEmail:
-		out = []setting{{Member: "smtpUrl", Kind: "text", Secret: true, Set: set.Email.SMTPURLConfigured, Shown: set.Email.SMTPURL}}
+		out = smtpSettings(set.Email)
+		if slices.Contains(ch.ReadOnly, "smtpUrl") {
+			out = []setting{{Member: "smtpUrl", Secret: true, Set: true}}
+		}
 	case channels.RoleWebhook:
 		out = []setting{
 			{Member: "url", Kind: "url", Value: set.Webhook.URL},
@@ -108,7 +106,11 @@ func (p pages) saveChannel(c *gin.Context) {
 	case change.Chat != nil:
 		change.Chat.BotToken, change.Chat.ChatID = hidden("botToken"), field("chatId")
 	case change.Email != nil:
-		change.Email.SMTPURL = hidden("smtpUrl")
+		var err error
+		if change.Email.SMTPURL, err = p.sentSMTP(c, field, hidden); err != nil {
+			p.changed(c, form, "", err)
+			return
+		}
 	case change.Webhook != nil:
 		change.Webhook.URL, change.Webhook.Secret = field("url"), hidden("secret")
 	case change.WebPush != nil:
@@ -117,21 +119,5 @@ func (p pages) saveChannel(c *gin.Context) {
 		p.done(c, notifyPath, "", fault.New(fault.InvalidArgument, "The form does not say what to change."))
 		return
 	}
-	if masked := maskedField(change); masked != "" {
-		p.changed(c, form, "", fault.New(fault.InvalidArgument, "The password in it is masked: write it out, or leave the field empty to keep what is set.").
-			With("field", form.Channel+"."+masked).With("reason", "masked"))
-		return
-	}
 	p.changed(c, form, "containers.notify.saved", p.service.Channels().Change(c.Request.Context(), change))
-}
-
-// maskedField is the member of a change whose value holds a mask beside other things. It would be kept as it is stored, and
-// what was changed beside the mask lost.
-func maskedField(c channels.NotificationChange) string {
-	if c.Email != nil && c.Email.SMTPURL != nil {
-		if text := *c.Email.SMTPURL; strings.Contains(text, maskedPart) && strings.Trim(text, "* ") != "" {
-			return "smtpUrl"
-		}
-	}
-	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,33 +113,68 @@ func TestNotificationsChat(t *testing.T) {
 	v.post("/notifications/channel", "channel", "pager").is(t, "no settings", http.StatusBadRequest)
 }
 
-// TestNotificationsMail: the password of the address is masked, kept when the field stays empty, and never half kept.
+// TestNotificationsMail: the address of the mail server is filled in by its parts, and its password is kept for the same server
+// and user alone.
 func TestNotificationsMail(t *testing.T) {
-	const password = "planted-mail-password"
+	const password = "planted-mail-p@ssword"
 	s := newSite(t, "/")
 	v := s.as(s.admin, "en")
-	v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:"+password+"@mail.example/?to=a@example.com", "on", "yes").is(t, "the address", http.StatusSeeOther)
+	send := func(more ...string) page {
+		fields := []string{"channel", "email", "host", "mail.example", "security", "smtps", "user", "ops@example.com", "to", "a+b@example.com, c@example.com", "from", "Patchbay <ops@example.com>"}
+		return v.post("/notifications/channel", overridden(fields, more)...)
+	}
+	v.post("/notifications/channel", "channel", "email", "host", "", "to", "").is(t, "all empty", http.StatusSeeOther)
+	send("password", password, "on", "yes").is(t, "the parts", http.StatusSeeOther)
+	set, err := s.service.Channels().Settings(t.Context())
+	if want := "smtps://ops%40example.com:******@mail.example/?to=a%2Bb@example.com%2C%20c@example.com&from=Patchbay%20%3Cops@example.com%3E"; err != nil || set.Email.SMTPURL != want {
+		t.Errorf("stored %s, want %s, %v", set.Email.SMTPURL, want, err)
+	}
 	p := v.get("/notifications")
-	p.is(t, "the page", http.StatusOK, "smtps://ops:******@mail.example/?to=a@example.com", "Leave it empty to keep what is set.")
-	if f := p.field(t, "email-smtpUrl"); !strings.Contains(f, `value=""`) {
-		t.Errorf("the field is %s", f)
+	p.is(t, "the page", http.StatusOK, "Leave it empty to keep what is set.")
+	for id, want := range map[string]string{"host": `value="mail.example"`, "user": `value="ops@example.com"`, "to": `value="a+b@example.com, c@example.com"`, "password": `value=""`} {
+		if f := p.field(t, "email-"+id); !strings.Contains(f, want) {
+			t.Errorf("the field is %s, want %s", f, want)
+		}
+	}
+	send("password", "", "to", "d@example.com").is(t, "an empty password", http.StatusSeeOther)
+	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusOK, "The channel has taken the test.")
+	if sent := s.mail.Sent(); len(sent) != 1 || !strings.Contains(sent[0].Target.Secret.Reveal(), "planted-mail-p%40ssword") {
+		t.Errorf("sent %+v", sent)
 	}
 	for _, lang := range []string{"en", "zh"} {
 		v.lang = lang
-		p = v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:******@mail.example/?to=b@example.com")
-		p.is(t, "with a mask", http.StatusBadRequest, map[string]string{"en": "The password in it is masked", "zh": "其中的密码已被隐藏"}[lang])
+		for what, c := range map[string]struct {
+			fields []string
+			en, zh string
+		}{
+			"another server": {fields: []string{"host", "other.example"}, en: "enter it again", zh: "请重新输入"},
+			"no server":      {fields: []string{"host", ""}, en: "The name of the server is missing.", zh: "请填写服务器名称"},
+			"an address":     {fields: []string{"host", "smtp://mail.example"}, en: "a name or an address alone", zh: "只需填写名称或地址"},
+			"a port":         {fields: []string{"port", "70000"}, en: "from 1 to 65535", zh: "1 到 65535"},
+			"no user":        {fields: []string{"user", "", "password", "x"}, en: "A password needs a user.", zh: "必须填写用户名"},
+			"no recipient":   {fields: []string{"to", " "}, en: "At least one recipient", zh: "至少需要一个收件人"},
+			"a wrong letter": {fields: []string{"password", password + "\x00"}, en: "characters that cannot stand there", zh: "不允许的字符"},
+		} {
+			p := v.post("/notifications/channel", overridden([]string{"channel", "email", "host", "mail.example", "security", "smtps", "user", "ops@example.com", "to", "a@example.com"}, c.fields)...)
+			p.is(t, what, http.StatusBadRequest, map[string]string{"en": c.en, "zh": c.zh}[lang])
+			p.lacks(t, what, password)
+		}
 	}
 	v.lang = "en"
-	v.post("/notifications/channel", "channel", "email", "smtpUrl", "").is(t, "left empty", http.StatusSeeOther)
-	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusOK, "The channel has taken the test.")
-	if sent := s.mail.Sent(); len(sent) != 1 || !strings.Contains(sent[0].Target.Secret.Reveal(), password) {
-		t.Errorf("sent %+v", sent)
-	}
-	p = v.post("/notifications/channel", "channel", "email", "smtpUrl", "smtps://ops:"+password+"\x00@mail.example/")
-	p.is(t, "a wrong character", http.StatusBadRequest, "characters that cannot stand there")
-	for what, p := range map[string]page{"the refusal": p, "the page": v.get("/notifications"), "the preview": v.get("/notifications/preview/notification_test")} {
+	for what, p := range map[string]page{"the page": v.get("/notifications"), "the preview": v.get("/notifications/preview/notification_test")} {
 		p.lacks(t, what, password)
 	}
+}
+
+// overridden returns pairs with the values of others in place of their own.
+func overridden(pairs, others []string) []string {
+	out := append([]string{}, others...)
+	for i := 0; i < len(pairs); i += 2 {
+		if n := slices.Index(others, pairs[i]); n < 0 || n%2 == 1 {
+			out = append(out, pairs[i], pairs[i+1])
+		}
+	}
+	return out
 }
 
 // TestChannelStates: what a person wants to know first comes first.

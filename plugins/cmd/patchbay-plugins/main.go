@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/dns/manual"
+	"github.com/patchbay-dev/patchbay/plugins/dns/powerdns"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/email"
 	"github.com/patchbay-dev/patchbay/plugins/notify/shoutrrr"
@@ -28,6 +29,7 @@ func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"codehost/github": github.Plugin,
 		"dns/manual":      manual.Plugin,
+		"dns/powerdns":    powerdns.Plugin,
 		"engine/docker":   docker.Plugin,
 		"notify/email":    email.Plugin,
 		"notify/telegram": telegram.Plugin,

@@ -11,6 +11,7 @@ import (
 	mdns "github.com/miekg/dns"
 
 	"github.com/patchbay-dev/patchbay/sdk/dns"
+	"github.com/patchbay-dev/patchbay/sdk/dns/dnsrr"
 )
 
 // udpSize is the largest answer that is asked for over UDP, in bytes; larger ones come over TCP.
@@ -39,7 +40,7 @@ func (c *Checker) ask(ctx context.Context, addr, name string, recordType uint16,
 // observe asks one server for a set.
 func (c *Checker) observe(ctx context.Context, s server, set dns.RecordSet) dns.Observation {
 	out := dns.Observation{Server: s.name}
-	answer, err := c.ask(ctx, s.addr, set.Name, mdns.StringToType[string(set.Type)], len(c.resolvers) > 0)
+	answer, err := c.ask(ctx, s.addr, set.Name, dnsrr.TypeOf(set.Type), len(c.resolvers) > 0)
 	if err != nil {
 		out.Problem = problemOf(err)
 		return out
@@ -49,7 +50,7 @@ func (c *Checker) observe(ctx context.Context, s server, set dns.RecordSet) dns.
 		return out
 	}
 	for _, rr := range answer.Answer {
-		if value, ok := ValueOf(rr); ok && rr.Header().Rrtype == mdns.StringToType[string(set.Type)] && len(out.Values) < dns.MaxValues {
+		if value, ok := dnsrr.ValueOf(rr); ok && rr.Header().Rrtype == dnsrr.TypeOf(set.Type) && len(out.Values) < dns.MaxValues {
 			out.Values = append(out.Values, value)
 			out.TTL = int(rr.Header().Ttl)
 		}
@@ -57,49 +58,6 @@ func (c *Checker) observe(ctx context.Context, s server, set dns.RecordSet) dns.
 	slices.Sort(out.Values)
 	return out
 }
-
-// ValueOf returns the value of a record as a RecordSet has it. Records of other types have none.
-func ValueOf(rr mdns.RR) (value string, ok bool) {
-	switch rr := rr.(type) {
-	case *mdns.A:
-		value = rr.A.String()
-	case *mdns.AAAA:
-		value = rr.AAAA.String()
-	case *mdns.CNAME:
-		value = rr.Target
-	case *mdns.MX:
-		value = strings.TrimPrefix(rr.String(), rr.Hdr.String())
-	case *mdns.TXT:
-		return unescape(strings.Join(rr.Txt, "")), true
-	default:
-		return "", false
-	}
-	value, err := dns.NormalizeValue(dns.Type(mdns.TypeToString[rr.Header().Rrtype]), value)
-	return value, err == nil
-}
-
-// unescape undoes the escapes in which miekg/dns keeps the bytes of a text: \" and \\ and \DDD.
-func unescape(text string) string {
-	if !strings.Contains(text, `\`) {
-		return text
-	}
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch rest := text[i+1:]; {
-		case text[i] != '\\' || rest == "":
-			out = append(out, text[i])
-		case len(rest) >= 3 && isDigit(rest[0]) && isDigit(rest[1]) && isDigit(rest[2]):
-			out = append(out, (rest[0]-'0')*100+(rest[1]-'0')*10+rest[2]-'0')
-			i += 3
-		default:
-			out = append(out, rest[0])
-			i++
-		}
-	}
-	return string(out)
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // findServers returns the servers to ask for a zone, or the reason why there is none.
 func (c *Checker) findServers(ctx context.Context, zone string) ([]server, string) {
@@ -161,7 +119,7 @@ func (c *Checker) findAddress(ctx context.Context, resolver, name string) string
 			continue
 		}
 		for _, rr := range answer.Answer {
-			if value, ok := ValueOf(rr); ok && rr.Header().Rrtype == recordType {
+			if value, ok := dnsrr.ValueOf(rr); ok && rr.Header().Rrtype == recordType {
 				return value
 			}
 		}

@@ -27,8 +27,8 @@ func NewStreamLimits(total, each int) *StreamLimits {
 // streamRetry is when a client may ask again for a stream that was refused.
 const streamRetry = 10 * time.Second
 
-// acquire takes a place for a caller. The returned function releases it and may be called more than once.
-func (l *StreamLimits) acquire(caller string) (release func(), err error) {
+// Acquire takes a place for a caller. The returned function releases it and may be called more than once.
+func (l *StreamLimits) Acquire(caller string) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -62,5 +62,5 @@ func AcquireStream(c *gin.Context, caller string) (release func(), err error) {
 	if caller == "" {
 		caller = ClientAddr(c)
 	}
-	return limits.acquire(caller)
+	return limits.Acquire(caller)
 }

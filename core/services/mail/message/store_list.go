@@ -1,0 +1,127 @@
+package message
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Filter chooses messages.
+type Filter struct {
+	Caller mailbox.Caller
+	// Mailboxes chooses by the mailbox.
+	Mailboxes mailbox.Filter
+	// After bounds the time of receipt: only later messages.
+	After time.Time
+	Query Query
+	// BeforeSeq and AfterSeq bound Stored.Seq; 0 means no bound.
+	BeforeSeq, AfterSeq int64
+	// OldestFirst turns the order round.
+	OldestFirst bool
+	// WithCode chooses the messages that have a verification code.
+	WithCode bool
+	Limit    int
+}
+
+// List returns messages, the newest first.
+func (s *Store) List(ctx context.Context, f Filter) (found []Stored, err error) {
+	q, err := s.choose(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	order := "m.seq DESC"
+	if f.OldestFirst {
+		order = "m.seq"
+	} else if f.Query.hasWords() && s.store.Dialect() == store.SQLite {
+		// The index of words returns the newest first by itself.
+		order = "w.docid DESC"
+	}
+	err = q.Order(order).Limit(f.Limit).Find(&found).Error
+	return found, err
+}
+
+// choose returns the query for the messages of a filter.
+func (s *Store) choose(ctx context.Context, f Filter) (*gorm.DB, error) {
+	q := s.store.DB(ctx).Select("m.*").Table("mail_messages AS m")
+	sqlite := s.store.Dialect() == store.SQLite
+	switch {
+	case !f.Query.hasWords():
+	case sqlite:
+		q = q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?", f.Query.sqliteMatch())
+	default:
+		q = q.Table("mail_messages AS m JOIN mail_search AS w ON w.seq = m.seq").Where("w.doc @@ CAST(? AS tsquery)", f.Query.postgresMatch())
+	}
+	chosen := f.Mailboxes
+	var err error
+	if chosen.Tags, err = mailbox.NormaliseTags(append(chosen.Tags, f.Query.Tags...)); err != nil {
+		return nil, fault.As(err).With("field", "q")
+	}
+	column := "m.mailbox_id"
+	if len(chosen.IDs)+len(chosen.Addresses)+len(chosen.Tags) == 0 {
+		if !f.Caller.Admin {
+			q = q.Where("m.owner_id = ?", f.Caller.UserID)
+		}
+		if sqlite {
+			// Without an index on the mailbox the rows come in their order.
+			column = "+m.mailbox_id"
+		}
+	}
+	q = mailbox.WhereVisible(q, column, f.Caller, chosen, time.Now())
+	return s.narrow(q, f), nil
+}
+
+// narrow adds the conditions on the message alone.
+func (s *Store) narrow(q *gorm.DB, f Filter) *gorm.DB {
+	after := f.After
+	if f.Query.After.After(after) {
+		after = f.Query.After
+	}
+	if !after.IsZero() {
+		q = q.Where("m.received_at > ?", store.Millis(after)).
+			Where("m.seq > COALESCE((SELECT seq FROM mail_messages WHERE received_at <= ? ORDER BY received_at DESC, seq DESC LIMIT 1), 0)", store.Millis(after))
+	}
+	if !f.Query.Before.IsZero() {
+		q = q.Where("m.received_at < ?", store.Millis(f.Query.Before))
+	}
+	if f.BeforeSeq > 0 {
+		q = q.Where("m.seq < ?", f.BeforeSeq)
+	}
+	if f.AfterSeq > 0 {
+		q = q.Where("m.seq > ?", f.AfterSeq)
+	}
+	if f.Query.HasAttachment {
+		q = q.Where("m.attachments > 0")
+	}
+	if f.WithCode || f.Query.HasCode {
+		q = q.Where("m.code <> ''")
+	}
+	if unread := f.Query.Unread; unread != nil && *unread {
+		q = q.Where("m.read_at = 0")
+	} else if unread != nil {
+		q = q.Where("m.read_at > 0")
+	}
+	return q
+}
+
+// Find returns the message with an id.
+func (s *Store) Find(ctx context.Context, id string) (m Stored, err error) {
+	var found []Stored
+	if err := s.store.DB(ctx).Where("id = ?", id).Limit(1).Find(&found).Error; err != nil {
+		return m, err
+	}
+	if len(found) == 0 {
+		return m, fault.New(fault.NotFound, "There is no such message.")
+	}
+	return found[0], nil
+}
+
+// LastSeq returns the highest Seq, 0 if there is no message.
+func (s *Store) LastSeq(ctx context.Context) (seq int64, err error) {
+	err = s.store.DB(ctx).Raw("SELECT COALESCE(MAX(seq), 0) FROM mail_messages").Scan(&seq).Error
+	return seq, err
+}

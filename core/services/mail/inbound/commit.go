@@ -1,0 +1,176 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+)
+
+// The bounds of one transaction.
+const (
+	maxBatch      = 64
+	maxBatchBytes = 32 << 20
+)
+
+// errClosed is the error of mail that comes while the service stops.
+var errClosed = errors.New("the mail service is stopping")
+
+// errAllGone is the error of mail whose recipients were all destroyed since they were named.
+var errAllGone = fault.New(fault.NotFound, "There is no mailbox with this address.")
+
+// committer stores messages that arrive at about the same time in one transaction: those that come while one transaction is
+// written make up the next.
+type committer struct {
+	cfg     *Config
+	queue   chan *pending
+	closing chan struct{}
+	done    chan struct{}
+	once    sync.Once
+}
+
+// pending is a message that waits for its transaction.
+type pending struct {
+	in     *message.Incoming
+	to     []Recipient
+	out    []Delivered
+	stored []message.Stored
+	err    error
+	done   chan struct{}
+}
+
+func newCommitter(cfg *Config) *committer {
+	c := &committer{cfg: cfg, queue: make(chan *pending), closing: make(chan struct{}), done: make(chan struct{})}
+	go c.run()
+	return c
+}
+
+// close ends the committer after the transaction under way.
+func (c *committer) close() {
+	c.once.Do(func() { close(c.closing) })
+	<-c.done
+}
+
+// commit stores a message and waits until it is durable. The end of ctx does not undo a transaction that has begun.
+func (c *committer) commit(ctx context.Context, in *message.Incoming, to []Recipient) ([]Delivered, error) {
+	p := &pending{in: in, to: to, done: make(chan struct{})}
+	select {
+	case c.queue <- p:
+	case <-c.closing:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	<-p.done
+	return p.out, p.err
+}
+
+// run writes one transaction after the other.
+func (c *committer) run() {
+	defer close(c.done)
+	for {
+		select {
+		case p := <-c.queue:
+			c.writeBatch(c.collect(p))
+		case <-c.closing:
+			return
+		}
+	}
+}
+
+// collect returns a message and those that wait beside it.
+func (c *committer) collect(first *pending) []*pending {
+	batch, size := []*pending{first}, first.in.Message.Size
+	for len(batch) < maxBatch && size < maxBatchBytes {
+		select {
+		case p := <-c.queue:
+			batch, size = append(batch, p), size+p.in.Message.Size
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// writeBatch stores messages and tells their senders. If the transaction fails, each gets one of its own.
+func (c *committer) writeBatch(batch []*pending) {
+	err := c.writeTransaction(batch)
+	if err != nil && len(batch) > 1 {
+		for _, p := range batch {
+			p.err = c.writeTransaction([]*pending{p})
+		}
+	} else {
+		for _, p := range batch {
+			p.err = err
+		}
+	}
+	c.announce(batch)
+	for _, p := range batch {
+		close(p.done)
+	}
+}
+
+// writeTransaction stores messages in one transaction and waits until they are on the disk.
+func (c *committer) writeTransaction(batch []*pending) error {
+	// Those who wait have begun before: the transaction ends by itself, whoever leaves.
+	err := c.cfg.Store.Tx(context.Background(), "store mail", func(ctx context.Context) error {
+		at := c.cfg.Now()
+		for _, p := range batch {
+			if err := c.storePending(ctx, p, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.cfg.Store.SyncToDisk()
+}
+
+// storePending stores one message for the recipients that there still are.
+func (c *committer) storePending(ctx context.Context, p *pending, at time.Time) error {
+	p.out, p.stored = nil, nil
+	var to []message.Delivery
+	var there []Recipient
+	for _, r := range p.to {
+		err := c.cfg.Mailboxes.SetReceived(ctx, r.MailboxID, at)
+		if err != nil && isUnknownRecipient(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		to, there = append(to, message.Delivery(r)), append(there, r)
+	}
+	if len(to) == 0 {
+		return errAllGone
+	}
+	stored, err := c.cfg.Messages.Add(ctx, p.in, to, at)
+	if err != nil {
+		return err
+	}
+	for i, m := range stored {
+		p.out = append(p.out, Delivered{there[i], m.ID})
+		if m.Seq != 0 {
+			p.stored = append(p.stored, m)
+		}
+	}
+	return nil
+}
+
+// announce passes on what was stored.
+func (c *committer) announce(batch []*pending) {
+	var all []message.Stored
+	for _, p := range batch {
+		if p.err == nil {
+			all = append(all, p.stored...)
+		}
+	}
+	if len(all) > 0 {
+		c.cfg.Stored(all)
+	}
+}

@@ -1,0 +1,180 @@
+package inbound
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+)
+
+func TestFullDisk(t *testing.T) {
+	e := newEnv(t, testkit.SQLiteConfig(t), nil)
+	limitPages := func(pages string) {
+		t.Helper()
+		err := e.store.Tx(context.Background(), "limit the database", func(ctx context.Context) error {
+			return e.store.Writer(ctx).Exec("PRAGMA max_page_count = " + pages).Error
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	random := make([]byte, 600<<10)
+	for i := range random {
+		random[i] = byte('a' + (i*i>>7)%26)
+	}
+	raw := sample(1, 100) + strings.Join(strings.SplitAfter(hex.EncodeToString(random), "0"), "\r\n") + "\r\n"
+	limitPages("1")
+	c := e.greeted()
+	c.send("box@inbox.test", raw, "452 4.3.1")
+	if got := e.all(); len(got) != 0 {
+		t.Fatalf("announced: %+v", got)
+	}
+	limitPages("1000000")
+	c.send("box@inbox.test", raw, "250")
+	if got := e.all(); len(got) != 1 || e.raw(got[0]) != raw {
+		t.Error("the message is not stored as it was sent")
+	}
+}
+
+func TestLockedDatabase(t *testing.T) {
+	cfg := testkit.SQLiteConfig(t)
+	cfg.WriteWait = 100 * time.Millisecond
+	e := newEnv(t, cfg, nil)
+	other, err := sql.Open("sqlite3", "file:"+cfg.Path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	held, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.greeted()
+	c.send("box@inbox.test", sample(1, 100), "451 4.3.0")
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	c.send("box@inbox.test", sample(1, 100), "250")
+	if got := e.all(); len(got) != 1 {
+		t.Errorf("stored: %+v", got)
+	}
+}
+
+func TestSpoolDirectoryIsMissing(t *testing.T) {
+	e := newEnv(t, testkit.SQLiteConfig(t), nil)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.ingester.cfg.SpoolDir = filepath.Join(file, "spool")
+	c := e.greeted()
+	c.send("box@inbox.test", sample(1, 2<<20), "451 4.3.0")
+	c.send("box@inbox.test", sample(1, 100), "250")
+}
+
+func TestStartTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	first := writeCertificate(t, cert, key)
+	e := newEnv(t, testkit.SQLiteConfig(t), func(c *ServerConfig) { c.CertFile, c.KeyFile = cert, key })
+	c := e.greeted()
+	c.say("STARTTLS", "220")
+	secured := tls.Client(c.conn, &tls.Config{ServerName: "mx.inbox.test", RootCAs: first})
+	if err := secured.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	c.conn = secured
+	c.in.Reset(secured)
+	c.say("EHLO client", "250")
+	c.send("box@inbox.test", sample(1, 100), "250")
+	if got := e.all(); len(got) != 1 || got[0].TLS != "TLS 1.3" {
+		t.Errorf("stored: %+v", got)
+	}
+}
+
+func TestCertificateIsReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writeCertificate(t, cert, key)
+	f := &certificateFile{cert: cert, key: key, logger: hclog.NewNullLogger()}
+	old, err := f.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeCertificate(t, cert, key)
+	for _, name := range []string{cert, key} {
+		later := time.Now().Add(time.Hour)
+		if err := os.Chtimes(name, later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh, err := f.getCertificate(nil)
+	if err != nil || fresh == old {
+		t.Fatalf("the certificate was not read again: %v", err)
+	}
+	if err := os.WriteFile(cert, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.lookedAt = time.Time{}
+	if kept, err := f.getCertificate(nil); err != nil || kept != fresh {
+		t.Errorf("a file that cannot be used has replaced the certificate: %v", err)
+	}
+}
+
+func TestReadSigned(t *testing.T) {
+	now := time.Unix(1_790_000_000, 0)
+	sign := func(secret string, at time.Time, body string) http.Header {
+		timestamp := strconv.FormatInt(at.Unix(), 10)
+		digest := hmac.New(sha256.New, []byte(secret))
+		_, _ = io.WriteString(digest, timestamp+"."+body)
+		return http.Header{HeaderTimestamp: {timestamp}, HeaderSignature: {hex.EncodeToString(digest.Sum(nil))}}
+	}
+	const body = "Subject: x\r\n\r\ny\r\n"
+	without := sign("secret", now, body)
+	without.Del(HeaderSignature)
+	for _, test := range []struct {
+		name   string
+		header http.Header
+		ok     bool
+	}{
+		{"right", sign("secret", now, body), true},
+		{"four minutes early", sign("secret", now.Add(4*time.Minute), body), true},
+		{"six minutes late", sign("secret", now.Add(-6*time.Minute), body), false},
+		{"six minutes early", sign("secret", now.Add(6*time.Minute), body), false},
+		{"another secret", sign("secrets", now, body), false},
+		{"another body", sign("secret", now, body+"z"), false},
+		{"no signature", without, false},
+		{"no headers", http.Header{}, false},
+		{"not hexadecimal", http.Header{HeaderTimestamp: {"1790000000"}, HeaderSignature: {strings.Repeat("z", 64)}}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			content, err := ReadSigned("secret", test.header, strings.NewReader(body), now, t.TempDir())
+			if test.ok {
+				if err != nil || content.Size() != int64(len(body)) {
+					t.Fatalf("%v", err)
+				}
+				return
+			}
+			var f *fault.Error
+			if !errors.As(err, &f) || fault.StatusOf(f) != http.StatusUnauthorized {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+// Package inbound takes mail in: by SMTP, and from mail workers by signed HTTP requests. Both lead to one Ingester.
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/code"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Recipient is a mailbox that takes mail for an address.
+type Recipient struct {
+	MailboxID, OwnerID, Address string
+}
+
+// Recipients finds mailboxes.
+type Recipients interface {
+	// FindRecipient returns the mailbox for an address. An error that is a fault with the status 404 refuses the address for
+	// good; any other one is temporary.
+	FindRecipient(ctx context.Context, address string) (Recipient, error)
+}
+
+// Mailboxes is told about mail.
+type Mailboxes interface {
+	// SetReceived notes in the running transaction that a mailbox has got a message. It fails with a fault if the mailbox is
+	// gone.
+	SetReceived(ctx context.Context, mailboxID string, at time.Time) error
+}
+
+// Config is what an Ingester works with. All but Stored and Metrics are needed.
+type Config struct {
+	Store      *store.Store
+	Messages   *message.Store
+	Recipients Recipients
+	Mailboxes  Mailboxes
+	Logger     hclog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// SpoolDir holds large messages while they arrive.
+	SpoolDir string
+	// Stored is called with messages that are durable, in the order of their Seq.
+	Stored  func([]message.Stored)
+	Metrics *Metrics
+}
+
+// Ingester stores messages. Close it when nothing arrives any more.
+type Ingester struct {
+	cfg Config
+	// parsing bounds the messages that are parsed at once.
+	parsing *semaphore.Weighted
+	commits *committer
+}
+
+// New returns an Ingester.
+func New(cfg Config) *Ingester {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Stored == nil {
+		cfg.Stored = func([]message.Stored) {}
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(nil)
+	}
+	g := &Ingester{cfg: cfg, parsing: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+	g.commits = newCommitter(&g.cfg)
+	return g
+}
+
+// Close ends the Ingester. Messages under way are stored before.
+func (g *Ingester) Close() { g.commits.close() }
+
+// The ways in which mail comes.
+const (
+	ViaSMTP = "smtp"
+	ViaHTTP = "http"
+)
+
+// Envelope is what is known of a message besides its bytes.
+type Envelope struct {
+	Via string
+	// From is the address in MAIL FROM, empty for a bounce.
+	From       string
+	Recipients []Recipient
+	// Client is the address of the sending host, Helo the name that it gave, and TLS the version of TLS; "" if unknown.
+	Client, Helo, TLS string
+}
+
+// Delivered is what became of a message for one recipient.
+type Delivered struct {
+	Recipient
+	// MessageID is the id of the message, "" if the mailbox had it already.
+	MessageID string
+}
+
+// Ingest stores a message for its recipients. When it returns nil, the message is durable. content stays the caller's.
+func (g *Ingester) Ingest(ctx context.Context, env Envelope, content *message.Content) ([]Delivered, error) {
+	started := time.Now()
+	in, err := g.prepare(ctx, env, content)
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.commits.commit(ctx, in, env.Recipients)
+	if err != nil {
+		return nil, err
+	}
+	g.cfg.Metrics.observeStored(env.Via, len(out), content.Size(), time.Since(started))
+	return out, nil
+}
+
+// prepare parses a message and finds its verification code.
+func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.Content) (*message.Incoming, error) {
+	if err := g.parsing.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait for the parser: %w", err)
+	}
+	defer g.parsing.Release(1)
+	parsed, err := message.Parse(content.Open)
+	if err != nil {
+		return nil, fmt.Errorf("read a message: %w", err)
+	}
+	in := g.cfg.Messages.PrepareIncoming(content, parsed, message.Stored{
+		Via: env.Via, EnvelopeFrom: env.From, Client: env.Client, Helo: env.Helo, TLS: env.TLS,
+	})
+	if found, ok := g.findCode(in); ok {
+		in.Message.Code, in.Message.CodeSource = found.Value, string(found.Source)
+	}
+	return in, nil
+}
+
+// findCode returns the verification code of a message. A panic is logged: it costs the code, not the message.
+func (g *Ingester) findCode(in *message.Incoming) (found code.Code, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.cfg.Logger.Error("look for a verification code", "panic", p)
+			found, ok = code.Code{}, false
+		}
+	}()
+	return code.Find(in.Parsed.Subject, in.BodyText(), "")
+}
+
+// isUnknownRecipient reports whether an error refuses an address for good.
+func isUnknownRecipient(err error) bool {
+	return fault.StatusOf(fault.As(err)) == http.StatusNotFound
+}

@@ -38,6 +38,8 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	})
 	api.Register(a, newOperation("meta", http.MethodGet, "/api/meta", tagPublic, httpd.Public, "What a client needs to know"), s.getMeta)
 	s.mailboxAPI(a)
+	s.messageAPI(a)
+	s.inboundAPI(a)
 	accounts := s.state.Load().accounts
 	for _, add := range []func(*api.API, string){accounts.Auth, accounts.Passkeys, accounts.Keys, accounts.Users} {
 		add(a, "/api")

@@ -10,14 +10,20 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -32,8 +38,10 @@ func Migrations() store.Migrations { return store.EmbeddedMigrations(ServiceName
 
 // Config is what the service needs.
 type Config struct {
-	Store    *store.Store
-	Keyring  *secret.Keyring
+	Store   *store.Store
+	Keyring *secret.Keyring
+	// Metrics may be nil.
+	Metrics  prometheus.Registerer
 	Bus      *event.Bus
 	Logger   hclog.Logger
 	Settings Settings
@@ -50,8 +58,15 @@ type Config struct {
 
 // Service is the mail service.
 type Service struct {
-	cfg       Config
-	log       hclog.Logger
+	cfg      Config
+	log      hclog.Logger
+	messages *message.Store
+	ingester *inbound.Ingester
+	servers  []*inbound.Server
+	checker  *senderChecker
+	// parsing bounds the messages that are parsed for readers at once, and waits the requests that wait for messages.
+	parsing   *semaphore.Weighted
+	waits     *httpd.StreamLimits
 	domains   *domain.Domains
 	mailboxes *mailbox.Mailboxes
 	state     atomic.Pointer[state]
@@ -64,6 +79,13 @@ type state struct {
 	access   auth.Access
 }
 
+const (
+	// maxWaits and maxWaitsEach bound the requests that wait for messages, all of them and those of one user.
+	maxWaits, maxWaitsEach = 1000, 50
+	// senderTimeout bounds the check of one sender.
+	senderTimeout = 10 * time.Second
+)
+
 // New makes the service and the domains that the settings name. The migrations have run.
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Users == nil {
@@ -75,16 +97,22 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger}
+	messages, err := message.NewStore(cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)), waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach)}
 	s.domains = domain.New(domain.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now})
 	s.mailboxes = mailbox.New(mailbox.Config{
-		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: noMessages{}, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Logger: cfg.Logger, Now: cfg.Now,
 		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },
 	})
 	s.use(cfg.Settings, cfg.Access)
 	if err := s.addDomains(ctx, cfg.Settings); err != nil {
 		return nil, err
 	}
+	s.ingester = s.newIngester()
+	s.checker = newSenderChecker(messages, authresult.New(authresult.NewResolver(cfg.Settings.Resolver), senderTimeout), s.log, cfg.Now)
 	return s, nil
 }
 
@@ -118,12 +146,3 @@ func (s *Service) addDomains(ctx context.Context, set Settings) error {
 	}
 	return nil
 }
-
-// Close ends what the service began.
-func (s *Service) Close() {}
-
-// noMessages stands for mailboxes that hold nothing.
-type noMessages struct{}
-
-// DeleteMailboxMessages does nothing.
-func (noMessages) DeleteMailboxMessages(context.Context, string) error { return nil }

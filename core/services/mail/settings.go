@@ -17,6 +17,7 @@ type Settings struct {
 	Domains       []string       `patchbay:"domains" doc:"Mail domains that are made at the start and that no provider is asked about, such as [\"mail.localhost\"]."`
 	MXHost        string         `patchbay:"mx_host,default=" doc:"The host name of this server, which MX records name. Unset: smtp.hostname."`
 	InboundSecret schema.Secret  `patchbay:"inbound_secret,default=,env=SVC_MAIL_INBOUND_SECRET" doc:"Shared secret of POST /api/inbound, at least 16 characters. Unset: the endpoint refuses everything."`
+	Resolver      string         `patchbay:"resolver,default=" doc:"The DNS server that SPF, DKIM and DMARC ask, such as 127.0.0.1:53. Unset: those of this machine."`
 	Notify        []string       `patchbay:"notify,ref=notify" doc:"The channels that hear of new mail, such as [notify.hook]."`
 	SMTP          []SMTPSettings `patchbay:"smtp" doc:"Each block is an SMTP listener."`
 	Limits        LimitSettings  `patchbay:"limits" doc:"How much may be kept."`
@@ -71,6 +72,9 @@ func (s Settings) Check() (out schema.Diagnostics) {
 	})...)
 	if s.Limits.Retention < 0 || s.Limits.Retention > 0 && s.Limits.Retention < time.Hour {
 		out = append(out, schema.Errorf(at.Attr("retention"), "must be 0s, or at least 1h")...)
+	}
+	if _, _, err := net.SplitHostPort(s.Resolver); s.Resolver != "" && err != nil {
+		out = append(out, schema.Errorf(schema.At("resolver"), "must be host:port, such as 127.0.0.1:53")...)
 	}
 	for i, listener := range s.SMTP {
 		out = append(out, listener.check(schema.At("smtp").Index(i))...)

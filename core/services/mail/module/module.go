@@ -27,7 +27,7 @@ func settingsOf(c module.Configuration) mail.Settings { return *c.Settings.(*mai
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s, err := mail.New(ctx, mail.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Bus: deps.Bus, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Access: c.Front.Access,
+		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Access: c.Front.Access,
 		DataDir: deps.DataDir, Version: deps.Version,
 	})
 	if err != nil {

@@ -1,0 +1,156 @@
+package mail
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// InboundResult says what became of a message for each of its recipients.
+type InboundResult struct {
+	Accepted []InboundDelivery `json:"accepted" nullable:"false"`
+	// Rejected are the addresses without a mailbox.
+	Rejected []string `json:"rejected" nullable:"false" doc:"Addresses without a mailbox: the sender is to be told."`
+}
+
+// InboundDelivery is a message in a mailbox.
+type InboundDelivery struct {
+	Address   string  `json:"address" example:"calm-otter42@example.com"`
+	MailboxID string  `json:"mailboxId" example:"mbx_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	MessageID *string `json:"messageId" doc:"Null where the mailbox has the same message already." example:"msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+const (
+	// defaultMessageBytes is the largest message where no smtp block says more.
+	defaultMessageBytes = 25 << 20
+	// maxInboundRecipients is how many recipients one request may name.
+	maxInboundRecipients = 100
+)
+
+// inboundAPI declares the endpoint for mail workers.
+func (s *Service) inboundAPI(a *api.API) {
+	header := func(name, about string, required bool) *huma.Param {
+		return &huma.Param{Name: name, In: "header", Description: about, Required: required, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	text := func(about string) *huma.Response { return a.ErrorResponse(about) }
+	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/inbound", Policy: httpd.Signature, BodyLimit: s.maxMessageBytes(), Handler: s.takeInbound}, huma.Operation{
+		OperationID: "inbound", Tags: []string{tagPublic}, Summary: "Take a message in from a mail worker",
+		Description: "The body is the message as RFC 5322 has it. A repeated request changes nothing. Answers with 5xx ask for another try.",
+		Parameters: []*huma.Param{
+			header(inbound.HeaderTimestamp, "The time in Unix seconds, at most five minutes away.", true),
+			header(inbound.HeaderSignature, "HMAC-SHA256, in hexadecimal digits, of the timestamp, a full stop and the body, with inbound_secret.", true),
+			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them.", true),
+			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce.", false),
+		},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"message/rfc822": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "It is stored.", Content: api.JSON(api.Schema[InboundResult](a))},
+			"400": text("A header is missing or wrong"), "401": text("The signature is wrong"), "404": text("None of the recipients has a mailbox"),
+			"413": text("The message is too large"), "503": text("The endpoint is switched off, or the message cannot be stored now"),
+		},
+	})
+}
+
+// maxMessageBytes returns the size of the largest message.
+func (s *Service) maxMessageBytes() int64 {
+	size := int64(0)
+	for _, set := range s.state.Load().settings.SMTP {
+		size = max(size, set.MaxSize)
+	}
+	if size == 0 {
+		return defaultMessageBytes
+	}
+	return size
+}
+
+func (s *Service) takeInbound(c *gin.Context) {
+	out, err := s.storeInbound(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	c.JSON(http.StatusOK, out)
+}
+
+// storeInbound checks a signed message and stores it.
+func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
+	ctx, header := c.Request.Context(), c.Request.Header
+	secret := s.state.Load().settings.InboundSecret.Reveal()
+	if secret == "" {
+		return nil, fault.New(fault.NotReady, "Taking mail in by HTTP is switched off: set inbound_secret in service \"mail\".")
+	}
+	content, err := inbound.ReadSigned(secret, header, c.Request.Body, s.cfg.Now(), s.spoolDir())
+	if err != nil {
+		return nil, explainInbound(err)
+	}
+	defer content.Close()
+	env := inbound.Envelope{Via: inbound.ViaHTTP, From: strings.TrimSpace(header.Get(inbound.HeaderEnvelopeFrom))}
+	if len(env.From) > 320 || strings.ContainsAny(env.From, "\r\n\x00") {
+		return nil, fault.New(fault.InvalidArgument, "%s must hold one address.", inbound.HeaderEnvelopeFrom).With("field", inbound.HeaderEnvelopeFrom)
+	}
+	out := &InboundResult{Accepted: []InboundDelivery{}, Rejected: []string{}}
+	if env.Recipients, out.Rejected, err = s.findRecipients(c, header.Get(inbound.HeaderEnvelopeTo)); err != nil {
+		return nil, err
+	}
+	delivered, err := s.ingester.Ingest(ctx, env, content)
+	if err != nil {
+		return nil, explainInbound(err)
+	}
+	for _, d := range delivered {
+		out.Accepted = append(out.Accepted, InboundDelivery{d.Address, d.MailboxID, optionalText(d.MessageID)})
+	}
+	return out, nil
+}
+
+// findRecipients finds the mailboxes for a list of addresses. It fails if there is none for any of them.
+func (s *Service) findRecipients(c *gin.Context, list string) (found []inbound.Recipient, unknown []string, err error) {
+	unknown = []string{}
+	addresses := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+	if len(addresses) == 0 || len(addresses) > maxInboundRecipients {
+		return nil, nil, fault.New(fault.InvalidArgument, "%s must hold from 1 to %d addresses.", inbound.HeaderEnvelopeTo, maxInboundRecipients).With("field", inbound.HeaderEnvelopeTo)
+	}
+	var refusal error
+	for _, address := range addresses {
+		r, err := recipients{s.mailboxes}.FindRecipient(c.Request.Context(), normalAddress(address))
+		switch {
+		case err == nil:
+			if !slices.Contains(found, r) {
+				found = append(found, r)
+			}
+		case fault.CodeOf(err) == mailbox.CodeUnknown || fault.CodeOf(err) == mailbox.CodeExpired:
+			unknown, refusal = append(unknown, address), err
+		default:
+			return nil, nil, err
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil, refusal
+	}
+	return found, unknown, nil
+}
+
+// explainInbound returns an error with the answer that tells a mail worker what to do.
+func explainInbound(err error) error {
+	var large *http.MaxBytesError
+	var known *fault.Error
+	switch {
+	case errors.As(err, &large):
+		return fault.New(fault.PayloadTooLarge, "The message is larger than %d bytes.", large.Limit).With("limit", large.Limit)
+	case errors.As(err, &known):
+		return err
+	case store.IsDiskFull(err):
+		return fault.Wrap(err, fault.NotReady, "There is no space for the message, try again later.")
+	}
+	return fault.Wrap(err, fault.NotReady, "The message could not be stored, try again later.")
+}

@@ -1,0 +1,113 @@
+package mail
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+)
+
+// Message is a message with all that it says.
+type Message struct {
+	MessageItem
+	EnvelopeFrom    *string                         `json:"envelopeFrom" doc:"The address in MAIL FROM; null for a bounce." example:"bounce@example.com"`
+	EnvelopeTo      string                          `json:"envelopeTo" example:"calm-otter42@example.com"`
+	MessageID       *string                         `json:"messageId" doc:"The field Message-ID." example:"<1@example.com>"`
+	DateHeader      *api.Time                       `json:"dateHeader" nullable:"true" doc:"The time in the field Date."`
+	HTML            *string                         `json:"html" doc:"As it came: it may run scripts and load from other sites. /html has a safe one."`
+	Text            *string                         `json:"text"`
+	TextTruncated   bool                            `json:"textTruncated" doc:"Whether text or html is cut at 2 MiB."`
+	Headers         []message.Header                `json:"headers" nullable:"false"`
+	Recipients      MessageRecipients               `json:"recipients"`
+	Attachments     []MessageAttachment             `json:"attachments" nullable:"false"`
+	RawDownloadPath string                          `json:"rawDownloadPath" doc:"Below the base URL of the service." example:"/api/messages/msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D/raw"`
+	Via             string                          `json:"via" enum:"smtp,http"`
+	Client          *string                         `json:"client" doc:"The address of the host that sent it." example:"192.0.2.1"`
+	TLS             *string                         `json:"tls" doc:"The version of TLS with which it came; null for none." example:"TLS 1.3"`
+	Authentication  api.Optional[authresult.Result] `json:"authentication" doc:"SPF, DKIM and DMARC; null until they are checked, some seconds after the message came."`
+}
+
+// MessageRecipients are the addresses that the header names.
+type MessageRecipients struct {
+	To      []MessageAddress `json:"to" nullable:"false"`
+	Cc      []MessageAddress `json:"cc" nullable:"false"`
+	Bcc     []MessageAddress `json:"bcc" nullable:"false"`
+	ReplyTo []MessageAddress `json:"replyTo" nullable:"false"`
+}
+
+// MessageAddress is an address in the header.
+type MessageAddress struct {
+	ID      string  `json:"id" example:"rcp_to_1"`
+	Kind    string  `json:"kind" enum:"to,cc,bcc,replyTo"`
+	Name    *string `json:"name" example:"Ada Lovelace"`
+	Address string  `json:"address" doc:"Empty where the header has none." example:"ada@example.com"`
+}
+
+// MessageAttachment is an attachment of a message.
+type MessageAttachment struct {
+	ID          string              `json:"id" example:"att_1"`
+	Filename    *string             `json:"filename" example:"invoice.pdf"`
+	ContentType string              `json:"contentType" example:"application/pdf"`
+	SizeBytes   int64               `json:"sizeBytes" example:"20480"`
+	ContentID   *string             `json:"contentId" example:"logo@example.com"`
+	Disposition message.Disposition `json:"disposition" enum:"attachment,inline,unknown"`
+}
+
+// attachmentPrefix begins the ids of attachments, which are unique in a message.
+const attachmentPrefix = "att_"
+
+func (s *Service) getMessage(ctx context.Context, in *MessagePath) (*messageOutput, error) {
+	m, err := s.findMessage(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := s.parseStored(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	out := &messageOutput{}
+	out.Body.Message = messageOf(m, parsed)
+	return out, nil
+}
+
+// parseStored parses a stored message. Only some are parsed at once.
+func (s *Service) parseStored(ctx context.Context, m message.Stored) (*message.Parsed, error) {
+	if err := s.parsing.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.parsing.Release(1)
+	return message.Parse(s.messages.OpenRaw(ctx, m))
+}
+
+// messageOf returns a message with its parts.
+func messageOf(m message.Stored, p *message.Parsed) Message {
+	out := Message{
+		MessageItem: messageItemOf(m), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo, MessageID: optionalText(m.MessageID),
+		DateHeader: api.OptionalTime(m.SentAt), HTML: optionalText(p.HTML), Text: optionalText(p.Text), TextTruncated: p.TextTruncated,
+		Headers: append([]message.Header{}, p.Headers...), Attachments: []MessageAttachment{}, RawDownloadPath: "/api/messages/" + m.ID + "/raw",
+		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc), ReplyTo: addressesOf("replyTo", p.ReplyTo)},
+		Via:        m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
+	}
+	for _, a := range p.Attachments {
+		out.Attachments = append(out.Attachments, MessageAttachment{
+			attachmentPrefix + strconv.Itoa(a.Number), optionalText(a.Filename), a.ContentType, a.Size, optionalText(a.ContentID), a.Disposition,
+		})
+	}
+	out.Authentication.Of = authenticationOf(m)
+	return out
+}
+
+// addressesOf returns the addresses of one kind.
+func addressesOf(kind string, all []message.Address) []MessageAddress {
+	out := make([]MessageAddress, len(all))
+	for i, a := range all {
+		out[i] = MessageAddress{"rcp_" + kind + "_" + strconv.Itoa(i+1), kind, optionalText(a.Name), a.Address}
+	}
+	return out
+}
+
+// normalAddress returns an address as it is stored.
+func normalAddress(text string) string { return strings.ToLower(strings.TrimSpace(text)) }

@@ -1,0 +1,175 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/smtp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// inboundSecret signs messages in tests.
+const inboundSecret = "a secret of a mail worker"
+
+// receiver is a running service that takes mail in, with its API.
+type receiver struct {
+	testing.TB
+	store *store.Store
+	svc   *Service
+	base  string
+}
+
+// newReceiver starts a service with the domain inbox.test. It asks no DNS server that answers.
+func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *receiver {
+	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	r := &receiver{TB: t, store: testkit.OpenStore(t, cfg, auth.Migrations(), Migrations())}
+	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	r.must(err)
+	users, err := auth.New(auth.Config{Store: r.store, Keyring: ring, Scopes: []string{ServiceName}})
+	r.must(err)
+	set := Settings{
+		BaseURL: "/mail", Domains: []string{"inbox.test"}, InboundSecret: schema.Secret(inboundSecret), Resolver: "127.0.0.1:1",
+		SMTP:   []SMTPSettings{{Listen: "127.0.0.1:0", Hostname: "mx.inbox.test", MaxSize: 4 << 20, MaxRecipients: 10, MaxConnections: 50, PerAddress: 50, Timeout: time.Minute}},
+		Limits: LimitSettings{ParseBudget: 4},
+	}
+	for _, f := range change {
+		f(&set)
+	}
+	bus := event.NewBus()
+	t.Cleanup(bus.Close)
+	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Settings: set, DataDir: t.TempDir(), Logger: hclog.NewNullLogger()})
+	r.must(err)
+	t.Cleanup(r.svc.Close)
+	r.must(r.svc.Start(context.Background()))
+	mount, err := r.svc.MountAt("/mail")
+	r.must(err)
+	server, err := httpd.Listen("127.0.0.1:0", "http_addr", hclog.NewNullLogger())
+	r.must(err)
+	r.must(server.Mount([]httpd.Mount{mount}, httpd.Options{Logger: hclog.NewNullLogger(), Guard: namedUserGuard}))
+	server.Serve()
+	r.base = "http://" + server.Addr() + "/mail"
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx)
+	})
+	return r
+}
+
+// namedUserGuard recognises the user that a request names in a header as id:role. What real guards check has its tests in auth.
+func namedUserGuard(c *gin.Context, _ string, r httpd.Route) error {
+	id, role, ok := strings.Cut(c.GetHeader("X-Test-User"), ":")
+	if !ok {
+		return fault.New(fault.Unauthorized, "Nobody.")
+	}
+	if r.Policy == httpd.Admin && role != "admin" {
+		return fault.New(fault.Forbidden, "Not for members.")
+	}
+	who := &auth.Principal{User: auth.User{ID: id, Name: id, Role: auth.Role(role)}, Via: auth.ViaSession}
+	c.Request = c.Request.WithContext(auth.With(c.Request.Context(), who))
+	return nil
+}
+
+func (r *receiver) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// newMailbox makes a mailbox of a user and returns its id.
+func (r *receiver) newMailbox(user, local string, tags ...string) string {
+	r.Helper()
+	box, err := r.svc.mailboxes.Create(context.Background(), mailbox.Caller{UserID: user, Via: mailbox.ViaWeb}, mailbox.NewMailbox{
+		LocalPart: local, Subdomain: "desk", MailDomain: "inbox.test", Tags: tags,
+	})
+	r.must(err)
+	return box.ID
+}
+
+// reply is an answer of the API, read whole.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	json   map[string]any
+}
+
+// call sends a request as a user such as "ada:member".
+func (r *receiver) call(user, method, path, body string, header ...string) reply {
+	r.Helper()
+	req, err := http.NewRequest(method, r.base+path, strings.NewReader(body))
+	r.must(err)
+	req.Header.Set("X-Test-User", user)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	r.must(err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	r.must(err)
+	out := reply{status: resp.StatusCode, header: resp.Header, body: string(raw)}
+	_ = json.Unmarshal(raw, &out.json)
+	return out
+}
+
+// get is call with GET; it fails unless the status is 200.
+func (r *receiver) get(user, path string) reply {
+	r.Helper()
+	out := r.call(user, http.MethodGet, path, "")
+	if out.status != http.StatusOK {
+		r.Fatalf("%s: %d %s", path, out.status, out.body)
+	}
+	return out
+}
+
+// list returns the members of a list answer.
+func (g reply) list(name string) (all []map[string]any) {
+	items, _ := g.json[name].([]any)
+	for _, item := range items {
+		all = append(all, item.(map[string]any))
+	}
+	return all
+}
+
+// deliver sends a message to local@desk.inbox.test by SMTP.
+func (r *receiver) deliver(local, raw string) {
+	r.Helper()
+	r.must(r.trySend(local, raw))
+}
+
+func (r *receiver) trySend(local, raw string) error {
+	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")
+	return smtp.SendMail(r.svc.SMTPAddresses()[0], nil, "bounce@example.com", []string{local + "@desk.inbox.test"}, []byte(raw))
+}
+
+// subjects returns the subjects of a list of messages, joined.
+func (g reply) subjects() string {
+	var b bytes.Buffer
+	for _, m := range g.list("messages") {
+		b.WriteString(m["subject"].(string) + ";")
+	}
+	return b.String()
+}

@@ -1,0 +1,140 @@
+package mail
+
+import (
+	"context"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+)
+
+// recipients finds the mailboxes for arriving mail.
+type recipients struct{ boxes *mailbox.Mailboxes }
+
+// FindRecipient implements inbound.Recipients.
+func (r recipients) FindRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
+	box, err := r.boxes.FindForMail(ctx, address)
+	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address}, err
+}
+
+// newIngester returns the one way into the mailboxes.
+func (s *Service) newIngester() *inbound.Ingester {
+	return inbound.New(inbound.Config{
+		Store: s.cfg.Store, Messages: s.messages, Recipients: recipients{s.mailboxes}, Mailboxes: s.mailboxes, Logger: s.log, Now: s.cfg.Now,
+		SpoolDir: s.spoolDir(), Stored: s.announceMessages, Metrics: inbound.NewMetrics(s.cfg.Metrics),
+	})
+}
+
+// spoolDir holds large messages while they arrive.
+func (s *Service) spoolDir() string { return filepath.Join(s.cfg.DataDir, "mail-spool") }
+
+// Start takes mail in and checks its senders. The addresses stay as they are until a restart.
+func (s *Service) Start(context.Context) error {
+	for _, set := range s.state.Load().settings.SMTP {
+		server, err := inbound.NewServer(s.serverConfig(set))
+		if err != nil {
+			return err
+		}
+		if err := server.Start(); err != nil {
+			return err
+		}
+		s.servers = append(s.servers, server)
+		for _, at := range server.Addresses() {
+			s.log.Info("taking mail in by SMTP", "address", at.String())
+		}
+	}
+	s.checker.start()
+	return nil
+}
+
+// serverConfig returns what an smtp block says.
+func (s *Service) serverConfig(set SMTPSettings) inbound.ServerConfig {
+	cfg := inbound.ServerConfig{
+		Ingester: s.ingester, Logger: s.log, Addresses: []string{set.Listen}, Hostname: set.Hostname, MaxBytes: set.MaxSize, MaxRecipients: int(set.MaxRecipients),
+		MaxConnections: int(set.MaxConnections), MaxPerClient: int(set.PerAddress), MessagesPerMinute: int(set.RatePerMinute), Timeout: set.Timeout,
+		CertFile: set.TLSCert, KeyFile: set.TLSKey,
+	}
+	for _, text := range set.ProxyProtocol {
+		// Check has refused what is no network.
+		if network, err := netip.ParsePrefix(text); err == nil {
+			cfg.Proxies = append(cfg.Proxies, network)
+		}
+	}
+	return cfg
+}
+
+// SMTPAddresses returns where mail is taken in.
+func (s *Service) SMTPAddresses() (all []string) {
+	for _, server := range s.servers {
+		for _, at := range server.Addresses() {
+			all = append(all, at.String())
+		}
+	}
+	return all
+}
+
+// Close ends what the service began: no mail is taken in any more, and what has arrived is stored.
+func (s *Service) Close() {
+	for _, server := range s.servers {
+		server.Close()
+	}
+	s.ingester.Close()
+	s.checker.close()
+}
+
+// topicMessages begins the topics of new messages: each has one of its mailbox, below one of the mailbox's owner.
+const topicMessages = "mail.messages/"
+
+func topicOwner(ownerID string) string { return topicMessages + ownerID + "/" }
+
+// announceMessages tells those who wait of messages that were stored.
+func (s *Service) announceMessages(all []message.Stored) {
+	s.checker.wakeUp()
+	if s.cfg.Bus == nil {
+		return
+	}
+	for _, m := range all {
+		s.cfg.Bus.Publish(topicOwner(m.OwnerID)+m.MailboxID, event.Event{Seq: m.Seq, Type: "message", Data: m.ID})
+	}
+}
+
+// subscribe returns a subscription to the messages that the caller may see.
+func (s *Service) subscribe(caller mailbox.Caller) *event.Subscription {
+	if caller.Admin {
+		return s.cfg.Bus.Subscribe(topicMessages)
+	}
+	return s.cfg.Bus.Subscribe(topicOwner(caller.UserID))
+}
+
+// waitForMessages lists the messages of a filter. While there are none it waits for some, no longer than wait.
+func (s *Service) waitForMessages(ctx context.Context, f message.Filter, wait time.Duration, stop <-chan struct{}) ([]message.Stored, error) {
+	if wait <= 0 {
+		return s.messages.List(ctx, f)
+	}
+	sub := s.subscribe(f.Caller)
+	defer sub.Close()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		found, err := s.messages.List(ctx, f)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+		select {
+		case _, open := <-sub.Events():
+			if !open {
+				return nil, nil
+			}
+		case <-timer.C:
+			return nil, nil
+		case <-stop:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

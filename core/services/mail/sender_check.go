@@ -1,0 +1,108 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+)
+
+const (
+	// senderChecks is how many messages are checked at once.
+	senderChecks = 8
+	// senderPoll is how often unchecked messages are looked for when nothing new arrives.
+	senderPoll = time.Minute
+)
+
+// senderChecker checks who has sent messages, after they are durable. What is left unchecked when the process ends is checked
+// at the next start.
+type senderChecker struct {
+	messages *message.Store
+	checker  *authresult.Checker
+	log      hclog.Logger
+	now      func() time.Time
+
+	wake   chan struct{}
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func newSenderChecker(messages *message.Store, checker *authresult.Checker, log hclog.Logger, now func() time.Time) *senderChecker {
+	c := &senderChecker{messages: messages, checker: checker, log: log, now: now, wake: make(chan struct{}, 1)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+func (c *senderChecker) start() { c.done.Go(c.run) }
+
+// close ends the checks under way.
+func (c *senderChecker) close() {
+	c.cancel()
+	c.done.Wait()
+}
+
+// wakeUp has new messages checked soon.
+func (c *senderChecker) wakeUp() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run checks messages until close.
+func (c *senderChecker) run() {
+	for c.ctx.Err() == nil {
+		n, err := c.checkSome()
+		if err != nil && c.ctx.Err() == nil {
+			c.log.Error("the senders of messages could not be checked", "error", err)
+		}
+		if err == nil && n > 0 {
+			continue
+		}
+		select {
+		case <-c.wake:
+		case <-time.After(senderPoll):
+		case <-c.ctx.Done():
+		}
+	}
+}
+
+// checkSome checks some messages side by side and returns how many.
+func (c *senderChecker) checkSome() (int, error) {
+	found, err := c.messages.Unchecked(c.ctx, senderChecks)
+	if err != nil {
+		return 0, err
+	}
+	results := make([]string, len(found))
+	var all sync.WaitGroup
+	for i, m := range found {
+		all.Go(func() { results[i] = c.check(m) })
+	}
+	all.Wait()
+	if c.ctx.Err() != nil {
+		return 0, c.ctx.Err()
+	}
+	for i, m := range found {
+		if err := c.messages.SetAuth(c.ctx, m.Seq, c.now(), results[i]); err != nil {
+			return 0, err
+		}
+	}
+	return len(found), nil
+}
+
+// check returns the result for a message as JSON.
+func (c *senderChecker) check(m message.Stored) string {
+	result := c.checker.Check(c.ctx, authresult.Message{
+		Client: net.ParseIP(m.Client), Helo: m.Helo, EnvelopeFrom: m.EnvelopeFrom, From: m.FromAddress, Open: c.messages.OpenRaw(c.ctx, m),
+	})
+	// A Result has no part that cannot be encoded.
+	text, _ := json.Marshal(result)
+	return string(text)
+}

@@ -38,6 +38,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	})
 	api.Register(a, newOperation("meta", http.MethodGet, "/api/meta", tagPublic, httpd.Public, "What a client needs to know"), s.getMeta)
 	s.mailboxAPI(a)
+	s.domainAPI(a)
 	s.messageAPI(a)
 	s.inboundAPI(a)
 	accounts := s.state.Load().accounts
@@ -73,7 +74,13 @@ func (s *Service) mailboxAPI(a *api.API) {
 	api.Register(a, withText(op("mailboxes", get, "/api/mailboxes", "List mailboxes"), "The newest first. Without status, all but destroyed ones."), s.listMailboxes)
 	api.Register(a, withText(withStatus(op("mailbox-create", post, "/api/mailboxes", "Create a mailbox", conflict), http.StatusCreated),
 		"What is left out is chosen at random; without expiresInMinutes the mailbox lives for an hour, with null for ever. For an address that is taken the code is mailbox_exists, with the mailbox if the caller may see it."), s.createMailbox)
+	api.Register(a, withText(withStatus(op("mailbox-ensure", post, "/api/mailboxes/ensure", "Make a mailbox, unless there is one", conflict), http.StatusCreated, http.StatusOK),
+		"201 for a mailbox that was made, 200 for one that there is. That one is never shortened: it lives until the later of both ends, an expired one begins anew, and one of the catch-all becomes registered. Other members than these are refused."), s.ensureMailbox)
+	api.Register(a, withText(op("mailbox-resolve", get, "/api/mailboxes/resolve", "The mailbox with an address", notFound), "Active and expired ones."), s.resolveMailbox)
 	api.Register(a, op("mailbox", get, "/api/mailboxes/{id}", "One mailbox, in any state", notFound), s.getMailbox)
+	api.Register(a, op("mailbox-tags", http.MethodPatch, "/api/mailboxes/{id}/tags", "Replace the tags of a mailbox", notFound, conflict), s.setTags)
+	api.Register(a, withText(op("mailbox-delete", http.MethodDelete, "/api/mailboxes/{id}", "Destroy a mailbox", notFound, conflict, http.StatusBadGateway),
+		"Its messages are deleted and its address is free again. It may be repeated. What fails, such as the DNS provider, is tried again until it works."), s.deleteMailbox)
 }
 
 // callerFrom returns who acts on mailboxes.

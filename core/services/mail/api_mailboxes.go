@@ -52,8 +52,8 @@ func (s *Service) mailboxOf(m mailbox.Mailbox) Mailbox {
 	if m.Status != mailbox.Destroying {
 		out.LastReceivedAt = api.OptionalTime(m.ReceivedAt)
 	}
-	if m.RuleID != "" {
-		out.RoutingRuleID = &m.RuleID
+	if rule := m.Rule(); rule != "" {
+		out.RoutingRuleID = &rule
 	}
 	if m.KeyID != "" {
 		out.CreatedByAPIKey.Of = &KeyBrief{m.KeyID, m.KeyName, m.KeyPrefix}
@@ -85,12 +85,14 @@ func (m Minutes) lifetime() mailbox.Lifetime {
 	return mailbox.Lifetime{Minutes: m.value, Forever: m.isNull}
 }
 
+// MailboxPath names a mailbox.
+type MailboxPath struct {
+	ID string `path:"id" maxLength:"64" doc:"Id of the mailbox."`
+}
+
 type (
 	mailboxOutput struct{ Body Mailbox }
-	mailboxPath   struct {
-		ID string `path:"id" maxLength:"64" doc:"Id of the mailbox."`
-	}
-	mailboxQuery struct {
+	mailboxQuery  struct {
 		Scope  string   `query:"scope" enum:"default,workspace" doc:"workspace: only mailboxes that are active or being destroyed."`
 		Status []string `query:"status,explode" maxItems:"8" doc:"active, expired, destroying or destroyed; it may be given several times."`
 		Tag    []string `query:"tag,explode" maxItems:"16" doc:"May be given several times: only mailboxes with all of them."`
@@ -160,7 +162,7 @@ func (s *Service) writeMailbox(ctx context.Context, box mailbox.Mailbox, err err
 	return &mailboxOutput{s.mailboxOf(box)}, nil
 }
 
-func (s *Service) getMailbox(ctx context.Context, in *mailboxPath) (*mailboxOutput, error) {
+func (s *Service) getMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
 	box, err := s.mailboxes.Get(ctx, callerFrom(ctx), in.ID)
 	return s.writeMailbox(ctx, box, err)
 }

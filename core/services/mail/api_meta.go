@@ -14,6 +14,10 @@ import (
 // Meta is what a client needs to know before it makes a mailbox.
 type Meta struct {
 	Domains               []string     `json:"domains" nullable:"false" doc:"The active mail domains, sorted." example:"mail.localhost"`
+	DomainBinding         bool         `json:"domainBindingEnabled" doc:"Whether the DNS provider can make zones."`
+	DomainLifecycle       bool         `json:"domainLifecycleEnabled" doc:"Whether there is a DNS provider."`
+	CatchAllManagement    bool         `json:"catchAllManagementEnabled" doc:"Whether domains may have a catch-all."`
+	CatchAllEnablement    bool         `json:"catchAllEnablementEnabled" doc:"Whether one can be switched on now."`
 	UnlimitedTTL          bool         `json:"supportsUnlimitedMailboxTtl" doc:"Whether expiresInMinutes may be null."`
 	DefaultTTL            int          `json:"defaultMailboxTtlMinutes" example:"60"`
 	MinTTL                int          `json:"minMailboxTtlMinutes" example:"60"`
@@ -58,6 +62,11 @@ func (s *Service) getMeta(ctx context.Context, in *metaInput) (*metaOutput, erro
 	}
 	if passkeys.Available && passkeys.URL != "" {
 		out.PasskeyTrustedOrigins = append(out.PasskeyTrustedOrigins, passkeys.URL)
+	}
+	out.CatchAllManagement, out.CatchAllEnablement = true, len(active) > 0
+	if provider := s.connectDNS().DNS; provider != nil {
+		can, err := provider.Describe()
+		out.DomainLifecycle, out.DomainBinding = err == nil, err == nil && can.CreateZones
 	}
 	for i, d := range active {
 		out.Domains[i] = d.Name

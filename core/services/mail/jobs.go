@@ -23,8 +23,15 @@ func (s *Service) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobCleanUp, Cron: "* * * * *", Type: jobCleanUp}}
 }
 
-// cleanUp destroys the mailboxes that are due, until none is left or a whole batch has failed.
+// cleanUp carries on with interrupted changes of domains, and destroys the mailboxes that are due, until none is left or a
+// whole batch has failed.
 func (s *Service) cleanUp(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	if err := s.domains.Recover(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.domains.CheckRecords(ctx); err != nil {
+		return nil, err
+	}
 	for {
 		destroyed, failed, err := s.mailboxes.CleanUp(ctx, cleanUpBatch)
 		if err != nil || destroyed+failed < cleanUpBatch || destroyed == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
@@ -46,6 +47,8 @@ type Config struct {
 	Logger   hclog.Logger
 	Settings Settings
 	Users    *auth.Users
+	// DNS is the instance that Settings.DNS names; nil without one.
+	DNS client.DNS
 	// Access says who is recognised, and under which address browsers see the core.
 	Access auth.Access
 	// DataDir is the absolute path of the data directory.
@@ -75,6 +78,7 @@ type Service struct {
 // state is what a reload replaces at once.
 type state struct {
 	settings Settings
+	dns      client.DNS
 	accounts *account.Sets
 	access   auth.Access
 }
@@ -102,12 +106,12 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)), waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach)}
-	s.domains = domain.New(domain.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now})
+	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger, Now: cfg.Now})
 	s.mailboxes = mailbox.New(mailbox.Config{
 		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Logger: cfg.Logger, Now: cfg.Now,
 		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },
 	})
-	s.use(cfg.Settings, cfg.Access)
+	s.use(cfg.Settings, cfg.DNS, cfg.Access)
 	if err := s.addDomains(ctx, cfg.Settings); err != nil {
 		return nil, err
 	}
@@ -117,9 +121,9 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 }
 
 // Prepare checks other settings and returns what puts them into use.
-func (s *Service) Prepare(set Settings, access auth.Access) (commit func(), err error) {
+func (s *Service) Prepare(set Settings, provider client.DNS, access auth.Access) (commit func(), err error) {
 	return func() {
-		s.use(set, access)
+		s.use(set, provider, access)
 		if err := s.addDomains(context.Background(), set); err != nil {
 			s.log.Error("the mail domains of the new settings could not be added; a restart tries again", "error", err)
 		}
@@ -127,9 +131,9 @@ func (s *Service) Prepare(set Settings, access auth.Access) (commit func(), err 
 }
 
 // use puts settings into use.
-func (s *Service) use(set Settings, access auth.Access) {
+func (s *Service) use(set Settings, provider client.DNS, access auth.Access) {
 	accounts := account.New(account.Config{Users: s.cfg.Users, Access: access, Version: s.cfg.Version})
-	s.state.Store(&state{settings: set, accounts: accounts, access: access})
+	s.state.Store(&state{settings: set, dns: provider, accounts: accounts, access: access})
 }
 
 // addDomains makes the domains that the settings name.
@@ -145,4 +149,10 @@ func (s *Service) addDomains(ctx context.Context, set Settings) error {
 		return fmt.Errorf("add the mail domains of the settings: %w", err)
 	}
 	return nil
+}
+
+// connectDNS returns the DNS provider in use.
+func (s *Service) connectDNS() domain.Connection {
+	st := s.state.Load()
+	return domain.Connection{Ref: st.settings.DNS, DNS: st.dns, MXHost: st.settings.mxHost()}
 }

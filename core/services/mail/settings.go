@@ -15,7 +15,7 @@ type Settings struct {
 	BaseURL       string         `patchbay:"base_url,default=/mail" doc:"Path, or absolute URL, below which the service is mounted."`
 	DNS           string         `patchbay:"dns,default=,ref=dns" doc:"The DNS provider of the mail domains, such as dns.main. Without one, domains are active at once and their records are set by hand."`
 	Domains       []string       `patchbay:"domains" doc:"Mail domains that are made at the start and that no provider is asked about, such as [\"mail.localhost\"]."`
-	MXHost        string         `patchbay:"mx_host,default=" doc:"The host name of this server, which MX records name. Unset: smtp.hostname."`
+	MXHost        string         `patchbay:"mx_host,default=" doc:"The host name of this server, which MX records name. Unset: the hostname of the first listener."`
 	InboundSecret schema.Secret  `patchbay:"inbound_secret,default=,env=SVC_MAIL_INBOUND_SECRET" doc:"Shared secret of POST /api/inbound, at least 16 characters. Unset: the endpoint refuses everything."`
 	Resolver      string         `patchbay:"resolver,default=" doc:"The DNS server that SPF, DKIM and DMARC ask, such as 127.0.0.1:53. Unset: those of this machine."`
 	Notify        []string       `patchbay:"notify,ref=notify" doc:"The channels that hear of new mail, such as [notify.hook]."`
@@ -50,6 +50,18 @@ type LimitSettings struct {
 // mailboxLimits returns the limits of mailboxes.
 func (s Settings) mailboxLimits() mailbox.Limits {
 	return mailbox.Limits{PerUser: s.Limits.PerUser, CatchAll: s.Limits.CatchAll}
+}
+
+// mxHost returns the host that MX records name, "" if it is not known.
+func (s Settings) mxHost() string {
+	if s.MXHost != "" || len(s.SMTP) == 0 {
+		return s.MXHost
+	}
+	host, err := address.ParseDomain(s.SMTP[0].Hostname)
+	if err != nil {
+		return ""
+	}
+	return host
 }
 
 // Check finds what the types of the settings cannot express.

@@ -2,17 +2,48 @@ package domain
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
+// Connection is the DNS provider in use.
+type Connection struct {
+	// Ref is the reference of the instance, such as dns.main; "" without one.
+	Ref string
+	// DNS is nil without a provider: domains are active at once, and their records are set by hand.
+	DNS client.DNS
+	// MXHost is the host that MX records name; "" if it is not known.
+	MXHost string
+}
+
+// Unrouted is a registered mailbox without a rule at the provider.
+type Unrouted struct{ ID, Address string }
+
+// mailboxes is what domains need to know of their mailboxes.
+type mailboxes interface {
+	// CountLive returns how many mailboxes of a domain are not destroyed.
+	CountLive(ctx context.Context, domainID string) (int64, error)
+	// ListUnrouted returns the active registered mailboxes of a domain that have no rule.
+	ListUnrouted(ctx context.Context, domainID string) ([]Unrouted, error)
+	// SetRule notes the rule of a mailbox, in the running transaction.
+	SetRule(ctx context.Context, mailboxID, ruleID string) error
+	// ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
+	ExpireCaught(ctx context.Context, domainID string, at time.Time) error
+}
+
 // Config is what the package needs.
 type Config struct {
-	Store  *store.Store
-	Logger hclog.Logger
+	Store     *store.Store
+	Mailboxes mailboxes
+	// Connect returns the DNS provider in use.
+	Connect func() Connection
+	Logger  hclog.Logger
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -21,10 +52,16 @@ type Config struct {
 type Domains struct {
 	*Store
 	cfg Config
+
+	mu sync.Mutex
+	// busy are the names of the domains that an operation of this process changes.
+	busy map[string]bool
 }
 
 // New makes the manager.
-func New(cfg Config) *Domains { return &Domains{Store: NewStore(cfg.Store), cfg: cfg} }
+func New(cfg Config) *Domains {
+	return &Domains{Store: NewStore(cfg.Store), cfg: cfg, busy: map[string]bool{}}
+}
 
 // AddFromSettings makes the domains that the settings name, and that there are not, as active ones. A deleted one comes back;
 // one that was disabled stays so.
@@ -37,36 +74,64 @@ func (d *Domains) AddFromSettings(ctx context.Context, names []string) error {
 		if exists && found.DeletedAt == 0 {
 			continue
 		}
-		if err := d.addActive(ctx, name); err != nil {
+		now := d.cfg.Now().UnixMilli()
+		row := Domain{Name: name, Binding: FromSettings, Status: Active, ProvisionedAt: now}
+		row.setRecords(planRecords(name, d.cfg.Connect().MXHost))
+		if err := d.put(ctx, &row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addActive adds a domain that no provider is asked about.
-func (d *Domains) addActive(ctx context.Context, name string) error {
+// put stores a domain under its name: a new row, or the one that a deleted domain has left.
+func (d *Domains) put(ctx context.Context, row *Domain) error {
 	now := d.cfg.Now().UnixMilli()
 	return d.cfg.Store.Tx(ctx, "add mail domain", func(ctx context.Context) error {
-		row := Domain{ID: store.NewID("dom"), Name: name, Binding: FromSettings, Status: Active, CreatedAt: now, UpdatedAt: now, ProvisionedAt: now}
-		added, err := d.insert(ctx, &row)
+		row.ID, row.CreatedAt, row.UpdatedAt = store.NewID("dom"), now, now
+		added, err := d.insert(ctx, row)
 		if err != nil || added {
 			return err
 		}
-		former, _, err := d.FindByName(ctx, name)
-		if err != nil || former.DeletedAt == 0 {
+		former, _, err := d.FindByName(ctx, row.Name)
+		if err != nil {
 			return err
 		}
+		if former.DeletedAt == 0 {
+			return errManaged(former)
+		}
 		row.ID = former.ID
-		return d.save(ctx, &row)
+		return d.save(ctx, row)
 	})
 }
 
-// NeedsRule reports whether a mailbox of the domain needs a rule of its own at the provider.
-func (d *Domains) NeedsRule(Domain) bool { return false }
+// acquire keeps other operations away from a domain until release is called.
+func (d *Domains) acquire(name string) (release func(), err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.busy[name] {
+		return nil, fault.New(fault.Conflict, "Another change of %s is under way.", name)
+	}
+	d.busy[name] = true
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.busy, name)
+	}, nil
+}
 
-// AddRule makes the rule for an address, or finds the one that there is, and returns its id.
-func (d *Domains) AddRule(context.Context, Domain, string) (ruleID string, err error) { return "", nil }
+// persist writes a domain in a transaction of its own, also when the request has ended.
+func (d *Domains) persist(ctx context.Context, row *Domain) error {
+	row.UpdatedAt = d.cfg.Now().UnixMilli()
+	return d.cfg.Store.Tx(context.WithoutCancel(ctx), "change mail domain", func(ctx context.Context) error { return d.save(ctx, row) })
+}
 
-// RemoveRule deletes a rule. That there is none is no error.
-func (d *Domains) RemoveRule(_ context.Context, _, _, _ string) error { return nil }
+// persistStep journals how far an operation has come, before its next step.
+func (d *Domains) persistStep(ctx context.Context, row *Domain, step string) error {
+	row.Step = step
+	return d.persist(ctx, row)
+}
+
+func errManaged(d Domain) error {
+	return fault.New(fault.Conflict, "%s is a mail domain already.", d.Name).With("domainId", d.ID)
+}

@@ -3,6 +3,7 @@ package domain
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -36,7 +37,9 @@ type Domain struct {
 	Binding Binding
 	// Provider is the reference of the DNS instance that the domain was provisioned with; "" without one.
 	Provider string
-	Status   Status
+	// Routed domains have their mail accepted by the provider, and handed to us by rules.
+	Routed bool
+	Status Status
 	// Operation is the change that is under way, and Step how far it has come; both "" for none. They outlive a crash.
 	Operation string
 	Step      string
@@ -67,13 +70,15 @@ func (Domain) TableName() string { return "mail_domains" }
 
 // Record is a DNS record that mail to a domain needs, and what a look-up has found.
 type Record struct {
-	Type     string `json:"type"`
-	Name     string `json:"name"`
-	Value    string `json:"value"`
-	TTL      int    `json:"ttl"`
-	Priority int    `json:"priority"`
-	// State is ok, missing, different or unknown.
-	State string   `json:"state"`
+	Type string `json:"type"`
+	Name string `json:"name"`
+	// Value is as in a zone file, such as "10 mx.example.com".
+	Value string `json:"value"`
+	// TTL is in seconds.
+	TTL int `json:"ttl"`
+	// State is visible, missing, different, unknown or not_needed.
+	State string `json:"state"`
+	// Found are the values that a look-up has found.
 	Found []string `json:"found"`
 }
 
@@ -89,5 +94,10 @@ func (d *Domain) setRecords(records []Record) {
 	raw, _ := json.Marshal(records)
 	d.RecordsText = string(raw)
 }
+
+// NameServers returns the name servers that the parent zone must name; none if the provider did not say.
+func (d Domain) NameServers() []string { return strings.Fields(d.NameServersText) }
+
+func (d *Domain) setNameServers(names []string) { d.NameServersText = strings.Join(names, " ") }
 
 func errNoDomain() error { return fault.New(fault.NotFound, "There is no such mail domain.") }

@@ -88,7 +88,14 @@ func (s *Store) save(ctx context.Context, d *Domain) error {
 	return s.store.Writer(ctx).Save(d).Error
 }
 
-// remove deletes the row of a domain for good, in the running transaction.
-func (s *Store) remove(ctx context.Context, id string) error {
-	return s.store.Writer(ctx).Where("id = ?", id).Delete(&Domain{}).Error
+// findAny returns a domain by its id, also a deleted one.
+func (s *Store) findAny(ctx context.Context, id string) (Domain, error) {
+	return s.take(s.store.DB(ctx).Where("id = ?", id))
+}
+
+// discard takes a domain away that never worked, in the running transaction. The row stays, as that of a deleted domain:
+// mailboxes of former times may name it.
+func (s *Store) discard(ctx context.Context, d *Domain) error {
+	d.DeletedAt, d.Status, d.Operation, d.Step, d.ZoneID = d.UpdatedAt, Disabled, "", "", ""
+	return s.save(ctx, d)
 }

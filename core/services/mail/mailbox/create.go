@@ -2,8 +2,6 @@ package mailbox
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -162,14 +160,17 @@ func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expir
 		Address: at.local + "@" + at.host(), Source: Registered, Status: Active, CreatedAt: m.cfg.Now().UnixMilli(), ExpiresAt: expires,
 		CreatedVia: caller.Via, KeyID: caller.KeyID, KeyName: caller.KeyName, KeyPrefix: caller.KeyPrefix, Tags: tags,
 	}
-	ruled := m.cfg.Router.NeedsRule(at.domain)
-	if ruled {
-		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(reserveFor).UnixMilli()
+	routed, err := m.cfg.Router.NeedsRoute(at.domain, at.host())
+	if err != nil {
+		return Mailbox{}, err
 	}
-	if err := m.insertOwned(ctx, caller, &box); err != nil || !ruled {
+	if routed {
+		box.Status, box.RuleID, box.CleanupAt = Destroying, unknownRule, m.cfg.Now().Add(reserveFor).UnixMilli()
+	}
+	if err := m.insertOwned(ctx, caller, &box); err != nil || !routed {
 		return box, err
 	}
-	return m.addRule(ctx, at.domain, box)
+	return m.activate(context.WithoutCancel(ctx), at.domain, box)
 }
 
 // insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active.
@@ -221,12 +222,12 @@ func (m *Mailboxes) checkActive(ctx context.Context, box Mailbox) error {
 	return nil
 }
 
-// addRule has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
-// cannot be taken back now is left to the clean-up, since the reservation is a mailbox that is being destroyed.
-func (m *Mailboxes) addRule(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
-	ruleID, err := m.cfg.Router.AddRule(ctx, d, box.Address)
-	if err == nil {
-		err = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
+// activate has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
+// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed.
+func (m *Mailboxes) activate(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
+	ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
+	if failed == nil {
+		failed = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
 			if err := m.checkActive(ctx, box); err != nil {
 				return err
 			}
@@ -234,21 +235,15 @@ func (m *Mailboxes) addRule(ctx context.Context, d domain.Domain, box Mailbox) (
 			return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})
 		})
 	}
-	if err == nil {
+	if failed == nil {
 		return box, nil
 	}
-	return Mailbox{}, errors.Join(err, m.cancelReservation(context.WithoutCancel(ctx), box, ruleID))
-}
-
-// cancelReservation deletes a reservation and its rule.
-func (m *Mailboxes) cancelReservation(ctx context.Context, box Mailbox, ruleID string) error {
-	if err := m.cfg.Router.RemoveRule(ctx, box.DomainID, box.Address, ruleID); err != nil {
+	if err := m.cfg.Router.RemoveRoute(ctx, box.DomainID, box.Address, ruleID, ruleID != ""); err != nil {
 		m.cfg.Logger.Warn("the rule of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
-		return nil
+		return Mailbox{}, failed
 	}
-	err := m.store.Tx(ctx, "cancel reservation", func(ctx context.Context) error { return m.deleteReservation(ctx, box.ID) })
-	if err != nil {
-		return fmt.Errorf("cancel the reservation of a mailbox: %w", err)
+	if err := m.store.Tx(ctx, "cancel reservation", func(ctx context.Context) error { return m.deleteReservation(ctx, box.ID) }); err != nil {
+		m.cfg.Logger.Warn("the reservation of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
 	}
-	return nil
+	return Mailbox{}, failed
 }

@@ -54,7 +54,7 @@ func (m *Mailboxes) destroy(ctx context.Context, id string, still func(Mailbox) 
 
 // removeContents deletes the rule and the messages of a mailbox. It may be repeated.
 func (m *Mailboxes) removeContents(ctx context.Context, box Mailbox) error {
-	if err := m.cfg.Router.RemoveRule(ctx, box.DomainID, box.Address, box.RuleID); err != nil {
+	if err := m.cfg.Router.RemoveRoute(ctx, box.DomainID, box.Address, box.Rule(), box.RuleID != unknownRule); err != nil {
 		return err
 	}
 	return m.cfg.Messages.DeleteMailboxMessages(ctx, box.ID)

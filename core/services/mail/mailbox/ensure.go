@@ -42,7 +42,6 @@ func (m *Mailboxes) Ensure(ctx context.Context, caller Caller, in NewMailbox) (b
 
 // extend gives a mailbox a later end. It returns errNoMailbox if the mailbox is destroyed meanwhile.
 func (m *Mailboxes) extend(ctx context.Context, caller Caller, d domain.Domain, id string, expires int64) (box Mailbox, err error) {
-	promoted := false
 	err = m.store.Tx(ctx, "extend mailbox", func(ctx context.Context) error {
 		if box, err = m.lockMailbox(ctx, id); err != nil {
 			return err
@@ -57,7 +56,7 @@ func (m *Mailboxes) extend(ctx context.Context, caller Caller, d domain.Domain, 
 		if isLater(expires, box.ExpiresAt) {
 			box.ExpiresAt, changes["expires_at"] = expires, expires
 		}
-		if promoted = box.Source == CatchAll; promoted {
+		if box.Source == CatchAll {
 			box.Source, changes["source"] = Registered, Registered
 		}
 		if len(changes) == 0 {
@@ -65,22 +64,23 @@ func (m *Mailboxes) extend(ctx context.Context, caller Caller, d domain.Domain, 
 		}
 		return m.updateMailbox(ctx, box.ID, changes)
 	})
-	if err == nil && box.RuleID == "" && m.cfg.Router.NeedsRule(d) {
-		return m.addMissingRule(ctx, d, box)
+	if err != nil || box.RuleID != "" {
+		return box, err
 	}
-	return box, err
+	return m.addMissingRule(ctx, d, box)
 }
 
-// addMissingRule makes the rule of a mailbox that is in use without one.
+// addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it.
 func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
-	ruleID, err := m.cfg.Router.AddRule(ctx, d, box.Address)
-	if err != nil {
-		return Mailbox{}, err
+	if needed, err := m.cfg.Router.NeedsRoute(d, box.host()); err != nil || !needed {
+		return box, err
+	}
+	ruleID, err := m.cfg.Router.AddRoute(context.WithoutCancel(ctx), d, box.Address)
+	if err != nil || ruleID == "" {
+		return box, err
 	}
 	box.RuleID = ruleID
-	return box, m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
-		return m.updateMailbox(ctx, box.ID, map[string]any{"rule_id": ruleID})
-	})
+	return box, m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error { return m.SetRule(ctx, box.ID, ruleID) })
 }
 
 // Resolve returns the active or expired mailbox with an address that the caller may see.

@@ -20,14 +20,15 @@ type domains interface {
 	ShareDomain(ctx context.Context, id string) (domain.Domain, error)
 }
 
-// router has the provider of a domain route single addresses to us.
+// router has the provider of a domain route mail for single addresses to us.
 type router interface {
-	// NeedsRule reports whether a mailbox of the domain needs a rule of its own.
-	NeedsRule(d domain.Domain) bool
-	// AddRule makes the rule for an address, or finds the one that there is, and returns its id.
-	AddRule(ctx context.Context, d domain.Domain, address string) (ruleID string, err error)
-	// RemoveRule deletes a rule. That there is none is no error.
-	RemoveRule(ctx context.Context, domainID, address, ruleID string) error
+	// NeedsRoute reports whether the provider must be told of a mailbox at a host of the domain.
+	NeedsRoute(d domain.Domain, host string) (bool, error)
+	// AddRoute has the provider accept mail for an address, and returns the id of its rule, "" where it needs none. One that
+	// there is is reused.
+	AddRoute(ctx context.Context, d domain.Domain, address string) (ruleID string, err error)
+	// RemoveRoute deletes the rule of an address. That there is none is no error. If its id is not known, it is found first.
+	RemoveRoute(ctx context.Context, domainID, address, ruleID string, known bool) error
 }
 
 // messageRemover deletes what mailboxes hold.

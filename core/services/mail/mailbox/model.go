@@ -44,6 +44,9 @@ const (
 	DefaultMinutes = 60
 )
 
+// unknownRule is the rule of a reservation: the provider may have made one, or not.
+const unknownRule = "unknown"
+
 // keepExpired is how long an expired mailbox can be brought back.
 const keepExpired = 24 * time.Hour
 
@@ -63,7 +66,7 @@ type Mailbox struct {
 	ReceivedAt  int64
 	ExpiresAt   int64
 	DestroyedAt int64
-	// RuleID is the provider's id of the routing rule for the address; "" for none.
+	// RuleID is the provider's id of the routing rule for the address; "" for none. Rule returns it where it is known.
 	RuleID     string
 	CreatedVia Via
 	// KeyID, KeyName and KeyPrefix are those of the API key that made it, also after that is revoked.
@@ -88,6 +91,17 @@ func (m Mailbox) StatusAt(now time.Time) Status {
 	}
 	return m.Status
 }
+
+// Rule returns the provider's id of the routing rule for the address, "" for none.
+func (m Mailbox) Rule() string {
+	if m.RuleID == unknownRule {
+		return ""
+	}
+	return m.RuleID
+}
+
+// host returns what stands behind the @ of the address.
+func (m Mailbox) host() string { return m.Address[len(m.LocalPart)+1:] }
 
 // tag is a tag of a mailbox.
 type tag struct {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -134,10 +135,20 @@ func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Ma
 	return append(out, expired...), err
 }
 
-// listLive returns the mailboxes of a domain from one source that are not destroyed.
-func (s *Store) listLive(ctx context.Context, domainID string, source Source) (out []Mailbox, err error) {
-	err = s.store.DB(ctx).Where("domain_id = ? AND source = ? AND status <> 'destroyed'", domainID, source).Order("id").Find(&out).Error
+// ListUnrouted returns the registered mailboxes of a domain that receive without a rule.
+func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain.Unrouted, err error) {
+	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address").Where("domain_id = ? AND source = ? AND status = ? AND rule_id = ''", domainID, Registered, Active).Order("id").Scan(&out).Error
 	return out, err
+}
+
+// SetRule notes the rule of a mailbox, in the running transaction.
+func (s *Store) SetRule(ctx context.Context, mailboxID, ruleID string) error {
+	return s.updateMailbox(ctx, mailboxID, map[string]any{"rule_id": ruleID})
+}
+
+// ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
+func (s *Store) ExpireCaught(ctx context.Context, domainID string, at time.Time) error {
+	return s.store.Writer(ctx).Model(&Mailbox{}).Where("domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error
 }
 
 // countCaught returns how many mailboxes that the catch-all of a domain has made are not destroyed.

@@ -5,6 +5,7 @@ CREATE TABLE mail_domains (
     zone_id             TEXT NOT NULL DEFAULT '',
     binding             TEXT NOT NULL CHECK (binding IN ('settings', 'catalog', 'project_bind')),
     provider            TEXT NOT NULL DEFAULT '',
+    routed              BOOL NOT NULL DEFAULT FALSE,
     status              TEXT NOT NULL CHECK (status IN ('active', 'disabled', 'provisioning_error')),
     operation           TEXT NOT NULL DEFAULT '',
     step                TEXT NOT NULL DEFAULT '',

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/mail"
 )
 
@@ -26,8 +27,12 @@ func settingsOf(c module.Configuration) mail.Settings { return *c.Settings.(*mai
 
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
+	provider, err := openDNS(deps, c)
+	if err != nil {
+		return nil, err
+	}
 	s, err := mail.New(ctx, mail.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Access: c.Front.Access,
+		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, DNS: provider, Access: c.Front.Access,
 		DataDir: deps.DataDir, Version: deps.Version,
 	})
 	if err != nil {
@@ -36,9 +41,26 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 	return &service{Service: s, deps: deps}, nil
 }
 
+// openDNS returns the DNS provider that the settings name, nil for none.
+func openDNS(deps module.Deps, c module.Configuration) (client.DNS, error) {
+	ref := settingsOf(c).DNS
+	if ref == "" {
+		return nil, nil
+	}
+	h, err := c.Instances.Handle(ref)
+	if err != nil {
+		return nil, err
+	}
+	return client.NewDNS(h, deps.Observe), nil
+}
+
 // Prepare implements module.Service.
 func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
-	return s.Service.Prepare(settingsOf(c), c.Front.Access)
+	provider, err := openDNS(s.deps, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.Service.Prepare(settingsOf(c), provider, c.Front.Access)
 }
 
 // Pages implements module.Service: there are none.

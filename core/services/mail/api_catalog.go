@@ -1,0 +1,75 @@
+package mail
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+)
+
+// CatalogItem is a mail domain, or a zone of the DNS provider that could be one.
+type CatalogItem struct {
+	MailDomain           string               `json:"mailDomain" example:"example.com"`
+	RootDomain           string               `json:"rootDomain" deprecated:"true" doc:"Another name of mailDomain." example:"example.com"`
+	ProjectStatus        string               `json:"projectStatus" enum:"not_enabled,active,disabled,provisioning_error"`
+	ProviderAvailability string               `json:"providerAvailability" enum:"available,missing" doc:"Whether the DNS provider has a zone of this name."`
+	ProviderStatus       *string              `json:"providerStatus" doc:"The provider's word for the state of the zone." example:"active"`
+	ZoneID               *string              `json:"zoneId"`
+	NameServers          []string             `json:"nameServers" nullable:"false"`
+	Domain               api.Optional[Domain] `json:"domain" doc:"Null for a zone that is not in use."`
+}
+
+// ProviderSync tells how current the zones of the catalog are.
+type ProviderSync struct {
+	Status            string    `json:"status" enum:"live,rate_limited,none" doc:"none: there is no DNS provider."`
+	RetryAfter        *api.Time `json:"retryAfter" nullable:"true"`
+	RetryAfterSeconds *int64    `json:"retryAfterSeconds"`
+}
+
+type catalogOutput struct {
+	Body struct {
+		Domains      []CatalogItem `json:"domains" nullable:"false"`
+		ProviderSync ProviderSync  `json:"providerSync"`
+	}
+}
+
+func (s *Service) listCatalog(ctx context.Context, _ *struct{}) (*catalogOutput, error) {
+	catalog, err := s.domains.ListCatalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &catalogOutput{}
+	out.Body.Domains = make([]CatalogItem, len(catalog.Items))
+	for i, item := range catalog.Items {
+		out.Body.Domains[i] = catalogItemOf(item)
+	}
+	sync := &out.Body.ProviderSync
+	switch {
+	case catalog.Limited:
+		seconds := httpd.RetrySeconds(catalog.RetryAfter)
+		at := api.TimeOf(s.cfg.Now().Add(catalog.RetryAfter))
+		sync.Status, sync.RetryAfter, sync.RetryAfterSeconds = "rate_limited", &at, &seconds
+	case s.connectDNS().DNS == nil:
+		sync.Status = "none"
+	default:
+		sync.Status = "live"
+	}
+	return out, nil
+}
+
+func catalogItemOf(item domain.CatalogItem) CatalogItem {
+	out := CatalogItem{MailDomain: item.Name, RootDomain: item.Name, ProjectStatus: "not_enabled", ProviderAvailability: "missing", NameServers: []string{}}
+	if z := item.Zone; z != nil {
+		out.ProviderAvailability, out.ProviderStatus, out.ZoneID = "available", optionalText(z.Status), &z.ID
+		out.NameServers = append(out.NameServers, z.NameServers...)
+	}
+	if item.Domain != nil {
+		d := domainOf(*item.Domain)
+		out.ProjectStatus, out.Domain.Of = string(d.Status), &d
+		if out.ZoneID == nil {
+			out.ZoneID = d.ZoneID
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// maxPattern is the longest pattern of a catch-all, in bytes.
+const maxPattern = 500
+
+// EnableCatchAll has mail to all addresses of a domain, or to those whose local part matches the pattern, make mailboxes, which
+// belong to the owner. What the provider did with such mail is kept, to be restored. On a domain whose catch-all is on it
+// changes the pattern.
+func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern string) (Domain, error) {
+	if err := checkPattern(pattern); err != nil {
+		return Domain{}, err
+	}
+	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+		if row.Status != Active {
+			return fault.New(fault.Conflict, "Only an active mail domain can have a catch-all.")
+		}
+		if !row.CatchAll {
+			if err := d.takeCatchAll(context.WithoutCancel(ctx), row); err != nil {
+				return err
+			}
+			row.CatchAllOwnerID = ownerID
+		}
+		row.CatchAll, row.CatchAllPattern, row.Operation, row.Step = true, pattern, "", ""
+		return d.persist(ctx, row)
+	})
+}
+
+func checkPattern(pattern string) error {
+	if len(pattern) > maxPattern {
+		return fault.New(fault.InvalidArgument, "The pattern may have %d characters.", maxPattern).With("field", "pattern")
+	}
+	if _, err := regexp.Compile(pattern); err != nil {
+		return fault.New(fault.InvalidArgument, "The pattern is not a regular expression: %v.", err).With("field", "pattern")
+	}
+	return nil
+}
+
+// takeCatchAll has the provider hand mail that no rule is for to us. A failure restores what was there.
+func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
+	c, routing, err := d.routing(*row)
+	if err != nil || !routing {
+		return err
+	}
+	if len(row.CatchAllSnapshot) == 0 {
+		snapshot, err := c.DNS.ReadCatchAll(ctx, row.ZoneID)
+		if err != nil {
+			return explainFailure(err)
+		}
+		row.CatchAllSnapshot = snapshot
+	}
+	row.Operation = opCatchAllEnable
+	if err := d.persist(ctx, row); err != nil {
+		return err
+	}
+	failed := c.DNS.SetCatchAll(ctx, row.ZoneID)
+	if failed == nil {
+		return nil
+	}
+	if err := d.giveBackCatchAll(ctx, c, row); err != nil {
+		d.cfg.Logger.Error("the catch-all of a mail domain could not be restored; it is tried again", "domain", row.Name, "error", err)
+	}
+	return explainFailure(failed)
+}
+
+// giveBackCatchAll restores what the provider did before, and forgets it. The operation ends only if that worked.
+func (d *Domains) giveBackCatchAll(ctx context.Context, c Connection, row *Domain) error {
+	if err := c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot); err != nil {
+		return explainFailure(err)
+	}
+	row.CatchAll, row.CatchAllSnapshot, row.Operation, row.Step = false, nil, "", ""
+	return d.persist(ctx, row)
+}
+
+// DisableCatchAll ends the catch-all of a domain and restores exactly what the provider did before. Registered mailboxes get
+// rules of their own first; the mailboxes that the catch-all has made expire, so that they can be registered for a day.
+func (d *Domains) DisableCatchAll(ctx context.Context, id string) (Domain, error) {
+	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+		return d.endCatchAll(context.WithoutCancel(ctx), row)
+	})
+}
+
+// endCatchAll is DisableCatchAll on a domain that is held. It may be repeated from any point.
+func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
+	if !row.CatchAll {
+		return nil
+	}
+	c, routing, err := d.routing(*row)
+	if err != nil {
+		return err
+	}
+	if routing {
+		if len(row.CatchAllSnapshot) == 0 {
+			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: set it there by hand.")
+		}
+		row.Operation = opCatchAllDisable
+		if err := d.persist(ctx, row); err != nil {
+			return err
+		}
+		if err := d.restoreRouting(ctx, c, row); err != nil {
+			return err
+		}
+	}
+	owner := row.CatchAllOwnerID
+	row.CatchAll, row.CatchAllSnapshot, row.CatchAllPattern, row.CatchAllOwnerID, row.Operation, row.Step = false, nil, "", "", "", ""
+	err = d.cfg.Store.Tx(ctx, "end catch-all", func(ctx context.Context) error {
+		if err := d.cfg.Mailboxes.ExpireCaught(ctx, row.ID, d.cfg.Now()); err != nil {
+			return err
+		}
+		row.UpdatedAt = d.cfg.Now().UnixMilli()
+		return d.save(ctx, row)
+	})
+	if err != nil {
+		row.CatchAll, row.CatchAllOwnerID = true, owner
+		return fmt.Errorf("end the catch-all of a mail domain: %w", err)
+	}
+	return nil
+}
+
+// restoreRouting makes the rules of registered mailboxes, then restores the provider's catch-all. If that fails, the catch-all
+// stays ours; the rules that were made stay, since they do no harm.
+func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain) error {
+	failed := d.addMissingRules(ctx, c, row)
+	if failed == nil {
+		failed = c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot)
+	}
+	if failed == nil {
+		return nil
+	}
+	if err := c.DNS.SetCatchAll(ctx, row.ZoneID); err != nil {
+		// The operation stays in the journal: it is carried to its end later.
+		d.cfg.Logger.Error("the catch-all of a mail domain is in an unknown state; it is tried again", "domain", row.Name, "error", err)
+		return explainFailure(failed)
+	}
+	row.Operation, row.Step = "", ""
+	if err := d.persist(ctx, row); err != nil {
+		return err
+	}
+	return explainFailure(failed)
+}
+
+// addMissingRules makes the rules of the registered mailboxes that have none.
+func (d *Domains) addMissingRules(ctx context.Context, c Connection, row *Domain) error {
+	missing, err := d.cfg.Mailboxes.ListUnrouted(ctx, row.ID)
+	if err != nil {
+		return err
+	}
+	for _, box := range missing {
+		ruleID, err := c.DNS.CreateRule(ctx, row.ZoneID, box.Address)
+		if err != nil {
+			return err
+		}
+		err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error { return d.cfg.Mailboxes.SetRule(ctx, box.ID, ruleID) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

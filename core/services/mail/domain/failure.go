@@ -1,0 +1,51 @@
+package domain
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// defaultCooldown is how long a provider that limits requests is left alone if it does not say how long.
+const defaultCooldown = 15 * time.Minute
+
+// maxReason is how much of a provider's message is kept and shown, in bytes.
+const maxReason = 500
+
+// explainFailure returns the error of a call to the provider as administrators are told of it.
+func explainFailure(err error) error {
+	var said *errs.Error
+	if !errors.As(err, &said) {
+		return err
+	}
+	reason := texts.Limit(said.Message, maxReason)
+	switch client.CauseOf(err) {
+	case client.CauseLimited:
+		pause := fault.As(err).RetryAfter
+		if pause == 0 {
+			pause = defaultCooldown
+		}
+		return fault.Wrap(err, fault.RateLimited, "The DNS provider limits requests; try again later.").WithRetryAfter(pause)
+	case client.CauseDenied:
+		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider refuses its credentials: %s", reason)
+	case client.CauseMissing, client.CauseRefused:
+		return fault.Wrap(err, fault.Conflict, "The DNS provider refuses this: %s", reason)
+	case client.CauseUnreachable:
+		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider cannot be used at present: %s", reason)
+	}
+	return err
+}
+
+// isLimited reports whether an error says that the provider limits requests.
+func isLimited(err error) bool { return fault.CodeOf(err) == fault.RateLimited }
+
+// isRefusal reports whether an error is an answer of the provider that a person can do something about.
+func isRefusal(err error) bool { return fault.StatusOf(err) == http.StatusConflict }
+
+// messageOf returns what a person is told of an error.
+func messageOf(err error) string { return fault.As(err).Message }

@@ -1,0 +1,92 @@
+package domain
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/sdk/dns"
+)
+
+// recheckAfter is how often records that cannot be seen are looked up again.
+const recheckAfter = 15 * time.Minute
+
+// Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
+// and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. What fails is
+// left for the next time.
+func (d *Domains) Recover(ctx context.Context) error {
+	pending, err := d.listPending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range pending {
+		if err := d.recoverDomain(ctx, row.ID, row.Name); err != nil {
+			d.cfg.Logger.Warn("what was begun with a mail domain could not be ended; it is tried again", "domain", row.Name, "operation", row.Operation, "error", err)
+		}
+	}
+	return ctx.Err()
+}
+
+// recoverDomain ends the operation of a domain that nobody works on.
+func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
+	release, err := d.acquire(name)
+	if err != nil {
+		// It is not left over: somebody works on it.
+		return nil
+	}
+	defer release()
+	row, err := d.findAny(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch row.Operation {
+	case opProvision:
+		return d.reprovision(ctx, &row, false)
+	case opCatchAllEnable:
+		c, _, err := d.routing(row)
+		if err != nil {
+			return err
+		}
+		return d.giveBackCatchAll(ctx, c, &row)
+	case opCatchAllDisable:
+		return d.endCatchAll(ctx, &row)
+	case opDelete:
+		return d.deleteZone(ctx, &row)
+	}
+	return nil
+}
+
+// CheckRecords looks up the records of the domains that lack some, now and then.
+func (d *Domains) CheckRecords(ctx context.Context) error {
+	c := d.cfg.Connect()
+	if c.DNS == nil {
+		return nil
+	}
+	all, err := d.ListDomains(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range all {
+		if row.Status == Disabled || row.CheckedAt > d.cfg.Now().Add(-recheckAfter).UnixMilli() || !lacksRecords(row) {
+			continue
+		}
+		_, err := d.change(ctx, row.ID, func(ctx context.Context, row *Domain) error {
+			d.checkRecords(ctx, c, row)
+			row.CheckedAt = d.cfg.Now().UnixMilli()
+			return d.persist(ctx, row)
+		})
+		if err != nil {
+			d.cfg.Logger.Debug("the records of a mail domain were not looked up", "domain", row.Name, "error", err)
+		}
+	}
+	return ctx.Err()
+}
+
+// lacksRecords reports whether not all records of a domain can be seen.
+func lacksRecords(row Domain) bool {
+	for _, r := range row.Records() {
+		if r.State != string(dns.Visible) && r.State != string(dns.Unneeded) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package domain
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first.
+func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
+	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+		if row.Status == Disabled {
+			return nil
+		}
+		if err := d.endCatchAll(context.WithoutCancel(ctx), row); err != nil {
+			return err
+		}
+		row.Status, row.DisabledAt = Disabled, d.cfg.Now().UnixMilli()
+		return d.persist(ctx, row)
+	})
+}
+
+// Delete deletes the zone that was made for a domain, and then hides the domain. It refuses a domain with mailboxes that are not destroyed.
+// It may be repeated.
+func (d *Domains) Delete(ctx context.Context, id string) error {
+	if row, err := d.findAny(ctx, id); err != nil || row.DeletedAt != 0 {
+		return err
+	}
+	_, err := d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+		if err := checkDeletable(*row); err != nil {
+			return err
+		}
+		former := *row
+		ctx = context.WithoutCancel(ctx)
+		if err := d.hide(ctx, row); err != nil {
+			return err
+		}
+		failed := d.deleteZone(ctx, row)
+		if failed == nil {
+			return nil
+		}
+		*row = former
+		if err := d.persist(ctx, row); err != nil {
+			return err
+		}
+		return failed
+	})
+	return err
+}
+
+// checkDeletable refuses a domain whose zone was not made here.
+func checkDeletable(row Domain) error {
+	switch {
+	case row.Binding == FromSettings:
+		return fault.New(fault.Conflict, "This mail domain stands in the configuration: take it out of domains there, and disable it here.")
+	case row.Binding != FromBind && row.ZoneID != "":
+		return fault.New(fault.Conflict, "Only a mail domain whose zone was made here can be deleted: disable this one.")
+	case row.CatchAll:
+		return fault.New(fault.Conflict, "The catch-all of the mail domain is on: disable it first.")
+	}
+	return nil
+}
+
+// hide marks a domain as deleted, if it has no mailbox left.
+func (d *Domains) hide(ctx context.Context, row *Domain) error {
+	return d.cfg.Store.Tx(ctx, "delete mail domain", func(ctx context.Context) error {
+		// Whoever makes a mailbox now waits, and then finds the domain deleted.
+		if _, err := d.LockDomain(ctx, row.ID); err != nil {
+			return err
+		}
+		n, err := d.cfg.Mailboxes.CountLive(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return fault.New(fault.Conflict, "The mail domain has %d mailboxes that are not destroyed: delete them first.", n).With("mailboxes", n)
+		}
+		now := d.cfg.Now().UnixMilli()
+		row.Status, row.DeletedAt, row.DisabledAt, row.Operation, row.UpdatedAt = Disabled, now, now, opDelete, now
+		return d.save(ctx, row)
+	})
+}
+
+// deleteZone deletes the zone of a hidden domain, if it was made here, and ends the operation.
+func (d *Domains) deleteZone(ctx context.Context, row *Domain) error {
+	if c := d.cfg.Connect(); row.Binding == FromBind && row.ZoneID != "" {
+		if err := sameProvider(c, *row); err != nil {
+			return err
+		}
+		if err := c.DNS.DeleteZone(ctx, row.ZoneID); err != nil {
+			return explainFailure(err)
+		}
+	}
+	row.Operation, row.Step, row.ZoneID = "", "", ""
+	return d.persist(ctx, row)
+}

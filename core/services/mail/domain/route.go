@@ -1,0 +1,75 @@
+package domain
+
+import (
+	"context"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// sameProvider fails if another provider is in use than the one that a domain was provisioned with.
+func sameProvider(c Connection, row Domain) error {
+	if c.DNS == nil || c.Ref != row.Provider {
+		return fault.New(fault.Conflict, "%s was provisioned with %s, which the service does not use at present.", row.Name, row.Provider)
+	}
+	return nil
+}
+
+// routing reports whether the provider of a domain routes mail by rules, and returns the connection to it.
+func (d *Domains) routing(row Domain) (Connection, bool, error) {
+	if !row.Routed {
+		return Connection{}, false, nil
+	}
+	c := d.cfg.Connect()
+	return c, true, sameProvider(c, row)
+}
+
+// NeedsRoute reports whether the provider must be told of a mailbox at a host of the domain.
+func (d *Domains) NeedsRoute(row Domain, host string) (bool, error) {
+	if row.CatchAll && host == row.Name {
+		return false, nil
+	}
+	_, routing, err := d.routing(row)
+	return routing, err
+}
+
+// AddRoute has the provider accept mail for an address, and returns the id of its rule, "" where the catch-all does without.
+func (d *Domains) AddRoute(ctx context.Context, row Domain, address string) (ruleID string, err error) {
+	c, routing, err := d.routing(row)
+	if err != nil || !routing {
+		return "", err
+	}
+	if _, host, _ := strings.Cut(address, "@"); host != row.Name {
+		if err := c.DNS.EnableRouting(ctx, row.ZoneID, host); err != nil {
+			return "", explainFailure(err)
+		}
+	}
+	if row.CatchAll {
+		return "", nil
+	}
+	ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address)
+	return ruleID, explainFailure(err)
+}
+
+// RemoveRoute deletes the rule of an address. That there is none is no error. A rule whose id is not known, because making it was interrupted,
+// is found first.
+func (d *Domains) RemoveRoute(ctx context.Context, domainID, address, ruleID string, known bool) error {
+	if known && ruleID == "" {
+		return nil
+	}
+	row, err := d.findAny(ctx, domainID)
+	if err != nil {
+		return err
+	}
+	c, routing, err := d.routing(row)
+	if err != nil || !routing {
+		return err
+	}
+	if !known {
+		// The provider returns the rule that there is.
+		if ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address); err != nil {
+			return explainFailure(err)
+		}
+	}
+	return explainFailure(c.DNS.DeleteRule(ctx, row.ZoneID, ruleID))
+}

@@ -1,0 +1,173 @@
+package mail_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+type dict = map[string]any
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clock is a clock that tests turn on.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at }
+
+func (c *clock) advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.at = c.at.Add(d) }
+
+// server is the service on a real listener, with an administrator and two members.
+type server struct {
+	t               *testing.T
+	service         *mail.Service
+	users           *auth.Users
+	store           *store.Store
+	dns             *fake.DNS
+	clock           *clock
+	base            string
+	admin, ada, bob string
+	settings        mail.Settings
+	access          auth.Access
+	adminID, adaID  string
+}
+
+// forEach runs a test on both dialects, with a double of a provider that has these abilities.
+func forEach(t *testing.T, can client.DNSAbilities, f func(t *testing.T, s *server)) {
+	gin.SetMode(gin.ReleaseMode)
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) { f(t, startServer(t, cfg, can)) })
+}
+
+func startServer(t *testing.T, cfg store.Config, can client.DNSAbilities) *server {
+	t.Helper()
+	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	must(t, err)
+	s := &server{t: t, dns: fake.NewDNS(can), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), mail.Migrations())
+	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "search"}})
+	must(t, err)
+	s.access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
+	must(t, err)
+	s.settings = mail.Settings{DNS: "dns.main", Domains: []string{"mail.localhost"}, MXHost: "mx.example.com"}
+	s.open()
+	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
+	must(t, err)
+	mount, err := s.service.MountAt("/mail")
+	must(t, err)
+	must(t, h.Mount([]httpd.Mount{mount}, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}))
+	h.Serve()
+	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	s.base = "http://" + h.Addr() + "/mail"
+	admin, key, err := s.users.Create(t.Context(), "admin@example.com", "Admin", auth.Admin)
+	must(t, err)
+	s.admin, s.adminID = key, admin.ID
+	ada, key, err := s.users.Create(t.Context(), "ada@example.com", "Ada", auth.Member)
+	must(t, err)
+	s.ada, s.adaID = key, ada.ID
+	_, s.bob, err = s.users.Create(t.Context(), "bob@example.com", "Bob", auth.Member)
+	must(t, err)
+	return s
+}
+
+// open makes the service on the database, as a start of the core does.
+func (s *server) open() {
+	s.t.Helper()
+	var err error
+	s.service, err = mail.New(s.t.Context(), mail.Config{
+		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.dns, Users: s.users, Access: s.access, Now: s.clock.now,
+	})
+	must(s.t, err)
+	s.t.Cleanup(s.service.Close)
+}
+
+// cleanUp runs the job of the service.
+func (s *server) cleanUp() {
+	s.t.Helper()
+	for _, h := range s.service.Jobs() {
+		if h.Type == "mail.clean_up" {
+			_, err := h.Run(s.t.Context(), nil, nil)
+			must(s.t, err)
+			return
+		}
+	}
+	s.t.Fatal("there is no such job")
+}
+
+// call sends a request with an API key and returns status and body.
+func (s *server) call(key, method, path string, body any) (int, dict) {
+	s.t.Helper()
+	var in io.Reader = http.NoBody
+	switch b := body.(type) {
+	case nil:
+	case string:
+		in = strings.NewReader(b)
+	default:
+		raw, err := json.Marshal(body)
+		must(s.t, err)
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, in)
+	must(s.t, err)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(s.t, err)
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	must(s.t, err)
+	out := dict{}
+	if len(raw) > 0 {
+		must(s.t, json.Unmarshal(raw, &out))
+	}
+	return res.StatusCode, out
+}
+
+// want calls and compares status and, unless it is empty, code.
+func (s *server) want(status int, code, key, method, path string, body any) dict {
+	s.t.Helper()
+	got, out := s.call(key, method, path, body)
+	if got != status || code != "" && out["code"] != code {
+		s.t.Fatalf("%s %s %v: got %d %v, want %d %s", method, path, body, got, out, status, code)
+	}
+	return out
+}
+
+// text returns a member of an answer that must be a text.
+func text(t *testing.T, body dict, name string) string {
+	t.Helper()
+	v, ok := body[name].(string)
+	if !ok {
+		t.Fatalf("%s is %v", name, body[name])
+	}
+	return v
+}

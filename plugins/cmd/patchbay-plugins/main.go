@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/dns/manual"
 	"github.com/patchbay-dev/patchbay/plugins/dns/powerdns"
+	"github.com/patchbay-dev/patchbay/plugins/dns/rfc2136"
 	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/notify/email"
 	"github.com/patchbay-dev/patchbay/plugins/notify/shoutrrr"
@@ -30,6 +31,7 @@ func builtin() map[string]func() framework.Plugin {
 		"codehost/github": github.Plugin,
 		"dns/manual":      manual.Plugin,
 		"dns/powerdns":    powerdns.Plugin,
+		"dns/rfc2136":     rfc2136.Plugin,
 		"engine/docker":   docker.Plugin,
 		"notify/email":    email.Plugin,
 		"notify/telegram": telegram.Plugin,

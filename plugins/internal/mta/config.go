@@ -60,7 +60,23 @@ smtpd_recipient_restrictions = check_recipient_access texthash:%[1]s/conf/recipi
 smtpd_tls_cert_file = %[1]s/cert.pem
 smtpd_tls_key_file = %[1]s/key.pem
 smtpd_tls_auth_only = yes
-`, s.dir, daemons, s.Domain, uid, gid)
+`, s.dir, daemons, s.Domain, uid, gid) + s.relayConfig()
+}
+
+// relayConfig is the part of main.cf for the domains whose mail is passed on.
+func (s *Server) relayConfig() string {
+	if len(s.relayed) == 0 {
+		return ""
+	}
+	var routes []string
+	for domain, address := range s.relayed {
+		host, port, _ := strings.Cut(address, ":")
+		for _, name := range []string{domain, "." + domain} {
+			routes = append(routes, fmt.Sprintf("{%s=smtp:[%s]:%s}", name, host, port))
+		}
+	}
+	return "transport_maps = inline:{" + strings.Join(routes, " ") + "}\nsmtp_tls_security_level = may\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 2s\n" +
+		"smtp_destination_concurrency_limit = 8\nsmtp_destination_concurrency_failed_cohort_limit = 0\n"
 }
 
 // masterConfig is master.cf: three listeners, and the processes that a delivery takes.
@@ -76,7 +92,7 @@ func (s *Server) masterConfig() string {
 		"cleanup unix n - n - 0 cleanup", "qmgr unix n - n 300 1 qmgr", "pickup unix n - n 60 1 pickup", "rewrite unix - - n - - trivial-rewrite",
 		"bounce unix - - n - 0 bounce", "defer unix - - n - 0 bounce", "trace unix - - n - 0 bounce", "verify unix - - n - 1 verify",
 		"flush unix n - n 1000? 0 flush", "proxymap unix - - n - - proxymap", "error unix - - n - - error", "retry unix - - n - - error",
-		"discard unix - - n - - discard", "virtual unix - n n - - virtual", "anvil unix - - n - 1 anvil", "tlsmgr unix - - n 1000? 1 tlsmgr",
+		"discard unix - - n - - discard", "virtual unix - n n - - virtual", "smtp unix - - n - - smtp", "scache unix - - n - 1 scache", "anvil unix - - n - 1 anvil", "tlsmgr unix - - n 1000? 1 tlsmgr",
 		"showq unix n - n - - showq", "postlog unix-dgram n - n - 1 postlogd",
 	} {
 		out += line + "\n"

@@ -42,13 +42,17 @@ type Server struct {
 	User, Password string
 	// CAFile is the PEM file of the authority that signed the certificate.
 	CAFile string
+	// CertFile and KeyFile are its certificate, which other servers on this host may use.
+	CertFile, KeyFile string
 	// Domain is the one that is delivered; Refused and Deferred are addresses in it.
 	Domain, Refused, Deferred string
 
-	dir  string
-	t    testing.TB
-	cmd  *exec.Cmd
-	done chan struct{}
+	dir string
+	// relayed maps domains to the servers that take their mail.
+	relayed map[string]string
+	t       testing.TB
+	cmd     *exec.Cmd
+	done    chan struct{}
 }
 
 // Message is one copy that was delivered.
@@ -63,6 +67,13 @@ type Message struct {
 // with PATCHBAY_REQUIRE=all.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return StartRelay(t, nil)
+}
+
+// StartRelay is Start for a server that passes the mail of some domains on: relayed has their servers, such as
+// 127.0.0.1:2525. A server that refuses for a time is tried again every second or two.
+func StartRelay(t testing.TB, relayed map[string]string) *Server {
+	t.Helper()
 	require(t)
 	dir, err := os.MkdirTemp("", "patchbay-mta-")
 	if err != nil {
@@ -72,7 +83,7 @@ func Start(t testing.TB) *Server {
 	s := &Server{
 		Host: "localhost", User: "patchbay@mail.test", Password: "p@ss:w/rd?%&-7391",
 		Domain: "patchbay.test", Refused: "refused@patchbay.test", Deferred: "deferred@patchbay.test",
-		dir: dir, t: t, CAFile: filepath.Join(dir, "ca.pem"),
+		dir: dir, relayed: relayed, t: t, CAFile: filepath.Join(dir, "ca.pem"), CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem"),
 	}
 	s.prepare()
 	s.start()

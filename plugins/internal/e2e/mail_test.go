@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/smtp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/mta"
+)
+
+// mailCore is a core with the mail service, and a Postfix that passes mail on to it.
+type mailCore struct {
+	*core
+	relay *mta.Server
+	key   string
+}
+
+// startMail starts both. Mail for inbox.test goes from Postfix to the core.
+func startMail(t *testing.T, s storage) *mailCore {
+	t.Helper()
+	listen := freeAddr(t)
+	relay := mta.StartRelay(t, map[string]string{"inbox.test": listen})
+	hcl := s.hcl + fmt.Sprintf(`
+service "mail" {
+  domains  = ["inbox.test"]
+  resolver = "127.0.0.1:1"
+  smtp {
+    listen   = %q
+    hostname = "mx.inbox.test"
+    tls_cert = %q
+    tls_key  = %q
+  }
+}
+`, listen, relay.CertFile, relay.KeyFile)
+	m := &mailCore{core: startCore(t, hcl), relay: relay}
+	m.key = strings.TrimSpace(m.user("ada@example.com", "member"))
+	return m
+}
+
+// api calls an endpoint of the mail service and decodes the answer.
+func (m *mailCore) api(t testing.TB, method, path, body string, want int) map[string]any {
+	t.Helper()
+	status, raw, err := m.tryAPI(method, path, body)
+	if err != nil || status != want {
+		t.Fatalf("%s %s: %d %s %v", method, path, status, raw, err)
+	}
+	out := map[string]any{}
+	_ = json.Unmarshal(raw, &out)
+	return out
+}
+
+func (m *mailCore) tryAPI(method, path, body string) (int, []byte, error) {
+	req, err := http.NewRequest(method, m.base+"/mail/api/"+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+m.key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, raw, err
+}
+
+// subjects returns the subjects of all messages with how often each is there.
+func (m *mailCore) subjects(t testing.TB) map[string]int {
+	t.Helper()
+	all, cursor := map[string]int{}, ""
+	for {
+		page := m.api(t, http.MethodGet, "messages?limit=200&cursor="+cursor, "", http.StatusOK)
+		for _, item := range page["messages"].([]any) {
+			all[item.(map[string]any)["subject"].(string)]++
+		}
+		next, more := page["nextCursor"].(string)
+		if !more {
+			return all
+		}
+		cursor = next
+	}
+}
+
+// submit hands messages to Postfix on one connection.
+func (m *mailCore) submit(to string, raw ...string) error {
+	c, err := smtp.Dial(fmt.Sprintf("127.0.0.1:%d", m.relay.Plain))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, text := range raw {
+		if err := c.Mail("ada@example.com"); err != nil {
+			return err
+		}
+		if err := c.Rcpt(to); err != nil {
+			return err
+		}
+		w, err := c.Data()
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return c.Quit()
+}
+
+func TestMailComesFromPostfix(t *testing.T) {
+	m := startMail(t, storage{})
+	box := m.api(t, http.MethodPost, "mailboxes", `{"localPart":"box","subdomain":"desk","mailDomain":"inbox.test"}`, http.StatusCreated)
+	waiting := make(chan map[string]any, 1)
+	go func() {
+		_, raw, _ := m.tryAPI(http.MethodGet, "messages/code?wait=30&mailbox=box@desk.inbox.test", "")
+		out := map[string]any{}
+		_ = json.Unmarshal(raw, &out)
+		waiting <- out
+	}()
+	const body = "Your security code is A7K29Q.\r\n\r\n.a line that begins with a full stop\r\n"
+	if err := m.submit("box@desk.inbox.test", "From: Ada <ada@example.com>\r\nTo: box@desk.inbox.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\n"+body); err != nil {
+		t.Fatal(err)
+	}
+	found := <-waiting
+	if found["code"] != "A7K29Q" {
+		t.Fatalf("waiting for the code: %v\n%s", found, m.relay.Log())
+	}
+	id := found["messageId"].(string)
+	detail := m.api(t, http.MethodGet, "messages/"+id, "", http.StatusOK)["message"].(map[string]any)
+	if detail["subject"] != "Grüße" || detail["mailboxId"] != box["id"] || detail["tls"] != "TLS 1.3" || detail["envelopeFrom"] != "ada@example.com" {
+		t.Errorf("the message: %v", detail)
+	}
+	_, raw, err := m.tryAPI(http.MethodGet, "messages/"+id+"/raw", "")
+	if err != nil || !strings.HasSuffix(string(raw), "\r\n\r\n"+body) || !strings.Contains(string(raw), "by mail.patchbay.test (Postfix)") {
+		t.Errorf("the raw message: %q %v", raw, err)
+	}
+	if err := m.submit("nobody@desk.inbox.test", "Subject: x\r\n\r\ny\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, "Postfix hears that there is no such mailbox", func() bool {
+		return strings.Contains(m.relay.Log(), "550 5.1.1 Mailbox unavailable")
+	})
+}
+
+func TestNoMailIsLostWhenTheCoreIsKilled(t *testing.T) {
+	eachStorage(t, func(t *testing.T, s storage) {
+		m := startMail(t, s)
+		m.api(t, http.MethodPost, "mailboxes", `{"localPart":"box","subdomain":"desk","mailDomain":"inbox.test"}`, http.StatusCreated)
+		const clients, each = 4, 75
+		var senders sync.WaitGroup
+		for n := range clients {
+			senders.Go(func() {
+				for i := range each {
+					text := fmt.Sprintf("From: ada@example.com\r\nSubject: %d\r\nMessage-ID: <%d@example.com>\r\n\r\n%s\r\n", n*each+i, n*each+i, strings.Repeat("engine ", 500))
+					if err := m.submit("box@desk.inbox.test", text); err != nil {
+						t.Errorf("Postfix refuses a message: %v", err)
+					}
+				}
+			})
+		}
+		for _, least := range []int{clients * each / 10, clients * each / 3} {
+			eventually(t, 60*time.Second, fmt.Sprintf("%d messages are stored", least), func() bool { return len(m.subjects(t)) >= least })
+			m.kill9()
+			m.start()
+		}
+		senders.Wait()
+		all := map[string]int{}
+		eventually(t, 120*time.Second, "every message is stored", func() bool {
+			all = m.subjects(t)
+			return len(all) >= clients*each
+		})
+		for subject, n := range all {
+			if n != 1 {
+				t.Errorf("message %s is stored %d times", subject, n)
+			}
+		}
+	})
+}

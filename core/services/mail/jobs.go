@@ -7,20 +7,30 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
-// jobCleanUp destroys mailboxes whose time is over.
-const jobCleanUp = "mail.clean_up"
+const (
+	// jobCleanUp destroys mailboxes whose time is over.
+	jobCleanUp = "mail.clean_up"
+	// jobRetention deletes messages that are too old, or too many.
+	jobRetention = "mail.retention"
+)
 
 // cleanUpBatch is how many mailboxes are looked at at once.
 const cleanUpBatch = 100
 
 // Jobs are the handlers of the service's background work.
 func (s *Service) Jobs() []queue.Handler {
-	return []queue.Handler{{Type: jobCleanUp, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.cleanUp}}
+	return []queue.Handler{
+		{Type: jobCleanUp, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.cleanUp},
+		{Type: jobRetention, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.deleteOldMessages},
+	}
 }
 
 // Schedules say when that work is due.
 func (s *Service) Schedules() []queue.Schedule {
-	return []queue.Schedule{{Name: jobCleanUp, Cron: "* * * * *", Type: jobCleanUp}}
+	return []queue.Schedule{
+		{Name: jobCleanUp, Cron: "* * * * *", Type: jobCleanUp},
+		{Name: jobRetention, Cron: "@every 10m", Type: jobRetention},
+	}
 }
 
 // cleanUp carries on with interrupted changes of domains, and destroys the mailboxes that are due, until none is left or a

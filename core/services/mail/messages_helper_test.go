@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/smtp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -34,13 +36,33 @@ type receiver struct {
 	store *store.Store
 	svc   *Service
 	base  string
+	told  *toldAlerts
 }
+
+// toldAlerts keeps the notifications of new mail. With fail it refuses them.
+type toldAlerts struct {
+	mu   sync.Mutex
+	all  []notify.Alert
+	to   []string
+	fail error
+}
+
+// Send implements Alerter.
+func (a *toldAlerts) Send(_ context.Context, alert notify.Alert, channels []string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all, a.to = append(a.all, alert), channels
+	return a.fail
+}
+
+// Locale implements Alerter.
+func (*toldAlerts) Locale() string { return "en" }
 
 // newReceiver starts a service with the domain inbox.test. It asks no DNS server that answers.
 func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *receiver {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	r := &receiver{TB: t, store: testkit.OpenStore(t, cfg, auth.Migrations(), Migrations())}
+	r := &receiver{TB: t, told: &toldAlerts{}, store: testkit.OpenStore(t, cfg, auth.Migrations(), Migrations())}
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	r.must(err)
 	users, err := auth.New(auth.Config{Store: r.store, Keyring: ring, Scopes: []string{ServiceName}})
@@ -55,7 +77,7 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	}
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
-	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Settings: set, DataDir: t.TempDir(), Logger: hclog.NewNullLogger()})
+	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Alerts: r.told, Settings: set, DataDir: t.TempDir(), Logger: hclog.NewNullLogger()})
 	r.must(err)
 	t.Cleanup(r.svc.Close)
 	r.must(r.svc.Start(context.Background()))

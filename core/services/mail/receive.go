@@ -25,7 +25,7 @@ func (r recipients) FindRecipient(ctx context.Context, address string) (inbound.
 func (s *Service) newIngester() *inbound.Ingester {
 	return inbound.New(inbound.Config{
 		Store: s.cfg.Store, Messages: s.messages, Recipients: recipients{s.mailboxes}, Mailboxes: s.mailboxes, Logger: s.log, Now: s.cfg.Now,
-		SpoolDir: s.spoolDir(), Stored: s.announceMessages, Metrics: inbound.NewMetrics(s.cfg.Metrics),
+		SpoolDir: s.spoolDir(), Parallel: s.cfg.Settings.Limits.ParseBudget, Within: s.notifyMessages, Stored: s.announceMessages, Metrics: inbound.NewMetrics(s.cfg.Metrics),
 	})
 }
 

@@ -42,8 +42,10 @@ type Config struct {
 	Store   *store.Store
 	Keyring *secret.Keyring
 	// Metrics may be nil.
-	Metrics  prometheus.Registerer
-	Bus      *event.Bus
+	Metrics prometheus.Registerer
+	Bus     *event.Bus
+	// Alerts sends notifications of new mail; nil sends none.
+	Alerts   Alerter
 	Logger   hclog.Logger
 	Settings Settings
 	Users    *auth.Users

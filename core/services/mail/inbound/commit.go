@@ -122,6 +122,9 @@ func (c *committer) writeTransaction(batch []*pending) error {
 			if err := c.storePending(ctx, p, at); err != nil {
 				return err
 			}
+			if len(p.stored) > 0 {
+				c.cfg.Within(ctx, p.stored)
+			}
 		}
 		return nil
 	})

@@ -36,7 +36,7 @@ type Mailboxes interface {
 	SetReceived(ctx context.Context, mailboxID string, at time.Time) error
 }
 
-// Config is what an Ingester works with. All but Stored and Metrics are needed.
+// Config is what an Ingester works with. What says nothing of a default is needed.
 type Config struct {
 	Store      *store.Store
 	Messages   *message.Store
@@ -47,8 +47,13 @@ type Config struct {
 	Now func() time.Time
 	// SpoolDir holds large messages while they arrive.
 	SpoolDir string
-	// Stored is called with messages that are durable, in the order of their Seq.
-	Stored  func([]message.Stored)
+	// Parallel is how many messages are parsed at once; 0 means as many as there are processors.
+	Parallel int64
+	// Within is called with messages in the transaction that stores them, Stored when they are durable, in the order of their
+	// Seq; both may be nil. Within may be called again for the same messages after a transaction that failed.
+	Within func(context.Context, []message.Stored)
+	Stored func([]message.Stored)
+	// Metrics may be nil.
 	Metrics *Metrics
 }
 
@@ -68,10 +73,16 @@ func New(cfg Config) *Ingester {
 	if cfg.Stored == nil {
 		cfg.Stored = func([]message.Stored) {}
 	}
+	if cfg.Within == nil {
+		cfg.Within = func(context.Context, []message.Stored) {}
+	}
+	if cfg.Parallel <= 0 {
+		cfg.Parallel = int64(runtime.GOMAXPROCS(0))
+	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	g := &Ingester{cfg: cfg, parsing: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+	g := &Ingester{cfg: cfg, parsing: semaphore.NewWeighted(cfg.Parallel)}
 	g.commits = newCommitter(&g.cfg)
 	return g
 }

@@ -1,0 +1,54 @@
+package mail
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// Alerter sends notifications.
+type Alerter interface {
+	// Send tells the channels once, in the transaction of ctx.
+	Send(ctx context.Context, a notify.Alert, channels []string) error
+	// Locale returns the language of those who are told, "zh" or "en".
+	Locale() string
+}
+
+// alertMessage is the kind of a notification of new mail.
+const alertMessage = "message_received"
+
+// notifyMessages tells the channels of the settings of new messages, in the transaction that stores these. A channel that
+// cannot be told costs no message.
+func (s *Service) notifyMessages(ctx context.Context, all []message.Stored) {
+	channels := s.state.Load().settings.Notify
+	if s.cfg.Alerts == nil || len(channels) == 0 {
+		return
+	}
+	for _, m := range all {
+		if err := s.cfg.Alerts.Send(ctx, s.newMailAlert(m), channels); err != nil {
+			s.log.Error("nobody is told of a message", "message", m.ID, "error", err)
+		}
+	}
+}
+
+// newMailAlert describes a message by its header.
+func (s *Service) newMailAlert(m message.Stored) notify.Alert {
+	sender := m.FromAddress
+	if sender == "" {
+		sender = m.EnvelopeFrom
+	}
+	title, text := "New mail for "+m.MailboxAddress, "From "+sender+": "+m.Subject
+	if s.cfg.Alerts.Locale() == "zh" {
+		title, text = m.MailboxAddress+" 收到新邮件", "来自 "+sender+"："+m.Subject
+	}
+	return notify.Alert{
+		Kind: alertMessage, Severity: sdk.Info, Service: ServiceName, Title: title, Text: text, DedupKey: alertMessage + "/" + m.ID, Time: store.FromMillis(m.ReceivedAt),
+		Fields: map[string]any{
+			"messageId": m.ID, "mailboxId": m.MailboxID, "mailboxAddress": m.MailboxAddress, "fromName": m.FromName, "fromAddress": m.FromAddress, "subject": m.Subject,
+			"receivedAt": store.FormatTime(store.FromMillis(m.ReceivedAt)), "sizeBytes": m.Size, "attachmentCount": m.Attachments,
+		},
+	}
+}

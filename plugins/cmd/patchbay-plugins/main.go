@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
+	"github.com/patchbay-dev/patchbay/plugins/dns/cloudflare"
 	"github.com/patchbay-dev/patchbay/plugins/dns/manual"
 	"github.com/patchbay-dev/patchbay/plugins/dns/powerdns"
 	"github.com/patchbay-dev/patchbay/plugins/dns/rfc2136"
@@ -29,6 +30,7 @@ import (
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"codehost/github": github.Plugin,
+		"dns/cloudflare":  cloudflare.Plugin,
 		"dns/manual":      manual.Plugin,
 		"dns/powerdns":    powerdns.Plugin,
 		"dns/rfc2136":     rfc2136.Plugin,

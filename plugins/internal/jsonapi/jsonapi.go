@@ -2,6 +2,7 @@
 package jsonapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -21,6 +22,9 @@ import (
 
 // maxSaid is how much of the API's own words goes into an error, in bytes.
 const maxSaid = 300
+
+// maxBeginning is how much of a refusal's body goes into an error, in bytes.
+const maxBeginning = 8 << 10
 
 // Client calls an API. It is safe for concurrent use.
 type Client struct {
@@ -98,7 +102,7 @@ func (c *Client) refused(req *httpx.Request, res *httpx.Response) error {
 	}
 	code, reason := meaning(res.Status)
 	e := errs.New(errs.Upstream, code, reason, "%s %s%s: %s", req.Method, req.URL.Host, req.URL.Path, message)
-	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: req.URL.Host}
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: req.URL.Host, Body: c.beginning(res.Body)}
 	if code == codes.ResourceExhausted || code == codes.Unavailable {
 		e.RetryAfter = httpx.RetryAfter(res.Header.Get("Retry-After"), time.Now())
 	}
@@ -106,6 +110,14 @@ func (c *Client) refused(req *httpx.Request, res *httpx.Response) error {
 		e.RetryAfter = c.Pause
 	}
 	return e
+}
+
+// beginning returns what may be shown of a body: without the credential, and not too much of it.
+func (c *Client) beginning(body []byte) []byte {
+	if c.Secret != "" {
+		body = bytes.ReplaceAll(body, []byte(c.Secret.Reveal()), []byte(schema.Redacted))
+	}
+	return body[:min(len(body), maxBeginning)]
 }
 
 func meaning(status int) (codes.Code, string) {

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
 type dict = map[string]any
@@ -170,4 +171,11 @@ func text(t *testing.T, body dict, name string) string {
 		t.Fatalf("%s is %v", name, body[name])
 	}
 	return v
+}
+
+// setMX sets the MX record of a name at the provider.
+func setMX(t *testing.T, provider client.DNS, zoneID, name, value string) error {
+	t.Helper()
+	_, err := provider.SetRecords(t.Context(), zoneID, dns.RecordSet{Name: name, Type: dns.MX, Values: []string{value}})
+	return err
 }

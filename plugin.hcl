@@ -1,5 +1,6 @@
 # Patchbay's configuration. Check it with "patchbay config check", see what is in effect with "patchbay config show".
-# It runs as it is, without an account anywhere: search answers from the documents of this folder.
+# It runs as it is, without an account anywhere: search answers from the documents of this folder, and mail to
+# …@mail.localhost arrives on this machine.
 
 storage "sqlite" {
   path = "data/patchbay.sqlite3"
@@ -27,6 +28,19 @@ search "local" "docs" {
 service "search" {
   base_url = "/search"
   backend  = search.docs
+}
+
+# The DNS provider of the mail domains. This one needs no account: it names the records to set, and looks for them.
+dns "manual" "main" {}
+
+service "mail" {
+  base_url = "/mail"
+  dns      = dns.main
+  domains  = ["mail.localhost"]
+
+  smtp {
+    listen = "127.0.0.1:2525"
+  }
 }
 
 # Keep the compose projects of this host up to date: uncomment, and open http://localhost:50883/stacks

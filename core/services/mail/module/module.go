@@ -12,7 +12,7 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: mail.ServiceName, Order: 15, Settings: func() module.Settings { return &mail.Settings{} }, Migrations: mail.Migrations(), Open: openService,
+		Name: mail.ServiceName, Order: 15, Settings: func() module.Settings { return &mail.Settings{} }, Migrations: mail.Migrations(), Open: openService, Commands: newCommands,
 	})
 }
 

@@ -1,0 +1,160 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// commands are those of the service, on the streams and the database of the command line.
+type commands struct{ module.CommandLine }
+
+// newCommands returns the command mailbox.
+func newCommands(line module.CommandLine) []*cobra.Command {
+	c := commands{line}
+	return []*cobra.Command{command.Group("mailbox", "Mailboxes of the mail service", c.createCommand(), c.listCommand(), c.waitCommand())}
+}
+
+// withAdmin calls use with the verbs of the service.
+func (c commands) withAdmin(ctx context.Context, use func(*module.Records, *mail.Admin) error) error {
+	return c.WithRecords(ctx, func(r *module.Records) error {
+		admin, err := mail.NewAdmin(r.Store)
+		if err != nil {
+			return err
+		}
+		return use(r, admin)
+	})
+}
+
+func (c commands) createCommand() *cobra.Command {
+	var local, subdomain, domain, owner string
+	var minutes int
+	var forever, asJSON bool
+	create := &cobra.Command{Use: "create", Short: "Make a mailbox and print its address", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withAdmin(cmd.Context(), func(r *module.Records, admin *mail.Admin) error {
+			ownerID, err := findOwner(cmd.Context(), r, owner)
+			if err != nil {
+				return err
+			}
+			box, err := admin.CreateMailbox(cmd.Context(), ownerID, mailbox.NewMailbox{
+				LocalPart: local, Subdomain: subdomain, MailDomain: domain, Lifetime: mailbox.Lifetime{Minutes: minutes, Forever: forever},
+			})
+			if err != nil {
+				return err
+			}
+			if err := r.Users.Record(command.Acting(cmd), "mail.mailboxes.create", box.ID, nil); err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(c.Out).Encode(map[string]string{"id": box.ID, "address": box.Address})
+			}
+			_, err = fmt.Fprintln(c.Out, box.Address)
+			return err
+		})
+	}}
+	flags := create.Flags()
+	flags.StringVar(&local, "name", "", "the part before the @; random if left out")
+	flags.StringVar(&subdomain, "subdomain", "", "labels before the domain")
+	flags.StringVar(&domain, "domain", "", "mail domain; any active one if left out")
+	flags.StringVar(&owner, "owner", "", "email address of the user whom it belongs to; nobody if left out, so that administrators alone see it")
+	flags.IntVar(&minutes, "minutes", mailbox.DefaultMinutes, "how long it lives")
+	flags.BoolVar(&forever, "forever", false, "it does not expire")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return create
+}
+
+// findOwner returns the id of the user with an email address, "" for none.
+func findOwner(ctx context.Context, r *module.Records, email string) (string, error) {
+	if email == "" {
+		return "", nil
+	}
+	users, err := r.Users.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, u := range users {
+		if u.Email == email {
+			return u.ID, nil
+		}
+	}
+	return "", command.Mistake{Err: fmt.Errorf("there is no user %s", email)}
+}
+
+func (c commands) listCommand() *cobra.Command {
+	return &cobra.Command{Use: "list", Short: "List the mailboxes, the newest first", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
+			w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "ADDRESS\tSTATE\tEXPIRES\tLAST MAIL")
+			cursor := ""
+			for more := true; more; more = cursor != "" {
+				page, next, err := admin.ListMailboxes(cmd.Context(), cursor)
+				if err != nil {
+					return err
+				}
+				for _, m := range page {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Address, m.StatusAt(time.Now()), formatMillis(m.ExpiresAt, "never"), formatMillis(m.ReceivedAt, "none"))
+				}
+				cursor = next
+			}
+			return w.Flush()
+		})
+	}}
+}
+
+// formatMillis returns a stored time, or a word for none.
+func formatMillis(ms int64, none string) string {
+	if ms == 0 {
+		return none
+	}
+	return store.FormatTime(store.FromMillis(ms))
+}
+
+// waitPause is the pause between two looks into the database, which another process writes.
+const waitPause = 200 * time.Millisecond
+
+func (c commands) waitCommand() *cobra.Command {
+	var code bool
+	var timeout time.Duration
+	var after time.Duration
+	wait := &cobra.Command{Use: "wait ADDRESS", Short: "Wait for a message and print its subject, or its verification code", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			since := time.Now().Add(-after)
+			for {
+				m, found, err := admin.NewestMessage(ctx, args[0], since, code)
+				switch {
+				case ctx.Err() != nil:
+					return errors.New("no message has arrived in time")
+				case err != nil:
+					return err
+				case found && code:
+					_, err = fmt.Fprintln(c.Out, m.Code)
+					return err
+				case found:
+					_, err = fmt.Fprintln(c.Out, m.Subject)
+					return err
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(waitPause):
+				}
+			}
+		})
+	}}
+	wait.Flags().BoolVar(&code, "code", false, "wait for a verification code, and print that alone")
+	wait.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long to wait")
+	wait.Flags().DurationVar(&after, "since", 10*time.Minute, "messages that are as old as that count as well")
+	return wait
+}

@@ -19,5 +19,7 @@ const (
 	IconPlug     = "M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4"
 	IconUsers    = "M9 11a3.5 3.5 0 1 0-.01 0M3 20a6 6 0 0 1 12 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5a6 6 0 0 1 3 5.5"
 	IconAudit    = "M12 3l7 3v6c0 4-3 7-7 9-4-2-7-5-7-9V6zM9 12l2 2 4-4"
+	IconEnvelope = "M3 6h18v12H3zM3 7l9 7 9-7"
+	IconGlobe    = "M12 3a9 9 0 1 0 .01 0M3 12h18M12 3c4 4 4 14 0 18M12 3c-4 4-4 14 0 18"
 	IconPage     = "M6 3h9l4 4v14H6zM14 3v5h5"
 )

@@ -135,6 +135,9 @@ func (k *Kit) Render(c *gin.Context, v *View, status int, page templ.Component) 
 		return
 	}
 	Headers(c.Writer.Header())
+	if v.Frames {
+		c.Header("Content-Security-Policy", Policy+"; frame-src 'self'")
+	}
 	httpd.WriteText(c, status, "text/html; charset=utf-8", b.Bytes())
 }
 

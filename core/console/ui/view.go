@@ -29,6 +29,8 @@ type View struct {
 	Nav []NavGroup
 	// Scripts are static files that this page needs besides the common ones, by plain name.
 	Scripts, Styles []string
+	// Frames lets the page hold frames of this site, which the policy of other pages does not.
+	Frames bool
 	// Toast is what the last action has to say; nil if there was none.
 	Toast *Toast
 	// Warnings are the ids of texts that stand on top of the page.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -42,18 +41,8 @@ func (p pages) preview(c *gin.Context) {
 		return
 	}
 	v := p.view(c, "containers.notify.preview")
-	c.Writer = &framer{c.Writer}
+	v.Frames = true
 	p.kit.Render(c, v, http.StatusOK, previewPage(v, p, got, locale))
-}
-
-// framer lets a page hold frames of this site, which the policy of all pages does not.
-type framer struct{ gin.ResponseWriter }
-
-// WriteHeader implements http.ResponseWriter.
-func (f *framer) WriteHeader(status int) {
-	h := f.Header()
-	h.Set("Content-Security-Policy", strings.TrimSuffix(h.Get("Content-Security-Policy"), ";")+"; frame-src 'self'")
-	f.ResponseWriter.WriteHeader(status)
 }
 
 // previewMail is the HTML text alone, as mail shows it.

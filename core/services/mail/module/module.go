@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/pages"
 )
 
 func init() {
@@ -63,5 +64,7 @@ func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
 	return s.Service.Prepare(settingsOf(c), provider, c.Front.Access)
 }
 
-// Pages implements module.Service: there are none.
-func (s *service) Pages(module.Address) (ui.Section, error) { return ui.Section{}, nil }
+// Pages implements module.Service.
+func (s *service) Pages(at module.Address) (ui.Section, error) {
+	return pages.Section(s.Service, at.Path, at.URL)
+}

@@ -1,0 +1,207 @@
+package mail
+
+import (
+	"context"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+)
+
+// The pages use the same verbs as the API. The caller is the principal of the context.
+
+// MessagePage is a page of the list of messages.
+type MessagePage struct {
+	Items []MessageItem
+	// Next is the cursor of the next page; "" on the last one.
+	Next string
+}
+
+// Messages returns messages, the newest first, that are in the chosen mailboxes and fit a search.
+func (s *Service) Messages(ctx context.Context, choice MessageChoice, search string, limit int, cursor string) (MessagePage, error) {
+	out, err := s.listMessages(ctx, &messageQuery{MessageChoice: choice, Query: search, Limit: limit, Cursor: cursor})
+	if err != nil {
+		return MessagePage{}, err
+	}
+	return MessagePage{out.Body.Messages, cursorText(out.Body.NextCursor)}, nil
+}
+
+// Message returns a message with all that it says.
+func (s *Service) Message(ctx context.Context, id string) (Message, error) {
+	out, err := s.getMessage(ctx, &MessagePath{ID: id})
+	if err != nil {
+		return Message{}, err
+	}
+	return out.Body.Message, nil
+}
+
+// MarkMessage marks a message as read or unread.
+func (s *Service) MarkMessage(ctx context.Context, id string, read bool) error {
+	in := &messageChange{MessagePath: MessagePath{ID: id}}
+	in.Body.Read = read
+	_, err := s.patchMessage(ctx, in)
+	return err
+}
+
+// DeleteMessage deletes a message.
+func (s *Service) DeleteMessage(ctx context.Context, id string) error {
+	_, err := s.deleteMessage(ctx, &MessagePath{ID: id})
+	return err
+}
+
+// FollowMessages returns a subscription that tells of new messages which the caller may see.
+func (s *Service) FollowMessages(ctx context.Context) *event.Subscription {
+	return s.subscribe(callerFrom(ctx))
+}
+
+// MailboxPage is a page of the list of mailboxes.
+type MailboxPage struct {
+	Items []Mailbox
+	// Next is the cursor of the next page; "" on the last one.
+	Next string
+}
+
+// Mailboxes returns mailboxes in some states, the newest first, whose address has a text.
+func (s *Service) Mailboxes(ctx context.Context, statuses []string, text string, limit int, cursor string) (MailboxPage, error) {
+	out, err := s.listMailboxes(ctx, &mailboxQuery{Status: statuses, Query: text, Limit: limit, Cursor: cursor})
+	if err != nil {
+		return MailboxPage{}, err
+	}
+	return MailboxPage{out.Body.Mailboxes, cursorText(out.Body.NextCursor)}, nil
+}
+
+// Mailbox returns a mailbox.
+func (s *Service) Mailbox(ctx context.Context, id string) (Mailbox, error) {
+	out, err := s.getMailbox(ctx, &MailboxPath{ID: id})
+	if err != nil {
+		return Mailbox{}, err
+	}
+	return out.Body, nil
+}
+
+// CreateMailbox makes a mailbox.
+func (s *Service) CreateMailbox(ctx context.Context, body MailboxBody) (Mailbox, error) {
+	out, err := s.createMailbox(ctx, &mailboxInput{Body: &body})
+	if err != nil {
+		return Mailbox{}, err
+	}
+	return out.Body, nil
+}
+
+// ActiveDomains returns the names of the domains in which mailboxes can be made, sorted.
+func (s *Service) ActiveDomains(ctx context.Context) ([]string, error) {
+	list, err := s.domains.ListActive(ctx)
+	names := make([]string, len(list))
+	for i, d := range list {
+		names[i] = d.Name
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// cursorText returns the cursor of the next page, "" for none.
+func cursorText(next *string) string {
+	if next == nil {
+		return ""
+	}
+	return *next
+}
+
+// NewMinutes returns a lifetime; 0 is one without an end.
+func NewMinutes(n int) Minutes { return Minutes{isNull: n == 0, value: n} }
+
+// ExtendMailbox lets the mailbox with an address live longer; it never shortens it.
+func (s *Service) ExtendMailbox(ctx context.Context, address string, life Minutes) (Mailbox, error) {
+	box, _, err := s.mailboxes.Ensure(ctx, callerFrom(ctx), mailbox.NewMailbox{Address: address, Lifetime: life.lifetime()})
+	return s.noteMailbox(ctx, box, err)
+}
+
+// SetMailboxTags replaces the tags of a mailbox.
+func (s *Service) SetMailboxTags(ctx context.Context, id string, tags []string) (Mailbox, error) {
+	box, err := s.mailboxes.SetTags(ctx, callerFrom(ctx), id, tags)
+	return s.noteMailbox(ctx, box, err)
+}
+
+// DestroyMailbox destroys a mailbox with its messages.
+func (s *Service) DestroyMailbox(ctx context.Context, id string) error {
+	box, err := s.mailboxes.Destroy(ctx, callerFrom(ctx), id)
+	_, err = s.noteMailbox(ctx, box, err)
+	return err
+}
+
+// noteMailbox returns a mailbox as answers have it.
+func (s *Service) noteMailbox(ctx context.Context, box mailbox.Mailbox, err error) (Mailbox, error) {
+	out, err := s.writeMailbox(ctx, box, err)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	return out.Body, nil
+}
+
+// Domains returns the mail domains.
+func (s *Service) Domains(ctx context.Context) ([]Domain, error) {
+	out, err := s.listDomains(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return out.Body.Domains, nil
+}
+
+// Catalog returns the mail domains with the zones of the DNS provider, and how current these are.
+func (s *Service) Catalog(ctx context.Context) ([]CatalogItem, ProviderSync, error) {
+	out, err := s.listCatalog(ctx, nil)
+	if err != nil {
+		return nil, ProviderSync{}, err
+	}
+	return out.Body.Domains, out.Body.ProviderSync, nil
+}
+
+// BindDomain makes a zone and uses it for mail.
+func (s *Service) BindDomain(ctx context.Context, name string) (Domain, error) {
+	in := &bindInput{}
+	in.Body.MailDomain = name
+	return bodyOf(s.bindDomain(ctx, in))
+}
+
+// EnableDomain uses a zone of the catalog for mail.
+func (s *Service) EnableDomain(ctx context.Context, name, zoneID string) (Domain, error) {
+	in := &enableInput{}
+	in.Body.MailDomain, in.Body.ZoneID = name, zoneID
+	return bodyOf(s.enableDomain(ctx, in))
+}
+
+// EnableCatchAll makes a mailbox for each address that gets mail and whose local part matches a pattern, which may be empty.
+func (s *Service) EnableCatchAll(ctx context.Context, id, pattern string) (Domain, error) {
+	d, err := s.domains.EnableCatchAll(ctx, id, auth.From(ctx).User.ID, pattern)
+	return bodyOf(writeDomain(ctx, d, false, err))
+}
+
+// DisableCatchAll ends that, and restores what the provider did before.
+func (s *Service) DisableCatchAll(ctx context.Context, id string) (Domain, error) {
+	return bodyOf(s.disableCatchAll(ctx, &DomainPath{ID: id}))
+}
+
+// RetryDomain provisions a domain again and looks up its records.
+func (s *Service) RetryDomain(ctx context.Context, id string) (Domain, error) {
+	return bodyOf(s.retryDomain(ctx, &DomainPath{ID: id}))
+}
+
+// DisableDomain makes no more mailboxes on a domain.
+func (s *Service) DisableDomain(ctx context.Context, id string) (Domain, error) {
+	return bodyOf(s.disableDomain(ctx, &DomainPath{ID: id}))
+}
+
+// DeleteDomain deletes a domain, with its zone if that was made for it.
+func (s *Service) DeleteDomain(ctx context.Context, id string) error {
+	_, err := s.deleteDomain(ctx, &DomainPath{ID: id})
+	return err
+}
+
+// bodyOf returns the domain in an answer.
+func bodyOf(out *domainOutput, err error) (Domain, error) {
+	if err != nil {
+		return Domain{}, err
+	}
+	return out.Body, nil
+}

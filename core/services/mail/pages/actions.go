@@ -1,0 +1,77 @@
+package pages
+
+import (
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/mail"
+)
+
+func (p pages) createMailbox(c *gin.Context) {
+	life, err := readLifetime(c)
+	var box service.Mailbox
+	if err == nil {
+		box, err = p.service.CreateMailbox(c.Request.Context(), service.MailboxBody{
+			LocalPart: strings.TrimSpace(c.PostForm("localPart")), Subdomain: strings.TrimSpace(c.PostForm("subdomain")), MailDomain: c.PostForm("mailDomain"), Expires: life,
+		})
+	}
+	if err != nil {
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderInbox(c, form)
+		}
+		return
+	}
+	p.kit.Done(c, p.place(place{Mailbox: box.ID}), ui.Toast{Kind: "ok", TextID: "mail.mailbox.made", Args: []string{"Address", box.Address}})
+}
+
+func (p pages) extendMailbox(c *gin.Context) {
+	ctx := c.Request.Context()
+	box, err := p.service.Mailbox(ctx, c.Param("id"))
+	var life service.Minutes
+	if err == nil {
+		life, err = readLifetime(c)
+	}
+	if err == nil {
+		box, err = p.service.ExtendMailbox(ctx, box.Address, life)
+	}
+	p.done(c, place{Mailbox: box.ID}, "mail.mailbox.extended", err)
+}
+
+func (p pages) setTags(c *gin.Context) {
+	tags := strings.FieldsFunc(c.PostForm("tags"), func(r rune) bool { return r == ',' || r == ' ' || r == '，' })
+	box, err := p.service.SetMailboxTags(c.Request.Context(), c.Param("id"), tags)
+	p.done(c, place{Mailbox: box.ID}, "mail.mailbox.tagged", err)
+}
+
+func (p pages) deleteMailbox(c *gin.Context) {
+	ctx := c.Request.Context()
+	box, err := p.service.Mailbox(ctx, c.Param("id"))
+	if err == nil {
+		err = ui.CheckTypedName(c, box.Address)
+	}
+	if err == nil {
+		err = p.service.DestroyMailbox(ctx, box.ID)
+	}
+	p.done(c, place{}, "mail.mailbox.deleted", err)
+}
+
+func (p pages) markUnread(c *gin.Context) {
+	err := p.service.MarkMessage(c.Request.Context(), c.Param("id"), false)
+	p.done(c, readPlace(c).with(""), "mail.message.unread", err)
+}
+
+func (p pages) deleteMessage(c *gin.Context) {
+	err := p.service.DeleteMessage(c.Request.Context(), c.Param("id"))
+	p.done(c, readPlace(c).with(""), "mail.message.deleted", err)
+}
+
+// done answers an action and goes on to the inbox.
+func (p pages) done(c *gin.Context, to place, toast string, err error) {
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, p.place(to), ui.Toast{Kind: "ok", TextID: toast})
+}

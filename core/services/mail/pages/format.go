@@ -1,0 +1,102 @@
+package pages
+
+import (
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
+)
+
+// role is admin or member.
+func role(v *ui.View) string {
+	if v.Admin() {
+		return "admin"
+	}
+	return "member"
+}
+
+// hostOf returns what stands behind the @ of an address.
+func hostOf(box service.Mailbox) string {
+	_, host, _ := strings.Cut(box.Address, "@")
+	return host
+}
+
+// tagText returns the tags as they are filled in.
+func tagText(box service.Mailbox) string { return strings.Join(box.Tags, ", ") }
+
+// sender returns who a message is from, in a list.
+func sender(v *ui.View, m service.MessageItem) string {
+	switch {
+	case m.FromName != nil:
+		return *m.FromName
+	case m.FromAddress != nil:
+		return *m.FromAddress
+	}
+	return v.T("mail.from.none")
+}
+
+// fullSender returns the name and the address of who a message is from.
+func fullSender(v *ui.View, m service.Message) string {
+	if m.FromName != nil && m.FromAddress != nil {
+		return *m.FromName + " <" + *m.FromAddress + ">"
+	}
+	return sender(v, m.MessageItem)
+}
+
+// fileName returns the name of an attachment.
+func fileName(v *ui.View, a service.MessageAttachment) string {
+	if a.Filename != nil {
+		return *a.Filename
+	}
+	return v.T("mail.attachment.unnamed")
+}
+
+// older returns the place of the next page of messages.
+func (w inboxView) older() place {
+	at := w.in(w.Mailbox)
+	at.Search, at.Cursor = w.Search, w.Messages.Next
+	return at
+}
+
+// htmlURL is the address of the HTML of a message.
+func (p pages) htmlURL(w inboxView, m service.Message) string {
+	images := ""
+	if w.Images {
+		images = "remote"
+	}
+	return ui.Address(p.base+"/api/messages/"+m.ID+"/html", "images", images)
+}
+
+// senderCheck is one of the checks of who has sent a message.
+type senderCheck struct {
+	Name string
+	authresult.Check
+}
+
+// senderChecks returns the checks with their names. Of several signatures that which passes is shown, or else the first.
+func senderChecks(r authresult.Result) []senderCheck {
+	dkim := authresult.Check{Result: authresult.None}
+	for i, c := range r.DKIM {
+		if i == 0 || c.Result == authresult.Pass {
+			dkim = c
+		}
+		if c.Result == authresult.Pass {
+			break
+		}
+	}
+	return []senderCheck{{"SPF", r.SPF}, {"DKIM", dkim}, {"DMARC", r.DMARC}}
+}
+
+// tone returns the colour of a check.
+func (c senderCheck) tone() string {
+	switch c.Result {
+	case authresult.Pass:
+		return "ok"
+	case authresult.Fail, authresult.PermError:
+		return "bad"
+	case authresult.SoftFail, authresult.TempError:
+		return "warn"
+	}
+	return ""
+}

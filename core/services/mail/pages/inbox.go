@@ -1,0 +1,204 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/mail"
+)
+
+const (
+	inboxPath = "/inbox"
+	// newMailbox is the id of the dialog that makes a mailbox.
+	newMailbox = "new-mailbox"
+	// shownMailboxes and shownMessages are how many stand in the lists at once.
+	shownMailboxes, shownMessages = 100, 50
+)
+
+// place is what the inbox shows, as its address has it.
+type place struct {
+	// Mailbox and Message are ids; "" for all mailboxes and no message.
+	Mailbox, Message string
+	// Search is what is looked for, Boxes a text in the addresses of mailboxes.
+	Search, Boxes string
+	// Expired shows what has expired instead of what is active.
+	Expired bool
+	// Cursor is that of a page of messages.
+	Cursor string
+	// View is the part of the message: html, text, headers or "" for the best; Images loads those of other sites.
+	View   string
+	Images bool
+}
+
+// readPlace reads the address of a page.
+func readPlace(c *gin.Context) place {
+	return place{
+		Mailbox: c.Query("mailbox"), Message: c.Query("message"), Search: strings.TrimSpace(c.Query("q")), Boxes: strings.TrimSpace(c.Query("boxes")),
+		Expired: c.Query("show") == "expired", Cursor: c.Query("cursor"), View: c.Query("view"), Images: c.Query("images") == "remote",
+	}
+}
+
+// place returns the address of the inbox.
+func (p pages) place(at place) string { return p.address(inboxPath, at) }
+
+// address returns the address of a page with a place.
+func (p pages) address(path string, at place) string {
+	show, images := "", ""
+	if at.Expired {
+		show = "expired"
+	}
+	if at.Images {
+		images = "remote"
+	}
+	return ui.Address(p.base+path, "mailbox", at.Mailbox, "message", at.Message, "q", at.Search, "boxes", at.Boxes, "show", show, "cursor", at.Cursor, "view", at.View, "images", images)
+}
+
+// inboxView is what the inbox shows.
+type inboxView struct {
+	place
+	Boxes    service.MailboxPage
+	Messages service.MessagePage
+	// Box is the chosen mailbox, Open the message that is read; nil for none.
+	Box  *service.Mailbox
+	Read *service.Message
+	// Domains are those in which mailboxes can be made.
+	Domains []string
+	// SearchError says what is wrong with the search.
+	SearchError string
+	// Form makes a mailbox; Open shows it at once.
+	Form ui.Form
+	Open bool
+}
+
+// statuses are the states of the mailboxes that are shown.
+func (at place) statuses() []string {
+	if at.Expired {
+		return []string{"expired"}
+	}
+	return []string{"active"}
+}
+
+// lists reads the mailboxes and the messages.
+func (p pages) lists(ctx context.Context, v *ui.View, at place) (w inboxView, err error) {
+	w.place = at
+	if w.Domains, err = p.service.ActiveDomains(ctx); err != nil {
+		return w, err
+	}
+	if w.Boxes, err = p.service.Mailboxes(ctx, at.statuses(), at.Boxes, shownMailboxes, ""); err != nil {
+		return w, err
+	}
+	choice := service.MessageChoice{MailboxStatus: at.statuses()}
+	if at.Mailbox != "" {
+		box, err := p.service.Mailbox(ctx, at.Mailbox)
+		if err != nil {
+			return w, err
+		}
+		w.Box, choice = &box, service.MessageChoice{MailboxID: []string{box.ID}}
+	}
+	w.Messages, err = p.service.Messages(ctx, choice, at.Search, shownMessages, at.Cursor)
+	if f := fault.As(err); err != nil && f.Code == fault.InvalidArgument {
+		w.SearchError, err = v.Fault(f), nil
+	}
+	return w, err
+}
+
+func (p pages) inbox(c *gin.Context) { p.renderInbox(c, ui.Form{}) }
+
+// renderInbox shows the inbox with the form that makes a mailbox.
+func (p pages) renderInbox(c *gin.Context, form ui.Form) {
+	ctx := c.Request.Context()
+	v := p.view(c, "mail.nav.inbox")
+	v.Path = p.base + inboxPath
+	w, err := p.lists(ctx, v, readPlace(c))
+	if err == nil && w.Message != "" {
+		err = p.openMessage(c, &w)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	w.Form, w.Open = form, form.Refused() || ui.Opens(c, newMailbox)
+	v.Frames = w.Read != nil
+	p.kit.Render(c, v, form.Status(), inboxPage(v, p, w))
+}
+
+// openMessage reads the message of the address, which is then no longer new.
+func (p pages) openMessage(c *gin.Context, w *inboxView) error {
+	ctx := c.Request.Context()
+	m, err := p.service.Message(ctx, w.Message)
+	if err != nil {
+		return err
+	}
+	w.Read = &m
+	if m.Read || c.Request.Method != http.MethodGet {
+		return nil
+	}
+	for i := range w.Messages.Items {
+		if w.Messages.Items[i].ID == m.ID {
+			w.Messages.Items[i].Read = true
+		}
+	}
+	return p.service.MarkMessage(ctx, m.ID, true)
+}
+
+// inboxLive keeps the lists current. Mail that comes wakes it.
+func (p pages) inboxLive(c *gin.Context) {
+	ctx := c.Request.Context()
+	at := readPlace(c)
+	sub := p.service.FollowMessages(ctx)
+	defer sub.Close()
+	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
+		w, err := p.lists(ctx, v, at)
+		return lists(v, p, w), false, err
+	})
+}
+
+// part returns the part of the message that is shown: html, text or headers.
+func (w inboxView) part() string {
+	switch {
+	case w.View == "headers", w.View == "text", w.View == "html" && w.Read.HTML != nil:
+		return w.View
+	case w.Read.HTML != nil:
+		return "html"
+	}
+	return "text"
+}
+
+// with returns the place with another message.
+func (at place) with(message string) place {
+	at.Message, at.View, at.Images = message, "", false
+	return at
+}
+
+// in returns the place with another mailbox and no message.
+func (at place) in(mailbox string) place {
+	return place{Mailbox: mailbox, Boxes: at.Boxes, Expired: at.Expired}
+}
+
+// seen returns the place with another part of the message.
+func (at place) seen(view string, images bool) place {
+	at.View, at.Images = view, images
+	return at
+}
+
+// lifetimes are the choices of how long a mailbox lives, in minutes; 0 is for ever.
+func lifetimes() []int {
+	return []int{60, 6 * 60, 24 * 60, 7 * 24 * 60, 30 * 24 * 60, 365 * 24 * 60, 0}
+}
+
+// readLifetime reads the choice of a form.
+func readLifetime(c *gin.Context) (service.Minutes, error) {
+	text := c.PostForm("lifetime")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return service.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime is a number of minutes, or 0 for no end.").With("field", "lifetime")
+	}
+	return service.NewMinutes(n), nil
+}

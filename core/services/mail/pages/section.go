@@ -1,0 +1,123 @@
+// Package pages holds the pages of the mail service: mailboxes with their messages, a reader, and examples for programs.
+// Members see what is theirs.
+package pages
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	service "github.com/patchbay-dev/patchbay/core/services/mail"
+)
+
+//go:embed locales static
+var files embed.FS
+
+const (
+	// formLimit is the largest body of a form, in bytes.
+	formLimit = 64 << 10
+	// lookEvery is how often the lists are made anew when no mail comes.
+	lookEvery = 20 * time.Second
+)
+
+// pages are the handlers. They keep nothing between requests.
+type pages struct {
+	service *service.Service
+	kit     *ui.Kit
+	// base is the path of the service, url its whole address as clients on this machine know it.
+	base, url string
+}
+
+// Section are the pages of a mail service that is mounted at base, a path; url is its whole address.
+func Section(s *service.Service, base, url string) (ui.Section, error) {
+	texts, err := fs.Sub(files, "locales")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	p := pages{service: s, base: strings.TrimSuffix(base, "/"), url: strings.TrimSuffix(url, "/")}
+	return ui.Section{
+		Service: service.ServiceName, Texts: texts, Static: static, Find: p.find, Home: p.home,
+		Nav: []ui.NavItem{
+			{TextID: "mail.nav.inbox", Icon: ui.IconEnvelope, Href: p.base + inboxPath, Key: "m"},
+			{TextID: "mail.nav.domains", Icon: ui.IconGlobe, Href: p.base + domainsPath, Key: "h", Admin: true},
+			{TextID: "mail.nav.docs", Icon: ui.IconBook, Href: p.base + docsPath, Key: "b"},
+		},
+		Actions: []ui.NavItem{{TextID: "mail.mailbox.new", Href: p.base + inboxPath + "?open=" + newMailbox}},
+		Routes: func(kit *ui.Kit) []httpd.Route {
+			p := p
+			p.kit = kit
+			return p.routes()
+		},
+	}, nil
+}
+
+func (p pages) routes() []httpd.Route {
+	get := func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}
+	}
+	post := func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, BodyLimit: formLimit, Handler: h}
+	}
+	admin := func(r httpd.Route) httpd.Route {
+		r.Policy = httpd.Admin
+		return r
+	}
+	return []httpd.Route{
+		get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+inboxPath) }),
+		get(inboxPath, p.inbox), get(inboxPath+"/live", p.inboxLive),
+		post("/mailboxes", p.createMailbox), post("/mailboxes/:id/extend", p.extendMailbox), post("/mailboxes/:id/tags", p.setTags), post("/mailboxes/:id/delete", p.deleteMailbox),
+		post("/messages/:id/unread", p.markUnread), post("/messages/:id/delete", p.deleteMessage),
+		get(docsPath, p.docs),
+		admin(get(domainsPath, p.domains)), admin(post(domainsPath, p.bindDomain)), admin(post(domainsPath+"/enable", p.enableDomain)),
+		admin(post(domainsPath+"/:id/catch-all", p.setCatchAll)), admin(post(domainsPath+"/:id/retry", p.retryDomain)),
+		admin(post(domainsPath+"/:id/disable", p.disableDomain)), admin(post(domainsPath+"/:id/delete", p.deleteDomain)),
+	}
+}
+
+// to is the address of a page.
+func (p pages) to(parts ...string) templ.SafeURL {
+	return templ.SafeURL(p.base + strings.Join(parts, ""))
+}
+
+// view begins a page.
+func (p pages) view(c *gin.Context, title string) *ui.View {
+	v := p.kit.View(c, title)
+	v.Styles = append(v.Styles, "mail.css")
+	return v
+}
+
+// mailboxesFound is how many mailboxes a text finds at most.
+const mailboxesFound = 10
+
+// find returns the mailboxes that a text finds.
+func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+	list, err := p.service.Mailboxes(ctx, nil, text, mailboxesFound, "")
+	for _, m := range list.Items {
+		out = append(out, ui.Hit{Kind: v.T("mail.mailbox"), Title: m.Address, Detail: strings.Join(m.Tags, ", "), Href: p.place(place{Mailbox: m.ID})})
+	}
+	return out, err
+}
+
+// home returns what the home page shows.
+func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+	list, err := p.service.Mailboxes(ctx, []string{"active"}, "", 1, "")
+	if err != nil {
+		return part, err
+	}
+	part.Steps = []ui.Step{{
+		ID: "mail-mailbox", Title: v.T("mail.step"), Text: v.T("mail.step.text"), Href: p.base + inboxPath + "?open=" + newMailbox, Action: v.T("mail.mailbox.new"), Done: len(list.Items) > 0,
+	}}
+	return part, nil
+}

@@ -21,8 +21,16 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
-// newUpstreams starts the plugin with an instance of each kind. retire takes them away.
+// newUpstreams starts the plugin with a registry and a code host. retire takes them away.
 func newUpstreams(t *testing.T, timeout time.Duration, seen *[]string) (client.Registry, client.CodeHost, func()) {
+	t.Helper()
+	handles, retire := openUpstreams(t, timeout, registry.Kind, codehost.Kind)
+	hear := func(_, operation string, _, _ time.Duration, _ error) { *seen = append(*seen, operation) }
+	return client.NewRegistry(handles[0], hear), client.NewCodeHost(handles[1], hear), retire
+}
+
+// openUpstreams starts the plugin with an instance of each kind. retire takes them away.
+func openUpstreams(t *testing.T, timeout time.Duration, kinds ...string) (handles []*catalog.Handle, retire func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pb")
 	if err != nil {
@@ -49,7 +57,7 @@ func newUpstreams(t *testing.T, timeout time.Duration, seen *[]string) (client.R
 		done()
 	}
 	var wanted []catalog.Wanted
-	for _, kind := range []string{registry.Kind, codehost.Kind} {
+	for _, kind := range kinds {
 		d := catalog.Desired{Kind: kind, Plugin: "testplugin", Name: "up", Spec: testplugin.Spec(testplugin.Upstream), JSON: []byte(`{}`), Timeout: timeout}
 		cand, err := c.Open(t.Context(), d.Kind, d.Spec)
 		if err != nil {
@@ -58,7 +66,6 @@ func newUpstreams(t *testing.T, timeout time.Duration, seen *[]string) (client.R
 		wanted = append(wanted, catalog.Wanted{Desired: d, Candidate: cand})
 	}
 	apply(wanted...)
-	var handles []*catalog.Handle
 	for _, w := range wanted {
 		handle, err := c.Handle(w.Desired.Ref())
 		if err != nil {
@@ -66,8 +73,7 @@ func newUpstreams(t *testing.T, timeout time.Duration, seen *[]string) (client.R
 		}
 		handles = append(handles, handle)
 	}
-	hear := func(_, operation string, _, _ time.Duration, _ error) { *seen = append(*seen, operation) }
-	return client.NewRegistry(handles[0], hear), client.NewCodeHost(handles[1], hear), func() { apply() }
+	return handles, func() { apply() }
 }
 
 func TestRegistryFacade(t *testing.T) {

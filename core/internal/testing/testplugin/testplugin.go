@@ -35,7 +35,7 @@ const (
 	OddSchema = "odd-schema"
 	// Channel is a plugin of the kind notify; see SendBy.
 	Channel = "channel"
-	// Upstream is a plugin of the kinds registry and codehost; see Outcomes.
+	// Upstream is a plugin of the kinds registry, codehost and dns; see Outcomes.
 	Upstream = "upstream"
 	// ContainerEngine is a plugin of the kind engine; see Endless.
 	ContainerEngine = "engine"

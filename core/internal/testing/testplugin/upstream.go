@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/dns"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -38,7 +39,10 @@ func upstreamPlugin() framework.Plugin {
 	host := codehost.Definition[struct{}]{Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
 		return func(context.Context) (codehost.CodeHost, error) { return repos{}, nil }, nil
 	}}
-	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{registry.New(reg), codehost.New(host)}}
+	vendor := dns.Definition[struct{}]{CreateZones: true, MailRouting: true, Build: func(dns.Instance, struct{}) (dns.Open, schema.Diagnostics) {
+		return func(context.Context) (dns.Provider, error) { return records{}, nil }, nil
+	}}
+	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{registry.New(reg), codehost.New(host), dns.New(vendor)}}
 }
 
 func endAs(ctx context.Context, text string) error {

@@ -46,11 +46,13 @@ func (c *clock) advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.a
 
 // server is the service on a real listener, with an administrator and two members.
 type server struct {
-	t               *testing.T
-	service         *mail.Service
-	users           *auth.Users
-	store           *store.Store
-	dns             *fake.DNS
+	t       *testing.T
+	service *mail.Service
+	users   *auth.Users
+	store   *store.Store
+	dns     *fake.DNS
+	// provider is what the service is given: dns, or something around it.
+	provider        client.DNS
 	clock           *clock
 	base            string
 	admin, ada, bob string
@@ -70,6 +72,7 @@ func startServer(t *testing.T, cfg store.Config, can client.DNSAbilities) *serve
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
 	s := &server{t: t, dns: fake.NewDNS(can), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	s.provider = s.dns
 	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), mail.Migrations())
 	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "search"}})
 	must(t, err)
@@ -77,14 +80,7 @@ func startServer(t *testing.T, cfg store.Config, can client.DNSAbilities) *serve
 	must(t, err)
 	s.settings = mail.Settings{DNS: "dns.main", Domains: []string{"mail.localhost"}, MXHost: "mx.example.com"}
 	s.open()
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(t, err)
-	mount, err := s.service.MountAt("/mail")
-	must(t, err)
-	must(t, h.Mount([]httpd.Mount{mount}, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}))
-	h.Serve()
-	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
-	s.base = "http://" + h.Addr() + "/mail"
+	s.remount()
 	admin, key, err := s.users.Create(t.Context(), "admin@example.com", "Admin", auth.Admin)
 	must(t, err)
 	s.admin, s.adminID = key, admin.ID
@@ -101,10 +97,23 @@ func (s *server) open() {
 	s.t.Helper()
 	var err error
 	s.service, err = mail.New(s.t.Context(), mail.Config{
-		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.dns, Users: s.users, Access: s.access, Now: s.clock.now,
+		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.provider, Users: s.users, Access: s.access, Now: s.clock.now,
 	})
 	must(s.t, err)
 	s.t.Cleanup(s.service.Close)
+}
+
+// remount serves the present service at an address of its own.
+func (s *server) remount() {
+	s.t.Helper()
+	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
+	must(s.t, err)
+	mount, err := s.service.MountAt("/mail")
+	must(s.t, err)
+	must(s.t, h.Mount([]httpd.Mount{mount}, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}))
+	h.Serve()
+	s.t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	s.base = "http://" + h.Addr() + "/mail"
 }
 
 // cleanUp runs the job of the service.

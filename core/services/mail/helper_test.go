@@ -63,12 +63,12 @@ type server struct {
 
 // forEach runs a test on both dialects, with a double of a provider that has these abilities.
 func forEach(t *testing.T, can client.DNSAbilities, f func(t *testing.T, s *server)) {
-	gin.SetMode(gin.ReleaseMode)
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) { f(t, startServer(t, cfg, can)) })
 }
 
 func startServer(t *testing.T, cfg store.Config, can client.DNSAbilities) *server {
 	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
 	s := &server{t: t, dns: fake.NewDNS(can), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}

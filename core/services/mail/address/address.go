@@ -101,6 +101,10 @@ func parseHost(text string) (string, error) {
 		return "", err
 	}
 	host = strings.ToLower(host)
+	// What is not valid may have an ASCII form that is not valid either.
+	if again, err := idna.Lookup.ToASCII(host); err != nil || again != host {
+		return "", invalid("", "This is not a host name.")
+	}
 	if len(host) > maxHost || !hostRule.MatchString(host) {
 		return "", invalid("", "This is not a host name.")
 	}

@@ -31,14 +31,17 @@ const (
 	maxServers = 8
 	// maxParallel is how many queries are on their way at once.
 	maxParallel = 16
-	// resolvConf names the machine's own resolvers.
-	resolvConf = "/etc/resolv.conf"
+	// systemResolvers is the file that names the machine's own resolvers; all name servers listen on serverPort.
+	systemResolvers = "/etc/resolv.conf"
+	serverPort      = "53"
 )
 
 // Checker asks name servers. It keeps nothing and is safe for concurrent use.
 type Checker struct {
 	resolvers []server
 	timeout   time.Duration
+	// resolvConf and port are systemResolvers and serverPort, save in tests.
+	resolvConf, port string
 }
 
 // server is a name server: the name that people know it by, and its address with port.
@@ -46,7 +49,7 @@ type server struct{ name, addr string }
 
 // New checks cfg and makes a Checker. It sends nothing.
 func New(cfg Config) (*Checker, error) {
-	c := &Checker{timeout: cfg.Timeout}
+	c := &Checker{timeout: cfg.Timeout, resolvConf: systemResolvers, port: serverPort}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}
@@ -69,7 +72,7 @@ func ParseServer(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%.60q is not the address of a name server, such as 192.0.2.53 or 192.0.2.53:5353", text)
 	}
-	return net.JoinHostPort(addr.String(), "53"), nil
+	return net.JoinHostPort(addr.String(), serverPort), nil
 }
 
 // Check answers one check for each set, in order. zone is the name of the zone that they are in. The error is that of ctx.

@@ -64,13 +64,13 @@ func (c *Checker) findServers(ctx context.Context, zone string) ([]server, strin
 	if len(c.resolvers) > 0 {
 		return c.resolvers, ""
 	}
-	conf, err := mdns.ClientConfigFromFile(resolvConf)
+	conf, err := mdns.ClientConfigFromFile(c.resolvConf)
 	if err != nil || len(conf.Servers) == 0 {
 		return nil, "this machine has no resolver, and the configuration names none"
 	}
 	problem := "no name server is known for the zone"
 	for _, s := range conf.Servers {
-		addr := net.JoinHostPort(s, conf.Port)
+		addr := net.JoinHostPort(s, c.port)
 		names, err := c.findNameServers(ctx, addr, zone)
 		if err != nil {
 			problem = "the resolver " + s + ": " + problemOf(err)
@@ -79,7 +79,7 @@ func (c *Checker) findServers(ctx context.Context, zone string) ([]server, strin
 		var found []server
 		for _, name := range names {
 			if ip := c.findAddress(ctx, addr, name); ip != "" && len(found) < maxServers {
-				found = append(found, server{name: name, addr: net.JoinHostPort(ip, "53")})
+				found = append(found, server{name: name, addr: net.JoinHostPort(ip, c.port)})
 			}
 		}
 		if len(found) > 0 {

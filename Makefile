@@ -12,7 +12,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e pictures interruptions check names bench generate release-protos image clean
+.PHONY: build run test e2e fuzz pictures interruptions check names bench generate release-protos image clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -76,10 +76,17 @@ pictures:
 interruptions:
 	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted$$' ./plugins/internal/e2e
 
+# Messages and texts that nobody has written, for a short time each.
+FUZZTIME ?= 20s
+fuzz:
+	$(GO) test -trimpath -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./core/services/mail/message
+	$(GO) test -trimpath -run '^$$' -fuzz FuzzFind -fuzztime $(FUZZTIME) ./core/services/mail/code
+
 bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
 	bin/bench -bin bin
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/services/search/pages ./core/notify/card
+	$(GO) test -trimpath -run "^$$" -bench Accept -benchtime 5000x ./core/services/mail/inbound
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local

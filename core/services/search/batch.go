@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -109,30 +108,12 @@ type statements struct {
 }
 
 func newStatements(d store.Dialect) *statements {
-	s := &statements{update: placed(d, updateRow), upsert: placed(d, upsertUsage)}
+	s := &statements{update: d.Bind(updateRow), upsert: d.Bind(upsertUsage)}
 	row := "(" + strings.TrimSuffix(strings.Repeat("?,", rowColumns), ",") + ")"
 	for i, n := range insertSizes {
-		s.insert[i] = placed(d, insertInto+strings.TrimSuffix(strings.Repeat(row+",", n), ","))
+		s.insert[i] = d.Bind(insertInto + strings.TrimSuffix(strings.Repeat(row+",", n), ","))
 	}
 	return s
-}
-
-// placed writes the parameters as the dialect wants them.
-func placed(d store.Dialect, sql string) string {
-	if d != store.Postgres {
-		return sql
-	}
-	var b strings.Builder
-	n := 0
-	for _, r := range sql {
-		if r != '?' {
-			b.WriteRune(r)
-			continue
-		}
-		n++
-		b.WriteString("$" + strconv.Itoa(n))
-	}
-	return b.String()
 }
 
 // write writes the batch in one transaction. again says that it was tried before: the commit may have gone through

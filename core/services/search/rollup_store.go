@@ -36,7 +36,7 @@ func rollupUpsert(d store.Dialect) string {
 		set = append(set, c+"=search_rollups."+c+"+excluded."+c)
 	}
 	set = append(set, "last_at="+later+"(search_rollups.last_at,excluded.last_at)")
-	return placed(d, "INSERT INTO search_rollups ("+rollupNames+","+rollupTally+") VALUES (?,?,?,?,?,?"+
+	return d.Bind("INSERT INTO search_rollups ("+rollupNames+","+rollupTally+") VALUES (?,?,?,?,?,?"+
 		strings.Repeat(",?", len(columns))+") ON CONFLICT (scope,subject,step,start,operation) DO UPDATE SET "+strings.Join(set, ","))
 }
 

@@ -47,7 +47,7 @@ func (m *mailboxes) SetReceived(_ context.Context, id string, _ time.Time) error
 
 // env is a listening server with its database.
 type env struct {
-	*testing.T
+	testing.TB
 	store    *store.Store
 	messages *message.Store
 	boxes    *mailboxes
@@ -59,9 +59,9 @@ type env struct {
 }
 
 // newEnv starts a server on a loopback port.
-func newEnv(t *testing.T, database store.Config, change func(*ServerConfig)) *env {
+func newEnv(t testing.TB, database store.Config, change func(*ServerConfig)) *env {
 	t.Helper()
-	e := &env{T: t, boxes: &mailboxes{gone: map[string]bool{}}}
+	e := &env{TB: t, boxes: &mailboxes{gone: map[string]bool{}}}
 	e.store = testkit.OpenStore(t, database, store.Migrations{Module: "mail", FS: os.DirFS("../migrations")})
 	var err error
 	if e.messages, err = message.NewStore(e.store); err != nil {

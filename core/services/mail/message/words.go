@@ -124,13 +124,12 @@ type document struct {
 	subject, sender, recipient, body []string
 }
 
-// newDocument returns the words of a message that was sent to an address.
-func newDocument(p *Parsed, bodyText, address string) document {
+// newDocument returns the words of a message.
+func newDocument(p *Parsed, bodyText string) document {
 	var recipients strings.Builder
-	recipients.WriteString(address)
 	for _, list := range [][]Address{p.To, p.Cc} {
 		for _, a := range list {
-			recipients.WriteString(" " + a.Name + " " + a.Address)
+			recipients.WriteString(a.Name + " " + a.Address + " ")
 		}
 	}
 	var body strings.Builder
@@ -142,4 +141,10 @@ func newDocument(p *Parsed, bodyText, address string) document {
 		subject: indexWords(p.Subject), sender: indexWords(p.From.Name + " " + p.From.Address),
 		recipient: indexWords(recipients.String()), body: indexWords(body.String()),
 	}
+}
+
+// sentTo returns the document with the address of a recipient.
+func (d document) sentTo(address string) document {
+	d.recipient = append(indexWords(address), d.recipient...)
+	return d
 }

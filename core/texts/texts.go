@@ -31,9 +31,9 @@ func JoinSome(items []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(items[:n], ", "), len(items)-n)
 }
 
-// OneLine returns s as one line of valid UTF-8 with single spaces, cut at n bytes with an ellipsis.
+// OneLine returns s as one line, made Valid, with single spaces, cut at n bytes with an ellipsis.
 func OneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = strings.Join(strings.Fields(Valid(s)), " ")
 	if len(s) > n {
 		s = strings.ToValidUTF8(s[:n], "") + ellipsis
 	}

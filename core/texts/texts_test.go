@@ -18,6 +18,7 @@ func TestTexts(t *testing.T) {
 		{"join some", texts.JoinSome([]string{"a", "b", "c", "d"}, 2), "a, b and 2 more"},
 		{"join none", texts.JoinSome(nil, 2), ""},
 		{"one line", texts.OneLine(" a\n\tb \xff c", 9), "a b c"},
+		{"one line without NUL", texts.OneLine("a\x00b\x00\nc", 9), "ab c"},
 		{"one line, cut within a character", texts.OneLine("aéb", 2), "a…"},
 	} {
 		if tt.got != tt.want {

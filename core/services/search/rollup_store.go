@@ -36,8 +36,8 @@ func rollupUpsert(d store.Dialect) string {
 		set = append(set, c+"=search_rollups."+c+"+excluded."+c)
 	}
 	set = append(set, "last_at="+later+"(search_rollups.last_at,excluded.last_at)")
-	return d.Bind("INSERT INTO search_rollups ("+rollupNames+","+rollupTally+") VALUES (?,?,?,?,?,?"+
-		strings.Repeat(",?", len(columns))+") ON CONFLICT (scope,subject,step,start,operation) DO UPDATE SET "+strings.Join(set, ","))
+	return d.Bind("INSERT INTO search_rollups (" + rollupNames + "," + rollupTally + ") VALUES (?,?,?,?,?,?" +
+		strings.Repeat(",?", len(columns)) + ") ON CONFLICT (scope,subject,step,start,operation) DO UPDATE SET " + strings.Join(set, ","))
 }
 
 // addRollups adds tally to the stored ones, in slices, and sets the mark. The rows of a subject go together, so that its hours

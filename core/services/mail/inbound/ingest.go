@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/code"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // Recipient is a mailbox that takes mail for an address.
@@ -128,6 +129,9 @@ func (g *Ingester) Ingest(ctx context.Context, env Envelope, content *message.Co
 	return out, nil
 }
 
+// maxEnvelope is how much of a text of the envelope is kept, in bytes.
+const maxEnvelope = 512
+
 // prepare parses a message and finds its verification code.
 func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.Content) (*message.Incoming, error) {
 	if err := g.parsing.Acquire(ctx, 1); err != nil {
@@ -139,7 +143,7 @@ func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.C
 		return nil, fmt.Errorf("read a message: %w", err)
 	}
 	in := g.cfg.Messages.PrepareIncoming(content, parsed, message.Stored{
-		Via: env.Via, EnvelopeFrom: env.From, Client: env.Client, Helo: env.Helo, TLS: env.TLS,
+		Via: env.Via, EnvelopeFrom: texts.OneLine(env.From, maxEnvelope), Client: env.Client, Helo: texts.OneLine(env.Helo, maxEnvelope), TLS: env.TLS,
 	})
 	if found, ok := g.findCode(in); ok {
 		in.Message.Code, in.Message.CodeSource = found.Value, string(found.Source)

@@ -145,6 +145,23 @@ func TestManyConnectionsShareTransactions(t *testing.T) {
 	})
 }
 
+func TestBytesThatAreNoText(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnv(t, cfg, nil)
+		c := e.dial()
+		c.expect("220")
+		c.say("EHLO cli\xffent", "250")
+		c.say("MAIL FROM:<a\xffda@example.com> SMTPUTF8", "250")
+		c.say("RCPT TO:<box@inbox.test>", "250")
+		c.say("DATA", "354")
+		c.write("From: =?utf-8?q?A=00d=FFa?= <ada@example.com>\r\nSubject: \x00\xff\r\nMessage-ID: <\x00\xff>\r\n\r\n\x00\xff\r\n.\r\n")
+		c.expect("250")
+		if got := e.all(); len(got) != 1 {
+			t.Errorf("stored: %+v", got)
+		}
+	})
+}
+
 func TestDestroyedMailbox(t *testing.T) {
 	e := newEnv(t, testkit.SQLiteConfig(t), nil)
 	e.boxes.gone["mbx_box"] = true

@@ -66,7 +66,7 @@ func corpus() map[string]string {
 		"header without end": strings.Repeat("X-Field: value\r\n", 200_000), "one long line": strings.Repeat("x", 2_000_000), "colons": strings.Repeat(":", 100_000),
 		"encoded words": "Subject: " + strings.Repeat("=?utf-8?q?x?= ", 10_000) + "\r\n\r\n", "commas": "To: " + strings.Repeat("a@example.com,", 20_000) + "\r\n\r\n",
 		"NUL in a name": "Content-Type: text/x; name=\x00a\r\nFrom: =?utf-8?q?A=00da?= <ada@example.com>\r\n\r\nx",
-		"parentheses": "From: " + strings.Repeat("(", 20_000) + "\r\nDate: " + strings.Repeat("(", 20_000) + "\r\n\r\nx",
+		"parentheses":   "From: " + strings.Repeat("(", 20_000) + "\r\nDate: " + strings.Repeat("(", 20_000) + "\r\n\r\nx",
 	}
 	for h, header := range corpusHeaders {
 		for b, body := range corpusBodies {

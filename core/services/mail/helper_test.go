@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -52,7 +53,9 @@ type server struct {
 	store   *store.Store
 	dns     *fake.DNS
 	// provider is what the service is given: dns, or something around it.
-	provider        client.DNS
+	provider client.DNS
+	// metrics gets the figures; nil for none.
+	metrics         *prometheus.Registry
 	clock           *clock
 	base            string
 	admin, ada, bob string
@@ -92,12 +95,20 @@ func startServer(t *testing.T, cfg store.Config, can client.DNSAbilities) *serve
 	return s
 }
 
+// registerer returns where the figures go; nil for nowhere.
+func (s *server) registerer() prometheus.Registerer {
+	if s.metrics == nil {
+		return nil
+	}
+	return s.metrics
+}
+
 // open makes the service on the database, as a start of the core does.
 func (s *server) open() {
 	s.t.Helper()
 	var err error
 	s.service, err = mail.New(s.t.Context(), mail.Config{
-		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.provider, Users: s.users, Access: s.access, Now: s.clock.now,
+		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.provider, Metrics: s.registerer(), Users: s.users, Access: s.access, Now: s.clock.now,
 	})
 	must(s.t, err)
 	s.t.Cleanup(s.service.Close)

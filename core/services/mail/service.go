@@ -119,6 +119,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	}
 	s.ingester = s.newIngester()
 	s.checker = newSenderChecker(messages, authresult.New(authresult.NewResolver(cfg.Settings.Resolver), senderTimeout), s.log, cfg.Now)
+	s.registerStates(cfg.Metrics)
 	return s, nil
 }
 

@@ -132,3 +132,9 @@ func (m *Mailboxes) Get(ctx context.Context, caller Caller, id string) (Mailbox,
 	}
 	return box, nil
 }
+
+// CountByStatus returns how many mailboxes are in a state.
+func (m *Mailboxes) CountByStatus(ctx context.Context, status Status) (n int64, err error) {
+	err = whereStatus(m.store.DB(ctx).Model(&Mailbox{}), []Status{status}, m.cfg.Now()).Count(&n).Error
+	return n, err
+}

@@ -48,7 +48,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 	}
 	p := pages{service: s, base: strings.TrimSuffix(base, "/"), url: strings.TrimSuffix(url, "/")}
 	return ui.Section{
-		Service: service.ServiceName, Texts: texts, Static: static, Find: p.find, Home: p.home,
+		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Find: p.find, Home: p.home,
 		Nav: []ui.NavItem{
 			{TextID: "mail.nav.inbox", Icon: ui.IconEnvelope, Href: p.base + inboxPath, Key: "m"},
 			{TextID: "mail.nav.domains", Icon: ui.IconGlobe, Href: p.base + domainsPath, Key: "h", Admin: true},

@@ -2,7 +2,6 @@ package containers
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -74,13 +73,6 @@ func (s *Service) lastLines(ctx context.Context, container string, count, size i
 // outputRedactor takes secrets out of what one container writes.
 type outputRedactor struct{ values *secret.Redactor }
 
-var (
-	// secretName matches the names of variables whose values are secrets.
-	secretName = regexp.MustCompile(`(?i)pass|pwd|secret|token|credential|key|auth|dsn`)
-	// assignedSecret matches a name of that sort with the value that is assigned to it.
-	assignedSecret = regexp.MustCompile(`(?i)((?:password|passwd|pwd|passphrase|secret|token|credentials?|api[_-]?key|access[_-]?key|private[_-]?key)["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)`)
-)
-
 // outputRedactor returns the redactor of a container's output. It knows the values of the container's variables that are
 // secrets by their names, and of those that are URLs the passwords.
 func (s *Service) outputRedactor(ctx context.Context, container string) (outputRedactor, error) {
@@ -95,7 +87,7 @@ func (s *Service) outputRedactor(ctx context.Context, container string) (outputR
 	for _, variable := range d.Config.Env {
 		name, value, _ := strings.Cut(variable, "=")
 		_, rest, isURL := strings.Cut(value, "://")
-		if secretName.MatchString(name) || isURL && strings.Contains(rest, "@") {
+		if secret.NamesSecret(name) || isURL && strings.Contains(rest, "@") {
 			r.values.Add(value)
 		}
 	}
@@ -110,5 +102,5 @@ func (r outputRedactor) String(line string) string {
 		}
 		return c
 	}, line)
-	return assignedSecret.ReplaceAllString(r.values.String(line), "${1}"+secret.Redacted)
+	return secret.RedactAssignments(r.values.String(line))
 }

@@ -19,7 +19,7 @@ func containersPages(st stack, web service, jobs map[string]string) [][2]string 
 	svc := "/services/" + st.ID + "/" + web.ID
 	return [][2]string{
 		{"home", "/system"}, {"stacks", "/stacks"}, {"stacks-none", "/stacks?q=nothing-has-this-name"}, {"stack", "/stacks/" + st.ID},
-		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"log", svc + "/logs"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
+		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"log", svc + "/logs"}, {"files", "/stacks/" + st.ID + "/files"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
 		{"job-update", "/queue/" + jobs["update"]}, {"job-check", "/queue/" + jobs["check"]}, {"job-plan", "/queue/" + jobs["plan"]}, {"job-back", "/queue/" + jobs["back"]},
 		{"job-discovery", "/queue/" + jobs["discovery"]}, {"inference", "/queue/version-inference"}, {"discovery", "/discovery"}, {"deploy", "/deploy-check"},
 		{"settings", "/settings"}, {"hooks-off", "/host-packages"},
@@ -73,6 +73,11 @@ func TestContainersPages(t *testing.T) {
 	web = c.check(t, web.ID)
 	b.open("/system")
 	b.press("main a.btn[href='/stacks/update?service="+web.ID+"']", "button[value='apply']")
+
+	b.open("/stacks/" + st.ID)
+	b.press("a[href$='/files']", "#file-0 .line")
+	b.shows("stop_grace_period: 1s")
+	b.shows("ADDED")
 
 	b.open("/deploy-check")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".checks-list")))

@@ -20,6 +20,7 @@ func (p pages) stackRoutes() []httpd.Route {
 		get("/stacks", p.stacks), get("/stacks/live", p.stacksLive),
 		post("/stacks/check", p.check), post("/stacks/scan", p.scan),
 		get("/stacks/update", p.confirmUpdate), post("/stacks/update", p.update),
+		get("/stacks/:stackId/files", p.composeFiles),
 		get("/stacks/:stackId", p.stack), get("/stacks/:stackId/live", p.stackLive),
 		post("/stacks/:stackId/action", func(c *gin.Context) {
 			id, err := p.service.StackAction(c.Request.Context(), c.Param("stackId"), c.PostForm("action"))

@@ -24,7 +24,6 @@ type goodDNS struct {
 	fault    DNSFault
 	zones    []string
 	sets     []dns.RecordSet
-	rules    []string
 	catchAll string
 
 	// These change single parts.

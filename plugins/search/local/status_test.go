@@ -85,7 +85,8 @@ func TestIndexStatusOfASiteThatFails(t *testing.T) {
 func TestReindexWhileSearching(t *testing.T) {
 	w := newWiki(t)
 	b, _ := siteHouse(t, w, time.Hour).open(t)
-	eventually(t, "the site is indexed", func() bool { return isReady(status(t, b)) })
+	// The status counts pages a moment before a search finds them.
+	eventually(t, "the site is indexed", func() bool { return isReady(status(t, b)) && len(finds(t, b, "foghorn")) == 1 })
 	before, asked := status(t, b), w.asked(http.StatusOK)
 	hold := make(chan struct{})
 	w.change(func() { w.hold = hold })

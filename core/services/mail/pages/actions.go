@@ -59,12 +59,12 @@ func (p pages) deleteMailbox(c *gin.Context) {
 
 func (p pages) markUnread(c *gin.Context) {
 	err := p.service.MarkMessage(c.Request.Context(), c.Param("id"), false)
-	p.done(c, readPlace(c).with(""), "mail.message.unread", err)
+	p.done(c, readPlace(c).withMessage(""), "mail.message.unread", err)
 }
 
 func (p pages) deleteMessage(c *gin.Context) {
 	err := p.service.DeleteMessage(c.Request.Context(), c.Param("id"))
-	p.done(c, readPlace(c).with(""), "mail.message.deleted", err)
+	p.done(c, readPlace(c).withMessage(""), "mail.message.deleted", err)
 }
 
 // done answers an action and goes on to the inbox.

@@ -54,7 +54,7 @@ func fileName(v *ui.View, a service.MessageAttachment) string {
 
 // older returns the place of the next page of messages.
 func (w inboxView) older() place {
-	at := w.in(w.Mailbox)
+	at := w.inMailbox(w.Mailbox)
 	at.Search, at.Cursor = w.Search, w.Messages.Next
 	return at
 }

@@ -77,8 +77,8 @@ type inboxView struct {
 	Open bool
 }
 
-// statuses are the states of the mailboxes that are shown.
-func (at place) statuses() []string {
+// mailboxStatuses are the states of the mailboxes that are shown.
+func (at place) mailboxStatuses() []string {
 	if at.Expired {
 		return []string{"expired"}
 	}
@@ -91,10 +91,10 @@ func (p pages) lists(ctx context.Context, v *ui.View, at place) (w inboxView, er
 	if w.Domains, err = p.service.ActiveDomains(ctx); err != nil {
 		return w, err
 	}
-	if w.Boxes, err = p.service.Mailboxes(ctx, at.statuses(), at.Boxes, shownMailboxes, ""); err != nil {
+	if w.Boxes, err = p.service.Mailboxes(ctx, at.mailboxStatuses(), at.Boxes, shownMailboxes, ""); err != nil {
 		return w, err
 	}
-	choice := service.MessageChoice{MailboxStatus: at.statuses()}
+	choice := service.MessageChoice{MailboxStatus: at.mailboxStatuses()}
 	if at.Mailbox != "" {
 		box, err := p.service.Mailbox(ctx, at.Mailbox)
 		if err != nil {
@@ -171,19 +171,19 @@ func (w inboxView) part() string {
 	return "text"
 }
 
-// with returns the place with another message.
-func (at place) with(message string) place {
+// withMessage returns the place with another message.
+func (at place) withMessage(message string) place {
 	at.Message, at.View, at.Images = message, "", false
 	return at
 }
 
-// in returns the place with another mailbox and no message.
-func (at place) in(mailbox string) place {
+// inMailbox returns the place with another mailbox and no message.
+func (at place) inMailbox(mailbox string) place {
 	return place{Mailbox: mailbox, Boxes: at.Boxes, Expired: at.Expired}
 }
 
-// seen returns the place with another part of the message.
-func (at place) seen(view string, images bool) place {
+// showingPart returns the place with another part of the message.
+func (at place) showingPart(view string, images bool) place {
 	at.View, at.Images = view, images
 	return at
 }

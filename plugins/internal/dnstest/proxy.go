@@ -16,7 +16,14 @@ import (
 type Proxy struct {
 	URL   string
 	fault atomic.Value
+	// left is how many requests are still answered, or noLimit; once it is 0, lastLost tells whether the answer to the last
+	// one is lost.
+	left     atomic.Int64
+	lastLost atomic.Bool
 }
+
+// noLimit is what left is while the API is not about to go down.
+const noLimit = -1
 
 // NewProxy runs a proxy to an API until the test ends.
 func NewProxy(t testing.TB, target string) *Proxy {
@@ -27,8 +34,12 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	}
 	p := &Proxy{}
 	p.fault.Store(conformance.DNSFault(""))
+	p.left.Store(noLimit)
 	forward := httputil.NewSingleHostReverseProxy(u)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.count(forward, r) {
+			panic(http.ErrAbortHandler)
+		}
 		switch p.fault.Load() {
 		case conformance.DNSDown:
 			panic(http.ErrAbortHandler)
@@ -56,4 +67,33 @@ func NewProxy(t testing.TB, target string) *Proxy {
 func (p *Proxy) SetFault(f conformance.DNSFault) (undo func()) {
 	p.fault.Store(f)
 	return func() { p.fault.Store(conformance.DNSFault("")) }
+}
+
+// GoDownAfter has the API answer n more requests and then none, as when its server stops, until the function that it returns is
+// called. With lost, the last of them is carried out, but its answer is lost.
+func (p *Proxy) GoDownAfter(n int, lost bool) (undo func()) {
+	p.lastLost.Store(lost)
+	p.left.Store(int64(n))
+	return func() { p.left.Store(noLimit) }
+}
+
+// count reports whether a request is answered.
+func (p *Proxy) count(forward http.Handler, r *http.Request) bool {
+	for {
+		left := p.left.Load()
+		if left == noLimit {
+			return true
+		}
+		if left == 0 {
+			return false
+		}
+		if !p.left.CompareAndSwap(left, left-1) {
+			continue
+		}
+		if left == 1 && p.lastLost.Load() {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+			return false
+		}
+		return true
+	}
 }

@@ -21,14 +21,20 @@ type mailCore struct {
 	key   string
 }
 
-// startMail starts both. Mail for inbox.test goes from Postfix to the core.
+// startMail starts both. Mail for inbox.test goes from Postfix to the core, which has the domain from the start.
 func startMail(t *testing.T, s storage) *mailCore {
+	t.Helper()
+	return startMailWith(t, s, "", `domains = ["inbox.test"]`, "member")
+}
+
+// startMailWith is startMail with further blocks, with attributes of the service, and for a caller with a role.
+func startMailWith(t *testing.T, s storage, blocks, attributes, role string) *mailCore {
 	t.Helper()
 	listen := freeAddr(t)
 	relay := mta.StartRelay(t, map[string]string{"inbox.test": listen})
-	hcl := s.hcl + fmt.Sprintf(`
+	hcl := s.hcl + blocks + fmt.Sprintf(`
 service "mail" {
-  domains  = ["inbox.test"]
+  %s
   resolver = "127.0.0.1:1"
   smtp {
     listen   = %q
@@ -37,9 +43,9 @@ service "mail" {
     tls_key  = %q
   }
 }
-`, listen, relay.CertFile, relay.KeyFile)
+`, attributes, listen, relay.CertFile, relay.KeyFile)
 	m := &mailCore{core: startCore(t, hcl), relay: relay}
-	m.key = strings.TrimSpace(m.user("ada@example.com", "member"))
+	m.key = strings.TrimSpace(m.user("ada@example.com", role))
 	return m
 }
 

@@ -18,7 +18,20 @@ type Client struct {
 	instance string
 }
 
-var _ CodeHost = (*Client)(nil)
+var (
+	_ CodeHost         = (*Client)(nil)
+	_ WebhookHost      = (*Client)(nil)
+	_ ViewerHost       = (*Client)(nil)
+	_ StarHost         = (*Client)(nil)
+	_ ReleaseHost      = (*Client)(nil)
+	_ TagHost          = (*Client)(nil)
+	_ NotificationHost = (*Client)(nil)
+	_ SocialHost       = (*Client)(nil)
+	_ EventHost        = (*Client)(nil)
+	_ AnnouncementHost = (*Client)(nil)
+	_ ReactionHost     = (*Client)(nil)
+	_ CompareHost      = (*Client)(nil)
+)
 
 // NewClient makes a client for an instance.
 func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
@@ -41,7 +54,7 @@ func (c *Client) Resolve(ctx context.Context, token schema.Secret, input string)
 	return resolutionFrom(out), nil
 }
 
-// Hooks implements CodeHost.
+// Hooks implements WebhookHost.
 func (c *Client) Hooks(ctx context.Context, token schema.Secret, repo string) ([]Hook, error) {
 	out, err := c.rpc.Hooks(c.context(ctx), &codehostv1.HooksRequest{Token: secret(token), Repo: repo})
 	if err != nil {
@@ -54,7 +67,7 @@ func (c *Client) Hooks(ctx context.Context, token schema.Secret, repo string) ([
 	return hooks, nil
 }
 
-// CreateHook implements CodeHost.
+// CreateHook implements WebhookHost.
 func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo string, spec HookSpec) (*Hook, error) {
 	out, err := c.rpc.CreateHook(c.context(ctx), &codehostv1.CreateHookRequest{Token: secret(token), Repo: repo, Spec: spec.proto()})
 	if err != nil {
@@ -63,7 +76,7 @@ func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo strin
 	return hookFrom(out.GetHook()), nil
 }
 
-// UpdateHook implements CodeHost.
+// UpdateHook implements WebhookHost.
 func (c *Client) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec HookSpec) (*Hook, error) {
 	out, err := c.rpc.UpdateHook(c.context(ctx), &codehostv1.UpdateHookRequest{Token: secret(token), Repo: repo, Id: id, Spec: spec.proto()})
 	if err != nil {
@@ -72,7 +85,7 @@ func (c *Client) UpdateHook(ctx context.Context, token schema.Secret, repo, id s
 	return hookFrom(out.GetHook()), nil
 }
 
-// DeleteHook implements CodeHost.
+// DeleteHook implements WebhookHost.
 func (c *Client) DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error {
 	_, err := c.rpc.DeleteHook(c.context(ctx), &codehostv1.DeleteHookRequest{Token: secret(token), Repo: repo, Id: id})
 	if err != nil {
@@ -81,7 +94,7 @@ func (c *Client) DeleteHook(ctx context.Context, token schema.Secret, repo, id s
 	return nil
 }
 
-// ParseWebhook implements CodeHost.
+// ParseWebhook implements WebhookHost.
 func (c *Client) ParseWebhook(ctx context.Context, d Delivery) (*Webhook, error) {
 	out, err := c.rpc.ParseWebhook(c.context(ctx), &codehostv1.ParseWebhookRequest{
 		Event: d.Event, Signature: d.Signature, Body: d.Body, Secret: secret(d.Secret),

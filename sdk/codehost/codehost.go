@@ -31,20 +31,11 @@ const (
 // CodeHost speaks to a code host. Calls come concurrently. Errors are made with package errs: a token that is missing,
 // wrong or lacks a scope is UNAUTHENTICATED or PERMISSION_DENIED, what does not exist NOT_FOUND, a limit that is used up
 // RESOURCE_EXHAUSTED with RetryInfo, a host that is down or slow UNAVAILABLE. All of these carry the source upstream and
-// the HTTP status that came.
+// the HTTP status that came. What a code host can do besides is declared as capabilities.
 type CodeHost interface {
 	// Resolve turns what a person typed (owner/repo, the address of a repository or of an owner, an owner's name) into
 	// repositories. Input that names neither is INVALID_ARGUMENT.
 	Resolve(ctx context.Context, token schema.Secret, input string) (*Resolution, error)
-	// Hooks lists all hooks of a repository, owner/name.
-	Hooks(ctx context.Context, token schema.Secret, repo string) ([]Hook, error)
-	// CreateHook, UpdateHook and DeleteHook change them. Deleting one that does not exist is NOT_FOUND.
-	CreateHook(ctx context.Context, token schema.Secret, repo string, spec HookSpec) (*Hook, error)
-	UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec HookSpec) (*Hook, error)
-	DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error
-	// ParseWebhook checks the signature over the raw body, in constant time and before it looks at anything else, and
-	// then reads the delivery. It is pure: no network.
-	ParseWebhook(ctx context.Context, d Delivery) (*Webhook, error)
 }
 
 // What an input was resolved as.
@@ -120,6 +111,8 @@ type Definition[C any] struct {
 	// Build checks a configuration and returns what makes the code host. It is pure: no network, no files written. Both
 	// Validate and Configure call it.
 	Build func(inst Instance, cfg C) (Open, schema.Diagnostics)
+	// Capabilities are those of every instance. Nil stands for CapWebhooks alone.
+	Capabilities []string
 }
 
 // Open makes a code host ready for calls. One that is an io.Closer is closed when its instance is removed.

@@ -2,14 +2,17 @@ package codehost
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	codehostv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // Reasons of other errors that are the caller's fault. They come with INVALID_ARGUMENT.
@@ -22,27 +25,63 @@ const (
 
 // New makes the kind for a plugin's declaration.
 func New[C any](d Definition[C]) framework.Kind {
-	return kind[C]{framework.Built[C, CodeHost, Open]{Build: d.Build}}
+	return kind[C]{Built: framework.Built[C, CodeHost, Open]{Build: d.Build}, capabilities: slices.Clone(Capabilities(d.Capabilities))}
 }
 
 type kind[C any] struct {
 	framework.Built[C, CodeHost, Open]
+	capabilities []string
 }
 
-func (k kind[C]) Describe() (*pluginv1.Kind, error) { return k.DescribeAs(Kind, Service) }
+// Describe implements framework.Kind.
+func (k kind[C]) Describe() (*pluginv1.Kind, error) {
+	out, err := k.DescribeAs(Kind, Service)
+	if err != nil {
+		return nil, err
+	}
+	out.Capabilities = k.capabilities
+	return out, nil
+}
 
+// Open implements framework.Kind. A code host that is not what its declaration says is refused.
+func (k kind[C]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
+	h, diags := k.Built.Open(ctx, inst, config)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	for _, capability := range k.capabilities {
+		implemented := abilities[capability]
+		if opened, ok := h.(CodeHost); implemented != nil && ok && !implemented(opened) {
+			return nil, append(diags, schema.Errorf(nil, "the code host declares %s and lacks its methods", capability)...)
+		}
+	}
+	return h, diags
+}
+
+// Register implements framework.Kind.
 func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
-	codehostv1.RegisterCodeHostServer(s, &server{router: r})
+	codehostv1.RegisterCodeHostServer(s, &server{router: r, capabilities: k.capabilities})
 }
 
 type server struct {
 	codehostv1.UnimplementedCodeHostServer
-	router framework.Router
+	router       framework.Router
+	capabilities []string
 }
 
 // use finds the instance and makes one call.
 func (s *server) use(ctx context.Context, call func(CodeHost) error) error {
 	return framework.Use(ctx, s.router, Kind, "a code host", call)
+}
+
+// useOptional makes one call that needs a capability, whose interface is T.
+func useOptional[T any](ctx context.Context, s *server, capability string, call func(T) error) error {
+	return s.use(ctx, func(h CodeHost) error {
+		if able, ok := h.(T); ok && slices.Contains(s.capabilities, capability) {
+			return call(able)
+		}
+		return errs.New(errs.Caller, codes.Unimplemented, errs.ReasonUnsupported, "the code host does not have the capability %s", capability)
+	})
 }
 
 // checkRepo refuses what cannot be owner/name.

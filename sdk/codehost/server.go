@@ -28,7 +28,7 @@ func (s *server) Hooks(ctx context.Context, p *codehostv1.HooksRequest) (out *co
 	if err := checkRepo(p.GetRepo()); err != nil {
 		return nil, err
 	}
-	err = s.use(ctx, func(h CodeHost) error {
+	err = useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		hooks, err := h.Hooks(ctx, secretFrom(p.GetToken()), p.GetRepo())
 		out = &codehostv1.HooksResponse{}
 		for i := range hooks {
@@ -43,7 +43,7 @@ func (s *server) CreateHook(ctx context.Context, p *codehostv1.CreateHookRequest
 	if err := errors.Join(checkRepo(p.GetRepo()), checkSpec(p.GetSpec())); err != nil {
 		return nil, errs.From(err)
 	}
-	err = s.use(ctx, func(h CodeHost) error {
+	err = useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		hook, err := h.CreateHook(ctx, secretFrom(p.GetToken()), p.GetRepo(), specFrom(p.GetSpec()))
 		if err == nil && hook != nil {
 			out = &codehostv1.CreateHookResponse{Hook: hook.proto()}
@@ -57,7 +57,7 @@ func (s *server) UpdateHook(ctx context.Context, p *codehostv1.UpdateHookRequest
 	if err := errors.Join(checkRepo(p.GetRepo()), checkID(p.GetId()), checkSpec(p.GetSpec())); err != nil {
 		return nil, errs.From(err)
 	}
-	err = s.use(ctx, func(h CodeHost) error {
+	err = useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		hook, err := h.UpdateHook(ctx, secretFrom(p.GetToken()), p.GetRepo(), p.GetId(), specFrom(p.GetSpec()))
 		if err == nil && hook != nil {
 			out = &codehostv1.UpdateHookResponse{Hook: hook.proto()}
@@ -71,14 +71,14 @@ func (s *server) DeleteHook(ctx context.Context, p *codehostv1.DeleteHookRequest
 	if err := errors.Join(checkRepo(p.GetRepo()), checkID(p.GetId())); err != nil {
 		return nil, errs.From(err)
 	}
-	err := s.use(ctx, func(h CodeHost) error {
+	err := useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		return h.DeleteHook(ctx, secretFrom(p.GetToken()), p.GetRepo(), p.GetId())
 	})
 	return &codehostv1.DeleteHookResponse{}, err
 }
 
 func (s *server) ParseWebhook(ctx context.Context, p *codehostv1.ParseWebhookRequest) (out *codehostv1.ParseWebhookResponse, err error) {
-	err = s.use(ctx, func(h CodeHost) error {
+	err = useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		if len(p.GetSecret().GetValue()) == 0 {
 			return InvalidSignature("there is no secret to check the signature with")
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -10,17 +11,28 @@ import (
 
 // CodeHost speaks to a code host for services. Errors are faults, and CauseOf returns what they mean; the *errs.Error of the
 // plugin is in the chain (its Reason tells the errors of ParseWebhook apart), and catalog.ErrRetired if a reload took the
-// instance away. Failed calls are not repeated.
+// instance away. Failed calls are not repeated. Calls fail at once without their capability; Abilities tells which are there.
 type CodeHost interface {
-	// Resolve turns what a person typed into repositories.
-	Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error)
-	// Hooks lists all hooks of a repository, owner/name.
-	Hooks(ctx context.Context, token schema.Secret, repo string) ([]codehost.Hook, error)
-	CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (*codehost.Hook, error)
-	UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec codehost.HookSpec) (*codehost.Hook, error)
-	DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error
-	// ParseWebhook checks the signature over the raw body and reads the delivery.
-	ParseWebhook(ctx context.Context, d codehost.Delivery) (*codehost.Webhook, error)
+	codehost.CodeHost
+	codehost.WebhookHost
+	codehost.ViewerHost
+	codehost.StarHost
+	codehost.ReleaseHost
+	codehost.TagHost
+	codehost.NotificationHost
+	codehost.SocialHost
+	codehost.EventHost
+	codehost.AnnouncementHost
+	codehost.ReactionHost
+	codehost.CompareHost
+	// Abilities returns what the code host can do.
+	Abilities() (CodeHostAbilities, error)
+}
+
+// CodeHostAbilities is what a code host can do: each names the interface of package codehost whose calls are there.
+type CodeHostAbilities struct {
+	Webhooks, Viewer, Starred, Releases, Tags, Notifications bool
+	Social, Events, Announcements, Reactions, Compare        bool
 }
 
 type codehostFacade struct {
@@ -35,6 +47,22 @@ func NewCodeHost(h *catalog.Handle, observe Observer) CodeHost {
 		observe = ignoreObservation
 	}
 	return &codehostFacade{handle: h, observe: observe}
+}
+
+// Abilities implements CodeHost.
+func (f *codehostFacade) Abilities() (CodeHostAbilities, error) {
+	in := f.handle.Current()
+	if in == nil {
+		return CodeHostAbilities{}, catalog.ErrRetired
+	}
+	declared := codehost.Capabilities(in.About.GetCapabilities())
+	has := func(capability string) bool { return slices.Contains(declared, capability) }
+	return CodeHostAbilities{
+		Webhooks: has(codehost.CapWebhooks), Viewer: has(codehost.CapViewer), Starred: has(codehost.CapStarred),
+		Releases: has(codehost.CapReleases), Tags: has(codehost.CapTags), Notifications: has(codehost.CapNotifications),
+		Social: has(codehost.CapSocial), Events: has(codehost.CapEvents), Announcements: has(codehost.CapAnnouncements),
+		Reactions: has(codehost.CapReactions), Compare: has(codehost.CapCompare),
+	}, nil
 }
 
 func (f *codehostFacade) callClient(ctx context.Context, operation string, do func(context.Context, *codehost.Client) error) error {

@@ -18,9 +18,9 @@ import (
 
 // CodeHostCall is one call of a CodeHost, also one that failed.
 type CodeHostCall struct {
-	// Method is "resolve", "hooks", "create", "update", "delete" or "parse".
+	// Method is "resolve", "hooks", "create", "update", "delete", "parse", or the name of another method.
 	Method string
-	// Of is the input, the repository, or the event.
+	// Of is the input, the repository, the event, the node, or the login; the name of the method where there is no other.
 	Of    string
 	ID    string
 	Spec  codehost.HookSpec
@@ -39,6 +39,13 @@ type CodeHost struct {
 	parse       func(codehost.Delivery) (*codehost.Webhook, error)
 	calls       []CodeHostCall
 	last        int
+	abilities   client.CodeHostAbilities
+	accounts    map[schema.Secret]codehost.Account
+	// content has what accounts, by login, and repositories, by name, have.
+	content map[string]*CodeHostContent
+	// viewers has the reactions that accounts left: logins by node id and word.
+	viewers map[string]map[string][]string
+	quota   *codehost.Quota
 }
 
 var _ client.CodeHost = (*CodeHost)(nil)
@@ -47,7 +54,8 @@ var _ client.CodeHost = (*CodeHost)(nil)
 func NewCodeHost(token schema.Secret) *CodeHost {
 	return &CodeHost{
 		token: token, resolutions: map[string]codehost.Resolution{}, hooks: map[string][]codehost.Hook{},
-		secrets: map[string]schema.Secret{}, queued: map[string][]error{}, last: 100,
+		secrets: map[string]schema.Secret{}, queued: map[string][]error{}, last: 100, abilities: allCodeHostAbilities,
+		accounts: map[schema.Secret]codehost.Account{}, content: map[string]*CodeHostContent{}, viewers: map[string]map[string][]string{},
 	}
 }
 
@@ -128,7 +136,7 @@ func (h *CodeHost) beginCall(ctx context.Context, c CodeHostCall) error {
 	if ctx.Err() != nil {
 		return fault.FromPlugin(ctx.Err())
 	}
-	if h.token != "" && c.Method != "parse" && c.Token != h.token {
+	if _, known := h.accounts[c.Token]; h.token != "" && c.Method != "parse" && c.Token != h.token && !known {
 		c.Err = CodeHostError(401, 0)
 	}
 	if q := h.queued[c.Of]; len(q) > 0 {

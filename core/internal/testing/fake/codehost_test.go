@@ -48,3 +48,39 @@ func TestCodeHost(t *testing.T) {
 		t.Errorf("%d calls", n)
 	}
 }
+
+func TestCodeHostLists(t *testing.T) {
+	h, ctx := fake.NewCodeHost("good"), t.Context()
+	h.AddAccount("ada", codehost.Account{ID: "1", Login: "ada"})
+	h.SetQuota(&codehost.Quota{Limit: 5, Remaining: 5})
+	h.Change("me/app", func(c *fake.CodeHostContent) {
+		c.Repository = &codehost.Repository{ID: "7", FullName: "me/app"}
+		c.Releases = []codehost.Release{{ID: "2", NodeID: "n2", TagName: "v2"}, {ID: "1", TagName: "v1"}}
+	})
+	first, err := h.ListReleases(ctx, "ada", "me/app", codehost.PageRequest{Size: 1})
+	if err != nil || len(first.Items) != 1 || first.Items[0].ID != "2" || first.NextCursor == "" || first.Quota.Remaining != 4 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	same, err := h.ListReleases(ctx, "ada", "me/app", codehost.PageRequest{Size: 1, Validators: first.Validators})
+	if err != nil || !same.NotModified || same.Quota.Remaining != 4 {
+		t.Errorf("%+v, %v", same, err)
+	}
+	last, err := h.ListReleases(ctx, "ada", "me/app", codehost.PageRequest{Size: 1, Cursor: first.NextCursor})
+	if err != nil || len(last.Items) != 1 || last.Items[0].ID != "1" || last.NextCursor != "" {
+		t.Errorf("%+v, %v", last, err)
+	}
+	if got, err := h.SetReaction(ctx, "ada", "n2", "heart", true); err != nil || got.Reactions.Counts["heart"] != 1 || len(got.Reactions.Viewer) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := h.ListReleases(ctx, "ada", "me/none", codehost.PageRequest{}); client.CauseOf(err) != client.CauseMissing {
+		t.Errorf("%v", err)
+	}
+	h.SetQuota(&codehost.Quota{Limit: 5})
+	if _, err := h.ListStarred(ctx, "ada", codehost.PageRequest{}); client.CauseOf(err) != client.CauseLimited {
+		t.Errorf("%v", err)
+	}
+	h.SetAbilities(client.CodeHostAbilities{Releases: true})
+	if _, err := h.ListStarred(ctx, "ada", codehost.PageRequest{}); client.CauseOf(err) != client.CauseRefused {
+		t.Errorf("%v", err)
+	}
+}

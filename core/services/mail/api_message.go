@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
 // Message is a message with all that it says.
@@ -20,7 +21,7 @@ type Message struct {
 	HTML            *string                         `json:"html" doc:"As it came: it may run scripts and load from other sites. /html has a safe one."`
 	Text            *string                         `json:"text"`
 	TextTruncated   bool                            `json:"textTruncated" doc:"Whether text or html is cut at 2 MiB."`
-	Headers         []message.Header                `json:"headers" nullable:"false"`
+	Headers         []rfc822.Header                 `json:"headers" nullable:"false"`
 	Recipients      MessageRecipients               `json:"recipients"`
 	Attachments     []MessageAttachment             `json:"attachments" nullable:"false"`
 	RawDownloadPath string                          `json:"rawDownloadPath" doc:"Below the base URL of the service." example:"/api/messages/msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D/raw"`
@@ -48,12 +49,12 @@ type MessageAddress struct {
 
 // MessageAttachment is an attachment of a message.
 type MessageAttachment struct {
-	ID          string              `json:"id" example:"att_1"`
-	Filename    *string             `json:"filename" example:"invoice.pdf"`
-	ContentType string              `json:"contentType" example:"application/pdf"`
-	SizeBytes   int64               `json:"sizeBytes" example:"20480"`
-	ContentID   *string             `json:"contentId" example:"logo@example.com"`
-	Disposition message.Disposition `json:"disposition" enum:"attachment,inline,unknown"`
+	ID          string             `json:"id" example:"att_1"`
+	Filename    *string            `json:"filename" example:"invoice.pdf"`
+	ContentType string             `json:"contentType" example:"application/pdf"`
+	SizeBytes   int64              `json:"sizeBytes" example:"20480"`
+	ContentID   *string            `json:"contentId" example:"logo@example.com"`
+	Disposition rfc822.Disposition `json:"disposition" enum:"attachment,inline,unknown"`
 }
 
 // attachmentPrefix begins the ids of attachments, which are unique in a message.
@@ -74,20 +75,20 @@ func (s *Service) getMessage(ctx context.Context, in *MessagePath) (*messageOutp
 }
 
 // parseStored parses a stored message. Only some are parsed at once.
-func (s *Service) parseStored(ctx context.Context, m message.Stored) (*message.Parsed, error) {
+func (s *Service) parseStored(ctx context.Context, m message.Stored) (*rfc822.Parsed, error) {
 	if err := s.parsing.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer s.parsing.Release(1)
-	return message.Parse(s.messages.OpenRaw(ctx, m))
+	return rfc822.Parse(s.messages.OpenRaw(ctx, m))
 }
 
 // messageOf returns a message with its parts.
-func messageOf(m message.Stored, p *message.Parsed) Message {
+func messageOf(m message.Stored, p *rfc822.Parsed) Message {
 	out := Message{
 		MessageItem: messageItemOf(m), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo, MessageID: optionalText(m.MessageID),
 		DateHeader: api.OptionalTime(m.SentAt), HTML: optionalText(p.HTML), Text: optionalText(p.Text), TextTruncated: p.TextTruncated,
-		Headers: append([]message.Header{}, p.Headers...), Attachments: []MessageAttachment{}, RawDownloadPath: "/api/messages/" + m.ID + "/raw",
+		Headers: append([]rfc822.Header{}, p.Headers...), Attachments: []MessageAttachment{}, RawDownloadPath: "/api/messages/" + m.ID + "/raw",
 		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc), ReplyTo: addressesOf("replyTo", p.ReplyTo)},
 		Via:        m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
 	}
@@ -101,7 +102,7 @@ func messageOf(m message.Stored, p *message.Parsed) Message {
 }
 
 // addressesOf returns the addresses of one kind.
-func addressesOf(kind string, all []message.Address) []MessageAddress {
+func addressesOf(kind string, all []rfc822.Address) []MessageAddress {
 	out := make([]MessageAddress, len(all))
 	for i, a := range all {
 		out[i] = MessageAddress{"rcp_" + kind + "_" + strconv.Itoa(i+1), kind, optionalText(a.Name), a.Address}

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -32,7 +33,7 @@ type MessageItem struct {
 	HasHTML         bool                       `json:"hasHtml"`
 	Verification    api.Optional[Verification] `json:"verification" doc:"The verification code in the message; null for none."`
 	Read            bool                       `json:"read"`
-	ParseStatus     message.ParseStatus        `json:"parseStatus" enum:"parsed,failed"`
+	ParseStatus     rfc822.ParseStatus         `json:"parseStatus" enum:"parsed,failed"`
 }
 
 // Verification is a verification code.

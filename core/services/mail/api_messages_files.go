@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
 // messageFileAPI declares the endpoints of messages that answer with files.
@@ -100,7 +101,7 @@ func (s *Service) serveRaw(c *gin.Context) {
 }
 
 // copyRaw writes raw bytes.
-func copyRaw(w io.Writer, open message.Opener) error {
+func copyRaw(w io.Writer, open rfc822.Opener) error {
 	r, err := open()
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ func (s *Service) serveAttachment(c *gin.Context) {
 	}
 	defer s.parsing.Release(1)
 	w := newTimedWriter(c)
-	err = message.ReadAttachment(m.Parser, s.messages.OpenRaw(ctx, m), number, func(a message.Attachment, r io.Reader) error {
+	err = rfc822.ReadAttachment(m.Parser, s.messages.OpenRaw(ctx, m), number, func(a rfc822.Attachment, r io.Reader) error {
 		kind := a.ContentType
 		if !imageTypes[kind] {
 			kind = "application/octet-stream"
@@ -138,7 +139,7 @@ func (s *Service) serveAttachment(c *gin.Context) {
 		_, err := io.Copy(w, r)
 		return err
 	})
-	if errors.Is(err, message.ErrNoAttachment) {
+	if errors.Is(err, rfc822.ErrNoAttachment) {
 		err = errNoAttachment()
 	}
 	w.end(err)
@@ -160,7 +161,7 @@ func attachmentNumber(id string) (int, error) {
 func (s *Service) serveHTML(c *gin.Context) {
 	ctx := c.Request.Context()
 	m, err := s.findMessage(ctx, c.Param("id"))
-	var parsed *message.Parsed
+	var parsed *rfc822.Parsed
 	if err == nil {
 		parsed, err = s.parseStored(ctx, m)
 	}
@@ -176,7 +177,7 @@ func (s *Service) serveHTML(c *gin.Context) {
 	if remote {
 		images += " https: http:"
 	}
-	body, blocked := message.SanitizeHTML(parsed.HTML, message.HTMLView{RemoteImages: remote, InlineURL: func(contentID string) string {
+	body, blocked := rfc822.SanitizeHTML(parsed.HTML, rfc822.HTMLView{RemoteImages: remote, InlineURL: func(contentID string) string {
 		for _, a := range parsed.Attachments {
 			if a.ContentID != "" && a.ContentID == contentID {
 				return "attachments/" + attachmentPrefix + strconv.Itoa(a.Number)

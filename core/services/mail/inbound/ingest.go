@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/code"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -138,7 +139,7 @@ func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.C
 		return nil, fmt.Errorf("wait for the parser: %w", err)
 	}
 	defer g.parsing.Release(1)
-	parsed, err := message.Parse(content.Open)
+	parsed, err := rfc822.Parse(content.Open)
 	if err != nil {
 		return nil, fmt.Errorf("read a message: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -35,7 +35,7 @@ func TestMessageIsStoredAsItCame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m.Subject != "Your verification code: 482913" || m.FromName != "Adé" || m.FromAddress != "ada@example.com" || m.Code != "482913" || m.CodeSource != "subject" ||
-			m.EnvelopeFrom != "ada@example.com" || m.EnvelopeTo != "box@inbox.test" || m.Client != "127.0.0.1" || m.Helo != "client.example.com" || m.ParseStatus != message.ParseOK {
+			m.EnvelopeFrom != "ada@example.com" || m.EnvelopeTo != "box@inbox.test" || m.Client != "127.0.0.1" || m.Helo != "client.example.com" || m.ParseStatus != rfc822.ParseOK {
 			t.Errorf("stored as %+v", m)
 		}
 	})

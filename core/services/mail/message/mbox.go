@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // WriteMbox writes a message as mbox files have it, in the form mboxrd: a line that tells the sender and the time, and before each
 // line that looks like one, a ">". Lines end with LF.
-func WriteMbox(w io.Writer, m Stored, open Opener) error {
+func WriteMbox(w io.Writer, m Stored, open rfc822.Opener) error {
 	sender := strings.Map(func(r rune) rune {
 		if r <= ' ' {
 			return -1
@@ -23,10 +24,14 @@ func WriteMbox(w io.Writer, m Stored, open Opener) error {
 	if sender == "" {
 		sender = "MAILER-DAEMON"
 	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s%s %s\n", mboxMark, sender, store.FromMillis(m.ReceivedAt).Format(time.ANSIC))
-	err := withReader(open, func(r io.Reader) error { return quoteMbox(out, bufio.NewReader(r)) })
+	r, err := open()
 	if err != nil {
+		return err
+	}
+	defer r.Close()
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s%s %s\n", rfc822.MboxMark, sender, store.FromMillis(m.ReceivedAt).Format(time.ANSIC))
+	if err := quoteMbox(out, bufio.NewReader(r)); err != nil {
 		return err
 	}
 	_, _ = out.WriteString("\n")
@@ -47,7 +52,7 @@ func quoteMbox(out *bufio.Writer, in *bufio.Reader) error {
 		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
 			return err
 		}
-		if atStart && bytes.HasPrefix(bytes.TrimLeft(part, ">"), []byte(mboxMark)) {
+		if atStart && bytes.HasPrefix(bytes.TrimLeft(part, ">"), []byte(rfc822.MboxMark)) {
 			_ = out.WriteByte('>')
 		}
 		if atStart = bytes.HasSuffix(part, []byte("\n")); atStart {

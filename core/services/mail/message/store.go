@@ -1,8 +1,10 @@
+// Package message keeps, lists and finds messages.
 package message
 
 import (
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -47,8 +49,8 @@ type Stored struct {
 	// Attachments is how many there are.
 	Attachments int
 	HasHTML     bool
-	ParseStatus ParseStatus
-	Parser      Parser
+	ParseStatus rfc822.ParseStatus
+	Parser      rfc822.Parser
 	// Code is the verification code, "" for none; CodeSource is where it stands.
 	Code       string
 	CodeSource string
@@ -66,7 +68,7 @@ func (Stored) TableName() string { return "mail_messages" }
 // Incoming is a message that arrives, before it belongs to a mailbox.
 type Incoming struct {
 	Content *Content
-	Parsed  *Parsed
+	Parsed  *rfc822.Parsed
 	// Message has what all recipients share.
 	Message Stored
 	// bodyText is what is shown in lists.
@@ -78,17 +80,17 @@ type Incoming struct {
 
 // PrepareIncoming does the part of storing a message that needs no transaction. share has the envelope and where the message
 // comes from.
-func (s *Store) PrepareIncoming(content *Content, parsed *Parsed, share Stored) *Incoming {
+func (s *Store) PrepareIncoming(content *Content, parsed *rfc822.Parsed, share Stored) *Incoming {
 	in := &Incoming{Content: content, Parsed: parsed, Message: share}
 	in.bodyText = parsed.Text
 	if strings.TrimSpace(in.bodyText) == "" {
-		in.bodyText = HTMLText(parsed.HTML, maxText)
+		in.bodyText = rfc822.HTMLText(parsed.HTML, rfc822.MaxText)
 	}
 	m := &in.Message
 	m.Hash, m.Size = content.sum[:], content.size
 	m.MessageID, m.SentAt, m.Subject = parsed.MessageID, store.Millis(parsed.Date), parsed.Subject
 	m.FromName, m.FromAddress = parsed.From.Name, parsed.From.Address
-	m.Preview, m.Attachments, m.HasHTML = previewOf(in.bodyText), len(parsed.Attachments), parsed.HTML != ""
+	m.Preview, m.Attachments, m.HasHTML = rfc822.Preview(in.bodyText), len(parsed.Attachments), parsed.HTML != ""
 	m.ParseStatus, m.Parser = parsed.Status, parsed.Parser
 	in.words = newDocument(parsed, in.bodyText)
 	if content.file == nil {

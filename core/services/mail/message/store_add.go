@@ -3,7 +3,6 @@ package message
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -93,7 +92,12 @@ func (s *Store) addContent(ctx context.Context, conn gorm.ConnPool, in *Incoming
 	if in.chunk != nil {
 		return addChunk(0, in.chunk)
 	}
-	return withReader(in.Content.Open, func(r io.Reader) error { return s.codec.compressChunks(r, addChunk) })
+	r, err := in.Content.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return s.codec.compressChunks(r, addChunk)
 }
 
 // addDocument adds the words of a message to the index.

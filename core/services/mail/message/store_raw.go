@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
 // OpenRaw returns an opener of the raw bytes of a message, which are read piece by piece for as long as ctx lasts.
-func (s *Store) OpenRaw(ctx context.Context, m Stored) Opener {
+func (s *Store) OpenRaw(ctx context.Context, m Stored) rfc822.Opener {
 	return func() (io.ReadCloser, error) {
 		return &rawReader{ctx: ctx, store: s, content: m.ContentID, left: m.Size}, nil
 	}

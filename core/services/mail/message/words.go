@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
 // maxWord is the longest word of the index, in bytes; a longer one is cut.
@@ -125,9 +127,9 @@ type document struct {
 }
 
 // newDocument returns the words of a message.
-func newDocument(p *Parsed, bodyText string) document {
+func newDocument(p *rfc822.Parsed, bodyText string) document {
 	var recipients strings.Builder
-	for _, list := range [][]Address{p.To, p.Cc} {
+	for _, list := range [][]rfc822.Address{p.To, p.Cc} {
 		for _, a := range list {
 			recipients.WriteString(a.Name + " " + a.Address + " ")
 		}

@@ -1,5 +1,6 @@
-// Package message reads, keeps, lists and shows messages.
-package message
+// Package rfc822 reads messages as they come over the wire: their header, their parts, and their HTML as it can be shown. It
+// takes everything, and fails for nothing but bytes that cannot be read.
+package rfc822
 
 import (
 	"io"
@@ -41,8 +42,8 @@ const (
 	maxAddresses = 500
 	// maxDepth and maxParts bound the nesting and the number of parts.
 	maxDepth, maxParts = 30, 1000
-	// maxText is how much of the text, and of the HTML, of a message is read, in bytes.
-	maxText = 2 << 20
+	// MaxText is how much of the text, and of the HTML, of a message is read, in bytes.
+	MaxText = 2 << 20
 	// maxTolerant is the largest message that TolerantParser reads, in bytes.
 	maxTolerant = 8 << 20
 )
@@ -64,7 +65,7 @@ type Parsed struct {
 
 	To, Cc, Bcc, ReplyTo []Address
 
-	// Text and HTML are the texts of the message, cut at maxText; TextTruncated reports whether one of them is longer.
+	// Text and HTML are the texts of the message, cut at MaxText; TextTruncated reports whether one of them is longer.
 	Text, HTML    string
 	TextTruncated bool
 	Attachments   []Attachment

@@ -1,4 +1,4 @@
-package message
+package rfc822
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 // previewLength is the length of a preview, in characters.
 const previewLength = 140
 
-// previewOf returns the beginning of a text as one line.
-func previewOf(text string) string {
+// Preview returns the beginning of a text as one line.
+func Preview(text string) string {
 	if len(text) > 8*previewLength {
 		text = texts.Limit(text, 8*previewLength)
 	}

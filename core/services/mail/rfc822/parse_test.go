@@ -1,4 +1,4 @@
-package message
+package rfc822
 
 import (
 	"errors"
@@ -50,11 +50,11 @@ func checkParsed(t *testing.T, raw string) *Parsed {
 			t.Errorf("%.100q cannot be stored", s)
 		}
 	}
-	if len(p.Text) > maxText || len(p.HTML) > maxText {
+	if len(p.Text) > MaxText || len(p.HTML) > MaxText {
 		t.Errorf("%d and %d bytes of text", len(p.Text), len(p.HTML))
 	}
 	_, _ = SanitizeHTML(p.HTML, HTMLView{InlineURL: func(string) string { return "" }})
-	previewOf(HTMLText(p.HTML, maxText))
+	Preview(HTMLText(p.HTML, MaxText))
 	return p
 }
 
@@ -103,7 +103,7 @@ func TestParse(t *testing.T) {
 		}},
 		{"many parts", manyParts(10_000), func(p *Parsed) bool { return p.Status == ParseFailed && p.Subject == "parts" }},
 		{"no header", "just text\r\n", func(p *Parsed) bool { return strings.Contains(p.Text, "just text") }},
-		{"a long text", crlf(corpusHeaders[0]) + "\r\n\r\n" + strings.Repeat("0123456789abcde\n", maxText/16+10), func(p *Parsed) bool { return p.TextTruncated && len(p.Text) == maxText }},
+		{"a long text", crlf(corpusHeaders[0]) + "\r\n\r\n" + strings.Repeat("0123456789abcde\n", MaxText/16+10), func(p *Parsed) bool { return p.TextTruncated && len(p.Text) == MaxText }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if p := checkParsed(t, test.raw); !test.want(p) {

@@ -1,4 +1,4 @@
-package message
+package rfc822
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 // wordDecoder decodes encoded words of all character sets.
 var wordDecoder = &mime.WordDecoder{CharsetReader: charset.Reader}
 
-// mboxMark begins the line that mailbox files put before a message.
-const mboxMark = "From "
+// MboxMark begins the line that mailbox files put before a message.
+const MboxMark = "From "
 
 // readFields reads the header section of a message and returns its fields as they stand there, without folds. It takes what
 // it can: a line that is no field is left out. The reader is left at the beginning of the body.
@@ -32,7 +32,7 @@ func readFields(r *bufio.Reader) []Header {
 		switch {
 		case text == "" && len(line) > 0:
 			return fields
-		case first && strings.HasPrefix(text, mboxMark):
+		case first && strings.HasPrefix(text, MboxMark):
 		case text != "" && (text[0] == ' ' || text[0] == '\t'):
 			if n := len(fields); n > 0 && len(fields[n-1].Value) < maxField && kept < maxFieldsSize {
 				fields[n-1].Value += " " + strings.Trim(text, " \t")
@@ -192,7 +192,7 @@ func splitList(value string) (items []string) {
 // skipMboxLine returns r without the line that mailbox files put before a message.
 func skipMboxLine(r io.Reader) *bufio.Reader {
 	b := bufio.NewReader(r)
-	if head, err := b.Peek(len(mboxMark)); err == nil && bytes.Equal(head, []byte(mboxMark)) {
+	if head, err := b.Peek(len(MboxMark)); err == nil && bytes.Equal(head, []byte(MboxMark)) {
 		_, _ = readLine(b, maxField)
 	}
 	return b

@@ -1,4 +1,4 @@
-package message
+package rfc822
 
 import (
 	"bytes"

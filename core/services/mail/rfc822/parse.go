@@ -1,4 +1,4 @@
-package message
+package rfc822
 
 import (
 	"bufio"
@@ -125,8 +125,8 @@ func parseAsText(open Opener, p *Parsed) (*Parsed, error) {
 
 // readText takes the beginning of r as the text.
 func (p *Parsed) readText(r io.Reader) error {
-	raw, err := io.ReadAll(io.LimitReader(r, maxText+1))
-	p.Text, p.TextTruncated = texts.Limit(string(raw), maxText), len(raw) > maxText
+	raw, err := io.ReadAll(io.LimitReader(r, MaxText+1))
+	p.Text, p.TextTruncated = texts.Limit(string(raw), MaxText), len(raw) > MaxText
 	return err
 }
 
@@ -155,10 +155,10 @@ func (c *collector) addLeaf(l *leaf) error {
 
 // addText appends a text to those before it.
 func (c *collector) addText(to *strings.Builder, body io.Reader) error {
-	if to.Len() > 0 && to.Len() < maxText {
+	if to.Len() > 0 && to.Len() < MaxText {
 		to.WriteString("\n")
 	}
-	if _, err := io.Copy(to, io.LimitReader(body, int64(max(0, maxText-to.Len())))); err != nil {
+	if _, err := io.Copy(to, io.LimitReader(body, int64(max(0, MaxText-to.Len())))); err != nil {
 		return err
 	}
 	rest, err := io.Copy(io.Discard, body)

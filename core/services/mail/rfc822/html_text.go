@@ -1,4 +1,4 @@
-package message
+package rfc822
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ const maxHTMLTokens = 200_000
 func HTMLText(source string, limit int) string {
 	var out textWriter
 	z := html.NewTokenizer(strings.NewReader(source))
-	z.SetMaxBuf(maxText)
+	z.SetMaxBuf(MaxText)
 	hidden := atom.Atom(0)
 	for n := 0; n < maxHTMLTokens && out.Len() < limit; n++ {
 		switch z.Next() {

@@ -2,16 +2,11 @@ package mail
 
 import (
 	"bufio"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -234,18 +229,11 @@ func TestInboundByHTTP(t *testing.T) {
 	r := newReceiver(t, testkit.SQLiteConfig(t))
 	r.newMailbox("ada", "box")
 	const raw = "Subject: by HTTP\nFrom: ada@example.com\n\nwith LF alone\n"
-	post := func(to, body, secret string) reply {
-		timestamp := strconv.FormatInt(time.Now().Unix(), 10)
-		digest := hmac.New(sha256.New, []byte(secret))
-		digest.Write([]byte(timestamp + "." + body))
-		return r.call("", "POST", "/api/inbound", body, "Content-Type", "message/rfc822", "X-Patchbay-Timestamp", timestamp,
-			"X-Patchbay-Signature", hex.EncodeToString(digest.Sum(nil)), "X-Patchbay-Envelope-From", "bounce@example.com", "X-Patchbay-Envelope-To", to)
-	}
-	first := post("Box@desk.inbox.test, nobody@desk.inbox.test", raw, inboundSecret)
+	first := r.post("Box@desk.inbox.test, nobody@desk.inbox.test", raw, inboundSecret)
 	if first.status != 200 || len(first.list("accepted")) != 1 || fmt.Sprint(first.json["rejected"]) != "[nobody@desk.inbox.test]" {
 		t.Fatalf("%d %s", first.status, first.body)
 	}
-	if again := post("box@desk.inbox.test", raw, inboundSecret); again.status != 200 || again.list("accepted")[0]["messageId"] != nil {
+	if again := r.post("box@desk.inbox.test", raw, inboundSecret); again.status != 200 || again.list("accepted")[0]["messageId"] != nil {
 		t.Errorf("a repeat: %d %s", again.status, again.body)
 	}
 	found := r.get("ada:member", "/api/messages").list("messages")
@@ -256,10 +244,10 @@ func TestInboundByHTTP(t *testing.T) {
 		got    reply
 		status int
 	}{
-		"another secret": {post("box@desk.inbox.test", raw, "another secret of a worker"), 401},
-		"nobody":         {post("nobody@desk.inbox.test", raw, inboundSecret), 404},
-		"no recipient":   {post("", raw, inboundSecret), 400},
-		"too large":      {post("box@desk.inbox.test", strings.Repeat("x", 5<<20), inboundSecret), 413},
+		"another secret": {r.post("box@desk.inbox.test", raw, "another secret of a worker"), 401},
+		"nobody":         {r.post("nobody@desk.inbox.test", raw, inboundSecret), 404},
+		"no recipient":   {r.post("", raw, inboundSecret), 400},
+		"too large":      {r.post("box@desk.inbox.test", strings.Repeat("x", 5<<20), inboundSecret), 413},
 		"not signed":     {r.call("", "POST", "/api/inbound", raw), 401},
 	} {
 		if test.got.status != test.status {

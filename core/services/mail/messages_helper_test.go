@@ -3,10 +3,14 @@ package mail
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/smtp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +189,16 @@ func (r *receiver) deliver(local, raw string) {
 func (r *receiver) trySend(local, raw string) error {
 	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")
 	return smtp.SendMail(r.svc.SMTPAddresses()[0], nil, "bounce@example.com", []string{local + "@desk.inbox.test"}, []byte(raw))
+}
+
+// post sends a message to an address by a signed request.
+func (r *receiver) post(to, body, secret string) reply {
+	r.Helper()
+	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
+	digest := hmac.New(sha256.New, []byte(secret))
+	digest.Write([]byte(timestamp + "." + body))
+	return r.call("", http.MethodPost, "/api/inbound", body, "Content-Type", "message/rfc822", "X-Patchbay-Timestamp", timestamp,
+		"X-Patchbay-Signature", hex.EncodeToString(digest.Sum(nil)), "X-Patchbay-Envelope-From", "bounce@example.com", "X-Patchbay-Envelope-To", to)
 }
 
 // subjects returns the subjects of a list of messages, joined.

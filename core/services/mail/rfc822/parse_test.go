@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/mailcorpus"
 )
 
 // opener opens a text.
@@ -136,9 +138,11 @@ func TestParseReportsUnreadableBytes(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, raw := range corpus() {
-		if len(raw) < 4096 {
-			f.Add(raw)
+	for _, all := range []map[string]string{corpus(), mailcorpus.Messages(f)} {
+		for _, raw := range all {
+			if len(raw) < 4096 {
+				f.Add(raw)
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw string) { checkParsed(t, raw) })

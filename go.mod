@@ -64,7 +64,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/miekg/dns v1.1.73
+require (
+	github.com/google/go-github/v84 v84.0.0
+	github.com/miekg/dns v1.1.73
+)
 
 require (
 	github.com/aymerick/douceur v0.2.0 // indirect
@@ -72,6 +75,7 @@ require (
 	github.com/clipperhouse/displaywidth v0.10.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // indirect
+	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/gorilla/css v1.0.1 // indirect
 	github.com/inbucket/html2text v1.0.0 // indirect
 	github.com/mattn/go-runewidth v0.0.20 // indirect

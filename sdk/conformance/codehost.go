@@ -37,6 +37,9 @@ type CodeHostConfig struct {
 	// Repo is a repository, owner/name, whose hooks the suite may change; it takes away what it made. Empty leaves those
 	// checks out. Missing is one that does not exist.
 	Repo, Missing string
+	// ReleasesOf is a repository with two releases at least, to the latest of which the suite may react; it takes its
+	// reaction away. Empty leaves those checks out.
+	ReleasesOf string
 	// Deliveries are signed webhook requests.
 	Deliveries []CodeHostDelivery
 	// Slow is an input that the host does not answer within 10 seconds; empty leaves those checks out.
@@ -82,7 +85,11 @@ func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostCo
 		{name: "resolve", do: r.resolveAll},
 		{name: "token", do: r.wrongToken},
 		{name: "missing", do: r.missing},
+		{name: "optional-calls", do: r.optionalCalls},
 		{name: "hooks", do: r.hooks},
+		{name: "account", do: r.account},
+		{name: "releases", do: r.releases},
+		{name: "reactions", do: r.reactions},
 		{name: "cancel", do: r.cancel},
 		{name: "deadline", do: r.deadline},
 	}})
@@ -130,6 +137,9 @@ func (r *codehostRun) reason(what string, err error, want string) error {
 
 // forged checks that no body is believed without its signature.
 func (r *codehostRun) forged(ctx context.Context) error {
+	if !r.able(codehost.CapWebhooks) {
+		return noWebhooks
+	}
 	for _, signature := range []string{"", "sha256=", "sha1=00", "sha256=zz", "sha256=" + strings.Repeat("0", 64), strings.Repeat("x", 1<<16)} {
 		for _, d := range []codehost.Delivery{
 			{Event: codehost.EventPackage, Body: []byte(`{"action":"published"}`), Secret: "conformance"},
@@ -148,6 +158,9 @@ func (r *codehostRun) forged(ctx context.Context) error {
 }
 
 func (r *codehostRun) deliveries(ctx context.Context) error {
+	if !r.able(codehost.CapWebhooks) {
+		return noWebhooks
+	}
 	if len(r.cfg.Deliveries) == 0 {
 		return skip("there is no signed delivery")
 	}

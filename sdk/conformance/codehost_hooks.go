@@ -15,7 +15,10 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-const noToken = skip("there is no token for the host")
+const (
+	noToken    = skip("there is no token for the host")
+	noWebhooks = skip("the host sends no webhooks")
+)
 
 func (r *codehostRun) badRequest(ctx context.Context) error {
 	ctx, cancel := r.bounded(ctx)
@@ -43,7 +46,7 @@ func (r *codehostRun) badRequest(ctx context.Context) error {
 }
 
 func (r *codehostRun) resolveAll(ctx context.Context) error {
-	if r.cfg.Token == "" || len(r.cfg.Inputs) == 0 {
+	if !r.asks() || len(r.cfg.Inputs) == 0 {
 		return noToken
 	}
 	for _, input := range slices.Sorted(maps.Keys(r.cfg.Inputs)) {
@@ -69,6 +72,9 @@ func (r *codehostRun) resolveAll(ctx context.Context) error {
 }
 
 func (r *codehostRun) wrongToken(ctx context.Context) error {
+	if !r.able(codehost.CapWebhooks) {
+		return noWebhooks
+	}
 	if r.cfg.Token == "" || r.cfg.Repo == "" {
 		return noToken
 	}
@@ -79,16 +85,25 @@ func (r *codehostRun) wrongToken(ctx context.Context) error {
 }
 
 func (r *codehostRun) missing(ctx context.Context) error {
-	if r.cfg.Token == "" || r.cfg.Missing == "" {
+	if !r.asks() || r.cfg.Missing == "" {
 		return skip("no missing repository is known")
 	}
 	call, cancel := r.bounded(ctx)
 	defer cancel()
-	_, err := r.at(r.main).Hooks(call, r.cfg.Token, r.cfg.Missing)
-	if err := r.upstream("the hooks of a missing repository", r.saw("hooks", err), codes.NotFound); err != nil {
-		return err
+	c := r.at(r.main)
+	if r.able(codehost.CapWebhooks) {
+		err := second(c.Hooks(call, r.cfg.Token, r.cfg.Missing))
+		if err := r.upstream("the hooks of a missing repository", r.saw("hooks", err), codes.NotFound); err != nil {
+			return err
+		}
 	}
-	_, err = r.at(r.main).Resolve(call, r.cfg.Token, r.cfg.Missing)
+	if r.able(codehost.CapReleases) {
+		err := second(c.ListReleases(call, r.cfg.Token, r.cfg.Missing, codehost.PageRequest{}))
+		if err := r.upstream("the releases of a missing repository", r.saw("releases", err), codes.NotFound); err != nil {
+			return err
+		}
+	}
+	_, err := c.Resolve(call, r.cfg.Token, r.cfg.Missing)
 	return r.upstream("resolving a missing repository", r.saw("resolve", err), codes.NotFound)
 }
 
@@ -105,6 +120,9 @@ func (r *codehostRun) upstream(what string, err error, want ...codes.Code) error
 
 // hooks makes a hook, looks at it, changes it and takes it away, twice.
 func (r *codehostRun) hooks(ctx context.Context) error {
+	if !r.able(codehost.CapWebhooks) {
+		return noWebhooks
+	}
 	if r.cfg.Token == "" || r.cfg.Repo == "" {
 		return noToken
 	}

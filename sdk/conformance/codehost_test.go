@@ -28,12 +28,19 @@ type goodHost struct {
 	remove  error
 	denied  error
 
+	// meta changes what an answer says of a list.
+	meta           func(list string, m *codehost.Meta)
+	releaseID      string
+	noTag          error
+	keepsReactions bool
+
 	mu    sync.Mutex
 	hooks []codehost.Hook
+	left  []string
 }
 
 func newGoodHost() *goodHost {
-	g := &goodHost{edit: func(*codehost.Hook) {}, remove: upstreamError(codes.NotFound), denied: upstreamError(codes.Unauthenticated)}
+	g := &goodHost{edit: func(*codehost.Hook) {}, remove: upstreamError(codes.NotFound), denied: upstreamError(codes.Unauthenticated), noTag: upstreamError(codes.NotFound), releaseID: "3"}
 	g.resolve = g.look
 	g.parse = g.read
 	return g
@@ -112,13 +119,13 @@ func (g *goodHost) ParseWebhook(_ context.Context, d codehost.Delivery) (*codeho
 
 func (g *goodHost) run(t *testing.T) Report {
 	t.Helper()
-	def := codehost.Definition[struct{}]{Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
+	def := codehost.Definition[struct{}]{Capabilities: everyCapability, Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
 		return func(context.Context) (codehost.CodeHost, error) { return g, nil }, nil
 	}}
 	good := codehost.Delivery{Event: "package", Body: []byte("{}"), Secret: "hook-secret", Signature: "hook-secret{}"}
 	bad := codehost.Delivery{Event: "package", Body: []byte("bad"), Secret: "hook-secret", Signature: "hook-secretbad"}
 	return runSuite(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{codehost.New(def)}}, CodeHostConfig{
-		Token: hostToken, Repo: "me/a", Missing: "me/none", Slow: "slow", Prompt: time.Second,
+		Token: hostToken, Repo: "me/a", ReleasesOf: "me/a", Missing: "me/none", Slow: "slow", Prompt: time.Second,
 		Inputs:     map[string]string{"me": codehost.KindOwner, "me/a": codehost.KindRepo},
 		Deliveries: []CodeHostDelivery{{Delivery: good, Want: &codehost.Webhook{Event: "package", Tags: []string{"1"}}}, {Delivery: bad, Reason: codehost.ReasonInvalidPayload}},
 	}, CodeHost)
@@ -193,7 +200,7 @@ func TestWrongCodeHosts(t *testing.T) {
 		{"the token in an error", []string{"credential"}, resolves("me/none", func(_ context.Context, token schema.Secret) (*codehost.Resolution, error) {
 			return nil, errs.New(errs.Upstream, codes.NotFound, errs.ReasonStatus, "%s", strings.Clone(token.Reveal()))
 		})},
-		{"accepts a wrong token", []string{"token"}, func(g *goodHost) { g.denied = nil }},
+		{"accepts a wrong token", []string{"token", "account"}, func(g *goodHost) { g.denied = nil }},
 		{"the secret as the address", []string{"hooks"}, func(g *goodHost) { g.edit = func(h *codehost.Hook) { h.URL = "x" } }},
 		{"deletes twice", []string{"hooks"}, func(g *goodHost) { g.remove = nil }},
 	} {

@@ -12,8 +12,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// codehostKind takes the samples "repo", a repository whose hooks may be changed, and "owner", an account. The credential
-// is the token.
+// codehostKind takes the samples "repo", a repository whose hooks may be changed, "owner", an account, and "releases", a
+// repository with two releases at least, to which the account of the token may react. The credential is the token.
 var codehostKind = Kind{Name: codehost.Kind, Service: codehost.Service, File: codehostv1.File_patchbay_codehost_v1_codehost_proto, Conform: conformCodeHost}
 
 func conformCodeHost(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (conformance.Report, error) {
@@ -25,6 +25,7 @@ func conformCodeHost(ctx context.Context, conn grpc.ClientConnInterface, _ *plug
 		inputs[owner] = codehost.KindOwner
 	}
 	return conformance.CodeHost(ctx, conn, conformance.CodeHostConfig{
-		JSON: use.Settings, BaseDir: use.BaseDir, Logs: use.Logs, Token: schema.Secret(use.Credential), Repo: use.Samples["repo"], Inputs: inputs,
+		JSON: use.Settings, BaseDir: use.BaseDir, Logs: use.Logs, Token: schema.Secret(use.Credential), Repo: use.Samples["repo"],
+		ReleasesOf: use.Samples["releases"], Inputs: inputs,
 	}), nil
 }

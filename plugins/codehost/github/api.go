@@ -24,6 +24,30 @@ type call struct {
 	body  any
 	// secret is in the body, and must not come back in a message.
 	secret schema.Secret
+	// accept replaces the usual media type of the answer.
+	accept string
+	// validators make the request conditional.
+	validators codehost.Validators
+}
+
+// header returns the header of a request, without a body's.
+func (c call) header() (http.Header, error) {
+	out := http.Header{"Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {apiVersion}}
+	for name, value := range map[string]string{
+		"Accept": c.accept, "If-None-Match": c.validators.ETag, "If-Modified-Since": c.validators.LastModified,
+	} {
+		if value != "" {
+			out[name] = []string{value}
+		}
+	}
+	if c.token == "" {
+		return out, nil
+	}
+	if strings.ContainsFunc(c.token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
+	}
+	out["Authorization"] = []string{"Bearer " + c.token.Reveal()}
+	return out, nil
 }
 
 // url is the address of a path, each part of which is escaped.
@@ -39,15 +63,20 @@ func (h *host) url(query url.Values, parts ...string) *url.URL {
 
 // do makes a request and decodes the answer into out, unless that is nil. Every status that is no success is an error.
 func (h *host) do(ctx context.Context, c call, out any) (http.Header, error) {
-	req := &httpx.Request{Method: c.method, URL: c.url, Header: http.Header{
-		"Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {apiVersion},
-	}}
-	if c.token != "" {
-		if strings.ContainsFunc(c.token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
-		}
-		req.Header["Authorization"] = []string{"Bearer " + c.token.Reveal()}
+	res, err := h.fetch(ctx, c)
+	if err != nil {
+		return nil, err
 	}
+	return res.Header, c.decode(res, out)
+}
+
+// fetch makes a request. Every status that is no success is an error, save 304 to a conditional request.
+func (h *host) fetch(ctx context.Context, c call) (*httpx.Response, error) {
+	header, err := c.header()
+	if err != nil {
+		return nil, err
+	}
+	req := &httpx.Request{Method: c.method, URL: c.url, Header: header}
 	if c.body != nil {
 		raw, err := json.Marshal(c.body)
 		if err != nil {
@@ -59,16 +88,21 @@ func (h *host) do(ctx context.Context, c call, out any) (http.Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.Status < 200 || res.Status > 299 {
-		return nil, h.refused(c, res)
+	if res.Status == http.StatusNotModified && c.validators != (codehost.Validators{}) || res.Status >= 200 && res.Status <= 299 {
+		return res, nil
 	}
+	return nil, h.refused(c, res)
+}
+
+// decode decodes an answer into out, unless that is nil.
+func (c call) decode(res *httpx.Response, out any) error {
 	if out == nil {
-		return res.Header, nil
+		return nil
 	}
 	if err := json.Unmarshal(res.Body, out); err != nil {
-		return nil, errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", c.method, c.url.Host, c.url.Path)
+		return errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", c.method, c.url.Host, c.url.Path)
 	}
-	return res.Header, nil
+	return nil
 }
 
 // send makes a request, and goes where a repository has moved to. A request that changes something stays what it is; the

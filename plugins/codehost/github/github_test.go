@@ -225,7 +225,7 @@ func TestStatuses(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	s := world(t)
+	s := populate(world(t))
 	s.Instead(func(r *http.Request) *githubtest.Answer {
 		if r.URL.Path == "/repos/slow/repo" {
 			<-r.Context().Done()
@@ -235,7 +235,7 @@ func TestConformance(t *testing.T) {
 	conformance.TestCodeHost(t, github.Plugin(), conformance.CodeHostConfig{
 		JSON:    configOf(s),
 		Invalid: []string{`{"base_url":"x"}`, `{"base_url":"https://u:p@host"}`, `{"web_url":"x"}`, `{"timeout":"0s"}`, `{"timeout":"1h"}`},
-		Token:   token, Repo: "me/app", Missing: "me/none", Slow: "slow/repo",
+		Token:   token, Repo: "me/app", ReleasesOf: "me/app", Missing: "me/none", Slow: "slow/repo",
 		Inputs:     map[string]string{"me/app": codehost.KindRepo, "team": codehost.KindOwner, "https://github.com/me": codehost.KindOwner},
 		Deliveries: deliveries(),
 	})

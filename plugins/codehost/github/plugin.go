@@ -27,10 +27,14 @@ func Plugin() framework.Plugin {
 	return framework.Plugin{
 		Name:    "github",
 		Version: "1.0.0",
-		Summary: "Repositories, webhooks and deliveries of GitHub.",
+		Summary: "Stars, releases, notifications, reactions and webhooks of GitHub.",
 		Documentation: "Tokens come with each call. A classic token needs `repo` and `admin:repo_hook` (`public_repo` for public repositories alone), " +
-			"a fine-grained one Webhooks read and write and Metadata read-only.",
-		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build})},
+			"a fine-grained one Webhooks read and write and Metadata read-only. Releases and tags of public repositories need none; the inbox " +
+			"needs `notifications`, reactions `public_repo`.",
+		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build, Capabilities: []string{
+			codehost.CapWebhooks, codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications,
+			codehost.CapSocial, codehost.CapEvents, codehost.CapAnnouncements, codehost.CapReactions, codehost.CapCompare,
+		}})},
 	}
 }
 
@@ -53,13 +57,14 @@ func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostic
 	h := &host{timeout: cfg.Timeout, now: time.Now, log: inst.Log}
 	if err == nil {
 		h.base, h.web = base, webOf(base)
+		h.pages = base.Scheme + "://" + h.web
 	}
 	if cfg.WebURL != "" {
 		web, err := httpx.ParseBase(cfg.WebURL)
 		if err != nil {
 			diags = append(diags, schema.Errorf(schema.At("web_url"), "%v", err)...)
 		} else {
-			h.web = strings.ToLower(web.Host)
+			h.web, h.pages = strings.ToLower(web.Host), strings.ToLower(web.String())
 		}
 	}
 	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
@@ -88,6 +93,7 @@ type host struct {
 	http    *httpx.Client
 	base    *url.URL
 	web     string
+	pages   string // where pages for people begin
 	timeout time.Duration
 	now     func() time.Time
 	log     hclog.Logger

@@ -18,12 +18,7 @@ import (
 
 // refused is the error that an answer without success means.
 func (h *host) refused(c call, res *httpx.Response) error {
-	text := said(res.Body)
-	for _, s := range []schema.Secret{c.token, c.secret} {
-		if s != "" {
-			text = strings.ReplaceAll(text, s.Reveal(), schema.Redacted)
-		}
-	}
+	text := c.redact(said(res.Body))
 	code, reason := meaning(res.Status)
 	after, limited := h.limited(res, text)
 	if limited {
@@ -39,6 +34,16 @@ func (h *host) refused(c call, res *httpx.Response) error {
 		e.RetryAfter = after
 	}
 	return e
+}
+
+// redact cuts the secrets of a request out of a text.
+func (c call) redact(text string) string {
+	for _, s := range []schema.Secret{c.token, c.secret} {
+		if s != "" {
+			text = strings.ReplaceAll(text, s.Reveal(), schema.Redacted)
+		}
+	}
+	return text
 }
 
 func meaning(status int) (codes.Code, string) {
@@ -71,12 +76,11 @@ func (h *host) limited(res *httpx.Response, text string) (after time.Duration, l
 	}
 	used := res.Header.Get("X-Ratelimit-Remaining") == "0"
 	secondary := strings.Contains(strings.ToLower(text), "secondary rate limit") || strings.Contains(strings.ToLower(text), "abuse detection")
-	if after == 0 && used {
-		if at, err := strconv.ParseInt(res.Header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
-			after = min(max(time.Unix(at, 0).Sub(h.now()), time.Second), httpx.MaxRetryAfter)
-		}
-	}
-	if after == 0 && secondary {
+	switch {
+	case after != 0:
+	case used:
+		after = h.untilReset(res.Header)
+	case secondary:
 		after = secondaryPause
 	}
 	return after, res.Status == http.StatusTooManyRequests || used || secondary || res.Header.Get("Retry-After") != ""

@@ -19,8 +19,9 @@ func (r Repo) view() any {
 	}
 	_, name, _ := strings.Cut(r.FullName, "/")
 	return map[string]any{
-		"id": 1, "name": name, "full_name": r.FullName, "private": r.Private, "visibility": visibility, "archived": r.Archived,
-		"owner": map[string]any{"login": r.owner()}, "pushed_at": r.PushedAt.UTC().Format(time.RFC3339), "updated_at": r.PushedAt.UTC().Format(time.RFC3339),
+		"id": r.ID, "name": name, "full_name": r.FullName, "private": r.Private, "visibility": visibility, "archived": r.Archived,
+		"description": "About " + r.FullName, "html_url": "https://github.com/" + r.FullName, "fork": false, "stargazers_count": 5,
+		"owner": map[string]any{"id": 99, "login": r.owner(), "avatar_url": "https://avatars.example.com/" + r.owner(), "html_url": "https://github.com/" + r.owner()}, "pushed_at": r.PushedAt.UTC().Format(time.RFC3339), "updated_at": r.PushedAt.UTC().Format(time.RFC3339),
 	}
 }
 
@@ -52,7 +53,9 @@ func (s *Server) me(w http.ResponseWriter, r *http.Request) {
 		fail(w, 401, "Requires authentication")
 		return
 	}
-	reply(w, 200, map[string]any{"login": s.login(r), "type": "User"})
+	a, _ := s.account(w, r)
+	w.Header().Set("X-OAuth-Scopes", strings.Join(a.Scopes, ", "))
+	reply(w, 200, s.user(a.Login))
 }
 
 func (s *Server) mine(w http.ResponseWriter, r *http.Request) {

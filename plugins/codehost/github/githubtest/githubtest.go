@@ -1,5 +1,6 @@
-// Package githubtest is a double of GitHub's REST API for tests: repositories, accounts, webhooks and signed deliveries,
-// with statuses, bodies, page links and rate-limit headers as its published description has them.
+// Package githubtest is a double of GitHub's REST and GraphQL APIs for tests: repositories, accounts, releases, stars,
+// notifications, events, reactions, webhooks and signed deliveries, with statuses, bodies, page links, conditional requests
+// and rate limits as its published description has them.
 package githubtest
 
 import (
@@ -17,6 +18,8 @@ import (
 
 // Repo is a repository of the double.
 type Repo struct {
+	// ID is given by AddRepo if it is 0.
+	ID int64
 	// FullName is owner/name.
 	FullName          string
 	Private, Archived bool
@@ -52,12 +55,15 @@ type Server struct {
 	requests []string
 	lastID   int64
 	pageSize int
+	accounts map[string]*Account
+	content  map[string]*Content
+	quota    *Quota
 }
 
 // New starts a double that ends with the test. Nobody has access before Token was called.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000}
+	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000, accounts: map[string]*Account{}, content: map[string]*Content{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user", s.me)
 	mux.HandleFunc("GET /user/repos", s.mine)
@@ -68,10 +74,19 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("POST /repos/{owner}/{name}/hooks", s.createHook)
 	mux.HandleFunc("PATCH /repos/{owner}/{name}/hooks/{id}", s.updateHook)
 	mux.HandleFunc("DELETE /repos/{owner}/{name}/hooks/{id}", s.deleteHook)
+	mux.HandleFunc("GET /repos/{owner}/{name}/releases", s.listReleases)
+	mux.HandleFunc("GET /repos/{owner}/{name}/tags", s.listTags)
+	mux.HandleFunc("GET /repos/{owner}/{name}/stargazers", s.listStargazers)
+	mux.HandleFunc("GET /repos/{owner}/{name}/compare/{range}", s.compare)
+	mux.HandleFunc("GET /user/followers", s.listFollowers)
+	mux.HandleFunc("GET /notifications", s.listNotifications)
+	mux.HandleFunc("GET /users/{login}/received_events", s.listEvents)
+	mux.HandleFunc("POST /graphql", s.graphql)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fail(w, 404, "Not Found") })
+	metered := s.metered(mux)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.before(w, r) {
-			mux.ServeHTTP(w, r)
+			metered.ServeHTTP(w, r)
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -125,6 +140,9 @@ func (s *Server) AddOrg(login string) {
 func (s *Server) AddRepo(r Repo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.ID == 0 {
+		r.ID = int64(1000 + len(s.repos))
+	}
 	s.repos = append(s.repos, r)
 }
 

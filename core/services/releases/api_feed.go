@@ -1,0 +1,157 @@
+package releases
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+)
+
+// FeedItem is an item of the feed. All members are always there but actor.
+type FeedItem struct {
+	Kind          string                         `json:"kind" enum:"release,repo_star_received,follower_received,announcement,release_update,repo_forked"`
+	TS            api.Time                       `json:"ts" doc:"By which the feed is sorted."`
+	ID            string                         `json:"id"`
+	RepoFullName  *string                        `json:"repo_full_name" example:"golang/go"`
+	RepoVisual    api.Optional[RepoVisual]       `json:"repo_visual"`
+	Title         *string                        `json:"title"`
+	Body          *string                        `json:"body" doc:"Markdown, at most 3000 characters."`
+	BodyTruncated bool                           `json:"body_truncated"`
+	Subtitle      *string                        `json:"subtitle"`
+	Reason        *string                        `json:"reason"`
+	SubjectType   *string                        `json:"subject_type" enum:"discussion,release,repository"`
+	HTMLURL       *string                        `json:"html_url"`
+	Unread        *int                           `json:"unread" doc:"Always null: notifications are not in the feed."`
+	Actor         *FeedActor                     `json:"actor,omitempty"`
+	Translated    api.Optional[TranslatedItem]   `json:"translated"`
+	Smart         api.Optional[TranslatedItem]   `json:"smart"`
+	Reactions     api.Optional[ReleaseReactions] `json:"reactions"`
+}
+
+// FeedActor is who caused an event.
+type FeedActor struct {
+	Login     string  `json:"login"`
+	AvatarURL *string `json:"avatar_url"`
+	HTMLURL   *string `json:"html_url"`
+}
+
+// RepoVisual is how a repository is shown.
+type RepoVisual struct {
+	OwnerAvatarURL    *string `json:"owner_avatar_url"`
+	OpenGraphImageURL *string `json:"open_graph_image_url"`
+	UsesCustomImage   bool    `json:"uses_custom_open_graph_image"`
+}
+
+// TranslatedItem is the state of a translation.
+type TranslatedItem struct {
+	Lang          string  `json:"lang" example:"zh-CN"`
+	Status        string  `json:"status" enum:"ready,missing,disabled,error,insufficient"`
+	Title         *string `json:"title"`
+	Summary       *string `json:"summary"`
+	ErrorCode     *string `json:"error_code"`
+	ErrorSummary  *string `json:"error_summary"`
+	ErrorDetail   *string `json:"error_detail"`
+	AutoTranslate *bool   `json:"auto_translate"`
+}
+
+// ReleaseReactions are the reactions to a release.
+type ReleaseReactions struct {
+	Counts ReactionCounts `json:"counts"`
+	Viewer ReactionViewer `json:"viewer" doc:"What the caller has left; only a refresh tells."`
+	Status string         `json:"status" enum:"ready,sync_required"`
+}
+
+// ReactionCounts are how often each reaction was left.
+type ReactionCounts struct {
+	Plus1  int64 `json:"plus1"`
+	Laugh  int64 `json:"laugh"`
+	Heart  int64 `json:"heart"`
+	Hooray int64 `json:"hooray"`
+	Rocket int64 `json:"rocket"`
+	Eyes   int64 `json:"eyes"`
+}
+
+// ReactionViewer says which reactions the caller has left.
+type ReactionViewer struct {
+	Plus1  bool `json:"plus1"`
+	Laugh  bool `json:"laugh"`
+	Heart  bool `json:"heart"`
+	Hooray bool `json:"hooray"`
+	Rocket bool `json:"rocket"`
+	Eyes   bool `json:"eyes"`
+}
+
+// FeedPage is a page of the feed.
+type FeedPage struct {
+	Items      []FeedItem `json:"items" nullable:"false"`
+	NextCursor *string    `json:"next_cursor" doc:"Null if no item follows."`
+}
+
+// feedParams are the parameters that choose items, as the document has them.
+func feedParams(types string) []*huma.Param {
+	text := &huma.Schema{Type: huma.TypeString}
+	query := func(name, about string) *huma.Param {
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: text}
+	}
+	return []*huma.Param{
+		query(types, "all, releases, stars or followers; several with commas. Empty means all. A scope has no followers."),
+		{Name: "scope", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"", "repo", "repos", "org", "mine"}}},
+		query("items", "owner/name for scope=repo; up to 12 of them with commas for scope=repos."), query("org", "The owner for scope=org."),
+	}
+}
+
+// declareFeed declares the feed, whose handler is its own to be fast.
+func (s *Service) declareFeed(a *api.API) {
+	least, most := 1.0, float64(feed.MaxLimit)
+	params := append(feedParams("types"),
+		&huma.Param{Name: "cursor", In: "query", Description: "next_cursor of the page before.", Schema: &huma.Schema{Type: huma.TypeString}},
+		&huma.Param{Name: "limit", In: "query", Description: "30 if left out; clamped to 1 to 100.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}})
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/feed", Policy: httpd.APIKey, Handler: s.serveFeed}, huma.Operation{
+		OperationID: "feed", Tags: []string{tagRead}, Summary: "The feed, the newest first",
+		Description: "Releases of the repositories that the caller sees: starred, followed, configured for everybody, and own ones if wanted.",
+		Parameters:  params,
+		Responses:   map[string]*huma.Response{"200": {Description: "A page.", Content: api.JSON(api.Schema[FeedPage](a))}, "400": a.ErrorResponse("A parameter is not valid")},
+	})
+}
+
+// readFeedQuery reads the parameters that choose items. types is the name of that for types.
+func (s *Service) readFeedQuery(c *gin.Context, types string) (q feed.Query, err error) {
+	ctx := c.Request.Context()
+	q.UserID = readerOf(ctx)
+	if q.Types, err = feed.ParseTypes(c.Query(types), types); err != nil {
+		return q, err
+	}
+	q.Scope, err = feed.ParseScope(c.Query("scope"), c.Query("items"), c.Query("org"), func() (string, error) { return s.loginOf(ctx, q.UserID) })
+	return q, err
+}
+
+func (s *Service) serveFeed(c *gin.Context) {
+	q, err := s.readFeedQuery(c, "types")
+	q.Cursor, q.Limit = c.Query("cursor"), feed.DefaultLimit
+	if text := c.Query("limit"); text != "" && err == nil {
+		n, failure := strconv.Atoi(text)
+		if failure != nil {
+			err = fault.New(fault.BadRequest, "limit must be a number.").With("field", "limit")
+		}
+		q.Limit = feed.ClampLimit(n)
+	}
+	var page feed.Page
+	if err == nil {
+		page, err = s.feed.List(c.Request.Context(), q)
+	}
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	buf := feedBuffers.Get().(*[]byte)
+	defer feedBuffers.Put(buf)
+	*buf = appendFeedPage((*buf)[:0], page)
+	c.Header("Cache-Control", "no-store")
+	httpd.WriteBody(c, http.StatusOK, "application/json", *buf)
+}

@@ -1,0 +1,201 @@
+package releases
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// maxFollowed is how many repositories the list of those that a user sees has.
+const maxFollowed = 5000
+
+// FollowedRepo is a repository that the caller sees.
+type FollowedRepo struct {
+	FullName string     `json:"full_name" example:"golang/go"`
+	Starred  bool       `json:"starred"`
+	Owned    bool       `json:"owned"`
+	Followed bool       `json:"followed" doc:"Without a star, by the caller's wish."`
+	Shared   bool       `json:"shared" doc:"Shown to everybody by the configuration."`
+	Filter   RepoFilter `json:"filter"`
+	SyncedAt *api.Time  `json:"synced_at" nullable:"true" doc:"When its releases were last read."`
+	Error    *string    `json:"error" doc:"Why they could not be read since."`
+}
+
+// RepoFilter says which releases of a repository are not shown.
+type RepoFilter struct {
+	Muted         bool   `json:"muted,omitempty" doc:"None is shown."`
+	NoPrereleases bool   `json:"no_prereleases,omitempty"`
+	MinLevel      string `json:"min_level,omitempty" enum:",patch,minor,major" doc:"The least part of the version that a release must raise. A tag that is no version is shown."`
+	Keyword       string `json:"keyword,omitempty" maxLength:"100" doc:"What the name or the tag must have, in any case."`
+}
+
+// Preferences are what the caller has chosen.
+type Preferences struct {
+	TimeZone   string `json:"time_zone" maxLength:"64" example:"Europe/Berlin"`
+	BriefHour  int    `json:"brief_hour" minimum:"0" maximum:"23" doc:"The hour at which the day of a brief ends."`
+	BriefDaily bool   `json:"brief_daily" doc:"Whether a brief is written every day."`
+	IncludeOwn bool   `json:"include_own_releases" doc:"Whether the feed has the releases of the caller's own repositories."`
+}
+
+type (
+	repoPath struct {
+		Owner string `path:"owner" maxLength:"100"`
+		Repo  string `path:"repo" maxLength:"100"`
+	}
+	followedOutput struct {
+		Body struct {
+			Repos []FollowedRepo `json:"repos" nullable:"false"`
+		}
+	}
+	filterInput struct {
+		repoPath
+		Body RepoFilter
+	}
+	filterOutput      struct{ Body RepoFilter }
+	preferencesInput  struct{ Body Preferences }
+	preferencesOutput struct{ Body Preferences }
+)
+
+func (s *Service) followAPI(a *api.API) {
+	op := func(id, method, path, summary string, errors ...int) api.Operation {
+		return newOperation(id, method, path, tagFollow, httpd.APIKey, summary, errors...)
+	}
+	const notFound = http.StatusNotFound
+	api.Register(a, op("followed", http.MethodGet, "/api/repos/following", "The repositories that the caller sees"), s.listFollowed)
+	api.Register(a, withText(op("follow", http.MethodPut, "/api/repos/{owner}/{repo}/following", "Follow a repository without a star", notFound), "Its releases are read within a minute or two."), s.followRepo)
+	api.Register(a, op("unfollow", http.MethodDelete, "/api/repos/{owner}/{repo}/following", "No longer follow a repository", notFound), s.unfollowRepo)
+	api.Register(a, withText(op("filter", http.MethodPut, "/api/repos/{owner}/{repo}/filter", "Choose which releases of a repository are shown", notFound), "An empty object shows all."), s.setFilter)
+	api.Register(a, op("preferences", http.MethodGet, "/api/preferences", "What the caller has chosen"), s.getPreferences)
+	api.Register(a, op("preferences-save", http.MethodPut, "/api/preferences", "Choose"), s.putPreferences)
+}
+
+var levelNames = []string{"", "patch", "minor", "major"}
+
+func (s *Service) listFollowed(ctx context.Context, _ *struct{}) (*followedOutput, error) {
+	found, err := s.repos.ListFollowed(ctx, readerOf(ctx), maxFollowed)
+	out := &followedOutput{}
+	out.Body.Repos = make([]FollowedRepo, len(found))
+	for i, r := range found {
+		out.Body.Repos[i] = FollowedRepo{
+			FullName: r.FullName, Starred: r.Starred, Owned: r.Owned, Followed: r.Followed, Shared: r.Shared, SyncedAt: api.OptionalTime(r.SyncedAt), Error: optional(r.Error),
+			Filter: RepoFilter{r.Muted, r.NoPrereleases, levelNames[r.MinLevel], r.Keyword},
+		}
+	}
+	return out, err
+}
+
+// parsePath returns the name of a repository in a path.
+func (in repoPath) parsePath() (string, error) { return repo.ParseName(in.Owner + "/" + in.Repo) }
+
+func (s *Service) followRepo(ctx context.Context, in *repoPath) (*api.OKAnswer, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, err := in.parsePath()
+	if err != nil {
+		return nil, err
+	}
+	return api.Done(s.follow(ctx, userID, name))
+}
+
+// follow has a user see a repository of the main code host. One that is private can only be starred.
+func (s *Service) follow(ctx context.Context, userID, name string) error {
+	host, err := s.syncer.MainHost()
+	if err != nil {
+		return err
+	}
+	return s.cfg.Store.Tx(ctx, "follow repository", func(ctx context.Context) error {
+		r, err := s.addRepo(ctx, host.Ref, name)
+		if err != nil {
+			return err
+		}
+		if r.Private {
+			visible, err := s.repos.Sees(ctx, userID, r.ID)
+			if err != nil {
+				return err
+			}
+			if !visible {
+				return repo.ErrNoRepo
+			}
+		}
+		return s.repos.SetFollowed(ctx, userID, r.ID, true)
+	})
+}
+
+// findVisible returns a repository that a user sees, by its name.
+func (s *Service) findVisible(ctx context.Context, userID string, in repoPath) (repo.Repo, error) {
+	name, err := in.parsePath()
+	if err != nil {
+		return repo.Repo{}, err
+	}
+	return s.repos.FindVisible(ctx, userID, name)
+}
+
+func (s *Service) unfollowRepo(ctx context.Context, in *repoPath) (*api.OKAnswer, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.findVisible(ctx, userID, *in)
+	if err != nil {
+		return nil, err
+	}
+	return api.Done(s.repos.SetFollowed(ctx, userID, r.ID, false))
+}
+
+func (s *Service) setFilter(ctx context.Context, in *filterInput) (*filterOutput, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.findVisible(ctx, userID, in.repoPath)
+	if err != nil {
+		return nil, err
+	}
+	f := repo.Filter{UserID: userID, RepoID: r.ID, Muted: in.Body.Muted, NoPrereleases: in.Body.NoPrereleases, Keyword: strings.ToLower(strings.TrimSpace(in.Body.Keyword))}
+	for level, name := range levelNames {
+		if in.Body.MinLevel == name {
+			f.MinLevel = repo.Level(level)
+		}
+	}
+	if strings.ContainsRune(f.Keyword, 0) {
+		return nil, fault.New(fault.BadRequest, "keyword must be a text.").With("field", "keyword")
+	}
+	return &filterOutput{RepoFilter{f.Muted, f.NoPrereleases, levelNames[f.MinLevel], f.Keyword}}, s.repos.SetFilter(ctx, f)
+}
+
+func (s *Service) getPreferences(ctx context.Context, _ *struct{}) (*preferencesOutput, error) {
+	p, err := s.preferencesOf(ctx, readerOf(ctx))
+	return &preferencesOutput{Preferences{p.TimeZone, p.BriefHour, p.BriefDaily, p.IncludeOwn}}, err
+}
+
+func (s *Service) putPreferences(ctx context.Context, in *preferencesInput) (*preferencesOutput, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	if _, err := time.LoadLocation(b.TimeZone); err != nil || b.TimeZone == "" || b.TimeZone == "Local" {
+		return nil, fault.New(fault.BadRequest, "time_zone must be an IANA name, such as Europe/Berlin.").With("field", "time_zone")
+	}
+	err = s.cfg.Store.Tx(ctx, "save preferences", func(ctx context.Context) error {
+		p := own.Preferences{UserID: userID, TimeZone: b.TimeZone, BriefHour: b.BriefHour, BriefDaily: b.BriefDaily, IncludeOwn: b.IncludeOwn, UpdatedAt: store.Millis(s.cfg.Now())}
+		if err := s.accounts.SavePreferences(ctx, p); err != nil {
+			return err
+		}
+		return s.repos.SettleLinks(ctx, userID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.getPreferences(ctx, nil)
+}

@@ -1,0 +1,181 @@
+package brief
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Brief is a brief as it is stored. Times are Unix milliseconds.
+type Brief struct {
+	ID          string `gorm:"primaryKey"`
+	UserID      string
+	Date        string
+	WindowStart int64
+	WindowEnd   int64
+	TimeZone    string
+	Boundary    string
+	// ReleaseIDs are the ids of the releases in their order, as a JSON array of texts.
+	ReleaseIDs      string `gorm:"column:release_ids"`
+	Content         string
+	CoversStars     bool
+	CoversFollowers bool
+	CreatedAt       int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt       int64 `gorm:"autoUpdateTime:false"`
+}
+
+// TableName implements gorm's Tabler.
+func (Brief) TableName() string { return "release_briefs" }
+
+// Releases returns the ids of the releases, in their order.
+func (b Brief) Releases() (ids []string) {
+	ids = []string{}
+	// Only this package writes the column.
+	_ = json.Unmarshal([]byte(b.ReleaseIDs), &ids)
+	return ids
+}
+
+// Reader reads the feed.
+type Reader interface {
+	// Between returns the items of a user from a time on and before another, at most limit, the newest first.
+	Between(ctx context.Context, userID string, types feed.Types, from, until time.Time, limit int) ([]feed.Item, error)
+}
+
+// Briefs writes and keeps briefs.
+type Briefs struct {
+	store  *store.Store
+	reader Reader
+	now    func() time.Time
+}
+
+// New returns the briefs in a database. The migrations of the service have run.
+func New(s *store.Store, reader Reader, now func() time.Time) *Briefs { return &Briefs{s, reader, now} }
+
+// maxSocial is how many stars and followers are counted for a brief.
+const maxSocial = 1000
+
+// Generate writes the brief of a user for a window, in the place of the one that there is.
+func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *time.Location) (Brief, error) {
+	c := content{zone: zone}
+	read := func(types feed.Types, limit int) (items []feed.Item, err error) {
+		return b.reader.Between(ctx, userID, types, w.Start, w.End, limit)
+	}
+	// One more tells that there are more; they are not counted beyond a second helping.
+	releases, err := read(feed.Types{Releases: true}, 2*MaxReleases)
+	if err != nil {
+		return Brief{}, fmt.Errorf("read the releases of a brief: %w", err)
+	}
+	c.releases = releases[:min(len(releases), MaxReleases)]
+	c.more = len(releases) - len(c.releases)
+	if c.stars, err = read(feed.Types{Stars: true}, maxSocial); err != nil {
+		return Brief{}, err
+	}
+	if c.others, err = read(feed.Types{Followers: true}, maxSocial); err != nil {
+		return Brief{}, err
+	}
+	ids := make([]string, 0, len(c.releases))
+	for _, group := range groupByRepo(c.releases) {
+		for i := range group {
+			ids = append(ids, group[i].ID())
+		}
+	}
+	raw, err := json.Marshal(ids)
+	if err != nil {
+		return Brief{}, err
+	}
+	now := store.Millis(b.now())
+	return b.save(ctx, Brief{
+		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End), TimeZone: zone.String(), Boundary: w.Boundary,
+		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, CreatedAt: now, UpdatedAt: now,
+	})
+}
+
+// save stores a brief. One of the same window keeps its id.
+func (b *Briefs) save(ctx context.Context, row Brief) (Brief, error) {
+	err := b.store.Tx(ctx, "save brief", func(ctx context.Context) error {
+		w := b.store.Writer(ctx)
+		err := w.Clauses(clause.OnConflict{
+			Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
+			DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "updated_at"}),
+		}).Create(&row).Error
+		if err != nil {
+			return err
+		}
+		var saved Brief
+		if err := w.Where("user_id = ? AND window_start = ? AND window_end = ?", row.UserID, row.WindowStart, row.WindowEnd).Take(&saved).Error; err != nil {
+			return err
+		}
+		row = saved
+		return nil
+	})
+	return row, err
+}
+
+// maxMissed is how many days are made up for after a pause of the core.
+const maxMissed = 7
+
+// Missing returns the windows for which a user has no brief yet, the oldest first: that which ended last and, for a user with
+// briefs, those of the days since the last one.
+func (b *Briefs) Missing(ctx context.Context, userID string, hour int, zone *time.Location) (out []Window, err error) {
+	now := b.now()
+	latest := LatestWindow(now, hour, zone)
+	var dates []string
+	if err := b.store.DB(ctx).Model(&Brief{}).Where("user_id = ?", userID).Order("date DESC").Limit(1).Pluck("date", &dates).Error; err != nil {
+		return nil, err
+	}
+	if len(dates) == 0 {
+		return []Window{latest}, nil
+	}
+	for date := nextDate(dates[0]); date <= latest.Date; date = nextDate(date) {
+		w, err := WindowOn(date, now, hour, zone)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out[max(0, len(out)-maxMissed):], nil
+}
+
+// List returns the briefs of a user, the latest first.
+func (b *Briefs) List(ctx context.Context, userID string) (found []Brief, err error) {
+	err = b.store.DB(ctx).Where("user_id = ?", userID).Order("window_end DESC, created_at DESC, id DESC").Find(&found).Error
+	return found, err
+}
+
+// Find returns a brief of a user.
+func (b *Briefs) Find(ctx context.Context, userID, id string) (found Brief, err error) {
+	err = b.store.DB(ctx).Where("user_id = ? AND id = ?", userID, id).Take(&found).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = fault.New(fault.NotFound, "There is no such brief.")
+	}
+	return found, err
+}
+
+// Names reports whether a brief of a user names a release.
+func (b *Briefs) Names(ctx context.Context, userID string, releaseID int64) (bool, error) {
+	var n int64
+	q := b.store.DB(ctx).Model(&Brief{}).Where("user_id = ?", userID)
+	err := store.WhereContains(q, `"`+strconv.FormatInt(releaseID, 10)+`"`, "release_ids").Limit(1).Count(&n).Error
+	return n > 0, err
+}
+
+// Marks returns the marks of the latest briefs of a user.
+func (b *Briefs) Marks(ctx context.Context, userID string, limit int) ([]feed.Mark, error) {
+	var rows []Brief
+	err := b.store.DB(ctx).Select("id, updated_at").Where("user_id = ?", userID).Order("window_end DESC, created_at DESC, id DESC").Limit(limit).Find(&rows).Error
+	marks := make([]feed.Mark, len(rows))
+	for i, r := range rows {
+		marks[i] = feed.NewMark("brief:"+r.ID, strconv.FormatInt(r.UpdatedAt, 36))
+	}
+	return marks, err
+}

@@ -1,0 +1,176 @@
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// The headings and sentences of a brief. They are part of the API: readers find the parts of a brief by them.
+const (
+	headingProjects  = "## 项目更新"
+	headingSocial    = "## 获星与关注"
+	headingStars     = "### 获星"
+	headingFollowers = "### 关注"
+	lineNoReleases   = "- 本时间窗口内没有新的 Release。"
+	lineHasNotes     = "  - 有更新说明，详情见发布页面。"
+	lineNoNotes      = "  - 没有可提取的更新说明。"
+	lineMore         = "- 还有 %d 个 Release 未列出。"
+)
+
+const (
+	// visibleStars and visibleFollowers are how many names a line has.
+	visibleStars, visibleFollowers = 4, 6
+	// maxLinks is how many links into the repository a release has.
+	maxLinks = 3
+	// MaxReleases is how many releases a brief has.
+	MaxReleases = 300
+)
+
+// content is what a brief tells.
+type content struct {
+	releases []feed.Item
+	// more is how many releases there were besides.
+	more   int
+	stars  []feed.Item
+	others []feed.Item
+	zone   *time.Location
+}
+
+// write returns the brief as Markdown. The same content gives the same text.
+func (c content) write() string {
+	var b strings.Builder
+	b.WriteString(headingProjects + "\n")
+	if len(c.releases) == 0 {
+		b.WriteString("\n" + lineNoReleases + "\n")
+	}
+	for _, group := range groupByRepo(c.releases) {
+		name := group[0].RepoFullName
+		fmt.Fprintf(&b, "\n### [%s](%s)\n\n", escapeMarkdown(name), repoURL(group[0]))
+		for i := range group {
+			writeRelease(&b, &group[i], c.zone)
+		}
+	}
+	if c.more > 0 {
+		fmt.Fprintf(&b, "\n"+lineMore+"\n", c.more)
+	}
+	if len(c.stars)+len(c.others) > 0 {
+		b.WriteString("\n" + headingSocial + "\n")
+	}
+	if len(c.stars) > 0 {
+		b.WriteString("\n" + headingStars + "\n\n")
+		for _, group := range groupByRepo(c.stars) {
+			fmt.Fprintf(&b, "- [%s](%s)：%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, namesOf(group, visibleStars))
+		}
+	}
+	if len(c.others) > 0 {
+		b.WriteString("\n" + headingFollowers + "\n\n- " + namesOf(c.others, visibleFollowers) + "\n")
+	}
+	return b.String()
+}
+
+// groupByRepo groups items by their repositories: that with the newest item first, ties by name.
+func groupByRepo(items []feed.Item) (groups [][]feed.Item) {
+	at := map[string]int{}
+	for _, i := range items {
+		n, ok := at[i.RepoFullName]
+		if !ok {
+			n = len(groups)
+			at[i.RepoFullName], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], i)
+	}
+	slices.SortStableFunc(groups, func(a, b []feed.Item) int {
+		return cmp.Or(cmp.Compare(b[0].TS, a[0].TS), strings.Compare(strings.ToLower(a[0].RepoFullName), strings.ToLower(b[0].RepoFullName)))
+	})
+	return groups
+}
+
+// repoURL returns the page of the repository of a release at its host.
+func repoURL(i feed.Item) string {
+	if u, err := url.Parse(i.HTMLURL); err == nil && u.Host != "" {
+		return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + i.RepoFullName}).String()
+	}
+	return "https://github.com/" + i.RepoFullName
+}
+
+// ReleasePath returns the address of the page of a release below that of the service.
+func ReleasePath(repoFullName, tag string) string {
+	return "/" + repoFullName + "/releases/tag/" + url.PathEscape(tag)
+}
+
+func writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location) {
+	fmt.Fprintf(b, "- [%s](%s?from=briefs) · %s", escapeMarkdown(i.Title), ReleasePath(i.RepoFullName, i.Tag), store.FromMillis(i.TS).In(zone).Format("2006-01-02 15:04"))
+	if i.Prerelease {
+		b.WriteString(" · 预发布")
+	}
+	if i.HTMLURL != "" {
+		fmt.Fprintf(b, " · [GitHub Release](%s)", escapeURL(i.HTMLURL))
+	}
+	b.WriteString("\n")
+	if i.Body == "" {
+		b.WriteString(lineNoNotes + "\n")
+		return
+	}
+	b.WriteString(lineHasNotes + "\n")
+	if links := linksOf(i); len(links) > 0 {
+		b.WriteString("  - 相关链接：" + strings.Join(links, " · ") + "\n")
+	}
+}
+
+// reference finds the pages of issues, pull requests and commits.
+var reference = regexp.MustCompile(`https?://[^\s()<>\[\]"']+/(issues|pull|pulls|commit)/([0-9a-f]{1,40})\b`)
+
+// linksOf returns the first links of a text into its own repository.
+func linksOf(i *feed.Item) (links []string) {
+	own := strings.ToLower(repoURL(*i)) + "/"
+	seen := map[string]bool{}
+	for _, m := range reference.FindAllStringSubmatch(i.Body, -1) {
+		if len(links) == maxLinks {
+			break
+		}
+		if seen[m[0]] || !strings.HasPrefix(strings.ToLower(m[0]), own) {
+			continue
+		}
+		seen[m[0]] = true
+		label := "#" + m[2]
+		if m[1] == "commit" {
+			label = m[2][:min(7, len(m[2]))]
+		}
+		links = append(links, "["+label+"]("+m[0]+")")
+	}
+	return links
+}
+
+// namesOf returns the names of who caused items, the first visible of them as links.
+func namesOf(items []feed.Item, visible int) string {
+	var names []string
+	for i := range items {
+		if i == visible {
+			break
+		}
+		names = append(names, "[@"+escapeMarkdown(items[i].ActorLogin)+"]("+escapeURL(items[i].HTMLURL)+")")
+	}
+	text := strings.Join(names, "、")
+	if len(items) > visible {
+		text += fmt.Sprintf(" 等 %d 人", len(items))
+	}
+	return text
+}
+
+// escapeMarkdown returns a text that Markdown shows as it is.
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "&", `\&`, "#", `\#`, "|", `\|`, "~", `\~`, "!", `\!`, "\n", " ")
+
+func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
+
+// escapeURL returns an address as the target of a link in Markdown.
+func escapeURL(s string) string {
+	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\n", "").Replace(s)
+}

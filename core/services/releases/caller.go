@@ -1,0 +1,33 @@
+package releases
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+)
+
+// readerOf returns the id of who reads: a user's, or that of the built-in developer, who sees what everybody sees.
+func readerOf(ctx context.Context) string { return auth.From(ctx).User.ID }
+
+// ownerOf returns the id of the user who makes a request, or an error for who is none and can own nothing.
+func ownerOf(ctx context.Context) (string, error) {
+	p := auth.From(ctx)
+	if !p.HasAccount() {
+		return "", fault.New(fault.Forbidden, "This needs an account: create the first user, and sign in.")
+	}
+	return p.User.ID, nil
+}
+
+// preferencesOf returns what a user has chosen, or else the defaults of the settings.
+func (s *Service) preferencesOf(ctx context.Context, userID string) (own.Preferences, error) {
+	set := s.state.Load().settings
+	return s.accounts.Preferences(ctx, userID, own.Preferences{TimeZone: set.TimeZone, BriefHour: int(set.BriefHour), BriefDaily: true})
+}
+
+// loginOf returns the login of a user at the code host, "" without an account there.
+func (s *Service) loginOf(ctx context.Context, userID string) (string, error) {
+	a, _, err := s.accounts.Find(ctx, userID)
+	return a.Login, err
+}

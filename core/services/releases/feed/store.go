@@ -1,0 +1,182 @@
+package feed
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Store reads the feed and keeps the events in it. Its methods may be called from several goroutines.
+type Store struct {
+	store *store.Store
+	plans plans
+}
+
+// NewStore returns the feed in a database.
+func NewStore(s *store.Store) *Store { return &Store{store: s, plans: plans{known: map[string]plan{}}} }
+
+// Page is a page of the feed.
+type Page struct {
+	Items []Item
+	// Next is the cursor of the next page, "" if no item follows.
+	Next string
+}
+
+// List returns a page of the feed.
+func (s *Store) List(ctx context.Context, q Query) (out Page, err error) {
+	q.Limit = ClampLimit(q.Limit)
+	after, err := q.after()
+	if err != nil || q.Scope.IsEmpty() {
+		return out, err
+	}
+	if out.Items, err = s.listAfter(ctx, q, after); err != nil {
+		return out, err
+	}
+	if len(out.Items) > q.Limit {
+		out.Items = out.Items[:q.Limit]
+		out.Next, err = store.EncodeCursor(placeOf(&out.Items[q.Limit-1]))
+	}
+	return out, err
+}
+
+// listAfter returns the items that follow a place, nil for the beginning: one more than the page has, if there is one.
+func (s *Store) listAfter(ctx context.Context, q Query, after *place) (items []Item, err error) {
+	var releases, events []Item
+	if q.wantsReleases() {
+		if releases, err = s.listReleases(ctx, q, after, releaseColumns, scanRelease); err != nil {
+			return nil, err
+		}
+	}
+	if len(q.eventKinds()) > 0 {
+		if events, err = s.listEvents(ctx, q, after); err != nil {
+			return nil, err
+		}
+	}
+	items = mergeItems(releases, events)
+	return items[:min(len(items), q.Limit+1)], nil
+}
+
+// mergeItems joins two lists that are in the order of the feed.
+func mergeItems(a, b []Item) []Item {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]Item, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if placeOf(&a[0]).isBefore(placeOf(&b[0])) {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// releaseColumns are what a list shows of releases: r are those, p their repositories.
+const releaseColumns = "r.id, r.ts, r.title, r.body, r.body_truncated, r.html_url, r.tag, r.prerelease, r.node_id, r.reactions, p.full_name, p.avatar_url, p.image_url, p.custom_image"
+
+// scanRelease reads the columns of releaseColumns.
+func scanRelease(rows *sql.Rows, i *Item) error {
+	i.Kind = Release
+	return rows.Scan(&i.Seq, &i.TS, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.Tag, &i.Prerelease, &i.NodeID, &i.Reactions, &i.RepoFullName, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+}
+
+// visibleRelease is the condition that a user sees the release e, in its repository and with the user's filters. It has two
+// parameters, both the user.
+const visibleRelease = "EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = e.repo_id AND l.visible) " +
+	"AND NOT EXISTS (SELECT 1 FROM release_filters f WHERE f.user_id = ? AND f.repo_id = e.repo_id AND (f.muted OR f.no_prereleases AND e.prerelease " +
+	"OR f.min_level > e.level AND e.level > 0 OR f.keyword <> '' AND EXISTS (SELECT 1 FROM release_entries t WHERE t.id = e.id AND REPLACE(t.search_text, f.keyword, '') = t.search_text)))"
+
+// listReleases returns one release more than the page has, if there is one.
+func (s *Store) listReleases(ctx context.Context, q Query, after *place, columns string, scan func(*sql.Rows, *Item) error) ([]Item, error) {
+	var b strings.Builder
+	var values []any
+	b.WriteString("SELECT e.id FROM release_entries e WHERE ")
+	b.WriteString(visibleRelease)
+	values = append(values, q.UserID, q.UserID)
+	scope, scopeValues := repo.InScope(q.Scope, "e.repo_id")
+	b.WriteString(scope)
+	values = append(values, scopeValues...)
+	if scope == "" {
+		narrow, narrowValues, err := s.narrowByRepo(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(narrow)
+		values = append(values, narrowValues...)
+	}
+	switch {
+	case after == nil:
+	case after.Rank == releaseRank:
+		b.WriteString(" AND (e.ts, e.id) < (?, ?)")
+		values = append(values, after.TS, after.Seq)
+	default:
+		b.WriteString(" AND e.ts < ?")
+		values = append(values, after.TS)
+	}
+	b.WriteString(" ORDER BY e.ts DESC, e.id DESC LIMIT ?")
+	values = append(values, q.Limit+1)
+	text := "SELECT " + columns + " FROM (" + b.String() + ") c CROSS JOIN release_entries r CROSS JOIN release_repos p WHERE r.id = c.id AND p.id = r.repo_id ORDER BY r.ts DESC, r.id DESC"
+	return s.queryItems(ctx, text, values, q.Limit+1, scan)
+}
+
+const eventColumns = "e.id, e.kind, e.ts, e.repo_full_name, e.title, e.body, e.body_truncated, e.html_url, e.actor_login, e.actor_avatar, e.actor_url, " +
+	"COALESCE(p.avatar_url, ''), COALESCE(p.image_url, ''), COALESCE(p.custom_image, ?)"
+
+func scanEvent(rows *sql.Rows, i *Item) error {
+	return rows.Scan(&i.Seq, &i.Kind, &i.TS, &i.RepoFullName, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.ActorLogin, &i.ActorAvatar, &i.ActorURL, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+}
+
+// listEvents returns one event more than the page has, if there is one.
+func (s *Store) listEvents(ctx context.Context, q Query, after *place) ([]Item, error) {
+	var b strings.Builder
+	b.WriteString("SELECT " + eventColumns + " FROM release_events e LEFT JOIN release_repos p ON p.id = e.repo_id WHERE e.user_id = ?")
+	values := []any{false, q.UserID}
+	if !q.Types.isAll() || q.Scope.IsSet() {
+		b.WriteString(" AND e.kind IN (")
+		for i, kind := range q.eventKinds() {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString("?")
+			values = append(values, string(kind))
+		}
+		b.WriteString(")")
+	}
+	if q.Scope.IsSet() {
+		b.WriteString(" AND EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = e.repo_id AND l.visible)")
+		scope, scopeValues := repo.InScope(q.Scope, "e.repo_id")
+		b.WriteString(scope)
+		values = append(append(values, q.UserID), scopeValues...)
+	}
+	if after != nil {
+		b.WriteString(" AND (e.ts, e.event_rank, e.id) < (?, ?, ?)")
+		values = append(values, after.TS, after.Rank, after.Seq)
+	}
+	b.WriteString(" ORDER BY e.ts DESC, e.event_rank DESC, e.id DESC LIMIT ?")
+	return s.queryItems(ctx, b.String(), append(values, q.Limit+1), q.Limit+1, scanEvent)
+}
+
+// queryItems runs a query past gorm, whose building of statements would cost as much as the query.
+func (s *Store) queryItems(ctx context.Context, text string, values []any, size int, scan func(*sql.Rows, *Item) error) (items []Item, err error) {
+	rows, err := connOf(s.store.DB(ctx)).QueryContext(ctx, s.store.Dialect().Bind(text), values...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items = make([]Item, 0, size)
+	for rows.Next() {
+		items = append(items, Item{})
+		if err := scan(rows, &items[len(items)-1]); err != nil {
+			return nil, err
+		}
+	}
+	return items, rows.Err()
+}
+
+func connOf(db *gorm.DB) gorm.ConnPool { return db.Statement.ConnPool }

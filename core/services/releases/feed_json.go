@@ -1,0 +1,175 @@
+package releases
+
+import (
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+)
+
+// feedBuffers are used again for pages of the feed.
+var feedBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+
+// Parts of an item that do not change. Reflection would take longer over a page than the database.
+const (
+	noCounts        = `{"plus1":0,"laugh":0,"heart":0,"hooray":0,"rocket":0,"eyes":0}`
+	noViewer        = `{"plus1":false,"laugh":false,"heart":false,"hooray":false,"rocket":false,"eyes":false}`
+	notTranslated   = `{"lang":"zh-CN","status":"disabled","title":null,"summary":null,"error_code":null,"error_summary":null,"error_detail":null,"auto_translate":false}`
+	textTranslation = `,"translated":` + notTranslated + `,"smart":` + notTranslated
+)
+
+// appendFeedPage appends a FeedPage as JSON.
+func appendFeedPage(b []byte, page feed.Page) []byte {
+	b = append(b, `{"items":[`...)
+	for i := range page.Items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendFeedItem(b, &page.Items[i])
+	}
+	b = append(b, `],"next_cursor":`...)
+	b = appendOptional(b, page.Next)
+	return append(b, '}')
+}
+
+// appendFeedItem appends a FeedItem as JSON.
+func appendFeedItem(b []byte, i *feed.Item) []byte {
+	b = append(b, `{"kind":"`...)
+	b = append(b, i.Kind...)
+	b = append(b, `","ts":"`...)
+	b = time.UnixMilli(i.TS).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
+	b = append(b, `","id":"`...)
+	b = append(b, i.ID()...)
+	b = append(b, `","repo_full_name":`...)
+	b = appendOptional(b, i.RepoFullName)
+	b = append(b, `,"repo_visual":`...)
+	b = appendVisual(b, i)
+	b = append(b, `,"title":`...)
+	b = appendOptional(b, shownTitle(i))
+	b = append(b, `,"body":`...)
+	b = appendOptional(b, i.Body)
+	b = append(b, `,"body_truncated":`...)
+	b = strconv.AppendBool(b, i.BodyTruncated)
+	subtitle, subject := subjectOf(i.Kind)
+	b = append(b, `,"subtitle":`...)
+	b = appendOptional(b, subtitle)
+	b = append(b, `,"reason":null,"subject_type":`...)
+	b = appendOptional(b, subject)
+	b = append(b, `,"html_url":`...)
+	b = appendOptional(b, i.HTMLURL)
+	b = append(b, `,"unread":null`...)
+	if i.Kind != feed.Release {
+		b = append(b, `,"actor":{"login":`...)
+		b = appendText(b, actorLogin(i))
+		b = append(b, `,"avatar_url":`...)
+		b = appendOptional(b, i.ActorAvatar)
+		b = append(b, `,"html_url":`...)
+		b = appendOptional(b, i.ActorURL)
+		return append(b, `},"translated":null,"smart":null,"reactions":null}`...)
+	}
+	b = append(b, textTranslation...)
+	b = append(b, `,"reactions":{"counts":`...)
+	if i.Reactions == "" {
+		b = append(b, noCounts...)
+	} else {
+		b = append(b, i.Reactions...)
+	}
+	b = append(b, `,"viewer":`...)
+	b = append(b, noViewer...)
+	if i.NodeID == "" {
+		return append(b, `,"status":"sync_required"}}`...)
+	}
+	return append(b, `,"status":"ready"}}`...)
+}
+
+// appendVisual appends a RepoVisual, or null for a repository without images.
+func appendVisual(b []byte, i *feed.Item) []byte {
+	if i.AvatarURL == "" && i.ImageURL == "" && !i.CustomImage {
+		return append(b, "null"...)
+	}
+	b = append(b, `{"owner_avatar_url":`...)
+	b = appendOptional(b, i.AvatarURL)
+	b = append(b, `,"open_graph_image_url":`...)
+	b = appendOptional(b, i.ImageURL)
+	b = append(b, `,"uses_custom_open_graph_image":`...)
+	return append(strconv.AppendBool(b, i.CustomImage), '}')
+}
+
+// shownTitle returns the title of an item. Stars and followers have none.
+func shownTitle(i *feed.Item) string {
+	if i.Kind == feed.ReleaseUpdate && i.Title == "" {
+		return i.RepoFullName + " released"
+	}
+	return i.Title
+}
+
+// subjectOf returns the subtitle and the subject type of a kind.
+func subjectOf(k feed.Kind) (subtitle, subject string) {
+	switch k {
+	case feed.Announcement:
+		return "仓库公告", "discussion"
+	case feed.ReleaseUpdate:
+		return "Release", "release"
+	case feed.RepoForked:
+		return "Fork", "repository"
+	}
+	return "", ""
+}
+
+// actorLogin returns who caused an event. An account that is deleted is shown as ghost, as code hosts do.
+func actorLogin(i *feed.Item) string {
+	if i.ActorLogin == "" {
+		return "ghost"
+	}
+	return i.ActorLogin
+}
+
+// appendOptional appends a text, null for an empty one.
+func appendOptional(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "null"...)
+	}
+	return appendText(b, s)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendText appends a text in quotation marks.
+func appendText(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, s[from:i]...), "\ufffd"...)
+				from = i + n
+			}
+			i += n
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		b = append(b, s[from:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		from = i
+	}
+	return append(append(b, s[from:]...), '"')
+}

@@ -1,0 +1,237 @@
+package releases_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/releases"
+	hosts "github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+type dict = map[string]any
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clock is a clock that tests turn on.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at }
+
+func (c *clock) advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.at = c.at.Add(d) }
+
+// The tokens of the people at the code host.
+const (
+	adaToken = "ghp_ada_token_of_the_code_host"
+	bobToken = "ghp_bob_token_of_the_code_host"
+)
+
+// server is the service on a real listener with a queue that works, and a code host.
+type server struct {
+	testing.TB
+	service  *releases.Service
+	users    *auth.Users
+	store    *store.Store
+	queue    *queue.Queue
+	host     *fake.CodeHost
+	clock    *clock
+	base     string
+	settings releases.Settings
+	access   auth.Access
+	ada, bob string
+	adaID    string
+	// adaCookie is a session of Ada.
+	adaCookie string
+}
+
+// forEach runs a test on both dialects.
+func forEach(t *testing.T, f func(t *testing.T, s *server), change ...func(*releases.Settings)) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) { f(t, startServer(t, cfg, change...)) })
+}
+
+func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settings)) *server {
+	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	must(t, err)
+	s := &server{TB: t, host: fake.NewCodeHost(""), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), releases.Migrations())
+	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "releases"}})
+	must(t, err)
+	s.access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
+	must(t, err)
+	s.access.PublicURL = "https://patchbay.example.com"
+	s.settings = releases.Settings{BaseURL: "/releases", CodeHosts: []string{"codehost.main"}, Interval: time.Hour, TimeZone: "UTC", BriefHour: 8}
+	for _, f := range change {
+		f(&s.settings)
+	}
+	bus := event.NewBus()
+	t.Cleanup(bus.Close)
+	s.queue, err = queue.New(queue.Config{Store: s.store, Bus: bus, Poll: 20 * time.Millisecond})
+	must(t, err)
+	s.service, err = releases.New(context.Background(), releases.Config{
+		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Hosts: []hosts.Host{hosts.NewHost("codehost.main", s.host)},
+		Access: s.access, Now: s.clock.now,
+	})
+	must(t, err)
+	t.Cleanup(s.service.Close)
+	must(t, s.queue.Register(s.service.Jobs(), nil))
+	must(t, s.queue.Start(context.Background()))
+	t.Cleanup(func() { _ = s.queue.Stop(context.Background()) })
+	s.mount()
+	s.addPeople()
+	return s
+}
+
+func (s *server) mount() {
+	s.Helper()
+	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
+	must(s, err)
+	mount, err := s.service.MountAt("/releases")
+	must(s, err)
+	must(s, h.Mount([]httpd.Mount{mount}, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}))
+	h.Serve()
+	s.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	s.base = "http://" + h.Addr() + "/releases"
+}
+
+// addPeople makes Ada and Bob, who have accounts at the code host.
+func (s *server) addPeople() {
+	s.Helper()
+	ctx := context.Background()
+	ada, key, err := s.users.Create(ctx, "ada@example.com", "Ada", auth.Member)
+	must(s, err)
+	s.ada, s.adaID = key, ada.ID
+	link, err := s.users.UserLink(ctx, ada.ID)
+	must(s, err)
+	s.adaCookie, _, err = s.users.UseSetup(ctx, link, "", "", auth.Origin{Address: "127.0.0.1"})
+	must(s, err)
+	_, s.bob, err = s.users.Create(ctx, "bob@example.com", "Bob", auth.Member)
+	must(s, err)
+	s.host.AddAccount(schema.Secret(adaToken), codehost.Account{ID: "1", Login: "ada", AvatarURL: "https://avatars.example.com/ada"})
+	s.host.AddAccount(schema.Secret(bobToken), codehost.Account{ID: "2", Login: "bob"})
+}
+
+// runJob runs a job of the service.
+func (s *server) runJob(kind string) {
+	s.Helper()
+	for _, h := range s.service.Jobs() {
+		if h.Type == kind {
+			_, err := h.Run(context.Background(), nil, noProgress{})
+			must(s, err)
+			return
+		}
+	}
+	s.Fatal("there is no job " + kind)
+}
+
+// noProgress takes no reports.
+type noProgress struct{ queue.Progress }
+
+func (noProgress) Emit(context.Context, string, any) {}
+func (noProgress) Percent(context.Context, int)      {}
+
+// reply is an answer, read whole.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// send makes a request. who is an API key, a cookie of a session, or "" for nobody.
+func (s *server) send(who, method, path string, body any, header ...string) reply {
+	s.Helper()
+	var in io.Reader = http.NoBody
+	switch b := body.(type) {
+	case nil:
+	case string:
+		in = strings.NewReader(b)
+	default:
+		raw, err := json.Marshal(body)
+		must(s, err)
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, s.base+path, in)
+	must(s, err)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	switch {
+	case strings.HasPrefix(who, "svc_ak_"):
+		req.Header.Set("Authorization", "Bearer "+who)
+	case who != "":
+		req.AddCookie(auth.Cookie(who, false))
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(s, err)
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	must(s, err)
+	return reply{res.StatusCode, res.Header, raw}
+}
+
+// want sends a request and compares status and, unless it is empty, code. It returns the body, if that is an object.
+func (s *server) want(status int, code, who, method, path string, body any) dict {
+	s.Helper()
+	got := s.send(who, method, path, body)
+	out := dict{}
+	_ = json.Unmarshal(got.body, &out)
+	if got.status != status || code != "" && out["code"] != code {
+		s.Fatalf("%s %s %v: got %d %s, want %d %s", method, path, body, got.status, got.body, status, code)
+	}
+	return out
+}
+
+// list sends a request and returns the body, which is an array.
+func (s *server) list(who, path string) (out []dict) {
+	s.Helper()
+	got := s.send(who, http.MethodGet, path, nil)
+	if got.status != http.StatusOK {
+		s.Fatalf("%s: %d %s", path, got.status, got.body)
+	}
+	must(s, json.Unmarshal(got.body, &out))
+	return out
+}
+
+// titles returns kind and title of the items of a feed, in their order.
+func titles(feed dict) (out []string) {
+	for _, item := range feed["items"].([]any) {
+		i := item.(dict)
+		name := i["title"]
+		if name == nil {
+			name = i["actor"].(dict)["login"]
+		}
+		out = append(out, i["kind"].(string)+" "+name.(string))
+	}
+	return out
+}

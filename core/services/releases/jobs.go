@@ -1,0 +1,159 @@
+package releases
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+)
+
+const (
+	// jobSync reads the repositories and accounts that are due.
+	jobSync = "releases.sync_due"
+	// jobBriefs writes the briefs whose days have ended.
+	jobBriefs = "releases.write_briefs"
+)
+
+const (
+	// reposAtOnce and accountsAtOnce are how many are read by one job: those that wait longest.
+	reposAtOnce, accountsAtOnce = 300, 20
+	// taskTimeout bounds a task.
+	taskTimeout = 30 * time.Minute
+)
+
+// Jobs are the handlers of the service's background work.
+func (s *Service) Jobs() []queue.Handler {
+	handlers := []queue.Handler{
+		{Type: jobSync, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.syncDue},
+		{Type: jobBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.writeBriefs},
+	}
+	for _, task := range []string{taskStarred, taskReleases, taskNotifications, taskAll, taskBrief} {
+		handlers = append(handlers, queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: s.runTask(task)})
+	}
+	return handlers
+}
+
+// Schedules say when that work is due.
+func (s *Service) Schedules() []queue.Schedule {
+	return []queue.Schedule{
+		{Name: jobSync, Cron: "* * * * *", Type: jobSync},
+		{Name: jobBriefs, Cron: "*/5 * * * *", Type: jobBriefs},
+	}
+}
+
+// Housekeeping are the types of jobs that run by the clock.
+func Housekeeping() []string { return []string{jobSync, jobBriefs} }
+
+// syncDue reads the repositories and accounts that are due.
+func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
+	if len(s.state.Load().hosts) == 0 {
+		return nil, nil
+	}
+	result := struct {
+		Repos    int `json:"repos"`
+		Releases int `json:"releases"`
+		Accounts int `json:"accounts"`
+	}{}
+	due, err := s.accounts.Due(ctx, s.cfg.Now(), accountsAtOnce)
+	if err != nil {
+		return result, err
+	}
+	for _, a := range due {
+		if err := s.syncAccount(ctx, a, p); err != nil {
+			s.log.Warn("an account of a code host was not read", "user", a.UserID, "error", err)
+			continue
+		}
+		result.Accounts++
+	}
+	res, err := s.syncer.Due(ctx, reposAtOnce)
+	result.Repos, result.Releases = res.Repos, res.Releases
+	if err != nil && ctx.Err() == nil {
+		// The repositories have noted what is wrong with each, and when they are due again.
+		s.log.Debug("no repository that was due could be read", "error", err)
+		err = nil
+	}
+	return result, err
+}
+
+// syncAccount reads what is due of an account. That of a user who is disabled waits.
+func (s *Service) syncAccount(ctx context.Context, a own.Account, p queue.Progress) error {
+	next := sync.NextDue(a.UserID, s.cfg.Now(), s.state.Load().settings.Interval)
+	if err := s.accounts.SetDue(ctx, a.UserID, next); err != nil {
+		return err
+	}
+	user, err := s.cfg.Users.Get(ctx, a.UserID)
+	if err != nil || user.Disabled {
+		return err
+	}
+	if _, err := s.syncStarred(ctx, a.UserID, p); err != nil {
+		return err
+	}
+	_, social := s.syncSocial(ctx, a.UserID, p)
+	_, err = s.syncNotifications(ctx, a.UserID, p)
+	return errors.Join(social, err)
+}
+
+// writeBriefs writes the briefs whose days have ended. A user whose brief fails does not keep those of others from being written.
+func (s *Service) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	users, err := s.cfg.Users.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := struct {
+		Written int `json:"written"`
+		Failed  int `json:"failed"`
+	}{}
+	for _, u := range users {
+		if u.Disabled {
+			continue
+		}
+		n, err := s.writeBriefsOf(ctx, u.ID)
+		result.Written += n
+		if err != nil {
+			if ctx.Err() != nil {
+				return result, err
+			}
+			result.Failed++
+			s.log.Error("the brief of a user was not written", "user", u.ID, "error", err)
+		}
+	}
+	return result, nil
+}
+
+// writeBriefsOf writes the briefs that a user lacks. One who sees no repository gets none.
+func (s *Service) writeBriefsOf(ctx context.Context, userID string) (written int, err error) {
+	prefs, err := s.preferencesOf(ctx, userID)
+	if err != nil || !prefs.BriefDaily {
+		return 0, err
+	}
+	visible, err := s.repos.SeesAny(ctx, userID)
+	if err != nil || !visible {
+		return 0, err
+	}
+	zone, err := time.LoadLocation(prefs.TimeZone)
+	if err != nil {
+		return 0, err
+	}
+	missing, err := s.briefs.Missing(ctx, userID, prefs.BriefHour, zone)
+	if err != nil {
+		return 0, err
+	}
+	for _, w := range missing {
+		if _, err := s.briefs.Generate(ctx, userID, w, zone); err != nil {
+			return written, err
+		}
+		written++
+	}
+	return written, nil
+}
+
+// makeDue has everything that a user sees read at the next chance.
+func (s *Service) makeDue(ctx context.Context, userID string) error {
+	if err := s.accounts.SetDue(ctx, userID, time.Time{}); err != nil {
+		return err
+	}
+	return s.repos.MakeDue(ctx, userID, s.cfg.Now())
+}

@@ -1,0 +1,66 @@
+// Package module declares the service of the release feed to the core.
+package module
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/pages"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+)
+
+func init() {
+	module.Register(module.Definition{
+		Name: releases.ServiceName, Order: 17, Settings: func() module.Settings { return &releases.Settings{} }, Migrations: releases.Migrations(), Open: openService,
+	})
+}
+
+// service is the running service with what it got from the core.
+type service struct {
+	*releases.Service
+	deps module.Deps
+}
+
+// settingsOf returns the settings as the type of the service.
+func settingsOf(c module.Configuration) releases.Settings { return *c.Settings.(*releases.Settings) }
+
+// openService makes the service.
+func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
+	s, err := releases.New(ctx, releases.Config{
+		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Access: c.Front.Access,
+		Version: deps.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &service{Service: s, deps: deps}, nil
+}
+
+// openHosts returns the code hosts that the settings name. One that does not run is left out: what was read from it can be read
+// here all the same.
+func openHosts(deps module.Deps, c module.Configuration) []sync.Host {
+	refs, clients, _ := module.OpenInstances(settingsOf(c).CodeHosts, c.Instances,
+		func(h *catalog.Handle) client.CodeHost { return client.NewCodeHost(h, deps.Observe) },
+		func(ref string, err error) {
+			deps.Logger.Warn("a code host is left out", "codehost", ref, "error", err)
+		})
+	hosts := make([]sync.Host, len(refs))
+	for i, ref := range refs {
+		hosts[i] = sync.NewHost(ref, clients[i])
+	}
+	return hosts
+}
+
+// Prepare implements module.Service.
+func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
+	return s.Service.Prepare(settingsOf(c), openHosts(s.deps, c), c.Front.Access)
+}
+
+// Pages implements module.Service.
+func (s *service) Pages(at module.Address) (ui.Section, error) {
+	return pages.Section(s.Service, at.Path)
+}

@@ -1,0 +1,157 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// ErrNoRelease is for a release that does not exist, or that the caller does not see.
+var ErrNoRelease = fault.New(fault.NotFound, "There is no such release.")
+
+// Changes are what AddReleases has done.
+type Changes struct {
+	// New are the releases that were not known, Updated is how many others have changed.
+	New     []Release
+	Updated int
+}
+
+// AddReleases stores releases of a repository, and returns what was new. Drafts are the caller's to leave out.
+func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, now time.Time) (out Changes, err error) {
+	if len(all) == 0 {
+		return out, nil
+	}
+	err = s.store.Tx(ctx, "add releases", func(ctx context.Context) error {
+		out = Changes{}
+		known, err := s.knownReleases(ctx, repoID, all)
+		if err != nil {
+			return err
+		}
+		for _, r := range all {
+			r.RepoID, r.UpdatedAt = repoID, store.Millis(now)
+			old, ok := known[r.RemoteID]
+			switch {
+			case !ok:
+				r.CreatedAt = r.UpdatedAt
+				if err := s.insertRelease(ctx, &r); err != nil {
+					return err
+				}
+				known[r.RemoteID] = r
+				out.New = append(out.New, r)
+			case old.Hash != r.Hash:
+				r.ID, r.CreatedAt = old.ID, old.CreatedAt
+				if r.PublishedAt == 0 {
+					r.TS = old.TS
+				}
+				if err := s.updateRelease(ctx, &r); err != nil {
+					return err
+				}
+				out.Updated++
+			}
+		}
+		if len(out.New) == 0 {
+			return nil
+		}
+		return s.store.Writer(ctx).Exec("UPDATE release_repos SET release_count = release_count + ? WHERE id = ?", len(out.New), repoID).Error
+	})
+	return out, err
+}
+
+// knownReleases returns what is stored of releases, by their ids at the host.
+func (s *Store) knownReleases(ctx context.Context, repoID int64, all []Release) (map[string]Release, error) {
+	ids := make([]string, len(all))
+	for i, r := range all {
+		ids[i] = r.RemoteID
+	}
+	var rows []Release
+	err := store.WhereIn(s.store.DB(ctx).Select("id, remote_id, hash, ts, created_at").Where("repo_id = ?", repoID), "remote_id", ids).Find(&rows).Error
+	known := make(map[string]Release, len(rows))
+	for _, r := range rows {
+		known[r.RemoteID] = r
+	}
+	return known, err
+}
+
+func (s *Store) insertRelease(ctx context.Context, r *Release) error {
+	if err := s.store.Writer(ctx).Create(r).Error; err != nil {
+		return err
+	}
+	return s.saveBody(ctx, r)
+}
+
+func (s *Store) updateRelease(ctx context.Context, r *Release) error {
+	w := s.store.Writer(ctx)
+	if err := w.Save(r).Error; err != nil {
+		return err
+	}
+	if err := w.Exec("DELETE FROM release_bodies WHERE release_id = ?", r.ID).Error; err != nil {
+		return err
+	}
+	return s.saveBody(ctx, r)
+}
+
+// saveBody stores the whole text of a release that is cut in lists.
+func (s *Store) saveBody(ctx context.Context, r *Release) error {
+	if !r.BodyTruncated {
+		return nil
+	}
+	return s.store.Writer(ctx).Exec("INSERT INTO release_bodies (release_id, body) VALUES (?, ?)", r.ID, r.FullBody).Error
+}
+
+// DeleteMissing deletes the releases of a repository that are not in the whole list of its host. It returns how many.
+func (s *Store) DeleteMissing(ctx context.Context, repoID int64, whole []Release) (deleted int, err error) {
+	keep := make([]string, len(whole))
+	for i, r := range whole {
+		keep[i] = r.RemoteID
+	}
+	err = s.store.Tx(ctx, "delete missing releases", func(ctx context.Context) error {
+		res := store.WhereNotIn(s.store.Writer(ctx).Where("repo_id = ?", repoID), "remote_id", keep).Delete(&Release{})
+		if deleted = int(res.RowsAffected); res.Error != nil || deleted == 0 {
+			return res.Error
+		}
+		return s.store.Writer(ctx).Exec("UPDATE release_repos SET release_count = release_count - ? WHERE id = ?", deleted, repoID).Error
+	})
+	return deleted, err
+}
+
+// FindRelease returns a release with its whole text and its repository.
+func (s *Store) FindRelease(ctx context.Context, id int64) (r Release, p Repo, err error) {
+	return s.takeRelease(ctx, s.store.DB(ctx).Where("id = ?", id))
+}
+
+// FindByTag returns the release of a repository with a tag, with its whole text. The name is looked for at all hosts.
+func (s *Store) FindByTag(ctx context.Context, fullName, tag string) (r Release, p Repo, err error) {
+	return s.takeRelease(ctx, s.store.DB(ctx).Where("tag = ? AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)", tag, KeyOf(fullName)).Order("ts DESC, id DESC"))
+}
+
+func (s *Store) takeRelease(ctx context.Context, q *gorm.DB) (r Release, p Repo, err error) {
+	if err = q.Take(&r).Error; err != nil {
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			err = ErrNoRelease
+		}
+		return r, p, err
+	}
+	r.FullBody = r.Body
+	if r.BodyTruncated {
+		if err = s.store.DB(ctx).Raw("SELECT body FROM release_bodies WHERE release_id = ?", r.ID).Scan(&r.FullBody).Error; err != nil {
+			return r, p, err
+		}
+	}
+	p, err = s.Find(ctx, r.RepoID)
+	return r, p, err
+}
+
+// PreviousTag returns the tag of the release before one in the same repository, "" if there is none.
+func (s *Store) PreviousTag(ctx context.Context, r Release) (tag string, err error) {
+	var tags []string
+	err = s.store.DB(ctx).Model(&Release{}).Where("repo_id = ? AND (ts, id) < (?, ?)", r.RepoID, r.TS, r.ID).Order("ts DESC, id DESC").Limit(1).Pluck("tag", &tags).Error
+	if len(tags) > 0 {
+		tag = tags[0]
+	}
+	return tag, err
+}

@@ -1,0 +1,203 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Store holds the queries about repositories and their releases. Methods that change something do so in the transaction of
+// their context, or in one of their own.
+type Store struct{ store *store.Store }
+
+// NewStore makes the store. The migrations of the service have run.
+func NewStore(s *store.Store) *Store { return &Store{store: s} }
+
+// ErrNoRepo is for a repository that is not stored.
+var ErrNoRepo = fault.New(fault.NotFound, "There is no such repository.")
+
+// Save adds a repository, or updates what its host says of it, and sets r.ID. A repository that was renamed is found by the
+// host's id. What the store knows of its releases stays.
+func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
+	r.NameKey, r.OwnerKey = KeyOf(r.FullName), KeyOf(OwnerOf(r.FullName))
+	return s.store.Tx(ctx, "save repository", func(ctx context.Context) error {
+		w := s.store.Writer(ctx)
+		var found []Repo
+		if err := w.Where("host = ? AND (name_key = ? OR remote_id = ? AND remote_id <> '')", r.Host, r.NameKey, r.RemoteID).Find(&found).Error; err != nil {
+			return err
+		}
+		old := pickSame(found, *r)
+		if old == nil {
+			r.CreatedAt = store.Millis(now)
+			return w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
+		}
+		r.ID = old.ID
+		if err := s.freeName(ctx, found, *r); err != nil {
+			return err
+		}
+		if r.RemoteID == "" {
+			// Only the name is known.
+			return nil
+		}
+		if r.Private && !old.Private {
+			if err := s.endFollowing(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+		return w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
+			"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description, "html_url": r.HTMLURL,
+			"private": r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,
+		}).Error
+	})
+}
+
+// endFollowing lets nobody see a repository without a star or as its owner: it has turned out to be private.
+func (s *Store) endFollowing(ctx context.Context, id int64) error {
+	w := s.store.Writer(ctx)
+	if err := w.Exec("DELETE FROM release_links WHERE repo_id = ? AND followed AND NOT starred AND NOT owned", id).Error; err != nil {
+		return err
+	}
+	return w.Exec("UPDATE release_links SET followed = ?, visible = starred OR visible AND owned WHERE repo_id = ?", false, id).Error
+}
+
+// pickSame returns the stored row of a repository: that with its id at the host, or else that with its name.
+func pickSame(found []Repo, r Repo) *Repo {
+	var named *Repo
+	for i := range found {
+		f := &found[i]
+		if r.RemoteID != "" && f.RemoteID == r.RemoteID {
+			return f
+		}
+		// A row with another id is a repository whose name was given to a new one.
+		if f.NameKey == r.NameKey && (f.RemoteID == "" || r.RemoteID == "") {
+			named = f
+		}
+	}
+	return named
+}
+
+// freeName takes the name of r from another row that has it: that repository was renamed or deleted at the host.
+func (s *Store) freeName(ctx context.Context, found []Repo, r Repo) error {
+	for _, f := range found {
+		if f.ID != r.ID && f.NameKey == r.NameKey {
+			return s.store.Writer(ctx).Model(&Repo{}).Where("id = ?", f.ID).Update("name_key", f.NameKey+"#"+f.RemoteID).Error
+		}
+	}
+	return nil
+}
+
+// Find returns a repository by its id.
+func (s *Store) Find(ctx context.Context, id int64) (r Repo, err error) {
+	err = s.store.DB(ctx).Where("id = ?", id).Take(&r).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = ErrNoRepo
+	}
+	return r, err
+}
+
+// FindByName returns the repository of a host with a name, in any case.
+func (s *Store) FindByName(ctx context.Context, host, fullName string) (r Repo, err error) {
+	err = s.store.DB(ctx).Where("host = ? AND name_key = ?", host, KeyOf(fullName)).Take(&r).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = ErrNoRepo
+	}
+	return r, err
+}
+
+// Due returns repositories that somebody sees and whose releases are to be read, those that wait longest first.
+func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Repo, err error) {
+	err = s.store.DB(ctx).Where("due_at <= ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)", store.Millis(now)).
+		Order("due_at, id").Limit(limit).Find(&found).Error
+	return found, err
+}
+
+// VisibleTo returns the repositories that a user sees, by name.
+func (s *Store) VisibleTo(ctx context.Context, userID string) (found []Repo, err error) {
+	err = s.store.DB(ctx).Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = release_repos.id AND l.visible)", userID).
+		Order("name_key").Find(&found).Error
+	return found, err
+}
+
+// Sees reports whether a user sees a repository.
+func (s *Store) Sees(ctx context.Context, userID string, repoID int64) (bool, error) {
+	var n int64
+	err := s.store.DB(ctx).Model(&Link{}).Where("user_id IN (?, '') AND repo_id = ? AND visible", userID, repoID).Count(&n).Error
+	return n > 0, err
+}
+
+// Watchers returns the users who see a repository by a link of their own.
+func (s *Store) Watchers(ctx context.Context, repoID int64) (users []string, err error) {
+	err = s.store.DB(ctx).Model(&Link{}).Where("repo_id = ? AND visible AND user_id <> ''", repoID).Order("user_id").Pluck("user_id", &users).Error
+	return users, err
+}
+
+// SetSynced notes that the releases of a repository were read, or why not.
+func (s *Store) SetSynced(ctx context.Context, r Repo) error {
+	return s.store.Tx(ctx, "note repository sync", func(ctx context.Context) error {
+		return s.store.Writer(ctx).Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
+			"etag": r.Etag, "last_modified": r.LastModified, "synced_at": r.SyncedAt, "due_at": r.DueAt, "failures": r.Failures, "error_code": r.ErrorCode, "error": cutText(r.Error, maxTitle),
+		}).Error
+	})
+}
+
+// Count returns how many repositories there are, and how many of them could not be read the last time.
+func (s *Store) Count(ctx context.Context) (all, failing int64, err error) {
+	db := s.store.DB(ctx).Model(&Repo{})
+	if err = db.Count(&all).Error; err == nil {
+		err = s.store.DB(ctx).Model(&Repo{}).Where("failures > 0").Count(&failing).Error
+	}
+	return all, failing, err
+}
+
+// InScope adds the condition that a column with the id of a repository is one of those that a scope names.
+func InScope(scope Scope, column string) (condition string, values []any) {
+	switch {
+	case scope.OwnerKey != "":
+		return " AND " + column + " IN (SELECT id FROM release_repos WHERE owner_key = ?)", []any{scope.OwnerKey}
+	case scope.Names != nil:
+		for _, name := range scope.Names {
+			values = append(values, KeyOf(name))
+		}
+		return " AND " + column + " IN (SELECT id FROM release_repos WHERE name_key IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + "))", values
+	}
+	return "", nil
+}
+
+// Scope confines lists to repositories. The zero value is no scope.
+type Scope struct {
+	// Names are full names; an empty slice that is not nil chooses nothing. OwnerKey is an owner in lower case.
+	Names    []string
+	OwnerKey string
+	// Nothing says that the scope has no repository at all.
+	Nothing bool
+}
+
+// IsSet reports whether there is a scope.
+func (s Scope) IsSet() bool { return s.Names != nil || s.OwnerKey != "" || s.Nothing }
+
+// IsEmpty reports whether the scope has no repository.
+func (s Scope) IsEmpty() bool { return s.Nothing || s.Names != nil && len(s.Names) == 0 }
+
+// SeesAny reports whether a user sees a repository at all.
+func (s *Store) SeesAny(ctx context.Context, userID string) (bool, error) {
+	var found []int64
+	err := s.store.DB(ctx).Model(&Link{}).Where("user_id IN (?, '') AND visible", userID).Limit(1).Pluck("repo_id", &found).Error
+	return len(found) > 0, err
+}
+
+// FindVisible returns the repository with a name that a user sees. The name is looked for at all hosts.
+func (s *Store) FindVisible(ctx context.Context, userID, fullName string) (r Repo, err error) {
+	err = s.store.DB(ctx).Where("name_key = ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = release_repos.id AND l.visible)", KeyOf(fullName), userID).
+		Order("id").Take(&r).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = ErrNoRepo
+	}
+	return r, err
+}

@@ -1,0 +1,165 @@
+// Package releases is the service of the release feed: the releases of the repositories that people have starred or follow, with
+// notifications and daily briefs.
+package releases
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/auth/account"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// ServiceName is what the core knows the service by.
+const ServiceName = "releases"
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations are the schema of the service.
+func Migrations() store.Migrations { return store.EmbeddedMigrations(ServiceName, migrations) }
+
+// TaskQueue runs tasks.
+type TaskQueue interface {
+	// Submit queues a job, or returns the unfinished one that is the same work.
+	Submit(ctx context.Context, sub queue.Submission) (job queue.Job, reused bool, err error)
+	// Get reads a job.
+	Get(ctx context.Context, id string) (queue.Job, error)
+	// Follow sends the events of a job after a sequence number.
+	Follow(ctx context.Context, jobID string, afterSeq int64) (<-chan queue.Event, error)
+}
+
+// Config is what the service needs.
+type Config struct {
+	Store    *store.Store
+	Keyring  *secret.Keyring
+	Queue    TaskQueue
+	Logger   hclog.Logger
+	Settings Settings
+	Users    *auth.Users
+	// Hosts are the code hosts that the settings name.
+	Hosts []sync.Host
+	// Access says who is recognised, and under which address browsers see the core.
+	Access auth.Access
+	// Version is the core's own.
+	Version string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Service is the service of the release feed.
+type Service struct {
+	cfg      Config
+	log      hclog.Logger
+	repos    *repo.Store
+	feed     *feed.Store
+	accounts *own.Store
+	reads    *sync.State
+	syncer   *sync.Syncer
+	briefs   *brief.Briefs
+	state    atomic.Pointer[state]
+}
+
+// state is what a reload replaces at once.
+type state struct {
+	settings Settings
+	hosts    []sync.Host
+	sets     *account.Sets
+	access   auth.Access
+}
+
+// New makes the service. The migrations have run.
+func New(ctx context.Context, cfg Config) (*Service, error) {
+	if cfg.Store == nil || cfg.Users == nil || cfg.Queue == nil {
+		return nil, errors.New("the releases service needs a database, a queue and users")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	s := &Service{
+		cfg: cfg, log: cfg.Logger, repos: repo.NewStore(cfg.Store), feed: feed.NewStore(cfg.Store), accounts: own.NewStore(cfg.Store, cfg.Keyring), reads: sync.NewState(cfg.Store),
+	}
+	s.briefs = brief.New(cfg.Store, s.feed, cfg.Now)
+	s.syncer = sync.New(sync.Config{
+		Store: cfg.Store, Repos: s.repos, Feed: s.feed, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now,
+		Hosts:    func() []sync.Host { return s.state.Load().hosts },
+		Interval: func() time.Duration { return s.state.Load().settings.Interval },
+	})
+	s.use(cfg.Settings, cfg.Hosts, cfg.Access)
+	return s, s.followConfigured(ctx, cfg.Settings)
+}
+
+// Prepare checks other settings and returns what puts them into use.
+func (s *Service) Prepare(set Settings, hosts []sync.Host, access auth.Access) (commit func(), err error) {
+	return func() {
+		s.use(set, hosts, access)
+		if err := s.followConfigured(context.Background(), set); err != nil {
+			s.log.Error("the repositories of the new settings could not be added; a restart tries again", "error", err)
+		}
+	}, nil
+}
+
+// use puts settings into use.
+func (s *Service) use(set Settings, hosts []sync.Host, access auth.Access) {
+	sets := account.New(account.Config{Users: s.cfg.Users, Access: access, Version: s.cfg.Version})
+	s.state.Store(&state{settings: set, hosts: hosts, sets: sets, access: access})
+}
+
+// followConfigured has everybody see the repositories of the settings, and no others that only former settings had.
+func (s *Service) followConfigured(ctx context.Context, set Settings) error {
+	err := s.cfg.Store.Tx(ctx, "follow configured repositories", func(ctx context.Context) error {
+		ids := make([]int64, 0, len(set.Repos))
+		for _, text := range set.Repos {
+			host, name := splitRepoSetting(text)
+			if host == "" && len(set.CodeHosts) > 0 {
+				host = set.CodeHosts[0]
+			}
+			name, err := repo.ParseName(name)
+			if err != nil {
+				return err
+			}
+			r, err := s.addRepo(ctx, host, name)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, r.ID)
+		}
+		return s.repos.ReplaceFollowed(ctx, repo.Everybody, ids)
+	})
+	if err != nil {
+		return fmt.Errorf("follow the repositories of the settings: %w", err)
+	}
+	return nil
+}
+
+// addRepo returns the repository of a host with a name. One that is not known is added, and read at the next chance.
+func (s *Service) addRepo(ctx context.Context, host, name string) (repo.Repo, error) {
+	r := repo.Repo{Host: host, FullName: name}
+	if err := s.repos.Save(ctx, &r, s.cfg.Now()); err != nil {
+		return r, err
+	}
+	return s.repos.Find(ctx, r.ID)
+}
+
+// Ready returns why the service cannot work, or nil.
+func (s *Service) Ready() error { return nil }
+
+// Close ends what New began.
+func (s *Service) Close() {}

@@ -1,0 +1,63 @@
+package releases
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Settings is the block service "releases" of plugin.hcl.
+type Settings struct {
+	BaseURL   string        `patchbay:"base_url,default=/releases" doc:"Path, or absolute URL, below which the service is mounted. Pages of the origin of an absolute URL may call the API from elsewhere."`
+	CodeHosts []string      `patchbay:"codehosts,ref=codehost" doc:"The code hosts that are read, such as [codehost.github]. The first one is that of the users' accounts."`
+	Repos     []string      `patchbay:"repos" doc:"Repositories that everybody sees, such as [\"owner/name\"], of the first code host; \"codehost.forge:owner/name\" names another one. None: nothing is read before a user asks for it."`
+	Interval  time.Duration `patchbay:"interval,default=1h" doc:"How often each repository and each account is read, 5m to 24h."`
+	TimeZone  string        `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
+	BriefHour int64         `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
+	Notify    []string      `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases of repos and of the briefs of users, such as [notify.hook]."`
+}
+
+// Check finds what the types of the settings cannot express.
+func (s Settings) Check() (out schema.Diagnostics) {
+	for i, text := range s.Repos {
+		host, name := splitRepoSetting(text)
+		if _, err := repo.ParseName(name); err != nil {
+			out = append(out, schema.Errorf(schema.At("repos").Index(i), "must be owner/name, such as golang/go")...)
+		} else if host != "" && !s.hasHost(host) {
+			out = append(out, schema.Errorf(schema.At("repos").Index(i), "%s", fmt.Sprintf("names the code host %s, which is not one of codehosts", host))...)
+		}
+	}
+	if len(s.Repos) > 0 && len(s.CodeHosts) == 0 {
+		out = append(out, schema.Errorf(schema.At("repos"), "needs codehosts, from which the repositories are read")...)
+	}
+	if s.Interval < 5*time.Minute || s.Interval > 24*time.Hour {
+		out = append(out, schema.Errorf(schema.At("interval"), "must be from 5m to 24h")...)
+	}
+	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "" || s.TimeZone == "Local" {
+		out = append(out, schema.Errorf(schema.At("time_zone"), "must be an IANA time zone, such as Europe/Berlin")...)
+	}
+	if s.BriefHour < 0 || s.BriefHour > 23 {
+		out = append(out, schema.Errorf(schema.At("brief_hour"), "must be from 0 to 23")...)
+	}
+	return out
+}
+
+func (s Settings) hasHost(ref string) bool {
+	for _, host := range s.CodeHosts {
+		if host == ref {
+			return true
+		}
+	}
+	return false
+}
+
+// splitRepoSetting returns the code host and the name of a repository of the settings; the host is "" for the first one.
+func splitRepoSetting(text string) (host, name string) {
+	if host, name, ok := strings.Cut(text, ":"); ok {
+		return host, name
+	}
+	return "", text
+}

@@ -1,0 +1,125 @@
+package sync
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+const (
+	notificationList = "notifications"
+	// maxNotificationPages bounds the notifications that are read.
+	maxNotificationPages = 20
+	maxText              = 500
+	maxURL               = 2000
+)
+
+// Notification is a notification of a user as it is stored. UpdatedAt is in Unix milliseconds.
+type Notification struct {
+	UserID       string `gorm:"primaryKey"`
+	ThreadID     string `gorm:"primaryKey"`
+	RepoFullName string
+	SubjectTitle string
+	SubjectType  string
+	Reason       string
+	UpdatedAt    int64 `gorm:"autoUpdateTime:false"`
+	Unread       bool
+	HTMLURL      string `gorm:"column:html_url"`
+}
+
+// TableName implements gorm's Tabler.
+func (Notification) TableName() string { return "release_notifications" }
+
+// NotificationsResult is what reading the notifications of a user has brought.
+type NotificationsResult struct {
+	// Notifications is how many were read, Since the time from which on; zero for all.
+	Notifications int
+	Since         time.Time
+}
+
+// notificationState is what was kept of a list of notifications.
+type notificationState struct {
+	Host       string              `json:"host"`
+	Since      time.Time           `json:"since"`
+	NotBefore  time.Time           `json:"not_before"`
+	Validators codehost.Validators `json:"validators"`
+}
+
+// Notifications reads the notifications of a user that have changed since the last time.
+func (s *Syncer) Notifications(ctx context.Context, userID string) (out NotificationsResult, err error) {
+	c, _, err := s.accountOf(ctx, userID)
+	if err != nil {
+		return out, err
+	}
+	can, err := c.host.Abilities()
+	if err != nil || !can.Notifications {
+		return out, err
+	}
+	var known notificationState
+	if _, err := s.cfg.State.read(ctx, userID, notificationList, &known); err != nil {
+		return out, err
+	}
+	if known.Host != c.host.Ref {
+		known = notificationState{Host: c.host.Ref}
+	}
+	out.Since = known.Since
+	now := s.cfg.Now()
+	if now.Before(known.NotBefore) {
+		// The host asked not to be asked so soon.
+		return out, nil
+	}
+	var all []codehost.Notification
+	next := notificationState{Host: c.host.Ref, Since: now}
+	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Notification], error) {
+		return c.host.Account.ListNotifications(ctx, c.token, codehost.NotificationsRequest{PageRequest: req, Since: known.Since, All: true})
+	}
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask, func(page *codehost.Page[codehost.Notification]) (bool, error) {
+		if page.PollInterval > 0 {
+			next.NotBefore = now.Add(min(page.PollInterval, time.Hour))
+		}
+		all = append(all, page.Items...)
+		return true, nil
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Notifications = len(all)
+	err = s.cfg.Store.Tx(ctx, "store notifications", func(ctx context.Context) error {
+		if err := s.cfg.State.saveNotifications(ctx, userID, all); err != nil {
+			return err
+		}
+		return s.cfg.State.keep(ctx, userID, notificationList, next)
+	})
+	return out, err
+}
+
+// saveNotifications stores notifications of a user in the running transaction.
+func (s *State) saveNotifications(ctx context.Context, userID string, all []codehost.Notification) error {
+	for _, n := range all {
+		row := Notification{
+			UserID: userID, ThreadID: texts.OneLine(n.ThreadID, maxText), RepoFullName: texts.OneLine(n.RepoFullName, maxText), SubjectTitle: texts.OneLine(n.Title, maxText),
+			SubjectType: texts.OneLine(n.SubjectType, maxText), Reason: texts.OneLine(n.Reason, maxText), UpdatedAt: store.Millis(n.UpdatedAt), Unread: n.Unread, HTMLURL: texts.Limit(n.HTMLURL, maxURL),
+		}
+		if err := s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ListNotifications returns the notifications of a user, the latest first.
+func (s *State) ListNotifications(ctx context.Context, userID string, limit int) (found []Notification, err error) {
+	err = s.store.DB(ctx).Where("user_id = ?", userID).Order("updated_at DESC, thread_id DESC").Limit(limit).Find(&found).Error
+	return found, err
+}
+
+// CountUnread returns how many notifications of a user are unread.
+func (s *State) CountUnread(ctx context.Context, userID string) (n int64, err error) {
+	err = s.store.DB(ctx).Model(&Notification{}).Where("user_id = ? AND unread", userID).Count(&n).Error
+	return n, err
+}

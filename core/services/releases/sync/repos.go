@@ -1,0 +1,292 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+const (
+	pageSize = 50
+	// maxReleasePages is how many pages are read of a repository with releases that are not known.
+	maxReleasePages = 3
+	// maxBackoff bounds the pause after failures.
+	maxBackoff = 24 * time.Hour
+)
+
+// RepoResult is what reading a repository has brought.
+type RepoResult struct {
+	// New and Updated count releases.
+	New, Updated int
+	// NotModified says that nothing had changed.
+	NotModified bool
+}
+
+// isUnauthenticated reports whether a code host refused the token itself.
+func isUnauthenticated(err error) bool {
+	var e *errs.Error
+	return errors.As(err, &e) && e.Source == errs.Upstream && e.Code == codes.Unauthenticated
+}
+
+// Repo reads the releases of a repository and notes when it is due again. Calls for the same repository at once are one.
+func (s *Syncer) Repo(ctx context.Context, id int64) (RepoResult, error) {
+	v, err, _ := s.running.Do(strconv.FormatInt(id, 10), func() (any, error) { return s.syncRepo(ctx, id) })
+	out, _ := v.(RepoResult)
+	return out, err
+}
+
+func (s *Syncer) syncRepo(ctx context.Context, id int64) (RepoResult, error) {
+	r, err := s.cfg.Repos.Find(ctx, id)
+	if err != nil {
+		return RepoResult{}, err
+	}
+	out, err := s.readRepo(ctx, &r)
+	now := s.cfg.Now()
+	if err == nil {
+		r.SyncedAt, r.Failures, r.ErrorCode, r.Error = store.Millis(now), 0, "", ""
+		r.DueAt = store.Millis(NextDue(strconv.FormatInt(r.ID, 10), now, s.cfg.Interval()))
+		return out, s.cfg.Repos.SetSynced(ctx, r)
+	}
+	if ctx.Err() != nil {
+		return out, err
+	}
+	f := fault.As(err)
+	wait := s.cfg.Interval()
+	if f.Code == fault.RateLimited && f.RetryAfter > 0 {
+		// It is not the repository's failure.
+		wait = f.RetryAfter + spread(strconv.FormatInt(r.ID, 10), time.Minute)
+	} else {
+		r.Failures++
+		wait = min(wait<<min(r.Failures-1, 10), max(wait, maxBackoff))
+		r.ErrorCode, r.Error = string(f.Code), f.Message
+	}
+	r.DueAt = store.Millis(now.Add(wait))
+	return out, errors.Join(err, s.cfg.Repos.SetSynced(ctx, r))
+}
+
+// NextDue returns when what has an id is read next: once in each interval, at a moment of its own.
+func NextDue(id string, now time.Time, interval time.Duration) time.Time {
+	next := now.Truncate(interval).Add(spread(id, interval))
+	// The first moment may come early, and is never sooner than half an interval from now.
+	for next.Sub(now) < interval/2 {
+		next = next.Add(interval)
+	}
+	return next
+}
+
+// spread returns a part of an interval that depends on an id alone.
+func spread(id string, interval time.Duration) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	return time.Duration(h.Sum64() % uint64(max(interval, 1)))
+}
+
+// callersFor returns who may ask for a repository: users who see it, the latest checked token first, and nobody for one that is
+// not private.
+func (s *Syncer) callersFor(ctx context.Context, h Host, r repo.Repo) (all []caller, err error) {
+	watchers, err := s.cfg.Accounts.WatchersOf(ctx, h.Ref, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range watchers {
+		c, err := s.callerOf(h, a)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	if !r.Private {
+		all = append(all, caller{host: h})
+	}
+	return all, nil
+}
+
+// callerOf returns the caller that an account is.
+func (s *Syncer) callerOf(h Host, a account.Account) (caller, error) {
+	token, err := s.cfg.Accounts.Token(a)
+	if err != nil {
+		return caller{}, fmt.Errorf("open the token of an account: %w", err)
+	}
+	return caller{host: h, userID: a.UserID, token: token}, nil
+}
+
+// readRepo reads a repository with the first caller that may.
+func (s *Syncer) readRepo(ctx context.Context, r *repo.Repo) (out RepoResult, err error) {
+	h, err := s.findHost(r.Host)
+	if err != nil {
+		return out, err
+	}
+	all, err := s.callersFor(ctx, h, *r)
+	if err != nil {
+		return out, err
+	}
+	err = fault.New(fault.NotFound, "Nobody who sees the repository has a valid token for it.")
+	for _, c := range all {
+		if out, err = s.readRepoAs(ctx, c, r); err == nil || !isCallersFault(err) {
+			return out, err
+		}
+	}
+	return out, err
+}
+
+// isCallersFault reports whether another caller may succeed.
+func isCallersFault(err error) bool {
+	if fault.As(err).Code == fault.RateLimited {
+		return true
+	}
+	cause := client.CauseOf(err)
+	return cause == client.CauseDenied || cause == client.CauseMissing || cause == client.CauseLimited
+}
+
+func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out RepoResult, err error) {
+	if r.RemoteID == "" {
+		if err := s.describeRepo(ctx, c, r); err != nil {
+			return out, err
+		}
+	}
+	var read []repo.Release
+	var whole bool
+	now := s.cfg.Now()
+	first := codehost.PageRequest{Size: pageSize, Validators: codehost.Validators{ETag: r.Etag, LastModified: r.LastModified}}
+	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+		return c.host.Releases.ListReleases(ctx, c.token, r.FullName, req)
+	}
+	validators := first.Validators
+	pages := 0
+	err = readPages(ctx, s, c, first, maxReleasePages, ask, func(page *codehost.Page[codehost.Release]) (bool, error) {
+		pages++
+		if page.NotModified {
+			out.NotModified = true
+			return false, nil
+		}
+		if pages == 1 {
+			validators, whole = page.Validators, page.NextCursor == ""
+		}
+		var batch []repo.Release
+		for _, release := range page.Items {
+			if !release.Draft {
+				batch = append(batch, repo.NewRelease(release, now))
+			}
+		}
+		read = append(read, batch...)
+		changes, err := s.storeReleases(ctx, *r, batch)
+		out.New, out.Updated = out.New+len(changes.New), out.Updated+changes.Updated
+		return len(changes.New) > 0, err
+	})
+	if err != nil || out.NotModified {
+		return out, err
+	}
+	if whole && len(read) == 0 {
+		tags, err := s.readTags(ctx, c, *r)
+		out.New += tags
+		if err != nil {
+			return out, err
+		}
+	} else if whole {
+		if _, err := s.cfg.Repos.DeleteMissing(ctx, r.ID, read); err != nil {
+			return out, err
+		}
+	}
+	r.Etag, r.LastModified = validators.ETag, validators.LastModified
+	return out, nil
+}
+
+// storeReleases stores releases and tells of those that are new to a repository which was read before.
+func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Release) (changes repo.Changes, err error) {
+	err = s.cfg.Store.Tx(ctx, "store releases", func(ctx context.Context) error {
+		if changes, err = s.cfg.Repos.AddReleases(ctx, r.ID, batch, s.cfg.Now()); err != nil {
+			return err
+		}
+		if len(changes.New) == 0 || r.SyncedAt == 0 || s.cfg.Found == nil {
+			return nil
+		}
+		return s.cfg.Found(ctx, r, changes.New)
+	})
+	return changes, err
+}
+
+// describeRepo reads what the host says of a repository of which only the name is known.
+func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error {
+	info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta }, func() (*codehost.RepositoryInfo, error) {
+		return c.host.Releases.FindRepository(ctx, c.token, r.FullName)
+	})
+	if info == nil {
+		return err
+	}
+	described := repoOf(c.host.Ref, info.Repository)
+	if described.RemoteID == "" {
+		// A host without ids: the name is one.
+		described.RemoteID = repo.KeyOf(described.FullName)
+	}
+	failure := s.cfg.Repos.Save(ctx, &described, s.cfg.Now())
+	if failure == nil && described.ID != r.ID {
+		// The name was that of a repository that is stored under its present name.
+		failure = s.cfg.Repos.MoveLinks(ctx, r.ID, described.ID)
+	}
+	described.SyncedAt, described.Failures, described.CreatedAt = r.SyncedAt, r.Failures, r.CreatedAt
+	*r = described
+	return errors.Join(failure, err)
+}
+
+// repoOf returns a repository of a host as it is stored.
+func repoOf(host string, in codehost.Repository) repo.Repo {
+	return repo.Repo{
+		Host: host, RemoteID: in.ID, FullName: in.FullName, Description: texts.OneLine(in.Description, maxText), HTMLURL: texts.Limit(in.HTMLURL, maxURL), Private: in.Private, AvatarURL: in.Owner.AvatarURL,
+		ImageURL: in.OpenGraphImageURL, CustomImage: in.CustomOpenGraphImage,
+	}
+}
+
+// tagsList is the list of members that has the tags of a repository that were seen.
+func tagsList(r repo.Repo) string { return "tags/" + strconv.FormatInt(r.ID, 10) }
+
+// readTags takes the tags of a repository without releases as such. Tags without a time that are there at the first look are
+// known from then on and not shown, but for the first of them. It returns how many are new.
+func (s *Syncer) readTags(ctx context.Context, c caller, r repo.Repo) (added int, err error) {
+	if can, err := c.host.Abilities(); err != nil || !can.Tags {
+		return 0, err
+	}
+	page, err := callHost(ctx, s, c, pageMeta[codehost.Tag], func() (*codehost.Page[codehost.Tag], error) {
+		return c.host.Releases.ListTags(ctx, c.token, r.FullName, codehost.PageRequest{Size: pageSize})
+	})
+	if page == nil {
+		return 0, err
+	}
+	names := make([]string, len(page.Items))
+	for i, tag := range page.Items {
+		names[i] = tag.Name
+	}
+	failure := s.cfg.Store.Tx(ctx, "store tags", func(ctx context.Context) error {
+		fresh, err := s.cfg.State.addMembers(ctx, repo.Everybody, tagsList(r), names)
+		if err != nil {
+			return err
+		}
+		isNew := map[string]bool{}
+		for _, name := range fresh {
+			isNew[name] = true
+		}
+		var batch []repo.Release
+		for i, tag := range page.Items {
+			if isNew[tag.Name] && (r.SyncedAt > 0 || !tag.CreatedAt.IsZero() || i == 0) {
+				batch = append(batch, repo.NewRelease(codehost.Release{TagName: tag.Name, HTMLURL: tag.HTMLURL, PublishedAt: tag.CreatedAt}, s.cfg.Now()))
+			}
+		}
+		changes, err := s.storeReleases(ctx, r, batch)
+		added = len(changes.New)
+		return err
+	})
+	return added, errors.Join(failure, err)
+}

@@ -1,0 +1,198 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+const (
+	followerList = "followers"
+	// maxFollowerPages and maxStargazerPages bound what is read of followers and of the stars of one repository.
+	maxFollowerPages, maxStargazerPages = 20, 40
+	// maxEventPages bounds the events of followed accounts, maxAnnounceRepos the repositories whose announcements are read.
+	maxEventPages, maxAnnounceRepos = 3, 200
+)
+
+// SocialResult is what reading the surroundings of a user has brought: how many new items the feed has of each sort.
+type SocialResult struct {
+	RepoStars, Followers, Events int
+}
+
+// Social reads who stars and follows a user, and what followed accounts do. What fails does not keep the rest from being read.
+func (s *Syncer) Social(ctx context.Context, userID string) (out SocialResult, err error) {
+	c, a, err := s.accountOf(ctx, userID)
+	if err != nil {
+		return out, err
+	}
+	can, err := c.host.Abilities()
+	if err != nil {
+		return out, err
+	}
+	var problems []error
+	if can.Social {
+		owned, err := s.readOwned(ctx, c)
+		problems = append(problems, err)
+		for _, r := range owned {
+			n, err := s.readStargazers(ctx, c, r)
+			out.RepoStars += n
+			problems = append(problems, err)
+		}
+		n, err := s.readFollowers(ctx, c)
+		out.Followers += n
+		problems = append(problems, err)
+	}
+	if can.Events {
+		n, err := s.readEvents(ctx, c, a.Login)
+		out.Events += n
+		problems = append(problems, err)
+	}
+	if can.Announcements {
+		n, err := s.readAnnouncements(ctx, c)
+		out.Events += n
+		problems = append(problems, err)
+	}
+	return out, errors.Join(problems...)
+}
+
+// ownedRepo is a repository of a user with how many stars it has.
+type ownedRepo struct {
+	repo.Repo
+	stars int64
+}
+
+// readOwned reads the repositories of a user.
+func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, err error) {
+	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
+		return c.host.Social.ListOwned(ctx, c.token, req)
+	}
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStarPages, ask, func(page *codehost.Page[codehost.Repository]) (bool, error) {
+		for _, r := range page.Items {
+			owned = append(owned, ownedRepo{repoOf(c.host.Ref, r), r.Stars})
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.cfg.Store.Tx(ctx, "store own repositories", func(ctx context.Context) error {
+		ids := make([]int64, len(owned))
+		for i := range owned {
+			if err := s.cfg.Repos.Save(ctx, &owned[i].Repo, s.cfg.Now()); err != nil {
+				return err
+			}
+			ids[i] = owned[i].ID
+		}
+		return s.cfg.Repos.ReplaceOwned(ctx, c.userID, ids)
+	})
+	return owned, err
+}
+
+// readStargazers reads who has starred a repository of a user, if their number has changed. Stars without a time that are there
+// at the first look are not shown.
+func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (added int, err error) {
+	list := "stars/" + strconv.FormatInt(r.ID, 10)
+	known := int64(-1)
+	seen, err := s.cfg.State.read(ctx, c.userID, list, &known)
+	if err != nil || known == r.stars {
+		return 0, err
+	}
+	var all []codehost.Stargazer
+	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+		return c.host.Social.ListStargazers(ctx, c.token, r.FullName, req)
+	}
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStargazerPages, ask, func(page *codehost.Page[codehost.Stargazer]) (bool, error) {
+		all = append(all, page.Items...)
+		return true, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	logins := make([]string, len(all))
+	for i, g := range all {
+		logins[i] = g.Account.Login
+	}
+	err = s.cfg.Store.Tx(ctx, "store stargazers", func(ctx context.Context) error {
+		fresh, err := s.cfg.State.addMembers(ctx, c.userID, list, logins)
+		if err != nil {
+			return err
+		}
+		var events []feed.Event
+		for _, g := range all {
+			if !slices.Contains(fresh, g.Account.Login) || g.StarredAt.IsZero() && !seen {
+				continue
+			}
+			ev := s.newEvent(c, feed.StarReceived, g.Account, "star/"+strconv.FormatInt(r.ID, 10)+"/"+g.Account.Login)
+			ev.RepoID, ev.RepoFullName, ev.HTMLURL = r.ID, r.FullName, g.Account.HTMLURL
+			if !g.StarredAt.IsZero() {
+				ev.TS = store.Millis(g.StarredAt)
+			}
+			events = append(events, ev)
+		}
+		if added, err = s.cfg.Feed.AddEvents(ctx, events); err != nil {
+			return err
+		}
+		return s.cfg.State.keep(ctx, c.userID, list, r.stars)
+	})
+	return added, err
+}
+
+// newEvent begins an event that was found now.
+func (s *Syncer) newEvent(c caller, kind feed.Kind, actor codehost.Account, key string) feed.Event {
+	return feed.Event{
+		UserID: c.userID, Kind: kind, TS: store.Millis(s.cfg.Now()), EventKey: c.host.Ref + "/" + texts.OneLine(key, maxText),
+		ActorLogin: texts.OneLine(actor.Login, maxText), ActorAvatar: texts.Limit(actor.AvatarURL, maxURL), ActorURL: texts.Limit(actor.HTMLURL, maxURL),
+	}
+}
+
+// readFollowers reads who follows a user. Those who are there at the first look are not shown.
+func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err error) {
+	first := true
+	if seen, err := s.cfg.State.read(ctx, c.userID, followerList, new(bool)); err != nil {
+		return 0, err
+	} else if seen {
+		first = false
+	}
+	var all []codehost.Account
+	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
+		return c.host.Social.ListFollowers(ctx, c.token, req)
+	}
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxFollowerPages, ask, func(page *codehost.Page[codehost.Account]) (bool, error) {
+		all = append(all, page.Items...)
+		return true, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	logins := make([]string, len(all))
+	for i, f := range all {
+		logins[i] = f.Login
+	}
+	err = s.cfg.Store.Tx(ctx, "store followers", func(ctx context.Context) error {
+		fresh, err := s.cfg.State.addMembers(ctx, c.userID, followerList, logins)
+		if err != nil {
+			return err
+		}
+		var events []feed.Event
+		for _, f := range all {
+			if first || !slices.Contains(fresh, f.Login) {
+				continue
+			}
+			ev := s.newEvent(c, feed.FollowerNew, f, "follower/"+f.Login)
+			ev.HTMLURL = f.HTMLURL
+			events = append(events, ev)
+		}
+		if added, err = s.cfg.Feed.AddEvents(ctx, events); err != nil {
+			return err
+		}
+		return s.cfg.State.keep(ctx, c.userID, followerList, true)
+	})
+	return added, err
+}

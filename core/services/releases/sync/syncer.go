@@ -1,0 +1,192 @@
+// Package sync reads code hosts: the releases of repositories, and the stars, notifications and followers of users.
+package sync
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// ReleaseReader reads what repositories have.
+type ReleaseReader interface {
+	codehost.ReleaseHost
+	codehost.TagHost
+}
+
+// AccountReader reads what an account has.
+type AccountReader interface {
+	codehost.ViewerHost
+	codehost.StarHost
+	codehost.NotificationHost
+}
+
+// SocialReader reads who stars and follows, and what followed accounts do.
+type SocialReader interface {
+	codehost.SocialHost
+	codehost.EventHost
+	codehost.AnnouncementHost
+}
+
+// Host is a code host.
+type Host struct {
+	// Ref is the reference of the instance, such as codehost.github.
+	Ref      string
+	Releases ReleaseReader
+	Account  AccountReader
+	Social   SocialReader
+	// Abilities returns what the host can do.
+	Abilities func() (client.CodeHostAbilities, error)
+}
+
+// NewHost returns the host behind a client.
+func NewHost(ref string, c client.CodeHost) Host {
+	return Host{Ref: ref, Releases: c, Account: c, Social: c, Abilities: c.Abilities}
+}
+
+// Config is what a Syncer needs.
+type Config struct {
+	// Store is the database of the other stores.
+	Store    *store.Store
+	Repos    *repo.Store
+	Feed     *feed.Store
+	Accounts *account.Store
+	State    *State
+	// Hosts returns the code hosts in use, the first being that of accounts.
+	Hosts func() []Host
+	// Interval returns how often a repository is read.
+	Interval func() time.Duration
+	// Found is called in the transaction that stores releases that a repository which was read before did not have. It may be nil.
+	Found  func(ctx context.Context, r repo.Repo, found []repo.Release) error
+	Logger hclog.Logger
+	Now    func() time.Time
+}
+
+// Syncer reads code hosts into the database. Its methods may be called from several goroutines.
+type Syncer struct {
+	cfg     Config
+	running singleflight.Group
+}
+
+// New returns a Syncer.
+func New(cfg Config) *Syncer { return &Syncer{cfg: cfg} }
+
+const (
+	// maxPause bounds how long a host is left alone when it asks for that.
+	maxPause = 24 * time.Hour
+	// defaultPause is how long a host is left alone that refuses because of a limit and does not say for how long.
+	defaultPause = time.Minute
+)
+
+// findHost returns the host with a reference.
+func (s *Syncer) findHost(ref string) (Host, error) {
+	for _, h := range s.cfg.Hosts() {
+		if h.Ref == ref {
+			return h, nil
+		}
+	}
+	return Host{}, fault.New(fault.NotReady, "The code host %s is not in use any more.", ref)
+}
+
+// MainHost returns the code host of accounts.
+func (s *Syncer) MainHost() (Host, error) {
+	hosts := s.cfg.Hosts()
+	if len(hosts) == 0 {
+		return Host{}, fault.New(fault.NotReady, "No code host is configured: set codehosts in service \"releases\".")
+	}
+	return hosts[0], nil
+}
+
+// caller is who asks a host: the user whose token is used, or nobody.
+type caller struct {
+	host Host
+	// userID is "" for calls without a token.
+	userID string
+	token  schema.Secret
+}
+
+// callHost makes a call, unless the host asked to be left alone, and takes note of what its answer says about limits.
+func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) codehost.Meta, ask func() (T, error)) (out T, err error) {
+	until, err := s.cfg.State.PausedUntil(ctx, c.host.Ref, c.userID, s.cfg.Now())
+	if err != nil {
+		return out, err
+	}
+	if !until.IsZero() {
+		return out, s.pausedError(until)
+	}
+	if out, err = ask(); err != nil {
+		return out, s.noteFailure(ctx, c, err)
+	}
+	q := metaOf(out).Quota
+	if q == nil || q.Remaining > 0 || !q.ResetAt.After(s.cfg.Now()) {
+		return out, nil
+	}
+	return out, s.pause(ctx, c, q.ResetAt.Sub(s.cfg.Now()))
+}
+
+// pausedError is the error of a call that is not made.
+func (s *Syncer) pausedError(until time.Time) error {
+	return fault.New(fault.RateLimited, "The code host asked to be left alone until %s.", store.FormatTime(until)).WithRetryAfter(until.Sub(s.cfg.Now()))
+}
+
+// noteFailure pauses calls where the host asks for it, and marks a token that it refuses. It returns the error.
+func (s *Syncer) noteFailure(ctx context.Context, c caller, err error) error {
+	f := fault.As(err)
+	cause := client.CauseOf(err)
+	switch {
+	case cause == client.CauseLimited || f.RetryAfter > 0 && cause != client.CauseOther:
+		wait := f.RetryAfter
+		if wait <= 0 {
+			wait = defaultPause
+		}
+		if failure := s.pause(ctx, c, wait); failure != nil {
+			return errors.Join(failure, err)
+		}
+		return s.pausedError(s.cfg.Now().Add(min(wait, maxPause)))
+	case isUnauthenticated(err) && c.userID != "":
+		if failure := s.cfg.Accounts.SetState(ctx, c.userID, account.Invalid, "The code host refuses the token.", s.cfg.Now()); failure != nil {
+			return errors.Join(failure, err)
+		}
+		return tokenRefused(err)
+	}
+	return err
+}
+
+func (s *Syncer) pause(ctx context.Context, c caller, wait time.Duration) error {
+	until := s.cfg.Now().Add(min(wait, maxPause))
+	s.cfg.Logger.Info("a code host is left alone for a while", "host", c.host.Ref, "user", c.userID, "until", store.FormatTime(until))
+	return s.cfg.State.pause(ctx, c.host.Ref, c.userID, until)
+}
+
+func pageMeta[T any](p *codehost.Page[T]) codehost.Meta { return p.Meta }
+
+// readPages reads the pages of a list, at most limit of them, until take returns false.
+func readPages[T any](ctx context.Context, s *Syncer, c caller, first codehost.PageRequest, limit int, ask func(codehost.PageRequest) (*codehost.Page[T], error), take func(*codehost.Page[T]) (bool, error)) error {
+	req := first
+	for range limit {
+		page, err := callHost(ctx, s, c, pageMeta[T], func() (*codehost.Page[T], error) { return ask(req) })
+		if page == nil {
+			return err
+		}
+		goOn, failure := take(page)
+		if failure != nil || err != nil {
+			return errors.Join(failure, err)
+		}
+		if !goOn || page.NextCursor == "" {
+			return nil
+		}
+		req = codehost.PageRequest{Cursor: page.NextCursor, Size: first.Size}
+	}
+	return nil
+}

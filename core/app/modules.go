@@ -6,6 +6,7 @@ import (
 	// The services that this core has, a line each.
 	_ "github.com/patchbay-dev/patchbay/core/services/containers/module"
 	_ "github.com/patchbay-dev/patchbay/core/services/mail/module"
+	_ "github.com/patchbay-dev/patchbay/core/services/releases/module"
 	_ "github.com/patchbay-dev/patchbay/core/services/search/module"
 )
 

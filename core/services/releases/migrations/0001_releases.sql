@@ -84,6 +84,13 @@ CREATE TABLE release_bodies (
     body        TEXT NOT NULL
 ) STRICT;
 
+-- Which releases a user has read.
+CREATE TABLE release_reads (
+    user_id     TEXT NOT NULL,
+    release_id  INTEGER NOT NULL REFERENCES release_entries (id) ON DELETE CASCADE,
+    PRIMARY KEY (user_id, release_id)
+) STRICT, WITHOUT ROWID;
+
 -- What happened around a user: stars, followers, and what followed accounts do.
 CREATE TABLE release_events (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,

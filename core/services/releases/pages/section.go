@@ -1,12 +1,125 @@
-// Package pages holds the pages of the release feed.
+// Package pages holds the pages of the release feed: the feed with its tabs and focus pages, releases, briefs, notifications and
+// settings. Each person sees what is theirs.
 package pages
 
 import (
+	"context"
+	"embed"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
 )
 
-// Section are the pages.
+//go:embed locales static
+var files embed.FS
+
+const (
+	// formLimit is the largest body of a form, in bytes.
+	formLimit = 64 << 10
+	// lookEvery is how often the feed is made anew while it is looked at.
+	lookEvery = 30 * time.Second
+)
+
+// pages are the handlers. They keep nothing between requests.
+type pages struct {
+	service  *service.Service
+	kit      *ui.Kit
+	markdown *markdown.Renderer
+	// base is the path of the service.
+	base string
+}
+
+// Section are the pages of a service that is mounted at base, a path.
 func Section(s *service.Service, base string) (ui.Section, error) {
-	return ui.Section{Service: service.ServiceName}, nil
+	texts, err := fs.Sub(files, "locales")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		return ui.Section{}, err
+	}
+	base = strings.TrimSuffix(base, "/")
+	p := pages{service: s, base: base, markdown: markdown.NewRenderer(base)}
+	return ui.Section{
+		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.home,
+		Nav: []ui.NavItem{
+			{TextID: "releases.nav.feed", Icon: ui.IconList, Href: p.base + feedPath, Key: "f"},
+			{TextID: "releases.nav.repos", Icon: ui.IconBoxes, Href: p.base + reposPath, Key: "y"},
+			{TextID: "releases.nav.settings", Icon: ui.IconSettings, Href: p.base + settingsPath, Key: "z"},
+		},
+		Routes: func(kit *ui.Kit) []httpd.Route {
+			p := p
+			p.kit = kit
+			return p.routes()
+		},
+	}, nil
+}
+
+func (p pages) routes() []httpd.Route {
+	get := func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}
+	}
+	post := func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, BodyLimit: formLimit, Handler: h}
+	}
+	session := func(r httpd.Route) httpd.Route {
+		r.Policy = httpd.Session
+		return r
+	}
+	routes := []httpd.Route{
+		get("/", p.redirectToFeed), get("/live", p.feedLive), get("/:owner/:repo/releases/tag/*tag", p.release),
+		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
+		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
+		get(reposPath, p.repos), post(reposPath, p.follow), post(reposPath+"/:owner/:repo/unfollow", p.unfollow), post(reposPath+"/:owner/:repo/filter", p.setFilter),
+		get(settingsPath, p.settings), post(settingsPath, p.savePreferences),
+		session(post(settingsPath+"/token", p.saveToken)), session(post(settingsPath+"/token/delete", p.forgetToken)),
+	}
+	for _, path := range feedPaths() {
+		routes = append(routes, get(path, p.feed))
+	}
+	return routes
+}
+
+// to is the address of a page.
+func (p pages) to(parts ...string) templ.SafeURL {
+	return templ.SafeURL(p.base + strings.Join(parts, ""))
+}
+
+// view begins a page. section is the path of the page in the navigation.
+func (p pages) view(c *gin.Context, title, section string) *ui.View {
+	v := p.kit.View(c, title)
+	v.Path = p.base + section
+	v.Styles, v.Scripts = append(v.Styles, "releases.css"), append(v.Scripts, "releases.js")
+	return v
+}
+
+// home returns what the home page shows.
+func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+	status, err := p.service.StatusOf(ctx)
+	if err != nil {
+		return part, err
+	}
+	part.Steps = []ui.Step{{
+		ID: "releases-repos", Title: v.T("releases.step"), Text: v.T("releases.step.text"), Href: p.base + reposPath, Action: v.T("releases.nav.repos"), Done: status.SeesRepos,
+	}}
+	return part, nil
+}
+
+// done answers an action and goes on to a page.
+func (p pages) done(c *gin.Context, to, toast string, err error) {
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Done(c, to, ui.Toast{Kind: "ok", TextID: toast})
 }

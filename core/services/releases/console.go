@@ -1,0 +1,217 @@
+package releases
+
+import (
+	"context"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+)
+
+// The pages use the same verbs as the API. The caller is the principal of the context.
+
+// FeedChoice chooses items of the feed, by the words of the API.
+type FeedChoice struct {
+	Types, Scope, Items, Org, Cursor string
+	Limit                            int
+}
+
+// FeedPageOf returns a page of the feed, with what the caller has read.
+func (s *Service) FeedPageOf(ctx context.Context, choice FeedChoice) (page feed.Page, err error) {
+	q := feed.Query{UserID: readerOf(ctx), Cursor: choice.Cursor, Limit: choice.Limit}
+	if q.Types, err = feed.ParseTypes(choice.Types, "types"); err != nil {
+		return page, err
+	}
+	q.Scope, err = feed.ParseScope(choice.Scope, choice.Items, choice.Org, func() (string, error) { return s.loginOf(ctx, q.UserID) })
+	if err == nil {
+		page, err = s.feed.List(ctx, q)
+	}
+	if err == nil {
+		err = s.feed.MarkRead(ctx, q.UserID, page.Items)
+	}
+	return page, err
+}
+
+// Release returns a release by its repository and tag.
+func (s *Service) Release(ctx context.Context, repoName, tag string) (ReleaseDetail, error) {
+	r, p, err := s.repos.FindByTag(ctx, repoName, tag)
+	out, err := s.writeRelease(ctx, r, p, err)
+	if err != nil {
+		return ReleaseDetail{}, err
+	}
+	return out.Body, nil
+}
+
+// SetRead notes whether the caller has read a release.
+func (s *Service) SetRead(ctx context.Context, id string, read bool) error {
+	n, err := parseReleaseID(id)
+	if err != nil {
+		return err
+	}
+	r, p, err := s.repos.FindRelease(ctx, n)
+	if err == nil {
+		err = s.checkVisible(ctx, r, p)
+	}
+	if err != nil {
+		return err
+	}
+	return s.feed.SetRead(ctx, readerOf(ctx), n, read)
+}
+
+// Briefs returns the caller's briefs, the latest first.
+func (s *Service) Briefs(ctx context.Context) ([]BriefSummary, error) {
+	out, err := s.listBriefs(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return out.Body, nil
+}
+
+// Brief returns a brief of the caller.
+func (s *Service) Brief(ctx context.Context, id string) (BriefDetail, error) {
+	out, err := s.getBrief(ctx, &briefInput{id})
+	if err != nil {
+		return BriefDetail{}, err
+	}
+	return out.Body, nil
+}
+
+// Notifications returns the caller's notifications, the latest first.
+func (s *Service) Notifications(ctx context.Context) ([]NotificationItem, error) {
+	out, err := s.listNotifications(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return out.Body, nil
+}
+
+// Token tells of the caller's token.
+func (s *Service) Token(ctx context.Context) (TokenStatus, error) {
+	out, err := s.getToken(ctx, nil)
+	if err != nil {
+		return TokenStatus{}, err
+	}
+	return out.Body, nil
+}
+
+// SaveToken keeps a token of the caller.
+func (s *Service) SaveToken(ctx context.Context, token string) (TokenStatus, error) {
+	if n := len(strings.TrimSpace(token)); n < 8 || n > 512 {
+		return TokenStatus{}, fault.New(fault.BadRequest, "A token has 8 to 512 characters.").With("field", "token")
+	}
+	in := &tokenBody{}
+	in.Body.Token = token
+	out, err := s.putToken(ctx, in)
+	if err != nil {
+		return TokenStatus{}, err
+	}
+	return out.Body, nil
+}
+
+// ForgetToken forgets the caller's token.
+func (s *Service) ForgetToken(ctx context.Context) error {
+	_, err := s.deleteToken(ctx, nil)
+	return err
+}
+
+// PreferencesOf returns what the caller has chosen.
+func (s *Service) PreferencesOf(ctx context.Context) (Preferences, error) {
+	out, err := s.getPreferences(ctx, nil)
+	if err != nil {
+		return Preferences{}, err
+	}
+	return out.Body, nil
+}
+
+// SavePreferences keeps what the caller has chosen.
+func (s *Service) SavePreferences(ctx context.Context, p Preferences) error {
+	if p.BriefHour < 0 || p.BriefHour > 23 {
+		return fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
+	}
+	_, err := s.putPreferences(ctx, &preferencesInput{p})
+	return err
+}
+
+// Followed returns the repositories that the caller sees.
+func (s *Service) Followed(ctx context.Context) ([]FollowedRepo, error) {
+	out, err := s.listFollowed(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return out.Body.Repos, nil
+}
+
+// Follow has the caller see a repository.
+func (s *Service) Follow(ctx context.Context, name string) error {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return err
+	}
+	if name, err = repo.ParseName(name); err != nil {
+		return fault.As(err).With("field", "name")
+	}
+	return s.follow(ctx, userID, name)
+}
+
+// Unfollow ends that.
+func (s *Service) Unfollow(ctx context.Context, owner, name string) error {
+	_, err := s.unfollowRepo(ctx, &repoPath{owner, name})
+	return err
+}
+
+// SetFilter chooses which releases of a repository the caller sees.
+func (s *Service) SetFilter(ctx context.Context, owner, name string, f RepoFilter) error {
+	if len([]rune(f.Keyword)) > 100 {
+		return fault.New(fault.BadRequest, "The keyword has at most 100 characters.").With("field", "keyword")
+	}
+	_, err := s.setFilter(ctx, &filterInput{repoPath{owner, name}, f})
+	return err
+}
+
+// StartSync begins to read everything that the caller sees: with an account, that as well.
+func (s *Service) StartSync(ctx context.Context) error {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return err
+	}
+	task := taskReleases
+	if has, err := s.syncer.HasAccount(ctx, userID); err != nil {
+		return err
+	} else if has {
+		task = taskAll
+	}
+	_, err = s.submitTask(ctx, task, userID, "")
+	return err
+}
+
+// WriteBrief writes the caller's latest brief and returns its id.
+func (s *Service) WriteBrief(ctx context.Context) (string, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	w, zone, err := s.briefWindow(ctx, userID, "")
+	if err != nil {
+		return "", err
+	}
+	b, err := s.briefs.Generate(ctx, userID, w, zone)
+	return b.ID, err
+}
+
+// Status is what the pages say of the service as a whole.
+type Status struct {
+	// HasHosts says that a code host is in use, SeesRepos that the caller sees a repository.
+	HasHosts, SeesRepos bool
+	// Unread is how many notifications of the caller are unread.
+	Unread int64
+}
+
+// StatusOf returns what the pages say to the caller.
+func (s *Service) StatusOf(ctx context.Context) (out Status, err error) {
+	out.HasHosts = len(s.state.Load().hosts) > 0
+	if out.SeesRepos, err = s.repos.SeesAny(ctx, readerOf(ctx)); err == nil {
+		out.Unread, err = s.reads.CountUnread(ctx, readerOf(ctx))
+	}
+	return out, err
+}

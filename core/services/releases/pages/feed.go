@@ -1,0 +1,260 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	feedPath     = "/feed"
+	releasesPath = "/releases"
+	starsPath    = "/stars"
+	followPath   = "/followers"
+	briefsPath   = "/briefs"
+	inboxPath    = "/inbox"
+	reposPath    = "/repos"
+	settingsPath = "/settings"
+	focusPath    = "/focus"
+	// pageSize is how many items a page has.
+	pageSize = 40
+)
+
+// feedPaths are the addresses of the feed: the tabs, and the focus pages with all items or with releases alone.
+func feedPaths() []string {
+	paths := []string{feedPath, releasesPath, starsPath, followPath}
+	for _, focus := range []string{"/repo/:owner/:repo", "/repos", "/org/:org", "/mine"} {
+		paths = append(paths, focusPath+focus, focusPath+focus+releasesPath)
+	}
+	return paths
+}
+
+// place is what the feed shows, as its address has it.
+type place struct {
+	service.FeedChoice
+	// Path is that of the page below the service.
+	Path string
+}
+
+// readPlace reads the address of a page.
+func (p pages) readPlace(c *gin.Context) place {
+	at := place{Path: strings.TrimPrefix(c.Request.URL.Path, p.base)}
+	return at.fill(c.Query("cursor"), c.Query("items"))
+}
+
+// fill sets what a path and its query choose.
+func (at place) fill(cursor, items string) place {
+	at.Cursor, at.Limit = cursor, pageSize
+	rest, focused := strings.CutPrefix(at.Path, focusPath+"/")
+	if !focused {
+		if at.Path != feedPath {
+			at.Types = strings.TrimPrefix(at.Path, "/")
+		}
+		return at
+	}
+	if own, only := strings.CutSuffix(rest, releasesPath); only {
+		rest, at.Types = own, "releases"
+	}
+	at.Scope, rest, _ = strings.Cut(rest, "/")
+	switch at.Scope {
+	case "repo":
+		at.Items = rest
+	case "repos":
+		at.Items = items
+	case "org":
+		at.Org = rest
+	}
+	return at
+}
+
+// query are the names and values of the address besides the path, without the cursor.
+func (at place) query() []string {
+	if at.Scope == "repos" {
+		return []string{"items", at.Items}
+	}
+	return nil
+}
+
+// focus names what the page is confined to, "" for nothing.
+func (at place) focus() string {
+	if at.Scope == "repos" {
+		return strings.ReplaceAll(at.Items, ",", ", ")
+	}
+	return at.Items + at.Org
+}
+
+// title is the id of the heading of the page.
+func (at place) title() string {
+	if at.Scope == "" && at.Types != "" {
+		return "releases.tab." + at.Types
+	}
+	return "releases.nav.feed"
+}
+
+// dayGroup are the items of a day.
+type dayGroup struct {
+	Date  string
+	Items []feed.Item
+	// Brief is the id of the brief of the day, "" for none.
+	Brief string
+}
+
+// feedView is what the feed shows.
+type feedView struct {
+	place
+	Days   []dayGroup
+	Next   string
+	Status service.Status
+	Zone   *time.Location
+}
+
+// readFeed reads a page of the feed.
+func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
+	w.place = at
+	if w.Status, err = p.service.StatusOf(ctx); err != nil {
+		return w, err
+	}
+	prefs, err := p.service.PreferencesOf(ctx)
+	if err != nil {
+		return w, err
+	}
+	if w.Zone, err = time.LoadLocation(prefs.TimeZone); err != nil {
+		return w, err
+	}
+	page, err := p.service.FeedPageOf(ctx, at.FeedChoice)
+	if err != nil {
+		return w, err
+	}
+	briefs, err := p.service.Briefs(ctx)
+	if err != nil {
+		return w, err
+	}
+	byDate := map[string]string{}
+	for _, b := range briefs {
+		byDate[b.Date] = b.ID
+	}
+	for _, item := range page.Items {
+		date := store.FromMillis(item.TS).In(w.Zone).Format(time.DateOnly)
+		if n := len(w.Days); n == 0 || w.Days[n-1].Date != date {
+			w.Days = append(w.Days, dayGroup{Date: date, Brief: byDate[date]})
+		}
+		last := &w.Days[len(w.Days)-1]
+		last.Items = append(last.Items, item)
+	}
+	if page.Next != "" {
+		w.Next = ui.Address(p.base+at.Path, append(at.query(), "cursor", page.Next)...)
+	}
+	return w, nil
+}
+
+func (p pages) redirectToFeed(c *gin.Context) { p.kit.Redirect(c, p.base+feedPath) }
+
+func (p pages) feed(c *gin.Context) {
+	at := p.readPlace(c)
+	v := p.view(c, at.title(), feedPath)
+	w, err := p.readFeed(c.Request.Context(), at)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Render(c, v, http.StatusOK, feedPage(v, p, w))
+}
+
+// liveURL is the address that keeps the first page current.
+func (p pages) liveURL(w feedView) string {
+	return ui.Address(p.base+"/live", append(w.query(), "path", w.Path)...)
+}
+
+// feedLive keeps the first page of the feed current.
+func (p pages) feedLive(c *gin.Context) {
+	ctx := c.Request.Context()
+	at := place{Path: c.Query("path")}.fill("", c.Query("items"))
+	p.kit.Stream(c, lookEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
+		w, err := p.readFeed(ctx, at)
+		return feedList(v, p, w), false, err
+	})
+}
+
+// releaseURL is the address of the page of a release.
+func (p pages) releaseURL(i feed.Item, from string) templ.SafeURL {
+	return templ.SafeURL(p.base + "/" + i.RepoFullName + "/releases/tag/" + url.PathEscape(i.Tag) + "?from=" + url.QueryEscape(from))
+}
+
+// repoURL is the focus page of a repository.
+func (p pages) repoURL(name string) templ.SafeURL {
+	return templ.SafeURL(p.base + focusPath + "/repo/" + name)
+}
+
+// itemURL is where an item leads: to our page of a release, or to the code host.
+func (p pages) itemURL(w feedView, i feed.Item) templ.SafeURL {
+	if i.Kind == feed.Release {
+		return p.releaseURL(i, w.Path)
+	}
+	return templ.URL(i.HTMLURL)
+}
+
+// itemTitle names an item in words.
+func itemTitle(v *ui.View, i feed.Item) string {
+	switch i.Kind {
+	case feed.StarReceived:
+		return v.T("releases.star", "Who", "@"+i.ActorLogin, "Repo", i.RepoFullName)
+	case feed.FollowerNew:
+		return v.T("releases.follower", "Who", "@"+i.ActorLogin)
+	case feed.RepoForked:
+		return v.T("releases.fork", "Who", "@"+i.ActorLogin, "Repo", i.Title)
+	case feed.ReleaseUpdate:
+		return v.T("releases.update", "Who", "@"+i.ActorLogin, "Title", i.Title)
+	}
+	return i.Title
+}
+
+// excerptLength is how many characters of a text the feed shows.
+const excerptLength = 280
+
+// excerpt returns the beginning of a text without the marks of Markdown.
+func excerpt(body string) string {
+	var b strings.Builder
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>*-+ "))
+		if line == "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "<!--") {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(" · ")
+		}
+		b.WriteString(line)
+		if b.Len() > 4*excerptLength {
+			break
+		}
+	}
+	text := []rune(strings.NewReplacer("**", "", "`", "", "__", "").Replace(b.String()))
+	if len(text) > excerptLength {
+		return string(text[:excerptLength]) + "…"
+	}
+	return string(text)
+}
+
+// initial is what stands in the place of a picture.
+func initial(i feed.Item) string {
+	name := i.ActorLogin
+	if i.Kind == feed.Release || name == "" {
+		name = i.RepoFullName
+	}
+	for _, r := range name {
+		return strings.ToUpper(string(r))
+	}
+	return "?"
+}
+
+// clock is the time of day of an item.
+func clock(w feedView, i feed.Item) string { return store.FromMillis(i.TS).In(w.Zone).Format("15:04") }

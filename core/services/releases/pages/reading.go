@@ -1,0 +1,104 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+)
+
+// back returns the page of the feed to which an action leads back.
+func (p pages) back(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") {
+		path = feedPath
+	}
+	return ui.LocalPath(p.base + path)
+}
+
+func (p pages) release(c *gin.Context) {
+	ctx := c.Request.Context()
+	repo, tag := c.Param("owner")+"/"+c.Param("repo"), strings.TrimPrefix(c.Param("tag"), "/")
+	r, err := p.service.Release(ctx, repo, tag)
+	if err == nil && c.Request.Method == http.MethodGet {
+		err = p.service.SetRead(ctx, r.ReleaseID, true)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.release", feedPath)
+	v.Title = r.TagName
+	if r.Name != nil {
+		v.Title = *r.Name
+	}
+	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, p.back(c.Query("from"))))
+}
+
+// tagURL is the page of a release of a repository.
+func (p pages) tagURL(repo, tag string) string {
+	return p.base + "/" + repo + "/releases/tag/" + url.PathEscape(tag)
+}
+
+func (p pages) setRead(c *gin.Context) {
+	read := c.PostForm("read") != "no"
+	if err := p.service.SetRead(c.Request.Context(), c.Param("id"), read); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Redirect(c, p.back(c.PostForm("back"))+"#i-"+url.PathEscape(c.Param("id")))
+}
+
+func (p pages) startSync(c *gin.Context) {
+	p.done(c, p.back(c.PostForm("back")), "releases.sync.begun", p.service.StartSync(c.Request.Context()))
+}
+
+func (p pages) inbox(c *gin.Context) {
+	ctx := c.Request.Context()
+	list, err := p.service.Notifications(ctx)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	status, err := p.service.StatusOf(ctx)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.tab.inbox", feedPath)
+	p.kit.Render(c, v, http.StatusOK, inboxPage(v, p, list, status))
+}
+
+func (p pages) briefs(c *gin.Context) {
+	ctx := c.Request.Context()
+	list, err := p.service.Briefs(ctx)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	status, err := p.service.StatusOf(ctx)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.tab.briefs", feedPath)
+	p.kit.Render(c, v, http.StatusOK, briefsPage(v, p, list, status))
+}
+
+func (p pages) brief(c *gin.Context) {
+	b, err := p.service.Brief(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.brief", feedPath)
+	v.Title = v.T("releases.brief.of", "Date", b.Date)
+	p.kit.Render(c, v, http.StatusOK, briefPage(v, p, b))
+}
+
+func (p pages) writeBrief(c *gin.Context) {
+	id, err := p.service.WriteBrief(c.Request.Context())
+	p.done(c, p.base+briefsPath+"/"+id, "releases.brief.written", err)
+}

@@ -1,0 +1,130 @@
+package pages
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/releases"
+)
+
+// text returns a text that may be absent.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// settingsView is what the settings show. Sign-in with a session is needed to change the token.
+type settingsView struct {
+	Token       service.TokenStatus
+	Preferences service.Preferences
+	// HasAccount says that the caller is a user, HasHosts that a code host is in use.
+	HasAccount, HasHosts bool
+	TokenForm, Form      ui.Form
+}
+
+func (p pages) settings(c *gin.Context) { p.renderSettings(c, ui.Form{}, ui.Form{}) }
+
+// renderSettings shows the settings with the forms as they were sent.
+func (p pages) renderSettings(c *gin.Context, tokenForm, form ui.Form) {
+	ctx := c.Request.Context()
+	w := settingsView{HasAccount: auth.From(ctx).HasAccount(), TokenForm: tokenForm, Form: form}
+	status, err := p.service.StatusOf(ctx)
+	w.HasHosts = status.HasHosts
+	if err == nil {
+		w.Preferences, err = p.service.PreferencesOf(ctx)
+	}
+	if err == nil && w.HasAccount {
+		w.Token, err = p.service.Token(ctx)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.nav.settings", settingsPath)
+	code := max(tokenForm.Status(), form.Status())
+	p.kit.Render(c, v, code, settingsPage(v, p, w))
+}
+
+func (p pages) savePreferences(c *gin.Context) {
+	hour, err := strconv.Atoi(c.PostForm("brief_hour"))
+	if err != nil {
+		err = fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
+	} else {
+		err = p.service.SavePreferences(c.Request.Context(), service.Preferences{
+			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "", IncludeOwn: c.PostForm("include_own") != "",
+		})
+	}
+	if err != nil {
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderSettings(c, ui.Form{}, form)
+		}
+		return
+	}
+	p.done(c, p.base+settingsPath, "releases.saved", nil)
+}
+
+func (p pages) saveToken(c *gin.Context) {
+	ctx := c.Request.Context()
+	_, err := p.service.SaveToken(ctx, c.PostForm("token"))
+	if err == nil {
+		err = p.service.StartSync(ctx)
+	}
+	if err != nil {
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderSettings(c, form, ui.Form{})
+		}
+		return
+	}
+	p.done(c, p.base+settingsPath, "releases.token.saved", nil)
+}
+
+func (p pages) forgetToken(c *gin.Context) {
+	p.done(c, p.base+settingsPath, "releases.token.deleted", p.service.ForgetToken(c.Request.Context()))
+}
+
+func (p pages) repos(c *gin.Context) { p.renderRepos(c, ui.Form{}) }
+
+// renderRepos shows the repositories that the caller sees, with the form that follows another one.
+func (p pages) renderRepos(c *gin.Context, form ui.Form) {
+	ctx := c.Request.Context()
+	list, err := p.service.Followed(ctx)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	status, err := p.service.StatusOf(ctx)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.nav.repos", reposPath)
+	p.kit.Render(c, v, max(http.StatusOK, form.Status()), reposPage(v, p, list, status, auth.From(ctx).HasAccount(), form))
+}
+
+func (p pages) follow(c *gin.Context) {
+	if err := p.service.Follow(c.Request.Context(), c.PostForm("name")); err != nil {
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderRepos(c, form)
+		}
+		return
+	}
+	p.done(c, p.base+reposPath, "releases.followed", nil)
+}
+
+func (p pages) unfollow(c *gin.Context) {
+	p.done(c, p.base+reposPath, "releases.unfollowed", p.service.Unfollow(c.Request.Context(), c.Param("owner"), c.Param("repo")))
+}
+
+func (p pages) setFilter(c *gin.Context) {
+	p.done(c, p.base+reposPath, "releases.saved", p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
+		Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"), Keyword: c.PostForm("keyword"),
+	}))
+}

@@ -1,0 +1,52 @@
+package pages
+
+import (
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+)
+
+// live are the attributes that keep the first page of the feed current.
+func (p pages) live(w feedView) templ.Attributes {
+	if w.Cursor != "" {
+		return templ.Attributes{}
+	}
+	return ui.Live(p.liveURL(w))
+}
+
+// placeURL is the address of a focus page, with all items or with releases alone.
+func (p pages) placeURL(w feedView, only bool) templ.SafeURL {
+	path := w.Path
+	if n := len(path) - len(releasesPath); w.Types != "" && n > 0 {
+		path = path[:n]
+	}
+	if only {
+		path += releasesPath
+	}
+	return templ.SafeURL(ui.Address(p.base+path, w.query()...))
+}
+
+// dayName returns a day in words.
+func dayName(v *ui.View, w feedView, date string) string {
+	now := v.Now.In(w.Zone)
+	switch date {
+	case now.Format(time.DateOnly):
+		return v.T("releases.today")
+	case now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return v.T("releases.yesterday")
+	}
+	return date
+}
+
+// hourName writes an hour as a time of day.
+func hourName(hour int) string { return time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC).Format("15:04") }
+
+// levelID is the end of the id of the text for a level.
+func levelID(level string) string {
+	if level == "" {
+		return "any"
+	}
+	return level
+}

@@ -65,12 +65,13 @@ require (
 )
 
 require (
+	github.com/alecthomas/chroma/v2 v2.20.0
 	github.com/google/go-github/v84 v84.0.0
 	github.com/miekg/dns v1.1.73
+	github.com/yuin/goldmark v1.8.7
 )
 
 require (
-	github.com/alecthomas/chroma/v2 v2.20.0 // indirect
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/cention-sany/utf7 v0.0.0-20170124080048-26cad61bd60a // indirect
 	github.com/clipperhouse/displaywidth v0.10.0 // indirect
@@ -86,7 +87,6 @@ require (
 	github.com/olekukonko/ll v0.1.6 // indirect
 	github.com/olekukonko/tablewriter v1.1.3 // indirect
 	github.com/ssor/bom v0.0.0-20170718123548-6386211fdfcf // indirect
-	github.com/yuin/goldmark v1.8.7 // indirect
 )
 
 require (

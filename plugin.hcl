@@ -43,6 +43,16 @@ service "mail" {
   }
 }
 
+# The releases of repositories as one feed. Nothing is read before somebody saves a token of the code host under
+# http://localhost:50883/releases/settings, or follows a repository, or some are named here for everybody.
+codehost "github" "hub" {}
+
+service "releases" {
+  base_url  = "/releases"
+  codehosts = [codehost.hub]
+  repos     = [] # such as ["golang/go", "gin-gonic/gin"]
+}
+
 # Keep the compose projects of this host up to date: uncomment, and open http://localhost:50883/stacks
 # registry "oci" "default" {}
 # engine "docker" "local" {}

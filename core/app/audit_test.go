@@ -23,14 +23,14 @@ func TestEveryChangeIsAudited(t *testing.T) {
 	// Accounts and sign-in: the verbs of core/auth write what happens in their own transactions.
 	verbs := []string{
 		"/system/api/auth/", "/system/api/setup", "/system/api/passkeys", "/system/api/api-keys", "/system/api/sessions", "/system/api/users",
-		"/mail/api/auth/", "/mail/api/passkeys", "/mail/api/api-keys", "/mail/api/users",
+		"/mail/api/auth/", "/mail/api/passkeys", "/mail/api/api-keys", "/mail/api/users", "/releases/api/me/api-keys",
 		"/system/sign-in", "/system/sign-out", "/system/setup", "/system/account/", "/system/users",
 	}
 	nothing := []string{
 		// Kept in the browser alone.
 		"/system/preferences", "/system/steps/skip",
 		// A question to a plugin or to an upstream.
-		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/search/api/keys/validate",
+		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/search/api/keys/validate", "/releases/api/reaction-token/check",
 		// Searches are in the log of requests.
 		"/search/playground", "/search/guide/test", "/search/api/proxy/", "/search/mcp",
 	}

@@ -45,6 +45,9 @@ service "search" {
 service "mail" {
   domains = ["mail.localhost"]
 }
+service "releases" {
+  codehosts = [codehost.main]
+}
 service "containers" {
   engine     = engine.main
   registries = registry.main

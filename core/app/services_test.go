@@ -17,6 +17,7 @@ func TestAllReferencesAreCables(t *testing.T) {
 	want := []console.Service{
 		{Name: "search", BaseURL: "/search", Uses: []console.Use{use("search", "main")}},
 		{Name: "mail", BaseURL: "/mail"},
+		{Name: "releases", BaseURL: "/releases", Uses: []console.Use{use("codehost", "main")}},
 		{Name: "containers", BaseURL: "/", Uses: []console.Use{
 			use("engine", "main"), use("registry", "main"), use("codehost", "main"), use("notify", "gone"), use("notify", "main"),
 		}},
@@ -28,7 +29,7 @@ func TestAllReferencesAreCables(t *testing.T) {
 
 // TestScopesAreTheServices: API keys can be confined to the services that the core has.
 func TestScopesAreTheServices(t *testing.T) {
-	if got := startApp(t, nil).users.Scopes(); !cmp.Equal(got, []string{"search", "mail", "containers"}) {
+	if got := startApp(t, nil).users.Scopes(); !cmp.Equal(got, []string{"search", "mail", "releases", "containers"}) {
 		t.Errorf("the scopes are %q", got)
 	}
 }

@@ -17,7 +17,6 @@ type Settings struct {
 	Interval  time.Duration `patchbay:"interval,default=1h" doc:"How often each repository and each account is read, 5m to 24h."`
 	TimeZone  string        `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
 	BriefHour int64         `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
-	Notify    []string      `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases of repos and of the briefs of users, such as [notify.hook]."`
 }
 
 // Check finds what the types of the settings cannot express.

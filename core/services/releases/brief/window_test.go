@@ -54,13 +54,13 @@ func TestWindowsFollowEachOther(t *testing.T) {
 		zone := loadZone(t, name)
 		for _, hour := range []int{0, 2, 8, 23} {
 			former := Window{}
-			for now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC); now.Year() < 2027; now = now.Add(time.Hour) {
-				w := LatestWindow(now, hour, zone)
-				if w.End.After(now) || !w.Start.Before(w.End) {
-					t.Fatalf("%s %d at %s: %s to %s", name, hour, now, w.Start, w.End)
+			for at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2027; at = at.Add(time.Hour) {
+				w := LatestWindow(at, hour, zone)
+				if w.End.After(at) || !w.Start.Before(w.End) {
+					t.Fatalf("%s %d at %s: %s to %s", name, hour, at, w.Start, w.End)
 				}
 				if former.Date != "" && w != former && (!w.Start.Equal(former.End) || w.Date != nextDate(former.Date)) {
-					t.Fatalf("%s %d at %s: %s to %s follows %s to %s", name, hour, now, w.Start, w.End, former.Start, former.End)
+					t.Fatalf("%s %d at %s: %s to %s follows %s to %s", name, hour, at, w.Start, w.End, former.Start, former.End)
 				}
 				former = w
 			}

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// DefaultLimit and MaxLimit are how many items a page has.
+	// DefaultLimit is how many items a page has that asks for no number.
 	DefaultLimit = 30
-	MaxLimit     = 100
+	// MaxLimit is the longest page.
+	MaxLimit = 100
 	// MaxScopeRepos is how many repositories a scope names at most.
 	MaxScopeRepos = 12
 )

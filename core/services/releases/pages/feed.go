@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 const (
@@ -221,12 +223,18 @@ func itemTitle(v *ui.View, i feed.Item) string {
 // excerptLength is how many characters of a text the feed shows.
 const excerptLength = 280
 
+// The parts of Markdown and HTML that an excerpt leaves out: images and elements, and of links their targets.
+var (
+	markupPattern = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>|\*\*|__|` + "`")
+	linkPattern   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+)
+
 // excerpt returns the beginning of a text without the marks of Markdown.
 func excerpt(body string) string {
 	var b strings.Builder
 	for line := range strings.Lines(body) {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>*-+ "))
-		if line == "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "<!--") {
+		line = strings.TrimSpace(linkPattern.ReplaceAllString(markupPattern.ReplaceAllString(line, ""), "$1"))
+		if line = strings.TrimSpace(strings.TrimLeft(line, "#>*-+| ")); line == "" {
 			continue
 		}
 		if b.Len() > 0 {
@@ -237,11 +245,7 @@ func excerpt(body string) string {
 			break
 		}
 	}
-	text := []rune(strings.NewReplacer("**", "", "`", "", "__", "").Replace(b.String()))
-	if len(text) > excerptLength {
-		return string(text[:excerptLength]) + "…"
-	}
-	return string(text)
+	return texts.Truncate(b.String(), excerptLength)
 }
 
 // initial is what stands in the place of a picture.

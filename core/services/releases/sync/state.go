@@ -83,13 +83,13 @@ func (s *State) pause(ctx context.Context, host, userID string, until time.Time)
 	})
 }
 
-// Pause is a host that must not be asked for now.
+// Pause is a time in which a host must not be asked.
 type Pause struct {
 	Host, UserID string
 	Until        time.Time
 }
 
-// Pauses returns the hosts that must not be asked for now.
+// Pauses returns the pauses that have not ended.
 func (s *State) Pauses(ctx context.Context, now time.Time) (out []Pause, err error) {
 	var rows []pauseRow
 	err = s.store.DB(ctx).Where("until > ?", store.Millis(now)).Order("host, user_id").Find(&rows).Error

@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+)
+
+// releasesHCL is a release feed of a double of GitHub.
+func releasesHCL(hub *githubtest.Server, repos string) string {
+	return fmt.Sprintf(`
+codehost "github" "hub" {
+  config { base_url = %q }
+}
+service "releases" {
+  codehosts = [codehost.hub]
+  repos     = [%s]
+}
+`, hub.URL, repos)
+}
+
+const hostileNotes = "## What is new\n\n- A [link](javascript:parent.ran=1) and `code`\n\n![pixel](https://images.example.com/pixel.png)\n\n" +
+	"<script>window.ran = 1</script><img src=x onerror=\"window.ran=1\"><iframe src=\"https://example.com/\"></iframe><p style=\"position:fixed\">text</p>\n\n" +
+	"```go\nfunc main() { fmt.Println(\"hello\") }\n```\n\n| Before | After |\n|---|---|\n| 12 ms | 3 ms |\n"
+
+// fillHub puts two repositories with releases, a stargazer and a follower into the double.
+func fillHub(t *testing.T) *githubtest.Server {
+	t.Helper()
+	hub := githubtest.New(t)
+	now := time.Now().UTC().Truncate(time.Second)
+	for _, name := range []string{"acme/engine", "acme/loom", "ada/notes"} {
+		hub.AddRepo(githubtest.Repo{FullName: name})
+	}
+	hub.Token("ghp_a_token_of_ada_lovelace", "ada")
+	hub.Change(func(s *githubtest.Server) {
+		s.Content("acme/engine").Releases = []*githubtest.Release{
+			{ID: 12, Tag: "v2.0.0-rc.1", Name: "Second edition, first candidate", Body: hostileNotes, At: now.Add(-time.Hour), Prerelease: true},
+			{ID: 11, Tag: "v1.4.0", Name: "Punched cards", Body: "Cards are read twice as fast.", At: now.Add(-30 * time.Hour)},
+		}
+		s.Content("acme/loom").Releases = []*githubtest.Release{{ID: 21, Tag: "v0.9.1", Body: "", At: now.Add(-26 * time.Hour)}}
+		s.Account("ada").Starred = []githubtest.Star{{Repo: "acme/loom", At: now.Add(-100 * time.Hour)}}
+		s.Account("ada").Followers = []string{"grace"}
+		s.Account("ada").Notifications = []githubtest.Notification{{ID: "5", Repo: "acme/loom", Title: "Patterns are lost", Type: "Issue", Reason: "mention", UpdatedAt: now.Add(-2 * time.Hour), Unread: true}}
+		s.Content("ada/notes").Stargazers = []githubtest.Star{{Repo: "grace", At: now.Add(-3 * time.Hour)}}
+	})
+	return hub
+}
+
+// TestReleasesPages follows repositories in the browser, reads their releases, and looks at every page in every look.
+func TestReleasesPages(t *testing.T) {
+	t.Parallel()
+	hub := fillHub(t)
+	c := newCore(t, releasesHCL(hub, `"acme/engine"`), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	c.start()
+	t.Cleanup(c.stop)
+	b := browse(t, c)
+	source := axe(t)
+	b.setUp(c)
+	b.open("/releases/settings")
+	b.do(chromedp.SendKeys(chromedp.CSS("#token"), "ghp_a_token_of_ada_lovelace"))
+	b.press("form[action$='/token'] .btn.p", ".toast.ok")
+	b.shows("ghp_…lace")
+	b.open("/releases/feed")
+	eventually(t, startWithin, "the feed has the releases of both repositories", func() bool {
+		n, err := evaluate[int](b, `document.querySelectorAll(".item .repo").length`)
+		return err == nil && n >= 4
+	})
+	b.shows("Second edition, first candidate")
+	// Keys: j takes the first item, o opens it.
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("o"), chromedp.WaitVisible(chromedp.CSS("article.notes")))
+	b.shows("What is new")
+	evaluated(b, "nothing in the notes was run", `window.ran === undefined`, true)
+	evaluated(b, "what could run or load is gone", `document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length`, 0)
+	evaluated(b, "code has its colours", `document.querySelectorAll(".chroma .nf").length > 0`, true)
+	path := func() string {
+		t.Helper()
+		at, err := evaluate[string](b, "location.pathname")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	release := path()
+	b.open("/releases/feed")
+	evaluated(b, "a release that was opened is read", `document.querySelectorAll(".item.read").length`, 1)
+	b.open("/releases/repos")
+	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "ada/notes"))
+	b.press("form .btn.p", ".toast.ok")
+	b.shows("ada/notes")
+	b.open("/releases/briefs")
+	b.press(".top .btn", "article.notes")
+	brief := path()
+	for _, l := range looks() {
+		b.as(l)
+		for name, path := range map[string]string{
+			"feed": "/releases/feed", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
+			"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "focus": "/releases/focus/repo/acme/engine",
+		} {
+			b.look(l, "releases-"+name, path, source)
+		}
+	}
+	b.as(looks()[0])
+	b.expect("400")
+	b.open("/releases/repos")
+	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "no name"))
+	b.press("form .btn.p", ".error")
+}

@@ -86,8 +86,8 @@ func TestFirstRunAnswersFromRealDocuments(t *testing.T) {
 		if extracted.status != http.StatusOK || !strings.Contains(strings.ToLower(extracted.body), "restart") {
 			t.Errorf("extract of %s: status %d: %.300s", got.Results[0].URL, extracted.status, extracted.body)
 		}
-		if n := len(c.plugins()); n != 2 {
-			t.Errorf("%d plugin processes run, want 2", n)
+		if n := len(c.plugins()); n != 3 {
+			t.Errorf("%d plugin processes run, want 3", n)
 		}
 		db := c.records(t, s)
 		row := db.audit(a.header.Get("X-Request-Id"))

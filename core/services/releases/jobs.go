@@ -149,11 +149,3 @@ func (s *Service) writeBriefsOf(ctx context.Context, userID string) (written int
 	}
 	return written, nil
 }
-
-// makeDue has everything that a user sees read at the next chance.
-func (s *Service) makeDue(ctx context.Context, userID string) error {
-	if err := s.accounts.SetDue(ctx, userID, time.Time{}); err != nil {
-		return err
-	}
-	return s.repos.MakeDue(ctx, userID, s.cfg.Now())
-}

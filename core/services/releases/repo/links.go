@@ -2,11 +2,8 @@ package repo
 
 import (
 	"context"
-	"time"
 
 	"gorm.io/gorm/clause"
-
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Starred is a repository with the time of the star, in Unix milliseconds, 0 if it is not known.
@@ -15,7 +12,7 @@ type Starred struct {
 	StarredAt int64
 }
 
-// ReplaceStarred sets which repositories a user has starred. It returns how many there are.
+// ReplaceStarred sets which repositories a user has starred.
 func (s *Store) ReplaceStarred(ctx context.Context, userID string, all []Starred) error {
 	return s.store.Tx(ctx, "replace stars", func(ctx context.Context) error {
 		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND starred", userID).Updates(map[string]any{"starred": false, "starred_at": 0}).Error; err != nil {
@@ -103,21 +100,6 @@ func (s *Store) settleLinks(ctx context.Context, userID string) error {
 // SettleLinks sets anew which repositories a user sees, after the user's preferences have changed.
 func (s *Store) SettleLinks(ctx context.Context, userID string) error {
 	return s.store.Tx(ctx, "settle links", func(ctx context.Context) error { return s.settleLinks(ctx, userID) })
-}
-
-// MakeDue has the releases of repositories read at the next chance, unless they were read after a time.
-func (s *Store) MakeDue(ctx context.Context, userID string, unlessAfter time.Time) error {
-	return s.store.Tx(ctx, "make repositories due", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Exec("UPDATE release_repos SET due_at = 0 WHERE synced_at < ? AND id IN (SELECT repo_id FROM release_links WHERE user_id = ? AND visible)",
-			store.Millis(unlessAfter), userID).Error
-	})
-}
-
-// FindFilter returns what a user does not want to see of a repository.
-func (s *Store) FindFilter(ctx context.Context, userID string, repoID int64) (f Filter, err error) {
-	err = s.store.DB(ctx).Where("user_id = ? AND repo_id = ?", userID, repoID).Limit(1).Find(&f).Error
-	f.UserID, f.RepoID = userID, repoID
-	return f, err
 }
 
 // SetFilter sets what a user does not want to see of a repository.

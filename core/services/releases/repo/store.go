@@ -132,12 +132,6 @@ func (s *Store) Sees(ctx context.Context, userID string, repoID int64) (bool, er
 	return n > 0, err
 }
 
-// Watchers returns the users who see a repository by a link of their own.
-func (s *Store) Watchers(ctx context.Context, repoID int64) (users []string, err error) {
-	err = s.store.DB(ctx).Model(&Link{}).Where("repo_id = ? AND visible AND user_id <> ''", repoID).Order("user_id").Pluck("user_id", &users).Error
-	return users, err
-}
-
 // SetSynced notes that the releases of a repository were read, or why not.
 func (s *Store) SetSynced(ctx context.Context, r Repo) error {
 	return s.store.Tx(ctx, "note repository sync", func(ctx context.Context) error {
@@ -145,15 +139,6 @@ func (s *Store) SetSynced(ctx context.Context, r Repo) error {
 			"etag": r.Etag, "last_modified": r.LastModified, "synced_at": r.SyncedAt, "due_at": r.DueAt, "failures": r.Failures, "error_code": r.ErrorCode, "error": cutText(r.Error, maxTitle),
 		}).Error
 	})
-}
-
-// Count returns how many repositories there are, and how many of them could not be read the last time.
-func (s *Store) Count(ctx context.Context) (all, failing int64, err error) {
-	db := s.store.DB(ctx).Model(&Repo{})
-	if err = db.Count(&all).Error; err == nil {
-		err = s.store.DB(ctx).Model(&Repo{}).Where("failures > 0").Count(&failing).Error
-	}
-	return all, failing, err
 }
 
 // InScope adds the condition that a column with the id of a repository is one of those that a scope names.

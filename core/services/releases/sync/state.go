@@ -83,22 +83,6 @@ func (s *State) pause(ctx context.Context, host, userID string, until time.Time)
 	})
 }
 
-// Pause is a time in which a host must not be asked.
-type Pause struct {
-	Host, UserID string
-	Until        time.Time
-}
-
-// Pauses returns the pauses that have not ended.
-func (s *State) Pauses(ctx context.Context, now time.Time) (out []Pause, err error) {
-	var rows []pauseRow
-	err = s.store.DB(ctx).Where("until > ?", store.Millis(now)).Order("host, user_id").Find(&rows).Error
-	for _, r := range rows {
-		out = append(out, Pause{r.Host, r.UserID, store.FromMillis(r.Until)})
-	}
-	return out, err
-}
-
 // addMembers adds logins to a list of members and returns those that were not in it.
 func (s *State) addMembers(ctx context.Context, userID, list string, logins []string) (added []string, err error) {
 	err = s.store.Tx(ctx, "add members", func(ctx context.Context) error {

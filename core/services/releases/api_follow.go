@@ -46,7 +46,8 @@ type Preferences struct {
 }
 
 type (
-	repoPath struct {
+	// RepoPath names a repository.
+	RepoPath struct {
 		Owner string `path:"owner" maxLength:"100"`
 		Repo  string `path:"repo" maxLength:"100"`
 	}
@@ -56,7 +57,7 @@ type (
 		}
 	}
 	filterInput struct {
-		repoPath
+		RepoPath
 		Body RepoFilter
 	}
 	filterOutput      struct{ Body RepoFilter }
@@ -93,9 +94,9 @@ func (s *Service) listFollowed(ctx context.Context, _ *struct{}) (*followedOutpu
 }
 
 // parsePath returns the name of a repository in a path.
-func (in repoPath) parsePath() (string, error) { return repo.ParseName(in.Owner + "/" + in.Repo) }
+func (in RepoPath) parsePath() (string, error) { return repo.ParseName(in.Owner + "/" + in.Repo) }
 
-func (s *Service) followRepo(ctx context.Context, in *repoPath) (*api.OKAnswer, error) {
+func (s *Service) followRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, error) {
 	userID, err := ownerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (s *Service) follow(ctx context.Context, userID, name string) error {
 }
 
 // findVisible returns a repository that a user sees, by its name.
-func (s *Service) findVisible(ctx context.Context, userID string, in repoPath) (repo.Repo, error) {
+func (s *Service) findVisible(ctx context.Context, userID string, in RepoPath) (repo.Repo, error) {
 	name, err := in.parsePath()
 	if err != nil {
 		return repo.Repo{}, err
@@ -140,7 +141,7 @@ func (s *Service) findVisible(ctx context.Context, userID string, in repoPath) (
 	return s.repos.FindVisible(ctx, userID, name)
 }
 
-func (s *Service) unfollowRepo(ctx context.Context, in *repoPath) (*api.OKAnswer, error) {
+func (s *Service) unfollowRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, error) {
 	userID, err := ownerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (s *Service) setFilter(ctx context.Context, in *filterInput) (*filterOutput
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.findVisible(ctx, userID, in.repoPath)
+	r, err := s.findVisible(ctx, userID, in.RepoPath)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ func (s *Service) Follow(ctx context.Context, name string) error {
 
 // Unfollow ends that.
 func (s *Service) Unfollow(ctx context.Context, owner, name string) error {
-	_, err := s.unfollowRepo(ctx, &repoPath{owner, name})
+	_, err := s.unfollowRepo(ctx, &RepoPath{owner, name})
 	return err
 }
 
@@ -165,7 +165,7 @@ func (s *Service) SetFilter(ctx context.Context, owner, name string, f RepoFilte
 	if len([]rune(f.Keyword)) > 100 {
 		return fault.New(fault.BadRequest, "The keyword has at most 100 characters.").With("field", "keyword")
 	}
-	_, err := s.setFilter(ctx, &filterInput{repoPath{owner, name}, f})
+	_, err := s.setFilter(ctx, &filterInput{RepoPath{owner, name}, f})
 	return err
 }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
+// fullInterval is longer than that at which repositories are read.
+const fullInterval = 2 * time.Hour
+
 var day = time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)
 
 // addRepo puts a repository with releases v1.0.0, v1.1.0, … into the code host, published an hour apart from a time on.

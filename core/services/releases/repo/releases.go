@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -21,7 +22,7 @@ type Changes struct {
 	Updated int
 }
 
-// AddReleases stores releases of a repository, and returns what was new. Drafts are the caller's to leave out.
+// AddReleases stores releases of a repository, of which the latest comes first, and returns what was new. Drafts are the caller's to leave out.
 func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, now time.Time) (out Changes, err error) {
 	if len(all) == 0 {
 		return out, nil
@@ -32,7 +33,8 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 		if err != nil {
 			return err
 		}
-		for _, r := range all {
+		// The oldest is stored first: of releases of the same time the latest has the highest id.
+		for _, r := range slices.Backward(all) {
 			r.RepoID, r.UpdatedAt = repoID, store.Millis(now)
 			old, ok := known[r.RemoteID]
 			switch {

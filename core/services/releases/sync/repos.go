@@ -196,6 +196,8 @@ func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out Re
 		if err != nil {
 			return out, err
 		}
+		// The list of releases stays empty when a tag is added: it is asked for whole again.
+		validators = codehost.Validators{}
 	} else if whole {
 		if _, err := s.cfg.Repos.DeleteMissing(ctx, r.ID, read); err != nil {
 			return out, err

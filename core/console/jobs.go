@@ -67,6 +67,8 @@ func states() []queue.State {
 type jobsView struct {
 	Filter jobFilter
 	Jobs   []queue.Job
+	// Types are those that jobs can be filtered by.
+	Types []string
 	// Targets are what the jobs work on, by their ids.
 	Targets map[string]ui.JobTarget
 	Next    string
@@ -111,7 +113,7 @@ func (c *Console) jobsView(ctx context.Context, v *ui.View, f jobFilter) (jobsVi
 		next = f.address(jobsPath, next)
 	}
 	targets, err := c.targets(ctx, v, jobs)
-	return jobsView{Filter: f, Jobs: jobs, Targets: targets, Next: next}, err
+	return jobsView{Filter: f, Jobs: jobs, Types: c.cfg.Queue.Types(), Targets: targets, Next: next}, err
 }
 
 // targets returns what jobs work on, by their ids: as their service says, or as the text of their type does.
@@ -159,9 +161,10 @@ func (c *Console) jobsLive(gc *gin.Context) {
 type jobDetail struct {
 	queue.Job
 	Events []queue.Event
+	Target ui.JobTarget
 }
 
-func (c *Console) jobDetail(gc *gin.Context) (jobDetail, error) {
+func (c *Console) jobDetail(gc *gin.Context, v *ui.View) (jobDetail, error) {
 	ctx, id := gc.Request.Context(), gc.Param("id")
 	job, err := c.cfg.Queue.Get(ctx, id)
 	if err != nil {
@@ -169,23 +172,22 @@ func (c *Console) jobDetail(gc *gin.Context) (jobDetail, error) {
 	}
 	// The newest events are the ones that are looked for.
 	events, err := c.cfg.Queue.Events(ctx, id, max(0, job.LastSeq-500), 500)
-	return jobDetail{job, events}, err
+	if err != nil {
+		return jobDetail{}, err
+	}
+	targets, err := c.targets(ctx, v, []queue.Job{job})
+	return jobDetail{job, events, targets[id]}, err
 }
 
 func (c *Console) job(gc *gin.Context) {
-	d, err := c.jobDetail(gc)
-	if err != nil {
-		c.kit.Fail(gc, err)
-		return
-	}
 	v := c.kit.View(gc, "")
-	targets, err := c.targets(gc.Request.Context(), v, []queue.Job{d.Job})
+	d, err := c.jobDetail(gc, v)
 	if err != nil {
 		c.kit.Fail(gc, err)
 		return
 	}
-	if page := targets[d.ID].Page; page != "" {
-		c.kit.Redirect(gc, page)
+	if d.Target.Page != "" {
+		c.kit.Redirect(gc, d.Target.Page)
 		return
 	}
 	v.Title = v.Word("job."+d.Type, d.Type)
@@ -193,14 +195,14 @@ func (c *Console) job(gc *gin.Context) {
 }
 
 func (c *Console) jobLive(gc *gin.Context) {
-	if _, err := c.jobDetail(gc); err != nil {
+	if _, err := c.cfg.Queue.Get(gc.Request.Context(), gc.Param("id")); err != nil {
 		c.kit.Fail(gc, err)
 		return
 	}
 	sub := c.cfg.Bus.Subscribe(queue.TopicOf(gc.Param("id")))
 	defer sub.Close()
 	c.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		d, err := c.jobDetail(gc)
+		d, err := c.jobDetail(gc, v)
 		return jobParts(v, d), d.State.Final(), err
 	})
 }

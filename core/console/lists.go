@@ -51,9 +51,13 @@ func (l jobsView) filter(v *ui.View) ui.Filter {
 	for _, s := range states() {
 		options = append(options, ui.Option{Value: string(s), Label: v.State(string(s))})
 	}
+	types := []ui.Option{{Label: v.T("jobs.all_types")}}
+	for _, name := range l.Types {
+		types = append(types, ui.Option{Value: name, Label: v.Word("job."+name, name)})
+	}
 	housekeeping := []ui.Option{{Label: v.T("jobs.housekeeping.hidden")}, {Value: shownHousekeeping, Label: v.T("jobs.housekeeping.shown")}}
 	return ui.Filter{Path: jobsPath, Hidden: []string{"tag", l.Filter.Tag}, Fields: []ui.FilterField{
-		{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type_id"), Value: l.Filter.Type},
+		{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type"), Value: l.Filter.Type, Options: types},
 		{Name: "housekeeping", Label: v.T("jobs.housekeeping"), Value: l.Filter.Housekeeping, Options: housekeeping},
 	}}
 }

@@ -11,7 +11,9 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -151,6 +153,9 @@ func (q *Queue) Register(handlers []Handler, schedules []Schedule) error {
 	}
 	return q.addSchedules(schedules)
 }
+
+// Types returns the types of jobs that there are handlers for, sorted.
+func (q *Queue) Types() []string { return slices.Sorted(maps.Keys(q.handlers)) }
 
 // Start recovers what a former process left behind and begins to work. It may be called once.
 func (q *Queue) Start(ctx context.Context) error {

@@ -101,7 +101,7 @@ func (p pages) routes() []httpd.Route {
 		get("/keys/bulk", httpd.Admin, p.askBulk(p.bulkKeys)),
 		post("/keys/bulk", httpd.Admin, p.runBulk(p.bulkKeys)),
 		get("/keys/:id", httpd.Admin, p.key),
-		post("/keys/:id/:action", httpd.Admin, p.changeKey),
+		{Method: http.MethodPost, Path: "/keys/:id/:action", Policy: httpd.Admin, Audit: "search.keys.change", BodyLimit: formLimit, Handler: p.changeKey},
 		get("/requests", httpd.APIKey, p.requests),
 		get("/requests/live", httpd.APIKey, p.requestsLive),
 		get("/requests/:id", httpd.APIKey, p.request),

@@ -77,7 +77,6 @@ func noBody(int, bool) string { return "" }
 func (m *mailCore) breakEach(t *testing.T, v *dnsVendor, s domainStep, undo func(domain map[string]any)) string {
 	t.Helper()
 	for n := range maxSteps {
-		whole := false
 		for _, lost := range []bool{false, true} {
 			if n == 0 && lost {
 				continue
@@ -90,7 +89,8 @@ func (m *mailCore) breakEach(t *testing.T, v *dnsVendor, s domainStep, undo func
 			if err != nil || json.Unmarshal(raw, &domain) != nil {
 				t.Fatalf("%s: %s %v", what, raw, err)
 			}
-			if whole = s.done(status, domain); !whole {
+			whole := s.done(status, domain)
+			if !whole {
 				failed := status == http.StatusBadGateway && domain["code"] == "upstream_unavailable"
 				if noted, _ := domain["lastProvisionError"].(string); !failed && noted == "" {
 					t.Errorf("%s: %d %s", what, status, raw)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/plugins/codehost/feed"
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/dns/cloudflare"
 	"github.com/patchbay-dev/patchbay/plugins/dns/manual"
@@ -29,6 +30,7 @@ import (
 
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
+		"codehost/feed":   feed.Plugin,
 		"codehost/github": github.Plugin,
 		"dns/cloudflare":  cloudflare.Plugin,
 		"dns/manual":      manual.Plugin,

@@ -98,6 +98,24 @@ func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
 	return page, nil
 }
 
+// Fragment turns a piece of HTML, such as the text of a feed's entry, into Markdown. address is where its relative
+// addresses begin and may be nil. Markup that cannot be handled is an error, never a panic.
+func Fragment(text string, address *url.URL) (markdown string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			markdown, err = "", errors.New("text cannot be read")
+		}
+	}()
+	doc, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return "", errors.New("text cannot be parsed")
+	}
+	if address == nil {
+		address = &url.URL{}
+	}
+	return convert(body(doc), address, Markdown)
+}
+
 func convert(node *html.Node, address *url.URL, format Format) (string, error) {
 	if format == Text {
 		return strings.TrimSpace(render.InnerText(node)), nil

@@ -96,18 +96,26 @@ func (c *Client) refused(req *httpx.Request, res *httpx.Response) error {
 	if c.Secret != "" {
 		text = strings.ReplaceAll(text, c.Secret.Reveal(), schema.Redacted)
 	}
+	e := Refusal(req, res, text)
+	e.Upstream.Body = c.beginning(res.Body)
+	if e.Code == codes.ResourceExhausted && e.RetryAfter <= 0 {
+		e.RetryAfter = c.Pause
+	}
+	return e
+}
+
+// Refusal returns the error that an answer without success means, whatever its body is. text is what the answer says to a
+// person, without secrets; it may be empty.
+func Refusal(req *httpx.Request, res *httpx.Response, text string) *errs.Error {
 	message := "status " + strconv.Itoa(res.Status)
 	if text != "" {
 		message += ": " + text
 	}
 	code, reason := meaning(res.Status)
 	e := errs.New(errs.Upstream, code, reason, "%s %s%s: %s", req.Method, req.URL.Host, req.URL.Path, message)
-	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: req.URL.Host, Body: c.beginning(res.Body)}
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: req.URL.Host}
 	if code == codes.ResourceExhausted || code == codes.Unavailable {
 		e.RetryAfter = httpx.RetryAfter(res.Header.Get("Retry-After"), time.Now())
-	}
-	if code == codes.ResourceExhausted && e.RetryAfter <= 0 {
-		e.RetryAfter = c.Pause
 	}
 	return e
 }

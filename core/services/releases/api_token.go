@@ -36,7 +36,7 @@ type TokenOwner struct {
 	AvatarURL *string `json:"avatar_url"`
 }
 
-// TokenAnswer tells whether a token is good.
+// TokenAnswer is the result of the check of a token.
 type TokenAnswer struct {
 	State   string                   `json:"state" enum:"valid,invalid"`
 	Message string                   `json:"message"`

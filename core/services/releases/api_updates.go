@@ -41,7 +41,7 @@ type UpdatesAnswer struct {
 	Lists       map[string]ListChange `json:"lists" doc:"By feed, briefs and notifications, as far as they were asked for."`
 }
 
-// ListChange tells whether a list has changed.
+// ListChange is what has changed in a list since an updates token.
 type ListChange struct {
 	Changed    bool     `json:"changed" doc:"Whether something is new or different since the token was given out."`
 	NewCount   int      `json:"new_count"`

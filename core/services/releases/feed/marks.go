@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Mark tells whether an item has changed: Digest is another one then.
+// Mark identifies a state of an item: Digest differs once the item has changed.
 type Mark struct {
 	Key    string
 	Digest [6]byte

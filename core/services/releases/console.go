@@ -43,6 +43,15 @@ func (s *Service) Release(ctx context.Context, repoName, tag string) (ReleaseDet
 	return out.Body, nil
 }
 
+// ReleaseByID returns a release by its id.
+func (s *Service) ReleaseByID(ctx context.Context, id string) (ReleaseDetail, error) {
+	out, err := s.getRelease(ctx, &releaseInput{id})
+	if err != nil {
+		return ReleaseDetail{}, err
+	}
+	return out.Body, nil
+}
+
 // SetRead notes whether the caller has read a release.
 func (s *Service) SetRead(ctx context.Context, id string, read bool) error {
 	n, err := parseReleaseID(id)

@@ -99,6 +99,11 @@ func TestReleasesPages(t *testing.T) {
 		return at
 	}
 	release := path()
+	evaluated(b, "nothing was left yet", `document.querySelectorAll(".reaction[aria-pressed=true]").length`, 0)
+	b.press(".reaction[value=heart]", ".reaction[value=heart][aria-pressed=true]")
+	evaluated(b, "the reaction is counted", `document.querySelector(".reaction[value=heart]").textContent.trim()`, "❤️ 1")
+	b.press(".reaction[value=heart]", ".reaction[value=heart][aria-pressed=false]")
+	b.press(".reaction[value=rocket]", ".reaction[value=rocket][aria-pressed=true]")
 	b.open("/releases/feed")
 	evaluated(b, "a release that was opened is read", `document.querySelectorAll(".item.read").length`, 1)
 	b.open("/releases/repos")

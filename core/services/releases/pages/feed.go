@@ -28,6 +28,8 @@ const (
 	reposPath    = "/repos"
 	settingsPath = "/settings"
 	focusPath    = "/focus"
+	// reactionsPath is followed by the id of a release.
+	reactionsPath = "/reactions"
 	// pageSize is how many items a page has.
 	pageSize = 40
 )

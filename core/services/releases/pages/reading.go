@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/releases"
 )
 
 // back returns the page of the feed to which an action leads back.
@@ -25,6 +26,10 @@ func (p pages) release(c *gin.Context) {
 	if err == nil && c.Request.Method == http.MethodGet {
 		err = p.service.SetRead(ctx, r.ReleaseID, true)
 	}
+	var bar service.ReactionBar
+	if err == nil {
+		bar, err = p.service.ReactionsTo(ctx, r.ReleaseID)
+	}
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -34,7 +39,7 @@ func (p pages) release(c *gin.Context) {
 	if r.Name != nil {
 		v.Title = *r.Name
 	}
-	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, p.back(c.Query("from"))))
+	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, bar, p.back(c.Query("from"))))
 }
 
 // tagURL is the page of a release of a repository.

@@ -81,6 +81,7 @@ func (p pages) routes() []httpd.Route {
 		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
 		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
 		get(reposPath, p.repos), post(reposPath, p.follow), post(reposPath+"/:owner/:repo/unfollow", p.unfollow), post(reposPath+"/:owner/:repo/filter", p.setFilter),
+		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
 		get(settingsPath, p.settings), post(settingsPath, p.savePreferences),
 		session(post(settingsPath+"/token", p.saveToken)), session(post(settingsPath+"/token/delete", p.forgetToken)),
 	}

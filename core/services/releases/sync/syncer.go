@@ -46,13 +46,15 @@ type Host struct {
 	Releases ReleaseReader
 	Account  AccountReader
 	Social   SocialReader
+	// Reactions are those to releases.
+	Reactions codehost.ReactionHost
 	// Abilities returns what the host can do.
 	Abilities func() (client.CodeHostAbilities, error)
 }
 
 // NewHost returns the host behind a client.
 func NewHost(ref string, c client.CodeHost) Host {
-	return Host{Ref: ref, Releases: c, Account: c, Social: c, Abilities: c.Abilities}
+	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Abilities: c.Abilities}
 }
 
 // Config is what a Syncer needs.

@@ -1,0 +1,44 @@
+package repo
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Reactable is a release to which people react at its code host.
+type Reactable struct {
+	ID int64
+	// NodeID is what the host knows it by, "" if the host has no reactions or has not told.
+	NodeID string
+	// Host is the reference of the code host's instance.
+	Host string
+}
+
+// ListReactable returns those of the releases with the given ids whose repositories a user sees, in the order of the ids.
+func (s *Store) ListReactable(ctx context.Context, userID string, ids []int64) (found []Reactable, err error) {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = strconv.FormatInt(id, 10)
+	}
+	q := s.store.DB(ctx).Table("release_entries AS e").Select("e.id, e.node_id, p.host").Joins("JOIN release_repos p ON p.id = e.repo_id").
+		Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = e.repo_id AND l.visible)", userID)
+	err = store.WhereIn(q, "CAST(e.id AS TEXT)", keys).Find(&found).Error
+	slices.SortFunc(found, func(a, b Reactable) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	return found, err
+}
+
+// SetReactions keeps how often each reaction was left to releases, by their ids.
+func (s *Store) SetReactions(ctx context.Context, counts map[int64]map[string]int64) error {
+	return s.store.Tx(ctx, "keep reactions", func(ctx context.Context) error {
+		for id, of := range counts {
+			text := encodeReactions(of)
+			if err := s.store.Writer(ctx).Exec("UPDATE release_entries SET reactions = ? WHERE id = ? AND reactions <> ?", text, id, text).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -133,7 +133,7 @@ func writeHostileContainers(exec func(string, ...any), now int64) [][2]string {
 		exec("INSERT INTO notify_deliveries (id,message_id,service,channel,name,recipient,once,state,attempts,error,created_at,attempted_at,ended_at) VALUES (?,?,'containers','notify.hook','webhook',?,FALSE,'failed',12,?,?,?,?)", "dlv_"+message, message, unbroken, text, now, now, now)
 	}
 	return [][2]string{
-		{"stacks", "/stacks"}, {"stack", "/stacks/stk_0"}, {"service", "/services/stk_0/svc_0_0"}, {"update", "/stacks/update?service=svc_0_0"}, {"queue", "/queue"}, {"queue-job", fmt.Sprintf("/queue/job_%026d", 0)},
+		{"stacks", "/stacks"}, {"stack", "/stacks/stk_0"}, {"service", "/services/stk_0/svc_0_0"}, {"update", "/stacks/update?service=svc_0_0"}, {"update-picked", "/stacks/update?action=update&id=svc_0_0&id=svc_1_1"}, {"queue", "/queue"}, {"queue-job", fmt.Sprintf("/queue/job_%026d", 0)},
 		{"discovery", "/discovery"}, {"deploy", "/deploy-check"}, {"settings", "/settings"}, {"notifications", "/notifications"}, {"inference", "/queue/version-inference"}, {"hooks", "/host-packages"},
 	}
 }

@@ -94,13 +94,13 @@
 		clearTimeout(typing);
 		applyFilters(e.target);
 	});
-	const ticks = () => [...document.querySelectorAll('td.pick input')];
+	const ticks = (part = document) => [...part.querySelectorAll('td.pick input')];
 	function countTicks() {
 		const picked = ticks().filter((t) => t.checked).length;
 		document.querySelectorAll('[data-picked]').forEach((n) => { n.textContent = picked; });
 	}
 	document.addEventListener('change', (e) => {
-		if (e.target.matches('[data-pick-all]')) ticks().forEach((t) => { t.checked = e.target.checked; });
+		if (e.target.matches('[data-pick-all]')) ticks(e.target.closest('table')).forEach((t) => { t.checked = e.target.checked; });
 		if (e.target.closest('.pick')) countTicks();
 	});
 	document.addEventListener('htmx:after:swap', countTicks);

@@ -32,12 +32,30 @@ func (l stacksView) filter(v *ui.View, p pages) ui.Filter {
 	}}
 }
 
-// serviceColumns are the columns of the services of a stack.
-func serviceColumns(v *ui.View, stack string) ui.Table {
-	return ui.Table{Name: v.T("containers.services") + ": " + stack, Columns: []ui.Column{
+// updates returns how many services of the list an update of several takes along.
+func (l stacksView) updates() int { return len(waitingUpdates(l.Stacks)) }
+
+// bulk returns what can be done with several services.
+func (l stacksView) bulk(v *ui.View, p pages) ui.Bulk {
+	n := l.updates()
+	return ui.Bulk{URL: p.base + "/stacks/update", Filter: l.Filter.values(), Total: n, Shown: n, Buttons: []ui.BulkButton{{Action: "update", Label: v.T("containers.update"), Class: "btn p"}}}
+}
+
+// serviceColumns are the columns of the services of a stack, with ticks if any of them can be picked.
+func serviceColumns(v *ui.View, st service.StackDetail, picks bool) ui.Table {
+	return ui.Table{Name: v.T("containers.services") + ": " + st.Name, Picks: picks && len(waitingUpdates([]service.StackDetail{st})) > 0, Columns: []ui.Column{
 		{Label: v.T("containers.service"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.version")},
 		{Label: v.T("containers.cpu"), Class: numbers}, {Label: v.T("containers.memory"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
 	}}
+}
+
+// serviceRow returns the row of a service, which can be picked if an update of several takes it along.
+func serviceRow(v *ui.View, st service.StackDetail, s service.ServiceDetail) ui.Row {
+	row := ui.Row{ID: "service-" + s.ID}
+	if s.Actionable() && !st.Archived {
+		row.Value, row.Name = s.ID, v.T("list.select", "Name", st.Name+" / "+s.Name)
+	}
+	return row
 }
 
 // cpuOf returns the processor time that a service uses, in words.

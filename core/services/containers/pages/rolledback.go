@@ -3,7 +3,6 @@ package pages
 import (
 	"github.com/gin-gonic/gin"
 
-	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
@@ -34,12 +33,4 @@ func (p pages) ignoreVersion(c *gin.Context, id string) error {
 		Match: service.RuleMatch{Kind: "digest", Value: c.PostForm("digest")}, Note: c.PostForm("version"),
 	})
 	return err
-}
-
-// back is the address of the page below the base of the service.
-func (u updateView) back() string {
-	if u.ServiceID != "" {
-		return ""
-	}
-	return ui.Address("/stacks/update", "stack", u.StackID)
 }

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
@@ -41,6 +41,10 @@ type stackFilter struct{ Query, Show, Archived string }
 
 func stackFilterOf(c *gin.Context) stackFilter {
 	return stackFilter{strings.TrimSpace(c.Query("q")), c.Query("show"), c.Query("archived")}
+}
+
+func (f stackFilter) values() url.Values {
+	return ui.Query("q", f.Query, "show", f.Show, "archived", f.Archived)
 }
 
 func (f stackFilter) address(path string) string {
@@ -216,120 +220,6 @@ func (p pages) stackLive(c *gin.Context) {
 		st, err := p.stackView(c.Request.Context(), id)
 		return stackParts(v, p, st), false, err
 	})
-}
-
-// updateView is an update before it is asked for.
-type updateView struct {
-	// StackID and ServiceID are what it is confined to; empty for everything.
-	StackID, ServiceID, Name string
-	Rows                     []updateRow
-	// Mismatch tells that the service's candidate is made for another architecture.
-	Mismatch bool
-	// Drift is what recreating the services would change besides their images.
-	Drift []service.ServiceDrift
-	// Dependents are the services that are recreated too, by the id of the one that they share with.
-	Dependents map[string][]service.Dependent
-	// LeftOut are the services that an update of several leaves out, because their versions were rolled back.
-	LeftOut []updateRow
-}
-
-type updateRow struct {
-	Stack   service.StackDetail
-	Service service.ServiceDetail
-}
-
-func (p pages) updateView(ctx context.Context, stackID, serviceID string) (out updateView, err error) {
-	out.StackID, out.ServiceID = stackID, serviceID
-	list, err := p.service.Overview(ctx, service.ArchivedExclude)
-	if err != nil {
-		return out, err
-	}
-	found := stackID == "" && serviceID == ""
-	for _, st := range list {
-		if stackID != "" && st.ID != stackID {
-			continue
-		}
-		for _, s := range st.Services {
-			switch {
-			case serviceID == "" && s.Actionable(), serviceID == s.ID && s.Updatable():
-				out.Rows = append(out.Rows, updateRow{st, s})
-			case serviceID == "" && s.LeftOut():
-				out.LeftOut = append(out.LeftOut, updateRow{st, s})
-			}
-			if serviceID == s.ID {
-				found, out.StackID, out.Name = true, st.ID, st.Name+" / "+s.Name
-				out.Mismatch = s.Status == "archMismatch"
-			}
-		}
-		if stackID != "" && serviceID == "" {
-			found, out.Name = true, st.Name
-		}
-	}
-	if !found {
-		return out, fault.New(fault.NotFound, "There is no such stack or service.")
-	}
-	return out, nil
-}
-
-func (p pages) confirmUpdate(c *gin.Context) {
-	u, err := p.updateView(c.Request.Context(), c.Query("stack"), c.Query("service"))
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	var ids []string
-	for _, row := range u.Rows {
-		ids = append(ids, row.Service.ID)
-	}
-	if u.Drift, err = p.service.Drift(c.Request.Context(), ids); err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	if u.Dependents, err = p.service.Dependents(c.Request.Context(), ids); err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	v := p.view(c, "containers.update.title")
-	v.Path = p.base + "/stacks"
-	p.kit.Render(c, v, http.StatusOK, updatePage(v, p, u))
-}
-
-// update makes the job. The targets are those that the person saw: if others have come since, the service says so.
-func (p pages) update(c *gin.Context) {
-	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
-	req := service.UpdateRequest{
-		Scope: scope(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
-		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: service.ReasonUI,
-	}
-	for _, line := range c.PostFormArray("target") {
-		parts := strings.SplitN(line, " ", 3)
-		if len(parts) != 3 {
-			p.kit.Fail(c, fault.New(fault.InvalidArgument, "A target of the form is not whole."))
-			return
-		}
-		req.Targets = append(req.Targets, service.Target{ServiceID: parts[0], TargetTag: parts[1], TargetDigest: parts[2], PullTags: []string{}})
-	}
-	id, err := p.service.Update(c.Request.Context(), req)
-	p.began(c, id, err)
-}
-
-// targetOf is a target as a form carries it.
-func targetOf(s service.ServiceDetail) string {
-	t := s.Target()
-	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
-}
-
-// commands are those of an update in words, as far as they are known before it is planned.
-func (p pages) commands(row updateRow) []string {
-	s := row.Service
-	repo := s.Image.Ref
-	if i := strings.LastIndexByte(repo, ':'); i > strings.LastIndexByte(repo, '/') {
-		repo = repo[:i]
-	}
-	return []string{
-		"pull " + repo + "@" + s.Candidate.Digest, "tag " + s.Image.Ref,
-		p.service.ComposeCommand() + " -p " + row.Stack.Name + " up -d --no-deps " + s.Name,
-	}
 }
 
 // lifecycleCommand is what a start, stop or restart runs, in words.

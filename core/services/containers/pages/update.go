@@ -1,0 +1,220 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	service "github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+// updateChoice is what an update is confined to, as in its address; the zero value is everything.
+type updateChoice struct {
+	StackID, ServiceID string
+	// Filter is that of the list of stacks, and Picked the ids of the rows that were ticked there.
+	Filter stackFilter
+	Picked []string
+}
+
+func updateChoiceOf(c *gin.Context) updateChoice {
+	return updateChoice{StackID: c.Query("stack"), ServiceID: c.Query("service"), Filter: stackFilterOf(c), Picked: ui.ReadPicked(c).IDs}
+}
+
+// isPicked reports whether the services were chosen in the list of stacks.
+func (u updateChoice) isPicked() bool { return len(u.Picked) > 0 || !u.Filter.empty() }
+
+// takes reports whether a service that can be updated is in the choice.
+func (u updateChoice) takes(st *service.StackDetail, s *service.ServiceDetail) bool {
+	if len(u.Picked) > 0 {
+		return slices.Contains(u.Picked, s.ID)
+	}
+	return u.Filter.takes(st, s)
+}
+
+// back returns the address of the page of the choice below the base of the service, as a form on it carries it.
+func (u updateChoice) back() string {
+	if u.ServiceID != "" {
+		return ""
+	}
+	q := u.Filter.values()
+	if u.StackID != "" {
+		q.Set("stack", u.StackID)
+	}
+	for _, id := range u.Picked {
+		q.Add("id", id)
+	}
+	if len(q) == 0 {
+		return "/stacks/update"
+	}
+	return "/stacks/update?" + q.Encode()
+}
+
+// updateView is an update before it is asked for.
+type updateView struct {
+	updateChoice
+	Name string
+	Rows []updateRow
+	// Mismatch tells that the service's candidate is made for another architecture.
+	Mismatch bool
+	// Drift is what recreating the services would change besides their images.
+	Drift []service.ServiceDrift
+	// Dependents are the services that are recreated too, by the id of the one that they share with.
+	Dependents map[string][]service.Dependent
+	// LeftOut are the services that an update of several leaves out, because their versions were rolled back.
+	LeftOut []updateRow
+	// NotPicked are the services that could be updated too, but are not in the choice.
+	NotPicked []updateRow
+}
+
+type updateRow struct {
+	Stack   service.StackDetail
+	Service service.ServiceDetail
+}
+
+func (p pages) updateView(ctx context.Context, choice updateChoice) (out updateView, err error) {
+	out.updateChoice = choice
+	stackID, serviceID := choice.StackID, choice.ServiceID
+	list, err := p.service.Overview(ctx, service.ArchivedExclude)
+	if err != nil {
+		return out, err
+	}
+	found := stackID == "" && serviceID == ""
+	for _, st := range list {
+		if stackID != "" && st.ID != stackID {
+			continue
+		}
+		for _, s := range st.Services {
+			switch {
+			case serviceID == "" && s.Actionable() && !choice.takes(&st, &s):
+				out.NotPicked = append(out.NotPicked, updateRow{st, s})
+			case serviceID == "" && s.Actionable(), serviceID == s.ID && s.Updatable():
+				out.Rows = append(out.Rows, updateRow{st, s})
+			case serviceID == "" && s.LeftOut() && (len(choice.Picked) > 0 || choice.takes(&st, &s)):
+				out.LeftOut = append(out.LeftOut, updateRow{st, s})
+			}
+			if serviceID == s.ID {
+				found, out.StackID, out.Name = true, st.ID, st.Name+" / "+s.Name
+				out.Mismatch = s.Status == "archMismatch"
+			}
+		}
+		if stackID != "" && serviceID == "" {
+			found, out.Name = true, st.Name
+		}
+	}
+	if !found {
+		return out, fault.New(fault.NotFound, "There is no such stack or service.")
+	}
+	return out, nil
+}
+
+func (p pages) confirmUpdate(c *gin.Context) {
+	choice := updateChoiceOf(c)
+	if c.Query("action") != "" && len(choice.Picked) == 0 {
+		p.kit.Done(c, choice.Filter.address(p.base+"/stacks"), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
+		return
+	}
+	u, err := p.updateView(c.Request.Context(), choice)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	var ids []string
+	for _, row := range u.Rows {
+		ids = append(ids, row.Service.ID)
+	}
+	if u.Drift, err = p.service.Drift(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if u.Dependents, err = p.service.Dependents(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "containers.update.title")
+	v.Path = p.base + "/stacks"
+	p.kit.Render(c, v, http.StatusOK, updatePage(v, p, u))
+}
+
+// update makes the job. The targets are those that the person saw: if others have come since, the service says so.
+func (p pages) update(c *gin.Context) {
+	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
+	req := service.UpdateRequest{
+		Scope: scope(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
+		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: service.ReasonUI,
+	}
+	for _, line := range c.PostFormArray("target") {
+		parts := strings.SplitN(line, " ", 3)
+		if len(parts) != 3 {
+			p.kit.Fail(c, fault.New(fault.InvalidArgument, "A target of the form is not whole."))
+			return
+		}
+		req.Targets = append(req.Targets, service.Target{ServiceID: parts[0], TargetTag: parts[1], TargetDigest: parts[2], PullTags: []string{}})
+	}
+	if c.PostForm("picked") != "" {
+		p.updatePicked(c, req)
+		return
+	}
+	id, err := p.service.Update(c.Request.Context(), req)
+	p.began(c, id, err)
+}
+
+// updatePicked makes the jobs of services that were chosen in the list of stacks, and goes on to the job, or to the list of
+// jobs where there are several.
+func (p pages) updatePicked(c *gin.Context, req service.UpdateRequest) {
+	done, err := p.service.UpdatePicked(c.Request.Context(), req)
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if len(done.Jobs)+len(done.Refused) == 1 {
+		if len(done.Jobs) == 1 {
+			p.began(c, done.Jobs[0], nil)
+		} else {
+			p.began(c, "", done.Refused[0].Err)
+		}
+		return
+	}
+	if len(done.Refused) == 0 {
+		p.kit.Done(c, jobsPath, ui.Toast{Kind: "ok", TextID: "containers.update.queued", Args: []string{"Jobs", strconv.Itoa(len(done.Jobs))}})
+		return
+	}
+	var names []string
+	for _, r := range done.Refused {
+		names = append(names, r.Services...)
+	}
+	p.kit.Done(c, jobsPath, ui.Toast{Kind: "bad", TextID: "containers.update.queued.part", Args: []string{"Jobs", strconv.Itoa(len(done.Jobs)), "Names", shortList(names)}})
+}
+
+// shortList returns at most five names of a list in one line.
+func shortList(names []string) string {
+	const shown = 5
+	if len(names) > shown {
+		return strings.Join(names[:shown], ", ") + " …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// targetOf is a target as a form carries it.
+func targetOf(s service.ServiceDetail) string {
+	t := s.Target()
+	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
+}
+
+// commands are those of an update in words, as far as they are known before it is planned.
+func (p pages) commands(row updateRow) []string {
+	s := row.Service
+	repo := s.Image.Ref
+	if i := strings.LastIndexByte(repo, ':'); i > strings.LastIndexByte(repo, '/') {
+		repo = repo[:i]
+	}
+	return []string{
+		"pull " + repo + "@" + s.Candidate.Digest, "tag " + s.Image.Ref,
+		p.service.ComposeCommand() + " -p " + row.Stack.Name + " up -d --no-deps " + s.Name,
+	}
+}

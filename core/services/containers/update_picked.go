@@ -1,0 +1,103 @@
+package containers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// PickedUpdate is what became of an update of picked services.
+type PickedUpdate struct {
+	// Jobs are the ids of the jobs that were queued.
+	Jobs []string
+	// Refused are the jobs that were not queued, since something else works on their services.
+	Refused []RefusedUpdate
+}
+
+// RefusedUpdate is a job of an update of picked services that was not queued.
+type RefusedUpdate struct {
+	// Services are the names of its services, such as "blog / web".
+	Services []string
+	Err      error
+}
+
+// UpdatePicked queues an update of the targets of a request, whose scope it chooses: one job if they are everything that can
+// be updated, one for each stack of which they are all such services, and one for each service otherwise. All targets are
+// checked before the first job is queued. A job that is refused because of other work leaves the others alone.
+func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out PickedUpdate, err error) {
+	req.Scope, req.StackID, req.ServiceID = ScopeAll, "", ""
+	if err := req.normalizeRequest(); err != nil {
+		return out, err
+	}
+	inv, err := s.loadInventory(ctx)
+	if err != nil {
+		return out, err
+	}
+	var ids []string
+	for _, t := range req.Targets {
+		if inv.services[t.ServiceID] == nil {
+			return out, invalidField("targets", noService)
+		}
+		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
+			return out, err
+		}
+		ids = append(ids, t.ServiceID)
+	}
+	if req.Mode == ModeApply {
+		if err := s.refuseDrift(ctx, inv, ids, req.AllowDrift); err != nil {
+			return out, err
+		}
+	}
+	for _, part := range inv.splitUpdate(req) {
+		id, err := s.Update(ctx, part)
+		switch {
+		case err == nil:
+			out.Jobs = append(out.Jobs, id)
+		case fault.CodeOf(err) == fault.Conflict:
+			out.Refused = append(out.Refused, RefusedUpdate{inv.namesOf(part.Targets), err})
+		default:
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// splitUpdate returns the requests that update the targets of a request and nothing else, in the order of the targets.
+func (inv *inventory) splitUpdate(req UpdateRequest) (out []UpdateRequest) {
+	if inv.checkCoverage(&req) == nil {
+		return []UpdateRequest{req}
+	}
+	stacks := map[string][]Target{}
+	var order []string
+	for _, t := range req.Targets {
+		id := inv.services[t.ServiceID].StackID
+		if stacks[id] == nil {
+			order = append(order, id)
+		}
+		stacks[id] = append(stacks[id], t)
+	}
+	for _, id := range order {
+		part := req
+		part.Scope, part.StackID, part.Targets = ScopeStack, id, stacks[id]
+		if len(part.Targets) > 1 && inv.checkCoverage(&part) == nil {
+			out = append(out, part)
+			continue
+		}
+		for _, t := range stacks[id] {
+			part.Scope, part.StackID, part.ServiceID, part.Targets = ScopeService, "", t.ServiceID, []Target{t}
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// namesOf returns the names of targets, sorted.
+func (inv *inventory) namesOf(targets []Target) (out []string) {
+	for _, t := range targets {
+		svc := inv.services[t.ServiceID]
+		out = append(out, inv.stacks[svc.StackID].Project+" / "+svc.Name)
+	}
+	slices.Sort(out)
+	return out
+}

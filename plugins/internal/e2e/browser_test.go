@@ -45,32 +45,45 @@ func chromiumPath(t testing.TB) string {
 	return path
 }
 
-// startChromium starts a browser that ends with the context that is returned, or when stop is called.
-func startChromium(path, profile string) (ctx context.Context, stop func(), err error) {
+// chromium is a browser that runs.
+type chromium struct {
+	ctx     context.Context
+	network *browserNetwork
+	stop    func()
+}
+
+// startChromium starts a browser that ends when its stop is called.
+func startChromium(path, profile string) (*chromium, error) {
+	var command *exec.Cmd
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.UserDataDir(profile))
+		chromedp.UserDataDir(profile), chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { isolate(cmd); command = cmd }))
 	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, stopFirst := chromedp.NewContext(ctx)
-	stop = func() { stopFirst(); stopAll() }
+	b := &chromium{ctx: ctx, stop: func() { stopFirst(); stopAll() }}
 	if _, err := chromedp.Run(ctx, chromedp.Navigate("about:blank")); err != nil {
-		stop()
-		return nil, nil, err
+		b.stop()
+		return nil, err
 	}
-	return ctx, stop, nil
+	network, err := openNetwork(command)
+	if err != nil {
+		b.stop()
+		return nil, fmt.Errorf("network of the browser: %w", err)
+	}
+	b.network, b.stop = network, func() { stopFirst(); stopAll(); network.close() }
+	return b, nil
 }
 
 // shared is the browser in which most tests have a private window: to start one costs seconds.
 var shared struct {
 	sync.Once
-	ctx  context.Context
-	stop func()
-	err  error
+	*chromium
+	err error
 }
 
 // stopShared ends the shared browser, if it was started.
 func stopShared() {
-	if shared.stop != nil {
+	if shared.chromium != nil {
 		shared.stop()
 	}
 }
@@ -79,29 +92,32 @@ func stopShared() {
 func browse(t testing.TB, c *core) *browser {
 	t.Helper()
 	path := chromiumPath(t)
-	shared.Do(func() { shared.ctx, shared.stop, shared.err = startChromium(path, filepath.Join(scratch, "chromium")) })
+	shared.Do(func() { shared.chromium, shared.err = startChromium(path, filepath.Join(scratch, "chromium")) })
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
 	ctx, stop := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	return watched(t, ctx, c)
+	return shared.watch(t, ctx, c)
 }
 
 // browseAlone opens a browser of the test's own on a core: permissions and service workers are not for private windows.
 func browseAlone(t testing.TB, c *core) *browser {
 	t.Helper()
-	ctx, stop, err := startChromium(chromiumPath(t), t.TempDir())
+	alone, err := startChromium(chromiumPath(t), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
-	return watched(t, ctx, c)
+	t.Cleanup(alone.stop)
+	return alone.watch(t, alone.ctx, c)
 }
 
-// watched returns the tab of ctx as one that is looked at. Addresses say localhost, because passkeys are made for names only.
-func watched(t testing.TB, ctx context.Context, c *core) *browser {
+// watch returns the tab of ctx as one that is looked at. Addresses say localhost, because passkeys are made for names only.
+func (p *chromium) watch(t testing.TB, ctx context.Context, c *core) *browser {
 	t.Helper()
+	if err := p.network.relay(strings.TrimPrefix(c.base, "http://")); err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(stop)
 	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1)}
@@ -229,13 +245,15 @@ func (b *browser) open(path string) {
 	}
 }
 
-// press clicks a button or link by its selector, and waits for what follows. It clicks again if Chromium gave up the request.
+// press clicks a button or link by its selector, and waits for what follows, on a page that has loaded. It clicks again if
+// Chromium gave up the request.
 func (b *browser) press(selector, then string) {
 	b.t.Helper()
 	click := chromedp.Click(chromedp.CSS(selector))
 	given := b.givenUp()
 	b.do(click)
-	shown := fmt.Sprintf(`!!document.querySelector(%q)?.checkVisibility()`, then)
+	// A page whose scripts have not run yet would take the next click without them.
+	shown := fmt.Sprintf(`document.readyState === "complete" && !!document.querySelector(%q)?.checkVisibility()`, then)
 	for deadline := time.Now().Add(browserLimit); ; time.Sleep(pollEvery) {
 		if found, err := evaluate[bool](b, shown); err == nil && found {
 			return

@@ -86,6 +86,7 @@ func TestConsoleLists(t *testing.T) {
 	b.open("/search/tokens")
 	b.do(chromedp.SetValue(chromedp.CSS("#filter-q"), "people"))
 	b.press(".filters button", ".filters button")
+	b.turns("the filter applies", `document.readyState === "complete" && new URLSearchParams(location.search).get("q") === "people"`)
 	b.open("/search/tokens?group=people")
 	b.do(chromedp.Click(chromedp.CSS("td.pick input")))
 	b.press("#bulk [value=delete]", "main [name=confirm_name]")

@@ -36,7 +36,7 @@ func TestGoFilesAreShort(t *testing.T) {
 }
 
 // ordinary are names of plugins that are also words of the core's own language.
-var ordinary = []string{"local", "manual", "email", "webhook", "webpush", "oci", "docker", "github", "gitea", "feed"}
+var ordinary = []string{"local", "manual", "email", "webhook", "webpush", "oci", "docker", "github", "gitea", "feed", "echo"}
 
 // asked are spellings that the interface of the proxy itself prescribes.
 var asked = regexp.MustCompile(`(?i)tavilyApiKey`)

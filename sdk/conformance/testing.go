@@ -50,6 +50,12 @@ func TestDNS(t *testing.T, p framework.Plugin, cfg DNSConfig) {
 	subtests(t, runSuite(t, p, cfg, DNS))
 }
 
+// TestTranslator is TestSearch for the translator kind.
+func TestTranslator(t *testing.T, p framework.Plugin, cfg TranslatorConfig) {
+	t.Helper()
+	subtests(t, runSuite(t, p, cfg, Translator))
+}
+
 func subtests(t *testing.T, rep Report) {
 	t.Helper()
 	for _, res := range rep.Results {
@@ -86,12 +92,13 @@ func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, 
 	return suite(t.Context(), conn, cfg)
 }
 
-func (c *SearchConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
-func (c *NotifyConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
-func (c *RegistryConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
-func (c *CodeHostConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
-func (c *EngineConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
-func (c *DNSConfig) hostFields() (*string, *func() string)      { return &c.BaseDir, &c.Logs }
+func (c *SearchConfig) hostFields() (*string, *func() string)     { return &c.BaseDir, &c.Logs }
+func (c *NotifyConfig) hostFields() (*string, *func() string)     { return &c.BaseDir, &c.Logs }
+func (c *RegistryConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
+func (c *CodeHostConfig) hostFields() (*string, *func() string)   { return &c.BaseDir, &c.Logs }
+func (c *EngineConfig) hostFields() (*string, *func() string)     { return &c.BaseDir, &c.Logs }
+func (c *DNSConfig) hostFields() (*string, *func() string)        { return &c.BaseDir, &c.Logs }
+func (c *TranslatorConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
 
 // load serves a plugin until the test ends and returns what it has logged.
 func load(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {

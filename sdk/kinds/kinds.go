@@ -35,6 +35,7 @@ func All() []Kind {
 		registryKind,
 		codehostKind,
 		dnsKind,
+		translatorKind,
 		engineKind,
 	}
 }

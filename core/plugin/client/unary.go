@@ -15,8 +15,17 @@ func callUnary[C io.Closer](
 	ctx context.Context, h *catalog.Handle, observe Observer, operation string,
 	open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
+	return callUnaryWithin(ctx, h, observe, operation, 0, open, call)
+}
+
+// callUnaryWithin is callUnary for calls that take another time than most: limit bounds one if the instance has no timeout of its
+// own. 0 means DefaultTimeout.
+func callUnaryWithin[C io.Closer](
+	ctx context.Context, h *catalog.Handle, observe Observer, operation string, limit time.Duration,
+	open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
+) error {
 	began := time.Now()
-	err := callInstance(ctx, h, open, call)
+	err := callInstance(ctx, h, limit, open, call)
 	if err != nil {
 		err = callFault(ctx, err)
 	}
@@ -26,7 +35,7 @@ func callUnary[C io.Closer](
 
 // callInstance is callUnary without the observer and the fault.
 func callInstance[C io.Closer](
-	ctx context.Context, h *catalog.Handle, open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
+	ctx context.Context, h *catalog.Handle, limit time.Duration, open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
 	in, release, err := h.Acquire(ctx)
 	if err != nil {
@@ -37,7 +46,7 @@ func callInstance[C io.Closer](
 	if err != nil {
 		return err
 	}
-	bounded, cancel := withCallTimeout(ctx, in, 0)
+	bounded, cancel := withCallTimeout(ctx, in, limit)
 	defer cancel()
 	leave, err := in.Slot(bounded)
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/plugins/search/searxng"
 	"github.com/patchbay-dev/patchbay/plugins/search/tavily"
+	"github.com/patchbay-dev/patchbay/plugins/translator/echo"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 )
 
@@ -46,6 +47,7 @@ func builtin() map[string]func() framework.Plugin {
 		"search/local":    local.Plugin,
 		"search/searxng":  searxng.Plugin,
 		"search/tavily":   tavily.Plugin,
+		"translator/echo": echo.Plugin,
 	}
 }
 

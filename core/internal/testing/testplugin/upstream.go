@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
 // Outcomes of calls to the plugin in the mode Upstream: a reference, repository or input that ends with one of these
@@ -42,7 +43,11 @@ func upstreamPlugin() framework.Plugin {
 	vendor := dns.Definition[struct{}]{CreateZones: true, MailRouting: true, Build: func(dns.Instance, struct{}) (dns.Open, schema.Diagnostics) {
 		return func(context.Context) (dns.Provider, error) { return records{}, nil }, nil
 	}}
-	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{registry.New(reg), codehost.New(host), dns.New(vendor)}}
+	model := translator.Definition[struct{}]{Build: func(translator.Instance, struct{}) (translator.Open, schema.Diagnostics) {
+		return func(context.Context) (translator.Translator, error) { return words{}, nil }, nil
+	}}
+	kinds := []framework.Kind{registry.New(reg), codehost.New(host), dns.New(vendor), translator.New(model)}
+	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: kinds}
 }
 
 func endAs(ctx context.Context, text string) error {

@@ -110,6 +110,7 @@ func feedParams(types string) []*huma.Param {
 func (s *Service) declareFeed(a *api.API) {
 	least, most := 1.0, float64(feed.MaxLimit)
 	params := append(feedParams("types"),
+		&huma.Param{Name: "q", In: "query", Description: "Words that a release has: \"a phrase\", the beginning of a word*, repo:, title:, before: and after: a day. With it the feed has releases alone.", Schema: &huma.Schema{Type: huma.TypeString}},
 		&huma.Param{Name: "cursor", In: "query", Description: "next_cursor of the page before.", Schema: &huma.Schema{Type: huma.TypeString}},
 		&huma.Param{Name: "limit", In: "query", Description: "30 if left out; clamped to 1 to 100.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}})
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/feed", Policy: httpd.APIKey, Handler: s.serveFeed}, huma.Operation{
@@ -140,6 +141,9 @@ func (s *Service) serveFeed(c *gin.Context) {
 			err = fault.New(fault.BadRequest, "limit must be a number.").With("field", "limit")
 		}
 		q.Limit = feed.ClampLimit(n)
+	}
+	if err == nil {
+		q.Search, err = feed.ParseSearch(c.Query("q"))
 	}
 	var page feed.Page
 	if err == nil {

@@ -26,6 +26,8 @@ func seedReleases(b *testing.B, s *server) {
 			`INSERT INTO release_entries (repo_id, remote_id, node_id, tag, title, body, body_truncated, html_url, ts, published_at, prerelease, level, search_text, reactions, hash, updated_at, created_at)
 			 SELECT 1 + n % 1000, n, 'node' || n, 'v1.' || n, 'Release ' || n, '` + body + `', 0, 'https://codehost.example/acme/releases/' || n, 1600000000000 + n * 1000, 1, 0, 1, 'release', '', 'h', 1, 1
 			 FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000) SELECT n FROM c)`,
+			`INSERT INTO release_search (docid, repo, title, body) SELECT id, 'acme repo' || repo_id, 'release ' || id, 'a change that is worth a line of' || (id % 50000) FROM release_entries`,
+			`UPDATE release_entries SET indexed = 1`,
 		} {
 			if err := w.Exec(statement).Error; err != nil {
 				return err
@@ -35,7 +37,7 @@ func seedReleases(b *testing.B, s *server) {
 	}))
 }
 
-// BenchmarkFeed measures a page of 100 items of a million over HTTP, the first and the last, and a poll for updates, beside the
+// BenchmarkFeed measures a page of 100 items of a million over HTTP, the first and the last, a search, and a poll for updates, beside the
 // query of such a page by database/sql alone.
 func BenchmarkFeed(b *testing.B) {
 	s := startServer(b, testkit.SQLiteConfig(b))
@@ -64,6 +66,8 @@ func BenchmarkFeed(b *testing.B) {
 	for name, path := range map[string]string{"first": "/api/feed?limit=100", "last": "/api/feed?limit=100&cursor=" + last} {
 		b.Run(name, func(b *testing.B) { getMany(b, s, path, 100) })
 	}
+	// A word that 20 releases have.
+	b.Run("search", func(b *testing.B) { getMany(b, s, "/api/feed?limit=100&q=of49999", 20) })
 	token := s.want(200, "", s.ada, http.MethodGet, "/api/dashboard/updates", nil)["token"].(string)
 	b.Run("updates", func(b *testing.B) { getMany(b, s, "/api/dashboard/updates?token="+token, 0) })
 }

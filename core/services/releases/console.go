@@ -13,8 +13,8 @@ import (
 
 // FeedChoice chooses items of the feed, by the words of the API.
 type FeedChoice struct {
-	Types, Scope, Items, Org, Cursor string
-	Limit                            int
+	Types, Scope, Items, Org, Search, Cursor string
+	Limit                                    int
 }
 
 // FeedPageOf returns a page of the feed, with what the caller has read.
@@ -24,6 +24,9 @@ func (s *Service) FeedPageOf(ctx context.Context, choice FeedChoice) (page feed.
 		return page, err
 	}
 	q.Scope, err = feed.ParseScope(choice.Scope, choice.Items, choice.Org, func() (string, error) { return s.loginOf(ctx, q.UserID) })
+	if err == nil {
+		q.Search, err = feed.ParseSearch(choice.Search)
+	}
 	if err == nil {
 		page, err = s.feed.List(ctx, q)
 	}

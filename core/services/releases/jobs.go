@@ -15,6 +15,9 @@ const (
 	jobSync = "releases.sync_due"
 	// jobBriefs writes the briefs whose days have ended.
 	jobBriefs = "releases.write_briefs"
+	// jobIndex indexes the words of releases that are not indexed: those of before there was an index, and of repositories that
+	// were renamed.
+	jobIndex = "releases.index_words"
 )
 
 const (
@@ -22,6 +25,8 @@ const (
 	reposAtOnce, accountsAtOnce = 300, 20
 	// taskTimeout bounds a task.
 	taskTimeout = 30 * time.Minute
+	// indexedAtOnce is how many releases one transaction indexes.
+	indexedAtOnce = 200
 )
 
 // Jobs are the handlers of the service's background work.
@@ -29,6 +34,7 @@ func (s *Service) Jobs() []queue.Handler {
 	handlers := []queue.Handler{
 		{Type: jobSync, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.syncDue},
 		{Type: jobBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.writeBriefs},
+		{Type: jobIndex, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.indexWords},
 	}
 	for _, task := range []string{taskStarred, taskReleases, taskNotifications, taskAll, taskBrief} {
 		handlers = append(handlers, queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: s.runTask(task)})
@@ -41,11 +47,12 @@ func (s *Service) Schedules() []queue.Schedule {
 	return []queue.Schedule{
 		{Name: jobSync, Cron: "* * * * *", Type: jobSync},
 		{Name: jobBriefs, Cron: "*/5 * * * *", Type: jobBriefs},
+		{Name: jobIndex, Cron: "*/5 * * * *", Type: jobIndex},
 	}
 }
 
 // Housekeeping are the types of jobs that run by the clock.
-func Housekeeping() []string { return []string{jobSync, jobBriefs} }
+func Housekeeping() []string { return []string{jobSync, jobBriefs, jobIndex} }
 
 // syncDue reads the repositories and accounts that are due.
 func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
@@ -94,6 +101,21 @@ func (s *Service) syncAccount(ctx context.Context, a own.Account, p queue.Progre
 	_, social := s.syncSocial(ctx, a.UserID, p)
 	_, err = s.syncNotifications(ctx, a.UserID, p)
 	return errors.Join(social, err)
+}
+
+// indexWords indexes what is not indexed.
+func (s *Service) indexWords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	result := struct {
+		Releases int `json:"releases"`
+	}{}
+	for ctx.Err() == nil {
+		n, err := s.repos.IndexMissing(ctx, indexedAtOnce)
+		result.Releases += n
+		if err != nil || n < indexedAtOnce {
+			return result, err
+		}
+	}
+	return result, ctx.Err()
 }
 
 // writeBriefs writes the briefs whose days have ended. A user whose brief fails does not keep those of others from being written.

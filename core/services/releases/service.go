@@ -93,8 +93,9 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
+	repos := repo.NewStore(cfg.Store)
 	s := &Service{
-		cfg: cfg, log: cfg.Logger, repos: repo.NewStore(cfg.Store), feed: feed.NewStore(cfg.Store), accounts: own.NewStore(cfg.Store, cfg.Keyring), reads: sync.NewState(cfg.Store),
+		cfg: cfg, log: cfg.Logger, repos: repos, feed: feed.NewStore(cfg.Store, repos), accounts: own.NewStore(cfg.Store, cfg.Keyring), reads: sync.NewState(cfg.Store),
 	}
 	s.briefs = brief.New(cfg.Store, s.feed, cfg.Now)
 	s.syncer = sync.New(sync.Config{

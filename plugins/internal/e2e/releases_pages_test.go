@@ -105,6 +105,10 @@ func TestReleasesPages(t *testing.T) {
 	b.press(".reaction[value=heart]", ".reaction[value=heart][aria-pressed=false]")
 	b.press(".reaction[value=rocket]", ".reaction[value=rocket][aria-pressed=true]")
 	b.open("/releases/feed")
+	b.do(chromedp.SendKeys(chromedp.CSS("#feed-search"), "cards twice"))
+	b.press(".feed-search .btn", "#feed-search[value='cards twice']")
+	evaluated(b, "the search finds one release", `[...document.querySelectorAll(".item h3")].map(h => h.textContent.trim()).join()`, "Punched cards")
+	b.open("/releases/feed")
 	evaluated(b, "a release that was opened is read", `document.querySelectorAll(".item.read").length`, 1)
 	b.open("/releases/repos")
 	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "ada/notes"))
@@ -116,7 +120,7 @@ func TestReleasesPages(t *testing.T) {
 	for _, l := range looks() {
 		b.as(l)
 		for name, path := range map[string]string{
-			"feed": "/releases/feed", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
+			"feed": "/releases/feed", "search": "/releases/feed?q=after:soon", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
 			"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "focus": "/releases/focus/repo/acme/engine",
 		} {
 			b.look(l, "releases-"+name, path, source)

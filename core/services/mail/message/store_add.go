@@ -3,12 +3,12 @@ package message
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts/words"
 )
 
 // statements are the texts of the statements that run for each message. They go past gorm, whose building of statements would
@@ -103,9 +103,10 @@ func (s *Store) addContent(ctx context.Context, conn gorm.ConnPool, in *Incoming
 // addDocument adds the words of a message to the index.
 func (s *Store) addDocument(ctx context.Context, conn gorm.ConnPool, seq int64, d document) (err error) {
 	if s.store.Dialect() == store.Postgres {
-		_, err = conn.ExecContext(ctx, s.sql.addWords, seq, d.vector())
+		_, err = conn.ExecContext(ctx, s.sql.addWords, seq, words.FormatVector(d.sections()))
 	} else {
-		_, err = conn.ExecContext(ctx, s.sql.addWords, seq, strings.Join(d.subject, " "), strings.Join(d.sender, " "), strings.Join(d.recipient, " "), strings.Join(d.body, " "))
+		columns := words.FormatColumns(d.sections())
+		_, err = conn.ExecContext(ctx, s.sql.addWords, seq, columns[0], columns[1], columns[2], columns[3])
 	}
 	return err
 }

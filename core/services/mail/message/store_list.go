@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts/words"
 )
 
 // Filter chooses messages.
@@ -52,9 +53,9 @@ func (s *Store) choose(ctx context.Context, f Filter) (*gorm.DB, error) {
 	switch {
 	case !f.Query.hasWords():
 	case sqlite:
-		q = q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?", f.Query.sqliteMatch())
+		q = q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?", words.FormatMatch(f.Query.terms))
 	default:
-		q = q.Table("mail_messages AS m JOIN mail_search AS w ON w.seq = m.seq").Where("w.doc @@ CAST(? AS tsquery)", f.Query.postgresMatch())
+		q = q.Table("mail_messages AS m JOIN mail_search AS w ON w.seq = m.seq").Where("w.doc @@ CAST(? AS tsquery)", words.FormatTSQuery(f.Query.terms, weights))
 	}
 	chosen := f.Mailboxes
 	var err error

@@ -31,6 +31,8 @@ type Query struct {
 	UserID string
 	Types  Types
 	Scope  repo.Scope
+	// Search has releases alone chosen, if it is set.
+	Search Search
 	Limit  int
 	// Cursor is that of the page before, "" for the first page.
 	Cursor string
@@ -41,6 +43,9 @@ func (q *Query) wantsReleases() bool { return q.Types.isAll() || q.Types.Release
 
 // eventKinds returns the kinds of events that are chosen. In a scope there are no followers.
 func (q *Query) eventKinds() (kinds []Kind) {
+	if q.Search.isSet() {
+		return nil
+	}
 	if q.Types.isAll() {
 		kinds = []Kind{Announcement, ReleaseUpdate, RepoForked}
 	}

@@ -14,11 +14,14 @@ import (
 // Store reads the feed and keeps the events in it. Its methods may be called from several goroutines.
 type Store struct {
 	store *store.Store
+	repos *repo.Store
 	plans plans
 }
 
 // NewStore returns the feed in a database.
-func NewStore(s *store.Store) *Store { return &Store{store: s, plans: plans{known: map[string]plan{}}} }
+func NewStore(s *store.Store, repos *repo.Store) *Store {
+	return &Store{store: s, repos: repos, plans: plans{known: map[string]plan{}}}
+}
 
 // Page is a page of the feed.
 type Page struct {
@@ -110,6 +113,9 @@ func (s *Store) listReleases(ctx context.Context, q Query, after *place, columns
 		b.WriteString(narrow)
 		values = append(values, narrowValues...)
 	}
+	found, foundValues := s.whereFound(q.Search)
+	b.WriteString(found)
+	values = append(values, foundValues...)
 	switch {
 	case after == nil:
 	case after.Rank == releaseRank:

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -53,12 +54,12 @@ type place struct {
 // readPlace reads the address of a page.
 func (p pages) readPlace(c *gin.Context) place {
 	at := place{Path: strings.TrimPrefix(c.Request.URL.Path, p.base)}
-	return at.fill(c.Query("cursor"), c.Query("items"))
+	return at.fill(c.Query("cursor"), c.Query("items"), c.Query("q"))
 }
 
 // fill sets what a path and its query choose.
-func (at place) fill(cursor, items string) place {
-	at.Cursor, at.Limit = cursor, pageSize
+func (at place) fill(cursor, items, search string) place {
+	at.Cursor, at.Limit, at.Search = cursor, pageSize, strings.TrimSpace(search)
 	rest, focused := strings.CutPrefix(at.Path, focusPath+"/")
 	if !focused {
 		if at.Path != feedPath {
@@ -82,11 +83,14 @@ func (at place) fill(cursor, items string) place {
 }
 
 // query are the names and values of the address besides the path, without the cursor.
-func (at place) query() []string {
+func (at place) query() (parts []string) {
 	if at.Scope == "repos" {
-		return []string{"items", at.Items}
+		parts = append(parts, "items", at.Items)
 	}
-	return nil
+	if at.Search != "" {
+		parts = append(parts, "q", at.Search)
+	}
+	return parts
 }
 
 // focus names what the page is confined to, "" for nothing.
@@ -119,7 +123,9 @@ type feedView struct {
 	Days   []dayGroup
 	Next   string
 	Status service.Status
-	Zone   *time.Location
+	// SearchError is what is wrong with the search, "" for nothing.
+	SearchError string
+	Zone        *time.Location
 }
 
 // readFeed reads a page of the feed.
@@ -136,7 +142,9 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 		return w, err
 	}
 	page, err := p.service.FeedPageOf(ctx, at.FeedChoice)
-	if err != nil {
+	if f := fault.As(err); err != nil && f.Ext["field"] == "q" {
+		w.SearchError = f.Message
+	} else if err != nil {
 		return w, err
 	}
 	briefs, err := p.service.Briefs(ctx)
@@ -182,7 +190,7 @@ func (p pages) liveURL(w feedView) string {
 // feedLive keeps the first page of the feed current.
 func (p pages) feedLive(c *gin.Context) {
 	ctx := c.Request.Context()
-	at := place{Path: c.Query("path")}.fill("", c.Query("items"))
+	at := place{Path: c.Query("path")}.fill("", c.Query("items"), c.Query("q"))
 	p.kit.Stream(c, lookEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
 		w, err := p.readFeed(ctx, at)
 		return feedList(v, p, w), false, err

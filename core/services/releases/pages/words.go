@@ -16,6 +16,11 @@ func (p pages) live(w feedView) templ.Attributes {
 	return ui.Live(p.liveURL(w))
 }
 
+// searchable reports whether the page shows releases that a search may find.
+func (w feedView) searchable() bool {
+	return w.Status.SeesRepos && (w.Types == "" || w.Types == "releases")
+}
+
 // placeURL is the address of a focus page, with all items or with releases alone.
 func (p pages) placeURL(w feedView, only bool) templ.SafeURL {
 	path := w.Path

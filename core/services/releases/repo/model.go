@@ -84,7 +84,9 @@ type Release struct {
 	// Reactions are the counts as JSON, "" for none.
 	Reactions string
 	// Hash is that of the content, by which changes are found.
-	Hash      string
+	Hash string
+	// Indexed says that the words of the release are in the index as they are now.
+	Indexed   bool
 	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	// FullBody is the whole text, before it is stored.

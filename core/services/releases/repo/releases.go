@@ -33,14 +33,18 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 		if err != nil {
 			return err
 		}
+		of, err := s.Find(ctx, repoID)
+		if err != nil {
+			return err
+		}
 		// The oldest is stored first: of releases of the same time the latest has the highest id.
 		for _, r := range slices.Backward(all) {
-			r.RepoID, r.UpdatedAt = repoID, store.Millis(now)
+			r.RepoID, r.UpdatedAt, r.Indexed = repoID, store.Millis(now), true
 			old, ok := known[r.RemoteID]
 			switch {
 			case !ok:
 				r.CreatedAt = r.UpdatedAt
-				if err := s.insertRelease(ctx, &r); err != nil {
+				if err := s.insertRelease(ctx, &r, of.FullName); err != nil {
 					return err
 				}
 				known[r.RemoteID] = r
@@ -50,7 +54,7 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 				if r.PublishedAt == 0 {
 					r.TS = old.TS
 				}
-				if err := s.updateRelease(ctx, &r); err != nil {
+				if err := s.updateRelease(ctx, &r, of.FullName); err != nil {
 					return err
 				}
 				out.Updated++
@@ -79,14 +83,14 @@ func (s *Store) knownReleases(ctx context.Context, repoID int64, all []Release) 
 	return known, err
 }
 
-func (s *Store) insertRelease(ctx context.Context, r *Release) error {
+func (s *Store) insertRelease(ctx context.Context, r *Release, fullName string) error {
 	if err := s.store.Writer(ctx).Create(r).Error; err != nil {
 		return err
 	}
-	return s.saveBody(ctx, r)
+	return s.saveTexts(ctx, r, fullName)
 }
 
-func (s *Store) updateRelease(ctx context.Context, r *Release) error {
+func (s *Store) updateRelease(ctx context.Context, r *Release, fullName string) error {
 	w := s.store.Writer(ctx)
 	if err := w.Save(r).Error; err != nil {
 		return err
@@ -94,13 +98,13 @@ func (s *Store) updateRelease(ctx context.Context, r *Release) error {
 	if err := w.Exec("DELETE FROM release_bodies WHERE release_id = ?", r.ID).Error; err != nil {
 		return err
 	}
-	return s.saveBody(ctx, r)
+	return s.saveTexts(ctx, r, fullName)
 }
 
-// saveBody stores the whole text of a release that is cut in lists.
-func (s *Store) saveBody(ctx context.Context, r *Release) error {
-	if !r.BodyTruncated {
-		return nil
+// saveTexts stores the words of a release, and its whole text if that is cut in lists.
+func (s *Store) saveTexts(ctx context.Context, r *Release, fullName string) error {
+	if err := s.indexRelease(ctx, r, fullName); err != nil || !r.BodyTruncated {
+		return err
 	}
 	return s.store.Writer(ctx).Exec("INSERT INTO release_bodies (release_id, body) VALUES (?, ?)", r.ID, r.FullBody).Error
 }
@@ -112,10 +116,20 @@ func (s *Store) DeleteMissing(ctx context.Context, repoID int64, whole []Release
 		keep[i] = r.RemoteID
 	}
 	err = s.store.Tx(ctx, "delete missing releases", func(ctx context.Context) error {
-		res := store.WhereNotIn(s.store.Writer(ctx).Where("repo_id = ?", repoID), "remote_id", keep).Delete(&Release{})
-		if deleted = int(res.RowsAffected); res.Error != nil || deleted == 0 {
-			return res.Error
+		missing := func() *gorm.DB {
+			return store.WhereNotIn(s.store.Writer(ctx).Where("repo_id = ?", repoID), "remote_id", keep)
 		}
+		var ids []int64
+		if err := missing().Model(&Release{}).Pluck("id", &ids).Error; err != nil || len(ids) == 0 {
+			return err
+		}
+		if err := s.dropWords(ctx, ids); err != nil {
+			return err
+		}
+		if err := missing().Delete(&Release{}).Error; err != nil {
+			return err
+		}
+		deleted = len(ids)
 		return s.store.Writer(ctx).Exec("UPDATE release_repos SET release_count = release_count - ? WHERE id = ?", deleted, repoID).Error
 	})
 	return deleted, err

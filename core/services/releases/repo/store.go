@@ -51,6 +51,12 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 				return err
 			}
 		}
+		if r.FullName != old.FullName {
+			// The index has the name.
+			if err := w.Model(&Release{}).Where("repo_id = ?", r.ID).Update("indexed", false).Error; err != nil {
+				return err
+			}
+		}
 		return w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
 			"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description, "html_url": r.HTMLURL,
 			"private": r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,

@@ -1,0 +1,110 @@
+package words
+
+import (
+	"strings"
+)
+
+// MaxTerms is how many terms a search may have, and how many words one of them.
+const MaxTerms = 20
+
+// Term is a sequence of words that a search asks for.
+type Term struct {
+	// Column is the column of the FTS4 table in which the words are looked for, "" for all.
+	Column string
+	words  []string
+	// prefix says that the last word may go on.
+	prefix bool
+}
+
+// CutTerm takes the first term off a search: its operator, "" for none, and its value. A value may stand in quotes.
+func CutTerm(s string, operators []string) (name, value string, quoted bool, rest string) {
+	for _, op := range operators {
+		if len(s) > len(op) && s[len(op)] == ':' && strings.EqualFold(s[:len(op)], op) {
+			name, s = op, s[len(op)+1:]
+			break
+		}
+	}
+	if strings.HasPrefix(s, `"`) {
+		value, rest, _ = strings.Cut(s[1:], `"`)
+		return name, value, true, rest
+	}
+	end := strings.IndexAny(s, " \t\r\n　")
+	if end < 0 {
+		end = len(s)
+	}
+	return name, s[:end], false, strings.TrimLeft(s[end:], " \t\r\n　")
+}
+
+// NewTerm returns the words of a value that are looked for in a column, "" for all columns. Without quotes, words that
+// punctuation joins belong together all the same, and a star at the end stands for the rest of a word. It reports false for a
+// value without words.
+func NewTerm(column, value string, quoted bool) (Term, bool) {
+	t := Term{Column: column, prefix: !quoted && strings.HasSuffix(value, "*")}
+	ending := ""
+	splitWords(value, func(word string, last bool) bool {
+		if ending != "" {
+			t.words, ending = append(t.words, ending), ""
+		}
+		// The last character of a run is part of the pair before it, and a word of its own only where the run ends.
+		if last && len(t.words) > 0 && strings.HasSuffix(t.words[len(t.words)-1], word) {
+			ending = word
+			return true
+		}
+		t.words = append(t.words, word)
+		// A single character is found as the beginning of a pair.
+		t.prefix = t.prefix || last
+		return len(t.words) < MaxTerms
+	})
+	return t, len(t.words) > 0
+}
+
+// FormatMatch returns a search for all terms in the language of FTS4. Words hold letters and digits alone. In one column, the
+// words of a phrase need not be neighbours.
+func FormatMatch(terms []Term) string {
+	var all []string
+	for _, t := range terms {
+		words := make([]string, len(t.words))
+		copy(words, t.words)
+		if t.prefix {
+			words[len(words)-1] += "*"
+		}
+		switch {
+		case t.Column != "":
+			for _, w := range words {
+				all = append(all, t.Column+":"+w)
+			}
+		case len(words) == 1:
+			all = append(all, words[0])
+		default:
+			all = append(all, `"`+strings.Join(words, " ")+`"`)
+		}
+	}
+	return strings.Join(all, " AND ")
+}
+
+// FormatTSQuery returns a search for all terms as the text of a tsquery. weights are those of the sections, by column.
+func FormatTSQuery(terms []Term, weights map[string]byte) string {
+	var all []string
+	for _, t := range terms {
+		words := make([]string, len(t.words))
+		for i, w := range t.words {
+			flags := ""
+			if weight, ok := weights[t.Column]; ok {
+				flags = string(weight)
+			}
+			if t.prefix && i == len(t.words)-1 {
+				flags += "*"
+			}
+			words[i] = "'" + w + "'"
+			if flags != "" {
+				words[i] += ":" + flags
+			}
+		}
+		operator := " <-> "
+		if t.Column != "" {
+			operator = " & "
+		}
+		all = append(all, "("+strings.Join(words, operator)+")")
+	}
+	return strings.Join(all, " & ")
+}

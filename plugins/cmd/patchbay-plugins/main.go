@@ -26,28 +26,30 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/search/searxng"
 	"github.com/patchbay-dev/patchbay/plugins/search/tavily"
 	"github.com/patchbay-dev/patchbay/plugins/translator/echo"
+	"github.com/patchbay-dev/patchbay/plugins/translator/openai"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 )
 
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
-		"codehost/feed":   feed.Plugin,
-		"codehost/github": github.Plugin,
-		"dns/cloudflare":  cloudflare.Plugin,
-		"dns/manual":      manual.Plugin,
-		"dns/powerdns":    powerdns.Plugin,
-		"dns/rfc2136":     rfc2136.Plugin,
-		"engine/docker":   docker.Plugin,
-		"notify/email":    email.Plugin,
-		"notify/telegram": telegram.Plugin,
-		"notify/shoutrrr": shoutrrr.Plugin,
-		"notify/webhook":  webhook.Plugin,
-		"notify/webpush":  webpush.Plugin,
-		"registry/oci":    oci.Plugin,
-		"search/local":    local.Plugin,
-		"search/searxng":  searxng.Plugin,
-		"search/tavily":   tavily.Plugin,
-		"translator/echo": echo.Plugin,
+		"codehost/feed":     feed.Plugin,
+		"codehost/github":   github.Plugin,
+		"dns/cloudflare":    cloudflare.Plugin,
+		"dns/manual":        manual.Plugin,
+		"dns/powerdns":      powerdns.Plugin,
+		"dns/rfc2136":       rfc2136.Plugin,
+		"engine/docker":     docker.Plugin,
+		"notify/email":      email.Plugin,
+		"notify/telegram":   telegram.Plugin,
+		"notify/shoutrrr":   shoutrrr.Plugin,
+		"notify/webhook":    webhook.Plugin,
+		"notify/webpush":    webpush.Plugin,
+		"registry/oci":      oci.Plugin,
+		"search/local":      local.Plugin,
+		"search/searxng":    searxng.Plugin,
+		"search/tavily":     tavily.Plugin,
+		"translator/echo":   echo.Plugin,
+		"translator/openai": openai.Plugin,
 	}
 }
 

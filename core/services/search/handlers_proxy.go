@@ -161,6 +161,9 @@ func (s *Service) writeAnswer(c *gin.Context, st *state, call *call) error {
 		return err
 	}
 	defer ans.reply.Release()
+	if isLibrary(c.GetHeader("User-Agent")) {
+		s.noteClient(c.Request.Context(), call.token, clientLibrary)
+	}
 	h := c.Writer.Header()
 	if ans.head.RetryAfter != "" {
 		h["Retry-After"] = []string{ans.head.RetryAfter}

@@ -61,7 +61,9 @@ func (s *Service) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Caller) err
 		if err == nil {
 			var caller *mcpCaller
 			if caller, err = s.mcpCaller(c, st); err == nil {
-				err = serve(c, st.tools, caller)
+				if err = serve(c, st.tools, caller); err == nil {
+					s.noteClient(c.Request.Context(), caller.token, clientMCP)
+				}
 			}
 		}
 		if err != nil {

@@ -62,6 +62,7 @@ type Service struct {
 	mcp     *mcp.Endpoint
 	state   atomic.Pointer[state]
 	seen    atomic.Int64
+	client  *firstClient
 	// researchPause is the pause between two questions for a research that a tool waits for.
 	researchPause time.Duration
 	// looked is when a call without a usable key last asked the database for new ones.
@@ -99,6 +100,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
 	s.live = event.NewBus()
+	s.client = &firstClient{repo: s.repo}
 	s.rollups = newRollups(s.repo, cfg.Logger, cfg.Now)
 	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
@@ -166,6 +168,9 @@ func (s *Service) restore(ctx context.Context) error {
 	last, err := s.repo.lastRequestID(ctx)
 	if err != nil {
 		return fmt.Errorf("read the last request: %w", err)
+	}
+	if err := s.client.restore(ctx); err != nil {
+		return fmt.Errorf("read the first client: %w", err)
 	}
 	if err := s.refresh(ctx, 0); err != nil {
 		return err

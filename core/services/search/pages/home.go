@@ -101,7 +101,7 @@ func (p pages) steps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
 	return []ui.Step{
 		{ID: "search-token", Title: v.T("search.step.token"), Text: v.T("search.step.token.text"), Href: p.base + "/tokens?open=" + newToken, Action: v.T("search.tokens.create"), Done: has},
 		{ID: "search-request", Title: v.T("search.step.request"), Text: v.T("search.step.request.text"), Command: command, Href: p.base + "/playground", Action: v.T("search.nav.playground"), Done: sum.TotalRequests > 0},
-		{ID: "search-client", Title: v.T("search.step.client"), Text: v.T("search.step.client.text"), Href: p.base + "/guide", Action: v.T("search.step.client.action")},
+		{ID: "search-client", Title: v.T("search.step.client"), Text: v.T("search.step.client.text"), Href: p.base + "/guide", Action: v.T("search.step.client.action"), Done: p.service.ClientSeen()},
 		{ID: "search-provider", Title: v.T("search.step.provider"), Text: v.T("search.step.provider.text"), Href: "/system/plugins/add?kind=search", Action: v.T("search.step.provider.action"), Done: p.service.Backends() > 1 || p.service.NeedsKeys()},
 	}, nil
 }

@@ -45,6 +45,8 @@ const (
 	maxLine = 256 << 10
 	// maxConnectionTime is how long a connection may be open.
 	maxConnectionTime = 30 * time.Minute
+	// proxyHeaderTime is how long a proxy may take for its header.
+	proxyHeaderTime = 10 * time.Second
 	// drainTime is how long messages under way may take when the server stops.
 	drainTime = 5 * time.Second
 )
@@ -107,7 +109,9 @@ func (s *Server) Start() error {
 	for _, l := range listeners {
 		s.listening = append(s.listening, l.Addr())
 		s.served.Go(func() {
-			if err := s.smtp.Serve(s.gate.wrap(s.withProxies(l))); err != nil && !errors.Is(err, net.ErrClosed) {
+			gated := s.gate.wrap(s.withProxies(l))
+			defer gated.Close()
+			if err := s.smtp.Serve(gated); err != nil && !errors.Is(err, net.ErrClosed) {
 				s.cfg.Logger.Error("mail is not taken in any more", "address", l.Addr().String(), "error", err)
 			}
 		})
@@ -138,12 +142,13 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	return &session{server: s, conn: c, client: client}, nil
 }
 
-// withProxies returns l with the addresses that trusted proxies name. Others may not send the header.
+// withProxies returns l with the addresses that trusted proxies name. Nobody else is waited for or believed: what begins as the
+// header is an unknown command.
 func (s *Server) withProxies(l net.Listener) net.Listener {
 	if len(s.cfg.Proxies) == 0 {
 		return l
 	}
-	return &proxyproto.Listener{Listener: l, ReadHeaderTimeout: 10 * time.Second, ConnPolicy: func(o proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
+	return &proxyproto.Listener{Listener: l, ReadHeaderTimeout: proxyHeaderTime, ConnPolicy: func(o proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
 		if addr, err := netip.ParseAddrPort(o.Upstream.String()); err == nil {
 			for _, p := range s.cfg.Proxies {
 				if p.Contains(addr.Addr().Unmap()) {
@@ -151,7 +156,7 @@ func (s *Server) withProxies(l net.Listener) net.Listener {
 				}
 			}
 		}
-		return proxyproto.REJECT, nil
+		return proxyproto.SKIP, nil
 	}}
 }
 

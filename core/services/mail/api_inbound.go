@@ -50,8 +50,8 @@ func (s *Service) inboundAPI(a *api.API) {
 		Parameters: []*huma.Param{
 			header(inbound.HeaderTimestamp, "The time in Unix seconds, at most five minutes away.", true),
 			header(inbound.HeaderSignature, "HMAC-SHA256, in hexadecimal digits, of the timestamp, a full stop and the body, with inbound_secret.", true),
-			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them.", true),
-			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce.", false),
+			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them. One outside of ASCII is an encoded word of RFC 2047: =?UTF-8?B?…?=.", true),
+			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce. One outside of ASCII is an encoded word of RFC 2047.", false),
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"message/rfc822": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		Responses: map[string]*huma.Response{
@@ -95,8 +95,8 @@ func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
 		return nil, explainInbound(err)
 	}
 	defer content.Close()
-	env := inbound.Envelope{Via: inbound.ViaHTTP, From: strings.TrimSpace(header.Get(inbound.HeaderEnvelopeFrom))}
-	if len(env.From) > 320 || strings.ContainsAny(env.From, "\r\n\x00") {
+	env := inbound.Envelope{Via: inbound.ViaHTTP}
+	if env.From, err = inbound.DecodeAddress(header.Get(inbound.HeaderEnvelopeFrom)); err != nil || len(env.From) > 320 || strings.ContainsAny(env.From, "\r\n\x00") {
 		return nil, fault.New(fault.InvalidArgument, "%s must hold one address.", inbound.HeaderEnvelopeFrom).With("field", inbound.HeaderEnvelopeFrom)
 	}
 	out := &InboundResult{Accepted: []InboundDelivery{}, Rejected: []string{}}
@@ -121,8 +121,12 @@ func (s *Service) findRecipients(c *gin.Context, list string) (found []inbound.R
 		return nil, nil, fault.New(fault.InvalidArgument, "%s must hold from 1 to %d addresses.", inbound.HeaderEnvelopeTo, maxInboundRecipients).With("field", inbound.HeaderEnvelopeTo)
 	}
 	var refusal error
-	for _, address := range addresses {
-		r, err := recipients{s.mailboxes}.FindRecipient(c.Request.Context(), normalAddress(address))
+	for _, word := range addresses {
+		address, err := inbound.DecodeAddress(word)
+		if err != nil {
+			return nil, nil, fault.New(fault.InvalidArgument, "%s has an encoded word that is not UTF-8 in base64.", inbound.HeaderEnvelopeTo).With("field", inbound.HeaderEnvelopeTo)
+		}
+		r, err := recipients{s.mailboxes}.FindRecipient(c.Request.Context(), normalAddress(address), inbound.CountPlanned(found))
 		switch {
 		case err == nil:
 			if !slices.Contains(found, r) {

@@ -6,7 +6,12 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
 )
 
-// FindRecipient finds the mailbox for arriving mail, as the listener does.
+// FindRecipient finds the mailbox for arriving mail, and makes it if need be, as the listener does for a whole message.
 func (s *Service) FindRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
-	return recipients{s.mailboxes}.FindRecipient(ctx, address)
+	all := recipients{s.mailboxes}
+	found, err := all.FindRecipient(ctx, address, 0)
+	if err != nil || found.MailboxID != "" {
+		return found, err
+	}
+	return all.MakeRecipient(ctx, found.Address)
 }

@@ -16,9 +16,19 @@ import (
 type recipients struct{ boxes *mailbox.Mailboxes }
 
 // FindRecipient implements inbound.Recipients.
-func (r recipients) FindRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
-	box, err := r.boxes.FindForMail(ctx, address)
-	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address}, err
+func (r recipients) FindRecipient(ctx context.Context, address string, planned int) (inbound.Recipient, error) {
+	box, err := r.boxes.FindForMail(ctx, address, planned)
+	return recipientOf(box), err
+}
+
+// MakeRecipient implements inbound.Recipients.
+func (r recipients) MakeRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
+	box, err := r.boxes.MakeForMail(ctx, address)
+	return recipientOf(box), err
+}
+
+func recipientOf(box mailbox.Mailbox) inbound.Recipient {
+	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address}
 }
 
 // newIngester returns the one way into the mailboxes.

@@ -22,6 +22,10 @@ var errClosed = errors.New("the mail service is stopping")
 // errAllGone is the error of mail whose recipients were all destroyed since they were named.
 var errAllGone = fault.New(fault.NotFound, "There is no mailbox with this address.")
 
+// errSomeGone is the error of mail of which some recipients cannot be given a mailbox any more. Its sender tries again, and is told
+// then which they are.
+var errSomeGone = errors.New("a recipient has gone since it was named")
+
 // committer stores messages that arrive at about the same time in one transaction: those that come while one transaction is
 // written make up the next.
 type committer struct {
@@ -34,8 +38,10 @@ type committer struct {
 
 // pending is a message that waits for its transaction.
 type pending struct {
-	in     *message.Incoming
-	to     []Recipient
+	in *message.Incoming
+	to []Recipient
+	// there are the recipients with a mailbox in the present transaction.
+	there  []Recipient
 	out    []Delivered
 	stored []message.Stored
 	err    error
@@ -119,6 +125,11 @@ func (c *committer) writeTransaction(batch []*pending) error {
 	err := c.cfg.Store.Tx(context.Background(), "store mail", func(ctx context.Context) error {
 		at := c.cfg.Now()
 		for _, p := range batch {
+			if err := c.makeMailboxes(ctx, p); err != nil {
+				return err
+			}
+		}
+		for _, p := range batch {
 			if err := c.storePending(ctx, p, at); err != nil {
 				return err
 			}
@@ -134,12 +145,32 @@ func (c *committer) writeTransaction(batch []*pending) error {
 	return c.cfg.Store.SyncToDisk()
 }
 
+// makeMailboxes makes the mailboxes that the recipients of a message do not have yet.
+func (c *committer) makeMailboxes(ctx context.Context, p *pending) error {
+	p.there = nil
+	for _, r := range p.to {
+		if r.MailboxID == "" {
+			var err error
+			if r, err = c.cfg.Recipients.MakeRecipient(ctx, r.Address); err != nil && isUnknownRecipient(err) {
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		p.there = append(p.there, r)
+	}
+	if len(p.there) > 0 && CountPlanned(p.to) > 0 && len(p.there) < len(p.to) {
+		return errSomeGone
+	}
+	return nil
+}
+
 // storePending stores one message for the recipients that there still are.
 func (c *committer) storePending(ctx context.Context, p *pending, at time.Time) error {
 	p.out, p.stored = nil, nil
 	var to []message.Delivery
 	var there []Recipient
-	for _, r := range p.to {
+	for _, r := range p.there {
 		err := c.cfg.Mailboxes.SetReceived(ctx, r.MailboxID, at)
 		if err != nil && isUnknownRecipient(err) {
 			continue

@@ -27,12 +27,17 @@ type mailboxes struct {
 }
 
 // FindRecipient implements Recipients.
-func (m *mailboxes) FindRecipient(_ context.Context, address string) (Recipient, error) {
+func (m *mailboxes) FindRecipient(_ context.Context, address string, _ int) (Recipient, error) {
 	local, host, _ := strings.Cut(address, "@")
 	if host != "inbox.test" || local == "nobody" {
 		return Recipient{}, fault.New(fault.NotFound, "There is no mailbox with this address.")
 	}
 	return Recipient{MailboxID: "mbx_" + local, OwnerID: "usr_1", Address: address}, nil
+}
+
+// MakeRecipient implements Recipients.
+func (m *mailboxes) MakeRecipient(ctx context.Context, address string) (Recipient, error) {
+	return m.FindRecipient(ctx, address, 0)
 }
 
 // SetReceived implements Mailboxes.

@@ -19,16 +19,19 @@ import (
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-// Recipient is a mailbox that takes mail for an address.
+// Recipient is a mailbox that takes mail for an address. Without an id it is one that a message for it makes.
 type Recipient struct {
 	MailboxID, OwnerID, Address string
 }
 
 // Recipients finds mailboxes.
 type Recipients interface {
-	// FindRecipient returns the mailbox for an address. An error that is a fault with the status 404 refuses the address for
-	// good; any other one is temporary.
-	FindRecipient(ctx context.Context, address string) (Recipient, error)
+	// FindRecipient returns the mailbox for an address, and makes none. planned is how many mailboxes of the same message have to
+	// be made. An error that is a fault with the status 404 refuses the address for good; any other one is temporary.
+	FindRecipient(ctx context.Context, address string, planned int) (Recipient, error)
+	// MakeRecipient returns the mailbox for an address, and makes it in the running transaction if need be. Its errors are those
+	// of FindRecipient.
+	MakeRecipient(ctx context.Context, address string) (Recipient, error)
 }
 
 // Mailboxes is told about mail.
@@ -166,4 +169,14 @@ func (g *Ingester) findCode(in *message.Incoming) (found code.Code, ok bool) {
 // isUnknownRecipient reports whether an error refuses an address for good.
 func isUnknownRecipient(err error) bool {
 	return fault.StatusOf(fault.As(err)) == http.StatusNotFound
+}
+
+// CountPlanned returns how many recipients have no mailbox yet.
+func CountPlanned(all []Recipient) (n int) {
+	for _, r := range all {
+		if r.MailboxID == "" {
+			n++
+		}
+	}
+	return n
 }

@@ -46,7 +46,7 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 
 // Rcpt implements smtp.Session.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	r, err := s.server.cfg.Ingester.cfg.Recipients.FindRecipient(s.server.ctx, strings.ToLower(to))
+	r, err := s.server.cfg.Ingester.cfg.Recipients.FindRecipient(s.server.ctx, strings.ToLower(to), CountPlanned(s.to))
 	if err != nil {
 		return s.server.explainError(err)
 	}

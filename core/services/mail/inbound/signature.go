@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -64,4 +66,18 @@ func newSignature(secret, timestamp string) hash.Hash {
 	digest := hmac.New(sha256.New, []byte(secret))
 	_, _ = io.WriteString(digest, timestamp+".")
 	return digest
+}
+
+// encodedWord begins an address that is an encoded word of RFC 2047, in lower case: headers carry no more than ASCII.
+const encodedWord = "=?utf-8?b?"
+
+// DecodeAddress returns an address of a header of the envelope, which may be an encoded word in UTF-8 and base64. It fails for
+// a word that cannot be decoded.
+func DecodeAddress(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if len(text) < len(encodedWord) || !strings.EqualFold(text[:len(encodedWord)], encodedWord) {
+		return text, nil
+	}
+	var words mime.WordDecoder
+	return words.Decode(text)
 }

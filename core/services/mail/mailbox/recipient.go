@@ -9,9 +9,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// FindForMail returns the active mailbox that mail to an address goes to. If there is none and the catch-all of the domain is on, it
-// makes one. Its error is a fault with CodeUnknown or CodeExpired where the sender is to be refused for good.
-func (m *Mailboxes) FindForMail(ctx context.Context, text string) (Mailbox, error) {
+// FindForMail returns the active mailbox that mail to an address goes to. If there is none and the catch-all of the domain takes
+// the address, the mailbox has an address and no id: MakeForMail makes it. planned is how many more such mailboxes the caller is
+// going to make. The error is a fault with CodeUnknown or CodeExpired where the sender is to be refused for good.
+func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (Mailbox, error) {
 	a, err := address.Parse(text)
 	if err != nil {
 		return Mailbox{}, errUnknownRecipient()
@@ -21,9 +22,39 @@ func (m *Mailboxes) FindForMail(ctx context.Context, text string) (Mailbox, erro
 	case err != nil:
 		return Mailbox{}, err
 	case !found:
-		return m.catchAddress(ctx, a)
+		d, err := m.findCatchAll(ctx, a)
+		if err != nil {
+			return Mailbox{}, err
+		}
+		return Mailbox{Address: a.String()}, m.checkCaught(ctx, d, planned)
 	}
 	return m.checkReceives(box)
+}
+
+// MakeForMail returns the active mailbox of an address that FindForMail has found, and makes it where the catch-all of the domain
+// has to. Its errors are those of FindForMail. It works inside a running transaction as well.
+func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, error) {
+	a, err := address.Parse(text)
+	if err != nil {
+		return Mailbox{}, errUnknownRecipient()
+	}
+	box, found, err := m.findByAddress(ctx, a.String())
+	switch {
+	case err != nil:
+		return Mailbox{}, err
+	case found:
+		return m.checkReceives(box)
+	}
+	return m.catchAddress(ctx, a)
+}
+
+// findCatchAll returns the domain whose catch-all takes an address.
+func (m *Mailboxes) findCatchAll(ctx context.Context, a address.Address) (domain.Domain, error) {
+	d, found, err := m.cfg.Domains.FindForHost(ctx, a.Host)
+	if err == nil && (!found || !catches(d, a.Local)) {
+		err = errUnknownRecipient()
+	}
+	return d, err
 }
 
 // checkReceives returns a mailbox, or why it takes no mail.
@@ -39,12 +70,9 @@ func (m *Mailboxes) checkReceives(box Mailbox) (Mailbox, error) {
 
 // catchAddress makes the mailbox of an address that nobody has, where the catch-all of its domain is on.
 func (m *Mailboxes) catchAddress(ctx context.Context, a address.Address) (box Mailbox, err error) {
-	d, found, err := m.cfg.Domains.FindForHost(ctx, a.Host)
+	d, err := m.findCatchAll(ctx, a)
 	if err != nil {
 		return Mailbox{}, err
-	}
-	if !found || !catches(d, a.Local) {
-		return Mailbox{}, errUnknownRecipient()
 	}
 	subdomain, _, _ := address.SplitHost(a.Host, []string{d.Name})
 	err = m.store.Tx(ctx, "make catch-all mailbox", func(ctx context.Context) error {
@@ -55,7 +83,7 @@ func (m *Mailboxes) catchAddress(ctx context.Context, a address.Address) (box Ma
 		if d.Status != domain.Active || !catches(d, a.Local) {
 			return errUnknownRecipient()
 		}
-		if err := m.checkCaught(ctx, d); err != nil {
+		if err := m.checkCaught(ctx, d, 0); err != nil {
 			return err
 		}
 		box = Mailbox{
@@ -66,6 +94,7 @@ func (m *Mailboxes) catchAddress(ctx context.Context, a address.Address) (box Ma
 		if err != nil || added {
 			return err
 		}
+		var found bool
 		if box, found, err = m.findByAddress(ctx, a.String()); err != nil || !found {
 			return errOr(err, errUnknownRecipient())
 		}
@@ -82,14 +111,14 @@ func errOr(err, other error) error {
 	return other
 }
 
-// checkCaught refuses one more mailbox of a catch-all that has made as many as may be.
-func (m *Mailboxes) checkCaught(ctx context.Context, d domain.Domain) error {
+// checkCaught refuses one more mailbox of a catch-all that has made as many as may be, with those that are planned.
+func (m *Mailboxes) checkCaught(ctx context.Context, d domain.Domain, planned int) error {
 	limit := m.cfg.Limits().CatchAll
 	if limit == 0 {
 		return nil
 	}
 	n, err := m.countCaught(ctx, d.ID)
-	if err == nil && n >= limit {
+	if err == nil && n+int64(planned) >= limit {
 		m.cfg.Logger.Warn("the catch-all of a domain has made as many mailboxes as it may", "domain", d.Name, "limit", limit)
 		return errUnknownRecipient()
 	}

@@ -23,6 +23,16 @@ async function sign(secret, timestamp, body) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+// encodeAddress returns an address as headers carry it: one outside of ASCII, which is allowed in mail, becomes an encoded word of
+// RFC 2047 in UTF-8. An address that looks like one is encoded too.
+function encodeAddress(address) {
+  if (/^[\x20-\x7e]*$/.test(address) && !address.includes("=?")) {
+    return address;
+  }
+  const bytes = new TextEncoder().encode(address);
+  return `=?UTF-8?B?${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}?=`;
+}
+
 // codeOf returns the code of an error of Patchbay, or nothing if the answer is not one: a proxy or a wrong address may
 // answer 404 as well, and mail must not be rejected for that.
 async function codeOf(response) {
@@ -49,8 +59,8 @@ export default {
         "Content-Type": "message/rfc822",
         "X-Patchbay-Timestamp": timestamp,
         "X-Patchbay-Signature": await sign(env.PATCHBAY_SECRET, timestamp, body),
-        "X-Patchbay-Envelope-From": message.from,
-        "X-Patchbay-Envelope-To": message.to,
+        "X-Patchbay-Envelope-From": encodeAddress(message.from),
+        "X-Patchbay-Envelope-To": encodeAddress(message.to),
       },
       body,
     });

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -26,12 +27,12 @@ const secret = "secret-of-the-worker"
 const runner = `
 import { readFileSync } from "node:fs";
 import { webcrypto } from "node:crypto";
-const [file, url, secret] = process.argv.slice(1);
+const [file, url, secret, from, to] = process.argv.slice(1);
 globalThis.crypto ??= webcrypto;
 const worker = (await import("data:text/javascript;base64," + readFileSync(file).toString("base64"))).default;
 const out = {};
 const message = {
-  from: "bounce+1@example.net", to: "ada@mail.example.com",
+  from, to,
   raw: new Blob([readFileSync(0)]).stream(),
   setReject(reason) { out.rejected = reason; },
 };
@@ -41,11 +42,16 @@ console.log(JSON.stringify(out));
 
 type outcome struct{ Rejected, Thrown string }
 
-func runWorker(t *testing.T, url string, raw []byte) (out outcome) {
+func runWorker(t *testing.T, url string, raw []byte) outcome {
+	t.Helper()
+	return runWorkerFor(t, url, "bounce+1@example.net", "ada@mail.example.com", raw)
+}
+
+func runWorkerFor(t *testing.T, url, from, to string, raw []byte) (out outcome) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	testkit.Require(t, "node", err == nil, "install Node 20 or newer")
-	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "-e", runner, "--", "./worker.js", url, secret)
+	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "-e", runner, "--", "./worker.js", url, secret, from, to)
 	cmd.Stdin = bytes.NewReader(raw)
 	printed, err := cmd.CombinedOutput()
 	if err != nil || json.Unmarshal(printed, &out) != nil {
@@ -84,6 +90,33 @@ func TestPosts(t *testing.T) {
 	defer srv.Close()
 	if out := runWorker(t, srv.URL+"/mail/", raw); out != (outcome{}) || calls != 1 {
 		t.Errorf("%+v, %d calls", out, calls)
+	}
+}
+
+// TestAddressesOutsideOfASCII: an envelope with addresses that a header cannot carry arrives as encoded words.
+func TestAddressesOutsideOfASCII(t *testing.T) {
+	var from, to string
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		from, to = r.Header.Get("X-Patchbay-Envelope-From"), r.Header.Get("X-Patchbay-Envelope-To")
+	}))
+	defer srv.Close()
+	var words mime.WordDecoder
+	for _, address := range []string{"用户@例子.广告", "josé@example.net", "👩‍🚀@example.net", "a=?b@example.net", ""} {
+		from, to = "none", "none"
+		if out := runWorkerFor(t, srv.URL, address, "ada@mail.example.com", []byte("Subject: x\r\n\r\n")); out != (outcome{}) {
+			t.Errorf("%s: %+v", address, out)
+		}
+		decoded := from
+		if strings.HasPrefix(from, "=?") {
+			var err error
+			if decoded, err = words.Decode(from); err != nil {
+				t.Errorf("%s: %v", address, err)
+			}
+		}
+		if decoded != address || to != "ada@mail.example.com" || strings.ContainsFunc(from, func(r rune) bool { return r > '~' }) {
+			t.Errorf("%s came as %q, for %q", address, from, to)
+		}
 	}
 }
 

@@ -121,3 +121,14 @@ func (a Access) Secure(r *http.Request) bool {
 	u, err := url.Parse(a.PublicURL)
 	return err == nil && u.Scheme == "https" && hostOf(r.Host) == strings.ToLower(u.Hostname())
 }
+
+// OriginOf returns the origin under which browsers see the core: that of PublicURL, or else that of a request.
+func (a Access) OriginOf(r *http.Request) string {
+	switch {
+	case a.PublicURL != "":
+		return strings.TrimSuffix(a.PublicURL, "/")
+	case a.Secure(r):
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}

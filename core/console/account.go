@@ -220,12 +220,5 @@ func scopeText(v *ui.View, scopes []string) string {
 
 // setupURL is the address of a set-up link, as this browser sees the core.
 func (c *Console) setupURL(gc *gin.Context, token string) string {
-	address := strings.TrimSuffix(c.cfg.Access.PublicURL, "/")
-	if address == "" {
-		address = "http://" + gc.Request.Host
-		if c.cfg.Access.Secure(gc.Request) {
-			address = "https://" + gc.Request.Host
-		}
-	}
-	return address + "/system/setup?token=" + url.QueryEscape(token)
+	return c.cfg.Access.OriginOf(gc.Request) + "/system/setup?token=" + url.QueryEscape(token)
 }

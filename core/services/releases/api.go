@@ -18,6 +18,8 @@ const (
 	tagFollow = "Following"
 	tagToken  = "Personal access token"
 	tagReact  = "Reactions"
+	// tagSyndication has what feed readers read.
+	tagSyndication = "Feeds for readers"
 	// tagAccount has the name that core/auth/account gives it.
 	tagAccount = "Own account"
 )
@@ -27,7 +29,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay releases", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.BadRequest,
 		Description: "The releases of the repositories that a person has starred or follows, with notifications and daily briefs.",
-		Tags:        []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
+		Tags:        []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagSyndication}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
 	})
 	s.declareFeed(a)
 	s.declareUpdates(a)
@@ -35,6 +37,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	s.declareTasks(a)
 	s.tokenAPI(a)
 	s.reactionAPI(a)
+	s.syndicationAPI(a)
 	s.followAPI(a)
 	s.state.Load().sets.OwnKeys(a, "/api", ServiceName)
 	return a

@@ -2,6 +2,7 @@ package releases
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -124,6 +125,40 @@ func (s *Service) SaveToken(ctx context.Context, token string) (TokenStatus, err
 // ForgetToken forgets the caller's token.
 func (s *Service) ForgetToken(ctx context.Context) error {
 	_, err := s.deleteToken(ctx, nil)
+	return err
+}
+
+// FeedTokens returns the caller's tokens of feeds for readers, the newest first.
+func (s *Service) FeedTokens(ctx context.Context) ([]FeedToken, error) {
+	out, err := s.listFeedTokens(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return out.Body.Tokens, nil
+}
+
+// AddFeedToken makes a feed for readers of the caller, who makes the request r.
+func (s *Service) AddFeedToken(r *http.Request, name string, of FeedSelection) (NewFeedToken, error) {
+	ctx := r.Context()
+	in := &feedTokenInput{}
+	in.Body.Name, in.Body.FeedSelection = name, of
+	if len([]rune(name)) > 80 {
+		return NewFeedToken{}, fault.New(fault.BadRequest, "The name has at most 80 characters.").With("field", "name")
+	}
+	out, err := s.addFeedToken(ctx, in)
+	if err != nil {
+		return NewFeedToken{}, err
+	}
+	if strings.HasPrefix(out.Body.AtomURL, "/") {
+		origin := s.state.Load().access.OriginOf(r)
+		out.Body.AtomURL, out.Body.JSONURL = origin+out.Body.AtomURL, origin+out.Body.JSONURL
+	}
+	return out.Body, nil
+}
+
+// DeleteFeedToken deletes a token of a feed for readers.
+func (s *Service) DeleteFeedToken(ctx context.Context, id string) error {
+	_, err := s.deleteFeedToken(ctx, &feedTokenID{id})
 	return err
 }
 

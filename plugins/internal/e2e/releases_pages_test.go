@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,6 +115,14 @@ func TestReleasesPages(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "ada/notes"))
 	b.press("form .btn.p", ".toast.ok")
 	b.shows("ada/notes")
+	b.open("/releases/settings")
+	b.do(chromedp.SendKeys(chromedp.CSS("#feed-name"), "For my reader"))
+	b.press("form[action$='/feeds'] .btn.p", "#feeds .note.ok")
+	address, err := evaluate[string](b, `document.querySelector("#feeds .note.ok code, #feeds .note.ok pre").textContent.trim()`)
+	if err != nil || !strings.Contains(address, "/releases/api/feed.atom?token=svc_ft_") {
+		t.Fatalf("the address of the feed is %q, %v", address, err)
+	}
+	evaluated(b, "a reader reads the feed", fmt.Sprintf(`fetch(%q, {credentials: "omit"}).then(r => r.text()).then(text => text.includes("Punched cards"))`, address), true)
 	b.open("/releases/briefs")
 	b.press(".top .btn", "article.notes")
 	brief := path()

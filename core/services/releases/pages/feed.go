@@ -29,6 +29,8 @@ const (
 	reposPath    = "/repos"
 	settingsPath = "/settings"
 	focusPath    = "/focus"
+	// feedsPath is that of the feeds for readers.
+	feedsPath = settingsPath + "/feeds"
 	// reactionsPath is followed by the id of a release.
 	reactionsPath = "/reactions"
 	// pageSize is how many items a page has.

@@ -84,6 +84,7 @@ func (p pages) routes() []httpd.Route {
 		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
 		get(settingsPath, p.settings), post(settingsPath, p.savePreferences),
 		session(post(settingsPath+"/token", p.saveToken)), session(post(settingsPath+"/token/delete", p.forgetToken)),
+		session(post(feedsPath, p.addFeed)), session(post(feedsPath+"/:id/delete", p.deleteFeed)),
 	}
 	for _, path := range feedPaths() {
 		routes = append(routes, get(path, p.feed))

@@ -27,15 +27,21 @@ type settingsView struct {
 	Preferences service.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use.
 	HasAccount, HasHosts bool
-	TokenForm, Form      ui.Form
+	// Feeds are the feeds for readers; NewFeed is one that is shown this once.
+	Feeds   []service.FeedToken
+	NewFeed ui.Secret
+	// The forms as they were sent.
+	TokenForm, Form, FeedForm ui.Form
 }
 
-func (p pages) settings(c *gin.Context) { p.renderSettings(c, ui.Form{}, ui.Form{}) }
+func (p pages) settings(c *gin.Context) {
+	p.renderSettings(c, settingsView{NewFeed: p.kit.TakeSecret(c, p.base+settingsPath)})
+}
 
-// renderSettings shows the settings with the forms as they were sent.
-func (p pages) renderSettings(c *gin.Context, tokenForm, form ui.Form) {
+// renderSettings shows the settings with the forms of w.
+func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	ctx := c.Request.Context()
-	w := settingsView{HasAccount: auth.From(ctx).HasAccount(), TokenForm: tokenForm, Form: form}
+	w.HasAccount = auth.From(ctx).HasAccount()
 	status, err := p.service.StatusOf(ctx)
 	w.HasHosts = status.HasHosts
 	if err == nil {
@@ -44,12 +50,15 @@ func (p pages) renderSettings(c *gin.Context, tokenForm, form ui.Form) {
 	if err == nil && w.HasAccount {
 		w.Token, err = p.service.Token(ctx)
 	}
+	if err == nil && w.HasAccount {
+		w.Feeds, err = p.service.FeedTokens(ctx)
+	}
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.view(c, "releases.nav.settings", settingsPath)
-	code := max(tokenForm.Status(), form.Status())
+	code := max(w.TokenForm.Status(), w.Form.Status(), w.FeedForm.Status())
 	p.kit.Render(c, v, code, settingsPage(v, p, w))
 }
 
@@ -64,7 +73,7 @@ func (p pages) savePreferences(c *gin.Context) {
 	}
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
-			p.renderSettings(c, ui.Form{}, form)
+			p.renderSettings(c, settingsView{Form: form})
 		}
 		return
 	}
@@ -79,7 +88,7 @@ func (p pages) saveToken(c *gin.Context) {
 	}
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
-			p.renderSettings(c, form, ui.Form{})
+			p.renderSettings(c, settingsView{TokenForm: form})
 		}
 		return
 	}
@@ -88,6 +97,21 @@ func (p pages) saveToken(c *gin.Context) {
 
 func (p pages) forgetToken(c *gin.Context) {
 	p.done(c, p.base+settingsPath, "releases.token.deleted", p.service.ForgetToken(c.Request.Context()))
+}
+
+func (p pages) addFeed(c *gin.Context) {
+	made, err := p.service.AddFeedToken(c.Request, c.PostForm("name"), service.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
+	if err != nil {
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderSettings(c, settingsView{FeedForm: form})
+		}
+		return
+	}
+	p.kit.ShowOnce(c, p.base+settingsPath+"#feeds", ui.Secret{Of: p.base + settingsPath, Name: made.Name, Text: made.AtomURL})
+}
+
+func (p pages) deleteFeed(c *gin.Context) {
+	p.done(c, p.base+settingsPath+"#feeds", "releases.feeds.deleted", p.service.DeleteFeedToken(c.Request.Context(), c.Param("id")))
 }
 
 func (p pages) repos(c *gin.Context) { p.renderRepos(c, ui.Form{}) }

@@ -6,6 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/releases"
 )
 
 // live are the attributes that keep the first page of the feed current.
@@ -54,4 +55,23 @@ func levelID(level string) string {
 		return "any"
 	}
 	return level
+}
+
+// tabID is the end of the id of the text for types of items.
+func tabID(types string) string {
+	if types == "" {
+		return feedPath[1:]
+	}
+	return types
+}
+
+// feedContent says what a feed for readers has.
+func feedContent(v *ui.View, f service.FeedToken) string {
+	text := v.T("releases.tab." + tabID(f.Types))
+	for _, part := range []string{f.Scope, f.Items, f.Org, f.Query} {
+		if part != "" {
+			text += " · " + part
+		}
+	}
+	return text
 }

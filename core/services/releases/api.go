@@ -39,6 +39,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	s.reactionAPI(a)
 	s.syndicationAPI(a)
 	s.followAPI(a)
+	s.importAPI(a)
 	s.state.Load().sets.OwnKeys(a, "/api", ServiceName)
 	return a
 }

@@ -114,8 +114,13 @@ func (s *Service) follow(ctx context.Context, userID, name string) error {
 	if err != nil {
 		return err
 	}
+	return s.followAt(ctx, userID, host.Ref, name)
+}
+
+// followAt has a user see a repository of a code host.
+func (s *Service) followAt(ctx context.Context, userID, host, name string) error {
 	return s.cfg.Store.Tx(ctx, "follow repository", func(ctx context.Context) error {
-		r, err := s.addRepo(ctx, host.Ref, name)
+		r, err := s.addRepo(ctx, host, name)
 		if err != nil {
 			return err
 		}

@@ -115,6 +115,13 @@ func TestReleasesPages(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "ada/notes"))
 	b.press("form .btn.p", ".toast.ok")
 	b.shows("ada/notes")
+	b.open("/releases/repos")
+	evaluated(b, "many are typed", `document.querySelector("#import-content").closest("details").open = true`, true)
+	b.do(chromedp.SendKeys(chromedp.CSS("#import-content"), "acme/loom\nada/cards\nhttps://elsewhere.example/a/b\nnonsense"))
+	b.press("form[action$='/import'] .btn", "#imported .problems")
+	b.shows("1 repository is followed from now on.")
+	evaluated(b, "each line has its problem", `[...document.querySelectorAll("#imported li")].map(e => e.textContent.replace(/\s+/g, " ").trim()).join("; ")`,
+		"Line 3 https://elsewhere.example/a/b – elsewhere.example is not the code host; Line 4 nonsense – write owner/name, or the address of a repository")
 	b.open("/releases/settings")
 	b.do(chromedp.SendKeys(chromedp.CSS("#feed-name"), "For my reader"))
 	b.press("form[action$='/feeds'] .btn.p", "#feeds .note.ok")

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 )
 
 //go:embed locales static
@@ -76,7 +77,11 @@ func (p pages) routes() []httpd.Route {
 		r.Policy = httpd.Session
 		return r
 	}
+	importing := post(reposPath+"/import", p.importRepos)
+	// A form needs up to three bytes for one of its text.
+	importing.BodyLimit = 4 * repolist.MaxSize
 	routes := []httpd.Route{
+		importing,
 		get("/", p.redirectToFeed), get("/live", p.feedLive), get("/:owner/:repo/releases/tag/*tag", p.release),
 		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
 		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),

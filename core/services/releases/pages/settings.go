@@ -114,10 +114,10 @@ func (p pages) deleteFeed(c *gin.Context) {
 	p.done(c, p.base+settingsPath+"#feeds", "releases.feeds.deleted", p.service.DeleteFeedToken(c.Request.Context(), c.Param("id")))
 }
 
-func (p pages) repos(c *gin.Context) { p.renderRepos(c, ui.Form{}) }
+func (p pages) repos(c *gin.Context) { p.renderRepos(c, ui.Form{}, nil) }
 
-// renderRepos shows the repositories that the caller sees, with the form that follows another one.
-func (p pages) renderRepos(c *gin.Context, form ui.Form) {
+// renderRepos shows the repositories that the caller sees, with the form that follows another one, and what an import has done.
+func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *service.ImportResult) {
 	ctx := c.Request.Context()
 	list, err := p.service.Followed(ctx)
 	if err != nil {
@@ -130,17 +130,28 @@ func (p pages) renderRepos(c *gin.Context, form ui.Form) {
 		return
 	}
 	v := p.view(c, "releases.nav.repos", reposPath)
-	p.kit.Render(c, v, max(http.StatusOK, form.Status()), reposPage(v, p, list, status, auth.From(ctx).HasAccount(), form))
+	p.kit.Render(c, v, max(http.StatusOK, form.Status()), reposPage(v, p, list, status, auth.From(ctx).HasAccount(), form, imported))
 }
 
 func (p pages) follow(c *gin.Context) {
 	if err := p.service.Follow(c.Request.Context(), c.PostForm("name")); err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
-			p.renderRepos(c, form)
+			p.renderRepos(c, form, nil)
 		}
 		return
 	}
 	p.done(c, p.base+reposPath, "releases.followed", nil)
+}
+
+func (p pages) importRepos(c *gin.Context) {
+	result, err := p.service.ImportRepos(c.Request.Context(), c.PostForm("content"))
+	if err != nil {
+		if form, ok := p.kit.ReadForm(c, err); ok {
+			p.renderRepos(c, form, nil)
+		}
+		return
+	}
+	p.renderRepos(c, ui.Form{}, &result)
 }
 
 func (p pages) unfollow(c *gin.Context) {

@@ -39,6 +39,11 @@ type SocialReader interface {
 	codehost.AnnouncementHost
 }
 
+// NameResolver tells which repositories an address names.
+type NameResolver interface {
+	Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error)
+}
+
 // Host is a code host.
 type Host struct {
 	// Ref is the reference of the instance, such as codehost.github.
@@ -48,13 +53,14 @@ type Host struct {
 	Social   SocialReader
 	// Reactions are those to releases.
 	Reactions codehost.ReactionHost
+	Names     NameResolver
 	// Abilities returns what the host can do.
 	Abilities func() (client.CodeHostAbilities, error)
 }
 
 // NewHost returns the host behind a client.
 func NewHost(ref string, c client.CodeHost) Host {
-	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Abilities: c.Abilities}
+	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Names: c, Abilities: c.Abilities}
 }
 
 // Config is what a Syncer needs.

@@ -135,6 +135,13 @@ func (s *Store) DeleteMissing(ctx context.Context, repoID int64, whole []Release
 	return deleted, err
 }
 
+// CountChanged returns how many releases of a repository were added or changed since a time.
+func (s *Store) CountChanged(ctx context.Context, repoID int64, since time.Time) (int, error) {
+	var n int64
+	err := s.store.DB(ctx).Model(&Release{}).Where("repo_id = ? AND updated_at >= ?", repoID, store.Millis(since)).Count(&n).Error
+	return int(n), err
+}
+
 // FindRelease returns a release with its whole text and its repository.
 func (s *Store) FindRelease(ctx context.Context, id int64) (r Release, p Repo, err error) {
 	return s.takeRelease(ctx, s.store.DB(ctx).Where("id = ?", id))

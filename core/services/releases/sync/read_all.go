@@ -12,9 +12,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// readAll reads repositories that were not read after a time. One that fails does not keep the others from being read; the error
-// is that of the last one if all have failed.
-func (s *Syncer) readAll(ctx context.Context, all []repo.Repo, unlessAfter time.Time, progress func(done, total int)) (out ReleasesResult, err error) {
+// readAll reads repositories that were not read since a time, also not by others while it works. One that fails does not keep the
+// others from being read; the error is that of the last one if all have failed.
+func (s *Syncer) readAll(ctx context.Context, all []repo.Repo, unlessSince time.Time, progress func(done, total int)) (out ReleasesResult, err error) {
+	began := s.cfg.Now()
 	var mu gosync.Mutex
 	var failure error
 	done := 0
@@ -37,7 +38,7 @@ func (s *Syncer) readAll(ctx context.Context, all []repo.Repo, unlessAfter time.
 	var group errgroup.Group
 	group.SetLimit(readAtOnce)
 	for _, r := range all {
-		if r.SyncedAt > store.Millis(unlessAfter) {
+		if r.SyncedAt >= store.Millis(unlessSince) {
 			note(r, RepoResult{}, nil)
 			continue
 		}
@@ -45,7 +46,7 @@ func (s *Syncer) readAll(ctx context.Context, all []repo.Repo, unlessAfter time.
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			res, err := s.Repo(ctx, r.ID)
+			res, err := s.Repo(ctx, r.ID, unlessSince, began)
 			if isGone(err) {
 				err = nil
 			}

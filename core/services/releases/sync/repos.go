@@ -42,17 +42,22 @@ func isUnauthenticated(err error) bool {
 	return errors.As(err, &e) && e.Source == errs.Upstream && e.Code == codes.Unauthenticated
 }
 
-// Repo reads the releases of a repository and notes when it is due again. Calls for the same repository at once are one.
-func (s *Syncer) Repo(ctx context.Context, id int64) (RepoResult, error) {
-	v, err, _ := s.running.Do(strconv.FormatInt(id, 10), func() (any, error) { return s.syncRepo(ctx, id) })
+// Repo reads the releases of a repository and notes when it is due again, unless somebody else has read it since a time: then
+// the result is what has changed since began. Calls for the same repository at once are one.
+func (s *Syncer) Repo(ctx context.Context, id int64, unlessSince, began time.Time) (RepoResult, error) {
+	v, err, _ := s.running.Do(strconv.FormatInt(id, 10), func() (any, error) { return s.syncRepo(ctx, id, unlessSince, began) })
 	out, _ := v.(RepoResult)
 	return out, err
 }
 
-func (s *Syncer) syncRepo(ctx context.Context, id int64) (RepoResult, error) {
+func (s *Syncer) syncRepo(ctx context.Context, id int64, unlessSince, began time.Time) (RepoResult, error) {
 	r, err := s.cfg.Repos.Find(ctx, id)
 	if err != nil {
 		return RepoResult{}, err
+	}
+	if r.SyncedAt >= store.Millis(unlessSince) {
+		changed, err := s.cfg.Repos.CountChanged(ctx, id, began)
+		return RepoResult{Updated: changed}, err
 	}
 	out, err := s.readRepo(ctx, &r)
 	now := s.cfg.Now()

@@ -1,0 +1,109 @@
+package sync_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// syncing is a Syncer of a double of a code host, with repositories that everybody sees.
+type syncing struct {
+	*sync.Syncer
+	host  *fake.CodeHost
+	store *store.Store
+	now   time.Time
+}
+
+// startSyncing adds repositories with two releases each.
+func startSyncing(t *testing.T, cfg store.Config, count int) *syncing {
+	t.Helper()
+	s := &syncing{host: fake.NewCodeHost(""), store: testkit.OpenStore(t, cfg, releases.Migrations()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	must(t, err)
+	repos := repo.NewStore(s.store)
+	s.Syncer = sync.New(sync.Config{
+		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: account.NewStore(s.store, ring), State: sync.NewState(s.store), Logger: hclog.NewNullLogger(),
+		Now: func() time.Time { return s.now }, Interval: func() time.Duration { return time.Hour },
+		Hosts: func() []sync.Host { return []sync.Host{sync.NewHost("codehost.main", s.host)} },
+	})
+	must(t, s.store.Tx(t.Context(), "add repositories", func(ctx context.Context) error {
+		for i := range count {
+			name := fmt.Sprintf("acme/r%d", i)
+			s.host.Change(name, func(c *fake.CodeHostContent) {
+				c.Repository = &codehost.Repository{ID: name, FullName: name}
+				for v := range 2 {
+					c.Releases = append(c.Releases, codehost.Release{ID: fmt.Sprint(name, v), TagName: fmt.Sprintf("v%d", 2-v), PublishedAt: s.now.Add(-time.Hour)})
+				}
+			})
+			r := repo.Repo{Host: "codehost.main", FullName: name}
+			if err := repos.Save(ctx, &r, s.now); err != nil {
+				return err
+			}
+			if err := repos.SetFollowed(ctx, repo.Everybody, r.ID, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return s
+}
+
+// countLists counts how often lists of releases were asked for.
+func (s *syncing) countLists() (n int) {
+	for _, c := range s.host.Calls() {
+		if c.Method == "listreleases" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSyncBesideSchedule: a repository that the schedule reads while a sync works is read once, and the sync tells of its releases.
+func TestSyncBesideSchedule(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		const count = 12
+		s := startSyncing(t, cfg, count)
+		began := false
+		res, err := s.Releases(t.Context(), "", func(int, int) {
+			if began {
+				return
+			}
+			began = true
+			if _, err := s.Due(t.Context(), 100); err != nil {
+				t.Error(err)
+			}
+		})
+		if err != nil || res.Repos != count || res.Releases != 2*count {
+			t.Errorf("got %+v, %v, want the releases of all %d repositories", res, err, count)
+		}
+		if n := s.countLists(); n != count {
+			t.Errorf("the code host was asked %d times for %d repositories", n, count)
+		}
+		// A sync right after it reads nothing, and tells of nothing new.
+		s.now = s.now.Add(10 * time.Second)
+		if res, err = s.Releases(t.Context(), "", func(int, int) {}); err != nil || res.Repos != count || res.Releases != 0 || s.countLists() != count {
+			t.Errorf("got %+v, %v", res, err)
+		}
+	})
+}

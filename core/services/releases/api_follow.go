@@ -43,6 +43,9 @@ type Preferences struct {
 	BriefHour  int    `json:"brief_hour" minimum:"0" maximum:"23" doc:"The hour at which the day of a brief ends."`
 	BriefDaily bool   `json:"brief_daily" doc:"Whether a brief is written every day."`
 	IncludeOwn bool   `json:"include_own_releases" doc:"Whether the feed has the releases of the caller's own repositories."`
+	// NotifyReleases and NotifyBrief are off until the user switches them on.
+	NotifyReleases bool `json:"notify_releases,omitempty" doc:"Whether the channels of the configuration hear of new releases that the caller sees."`
+	NotifyBrief    bool `json:"notify_brief,omitempty" doc:"Whether they hear of the caller's daily brief."`
 }
 
 type (
@@ -181,7 +184,7 @@ func (s *Service) setFilter(ctx context.Context, in *filterInput) (*filterOutput
 
 func (s *Service) getPreferences(ctx context.Context, _ *struct{}) (*preferencesOutput, error) {
 	p, err := s.preferencesOf(ctx, readerOf(ctx))
-	return &preferencesOutput{Preferences{p.TimeZone, p.BriefHour, p.BriefDaily, p.IncludeOwn}}, err
+	return &preferencesOutput{Preferences{p.TimeZone, p.BriefHour, p.BriefDaily, p.IncludeOwn, p.NotifyReleases, p.NotifyBrief}}, err
 }
 
 func (s *Service) putPreferences(ctx context.Context, in *preferencesInput) (*preferencesOutput, error) {
@@ -194,7 +197,10 @@ func (s *Service) putPreferences(ctx context.Context, in *preferencesInput) (*pr
 		return nil, fault.New(fault.BadRequest, "time_zone must be an IANA name, such as Europe/Berlin.").With("field", "time_zone")
 	}
 	err = s.cfg.Store.Tx(ctx, "save preferences", func(ctx context.Context) error {
-		p := own.Preferences{UserID: userID, TimeZone: b.TimeZone, BriefHour: b.BriefHour, BriefDaily: b.BriefDaily, IncludeOwn: b.IncludeOwn, UpdatedAt: store.Millis(s.cfg.Now())}
+		p := own.Preferences{
+			UserID: userID, TimeZone: b.TimeZone, BriefHour: b.BriefHour, BriefDaily: b.BriefDaily, IncludeOwn: b.IncludeOwn, NotifyReleases: b.NotifyReleases, NotifyBrief: b.NotifyBrief,
+			UpdatedAt: store.Millis(s.cfg.Now()),
+		}
 		if err := s.accounts.SavePreferences(ctx, p); err != nil {
 			return err
 		}

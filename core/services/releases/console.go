@@ -248,15 +248,17 @@ func (s *Service) WriteBrief(ctx context.Context) (string, error) {
 
 // Status is what the pages say of the service as a whole.
 type Status struct {
-	// HasHosts says that a code host is in use, SeesRepos that the caller sees a repository.
-	HasHosts, SeesRepos bool
+	// HasHosts says that a code host is in use, HasChannels that notifications go somewhere, SeesRepos that the caller sees a
+	// repository.
+	HasHosts, HasChannels, SeesRepos bool
 	// Unread is how many notifications of the caller are unread.
 	Unread int64
 }
 
 // StatusOf returns what the pages say to the caller.
 func (s *Service) StatusOf(ctx context.Context) (out Status, err error) {
-	out.HasHosts = len(s.state.Load().hosts) > 0
+	st := s.state.Load()
+	out.HasHosts, out.HasChannels = len(st.hosts) > 0, len(st.settings.Notify) > 0
 	if out.SeesRepos, err = s.repos.SeesAny(ctx, readerOf(ctx)); err == nil {
 		out.Unread, err = s.reads.CountUnread(ctx, readerOf(ctx))
 	}

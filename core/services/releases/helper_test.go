@@ -19,12 +19,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
 	hosts "github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -56,12 +59,15 @@ const (
 // server is the service on a real listener with a queue that works, and a code host.
 type server struct {
 	testing.TB
-	service  *releases.Service
-	users    *auth.Users
-	store    *store.Store
-	queue    *queue.Queue
-	host     *fake.CodeHost
-	clock    *clock
+	service *releases.Service
+	users   *auth.Users
+	store   *store.Store
+	queue   *queue.Queue
+	host    *fake.CodeHost
+	clock   *clock
+	// told gets the notifications of the channel notify.ops.
+	told     *fake.Notifier
+	sender   *notify.Sender
 	base     string
 	settings releases.Settings
 	access   auth.Access
@@ -81,8 +87,8 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	gin.SetMode(gin.ReleaseMode)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	s := &server{TB: t, host: fake.NewCodeHost(""), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
-	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), releases.Migrations())
+	s := &server{TB: t, host: fake.NewCodeHost(""), told: fake.NewNotifier(sdk.Descriptor{}), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), notify.Migrations(), releases.Migrations())
 	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "releases"}})
 	must(t, err)
 	s.access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
@@ -96,13 +102,16 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	t.Cleanup(bus.Close)
 	s.queue, err = queue.New(queue.Config{Store: s.store, Bus: bus, Poll: 20 * time.Millisecond})
 	must(t, err)
+	s.sender, err = notify.New(notify.Config{Store: s.store, Channel: func(string) (client.Notifier, error) { return s.told, nil }})
+	must(t, err)
+	s.sender.Use(s.queue)
 	s.service, err = releases.New(context.Background(), releases.Config{
-		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Hosts: []hosts.Host{hosts.NewHost("codehost.main", s.host)},
+		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Alerts: s.sender, Hosts: []hosts.Host{hosts.NewHost("codehost.main", s.host)},
 		Access: s.access, Now: s.clock.now,
 	})
 	must(t, err)
 	t.Cleanup(s.service.Close)
-	must(t, s.queue.Register(s.service.Jobs(), nil))
+	must(t, s.queue.Register(append(s.service.Jobs(), s.sender.Jobs()...), nil))
 	must(t, s.queue.Start(context.Background()))
 	t.Cleanup(func() { _ = s.queue.Stop(context.Background()) })
 	s.mount()

@@ -163,8 +163,17 @@ func (s *Service) writeBriefsOf(ctx context.Context, userID string) (written int
 	if err != nil {
 		return 0, err
 	}
-	for _, w := range missing {
-		if _, err := s.briefs.Generate(ctx, userID, w, zone); err != nil {
+	for i, w := range missing {
+		// The channels hear of the last one: the others are made up for.
+		tell := prefs.NotifyBrief && i == len(missing)-1
+		err := s.cfg.Store.Tx(ctx, "write brief", func(ctx context.Context) error {
+			b, err := s.briefs.Generate(ctx, userID, w, zone)
+			if err == nil && tell {
+				s.notifyBrief(ctx, b)
+			}
+			return err
+		})
+		if err != nil {
 			return written, err
 		}
 		written++

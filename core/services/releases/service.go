@@ -51,6 +51,8 @@ type Config struct {
 	Logger   hclog.Logger
 	Settings Settings
 	Users    *auth.Users
+	// Alerts sends notifications; nil sends none.
+	Alerts Alerter
 	// Hosts are the code hosts that the settings name.
 	Hosts []sync.Host
 	// Access says who is recognised, and under which address browsers see the core.
@@ -102,6 +104,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		Store: cfg.Store, Repos: s.repos, Feed: s.feed, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now,
 		Hosts:    func() []sync.Host { return s.state.Load().hosts },
 		Interval: func() time.Duration { return s.state.Load().settings.Interval },
+		Found:    s.notifyReleases,
 	})
 	s.use(cfg.Settings, cfg.Hosts, cfg.Access)
 	return s, s.followConfigured(ctx, cfg.Settings)

@@ -15,6 +15,7 @@ type Settings struct {
 	CodeHosts []string      `patchbay:"codehosts,ref=codehost" doc:"The code hosts that are read, such as [codehost.github]. The first one is that of the users' accounts."`
 	Repos     []string      `patchbay:"repos" doc:"Repositories that everybody sees, such as [\"owner/name\"], of the first code host; \"codehost.forge:owner/name\" names another one. None: nothing is read before a user asks for it."`
 	Interval  time.Duration `patchbay:"interval,default=1h" doc:"How often each repository and each account is read, 5m to 24h."`
+	Notify    []string      `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases and daily briefs of users who have switched that on, such as [notify.hook]."`
 	TimeZone  string        `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
 	BriefHour int64         `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
 }

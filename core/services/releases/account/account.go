@@ -60,7 +60,10 @@ type Preferences struct {
 	BriefDaily bool
 	// IncludeOwn shows the releases of the user's own repositories.
 	IncludeOwn bool
-	UpdatedAt  int64 `gorm:"autoUpdateTime:false"`
+	// NotifyReleases and NotifyBrief have the channels told of new releases and of the daily brief.
+	NotifyReleases bool
+	NotifyBrief    bool
+	UpdatedAt      int64 `gorm:"autoUpdateTime:false"`
 }
 
 // TableName implements gorm's Tabler.
@@ -165,4 +168,15 @@ func (s *Store) SavePreferences(ctx context.Context, p Preferences) error {
 	return s.store.Tx(ctx, "save preferences", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&p).Error
 	})
+}
+
+// WantingReleases returns the users who want the channels to hear of a new release, and see it.
+func (s *Store) WantingReleases(ctx context.Context, releaseID int64) (ids []string, err error) {
+	err = s.store.DB(ctx).Table("release_preferences AS p").
+		Joins("JOIN release_entries e ON e.id = ?", releaseID).Where("p.notify_releases").
+		Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (p.user_id, '') AND l.repo_id = e.repo_id AND l.visible)").
+		Where("NOT EXISTS (SELECT 1 FROM release_filters f WHERE f.user_id = p.user_id AND f.repo_id = e.repo_id AND (f.muted OR f.no_prereleases AND e.prerelease "+
+			"OR f.min_level > e.level AND e.level > 0 OR f.keyword <> '' AND REPLACE(e.search_text, f.keyword, '') = e.search_text))").
+		Order("p.user_id").Pluck("p.user_id", &ids).Error
+	return ids, err
 }

@@ -31,7 +31,7 @@ func settingsOf(c module.Configuration) releases.Settings { return *c.Settings.(
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s, err := releases.New(ctx, releases.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Access: c.Front.Access,
+		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Access: c.Front.Access,
 		Version: deps.Version,
 	})
 	if err != nil {

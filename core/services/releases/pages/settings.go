@@ -25,8 +25,8 @@ func text(s *string) string {
 type settingsView struct {
 	Token       service.TokenStatus
 	Preferences service.Preferences
-	// HasAccount says that the caller is a user, HasHosts that a code host is in use.
-	HasAccount, HasHosts bool
+	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
+	HasAccount, HasHosts, HasChannels bool
 	// Feeds are the feeds for readers; NewFeed is one that is shown this once.
 	Feeds   []service.FeedToken
 	NewFeed ui.Secret
@@ -43,7 +43,7 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	ctx := c.Request.Context()
 	w.HasAccount = auth.From(ctx).HasAccount()
 	status, err := p.service.StatusOf(ctx)
-	w.HasHosts = status.HasHosts
+	w.HasHosts, w.HasChannels = status.HasHosts, status.HasChannels
 	if err == nil {
 		w.Preferences, err = p.service.PreferencesOf(ctx)
 	}
@@ -69,6 +69,7 @@ func (p pages) savePreferences(c *gin.Context) {
 	} else {
 		err = p.service.SavePreferences(c.Request.Context(), service.Preferences{
 			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "", IncludeOwn: c.PostForm("include_own") != "",
+			NotifyReleases: c.PostForm("notify_releases") != "", NotifyBrief: c.PostForm("notify_brief") != "",
 		})
 	}
 	if err != nil {

@@ -39,7 +39,7 @@ image:
 	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
 	cp LICENSE $(LICENCES) $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay/
 	cp examples/deploy/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
-	docker build -q -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
+	docker build -q --label org.opencontainers.image.version=$(VERSION) -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
 
 run: build
 	bin/patchbay serve -config plugin.hcl

@@ -187,9 +187,12 @@ func (g *guard) developerPrincipal(ctx context.Context, cookie string) (*Princip
 	return g.users.byDeveloperSession(ctx, cookie)
 }
 
+// OpenToAll reports whether callers without an identity may administer from anywhere.
+func (a Access) OpenToAll() bool { return a.Anonymous && !a.Forward.hasAllowlist() }
+
 // anonymousPrincipal returns the built-in developer where the setting lets everybody in, else nil.
 func (g *guard) anonymousPrincipal() *Principal {
-	if !g.access.Anonymous || g.access.Forward.hasAllowlist() {
+	if !g.access.OpenToAll() {
 		return nil
 	}
 	return &Principal{Via: ViaAnonymous, User: newDeveloper()}

@@ -112,7 +112,7 @@ func (c *commandLine) rootCommand() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&c.config, "config", "plugin.hcl", "configuration file")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake{Err: err} })
-	root.AddCommand(c.serveCommand(), c.configCommand(), c.pluginCommand(), c.userCommand(), c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand())
+	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.configCommand(), c.pluginCommand(), c.userCommand(), c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand())
 	root.AddCommand(c.serviceCommands()...)
 	return root
 }

@@ -88,13 +88,7 @@ func (c *Console) preferences(gc *gin.Context) {
 		c.kit.Fail(gc, err)
 		return
 	}
-	if t := gc.PostForm("theme"); t == ui.ThemeSystem || t == ui.ThemeLight || t == ui.ThemeDark {
-		c.kit.Remember(gc, ui.ThemeCookie, t)
-	}
-	if l := gc.PostForm("lang"); l == ui.English || l == ui.Chinese {
-		c.kit.Remember(gc, ui.LangCookie, l)
-	}
-	c.kit.Redirect(gc, gc.PostForm("back"))
+	c.kit.SavePreferences(gc)
 }
 
 func origin(gc *gin.Context) auth.Origin {

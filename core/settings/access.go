@@ -43,10 +43,7 @@ func (s *Settings) Access(clients *httpd.Clients) auth.Access {
 }
 
 // OpenToAll reports whether callers without an identity may administer from anywhere.
-func (s *Settings) OpenToAll() bool {
-	c := s.Core
-	return c.Anonymous && c.AllowedUser == "" && c.AllowedGroup == ""
-}
+func (s *Settings) OpenToAll() bool { return s.Access(nil).OpenToAll() }
 
 // Front returns how people reach the core according to these settings.
 func (s *Settings) Front() (module.Front, error) {

@@ -67,6 +67,8 @@ type Resolver struct {
 	Names   map[string][]string
 	// LearnSecrets, if set, gets the secrets in the configuration of instances before their plugins do.
 	LearnSecrets func(secrets ...string)
+	// PluginEnv are variables, as NAME=value, that every plugin gets besides those that its block lets through.
+	PluginEnv []string
 
 	file *config.File
 	env  config.Env
@@ -77,7 +79,7 @@ func (r *Resolver) isBuiltin(kind, plugin string) bool { return slices.Contains(
 
 // processSpec returns how the plugin of an instance is started.
 func (r *Resolver) processSpec(in *config.Instance) (host.Spec, error) {
-	spec := host.Spec{Name: in.Plugin}
+	spec := host.Spec{Name: in.Plugin, Env: slices.Clone(r.PluginEnv)}
 	if in.Isolate {
 		spec.Isolate = in.Ref()
 	}

@@ -69,7 +69,7 @@ func (s Source) fileOptions(builtins map[string][]string) (opts config.Options, 
 		}
 		return made
 	}
-	opts.Core = derive(Core{})
+	opts.Core, opts.Supervisor = derive(Core{}), derive(Supervisor{})
 	opts.Storage[string(store.SQLite)], opts.Storage[string(store.Postgres)] = derive(sqliteStorage{}), derive(postgresStorage{})
 	for _, d := range s.Services {
 		if opts.Services[d.Name] != nil {
@@ -82,8 +82,9 @@ func (s Source) fileOptions(builtins map[string][]string) (opts config.Options, 
 
 // Settings is what the configuration says, decoded and checked as far as that needs no plugin.
 type Settings struct {
-	File *config.File
-	Core Core
+	File       *config.File
+	Core       Core
+	Supervisor Supervisor
 	// DataDir is the absolute path of the data directory.
 	DataDir string
 	Store   store.Config
@@ -108,6 +109,8 @@ func (s Source) decodeFile(file *config.File) (*Settings, config.Diagnostics) {
 	diags := file.Core().Decode(&out.Core)
 	diags = append(diags, checkCore(file.Core(), out.Core)...)
 	out.DataDir = AbsolutePath(file.Dir, out.Core.DataDir)
+	diags = append(diags, file.Supervisor().Decode(&out.Supervisor)...)
+	diags = append(diags, checkSupervisor(file.Supervisor(), out.Supervisor)...)
 	diags = append(diags, out.decodeStorage()...)
 	var mounts []config.Mount
 	for _, d := range s.Services {

@@ -115,6 +115,12 @@ func (a *Assets) add(name string, data []byte) {
 // URL is the address of a file by its plain name, such as app.css; empty if there is none.
 func (a *Assets) URL(name string) string { return a.urls[name] }
 
+// File returns a file by its plain name, and reports whether there is one.
+func (a *Assets) File(name string) (httpd.File, bool) {
+	f, ok := a.files[strings.TrimPrefix(a.urls[name], "/assets/")]
+	return f, ok
+}
+
 // Size is how large a file is in bytes.
 func (a *Assets) Size(name string) int {
 	return a.files[strings.TrimPrefix(a.urls[name], "/assets/")].Size()

@@ -44,6 +44,9 @@ type Config struct {
 	// Warnings returns the ids of texts that every page shows at present: settings that are not for production, and a
 	// configuration that was rejected. Nil for none.
 	Warnings func() []string
+	// Alone is the path below which the pages of a process of its own stand, with their files and the form of the preferences: the
+	// core may be down while they are shown. "" for the core's console.
+	Alone string
 	// Secure reports whether a browser has come by https, so that cookies are for https alone.
 	Secure func(*http.Request) bool
 	// Recognise finds out who makes a request that no guard has seen; nil for nobody.
@@ -185,6 +188,17 @@ func (k *Kit) Origin(c *gin.Context) string {
 		return "https://" + c.Request.Host
 	}
 	return "http://" + c.Request.Host
+}
+
+// SavePreferences stores the theme and the language that the form of the preferences names, and goes back to its page.
+func (k *Kit) SavePreferences(c *gin.Context) {
+	if t := c.PostForm("theme"); t == ThemeSystem || t == ThemeLight || t == ThemeDark {
+		k.Remember(c, ThemeCookie, t)
+	}
+	if l := c.PostForm("lang"); l == English || l == Chinese {
+		k.Remember(c, LangCookie, l)
+	}
+	k.Redirect(c, c.PostForm("back"))
 }
 
 // Remember keeps a choice of the person in a cookie for a year.

@@ -134,7 +134,18 @@ func pairs(args []any) map[string]any {
 }
 
 // Asset is the address of a static file.
-func (v *View) Asset(name string) string { return v.kit.cfg.Assets.URL(name) }
+func (v *View) Asset(name string) string { return v.kit.cfg.Alone + v.kit.cfg.Assets.URL(name) }
+
+// alone reports whether the page is one of a process of its own.
+func (v *View) alone() bool { return v.kit.cfg.Alone != "" }
+
+// preferencesURL is where the form of the preferences goes.
+func (v *View) preferencesURL() string {
+	if v.alone() {
+		return v.kit.cfg.Alone + "/preferences"
+	}
+	return "/system/preferences"
+}
 
 // Admin reports whether the principal may administer.
 func (v *View) Admin() bool { return v.Principal != nil && v.Principal.Admin() }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"google.golang.org/grpc/codes"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -18,22 +17,13 @@ const canceledText = "The job was canceled."
 // about errors come from here.
 func failureReason(err error) string {
 	var f *fault.Error
-	e := errs.From(err)
 	switch {
 	case errors.Is(err, queue.ErrCanceled):
 		return canceledText
 	case errors.Is(err, context.Canceled):
 		return "It was interrupted."
-	case !errors.As(err, &f):
-		return errs.Plain(e.Message)
-	case errors.Is(err, errCooling), e.Source == errs.Caller, e.Message == "", !saidByProvider(e):
+	case errors.Is(err, errCooling) && errors.As(err, &f):
 		return errs.Plain(f.Message)
 	}
-	return errs.Plain(e.Message)
-}
-
-// saidByProvider reports whether the message of e is a provider's own: gRPC itself names no source, and its words are about
-// connections and frames.
-func saidByProvider(e *errs.Error) bool {
-	return e.Code != codes.Unknown && (e.Source != errs.Plugin || e.Reason != e.Code.String())
+	return client.FailureText(err)
 }

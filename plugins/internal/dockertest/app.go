@@ -28,6 +28,8 @@ type Behaviour struct {
 	Unhealthy, Crash bool
 	// SlowStart is how long it takes until the check succeeds; StartPeriod is the check's own.
 	SlowStart, StartPeriod time.Duration
+	// Answers is the version that it answers with on port 50883, as a core does; "" for no answer.
+	Answers string
 	// Labels are more labels; PadBytes of random data make the layer larger.
 	Labels   map[string]string
 	PadBytes int
@@ -129,6 +131,9 @@ func (b Behaviour) changes() []string {
 	}
 	if b.Crash {
 		env["APP_CRASH"] = "1"
+	}
+	if b.Answers != "" {
+		env["APP_ANSWERS"] = b.Answers
 	}
 	if b.SlowStart > 0 {
 		env["APP_SLOW_START"] = b.SlowStart.String()

@@ -23,6 +23,8 @@ type core struct {
 	dir    string
 	config string
 	env    []string
+	// command is what the process does.
+	command string
 
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -54,7 +56,7 @@ func newCore(t testing.TB, hcl string, env ...string) *core {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	c := &core{t: t, dir: dir, config: filepath.Join(dir, "plugin.hcl")}
+	c := &core{t: t, dir: dir, config: filepath.Join(dir, "plugin.hcl"), command: "serve"}
 	c.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SVC_HTTP_ADDR=127.0.0.1:0", "SVC_ADMIN_ADDR=127.0.0.1:0",
 		// A binary with the race detector would wait a second at its end.
@@ -147,7 +149,7 @@ func (c *core) start() {
 // launch runs the core without waiting for anything.
 func (c *core) launch() {
 	c.t.Helper()
-	c.cmd = exec.Command(built.core, "serve", "-config", c.config)
+	c.cmd = exec.Command(built.core, c.command, "-config", c.config)
 	c.cmd.Env, c.cmd.Dir = c.env, c.dir
 	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
@@ -168,7 +170,7 @@ func (c *core) follow(cmd *exec.Cmd, stderr io.Reader, ended chan struct{}, read
 		c.mu.Lock()
 		c.log.WriteString(line)
 		c.mu.Unlock()
-		if strings.Contains(line, "patchbay is ready:") {
+		if strings.Contains(line, " is ready: ") && strings.Contains(line, "address=") {
 			ready <- line
 		}
 		if err != nil {

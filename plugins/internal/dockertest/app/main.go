@@ -1,10 +1,12 @@
 // Command app is the program in the images of the tests. Environment variables tell how it behaves: APP_VERSION is
-// what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, and
-// APP_SLOW_START, a duration, is how long it takes until it is healthy. "app health" is the health check.
+// what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_SLOW_START, a
+// duration, is how long it takes until it is healthy, and APP_ANSWERS is the version that it answers with on port 50883, as a core
+// does. "app health" is the health check.
 package main
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -24,6 +26,9 @@ func main() {
 		os.Exit(3)
 	}
 	// The first process of a container has no default action for signals.
+	if version := os.Getenv("APP_ANSWERS"); version != "" {
+		go answer(version)
+	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	slow, _ := time.ParseDuration(os.Getenv("APP_SLOW_START"))
@@ -38,6 +43,14 @@ func main() {
 			}
 		}
 	}
+}
+
+// answer serves what is asked of a core.
+func answer(version string) {
+	http.HandleFunc("GET /api/health", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	http.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"version":%q}`, version) })
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(":50883", nil))
+	os.Exit(1)
 }
 
 func health() {

@@ -1,0 +1,49 @@
+package settings
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Supervisor is the block supervisor of plugin.hcl, which the process "patchbay supervise" reads.
+type Supervisor struct {
+	HTTPAddr       string        `patchbay:"http_addr,default=0.0.0.0:50884,env=SVC_SUPERVISOR_HTTP_ADDR" doc:"Where the supervisor is reached."`
+	BasePath       string        `patchbay:"base_path,default=/supervisor,env=SVC_SUPERVISOR_BASE_PATH" doc:"Path below which it is mounted."`
+	Engine         string        `patchbay:"engine,default=,ref=engine" doc:"The container engine that runs the core, such as engine.local. Unset: the only engine of this file."`
+	DockerHost     string        `patchbay:"docker_host,default=,env=SVC_SUPERVISOR_DOCKER_HOST" doc:"Address of the engine, such as unix:///var/run/docker.sock, where the engine's own block names none: its plugin gets it as DOCKER_HOST."`
+	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_SUPERVISOR_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
+	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for the registry, also for compose."`
+	ImageRepo      string        `patchbay:"target_image_repo,default=ghcr.io/patchbay-dev/patchbay,env=SVC_SUPERVISOR_TARGET_IMAGE_REPO" doc:"Repository of the core's image."`
+	ContainerID    string        `patchbay:"target_container_id,default=,env=SVC_SUPERVISOR_TARGET_CONTAINER_ID" doc:"Id or name of the core's container. Unset: the container that runs an image of the repository."`
+	ComposeService string        `patchbay:"target_compose_service,default=patchbay,env=SVC_SUPERVISOR_TARGET_COMPOSE_SERVICE" doc:"The compose service that is the core, where several run an image of the repository."`
+	StatePath      string        `patchbay:"state_path,default=data/supervisor/self-upgrade.json,env=SVC_SUPERVISOR_STATE_PATH" doc:"The state file. The override that names the core's image lies beside it."`
+	CoreURL        string        `patchbay:"core_url,default=,env=SVC_SUPERVISOR_CORE_URL" doc:"URL at which the supervisor reaches the core, such as http://patchbay:50883. Unset: the published port of its container, or the name of its compose service."`
+	HealthTimeout  time.Duration `patchbay:"health_timeout,default=3m" doc:"How long a new core may take to answer as it should, from 1s to 1h."`
+}
+
+// checkSupervisor finds what the types of the block supervisor cannot express.
+func checkSupervisor(block *config.Block, s Supervisor) config.Diagnostics {
+	found := diagnosticAt("http_addr", httpd.CheckAddr(s.HTTPAddr))
+	if !strings.HasPrefix(s.BasePath, "/") || strings.Trim(s.BasePath, "/") == "" || strings.ContainsAny(s.BasePath, ":*?# ") {
+		found = append(found, schema.Errorf(schema.At("base_path"), "must be a path such as /supervisor")...)
+	}
+	if s.CoreURL != "" {
+		if u, err := url.Parse(s.CoreURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+			found = append(found, schema.Errorf(schema.At("core_url"), "must be an absolute http(s) URL, such as http://patchbay:50883")...)
+		}
+	}
+	if s.HealthTimeout < time.Second || s.HealthTimeout > time.Hour {
+		found = append(found, schema.Errorf(schema.At("health_timeout"), "must be from 1s to 1h")...)
+	}
+	if filepath.Ext(s.StatePath) != ".json" {
+		found = append(found, schema.Errorf(schema.At("state_path"), "must name a file that ends in .json")...)
+	}
+	return block.Locate(found)
+}

@@ -1,0 +1,203 @@
+package supervisor
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// About is what the supervisor says of itself.
+type About struct {
+	Version       string `json:"version" example:"1.4.0"`
+	Repository    string `json:"repository" example:"https://github.com/patchbay-dev/patchbay"`
+	DeveloperName string `json:"developerName" example:"The Patchbay developers"`
+	DeveloperURL  string `json:"developerUrl" example:"https://github.com/patchbay-dev"`
+}
+
+// newAbout returns what a supervisor of a version says.
+func newAbout(version string) About {
+	return About{
+		Version: version, Repository: "https://github.com/patchbay-dev/patchbay", DeveloperName: "The Patchbay developers", DeveloperURL: "https://github.com/patchbay-dev",
+	}
+}
+
+// StateView is the state of self-upgrade.
+type StateView struct {
+	State     Status          `json:"state" enum:"idle,running,succeeded,failed,rolled_back" doc:"That of the last operation."`
+	OpID      string          `json:"opId" doc:"Empty while there was none."`
+	Request   *RequestView    `json:"request,omitempty" doc:"While an operation runs."`
+	Target    TargetView      `json:"target"`
+	Previous  ImageView       `json:"previous"`
+	StartedAt *time.Time      `json:"startedAt"`
+	UpdatedAt *time.Time      `json:"updatedAt"`
+	Progress  ProgressView    `json:"progress"`
+	Logs      []LogLine       `json:"logs"`
+	Earlier   []OperationView `json:"operations" doc:"All that are kept, the newest first."`
+}
+
+// RequestView is what the operation that runs was asked for.
+type RequestView struct {
+	Mode              Mode `json:"mode" enum:"apply,dry-run"`
+	RollbackOnFailure bool `json:"rollbackOnFailure"`
+}
+
+// ImageView is an image by its names in the repository.
+type ImageView struct {
+	Tag     string  `json:"tag"`
+	Digest  *string `json:"digest"`
+	Version string  `json:"version,omitempty"`
+}
+
+// TargetView is the image that is, or was, wanted.
+type TargetView struct {
+	Image string `json:"image" doc:"The repository."`
+	ImageView
+}
+
+// ProgressView tells what is being done.
+type ProgressView struct {
+	Step    Step   `json:"step" enum:"precheck,pull,apply,wait_healthy,rollback,rollback_wait_healthy,done"`
+	Message string `json:"message"`
+}
+
+// OperationView is one operation.
+type OperationView struct {
+	OpID      string    `json:"opId"`
+	State     Status    `json:"state" enum:"running,succeeded,failed,rolled_back"`
+	Mode      Mode      `json:"mode" enum:"apply,dry-run"`
+	Target    ImageView `json:"target"`
+	Previous  ImageView `json:"previous"`
+	Message   string    `json:"message"`
+	StartedAt time.Time `json:"startedAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Logs      []LogLine `json:"logs"`
+}
+
+// UpgradeBody asks for an upgrade.
+type UpgradeBody struct {
+	Target            *TargetBody `json:"target" required:"false" doc:"The tag latest if it is left out."`
+	Mode              Mode        `json:"mode" enum:"apply,dry-run"`
+	RollbackOnFailure *bool       `json:"rollbackOnFailure" required:"false" doc:"Bring the former image back when the new one does not answer as it should; true if it is left out."`
+}
+
+// TargetBody names the wanted image. With both, the digest is pulled and gets the tag.
+type TargetBody struct {
+	Tag    string  `json:"tag" required:"false" maxLength:"128"`
+	Digest *string `json:"digest" required:"false" maxLength:"71" nullable:"true"`
+}
+
+// OperationID names an operation.
+type OperationID struct {
+	OpID string `json:"opId" example:"sup_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+}
+
+// RollbackBody says which upgrade to take back.
+type RollbackBody struct {
+	OpID string `json:"opId" required:"false" maxLength:"64" doc:"The last upgrade that was not taken back, if it is left out."`
+}
+
+// Done answers what has begun.
+type Done struct {
+	OK bool `json:"ok"`
+}
+
+type (
+	aboutOutput    struct{ Body About }
+	stateOutput    struct{ Body StateView }
+	upgradeInput   struct{ Body UpgradeBody }
+	upgradeOutput  struct{ Body OperationID }
+	rollbackInput  struct{ Body RollbackBody }
+	doneOutput     struct{ Body Done }
+	nothing        struct{}
+	operationsHTTP struct {
+		s     *Supervisor
+		about About
+	}
+)
+
+// newAPI returns the endpoints of the supervisor below a path.
+func newAPI(s *Supervisor, base, version string) *api.API {
+	a := api.New(api.Config{Title: "Patchbay supervisor", Version: version, BaseURL: base, Invalid: fault.InvalidArgument})
+	h := operationsHTTP{s, newAbout(version)}
+	operation := func(id, method, path, summary string, errors ...int) api.Operation {
+		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Summary: summary, Errors: errors}
+	}
+	api.Register(a, operation("health", http.MethodGet, "/health", "Is the supervisor alive?"), func(context.Context, *nothing) (*doneOutput, error) {
+		return &doneOutput{Done{true}}, nil
+	})
+	api.Register(a, operation("version", http.MethodGet, "/version", "What the supervisor is"), func(context.Context, *nothing) (*aboutOutput, error) {
+		return &aboutOutput{h.about}, nil
+	})
+	api.Register(a, operation("self-upgrade", http.MethodGet, "/self-upgrade", "The state of self-upgrade"), h.getState)
+	api.Register(a, operation("begin-self-upgrade", http.MethodPost, "/self-upgrade", "Upgrade the core, or tell what that would do", http.StatusConflict), h.postUpgrade)
+	api.Register(a, operation("rollback", http.MethodPost, "/self-upgrade/rollback", "Bring the former core back"), h.postRollback)
+	return a
+}
+
+func (h operationsHTTP) getState(context.Context, *nothing) (*stateOutput, error) {
+	return &stateOutput{h.s.stateView()}, nil
+}
+
+func (h operationsHTTP) postUpgrade(_ context.Context, in *upgradeInput) (*upgradeOutput, error) {
+	r := Request{Mode: in.Body.Mode, RollbackOnFailure: in.Body.RollbackOnFailure == nil || *in.Body.RollbackOnFailure}
+	if t := in.Body.Target; t != nil {
+		if r.Target.Tag = t.Tag; t.Digest != nil {
+			r.Target.Digest = *t.Digest
+		}
+		if r.Target.Tag == "" && r.Target.Digest == "" {
+			return nil, fault.New(fault.InvalidArgument, "target.tag must not be empty without a digest.")
+		}
+	}
+	id, err := h.s.Begin(r)
+	return &upgradeOutput{OperationID{id}}, err
+}
+
+func (h operationsHTTP) postRollback(ctx context.Context, in *rollbackInput) (*doneOutput, error) {
+	return &doneOutput{Done{true}}, h.s.BeginRollback(ctx, in.Body.OpID)
+}
+
+// stateView returns the state for programs.
+func (s *Supervisor) stateView() StateView {
+	all := s.Operations()
+	out := StateView{
+		State: Idle, Target: TargetView{s.cfg.ImageRepo, ImageView{Tag: "latest"}}, Previous: ImageView{Tag: "unknown"}, Progress: ProgressView{StepDone, "idle"},
+		Logs: []LogLine{}, Earlier: make([]OperationView, 0, len(all)),
+	}
+	for _, o := range all {
+		out.Earlier = append(out.Earlier, OperationView{
+			OpID: o.ID, State: o.Status, Mode: o.Request.Mode, Target: viewImage(o.Target), Previous: viewImage(o.Previous), Message: o.Message, StartedAt: o.Started, UpdatedAt: o.Updated, Logs: o.Logs,
+		})
+	}
+	o := latest(all)
+	if o == nil {
+		return out
+	}
+	out.State, out.OpID, out.StartedAt, out.UpdatedAt = o.Status, o.ID, &o.Started, &o.Updated
+	out.Target.ImageView, out.Previous, out.Progress, out.Logs = viewImage(o.Target), viewImage(o.Previous), ProgressView{o.Step, o.Message}, o.Logs
+	if o.Status == Running {
+		out.Request = &RequestView{o.Request.Mode, o.Request.RollbackOnFailure}
+	}
+	return out
+}
+
+// latest returns the operation that changed last: the one that runs, or the one that ended last.
+func latest(all []Operation) (last *Operation) {
+	for i := range all {
+		if last == nil || all[i].Updated.After(last.Updated) {
+			last = &all[i]
+		}
+	}
+	return last
+}
+
+func viewImage(i Image) ImageView {
+	out := ImageView{Tag: i.Tag, Version: i.Version}
+	if i.Digest != "" {
+		out.Digest = &i.Digest
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// schemaVersion is that of the state file.
+const schemaVersion = 1
+
+// stateFile is the content of the state file.
+type stateFile struct {
+	SchemaVersion int `json:"schemaVersion"`
+	// Operations are the last ones, the newest first.
+	Operations []Operation `json:"operations"`
+}
+
+// Journal keeps the operations in the state file, which holds every change before the next step is done. One process uses a
+// state file at a time.
+type Journal struct {
+	path string
+	lock *os.File
+
+	mu         sync.Mutex
+	operations []Operation
+}
+
+// OpenJournal reads a state file, or begins one where there is none. The directory is made. The error says what to do if another
+// supervisor uses the file, or if it cannot be read.
+func OpenJournal(path string) (*Journal, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the state file: %w", err)
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of the state file: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("another supervisor uses the state file %s: stop it first", path)
+	}
+	j := &Journal{path: path, lock: lock}
+	if err := j.read(); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Journal) read() error {
+	raw, err := os.ReadFile(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the state file: %w", err)
+	}
+	var file stateFile
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return fmt.Errorf("the state file %s cannot be read (%w): move it away to begin a new one", j.path, err)
+	}
+	if file.SchemaVersion != schemaVersion {
+		return fmt.Errorf("the state file %s has the schema version %d, and this supervisor knows %d: use the supervisor that wrote it, or move the file away", j.path, file.SchemaVersion, schemaVersion)
+	}
+	j.operations = file.Operations
+	return nil
+}
+
+// Close gives the state file up.
+func (j *Journal) Close() { j.lock.Close() }
+
+// Operations returns the operations that are kept, the newest first.
+func (j *Journal) Operations() []Operation {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := make([]Operation, 0, len(j.operations))
+	for i := range j.operations {
+		out = append(out, j.operations[i].clone())
+	}
+	return out
+}
+
+// Put stores an operation, in place of the one with its id, or as the newest. It returns when the file is on the disk; after an
+// error the former content stays.
+func (j *Journal) Put(o Operation) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	next := slices.Clone(j.operations)
+	if i := slices.IndexFunc(next, func(p Operation) bool { return p.ID == o.ID }); i >= 0 {
+		next[i] = o.clone()
+	} else {
+		next = slices.Insert(next, 0, o.clone())
+	}
+	next = next[:min(len(next), maxOperations)]
+	raw, err := json.MarshalIndent(stateFile{schemaVersion, next}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the state file: %w", err)
+	}
+	if err := replaceFile(j.path, append(raw, '\n')); err != nil {
+		return fmt.Errorf("write the state file: %w", err)
+	}
+	j.operations = next
+	return nil
+}
+
+// replaceFile gives a file another content at once: whoever reads it, also after a power cut, finds the former one or the new one.
+func replaceFile(path string, content []byte) (err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	return err
+}
+
+// removeFile removes a file, if it is there, for good.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir has the names in a directory stand on the disk.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

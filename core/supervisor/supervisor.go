@@ -1,0 +1,218 @@
+package supervisor
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Engine is what the supervisor asks of a container engine. Errors are faults.
+type Engine interface {
+	Info(ctx context.Context, composeBin string) (*engine.Info, error)
+	Containers(ctx context.Context, f engine.Filter) ([]engine.Container, error)
+	Inspect(ctx context.Context, id string) (*engine.Detail, error)
+	Images(ctx context.Context, refs []string) ([]*engine.Image, error)
+	Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error)
+	Tag(ctx context.Context, image, ref string) error
+	Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error)
+}
+
+// Config says what a supervisor looks after.
+type Config struct {
+	Engine Engine
+	Logger hclog.Logger
+	// StatePath is the state file, an absolute path.
+	StatePath string
+	// ImageRepo is the repository of the core's image. ContainerID and Service tell its container where that is not enough.
+	ImageRepo, ContainerID, Service string
+	// ComposeBin is the compose command, DockerConfig the credentials for pulling.
+	ComposeBin, DockerConfig string
+	// CoreURL is where the core is reached; "" to find it out.
+	CoreURL string
+	// HealthTimeout is how long a new core may take to answer (3 min), EngineTimeout how long an engine may be away (2 min).
+	HealthTimeout, EngineTimeout time.Duration
+}
+
+// Supervisor replaces the core, one operation at a time.
+type Supervisor struct {
+	cfg     Config
+	engine  Engine
+	log     hclog.Logger
+	journal *Journal
+
+	life context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	// begin is held while an operation is begun.
+	begin sync.Mutex
+	// busy tells that an operation is worked on.
+	busy atomic.Bool
+}
+
+// New opens the state file and goes on with an operation that was interrupted.
+func New(cfg Config) (*Supervisor, error) {
+	if cfg.HealthTimeout == 0 {
+		cfg.HealthTimeout = 3 * time.Minute
+	}
+	if cfg.EngineTimeout == 0 {
+		cfg.EngineTimeout = 2 * time.Minute
+	}
+	journal, err := OpenJournal(cfg.StatePath)
+	if err != nil {
+		return nil, err
+	}
+	s := &Supervisor{cfg: cfg, engine: cfg.Engine, log: cfg.Logger, journal: journal}
+	s.life, s.stop = context.WithCancel(context.Background())
+	all := journal.Operations()
+	if i := slices.IndexFunc(all, func(o Operation) bool { return o.Status == Running }); i >= 0 {
+		s.resume(&all[i])
+	}
+	return s, nil
+}
+
+// Close ends the supervisor. An operation that runs stays in the state file as it is, and the next start goes on with it.
+func (s *Supervisor) Close() {
+	s.stop()
+	s.work.Wait()
+	s.journal.Close()
+}
+
+// Operations returns the operations that are kept, the newest first.
+func (s *Supervisor) Operations() []Operation { return s.journal.Operations() }
+
+// Begin starts an operation and returns its id. While one runs, the same request returns that one's id and another one is
+// refused with fault.Conflict.
+func (s *Supervisor) Begin(r Request) (id string, err error) {
+	if r.Target.Tag == "" && r.Target.Digest == "" {
+		r.Target.Tag = "latest"
+	}
+	if err := checkTarget(r); err != nil {
+		return "", err
+	}
+	s.begin.Lock()
+	defer s.begin.Unlock()
+	if running := s.running(); running != nil {
+		if running.Request == r && running.Step != StepRollback && running.Step != StepRollbackWait {
+			return running.ID, nil
+		}
+		return "", fault.New(fault.Conflict, "The operation %s is running: wait until it has ended.", running.ID).With("reason", "operation_running").With("opId", running.ID)
+	}
+	now := time.Now().UTC()
+	o := &Operation{
+		ID: "sup_" + ulid.Make().String(), Status: Running, Request: r, Step: StepPrecheck, Message: "Looking at what runs", Started: now, Updated: now,
+		Target: Image{Tag: r.Target.Tag, Digest: r.Target.Digest, Ref: s.nameOf(r.Target)},
+	}
+	return o.ID, s.start(o)
+}
+
+// BeginRollback starts to bring back what ran before the last upgrade that was not taken back yet. id is that of the upgrade, or
+// "" for the last one. What runs must be what the upgrade has left.
+func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
+	s.begin.Lock()
+	defer s.begin.Unlock()
+	if running := s.running(); running != nil {
+		return fault.New(fault.InvalidArgument, "The operation %s is running: wait until it has ended.", running.ID).With("reason", "operation_running")
+	}
+	o, err := s.lastUpgrade(id)
+	if err != nil {
+		return err
+	}
+	c, err := s.findCore(ctx)
+	if err != nil {
+		return err
+	}
+	if c.ImageID != o.Target.ID && c.ImageID != o.Previous.ID {
+		return fault.New(fault.InvalidArgument, "The core was changed since the upgrade %s, by something else than the supervisor.", o.ID).With("reason", "changed_since")
+	}
+	o.Status, o.Step, o.Failure = Running, StepRollback, "It was asked for by hand."
+	return s.start(o)
+}
+
+// lastUpgrade returns the last operation that has changed what runs and was not taken back.
+func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
+	for _, o := range s.journal.Operations() {
+		if o.Request.Mode != Apply || o.Status == RolledBack || o.Place.Project == "" || o.Status == Failed && !o.changed() {
+			continue
+		}
+		if id != "" && o.ID != id {
+			return nil, fault.New(fault.InvalidArgument, "opId: only the last upgrade, %s, can be taken back.", o.ID).With("reason", "not_the_last")
+		}
+		return &o, nil
+	}
+	return nil, fault.New(fault.InvalidArgument, "There is no upgrade that can be taken back.").With("reason", "nothing_to_roll_back")
+}
+
+// changed reports whether the operation may have changed what runs.
+func (o *Operation) changed() bool {
+	return slices.Contains([]Step{StepApply, StepWait, StepRollback, StepRollbackWait, StepDone}, o.Step)
+}
+
+// running returns the operation that runs, or nil.
+func (s *Supervisor) running() *Operation {
+	if !s.busy.Load() {
+		return nil
+	}
+	for _, o := range s.journal.Operations() {
+		if o.Status == Running {
+			return &o
+		}
+	}
+	return nil
+}
+
+// start stores an operation and works on it until it ends or the supervisor does.
+func (s *Supervisor) start(o *Operation) error {
+	if err := s.journal.Put(*o); err != nil {
+		return err
+	}
+	s.resume(o)
+	return nil
+}
+
+// resume works on an operation that is in the state file.
+func (s *Supervisor) resume(o *Operation) {
+	s.busy.Store(true)
+	s.work.Go(func() {
+		defer s.busy.Store(false)
+		r := &run{s: s, op: o}
+		r.work(s.life)
+	})
+}
+
+// maxTag and the digest's form are those of the OCI distribution specification.
+const maxTag = 128
+
+// checkTarget returns an error that names the member of a request that is wrong.
+func checkTarget(r Request) error {
+	tag, digest := r.Target.Tag, r.Target.Digest
+	switch {
+	case r.Mode != Apply && r.Mode != DryRun:
+		return fault.New(fault.InvalidArgument, `mode must be "apply" or "dry-run".`).With("field", "mode")
+	case len(tag) > maxTag || tag != "" && !isTag(tag):
+		return fault.New(fault.InvalidArgument, "target.tag must be a tag: at most %d letters, digits, dots, dashes and underscores.", maxTag).With("field", "tag")
+	case digest != "" && !isDigest(digest):
+		return fault.New(fault.InvalidArgument, "target.digest must be sha256: with 64 digits in hexadecimal.").With("field", "digest")
+	}
+	return nil
+}
+
+func isTag(text string) bool {
+	return !strings.ContainsRune(".-", rune(text[0])) && strings.IndexFunc(text, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("_.-", c)
+	}) < 0
+}
+
+func isDigest(text string) bool {
+	rest, ok := strings.CutPrefix(text, "sha256:")
+	return ok && len(rest) == 64 && strings.Trim(rest, "0123456789abcdef") == ""
+}

@@ -82,7 +82,7 @@ type (
 		MessageChoice
 		After  time.Time `query:"after" doc:"Only messages received later."`
 		Since  time.Time `query:"since" doc:"The same as after; the later of both counts."`
-		Query  string    `query:"q" maxLength:"500" doc:"Words to look for. from:, to:, subject: and tag: bound where; \"…\" is a phrase; has:attachment, has:code, is:unread, before:2026-01-31 and after: choose further."`
+		Query  string    `query:"q" maxLength:"500" doc:"Words to look for. from:, to:, subject: and tag: bound where; \"…\" is a phrase; has:attachment, has:code, is:unread, before:2026-01-31 and after: choose further. A minus before a word, a phrase or an operator excludes it."`
 		Limit  int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
 		Cursor string    `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before."`
 		Wait   int       `query:"wait" minimum:"0" maximum:"60" doc:"While no message fits, wait for one, for so many seconds."`

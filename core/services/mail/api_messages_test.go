@@ -98,6 +98,19 @@ func TestMessageSearch(t *testing.T) {
 			"has:attachment":             "Your attached report;",
 			"has:code charles":           "Your attached report;",
 			"report.html":                "Your attached report;",
+			"engine -cards":              "Order 4711 has shipped;",
+			`engine -"punched cards"`:    "Order 4711 has shipped;",
+			`engine -"cards punched"`:    "Résumé of the meeting;Order 4711 has shipped;",
+			"-engine":                    "Your attached report;您的登录验证码;",
+			"-engine -from:wang":         "Your attached report;",
+			"-from:charles engine":       "Order 4711 has shipped;",
+			"-subject:order-shipped":     "Your attached report;您的登录验证码;Résumé of the meeting;",
+			"-验证码 -report":               "Résumé of the meeting;Order 4711 has shipped;",
+			"-tag:orders engine":         "Résumé of the meeting;",
+			"-has:attachment -has:code":  "Résumé of the meeting;Order 4711 has shipped;",
+			"-is:read -engine":           "Your attached report;您的登录验证码;",
+			"-is:unread":                 "",
+			"engine - cards":             "Résumé of the meeting;",
 			"before:2020-01-01":          "",
 			"after:2020-01-01 engine":    "Résumé of the meeting;Order 4711 has shipped;",
 			`engine ' OR 1=1 -- "`:       "",
@@ -107,7 +120,7 @@ func TestMessageSearch(t *testing.T) {
 				t.Errorf("%s finds %q, want %q", query, got, want)
 			}
 		}
-		for _, bad := range []string{"has:nothing", "before:yesterday", "is:old", "tag:" + strings.Repeat("x", 100), strings.Repeat("word ", 30)} {
+		for _, bad := range []string{"-has:nothing", "-before:2026-01-01", "-is:old", "-tag:" + strings.Repeat("x", 100), strings.Repeat("-word ", 30), "has:nothing", "before:yesterday", "is:old", "tag:" + strings.Repeat("x", 100), strings.Repeat("word ", 30)} {
 			if got := r.call("ada:member", "GET", "/api/messages?q="+url.QueryEscape(bad), ""); got.status != 400 || got.json["field"] != "q" {
 				t.Errorf("%s: %d %s", bad, got.status, got.body)
 			}

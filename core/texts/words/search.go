@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,9 @@ const MaxTerms = 20
 type Term struct {
 	// Column is the column of the FTS4 table in which the words are looked for, "" for all.
 	Column string
-	words  []string
+	// Excluded says that the words must not be there.
+	Excluded bool
+	words    []string
 	// prefix says that the last word may go on.
 	prefix bool
 }
@@ -58,28 +61,65 @@ func NewTerm(column, value string, quoted bool) (Term, bool) {
 	return t, len(t.words) > 0
 }
 
-// FormatMatch returns a search for all terms in the language of FTS4. Words hold letters and digits alone. In one column, the
-// words of a phrase need not be neighbours.
+// CutMinus takes the minus off a search that excludes what follows. One alone, or among several, is no such minus.
+func CutMinus(s string) (rest string, excluded bool) {
+	if len(s) > 1 && s[0] == '-' && !strings.ContainsRune("- \t\r\n", rune(s[1])) {
+		return s[1:], true
+	}
+	return s, false
+}
+
+// HasWanted reports whether any of the terms is looked for, rather than excluded.
+func HasWanted(terms []Term) bool {
+	return slices.ContainsFunc(terms, func(t Term) bool { return !t.Excluded })
+}
+
+// FormatMatch returns terms, at least one of which is looked for, in the language of FTS4. In a column, the words of a phrase need
+// not be neighbours.
 func FormatMatch(terms []Term) string {
 	var all []string
 	for _, t := range terms {
-		words := make([]string, len(t.words))
-		copy(words, t.words)
-		if t.prefix {
-			words[len(words)-1] += "*"
-		}
-		switch {
-		case t.Column != "":
-			for _, w := range words {
-				all = append(all, t.Column+":"+w)
-			}
-		case len(words) == 1:
-			all = append(all, words[0])
-		default:
-			all = append(all, `"`+strings.Join(words, " ")+`"`)
+		if !t.Excluded {
+			all = append(all, t.formatMatch())
 		}
 	}
-	return strings.Join(all, " AND ")
+	match := strings.Join(all, " AND ")
+	if excluded := FormatExcluded(terms); excluded != "" {
+		match = "(" + match + ") NOT (" + excluded + ")"
+	}
+	return match
+}
+
+// FormatExcluded returns what the terms exclude in the language of FTS4, "" for nothing: a document is excluded if it matches.
+func FormatExcluded(terms []Term) string {
+	var all []string
+	for _, t := range terms {
+		if t.Excluded {
+			all = append(all, t.formatMatch())
+		}
+	}
+	return strings.Join(all, " OR ")
+}
+
+// formatMatch returns the words of the term in the language of FTS4. Words hold letters and digits alone.
+func (t Term) formatMatch() string {
+	words := slices.Clone(t.words)
+	if t.prefix {
+		words[len(words)-1] += "*"
+	}
+	if t.Column == "" {
+		if len(words) == 1 {
+			return words[0]
+		}
+		return `"` + strings.Join(words, " ") + `"`
+	}
+	for i, w := range words {
+		words[i] = t.Column + ":" + w
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "(" + strings.Join(words, " AND ") + ")"
 }
 
 // FormatTSQuery returns a search for all terms as the text of a tsquery. weights are those of the sections, by column.
@@ -104,7 +144,11 @@ func FormatTSQuery(terms []Term, weights map[string]byte) string {
 		if t.Column != "" {
 			operator = " & "
 		}
-		all = append(all, "("+strings.Join(words, operator)+")")
+		not := ""
+		if t.Excluded {
+			not = "!"
+		}
+		all = append(all, not+"("+strings.Join(words, operator)+")")
 	}
 	return strings.Join(all, " & ")
 }

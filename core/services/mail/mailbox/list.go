@@ -15,8 +15,8 @@ import (
 type Filter struct {
 	// Statuses are those that may be; none means all but Destroyed.
 	Statuses []Status
-	// Tags must all be there, normalised.
-	Tags []string
+	// Tags must all be there, and none of NotTags; normalised.
+	Tags, NotTags []string
 	// Addresses and IDs narrow the choice; none means no bound.
 	Addresses, IDs []string
 	// Text must be part of the address.
@@ -57,6 +57,9 @@ func chooseMailboxes(q *gorm.DB, caller Caller, f Filter, now time.Time) *gorm.D
 	}
 	for _, t := range f.Tags {
 		q = q.Where("EXISTS (SELECT 1 FROM mail_tags WHERE mailbox_id = mail_mailboxes.id AND tag = ?)", t)
+	}
+	for _, t := range f.NotTags {
+		q = q.Where("NOT EXISTS (SELECT 1 FROM mail_tags WHERE mailbox_id = mail_mailboxes.id AND tag = ?)", t)
 	}
 	return whereStatus(q, f.Statuses, now)
 }

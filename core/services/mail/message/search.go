@@ -10,14 +10,12 @@ import (
 
 // Query is a search, taken apart.
 type Query struct {
-	// terms must all be in the message.
+	// terms must all be in the message, or must not where they are excluded.
 	terms []words.Term
-	// Tags must all be on the mailbox.
-	Tags          []string
-	HasAttachment bool
-	HasCode       bool
-	// Unread, if set, chooses by whether the message was read.
-	Unread *bool
+	// Tags must all be on the mailbox, and none of NotTags.
+	Tags, NotTags []string
+	// HasAttachment, HasCode and Unread, if set, choose by whether the message has one, or was not read.
+	HasAttachment, HasCode, Unread *bool
 	// Before and After bound the time of receipt; zero means no bound.
 	Before, After time.Time
 }
@@ -35,17 +33,18 @@ var weights = map[string]byte{columnSubject: 'A', columnSender: 'B', columnRecip
 // maxQuery is the longest search, in bytes.
 const maxQuery = 500
 
-// ParseQuery reads a search such as `from:ada subject:order "verification code" has:attachment before:2026-01-02`. What is
-// wrong with it is a fault.InvalidArgument with the member field = "q".
+// ParseQuery reads a search such as `from:ada subject:order -"verification code" has:attachment before:2026-01-02`. A minus excludes
+// what follows it. What is wrong with it is a fault.InvalidArgument with the member field = "q".
 func ParseQuery(text string) (q Query, err error) {
 	if len(text) > maxQuery {
 		return q, invalidQuery("A search has at most %d bytes.", maxQuery)
 	}
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
 		var name, value string
-		var quoted bool
+		var quoted, not bool
+		rest, not = words.CutMinus(rest)
 		name, value, quoted, rest = words.CutTerm(rest, operators)
-		if err := q.addTerm(name, value, quoted); err != nil {
+		if err := q.addTerm(name, value, quoted, not); err != nil {
 			return Query{}, err
 		}
 	}
@@ -62,48 +61,64 @@ func invalidQuery(format string, args ...any) error {
 // operators are the names that may stand before a colon.
 var operators = []string{"from", "to", "subject", "tag", "has", "is", "before", "after"}
 
-// addTerm adds a term.
-func (q *Query) addTerm(name, value string, quoted bool) (err error) {
+// addTerm adds a term, or excludes it.
+func (q *Query) addTerm(name, value string, quoted, not bool) error {
 	switch name {
 	case "from":
-		q.addWords(columnSender, value, quoted)
+		q.addWords(columnSender, value, quoted, not)
 	case "to":
-		q.addWords(columnRecipient, value, quoted)
+		q.addWords(columnRecipient, value, quoted, not)
 	case "subject":
-		q.addWords(columnSubject, value, quoted)
+		q.addWords(columnSubject, value, quoted, not)
 	case "tag":
-		q.Tags = append(q.Tags, value)
+		if not {
+			q.NotTags = append(q.NotTags, value)
+		} else {
+			q.Tags = append(q.Tags, value)
+		}
 	case "has":
-		return q.addHas(value)
+		return q.addHas(value, !not)
 	case "is":
-		return q.addIs(value)
-	case "before":
-		q.Before, err = parseDay(name, value)
-	case "after":
-		q.After, err = parseDay(name, value)
+		return q.addIs(value, !not)
+	case "before", "after":
+		return q.addTime(name, value, not)
 	default:
-		q.addWords("", value, quoted)
+		q.addWords("", value, quoted, not)
+	}
+	return nil
+}
+
+// addTime bounds the time of receipt.
+func (q *Query) addTime(name, value string, not bool) (err error) {
+	switch {
+	case not:
+		return invalidQuery("%s: cannot be excluded.", name)
+	case name == "before":
+		q.Before, err = parseDay(name, value)
+	default:
+		q.After, err = parseDay(name, value)
 	}
 	return err
 }
 
-func (q *Query) addHas(value string) error {
+func (q *Query) addHas(value string, wanted bool) error {
 	switch strings.ToLower(value) {
 	case "attachment":
-		q.HasAttachment = true
+		q.HasAttachment = &wanted
 	case "code":
-		q.HasCode = true
+		q.HasCode = &wanted
 	default:
 		return invalidQuery("has: is followed by attachment or code.")
 	}
 	return nil
 }
 
-func (q *Query) addIs(value string) error {
+func (q *Query) addIs(value string, wanted bool) error {
 	unread := strings.EqualFold(value, "unread")
 	if !unread && !strings.EqualFold(value, "read") {
 		return invalidQuery("is: is followed by read or unread.")
 	}
+	unread = unread == wanted
 	q.Unread = &unread
 	return nil
 }
@@ -118,12 +133,13 @@ func parseDay(name, value string) (time.Time, error) {
 	return time.Time{}, invalidQuery("%s: is followed by a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.", name)
 }
 
-// addWords adds the words of a value that are looked for in a column, "" for all.
-func (q *Query) addWords(column, value string, quoted bool) {
+// addWords adds the words of a value that are looked for in a column, "" for all, or excludes them.
+func (q *Query) addWords(column, value string, quoted, not bool) {
 	if t, ok := words.NewTerm(column, value, quoted); ok {
+		t.Excluded = not
 		q.terms = append(q.terms, t)
 	}
 }
 
-// hasWords reports whether the search needs the index.
-func (q *Query) hasWords() bool { return len(q.terms) > 0 }
+// hasWords reports whether the search looks for words.
+func (q *Query) hasWords() bool { return words.HasWanted(q.terms) }

@@ -51,7 +51,9 @@ func (s *Store) choose(ctx context.Context, f Filter) (*gorm.DB, error) {
 	q := s.store.DB(ctx).Select("m.*").Table("mail_messages AS m")
 	sqlite := s.store.Dialect() == store.SQLite
 	switch {
-	case !f.Query.hasWords():
+	case len(f.Query.terms) == 0:
+	case sqlite && !f.Query.hasWords():
+		q = q.Where("m.seq NOT IN (SELECT docid FROM mail_search WHERE mail_search MATCH ?)", words.FormatExcluded(f.Query.terms))
 	case sqlite:
 		q = q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?", words.FormatMatch(f.Query.terms))
 	default:
@@ -60,6 +62,9 @@ func (s *Store) choose(ctx context.Context, f Filter) (*gorm.DB, error) {
 	chosen := f.Mailboxes
 	var err error
 	if chosen.Tags, err = mailbox.NormaliseTags(append(chosen.Tags, f.Query.Tags...)); err != nil {
+		return nil, fault.As(err).With("field", "q")
+	}
+	if chosen.NotTags, err = mailbox.NormaliseTags(f.Query.NotTags); err != nil {
 		return nil, fault.As(err).With("field", "q")
 	}
 	column := "m.mailbox_id"
@@ -95,18 +100,23 @@ func (s *Store) narrow(q *gorm.DB, f Filter) *gorm.DB {
 	if f.AfterSeq > 0 {
 		q = q.Where("m.seq > ?", f.AfterSeq)
 	}
-	if f.Query.HasAttachment {
-		q = q.Where("m.attachments > 0")
-	}
-	if f.WithCode || f.Query.HasCode {
+	if f.WithCode {
 		q = q.Where("m.code <> ''")
 	}
-	if unread := f.Query.Unread; unread != nil && *unread {
-		q = q.Where("m.read_at = 0")
-	} else if unread != nil {
-		q = q.Where("m.read_at > 0")
+	q = whereWanted(q, f.Query.HasAttachment, "m.attachments > 0", "m.attachments = 0")
+	q = whereWanted(q, f.Query.HasCode, "m.code <> ''", "m.code = ''")
+	return whereWanted(q, f.Query.Unread, "m.read_at = 0", "m.read_at > 0")
+}
+
+// whereWanted adds the condition yes or no, as wanted says; none for nil.
+func whereWanted(q *gorm.DB, wanted *bool, yes, no string) *gorm.DB {
+	switch {
+	case wanted == nil:
+		return q
+	case *wanted:
+		return q.Where(yes)
 	}
-	return q
+	return q.Where(no)
 }
 
 // Find returns the message with an id.

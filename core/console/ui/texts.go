@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
@@ -39,6 +40,7 @@ type Texts struct {
 	known      map[string]bool
 	localizers map[string]*i18n.Localizer
 	printers   map[string]*message.Printer
+	details    []detail
 }
 
 // NewTexts reads en.json and zh.json of each source. A text is a string, or an object with the plural forms one and
@@ -51,8 +53,14 @@ func NewTexts(sources ...fs.FS) (*Texts, error) {
 	for _, lang := range Languages() {
 		seen := map[string]bool{}
 		for _, src := range sources {
-			if err := load(bundle, src, lang, seen); err != nil {
+			messages, err := load(bundle, src, lang, seen)
+			if err != nil {
 				return nil, fmt.Errorf("read the texts of %s: %w", lang, err)
+			}
+			for _, m := range messages {
+				if lang == English && strings.HasPrefix(m.ID, detailPrefix) {
+					t.details = append(t.details, newDetail(m))
+				}
 			}
 		}
 		for id := range seen {
@@ -62,26 +70,28 @@ func NewTexts(sources ...fs.FS) (*Texts, error) {
 		tags = append(tags, tag)
 		t.localizers[lang], t.printers[lang] = i18n.NewLocalizer(bundle, lang), message.NewPrinter(tag)
 	}
+	sortDetails(t.details)
 	t.matcher = language.NewMatcher(tags)
 	return t, nil
 }
 
-func load(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) error {
+// load adds the texts of a source in a language to the bundle and returns them.
+func load(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) ([]*i18n.Message, error) {
 	data, err := fs.ReadFile(src, lang+".json")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, err := bundle.ParseMessageFileBytes(data, lang+".json")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range file.Messages {
 		if seen[m.ID] {
-			return fmt.Errorf("the text %q stands in two sources", m.ID)
+			return nil, fmt.Errorf("the text %q stands in two sources", m.ID)
 		}
 		seen[m.ID] = true
 	}
-	return nil
+	return file.Messages, nil
 }
 
 // Known reports whether there is a text with this id.

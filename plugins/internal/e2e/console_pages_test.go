@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -77,6 +78,9 @@ func (b *browser) look(l look, page, path, axe string) {
 	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
 	what := l.name(page)
 	b.inspect(l.axe(axe), what)
+	if l.lang == "zh" && !strings.HasPrefix(page, hostilePage) {
+		b.inChinese(what)
+	}
 	b.picture(what)
 }
 

@@ -20,6 +20,9 @@ var (
 	hostile  = []string{unbroken, markup, reversed, strings.Repeat("a note with many words ", 22)}
 )
 
+// hostilePage begins the names of pages with these texts.
+const hostilePage = "hostile-"
+
 // hostileHCL has instances with the longest names that there can be. Nothing answers for search.web.
 func hostileHCL(compose string) string {
 	long := strings.Repeat("abcdefgh", 4)
@@ -198,7 +201,7 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 	for _, l := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
 		b.as(l)
 		for _, page := range pages {
-			b.look(l, "hostile-"+page[0], page[1], "")
+			b.look(l, hostilePage+page[0], page[1], "")
 			found, err := evaluate[[]string](b, cutText)
 			if err != nil {
 				t.Errorf("%s: %v", l.name(page[0]), err)

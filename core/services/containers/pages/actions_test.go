@@ -46,7 +46,7 @@ func TestUpdates(t *testing.T) {
 	}
 	v.get("/queue/"+bad.ID).is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The former image runs again.", "health check")
 	v.lang = "zh"
-	v.get("/queue/"+bad.ID).is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。")
+	v.get("/queue/"+bad.ID).is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。", "已退出，退出代码 3。")
 	v.lang = "en"
 	v.get(svc).is(t, "the version that was rolled back", http.StatusOK, "The update to 1 failed and was rolled back", "rolled back</span>", svc+"/ignore-version", "Update all the same…")
 	v.get("/stacks").is(t, "the list", http.StatusOK, "rolled back</span>", "1 service is left out: its new version was rolled back")

@@ -125,8 +125,8 @@ type feedView struct {
 	Days   []dayGroup
 	Next   string
 	Status service.Status
-	// SearchError is what is wrong with the search, "" for nothing.
-	SearchError string
+	// SearchError is what is wrong with the search, nil for nothing.
+	SearchError *fault.Error
 	Zone        *time.Location
 }
 
@@ -145,7 +145,7 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 	}
 	page, err := p.service.FeedPageOf(ctx, at.FeedChoice)
 	if f := fault.As(err); err != nil && f.Ext["field"] == "q" {
-		w.SearchError = f.Message
+		w.SearchError = f
 	} else if err != nil {
 		return w, err
 	}

@@ -1,0 +1,87 @@
+package ui
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nicksnyder/go-i18n/v2/i18n"
+)
+
+// detailPrefix begins the ids of the sentences that services write in English, with parameters for what varies in them.
+const detailPrefix = "detail."
+
+// detail is such a sentence.
+type detail struct {
+	id      string
+	pattern *regexp.Regexp
+	// fixed is how many characters do not vary.
+	fixed int
+}
+
+// inText finds the parameters of a text.
+var inText = regexp.MustCompile(`\{\{\.([A-Za-z]+)\}\}`)
+
+// newDetail returns the sentence of an English text.
+func newDetail(m *i18n.Message) detail {
+	d := detail{id: m.ID}
+	var b strings.Builder
+	end := 0
+	for _, at := range inText.FindAllStringSubmatchIndex(m.Other, -1) {
+		b.WriteString(regexp.QuoteMeta(m.Other[end:at[0]]) + "(?P<" + m.Other[at[2]:at[3]] + ">.+?)")
+		d.fixed += at[0] - end
+		end = at[1]
+	}
+	b.WriteString(regexp.QuoteMeta(m.Other[end:]))
+	d.fixed += len(m.Other) - end
+	if tail := m.Other[end:]; tail != "" && !strings.HasSuffix(tail, ".") {
+		// A clause may be a sentence by itself.
+		b.WriteString(`\.?`)
+	}
+	d.pattern = regexp.MustCompile("(?s)^" + b.String() + "$")
+	return d
+}
+
+// sortDetails puts the sentences in the order in which they are tried: a text that fits two is the one with less that varies.
+func sortDetails(all []detail) {
+	slices.SortFunc(all, func(a, b detail) int {
+		if a.fixed != b.fixed {
+			return b.fixed - a.fixed
+		}
+		return strings.Compare(a.id, b.id)
+	})
+}
+
+// maxDetailDepth is how deep sentences may stand in sentences.
+const maxDetailDepth = 4
+
+// translateDetail returns the text of a sentence in a language. It reports false if the sentence is not one of ours.
+func (t *Texts) translateDetail(lang, text string, depth int) (string, bool) {
+	for _, d := range t.details {
+		found := d.pattern.FindStringSubmatch(text)
+		if found == nil {
+			continue
+		}
+		data := map[string]any{}
+		for i, name := range d.pattern.SubexpNames() {
+			if name == "" {
+				continue
+			}
+			data[name] = found[i]
+			if depth < maxDetailDepth {
+				data[name], _ = t.translateDetail(lang, found[i], depth+1)
+			}
+		}
+		return t.text(lang, d.id, data, nil), true
+	}
+	return text, false
+}
+
+// DetailText returns a sentence that a service wrote in English in the language of the page. It reports false, with the text as it
+// is, for one that is not ours, such as the words of an upstream.
+func (v *View) DetailText(text string) (string, bool) {
+	if v.Lang == English || text == "" {
+		return text, true
+	}
+	return v.kit.cfg.Texts.translateDetail(v.Lang, text, 1)
+}

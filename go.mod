@@ -65,6 +65,7 @@ require (
 )
 
 require (
+	code.gitea.io/sdk/gitea v0.25.1
 	github.com/alecthomas/chroma/v2 v2.20.0
 	github.com/google/go-github/v84 v84.0.0
 	github.com/miekg/dns v1.1.73
@@ -73,14 +74,18 @@ require (
 )
 
 require (
+	github.com/42wim/httpsig v1.2.4 // indirect
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/cention-sany/utf7 v0.0.0-20170124080048-26cad61bd60a // indirect
 	github.com/clipperhouse/displaywidth v0.10.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/davidmz/go-pageant v1.0.2 // indirect
 	github.com/dlclark/regexp2 v1.11.5 // indirect
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // indirect
+	github.com/go-fed/httpsig v1.1.0 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/gorilla/css v1.0.1 // indirect
+	github.com/hashicorp/go-version v1.9.0 // indirect
 	github.com/inbucket/html2text v1.0.0 // indirect
 	github.com/mattn/go-runewidth v0.0.20 // indirect
 	github.com/mmcdole/goxpp/v2 v2.0.0 // indirect

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/feed"
+	"github.com/patchbay-dev/patchbay/plugins/codehost/gitea"
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/dns/cloudflare"
 	"github.com/patchbay-dev/patchbay/plugins/dns/manual"
@@ -33,6 +34,7 @@ import (
 func builtin() map[string]func() framework.Plugin {
 	return map[string]func() framework.Plugin{
 		"codehost/feed":     feed.Plugin,
+		"codehost/gitea":    gitea.Plugin,
 		"codehost/github":   github.Plugin,
 		"dns/cloudflare":    cloudflare.Plugin,
 		"dns/manual":        manual.Plugin,

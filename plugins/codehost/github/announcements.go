@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/reponame"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -42,7 +43,7 @@ type discussion struct {
 func (h *host) queryRepositories(ctx context.Context, token schema.Secret, repos []string, fields func(i int) (string, string), out any, variables map[string]any) (codehost.Meta, error) {
 	var parameters, selections []string
 	for i, repo := range repos {
-		if !isFullName(repo) {
+		if !reponame.IsFullName(repo) {
 			return codehost.Meta{}, errs.BadInput(codehost.ReasonInvalidRequest, "the repository must be owner/name")
 		}
 		text, more := fields(i)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/reponame"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -51,7 +52,7 @@ func changeOf(name string, spec codehost.HookSpec) change {
 
 // hooksURL is the address of a repository's hooks, or of the one with an id.
 func (h *host) hooksURL(query url.Values, repo string, id ...string) (*url.URL, error) {
-	if !isFullName(repo) {
+	if !reponame.IsFullName(repo) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the repository must be owner/name")
 	}
 	for _, i := range id {

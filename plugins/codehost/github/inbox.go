@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/reponame"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -58,11 +59,11 @@ var pageWords = map[string]string{"issues": "issues", "pulls": "pull", "commits"
 // kind of subject is.
 func (h *host) threadURL(t *thread) string {
 	if u, err := url.Parse(t.Subject.URL); err == nil && t.Subject.URL != "" {
-		if m := subjectPath.FindStringSubmatch(strings.TrimPrefix(u.Path, h.base.Path)); m != nil && isFullName(m[1]) {
+		if m := subjectPath.FindStringSubmatch(strings.TrimPrefix(u.Path, h.base.Path)); m != nil && reponame.IsFullName(m[1]) {
 			return h.webURL(m[1] + "/" + pageWords[m[2]] + "/" + m[3])
 		}
 	}
-	if !isFullName(t.Repository.FullName) {
+	if !reponame.IsFullName(t.Repository.FullName) {
 		return h.webURL("notifications")
 	}
 	switch t.Subject.Type {
@@ -101,7 +102,7 @@ type event struct {
 
 // ListEvents implements codehost.EventHost. A page may have fewer items than were asked for: other events are left out.
 func (h *host) ListEvents(ctx context.Context, token schema.Secret, login string, page codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
-	if !ownerPattern.MatchString(login) {
+	if !reponame.IsOwner(login) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the login is not one of this host")
 	}
 	c := pageCall{token: token, path: []string{"users", login, "received_events"}, page: page}
@@ -114,7 +115,7 @@ func (h *host) convertEvent(e *event) (codehost.Event, bool) {
 		Actor: codehost.Account{ID: formatID(e.Actor.ID), Login: e.Actor.Login, AvatarURL: e.Actor.AvatarURL, HTMLURL: h.webURL(e.Actor.Login)},
 	}
 	switch {
-	case e.ID == "" || !isFullName(e.Repo.Name):
+	case e.ID == "" || !reponame.IsFullName(e.Repo.Name):
 		return out, false
 	case e.Type == "ForkEvent":
 		out.Type, out.TargetFullName, out.HTMLURL = codehost.EventFork, e.Payload.Forkee.FullName, e.Payload.Forkee.HTMLURL

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/reponame"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -85,7 +86,7 @@ func (h *host) ListStarred(ctx context.Context, token schema.Secret, page codeho
 	out := &codehost.Page[codehost.Starred]{Meta: meta}
 	out.NextCursor = data.Viewer.Starred.PageInfo.cursor()
 	for _, edge := range data.Viewer.Starred.Edges {
-		if edge.Node != nil && isFullName(edge.Node.NameWithOwner) {
+		if edge.Node != nil && reponame.IsFullName(edge.Node.NameWithOwner) {
 			out.Items = append(out.Items, codehost.Starred{Repository: edge.Node.repository(), StarredAt: edge.StarredAt.UTC()})
 		}
 	}
@@ -111,7 +112,7 @@ func (h *host) ListOwned(ctx context.Context, token schema.Secret, page codehost
 	out := &codehost.Page[codehost.Repository]{Meta: meta}
 	out.NextCursor = data.Viewer.Repositories.PageInfo.cursor()
 	for _, n := range data.Viewer.Repositories.Nodes {
-		if n != nil && isFullName(n.NameWithOwner) {
+		if n != nil && reponame.IsFullName(n.NameWithOwner) {
 			out.Items = append(out.Items, n.repository())
 		}
 	}
@@ -137,7 +138,7 @@ func (h *host) FindRepository(ctx context.Context, token schema.Secret, repo str
 	if err != nil {
 		return nil, err
 	}
-	if !isFullName(r.FullName) || r.ID == 0 {
+	if !reponame.IsFullName(r.FullName) || r.ID == 0 {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no repository")
 	}
 	return &codehost.RepositoryInfo{Meta: h.meta(header), Repository: codehost.Repository{
@@ -148,7 +149,7 @@ func (h *host) FindRepository(ctx context.Context, token schema.Secret, repo str
 
 // repoPath returns the parts of the path of a repository, owner/name, and of what lies below it.
 func repoPath(repo string, below ...string) ([]string, error) {
-	if !isFullName(repo) {
+	if !reponame.IsFullName(repo) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the repository must be owner/name")
 	}
 	owner, name, _ := strings.Cut(repo, "/")

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/reponame"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -49,7 +50,7 @@ func (r *repository) repo() codehost.Repo {
 
 // Resolve implements codehost.CodeHost.
 func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error) {
-	owner, name, err := parseInput(input, h.web)
+	owner, name, err := reponame.ParseInput(input, h.web)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (
 	if _, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, "repos", owner, name), token: token}, &r); err != nil {
 		return nil, err
 	}
-	if !isFullName(r.FullName) {
+	if !reponame.IsFullName(r.FullName) {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no repository")
 	}
 	out := &codehost.Resolution{Kind: codehost.KindRepo, Owner: r.Owner.Login, Repos: []codehost.Repo{r.repo()}}
@@ -116,7 +117,7 @@ func (h *host) repos(ctx context.Context, token schema.Secret, owner string, fir
 			case len(out.Repos) == maxRepos:
 				cut = true
 				return false
-			case isFullName(page[i].FullName):
+			case reponame.IsFullName(page[i].FullName):
 				out.Repos = append(out.Repos, page[i].repo())
 			}
 		}

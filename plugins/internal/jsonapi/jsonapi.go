@@ -63,6 +63,12 @@ func (c *Client) url(call Call) *url.URL {
 // as well. Every status that is no success is an error; its HTTP status is in Upstream, and its Message is prefixed with
 // method and path.
 func (c *Client) Do(ctx context.Context, call Call, out any) error {
+	_, err := c.Fetch(ctx, call, out)
+	return err
+}
+
+// Fetch is Do, and returns the answer as it came.
+func (c *Client) Fetch(ctx context.Context, call Call, out any) (*httpx.Response, error) {
 	req := &httpx.Request{Method: call.Method, URL: c.url(call), Header: http.Header{"Accept": {"application/json"}}}
 	for name, values := range c.Header {
 		req.Header[name] = values
@@ -70,24 +76,24 @@ func (c *Client) Do(ctx context.Context, call Call, out any) error {
 	if call.Body != nil {
 		raw, err := json.Marshal(call.Body)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		req.Body, req.Header["Content-Type"] = raw, []string{"application/json"}
 	}
 	res, err := c.HTTP.Do(ctx, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if res.Status < 200 || res.Status > 299 {
-		return c.refused(req, res)
+		return nil, c.refused(req, res)
 	}
 	if out == nil && (len(res.Body) == 0 || json.Valid(res.Body)) {
-		return nil
+		return res, nil
 	}
 	if out == nil || json.Unmarshal(res.Body, out) != nil {
-		return errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", req.Method, req.URL.Host, req.URL.Path)
+		return nil, errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", req.Method, req.URL.Host, req.URL.Path)
 	}
-	return nil
+	return res, nil
 }
 
 // refused returns the error that an answer without success means.

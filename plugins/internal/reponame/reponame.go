@@ -1,4 +1,5 @@
-package github
+// Package reponame reads names and addresses of repositories as people type them.
+package reponame
 
 import (
 	"net/url"
@@ -14,17 +15,21 @@ var (
 	namePattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
+// IsOwner reports whether a text can be the name of an owner.
+func IsOwner(name string) bool { return ownerPattern.MatchString(name) }
+
 func isName(name string) bool { return namePattern.MatchString(name) && name != "." && name != ".." }
 
-func isFullName(full string) bool {
+// IsFullName reports whether a text can be owner/name.
+func IsFullName(full string) bool {
 	owner, name, ok := strings.Cut(full, "/")
 	return ok && ownerPattern.MatchString(owner) && isName(name)
 }
 
-// parseInput reads what a person typed: owner/name, an address of a repository or an owner, or an owner alone; then name
+// ParseInput reads what a person typed: owner/name, an address of a repository or an owner, or an owner alone; then name
 // is empty. web is the host that addresses must name.
-func parseInput(input, web string) (owner, name string, err error) {
-	text, isAddress, ok := path(strings.TrimSpace(input), web)
+func ParseInput(input, web string) (owner, name string, err error) {
+	text, isAddress, ok := cutSite(strings.TrimSpace(input), web)
 	if !ok {
 		return "", "", errs.BadInput(codehost.ReasonInvalidInput, "the address is not one of %s", web)
 	}
@@ -47,8 +52,8 @@ func parseInput(input, web string) (owner, name string, err error) {
 	return "", "", errs.BadInput(codehost.ReasonInvalidInput, "write owner/repository, an owner, or the address of one of them")
 }
 
-// path is the input without scheme and host.
-func path(input, web string) (text string, isAddress, ok bool) {
+// cutSite returns the input without scheme and host. ok is false for an address of another host than web.
+func cutSite(input, web string) (text string, isAddress, ok bool) {
 	if rest, found := strings.CutPrefix(input, "git@"); found {
 		host, text, _ := strings.Cut(rest, ":")
 		return text, true, sameHost(host, web)

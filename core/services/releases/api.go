@@ -29,7 +29,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay releases", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.BadRequest,
 		Description: "The releases of the repositories that a person has starred or follows, with notifications and daily briefs.",
-		Tags:        []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagSyndication}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
+		Tags:        []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagTranslate}, {Name: tagSyndication}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
 	})
 	s.declareFeed(a)
 	s.declareUpdates(a)
@@ -40,6 +40,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	s.syndicationAPI(a)
 	s.followAPI(a)
 	s.importAPI(a)
+	s.translateAPI(a)
 	s.state.Load().sets.OwnKeys(a, "/api", ServiceName)
 	return a
 }

@@ -149,13 +149,17 @@ func (s *Service) serveFeed(c *gin.Context) {
 	if err == nil {
 		page, err = s.feed.List(c.Request.Context(), q)
 	}
+	var translated map[int64]Translated
+	if err == nil {
+		translated, err = s.translatedItems(c.Request.Context(), page.Items)
+	}
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
 	buf := feedBuffers.Get().(*[]byte)
 	defer feedBuffers.Put(buf)
-	*buf = appendFeedPage((*buf)[:0], page)
+	*buf = appendFeedPage((*buf)[:0], page, translated, s.noTranslation())
 	c.Header("Cache-Control", "no-store")
 	httpd.WriteBody(c, http.StatusOK, "application/json", *buf)
 }

@@ -178,13 +178,22 @@ func (s *Service) writeRelease(ctx context.Context, r repo.Release, p repo.Repo,
 	if p.AvatarURL != "" || p.ImageURL != "" || p.CustomImage {
 		out.RepoVisual.Of = &RepoVisual{optional(p.AvatarURL), optional(p.ImageURL), p.CustomImage}
 	}
-	out.Translated.Of, out.Smart.Of = disabledTranslation(), disabledTranslation()
+	found, err := s.translatedOf(ctx, []int64{r.ID})
+	if err != nil {
+		return nil, err
+	}
+	translated := found[r.ID].orElse(s.noTranslation())
+	out.Translated.Of, out.Smart.Of = translated.Text, translated.Smart
 	return &releaseOutput{out}, nil
 }
 
 // checkVisible returns an error for a release that the caller does not see: neither its repository, nor a brief that names it.
 func (s *Service) checkVisible(ctx context.Context, r repo.Release, p repo.Repo) error {
-	user := readerOf(ctx)
+	return s.checkVisibleTo(ctx, readerOf(ctx), r, p)
+}
+
+// checkVisibleTo is checkVisible for a user.
+func (s *Service) checkVisibleTo(ctx context.Context, user string, r repo.Release, p repo.Repo) error {
 	visible, err := s.repos.Sees(ctx, user, p.ID)
 	if err == nil && !visible {
 		visible, err = s.briefs.Names(ctx, user, r.ID)
@@ -193,12 +202,6 @@ func (s *Service) checkVisible(ctx context.Context, r repo.Release, p repo.Repo)
 		err = repo.ErrNoRelease
 	}
 	return err
-}
-
-// disabledTranslation is the state of a text that nobody translates.
-func disabledTranslation() *TranslatedItem {
-	no := false
-	return &TranslatedItem{Lang: "zh-CN", Status: "disabled", AutoTranslate: &no}
 }
 
 // Paths of a release by its tag: as the document has it, and as it is routed, since tags may have slashes.

@@ -33,10 +33,7 @@ func (s *Service) declareTasks(a *api.API) {
 		answer[sseType] = &huma.MediaType{Schema: text}
 		a.Document(httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, Handler: func(c *gin.Context) { s.serveTask(c, task) }}, huma.Operation{
 			OperationID: id, Tags: []string{tagSync}, Summary: summary, RequestBody: body,
-			Parameters: []*huma.Param{{
-				Name: "return_mode", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"sync", "task_id", "sse"}, Default: "sync"},
-				Description: "sync waits for the result; task_id answers at once with the task; sse streams the events of the task.",
-			}},
+			Parameters: []*huma.Param{returnModeParam()},
 			Responses: map[string]*huma.Response{
 				"200": {Description: "The result, the task, or its events.", Content: answer}, "400": a.ErrorResponse("A parameter is not valid"),
 				"403": a.ErrorResponse("There is no personal access token"), "422": a.ErrorResponse("The code host refuses the token"),
@@ -58,6 +55,14 @@ func (s *Service) declareTasks(a *api.API) {
 			"404": a.ErrorResponse("There is no such task of the caller"),
 		},
 	})
+}
+
+// returnModeParam is the parameter that says how a task answers.
+func returnModeParam() *huma.Param {
+	return &huma.Param{
+		Name: "return_mode", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"sync", "task_id", "sse"}, Default: "sync"},
+		Description: "sync waits for the result; task_id answers at once with the task; sse streams the events of the task.",
+	}
 }
 
 // briefBody is the body of a request for a brief.
@@ -85,19 +90,29 @@ func readBriefDate(c *gin.Context) (string, error) {
 func (s *Service) serveTask(c *gin.Context, task string) {
 	ctx := c.Request.Context()
 	mode := c.DefaultQuery("return_mode", "sync")
-	var date string
+	in := taskPayload{}
 	userID, err := ownerOf(ctx)
+	in.UserID = userID
 	if mode != "sync" && mode != "task_id" && mode != "sse" && err == nil {
 		err = fault.New(fault.BadRequest, "return_mode must be sync, task_id or sse.").With("field", "return_mode")
 	}
-	if err == nil && task == taskBrief {
-		if date, err = readBriefDate(c); err == nil {
-			_, _, err = s.briefWindow(ctx, userID, date)
+	kind := translatedKind(task)
+	switch {
+	case err != nil:
+	case task == taskBrief:
+		if in.Date, err = readBriefDate(c); err == nil {
+			_, _, err = s.briefWindow(ctx, userID, in.Date)
 		}
+	case kind != "":
+		in.EntityID, err = readEntityID(c, kind)
+	}
+	if err == nil && kind != "" && mode == "sync" {
+		s.serveTranslation(c, kind, in)
+		return
 	}
 	var job queue.Job
 	if err == nil {
-		job, err = s.submitTask(ctx, task, userID, date)
+		job, err = s.submitTask(ctx, task, in)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -125,10 +140,7 @@ func (s *Service) serveTaskEvents(c *gin.Context) {
 	job, err := s.findTask(ctx, readerOf(ctx), c.Param("task_id"))
 	after := int64(0)
 	if err == nil {
-		after, err = httpd.LastEventID(c)
-	}
-	if f := fault.As(err); err != nil && f.Code == fault.InvalidArgument {
-		err = fault.New(fault.BadRequest, "%s", f.Message).With("field", f.Ext["field"])
+		after, err = lastEventID(c)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)

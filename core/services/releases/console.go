@@ -228,7 +228,7 @@ func (s *Service) StartSync(ctx context.Context) error {
 	} else if has {
 		task = taskAll
 	}
-	_, err = s.submitTask(ctx, task, userID, "")
+	_, err = s.submitTask(ctx, task, taskPayload{UserID: userID})
 	return err
 }
 

@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"cmp"
 	"strconv"
 	"sync"
 	"time"
@@ -14,20 +15,18 @@ var feedBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); retu
 
 // Parts of an item that do not change. Reflection would take longer over a page than the database.
 const (
-	noCounts        = `{"plus1":0,"laugh":0,"heart":0,"hooray":0,"rocket":0,"eyes":0}`
-	noViewer        = `{"plus1":false,"laugh":false,"heart":false,"hooray":false,"rocket":false,"eyes":false}`
-	notTranslated   = `{"lang":"zh-CN","status":"disabled","title":null,"summary":null,"error_code":null,"error_summary":null,"error_detail":null,"auto_translate":false}`
-	textTranslation = `,"translated":` + notTranslated + `,"smart":` + notTranslated
+	noCounts = `{"plus1":0,"laugh":0,"heart":0,"hooray":0,"rocket":0,"eyes":0}`
+	noViewer = `{"plus1":false,"laugh":false,"heart":false,"hooray":false,"rocket":false,"eyes":false}`
 )
 
-// appendFeedPage appends a FeedPage as JSON.
-func appendFeedPage(b []byte, page feed.Page) []byte {
+// appendFeedPage appends a FeedPage as JSON. none stands for a translation that there is not.
+func appendFeedPage(b []byte, page feed.Page, translated map[int64]Translated, none *TranslatedItem) []byte {
 	b = append(b, `{"items":[`...)
 	for i := range page.Items {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendFeedItem(b, &page.Items[i])
+		b = appendFeedItem(b, &page.Items[i], translated[page.Items[i].Seq], none)
 	}
 	b = append(b, `],"next_cursor":`...)
 	b = appendOptional(b, page.Next)
@@ -35,7 +34,7 @@ func appendFeedPage(b []byte, page feed.Page) []byte {
 }
 
 // appendFeedItem appends a FeedItem as JSON.
-func appendFeedItem(b []byte, i *feed.Item) []byte {
+func appendFeedItem(b []byte, i *feed.Item, t Translated, none *TranslatedItem) []byte {
 	b = append(b, `{"kind":"`...)
 	b = append(b, i.Kind...)
 	b = append(b, `","ts":"`...)
@@ -69,7 +68,10 @@ func appendFeedItem(b []byte, i *feed.Item) []byte {
 		b = appendOptional(b, i.ActorURL)
 		return append(b, `},"translated":null,"smart":null,"reactions":null}`...)
 	}
-	b = append(b, textTranslation...)
+	b = append(b, `,"translated":`...)
+	b = appendTranslated(b, cmp.Or(t.Text, none))
+	b = append(b, `,"smart":`...)
+	b = appendTranslated(b, cmp.Or(t.Smart, none))
 	b = append(b, `,"reactions":{"counts":`...)
 	if i.Reactions == "" {
 		b = append(b, noCounts...)
@@ -82,6 +84,33 @@ func appendFeedItem(b []byte, i *feed.Item) []byte {
 		return append(b, `,"status":"sync_required"}}`...)
 	}
 	return append(b, `,"status":"ready"}}`...)
+}
+
+// appendTranslated appends a TranslatedItem.
+func appendTranslated(b []byte, t *TranslatedItem) []byte {
+	b = append(b, `{"lang":`...)
+	b = appendText(b, t.Lang)
+	b = append(b, `,"status":"`...)
+	b = append(b, t.Status...)
+	b = append(b, '"')
+	for _, member := range []struct {
+		name  string
+		value *string
+	}{
+		{`,"title":`, t.Title}, {`,"summary":`, t.Summary}, {`,"error_code":`, t.ErrorCode}, {`,"error_summary":`, t.ErrorSummary}, {`,"error_detail":`, t.ErrorDetail},
+	} {
+		b = append(b, member.name...)
+		if member.value == nil {
+			b = append(b, "null"...)
+		} else {
+			b = appendText(b, *member.value)
+		}
+	}
+	b = append(b, `,"auto_translate":`...)
+	if t.AutoTranslate == nil {
+		return append(b, "null}"...)
+	}
+	return append(strconv.AppendBool(b, *t.AutoTranslate), '}')
 }
 
 // appendVisual appends a RepoVisual, or null for a repository without images.

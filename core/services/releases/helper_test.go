@@ -29,6 +29,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
 type dict = map[string]any
@@ -68,6 +69,7 @@ type server struct {
 	// told gets the notifications of the channel notify.ops.
 	told     *fake.Notifier
 	sender   *notify.Sender
+	model    *fake.Translator
 	base     string
 	settings releases.Settings
 	access   auth.Access
@@ -87,14 +89,14 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	gin.SetMode(gin.ReleaseMode)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	s := &server{TB: t, host: fake.NewCodeHost(""), told: fake.NewNotifier(sdk.Descriptor{}), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	s := &server{TB: t, host: fake.NewCodeHost(""), model: fake.NewTranslator("译"), told: fake.NewNotifier(sdk.Descriptor{}), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
 	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), notify.Migrations(), releases.Migrations())
 	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "releases"}})
 	must(t, err)
 	s.access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
 	must(t, err)
 	s.access.PublicURL = "https://patchbay.example.com"
-	s.settings = releases.Settings{BaseURL: "/releases", CodeHosts: []string{"codehost.main"}, Interval: time.Hour, TimeZone: "UTC", BriefHour: 8}
+	s.settings = releases.Settings{BaseURL: "/releases", CodeHosts: []string{"codehost.main"}, Interval: time.Hour, TimeZone: "UTC", BriefHour: 8, Translation: releases.TranslationSettings{BatchTokens: 1800}}
 	for _, f := range change {
 		f(&s.settings)
 	}
@@ -107,7 +109,7 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	s.sender.Use(s.queue)
 	s.service, err = releases.New(context.Background(), releases.Config{
 		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Alerts: s.sender, Hosts: []hosts.Host{hosts.NewHost("codehost.main", s.host)},
-		Access: s.access, Now: s.clock.now,
+		Translator: s.translator(), Access: s.access, Now: s.clock.now,
 	})
 	must(t, err)
 	t.Cleanup(s.service.Close)
@@ -117,6 +119,14 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	s.mount()
 	s.addPeople()
 	return s
+}
+
+// translator returns the translator, nil unless the settings name one.
+func (s *server) translator() translator.Translator {
+	if s.settings.Translator == "" {
+		return nil
+	}
+	return s.model
 }
 
 func (s *server) mount() {

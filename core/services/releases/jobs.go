@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
 const (
@@ -35,11 +36,16 @@ func (s *Service) Jobs() []queue.Handler {
 		{Type: jobSync, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.syncDue},
 		{Type: jobBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.writeBriefs},
 		{Type: jobIndex, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.indexWords},
+		{Type: jobTranslateUpkeep, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.keepTranslations},
 	}
-	for _, task := range []string{taskStarred, taskReleases, taskNotifications, taskAll, taskBrief} {
-		handlers = append(handlers, queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: s.runTask(task)})
+	for _, task := range allTasks {
+		h := queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: s.runTask(task)}
+		if translatedKind(task) != "" {
+			h.Limit, h.Finished = 1, s.translations.ReleaseWorks
+		}
+		handlers = append(handlers, h)
 	}
-	return handlers
+	return append(handlers, s.translations.Handler())
 }
 
 // Schedules say when that work is due.
@@ -48,11 +54,14 @@ func (s *Service) Schedules() []queue.Schedule {
 		{Name: jobSync, Cron: "* * * * *", Type: jobSync},
 		{Name: jobBriefs, Cron: "*/5 * * * *", Type: jobBriefs},
 		{Name: jobIndex, Cron: "*/5 * * * *", Type: jobIndex},
+		{Name: jobTranslateUpkeep, Cron: "* * * * *", Type: jobTranslateUpkeep},
 	}
 }
 
 // Housekeeping are the types of jobs that run by the clock.
-func Housekeeping() []string { return []string{jobSync, jobBriefs, jobIndex} }
+func Housekeeping() []string {
+	return []string{jobSync, jobBriefs, jobIndex, jobTranslateUpkeep, translate.JobType}
+}
 
 // syncDue reads the repositories and accounts that are due.
 func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {

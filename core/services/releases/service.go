@@ -21,7 +21,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
 // ServiceName is what the core knows the service by.
@@ -55,6 +57,8 @@ type Config struct {
 	Alerts Alerter
 	// Hosts are the code hosts that the settings name.
 	Hosts []sync.Host
+	// Translator translates; nil without one.
+	Translator translator.Translator
 	// Access says who is recognised, and under which address browsers see the core.
 	Access auth.Access
 	// Version is the core's own.
@@ -73,15 +77,19 @@ type Service struct {
 	reads    *sync.State
 	syncer   *sync.Syncer
 	briefs   *brief.Briefs
-	state    atomic.Pointer[state]
+	// translations translate releases and notifications.
+	translations *translate.Translations
+	state        atomic.Pointer[state]
 }
 
 // state is what a reload replaces at once.
 type state struct {
 	settings Settings
 	hosts    []sync.Host
-	sets     *account.Sets
-	access   auth.Access
+	// translator is nil if none is configured.
+	translator translator.Translator
+	sets       *account.Sets
+	access     auth.Access
 }
 
 // New makes the service. The migrations have run.
@@ -106,14 +114,15 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		Interval: func() time.Duration { return s.state.Load().settings.Interval },
 		Found:    s.notifyReleases,
 	})
-	s.use(cfg.Settings, cfg.Hosts, cfg.Access)
+	s.translations = s.newTranslations()
+	s.use(cfg.Settings, cfg.Hosts, cfg.Translator, cfg.Access)
 	return s, s.followConfigured(ctx, cfg.Settings)
 }
 
 // Prepare checks other settings and returns what puts them into use.
-func (s *Service) Prepare(set Settings, hosts []sync.Host, access auth.Access) (commit func(), err error) {
+func (s *Service) Prepare(set Settings, hosts []sync.Host, model translator.Translator, access auth.Access) (commit func(), err error) {
 	return func() {
-		s.use(set, hosts, access)
+		s.use(set, hosts, model, access)
 		if err := s.followConfigured(context.Background(), set); err != nil {
 			s.log.Error("the repositories of the new settings could not be added; a restart tries again", "error", err)
 		}
@@ -121,9 +130,9 @@ func (s *Service) Prepare(set Settings, hosts []sync.Host, access auth.Access) (
 }
 
 // use puts settings into use.
-func (s *Service) use(set Settings, hosts []sync.Host, access auth.Access) {
+func (s *Service) use(set Settings, hosts []sync.Host, model translator.Translator, access auth.Access) {
 	sets := account.New(account.Config{Users: s.cfg.Users, Access: access, Version: s.cfg.Version})
-	s.state.Store(&state{settings: set, hosts: hosts, sets: sets, access: access})
+	s.state.Store(&state{settings: set, hosts: hosts, translator: model, sets: sets, access: access})
 }
 
 // followConfigured has everybody see the repositories of the settings, and no others that only former settings had.
@@ -166,4 +175,4 @@ func (s *Service) addRepo(ctx context.Context, host, name string) (repo.Repo, er
 func (s *Service) Ready() error { return nil }
 
 // Close ends what New began.
-func (s *Service) Close() {}
+func (s *Service) Close() { s.translations.Close() }

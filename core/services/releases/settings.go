@@ -7,17 +7,48 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
 // Settings is the block service "releases" of plugin.hcl.
 type Settings struct {
-	BaseURL   string        `patchbay:"base_url,default=/releases" doc:"Path, or absolute URL, below which the service is mounted. Pages of the origin of an absolute URL may call the API from elsewhere."`
-	CodeHosts []string      `patchbay:"codehosts,ref=codehost" doc:"The code hosts that are read, such as [codehost.github]. The first one is that of the users' accounts."`
-	Repos     []string      `patchbay:"repos" doc:"Repositories that everybody sees, such as [\"owner/name\"], of the first code host; \"codehost.forge:owner/name\" names another one. None: nothing is read before a user asks for it."`
-	Interval  time.Duration `patchbay:"interval,default=1h" doc:"How often each repository and each account is read, 5m to 24h."`
-	Notify    []string      `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases and daily briefs of users who have switched that on, such as [notify.hook]."`
-	TimeZone  string        `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
-	BriefHour int64         `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
+	BaseURL     string              `patchbay:"base_url,default=/releases" doc:"Path, or absolute URL, below which the service is mounted. Pages of the origin of an absolute URL may call the API from elsewhere."`
+	CodeHosts   []string            `patchbay:"codehosts,ref=codehost" doc:"The code hosts that are read, such as [codehost.github]. The first one is that of the users' accounts."`
+	Repos       []string            `patchbay:"repos" doc:"Repositories that everybody sees, such as [\"owner/name\"], of the first code host; \"codehost.forge:owner/name\" names another one. None: nothing is read before a user asks for it."`
+	Interval    time.Duration       `patchbay:"interval,default=1h" doc:"How often each repository and each account is read, 5m to 24h."`
+	Notify      []string            `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases and daily briefs of users who have switched that on, such as [notify.hook]."`
+	Translator  string              `patchbay:"translator,ref=translator" doc:"What translates, such as translator.main. Unset: nothing is translated."`
+	Translation TranslationSettings `patchbay:"translation" doc:"What is translated, and what that may take."`
+	TimeZone    string              `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
+	BriefHour   int64               `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
+}
+
+// TranslationSettings is the block translation of the service.
+type TranslationSettings struct {
+	Languages   []string `patchbay:"languages,default=zh-CN" doc:"BCP 47 tags of the languages that may be asked for. zh-CN always may."`
+	DailyTokens int64    `patchbay:"daily_tokens,default=2000000" doc:"How many tokens language models may read and write on a day in UTC; 0 for no limit. What is asked for after that is disabled until the next day."`
+	DailyCost   float64  `patchbay:"daily_cost,default=0" doc:"What calls may cost on a day, in the currency of the translator's prices; 0 for no limit."`
+	BatchTokens int64    `patchbay:"batch_tokens,default=1800" doc:"About how many tokens of text one call has, 200 to 100000."`
+}
+
+// check finds what the types cannot express.
+func (t TranslationSettings) check() (out schema.Diagnostics) {
+	at := schema.At("translation")
+	for i, l := range t.Languages {
+		if !translator.IsLanguage(l) {
+			out = append(out, schema.Errorf(at.Attr("languages").Index(i), "must be a BCP 47 tag, such as zh-CN")...)
+		}
+	}
+	if t.DailyTokens < 0 {
+		out = append(out, schema.Errorf(at.Attr("daily_tokens"), "must not be negative")...)
+	}
+	if t.DailyCost < 0 {
+		out = append(out, schema.Errorf(at.Attr("daily_cost"), "must not be negative")...)
+	}
+	if t.BatchTokens < 200 || t.BatchTokens > 100_000 {
+		out = append(out, schema.Errorf(at.Attr("batch_tokens"), "must be from 200 to 100000")...)
+	}
+	return out
 }
 
 // Check finds what the types of the settings cannot express.
@@ -39,6 +70,7 @@ func (s Settings) Check() (out schema.Diagnostics) {
 	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "" || s.TimeZone == "Local" {
 		out = append(out, schema.Errorf(schema.At("time_zone"), "must be an IANA time zone, such as Europe/Berlin")...)
 	}
+	out = append(out, s.Translation.check()...)
 	if s.BriefHour < 0 || s.BriefHour > 23 {
 		out = append(out, schema.Errorf(schema.At("brief_hour"), "must be from 0 to 23")...)
 	}

@@ -23,13 +23,22 @@ const (
 	taskNotifications = "sync.notifications"
 	taskAll           = "sync.all"
 	taskBrief         = "brief.generate"
+
+	taskTranslateRelease      = "translate.release"
+	taskTranslateDetail       = "translate.release_detail"
+	taskTranslateNotification = "translate.notification"
 )
+
+// allTasks are the types of tasks.
+var allTasks = []string{taskStarred, taskReleases, taskNotifications, taskAll, taskBrief, taskTranslateRelease, taskTranslateDetail, taskTranslateNotification}
 
 // taskPayload is what a task works on.
 type taskPayload struct {
 	UserID string `json:"user_id"`
 	// Date is that of a brief, "" for the latest.
 	Date string `json:"date,omitempty"`
+	// EntityID is what is translated: a release, or the thread of a notification.
+	EntityID string `json:"entity_id,omitempty"`
 }
 
 // jobType returns the type of the job of a task.
@@ -45,7 +54,7 @@ func jobType(task string) string {
 
 // taskType returns the type of the task that a job is. It reports false for other jobs.
 func taskType(job string) (string, bool) {
-	for _, task := range []string{taskStarred, taskReleases, taskNotifications, taskAll, taskBrief} {
+	for _, task := range allTasks {
 		if jobType(task) == job {
 			return task, true
 		}
@@ -65,10 +74,10 @@ func taskStatus(state queue.State) string {
 }
 
 // submitTask queues a task of a user. A sync that is under way already is returned instead of another one.
-func (s *Service) submitTask(ctx context.Context, task, userID, date string) (queue.Job, error) {
-	sub := queue.Submission{Type: jobType(task), Payload: taskPayload{userID, date}, Actor: userID, Tags: []string{"releases:" + userID}}
+func (s *Service) submitTask(ctx context.Context, task string, in taskPayload) (queue.Job, error) {
+	sub := queue.Submission{Type: jobType(task), Payload: in, Actor: in.UserID, Tags: []string{"releases:" + in.UserID}}
 	if task != taskBrief {
-		sub.DedupKey = userID
+		sub.DedupKey = in.UserID + in.EntityID
 	}
 	job, _, err := s.cfg.Queue.Submit(ctx, sub)
 	return job, err
@@ -176,6 +185,9 @@ func (s *Service) runTask(task string) func(context.Context, *queue.Job, queue.P
 		var in taskPayload
 		if err := job.Decode(&in); err != nil {
 			return nil, err
+		}
+		if kind := translatedKind(task); kind != "" {
+			return s.translateInTask(ctx, job, kind, in)
 		}
 		switch task {
 		case taskStarred:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -51,10 +52,13 @@ func TranslatorAttempt(outcome translator.Outcome) translator.Attempt {
 	return a
 }
 
-// TranslateLines puts prefix before the words of each line.
+// TranslateLines puts prefix before the words of each line. Fences and lines without a word stay.
 func TranslateLines(text, prefix string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimLeft(line, " >-"), "```") || !strings.ContainsFunc(line, unicode.IsLetter) {
+			continue
+		}
 		if at := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune(" \t#->*|+", r) }); at >= 0 {
 			lines[i] = line[:at] + prefix + line[at:]
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/pages"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
 func init() {
@@ -31,7 +32,7 @@ func settingsOf(c module.Configuration) releases.Settings { return *c.Settings.(
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s, err := releases.New(ctx, releases.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Access: c.Front.Access,
+		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Translator: openTranslator(deps, c), Access: c.Front.Access,
 		Version: deps.Version,
 	})
 	if err != nil {
@@ -55,9 +56,26 @@ func openHosts(deps module.Deps, c module.Configuration) []sync.Host {
 	return hosts
 }
 
+// openTranslator returns the translator that the settings name, nil if there is none or if it does not run.
+func openTranslator(deps module.Deps, c module.Configuration) translator.Translator {
+	ref := settingsOf(c).Translator
+	if ref == "" {
+		return nil
+	}
+	_, found, _ := module.OpenInstances([]string{ref}, c.Instances,
+		func(h *catalog.Handle) client.Translator { return client.NewTranslator(h, deps.Observe) },
+		func(ref string, err error) {
+			deps.Logger.Warn("the translator is left out", "translator", ref, "error", err)
+		})
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0]
+}
+
 // Prepare implements module.Service.
 func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
-	return s.Service.Prepare(settingsOf(c), openHosts(s.deps, c), c.Front.Access)
+	return s.Service.Prepare(settingsOf(c), openHosts(s.deps, c), openTranslator(s.deps, c), c.Front.Access)
 }
 
 // Pages implements module.Service.

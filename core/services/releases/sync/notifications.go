@@ -118,6 +118,16 @@ func (s *State) ListNotifications(ctx context.Context, userID string, limit int)
 	return found, err
 }
 
+// FindNotification returns a notification of a user, and false if there is no such one.
+func (s *State) FindNotification(ctx context.Context, userID, threadID string) (n Notification, found bool, err error) {
+	var rows []Notification
+	err = s.store.DB(ctx).Where("user_id = ? AND thread_id = ?", userID, threadID).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return n, false, err
+	}
+	return rows[0], true, nil
+}
+
 // CountUnread returns how many notifications of a user are unread.
 func (s *State) CountUnread(ctx context.Context, userID string) (n int64, err error) {
 	err = s.store.DB(ctx).Model(&Notification{}).Where("user_id = ? AND unread", userID).Count(&n).Error

@@ -54,13 +54,15 @@ type Host struct {
 	// Reactions are those to releases.
 	Reactions codehost.ReactionHost
 	Names     NameResolver
+	// Compare tells what changed between tags.
+	Compare codehost.CompareHost
 	// Abilities returns what the host can do.
 	Abilities func() (client.CodeHostAbilities, error)
 }
 
 // NewHost returns the host behind a client.
 func NewHost(ref string, c client.CodeHost) Host {
-	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Names: c, Abilities: c.Abilities}
+	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Names: c, Compare: c, Abilities: c.Abilities}
 }
 
 // Config is what a Syncer needs.

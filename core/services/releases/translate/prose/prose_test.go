@@ -114,7 +114,6 @@ func TestLongBodiesAreSplitOutsideOfCode(t *testing.T) {
 			}
 			same.WriteString(c.Join(c.Text))
 			text := fake.TranslateLines(c.Text, "译")
-			text = strings.ReplaceAll(strings.ReplaceAll(text, "译```", "```"), "译⟦", "⟦")
 			if problem := prose.CheckMasks(c.Text, text); problem != "" {
 				t.Error(problem)
 			}
@@ -139,7 +138,7 @@ func TestChunksKeepWhatStandsAroundThem(t *testing.T) {
 			t.Errorf("%.40q: %.40q", source, whole.String())
 		}
 	}
-	for text, want := range map[string]bool{"⟦1⟧ --- 12": false, "⟦1⟧ 字": true, "": false} {
+	for text, want := range map[string]bool{"⟦1⟧ --- 12": false, "⟦1⟧ 字": true, "v1.2.0": false, "v1.2 beta": true, "": false} {
 		if prose.HasWords(text) != want {
 			t.Errorf("%q", text)
 		}

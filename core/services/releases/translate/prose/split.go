@@ -18,10 +18,10 @@ func (c Chunk) Join(translated string) string {
 	return c.Before + strings.TrimSpace(translated) + c.After
 }
 
-// HasWords reports whether there is something to translate: letters that are not masked.
+// HasWords reports whether there is something to translate: a word that is not masked. A letter alone, as in v1.2.0, is none.
 func HasWords(text string) bool { return words.MatchString(maskPattern.ReplaceAllString(text, "")) }
 
-var words = regexp.MustCompile(`\p{L}`)
+var words = regexp.MustCompile(`\p{L}{2}|[\p{Han}\p{Hiragana}\p{Katakana}]`)
 
 // line is a line of a text with its end, and how well a chunk may begin with it.
 type line struct {

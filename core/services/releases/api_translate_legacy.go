@@ -1,0 +1,267 @@
+package releases
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+)
+
+// Translation is the translation of one thing.
+type Translation struct {
+	Lang    string  `json:"lang" example:"zh-CN"`
+	Status  string  `json:"status" enum:"ready,disabled"`
+	Title   *string `json:"title"`
+	Summary *string `json:"summary"`
+}
+
+// TranslationItem is the translation of one of several things.
+type TranslationItem struct {
+	ID      string  `json:"id"`
+	Lang    string  `json:"lang" example:"zh-CN"`
+	Status  string  `json:"status" enum:"ready,disabled,missing,error,processing"`
+	Title   *string `json:"title"`
+	Summary *string `json:"summary"`
+	Error   *string `json:"error"`
+}
+
+// TranslationList are the translations of several things.
+type TranslationList struct {
+	Items []TranslationItem `json:"items" nullable:"false"`
+}
+
+// BatchEvent is a line of a stream of translations.
+type BatchEvent struct {
+	Event string           `json:"event" enum:"item,done,error"`
+	Item  *TranslationItem `json:"item,omitempty"`
+	Error *string          `json:"error,omitempty"`
+}
+
+type (
+	translateReleaseBody struct {
+		ReleaseID string `json:"release_id"`
+	}
+	translateThreadBody struct {
+		ThreadID string `json:"thread_id"`
+	}
+	translateReleasesBody struct {
+		ReleaseIDs []string `json:"release_ids" minItems:"1"`
+	}
+	translateThreadsBody struct {
+		ThreadIDs []string `json:"thread_ids" minItems:"1"`
+	}
+)
+
+// legacyWait is how long the endpoints that answer with translations wait for them.
+const legacyWait = 100 * time.Second
+
+const ndjsonType = "application/x-ndjson"
+
+// declareLegacyTranslation declares the endpoints that answer with translations themselves.
+func (s *Service) declareLegacyTranslation(a *api.API) {
+	document := func(id, path, summary, text string, body *huma.Schema, answer map[string]*huma.MediaType, handle gin.HandlerFunc, params ...*huma.Param) {
+		a.Document(httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, Audit: httpd.Unaudited, Handler: handle}, huma.Operation{
+			OperationID: id, Tags: []string{tagTranslate}, Summary: summary, Description: text, Parameters: params, RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(body)},
+			Responses: map[string]*huma.Response{
+				"200": {Description: "The translations.", Content: answer}, "400": a.ErrorResponse("A member is not valid"), "404": a.ErrorResponse("There is no such thing that the caller sees"),
+			},
+		})
+	}
+	mode := returnModeParam()
+	one := func(id, path, task, summary string, body *huma.Schema) {
+		answer := api.JSON(&huma.Schema{AnyOf: []*huma.Schema{api.Schema[Translation](a), api.Schema[TaskAccepted](a)}})
+		answer[sseType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		document(id, path, summary, "", body, answer, func(c *gin.Context) { s.serveTask(c, task) }, mode)
+	}
+	one("translate-release", "/api/translate/release", taskTranslateRelease, "Translate a release as lists show it", api.Schema[translateReleaseBody](a))
+	one("translate-release-detail", "/api/translate/release/detail", taskTranslateDetail, "Translate the whole text of a release", api.Schema[translateReleaseBody](a))
+	one("translate-notification", "/api/translate/notification", taskTranslateNotification, "Translate a notification", api.Schema[translateThreadBody](a))
+	list := api.JSON(api.Schema[TranslationList](a))
+	some := func(id, path, kind, summary string, most int, body *huma.Schema) {
+		document(id, path, summary, "What is not there in time is processing; ask for it again.", body, list, func(c *gin.Context) { s.serveTranslations(c, kind, most, false) })
+	}
+	releases := api.Schema[translateReleasesBody](a)
+	some("translate-releases", "/api/translate/releases/batch", kindSummary, "Translate up to 60 releases as lists show them", maxTranslations, releases)
+	some("translate-release-details", "/api/translate/release/detail/batch", kindDetail, "Translate the whole texts of up to 20 releases", maxDetails, releases)
+	some("translate-notifications", "/api/translate/notifications/batch", kindNotification, "Translate up to 60 notifications", maxTranslations, api.Schema[translateThreadsBody](a))
+	document("translate-releases-stream", "/api/translate/releases/batch/stream", "Translate up to 60 releases, each line as soon as it is there",
+		"Lines of JSON: item for each release, and last done or error. After a cut, ask again: what is translated comes at once.", releases,
+		map[string]*huma.MediaType{ndjsonType: {Schema: api.Schema[BatchEvent](a)}}, func(c *gin.Context) { s.serveTranslations(c, kindSummary, maxTranslations, true) })
+}
+
+// readIDs reads the ids of a body.
+func readIDs(c *gin.Context, kind string, most int) ([]string, error) {
+	raw, err := httpd.ReadBody(c)
+	if err != nil {
+		return nil, err
+	}
+	field := "release_ids"
+	if kind == kindNotification {
+		field = "thread_ids"
+	}
+	var body map[string]json.RawMessage
+	var ids []string
+	if json.Unmarshal(raw, &body) != nil || json.Unmarshal(body[field], &ids) != nil || len(ids) < 1 || len(ids) > most {
+		return nil, badTranslation(field, "%s must be a list of 1 to %d ids.", field, most)
+	}
+	var out []string
+	for _, id := range ids {
+		if kind != kindNotification {
+			if _, err := parseReleaseID(id); err != nil {
+				return nil, badTranslation(field, "%s must be ids of releases: whole numbers as text.", field)
+			}
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// serveTranslations answers with the translations of several things, in lines if streamed.
+func (s *Service) serveTranslations(c *gin.Context, kind string, most int, streamed bool) {
+	ctx := c.Request.Context()
+	userID, err := ownerOf(ctx)
+	var ids []string
+	if err == nil {
+		ids, err = readIDs(c, kind, most)
+	}
+	asked := make([]translate.Asked, len(ids))
+	for i, id := range ids {
+		if err == nil {
+			asked[i], err = s.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: DefaultLanguage}, translate.Interactive, shortLinger, false)
+		}
+	}
+	var works []translate.Work
+	if err == nil {
+		works, err = s.translations.Works(ctx, asked)
+	}
+	if err == nil && streamed {
+		s.streamTranslations(c, ids, works)
+		return
+	}
+	if err == nil {
+		works, err = s.waitForWorks(ctx, works, legacyWait, nil)
+	}
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	out := TranslationList{make([]TranslationItem, len(ids))}
+	for i, id := range ids {
+		out.Items[i] = translationItem(id, works[i])
+	}
+	c.Header("Cache-Control", "no-store")
+	c.JSON(http.StatusOK, out)
+}
+
+// translationItem returns a work as answers about several things have it.
+func translationItem(id string, w translate.Work) TranslationItem {
+	out := TranslationItem{ID: id, Lang: DefaultLanguage, Status: string(w.Outcome)}
+	if !w.State.Final() {
+		out.Status = "processing"
+		return out
+	}
+	out.Title, out.Summary = optional(w.OutTitle), optional(w.OutBody)
+	if w.ErrorCode != "" {
+		summary := errorSummary(w.ErrorCode, DefaultLanguage)
+		out.Error = &summary
+	}
+	return out
+}
+
+// waitForWorks returns works when all have ended, or as they are when a time is over. changed may be nil; it is called with the number
+// of each work that has ended.
+func (s *Service) waitForWorks(ctx context.Context, works []translate.Work, wait time.Duration, changed func(i int, w translate.Work) error) ([]translate.Work, error) {
+	bounded, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	places := map[string][]int{}
+	var ids []string
+	for i, w := range works {
+		if w.ID == "" {
+			if changed != nil {
+				if err := changed(i, w); err != nil {
+					return works, err
+				}
+			}
+			continue
+		}
+		if places[w.ID] == nil {
+			ids = append(ids, w.ID)
+		}
+		places[w.ID] = append(places[w.ID], i)
+	}
+	if len(ids) == 0 {
+		return works, nil
+	}
+	err := s.translations.Follow(bounded, ids, func(w translate.Work) error {
+		for _, i := range places[w.ID] {
+			works[i] = w
+			if changed != nil && w.State.Final() {
+				if err := changed(i, w); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if bounded.Err() != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return works, err
+}
+
+// streamTranslations sends a line for each work as soon as it has ended.
+func (s *Service) streamTranslations(c *gin.Context, ids []string, works []translate.Work) {
+	release, err := auth.AcquireStream(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	defer release()
+	c.Header("Content-Type", ndjsonType+"; charset=utf-8")
+	httpd.StreamHeaders(c.Writer.Header())
+	c.Status(http.StatusOK)
+	out := http.NewResponseController(c.Writer)
+	send := func(e BatchEvent) error {
+		raw, err := json.Marshal(e)
+		if err == nil {
+			_ = out.SetWriteDeadline(time.Now().Add(httpd.Heartbeat))
+			_, err = c.Writer.Write(append(raw, '\n'))
+		}
+		if err == nil {
+			err = out.Flush()
+		}
+		return err
+	}
+	ctx := c.Request.Context()
+	works, err = s.waitForWorks(ctx, works, legacyWait, func(i int, w translate.Work) error {
+		item := translationItem(ids[i], w)
+		return send(BatchEvent{Event: "item", Item: &item})
+	})
+	if ctx.Err() != nil {
+		return
+	}
+	for i, w := range works {
+		if err == nil && !w.State.Final() {
+			item := translationItem(ids[i], w)
+			err = send(BatchEvent{Event: "item", Item: &item})
+		}
+	}
+	if err != nil {
+		message := fault.As(err).Message
+		_ = send(BatchEvent{Event: "error", Error: &message})
+		return
+	}
+	_ = send(BatchEvent{Event: "done"})
+}

@@ -1,0 +1,193 @@
+package releases
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+)
+
+func (s *Service) serveTranslationRequest(c *gin.Context) {
+	ctx := c.Request.Context()
+	userID, err := ownerOf(ctx)
+	var body TranslationBody
+	if err == nil {
+		body, err = s.readTranslationBody(c)
+	}
+	inputs, priority := body.Items, translate.Background
+	if body.Item != nil {
+		inputs = []TranslationInput{*body.Item}
+		if body.Mode != modeAsync {
+			priority = translate.Interactive
+		}
+	}
+	var asked []translate.Asked
+	if err == nil {
+		asked, err = s.askInputs(ctx, userID, inputs, priority, false)
+	}
+	var requests []translate.Request
+	var works []translate.Work
+	if err == nil {
+		requests, works, err = s.translations.Ask(ctx, asked)
+	}
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	c.Header("Cache-Control", "no-store")
+	switch {
+	case body.Item == nil:
+		out := TranslationsAccepted{make([]TranslationAccepted, len(requests))}
+		for i, r := range requests {
+			out.Requests[i] = TranslationAccepted{r.ID, requestStatus(works[i]), r.ProducerRef, r.EntityID, r.Kind, r.Variant}
+		}
+		c.JSON(http.StatusOK, out)
+	case body.Mode == modeStream:
+		s.streamTranslation(c, requests[0], works[0], 0)
+	default:
+		w := works[0]
+		if body.Mode == modeWait {
+			w, err = s.waitForTranslation(ctx, w, body.Item)
+		}
+		if err != nil {
+			httpd.WriteError(c, err)
+			return
+		}
+		c.JSON(http.StatusOK, answerOf(&requests[0], w))
+	}
+}
+
+// waitForTranslation returns a work when it has ended, or as it is when the time of the request is over.
+func (s *Service) waitForTranslation(ctx context.Context, w translate.Work, in *TranslationInput) (translate.Work, error) {
+	works, err := s.waitForWorks(ctx, []translate.Work{w}, in.wait(), nil)
+	return works[0], err
+}
+
+func (s *Service) serveTranslationStream(c *gin.Context) {
+	ctx := c.Request.Context()
+	r, w, err := s.translations.FindRequest(ctx, readerOf(ctx), c.Param("request_id"))
+	after := int64(0)
+	if err == nil {
+		after, err = lastEventID(c)
+	}
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	s.streamTranslation(c, r, w, after)
+}
+
+// lastEventID is httpd.LastEventID with the code of bad requests of this API.
+func lastEventID(c *gin.Context) (int64, error) {
+	after, err := httpd.LastEventID(c)
+	if f := fault.As(err); err != nil && f.Code == fault.InvalidArgument {
+		err = fault.New(fault.BadRequest, "%s", f.Message).With("field", f.Ext["field"])
+	}
+	return after, err
+}
+
+// TranslationEvent is an event of a request.
+type TranslationEvent struct {
+	Event     string             `json:"event"`
+	RequestID string             `json:"request_id"`
+	Status    string             `json:"status"`
+	BatchID   *string            `json:"batch_id"`
+	Result    *TranslationResult `json:"result"`
+	Error     *string            `json:"error"`
+}
+
+// phases are the events of a request; the id of an event is its number, from 1 on. The last one is failed where the work has failed.
+var phases = []translate.State{translate.Queued, translate.Batched, translate.Running, translate.Completed}
+
+// phaseOf returns the number of the phase in which a work is.
+func phaseOf(w translate.Work) int64 {
+	for i, p := range phases {
+		if w.State == p {
+			return int64(i + 1)
+		}
+	}
+	return int64(len(phases))
+}
+
+// translationEvent returns the event of a phase.
+func translationEvent(r *translate.Request, w translate.Work, phase int64) TranslationEvent {
+	event := TranslationEvent{Event: string(phases[phase-1]), RequestID: r.ID}
+	past := w
+	past.State = phases[phase-1]
+	if phase < int64(len(phases)) {
+		past.Outcome = ""
+		event.Status = requestStatus(past)
+		if phase > 1 {
+			event.BatchID = optional(w.BatchID)
+		}
+		return event
+	}
+	result := resultOf(r, w)
+	event.Event, event.Status = requestStatus(w), requestStatus(w)
+	event.BatchID, event.Result, event.Error = optional(w.BatchID), &result, result.Error
+	return event
+}
+
+// streamTranslation sends the phases of a request after a number, until it has ended. A phase that was passed meanwhile is sent too.
+func (s *Service) streamTranslation(c *gin.Context, r translate.Request, w translate.Work, after int64) {
+	release, err := auth.AcquireStream(c)
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	defer release()
+	out := httpd.NewEvents(c)
+	if out.Beat() != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(c.Request.Context())
+	defer stop()
+	auth.FollowEvents(c, out, s.followWork(ctx, w), func(w translate.Work) error {
+		for after < phaseOf(w) {
+			after++
+			raw, err := json.Marshal(translationEvent(&r, w, after))
+			if err == nil {
+				err = out.Send(after, string(translationEvent(&r, w, after).Event), raw)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if w.State.Final() {
+			return io.EOF
+		}
+		return nil
+	})
+}
+
+// followWork sends a work as it is, and whenever it has changed. The channel is closed when the work has ended, or ctx ends.
+func (s *Service) followWork(ctx context.Context, w translate.Work) <-chan translate.Work {
+	news := make(chan translate.Work)
+	send := func(w translate.Work) error {
+		select {
+		case news <- w:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	go func() {
+		defer close(news)
+		if w.ID == "" {
+			_ = send(w)
+			return
+		}
+		if err := s.translations.Follow(ctx, []string{w.ID}, send); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+			s.log.Error("a translation could not be followed", "work", w.ID, "error", err)
+		}
+	}()
+	return news
+}

@@ -1,0 +1,126 @@
+package translate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
+)
+
+// Call is a call of a language model, as it is stored.
+type Call struct {
+	ID                        int64 `gorm:"primaryKey"`
+	At                        int64
+	BatchID                   string
+	Task                      translator.Task
+	Model                     string
+	Outcome                   translator.Outcome
+	InputTokens, OutputTokens int64
+	CostMicros                int64
+	DurationMs                int64
+	Parts                     int
+	Message                   string
+}
+
+// TableName implements gorm's Tabler.
+func (Call) TableName() string { return "release_model_calls" }
+
+// budgetError says that the budget of the day is reached.
+type budgetError struct{ text string }
+
+func (e *budgetError) Error() string { return e.text }
+
+// call makes a request within the budget of the day, and notes every call of a model with what it took.
+func (r *run) call(ctx context.Context, req translator.Request) (*translator.Answer, error) {
+	set := r.cfg.Settings()
+	if set.Translator == nil {
+		return nil, fault.New(fault.NotReady, "No translator is configured.")
+	}
+	tokens := int64(0)
+	for _, p := range req.Parts {
+		// The answer is about as long as the request.
+		tokens += 2 * translator.EstimateTokens(p.Text)
+	}
+	release, err := r.reserve(ctx, set, tokens)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	began := r.cfg.Now()
+	answer, err := set.Translator.Translate(ctx, req)
+	if err != nil {
+		failed := translator.Attempt{Outcome: translator.OutcomeOf(err), Message: fault.As(err).Message, Duration: r.cfg.Now().Sub(began)}
+		return nil, errors.Join(err, r.noteCalls(ctx, req, []translator.Attempt{failed}))
+	}
+	return answer, r.noteCalls(ctx, req, answer.Attempts)
+}
+
+// noteCalls stores calls of models.
+func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []translator.Attempt) error {
+	calls := make([]Call, len(attempts))
+	for i, a := range attempts {
+		calls[i] = Call{
+			At: store.Millis(r.cfg.Now()), BatchID: r.batchID, Task: req.Task, Model: a.Model, Outcome: a.Outcome, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens,
+			CostMicros: a.CostMicros, DurationMs: a.Duration.Milliseconds(), Parts: len(req.Parts), Message: a.Message[:min(len(a.Message), maxDetail)],
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	// What was paid for is noted even if nobody wants the answer any more.
+	return r.store.Tx(context.WithoutCancel(ctx), "note model calls", func(ctx context.Context) error { return r.store.Writer(ctx).Create(&calls).Error })
+}
+
+// reserve sets tokens of the day aside for a call, or returns a budgetError.
+func (t *Translations) reserve(ctx context.Context, set Settings, tokens int64) (release func(), err error) {
+	reached, err := t.budgetReached(ctx, set, tokens)
+	if err != nil {
+		return nil, err
+	}
+	if reached {
+		return nil, &budgetError{"the budget of today is used up; it begins anew at 00:00 UTC"}
+	}
+	t.mu.Lock()
+	t.reserved += tokens
+	t.mu.Unlock()
+	return func() {
+		t.mu.Lock()
+		t.reserved -= tokens
+		t.mu.Unlock()
+	}, nil
+}
+
+// Usage is what calls of models have taken.
+type Usage struct {
+	Calls, InputTokens, OutputTokens, CostMicros int64
+}
+
+// UsageSince returns what calls have taken since a time.
+func (t *Translations) UsageSince(ctx context.Context, since time.Time) (u Usage, err error) {
+	err = t.store.DB(ctx).Raw("SELECT COUNT(*) AS calls, COALESCE(SUM(input_tokens), 0) AS input_tokens, COALESCE(SUM(output_tokens), 0) AS output_tokens, COALESCE(SUM(cost_micros), 0) AS cost_micros "+
+		"FROM release_model_calls WHERE at >= ?", store.Millis(since)).Scan(&u).Error
+	return u, err
+}
+
+// budgetReached reports whether a call with about so many tokens exceeds the budget of the day.
+func (t *Translations) budgetReached(ctx context.Context, set Settings, tokens int64) (bool, error) {
+	if set.DailyTokens <= 0 && set.DailyCostMicros <= 0 {
+		return false, nil
+	}
+	u, err := t.UsageSince(ctx, t.cfg.Now().UTC().Truncate(24*time.Hour))
+	if err != nil {
+		return false, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return set.DailyTokens > 0 && u.InputTokens+u.OutputTokens+t.reserved+tokens > set.DailyTokens || set.DailyCostMicros > 0 && u.CostMicros >= set.DailyCostMicros, nil
+}
+
+// ListCalls returns the latest calls of models, at most limit.
+func (t *Translations) ListCalls(ctx context.Context, limit int) (calls []Call, err error) {
+	err = t.store.DB(ctx).Order("id DESC").Limit(limit).Find(&calls).Error
+	return calls, err
+}

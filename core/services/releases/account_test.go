@@ -130,8 +130,8 @@ func TestLimits(t *testing.T) {
 		s.saveToken()
 		s.host.Fail("liststarred", fake.CodeHostError(429, 10*time.Minute))
 		limited := s.send(s.ada, http.MethodPost, "/api/sync/starred", nil)
-		if limited.status != 429 {
-			t.Fatalf("got %d %s", limited.status, limited.body)
+		if limited.status != 429 || limited.header.Get("Retry-After") != "600" {
+			t.Fatalf("got %d %v %s", limited.status, limited.header, limited.body)
 		}
 		calls := len(s.host.Calls())
 		s.want(429, "rate_limited", s.ada, http.MethodPost, "/api/sync/notifications", nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -101,47 +100,4 @@ func checkReactionErrors(t *testing.T, s *server, id string) {
 	s.host.SetAbilities(client.CodeHostAbilities{Viewer: true, Releases: true, Reactions: true})
 	s.host.Fail("readreactions", fake.CodeHostError(401, 0))
 	s.want(422, "pat_invalid", s.ada, http.MethodPost, refreshPath, dict{"release_ids": []string{s.list(s.ada, "/api/releases")[1]["release_id"].(string)}})
-}
-
-// TestSeedEndpoints finds every endpoint of the interface among the routes and in the document, and nobody without a key in them.
-func TestSeedEndpoints(t *testing.T) {
-	s := startServer(t, sqlite(t))
-	mount, err := s.service.MountAt("/releases")
-	must(t, err)
-	var routed []string
-	for _, r := range mount.Routes {
-		routed = append(routed, r.Method+" "+r.Path)
-	}
-	paths := s.want(200, "", s.ada, http.MethodGet, "/openapi.json", nil)["paths"].(dict)
-	for _, e := range []struct{ method, routed, documented string }{
-		{"GET", "/api/me/api-keys", "/api/me/api-keys"},
-		{"POST", "/api/me/api-keys", "/api/me/api-keys"},
-		{"DELETE", "/api/me/api-keys/:id", "/api/me/api-keys/{id}"},
-		{"GET", "/api/starred", "/api/starred"},
-		{"GET", "/api/releases", "/api/releases"},
-		{"GET", "/api/releases/:release_id/detail", "/api/releases/{release_id}/detail"},
-		{"GET", "/api/repos/:owner/:repo/releases/tag/*rest", "/api/repos/{owner}/{repo}/releases/tag/{tag}/detail"},
-		{"GET", "/api/notifications", "/api/notifications"},
-		{"GET", "/api/briefs", "/api/briefs"},
-		{"GET", "/api/briefs/:brief_id", "/api/briefs/{brief_id}"},
-		{"GET", "/api/feed", "/api/feed"},
-		{"GET", "/api/dashboard/updates", "/api/dashboard/updates"},
-		{"POST", refreshPath, refreshPath},
-		{"POST", togglePath, togglePath},
-		{"POST", "/api/sync/starred", "/api/sync/starred"},
-		{"POST", "/api/sync/releases", "/api/sync/releases"},
-		{"POST", "/api/sync/notifications", "/api/sync/notifications"},
-		{"POST", "/api/sync/all", "/api/sync/all"},
-		{"POST", "/api/briefs/generate", "/api/briefs/generate"},
-		{"GET", "/api/tasks/:task_id/events", "/api/tasks/{task_id}/events"},
-	} {
-		if !slices.Contains(routed, e.method+" "+e.routed) {
-			t.Errorf("there is no route %s %s", e.method, e.routed)
-		}
-		if ops, ok := paths[e.documented].(dict); !ok || ops[map[string]string{"GET": "get", "POST": "post", "DELETE": "delete"}[e.method]] == nil {
-			t.Errorf("the document has no %s %s", e.method, e.documented)
-		}
-		s.want(401, "unauthorized", "", e.method, e.documented, nil)
-		s.want(401, "invalid_api_key", "svc_ak_unknown", e.method, e.documented, nil)
-	}
 }

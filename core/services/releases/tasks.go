@@ -122,11 +122,11 @@ func (s *Service) waitForTask(ctx context.Context, job queue.Job) (json.RawMessa
 	case job.State == queue.Success:
 		return job.Result, nil
 	}
-	return nil, taskFault(job)
+	return nil, s.taskFault(ctx, job)
 }
 
-// taskFault returns why a task did not succeed.
-func taskFault(job queue.Job) error {
+// taskFault returns why a task did not succeed. Where a code host asked for a pause, it has how long that lasts.
+func (s *Service) taskFault(ctx context.Context, job queue.Job) error {
 	if job.Failure == nil {
 		return fault.New(fault.Internal, "The task did not succeed.")
 	}
@@ -136,6 +136,17 @@ func taskFault(job queue.Job) error {
 		f = f.WithStatus(http.StatusForbidden)
 	case codeTokenInvalid:
 		f = f.WithStatus(http.StatusUnprocessableEntity)
+	case fault.RateLimited:
+		var in taskPayload
+		err := job.Decode(&in)
+		var pause time.Duration
+		if err == nil {
+			pause, err = s.syncer.PauseOf(ctx, in.UserID)
+		}
+		if err != nil {
+			return err
+		}
+		f = f.WithRetryAfter(pause)
 	}
 	return f.With("task_id", job.ID)
 }

@@ -179,6 +179,24 @@ func (s *Syncer) pause(ctx context.Context, c caller, wait time.Duration) error 
 	return s.cfg.State.pause(ctx, c.host.Ref, c.userID, until)
 }
 
+// PauseOf returns how long the code host of accounts is still left alone with the token of a user and without one, whichever is
+// longer; 0 if it is not.
+func (s *Syncer) PauseOf(ctx context.Context, userID string) (pause time.Duration, err error) {
+	h, err := s.MainHost()
+	if err != nil {
+		return 0, err
+	}
+	now := s.cfg.Now()
+	for _, user := range []string{userID, ""} {
+		until, err := s.cfg.State.PausedUntil(ctx, h.Ref, user, now)
+		if err != nil {
+			return 0, err
+		}
+		pause = max(pause, until.Sub(now))
+	}
+	return max(pause, 0), nil
+}
+
 func pageMeta[T any](p *codehost.Page[T]) codehost.Meta { return p.Meta }
 
 // readPages reads the pages of a list, at most limit of them, until take returns false.

@@ -3,6 +3,7 @@ package translate
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -33,6 +34,9 @@ type budgetError struct{ text string }
 
 func (e *budgetError) Error() string { return e.text }
 
+// answerFactor is about how many tokens a call takes for each of the text: the answer is about as long.
+const answerFactor = 2
+
 // call makes a request within the budget of the day, and notes every call of a model with what it took.
 func (r *run) call(ctx context.Context, req translator.Request) (*translator.Answer, error) {
 	set := r.cfg.Settings()
@@ -41,8 +45,7 @@ func (r *run) call(ctx context.Context, req translator.Request) (*translator.Ans
 	}
 	tokens := int64(0)
 	for _, p := range req.Parts {
-		// The answer is about as long as the request.
-		tokens += 2 * translator.EstimateTokens(p.Text)
+		tokens += answerFactor * translator.EstimateTokens(p.Text)
 	}
 	release, err := r.reserve(ctx, set, tokens)
 	if err != nil {
@@ -76,11 +79,11 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 
 // reserve sets tokens of the day aside for a call, or returns a budgetError.
 func (t *Translations) reserve(ctx context.Context, set Settings, tokens int64) (release func(), err error) {
-	reached, err := t.budgetReached(ctx, set, tokens)
+	left, err := t.budgetLeft(ctx, set)
 	if err != nil {
 		return nil, err
 	}
-	if reached {
+	if tokens > left {
 		return nil, &budgetError{"the budget of today is used up; it begins anew at 00:00 UTC"}
 	}
 	t.mu.Lock()
@@ -105,18 +108,21 @@ func (t *Translations) UsageSince(ctx context.Context, since time.Time) (u Usage
 	return u, err
 }
 
-// budgetReached reports whether a call with about so many tokens exceeds the budget of the day.
-func (t *Translations) budgetReached(ctx context.Context, set Settings, tokens int64) (bool, error) {
+// budgetLeft returns how many tokens calls may take today.
+func (t *Translations) budgetLeft(ctx context.Context, set Settings) (int64, error) {
 	if set.DailyTokens <= 0 && set.DailyCostMicros <= 0 {
-		return false, nil
+		return math.MaxInt64, nil
 	}
 	u, err := t.UsageSince(ctx, t.cfg.Now().UTC().Truncate(24*time.Hour))
-	if err != nil {
-		return false, err
+	switch {
+	case err != nil || set.DailyCostMicros > 0 && u.CostMicros >= set.DailyCostMicros:
+		return 0, err
+	case set.DailyTokens <= 0:
+		return math.MaxInt64, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return set.DailyTokens > 0 && u.InputTokens+u.OutputTokens+t.reserved+tokens > set.DailyTokens || set.DailyCostMicros > 0 && u.CostMicros >= set.DailyCostMicros, nil
+	return set.DailyTokens - u.InputTokens - u.OutputTokens - t.reserved, nil
 }
 
 // ListCalls returns the latest calls of models, at most limit.

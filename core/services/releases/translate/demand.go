@@ -20,7 +20,8 @@ const retryPause = time.Minute
 // Demand returns the works for demands, in their order. Works that are not known are queued; one that another caller has asked for is
 // the same. Without a translator, and when the budget is reached, works that are not ready are disabled, and nothing is queued.
 func (t *Translations) Demand(ctx context.Context, demands []Demand) (works []Work, err error) {
-	reason, err := t.whyDisabled(ctx)
+	set := t.cfg.Settings()
+	left, err := t.budgetLeft(ctx, set)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (t *Translations) Demand(ctx context.Context, demands []Demand) (works []Wo
 		works = make([]Work, len(demands))
 		soonest, queued := time.Time{}, false
 		for i, d := range demands {
-			w, err := t.demandOne(ctx, d, reason)
+			w, err := t.demandOne(ctx, d, set, left)
 			if err != nil {
 				return err
 			}
@@ -45,20 +46,8 @@ func (t *Translations) Demand(ctx context.Context, demands []Demand) (works []Wo
 	return works, err
 }
 
-// whyDisabled returns why no call is made at present, "" if calls are made.
-func (t *Translations) whyDisabled(ctx context.Context) (string, error) {
-	set := t.cfg.Settings()
-	if set.Translator == nil {
-		return CodeNotConfigured, nil
-	}
-	reached, err := t.budgetReached(ctx, set, 1)
-	if reached {
-		return CodeBudget, err
-	}
-	return "", err
-}
-
-func (t *Translations) demandOne(ctx context.Context, d Demand, disabled string) (w Work, err error) {
+// demandOne returns the work for a demand. left is how many tokens of the day are left.
+func (t *Translations) demandOne(ctx context.Context, d Demand, set Settings, left int64) (w Work, err error) {
 	now := t.cfg.Now()
 	key := d.key()
 	found, err := t.findWork(ctx, "work_key = ?", key)
@@ -67,13 +56,16 @@ func (t *Translations) demandOne(ctx context.Context, d Demand, disabled string)
 		return w, err
 	case err == nil && !t.asksAgain(found, d, now):
 		return t.hurryWork(ctx, found, d, now)
-	case disabled != "":
-		return d.disabledWork(disabled), nil
+	case set.Translator == nil:
+		return d.disabledWork(CodeNotConfigured), nil
+	}
+	tokens := translator.EstimateTokens(d.Title) + translator.EstimateTokens(prose.MaskMarkdown(d.Body).Text) + 1
+	if answerFactor*tokens > left {
+		return d.disabledWork(CodeBudget), nil
 	}
 	w = Work{
 		ID: found.ID, WorkKey: key, Task: d.Task, Language: d.Language, Title: d.Title, Body: d.Body, ReleaseID: d.ReleaseID,
-		Tokens: translator.EstimateTokens(d.Title) + translator.EstimateTokens(prose.MaskMarkdown(d.Body).Text) + 1,
-		State:  Queued, Priority: d.Priority, Deadline: store.Millis(now.Add(d.Linger)), RunAt: store.Millis(now), Progress: found.Progress,
+		Tokens: tokens, State: Queued, Priority: d.Priority, Deadline: store.Millis(now.Add(d.Linger)), RunAt: store.Millis(now), Progress: found.Progress,
 		CreatedAt: store.Millis(now), UpdatedAt: store.Millis(now),
 	}
 	put := t.store.Writer(ctx)

@@ -16,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
-//go:embed locales/*.json
-var locales embed.FS
+//go:embed locales/*.json static/*.css
+var embedded embed.FS
 
 // formLimit is the largest body of a form, in bytes.
 const formLimit = 16 << 10
@@ -36,15 +36,19 @@ type pages struct {
 
 // newPages makes the pages below a path.
 func newPages(s *Supervisor, base, version string, access auth.Access) (*pages, error) {
-	dir, err := fs.Sub(locales, "locales")
+	locales, err := fs.Sub(embedded, "locales")
 	if err != nil {
 		return nil, err
 	}
-	texts, err := ui.NewTexts(ui.OwnTexts(), dir)
+	texts, err := ui.NewTexts(ui.OwnTexts(), locales)
 	if err != nil {
 		return nil, err
 	}
-	assets, err := ui.NewAssets()
+	static, err := fs.Sub(embedded, "static")
+	if err != nil {
+		return nil, err
+	}
+	assets, err := ui.NewAssets(static)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +102,7 @@ func (p *pages) showState(c *gin.Context) { p.showForm(c, ui.Form{}) }
 
 func (p *pages) showForm(c *gin.Context, f ui.Form) {
 	v := p.kit.View(c, "supervisor.title")
+	v.Styles = append(v.Styles, "supervisor.css")
 	p.kit.Render(c, v, f.Status(), statePage(v, p.read(f)))
 }
 

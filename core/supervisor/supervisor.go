@@ -199,7 +199,7 @@ func checkTarget(r Request) error {
 	case r.Mode != Apply && r.Mode != DryRun:
 		return fault.New(fault.InvalidArgument, `mode must be "apply" or "dry-run".`).With("field", "mode")
 	case len(tag) > maxTag || tag != "" && !isTag(tag):
-		return fault.New(fault.InvalidArgument, "target.tag must be a tag: at most %d letters, digits, dots, dashes and underscores.", maxTag).With("field", "tag")
+		return fault.New(fault.InvalidArgument, "target.tag must be at most %d letters, digits, dots, dashes and underscores.", maxTag).With("field", "tag")
 	case digest != "" && !isDigest(digest):
 		return fault.New(fault.InvalidArgument, "target.digest must be sha256: with 64 digits in hexadecimal.").With("field", "digest")
 	}

@@ -24,10 +24,10 @@ func (r *run) work(ctx context.Context) {
 	}
 	if !r.op.changed() && len(r.op.Logs) > 0 {
 		// Nothing was changed yet, and what was found then may be out of date.
-		r.log("warn", "The supervisor was interrupted; beginning again")
+		r.note("warn", "The supervisor was interrupted; beginning again")
 		r.restoreName(ctx)
 	} else if r.op.changed() {
-		r.log("warn", "The supervisor was interrupted; going on")
+		r.note("warn", "The supervisor was interrupted; going on")
 	}
 	err := r.upgrade(ctx)
 	switch {
@@ -35,7 +35,7 @@ func (r *run) work(ctx context.Context) {
 	case err == nil:
 	case r.op.changed() && r.op.Request.RollbackOnFailure:
 		r.op.Failure = client.FailureText(err)
-		r.log("error", r.op.Failure)
+		r.note("error", r.op.Failure)
 		r.rollBack(ctx)
 	default:
 		if !r.op.changed() {
@@ -148,7 +148,7 @@ func (r *run) rollBack(ctx context.Context) {
 // enter stores that a step begins.
 func (r *run) enter(step Step, message string) error {
 	r.op.Step, r.op.Message = step, message
-	return r.log("info", message)
+	return r.record("info", message)
 }
 
 // finish stores the end of the operation. If that is not possible, the next start finds it running, and looks at the engine
@@ -158,13 +158,18 @@ func (r *run) finish(status Status, message, level string) {
 	if status != Failed {
 		r.op.Step = StepDone
 	}
-	if err := r.log(level, message); err != nil {
-		r.s.log.Error("the end of the operation was not stored", "operation", r.op.ID, "error", err)
+	r.note(level, message)
+}
+
+// note is record for what may be lost.
+func (r *run) note(level, message string) {
+	if err := r.record(level, message); err != nil {
+		r.s.log.Error("the state file was not written", "operation", r.op.ID, "error", err)
 	}
 }
 
-// log adds a line to the log of the operation and stores it.
-func (r *run) log(level, message string) error {
+// record adds a line to the log of the operation and stores the operation.
+func (r *run) record(level, message string) error {
 	r.op.Updated = time.Now().UTC()
 	r.op.addLog(r.op.Updated, level, message)
 	r.s.log.Log(hclogLevel(level), message, "operation", r.op.ID, "step", string(r.op.Step))

@@ -32,11 +32,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// isEngineGone reports whether an error says nothing about the request: the engine or its plugin is not there.
-func isEngineGone(err error) bool {
-	return client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable
-}
-
 // awaitEngine waits until the engine answers and its compose command can be used.
 func (s *Supervisor) awaitEngine(ctx context.Context) error {
 	for began := time.Now(); ; {
@@ -76,7 +71,7 @@ func (r *run) lookAtCore(ctx context.Context) error {
 	default:
 		r.op.Previous.Version = ""
 	}
-	return r.log("info", fmt.Sprintf("The container %s runs %s", c.Name, describeImage(r.op.Previous)))
+	return r.record("info", fmt.Sprintf("The container %s runs %s", c.Name, describeImage(r.op.Previous)))
 }
 
 // pull fetches the target. Another image that its reference named keeps the name until the target is put into use.
@@ -101,7 +96,7 @@ func (r *run) pull(ctx context.Context) error {
 	if digest := r.s.digestOf(img); digest != "" {
 		r.op.Target.Digest = digest
 	}
-	return r.log("info", "Pulled "+describeImage(r.op.Target))
+	return r.record("info", "Pulled "+describeImage(r.op.Target))
 }
 
 // restoreName gives the target's reference back to the image that had it before.
@@ -110,7 +105,7 @@ func (r *run) restoreName(ctx context.Context) {
 		return
 	}
 	if err := r.s.engine.Tag(ctx, r.op.Place.TagBefore, r.op.Target.Ref); err != nil {
-		_ = r.log("warn", "The name "+r.op.Target.Ref+" could not be given back: "+client.FailureText(err))
+		r.note("warn", "The name "+r.op.Target.Ref+" could not be given back: "+client.FailureText(err))
 	}
 }
 
@@ -151,7 +146,7 @@ func (r *run) recreate(ctx context.Context, i Image, override string) error {
 		if err = r.runCompose(ctx, req); err == nil || ctx.Err() != nil {
 			return err
 		}
-		_ = r.log("warn", client.FailureText(err))
+		r.note("warn", client.FailureText(err))
 		// A command that fails because the engine went away says nothing about the image.
 		if wait := r.s.awaitEngine(ctx); wait != nil {
 			return wait

@@ -45,7 +45,7 @@ type Config struct {
 // Supervisor replaces the core, one operation at a time.
 type Supervisor struct {
 	cfg     Config
-	engine  Engine
+	engine  *patientEngine
 	log     hclog.Logger
 	journal *Journal
 
@@ -71,7 +71,7 @@ func New(cfg Config) (*Supervisor, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Supervisor{cfg: cfg, engine: cfg.Engine, log: cfg.Logger, journal: journal}
+	s := &Supervisor{cfg: cfg, engine: &patientEngine{Engine: cfg.Engine, limit: cfg.EngineTimeout}, log: cfg.Logger, journal: journal}
 	s.life, s.stop = context.WithCancel(context.Background())
 	all := journal.Operations()
 	if i := slices.IndexFunc(all, func(o Operation) bool { return o.Status == Running }); i >= 0 {

@@ -12,19 +12,16 @@ import (
 )
 
 // awaitCore waits until exactly one container of the core runs an image, is healthy, and answers with the image's version, which
-// is returned. It fails at once when the container cannot become healthy any more.
-func (r *run) awaitCore(ctx context.Context, want Image) (version string, err error) {
+// is returned. It fails at once when the container cannot become healthy any more. The time in which the engine is away does not count.
+func (r *run) awaitCore(ctx context.Context, want Image) (version string, failure error) {
 	first := map[string]*engine.Detail{}
-	state := ""
+	waited := r.s.engine.waited.Load()
 	for began := time.Now(); ; {
-		version, state, err = r.lookOnce(ctx, want, first)
-		if isEngineGone(err) {
-			state, err = "the engine does not answer", nil
-		}
+		version, state, err := r.lookOnce(ctx, want, first)
 		if err != nil || state == "" {
 			return version, err
 		}
-		if time.Since(began) > r.s.cfg.HealthTimeout {
+		if away := time.Duration(r.s.engine.waited.Load() - waited); time.Since(began) > r.s.cfg.HealthTimeout+away {
 			return "", fault.New(fault.Conflict, "The core did not answer as it should within %s: %s", r.s.cfg.HealthTimeout, state)
 		}
 		if err := sleep(ctx, lookEvery); err != nil {

@@ -1,8 +1,6 @@
 package client
 
 import (
-	"errors"
-
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -27,15 +25,14 @@ const (
 	CauseOther Cause = "other"
 )
 
-// CauseOf returns the cause of an error of Registry, CodeHost or DNS. It is empty for nil. What the upstream itself said is in the
-// *errs.Error of the chain, with the HTTP status in its Upstream.
+// CauseOf returns the cause of an error of a call to a provider. It is empty for nil. What the upstream itself said is in what
+// errs.From makes of the error, with the HTTP status in its Upstream.
 func CauseOf(err error) Cause {
-	var e *errs.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case !errors.As(err, &e):
-		return CauseOther
+	}
+	e := errs.From(err)
+	switch {
 	case e.Code == codes.DeadlineExceeded:
 		return CauseUnreachable
 	case e.Source == errs.Caller && e.Code != codes.Canceled:

@@ -30,6 +30,7 @@ func TestCauseOf(t *testing.T) {
 		"cancelled":   {errs.New(errs.Caller, codes.Canceled, "CANCELED", "no"), client.CauseOther},
 		"plugin":      {errs.New(errs.Plugin, codes.Unknown, "FAILED", "no"), client.CauseOther},
 		"deadline":    {errs.From(status.Error(codes.DeadlineExceeded, "late")), client.CauseUnreachable},
+		"by gRPC":     {errs.New(errs.Upstream, codes.Unavailable, errs.ReasonConnect, "no").GRPCStatus().Err(), client.CauseUnreachable},
 		"foreign":     {errors.New("x"), client.CauseOther},
 	} {
 		err := tt.err

@@ -30,8 +30,8 @@ type core struct {
 	ended chan struct{}
 	err   error
 	base  string
-	// engine is the address of the container engine that the core sees.
-	engine string
+	// engine is the container engine that the core sees.
+	engine *engineView
 	// key, if set, is the API key of the calls that name no token.
 	key   string
 	admin string
@@ -103,10 +103,10 @@ var engineBlock = regexp.MustCompile(`(?m)^engine "docker" "local" {}$`)
 func (c *core) configure(hcl string) {
 	c.t.Helper()
 	if engineBlock.MatchString(hcl) {
-		if c.engine == "" {
+		if c.engine == nil {
 			c.engine = startEngineView(c.t)
 		}
-		hcl = engineBlock.ReplaceAllString(hcl, fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", c.engine))
+		hcl = engineBlock.ReplaceAllString(hcl, fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", c.engine.address()))
 	}
 	next := c.config + ".next"
 	if err := os.WriteFile(next, []byte(hcl), 0o600); err != nil {

@@ -17,9 +17,17 @@ import (
 	"testing"
 )
 
+// engineView is an engine as one test sees it.
+type engineView struct {
+	t       testing.TB
+	socket  string
+	handler http.Handler
+	server  *http.Server
+}
+
 // startEngineView serves the engine of this machine on a socket of its own, without the compose projects of other tests,
-// so that tests which run at the same time do not find each other's. It returns the address.
-func startEngineView(t testing.TB) string {
+// so that tests which run at the same time do not find each other's.
+func startEngineView(t testing.TB) *engineView {
 	t.Helper()
 	target := os.Getenv("DOCKER_HOST")
 	if target == "" {
@@ -38,30 +46,42 @@ func startEngineView(t testing.TB) string {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "engine.sock")
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}}
 	// t.TempDir names all directories of a test alike, up to a number.
 	own := filepath.Join(os.TempDir(), strings.ReplaceAll(t.Name(), "/", ""))
-	server := &http.Server{Handler: &httputil.ReverseProxy{
+	v := &engineView{t: t, socket: socket, handler: &httputil.ReverseProxy{
 		Rewrite:        func(p *httputil.ProxyRequest) { p.SetURL(&url.URL{Scheme: "http", Host: "engine"}) },
 		Transport:      transport,
 		FlushInterval:  -1,
 		ModifyResponse: func(resp *http.Response) error { return hideOthersContainers(resp, own) },
 		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}}
-	go func() { _ = server.Serve(l) }()
+	v.open()
 	t.Cleanup(func() {
-		_ = server.Close()
+		v.close()
 		transport.CloseIdleConnections()
 		_ = os.RemoveAll(dir)
 	})
-	return "unix://" + socket
+	return v
 }
+
+// open has the engine be there, close away, as while it restarts.
+func (v *engineView) open() {
+	v.t.Helper()
+	l, err := net.Listen("unix", v.socket)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.server = &http.Server{Handler: v.handler}
+	go func(s *http.Server) { _ = s.Serve(l) }(v.server)
+}
+
+func (v *engineView) close() { _ = v.server.Close() }
+
+// address is where the view is reached.
+func (v *engineView) address() string { return "unix://" + v.socket }
 
 var containerList = regexp.MustCompile(`^(/v[0-9.]+)?/containers/json$`)
 

@@ -194,7 +194,7 @@ func (s *Service) serveHTML(c *gin.Context) {
 		// A reader offers to show what was left out.
 		h.Set("X-Patchbay-Images", "blocked")
 	}
-	httpd.WriteBody(c, http.StatusOK, "text/html; charset=utf-8", []byte("<!doctype html><html><head><meta charset=\"utf-8\"><title></title></head><body>"+body+"</body></html>"))
+	httpd.WriteBody(c, http.StatusOK, "text/html; charset=utf-8", []byte("<!doctype html><html><head><meta charset=\"utf-8\"><title></title></head><body style=\"overflow-wrap:break-word\">"+body+"</body></html>"))
 }
 
 // exportPage is how many messages are listed at once for an export.

@@ -166,12 +166,12 @@ func hostileAccount(t *testing.T, c *core) {
 const cutText = `(() => {
 	const found = [], width = document.documentElement.clientWidth;
 	const name = (e) => e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 40);
-	const scrolls = (e) => e.closest("pre, .log, .wrap, .vh, .skip, .find, svg, .picked, .diff, canvas, .chart");
+	const scrolls = (e) => e.closest("pre, .notes table, .log, .wrap, .vh, .skip, .find, svg, .picked, .diff, canvas, .chart");
 	for (const e of document.querySelectorAll("main *, .side *")) {
 		if (!e.checkVisibility() || scrolls(e) || e.closest("tr")?.closest("thead")) continue;
 		const r = e.getBoundingClientRect();
 		if (r.width > 0 && r.right > width + 1) found.push("outside of the window: " + name(e));
-		if (e.matches("a, button, span, code, b, dd, p, li, label, h1, h2") && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" && !e.closest(".who")) found.push("wider than its box: " + name(e));
+		if (e.matches("a, button, span, code, b, dd, p, li, label, h1, h2") && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" && getComputedStyle(e).textOverflow !== "ellipsis" && !e.closest(".who")) found.push("wider than its box: " + name(e));
 	}
 	const targets = [...document.querySelectorAll("main a, main button, main summary, main select, main input:not([type=hidden])")].filter((e) => e.checkVisibility() && !scrolls(e) && !e.closest(".bulk, dialog:not([open])"));
 	const boxes = targets.map((e) => [...e.getClientRects()]);
@@ -181,6 +181,20 @@ const cutText = `(() => {
 	}));
 	return [...new Set(found)].slice(0, 5);
 })()`
+
+// lookAtHostile looks at a page with hostile texts, a name and an address.
+func (b *browser) lookAtHostile(l look, page [2]string, axe string) {
+	b.t.Helper()
+	b.look(l, hostilePage+page[0], page[1], axe)
+	found, err := evaluate[[]string](b, cutText)
+	if err != nil {
+		b.t.Errorf("%s: %v", l.name(page[0]), err)
+	}
+	for _, f := range found {
+		b.t.Errorf("%s: %s", l.name(page[0]), f)
+	}
+	evaluated(b, "a text was run at "+page[1], `window.ran === undefined`, true)
+}
 
 // TestPagesHoldHostileTexts: lists that are full of texts without a space, markup, other scripts and numbers too large stay within
 // the window, nothing lies over anything else, and none of it is run.
@@ -201,15 +215,7 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 	for _, l := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
 		b.as(l)
 		for _, page := range pages {
-			b.look(l, hostilePage+page[0], page[1], "")
-			found, err := evaluate[[]string](b, cutText)
-			if err != nil {
-				t.Errorf("%s: %v", l.name(page[0]), err)
-			}
-			for _, f := range found {
-				t.Errorf("%s: %s", l.name(page[0]), f)
-			}
-			evaluated(b, "a text was run at "+page[1], `window.ran === undefined`, true)
+			b.lookAtHostile(l, page, "")
 		}
 	}
 }

@@ -43,6 +43,10 @@ func NewRenderer(base string) *Renderer {
 	}
 }
 
+// focusable has what may be wider than the page take the focus, so that it is scrolled with keys. What the policy leaves of the
+// elements begins in no other way.
+var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<pre class=", `<pre tabindex="0" class=`, "<table>", `<table tabindex="0">`)
+
 // Render returns Markdown as HTML.
 func (r *Renderer) Render(source string) string {
 	var b bytes.Buffer
@@ -50,7 +54,7 @@ func (r *Renderer) Render(source string) string {
 		// Nothing but the writer can fail, and a buffer does not.
 		return "<pre>" + html.EscapeString(source) + "</pre>"
 	}
-	return string(r.policy.SanitizeBytes(b.Bytes()))
+	return focusable.Replace(string(r.policy.SanitizeBytes(b.Bytes())))
 }
 
 // newPolicy returns what of HTML may stay. Images are not part of it: they would tell another site that the page is read.

@@ -30,7 +30,7 @@ func TestEveryChangeIsAudited(t *testing.T) {
 		// Kept in the browser alone.
 		"/system/preferences", "/system/steps/skip",
 		// A question to a plugin or to an upstream.
-		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/search/api/keys/validate", "/releases/api/reaction-token/check",
+		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/mail/deploy-check", "/search/api/keys/validate", "/releases/api/reaction-token/check",
 		// Searches are in the log of requests.
 		"/search/playground", "/search/guide/test", "/search/api/proxy/", "/search/mcp",
 	}

@@ -41,6 +41,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	s.domainAPI(a)
 	s.messageAPI(a)
 	s.inboundAPI(a)
+	s.deployAPI(a)
 	accounts := s.state.Load().accounts
 	for _, add := range []func(*api.API, string){accounts.Auth, accounts.Passkeys, accounts.Keys, accounts.Users} {
 		add(a, "/api")

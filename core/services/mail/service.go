@@ -75,6 +75,7 @@ type Service struct {
 	domains   *domain.Domains
 	mailboxes *mailbox.Mailboxes
 	state     atomic.Pointer[state]
+	reports   deployReports
 }
 
 // state is what a reload replaces at once.

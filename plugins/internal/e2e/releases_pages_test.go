@@ -123,7 +123,7 @@ func TestReleasesPages(t *testing.T) {
 	evaluated(b, "each line has its problem", `[...document.querySelectorAll("#imported li")].map(e => e.textContent.replace(/\s+/g, " ").trim()).join("; ")`,
 		"Line 3 https://elsewhere.example/a/b – elsewhere.example is not the code host; Line 4 nonsense – write owner/name, or the address of a repository")
 	b.open("/releases/settings")
-	b.do(chromedp.SendKeys(chromedp.CSS("#feed-name"), "For my reader"))
+	b.do(chromedp.SendKeys(chromedp.CSS("#feed-name"), "My reader"))
 	b.press("form[action$='/feeds'] .btn.p", "#feeds .note.ok")
 	address, err := evaluate[string](b, `document.querySelector("#feeds .note.ok code, #feeds .note.ok pre").textContent.trim()`)
 	if err != nil || !strings.Contains(address, "/releases/api/feed.atom?token=svc_ft_") {

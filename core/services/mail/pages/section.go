@@ -52,6 +52,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		Nav: []ui.NavItem{
 			{TextID: "mail.nav.inbox", Icon: ui.IconEnvelope, Href: p.base + inboxPath, Key: "m"},
 			{TextID: "mail.nav.domains", Icon: ui.IconGlobe, Href: p.base + domainsPath, Key: "h", Admin: true},
+			{TextID: "mail.nav.deploy", Icon: ui.IconCheck, Href: p.base + deployPath, Key: "k", Admin: true},
 			{TextID: "mail.nav.docs", Icon: ui.IconBook, Href: p.base + docsPath, Key: "b"},
 		},
 		Actions: []ui.NavItem{{TextID: "mail.mailbox.new", Href: p.base + inboxPath + "?open=" + newMailbox}},
@@ -80,6 +81,7 @@ func (p pages) routes() []httpd.Route {
 		post("/mailboxes", p.createMailbox), post("/mailboxes/:id/extend", p.extendMailbox), post("/mailboxes/:id/tags", p.setTags), post("/mailboxes/:id/delete", p.deleteMailbox),
 		post("/messages/:id/unread", p.markUnread), post("/messages/:id/delete", p.deleteMessage),
 		get(docsPath, p.docs),
+		admin(get(deployPath, p.deployCheck)), {Method: http.MethodPost, Path: deployPath, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: p.checkDeployment},
 		admin(get(domainsPath, p.domains)), admin(post(domainsPath, p.bindDomain)), admin(post(domainsPath+"/enable", p.enableDomain)),
 		admin(post(domainsPath+"/:id/catch-all", p.setCatchAll)), admin(post(domainsPath+"/:id/retry", p.retryDomain)),
 		admin(post(domainsPath+"/:id/disable", p.disableDomain)), admin(post(domainsPath+"/:id/delete", p.deleteDomain)),

@@ -178,7 +178,7 @@ func (s *Service) writeRelease(ctx context.Context, r repo.Release, p repo.Repo,
 	if p.AvatarURL != "" || p.ImageURL != "" || p.CustomImage {
 		out.RepoVisual.Of = &RepoVisual{optional(p.AvatarURL), optional(p.ImageURL), p.CustomImage}
 	}
-	found, err := s.translatedOf(ctx, []int64{r.ID})
+	found, err := s.translatedOf(ctx, []int64{r.ID}, r.BodyTruncated)
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (s *Service) streamTranslation(c *gin.Context, r translate.Request, w trans
 			after++
 			raw, err := json.Marshal(translationEvent(&r, w, after))
 			if err == nil {
-				err = out.Send(after, string(translationEvent(&r, w, after).Event), raw)
+				err = out.Send(after, translationEvent(&r, w, after).Event, raw)
 			}
 			if err != nil {
 				return err

@@ -117,7 +117,7 @@ func (s *Service) translatedItems(ctx context.Context, items []feed.Item) (map[i
 			ids = append(ids, items[i].Seq)
 		}
 	}
-	return s.translatedOf(ctx, ids)
+	return s.translatedOf(ctx, ids, false)
 }
 
 // errorSummaries tell people why there is no translation, in the languages that are read here.
@@ -152,8 +152,9 @@ func (s *Service) ModelCalls(ctx context.Context, limit int) (calls []translate.
 // Translated is what there is of a release in another language.
 type Translated struct{ Text, Smart *TranslatedItem }
 
-// translatedOf returns the translations of releases into the default language. The whole text is taken before the beginning.
-func (s *Service) translatedOf(ctx context.Context, ids []int64) (map[int64]Translated, error) {
+// translatedOf returns the translations of releases into the default language. The whole text is taken before the beginning, which is
+// left out if only the whole is wanted.
+func (s *Service) translatedOf(ctx context.Context, ids []int64, whole bool) (map[int64]Translated, error) {
 	out := make(map[int64]Translated, len(ids))
 	if s.state.Load().translator == nil {
 		return out, nil
@@ -165,6 +166,7 @@ func (s *Service) translatedOf(ctx context.Context, ids []int64) (map[int64]Tran
 		switch {
 		case w.Kind == kindSmart:
 			t.Smart = item
+		case whole && w.Kind == kindSummary:
 		case t.Text == nil || t.Text.Status != statusReady || w.Kind == kindDetail && item.Status == statusReady:
 			t.Text = item
 		}
@@ -207,6 +209,30 @@ func (s *Service) noTranslation() *TranslatedItem {
 // orElse returns the translations of a release, with none for those that there are not.
 func (t Translated) orElse(none *TranslatedItem) Translated {
 	return Translated{cmp.Or(t.Text, none), cmp.Or(t.Smart, none)}
+}
+
+// StartTranslation has a release translated for the caller, or summarised. What has failed is tried once more.
+func (s *Service) StartTranslation(ctx context.Context, id string, summary bool) error {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return err
+	}
+	kind := kindDetail
+	if summary {
+		kind = kindSmart
+	}
+	asked, err := s.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: DefaultLanguage}, translate.Interactive, 0, true)
+	if err != nil {
+		return err
+	}
+	if asked.Demand == nil {
+		return repo.ErrNoRelease
+	}
+	works, err := s.translations.Works(ctx, []translate.Asked{asked})
+	if err == nil && works[0].Outcome == translate.Disabled {
+		err = fault.New(fault.QuotaExhausted, "%s", errorSummary(works[0].ErrorCode, "en"))
+	}
+	return err
 }
 
 // translatedKind returns the kind of what a task translates, "" for other tasks.

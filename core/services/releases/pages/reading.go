@@ -39,7 +39,7 @@ func (p pages) release(c *gin.Context) {
 	if r.Name != nil {
 		v.Title = *r.Name
 	}
-	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, bar, p.back(c.Query("from"))))
+	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, laneOf(c.Query("lane"), r), bar, p.back(c.Query("from"))))
 }
 
 // tagURL is the page of a release of a repository.

@@ -87,6 +87,7 @@ func (p pages) routes() []httpd.Route {
 		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
 		get(reposPath, p.repos), post(reposPath, p.follow), post(reposPath+"/:owner/:repo/unfollow", p.unfollow), post(reposPath+"/:owner/:repo/filter", p.setFilter),
 		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
+		get(translationsPath+"/:id/:lane/live", p.translationLive), post(translationsPath+"/:id/:lane", p.startTranslation),
 		get(settingsPath, p.settings), post(settingsPath, p.savePreferences),
 		session(post(settingsPath+"/token", p.saveToken)), session(post(settingsPath+"/token/delete", p.forgetToken)),
 		session(post(feedsPath, p.addFeed)), session(post(feedsPath+"/:id/delete", p.deleteFeed)),

@@ -46,6 +46,14 @@ func dayName(v *ui.View, w feedView, date string) string {
 	return date
 }
 
+// laneID is the end of the id of the text for a lane.
+func laneID(lane string) string {
+	if lane == "" {
+		return "original"
+	}
+	return lane
+}
+
 // hourName writes an hour as a time of day.
 func hourName(hour int) string { return time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC).Format("15:04") }
 

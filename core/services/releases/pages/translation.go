@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/releases"
+)
+
+// translationsPath is followed by the id of a release and a lane.
+const translationsPath = "/translations"
+
+// The lanes of a release besides its own text, as addresses have them.
+const (
+	laneTranslated = "translated"
+	laneSummary    = "summary"
+)
+
+// translatingEvery is how often the page looks whether a translation is there.
+const translatingEvery = time.Second
+
+// isTranslatable reports whether releases have lanes: something translates, or there is something to say about it.
+func isTranslatable(r service.ReleaseDetail) bool {
+	t := r.Translated.Of
+	return t != nil && (t.Status != "disabled" || t.ErrorCode != nil)
+}
+
+// laneOf returns the lane that an address chooses, "" for the text itself.
+func laneOf(word string, r service.ReleaseDetail) string {
+	if (word == laneTranslated || word == laneSummary) && isTranslatable(r) {
+		return word
+	}
+	return ""
+}
+
+// textOf returns what there is of a release in a lane.
+func textOf(r service.ReleaseDetail, lane string) service.TranslatedItem {
+	item := r.Translated.Of
+	if lane == laneSummary {
+		item = r.Smart.Of
+	}
+	if item == nil {
+		return service.TranslatedItem{Status: "disabled"}
+	}
+	return *item
+}
+
+// isUnderWay reports whether a translation is on its way.
+func isUnderWay(t service.TranslatedItem) bool {
+	return t.Status == "missing" && t.AutoTranslate != nil && !*t.AutoTranslate
+}
+
+// mayAsk reports whether the page has a button that asks for a translation.
+func mayAsk(t service.TranslatedItem) bool {
+	return !isUnderWay(t) && (t.Status == "missing" || t.Status == "error" || t.Status == "disabled" && t.ErrorCode != nil)
+}
+
+// laneURL is the address of a release in a lane.
+func (p pages) laneURL(r service.ReleaseDetail, lane string) templ.SafeURL {
+	var query []string
+	if lane != "" {
+		query = []string{"lane", lane}
+	}
+	return templ.SafeURL(ui.Address(p.tagURL(text(r.RepoFullName), r.TagName), query...))
+}
+
+// liveTranslation are the attributes by which the page waits for a translation.
+func (p pages) liveTranslation(r service.ReleaseDetail, lane string) templ.Attributes {
+	if lane == "" || !isUnderWay(textOf(r, lane)) {
+		return templ.Attributes{}
+	}
+	return ui.Live(p.base + translationsPath + "/" + r.ReleaseID + "/" + lane + "/live")
+}
+
+func (p pages) translationLive(c *gin.Context) {
+	ctx := c.Request.Context()
+	p.kit.Stream(c, translatingEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
+		r, err := p.service.ReleaseByID(ctx, c.Param("id"))
+		lane := laneOf(c.Param("lane"), r)
+		return releaseText(v, p, r, lane), !isUnderWay(textOf(r, lane)), err
+	})
+}
+
+func (p pages) startTranslation(c *gin.Context) {
+	ctx := c.Request.Context()
+	r, err := p.service.ReleaseByID(ctx, c.Param("id"))
+	lane := laneOf(c.Param("lane"), r)
+	if err == nil {
+		err = p.service.StartTranslation(ctx, r.ReleaseID, lane == laneSummary)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	p.kit.Redirect(c, string(p.laneURL(r, lane)))
+}

@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestReleaseLanes has a release translated and summarised in the browser, and looks at its lanes in every look.
+func TestReleaseLanes(t *testing.T) {
+	t.Parallel()
+	hub := fillHub(t)
+	hcl := strings.Replace(releasesHCL(hub, `"acme/engine"`), "service \"releases\" {\n", "service \"releases\" {\n  translator = translator.demo\n", 1)
+	c := newCore(t, hcl+"translator \"echo\" \"demo\" {\n  config { delay = \"500ms\" }\n}\n", "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	c.start()
+	t.Cleanup(c.stop)
+	b := browse(t, c)
+	source := axe(t)
+	b.setUp(c)
+	c.releaseIDs(t, c.cli("user", "create", "-email", "grace@example.com", "-name", "Grace"), 2)
+	const release = "/releases/acme/engine/releases/tag/v2.0.0-rc.1"
+	b.open(release)
+	b.press(".feed-tabs a[href*='lane=translated']", ".feed-tabs a[href*='lane=translated'][aria-current]")
+	b.shows("This release has not been translated yet.")
+	for _, l := range looks() {
+		b.as(l)
+		b.look(l, "releases-lane-none", release+"?lane=translated", source)
+	}
+	b.as(looks()[0])
+	b.open(release + "?lane=translated")
+	b.press("article.notes .btn", "article.notes [lang=zh-CN] h3")
+	b.shows("〔zh-CN〕 What is new")
+	evaluated(b, "code is as it was", `document.querySelector("article.notes pre").textContent.trim()`, `func main() { fmt.Println("hello") }`)
+	evaluated(b, "nothing in the notes was run", `window.ran === undefined && document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length === 0`, true)
+	b.press(".feed-tabs a[href*='lane=summary']", ".feed-tabs a[href*='lane=summary'][aria-current]")
+	b.press("article.notes .btn", "article.notes [lang=zh-CN] li")
+	for _, l := range looks() {
+		b.as(l)
+		for name, path := range map[string]string{"translated": release + "?lane=translated", "summary": release + "?lane=summary"} {
+			b.look(l, "releases-lane-"+name, path, source)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
@@ -127,5 +129,30 @@ func TestLegacyTranslation(t *testing.T) {
 			t.Errorf("%s", reply.body)
 		}
 		s.want(http.StatusNotFound, "not_found", s.ada, "POST", "/api/translate/notification", dict{"thread_id": "1"})
+	}, withTranslator)
+}
+
+func TestNotificationsAreTranslated(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		s.host.Change("ada", func(c *fake.CodeHostContent) {
+			c.Notifications = []codehost.Notification{{ThreadID: "77", RepoFullName: "acme/tool", Title: "Patterns are lost", SubjectType: "Issue", UpdatedAt: day, Unread: true}}
+		})
+		s.want(http.StatusOK, "", s.adaCookie, "PUT", "/api/reaction-token", dict{"token": adaToken})
+		s.want(http.StatusOK, "", s.ada, "POST", "/api/sync/notifications", nil)
+		got := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/notification", dict{"thread_id": "77"})
+		if got["status"] != "ready" || got["title"] != "译Patterns are lost" || got["summary"] != nil {
+			t.Errorf("%v", got)
+		}
+		list := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/notifications/batch", dict{"thread_ids": []string{"77", "78"}})["items"].([]any)
+		if list[0].(dict)["status"] != "ready" || list[1].(dict)["status"] != "missing" {
+			t.Errorf("%v", list)
+		}
+		s.want(http.StatusNotFound, "not_found", s.bob, "POST", "/api/translate/notification", dict{"thread_id": "77"})
+		in := input("notification", "77")
+		in["max_wait_ms"] = -5
+		in["target_slots"] = []string{"title_zh"}
+		if result := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/requests", dict{"mode": "wait", "item": in})["result"].(dict); result["title_zh"] != "译Patterns are lost" || result["body_md"] != nil {
+			t.Errorf("%v", result)
+		}
 	}, withTranslator)
 }

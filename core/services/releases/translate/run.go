@@ -2,6 +2,8 @@ package translate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -25,7 +27,7 @@ type effort struct {
 	title, body prose.Masked
 	chunks      []prose.Chunk
 	units       []*unit
-	// progress are the translations so far, by the number of the unit.
+	// progress are the translations so far, by the key of the unit.
 	progress map[string]string
 	ended    bool
 }
@@ -40,7 +42,13 @@ type unit struct {
 	failures   int
 }
 
-func (u *unit) key() string { return strconv.Itoa(u.number) }
+func (u *unit) key() string { return unitKey(u.number, u.text) }
+
+// unitKey identifies a unit: its text as well, since another setting divides a text elsewhere.
+func unitKey(number int, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return strconv.Itoa(number) + "/" + hex.EncodeToString(sum[:8])
+}
 
 func (u *unit) isDone() bool { _, ok := u.progress[u.key()]; return ok }
 
@@ -237,13 +245,13 @@ func (r *run) saveProgress(ctx context.Context, units []*unit) error {
 
 // completeWork puts the units of a work together, and compares the whole with its source.
 func (r *run) completeWork(ctx context.Context, e *effort) error {
-	title, ok := e.progress["0"]
+	title, ok := e.progress[unitKey(0, e.title.Text)]
 	if !ok {
 		title = e.title.Text
 	}
 	var body strings.Builder
 	for i, c := range e.chunks {
-		text, ok := e.progress[strconv.Itoa(i+1)]
+		text, ok := e.progress[unitKey(i+1, c.Text)]
 		if !ok {
 			text = c.Text
 		}

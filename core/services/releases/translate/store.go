@@ -47,7 +47,7 @@ func (t *Translations) publishAfterCommit(ctx context.Context, ids ...string) {
 }
 
 // pollEvery is how often a work is looked at without news, for changes by another process.
-const pollEvery = 2 * time.Second
+const pollEvery = 5 * time.Second
 
 // Follow calls changed with each of the works as it is, and again whenever it has changed, until all have ended, ctx ends or changed
 // returns an error.

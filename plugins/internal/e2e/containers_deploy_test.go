@@ -14,13 +14,15 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
-// TestDeployInAContainer builds the image, starts it as the example says, and has it look after a project of the host.
+// TestDeployInAContainer builds the image, starts it as the example says, has it look after a project of the host, and has the
+// supervisor beside it upgrade it.
 func TestDeployInAContainer(t *testing.T) {
 	t.Parallel()
 	bins := dockertest.Compose(t)
 	newest := bins[len(bins)-1]
 	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
-	image := "patchbay-test/" + dockertest.Name(t) + ":dev"
+	reg := dockertest.Registry(t, dockertest.RegistryOptions{})
+	image := reg.Host + "/patchbay:dev"
 	build := exec.Command("make", "image", "IMAGE="+image, "COMPOSE="+newest.Path, "IMAGE_DIR="+t.TempDir())
 	build.Dir = root()
 	if out, err := build.CombinedOutput(); err != nil {
@@ -38,8 +40,13 @@ func TestDeployInAContainer(t *testing.T) {
 		files[name] = string(raw)
 	}
 	_, port, _ := strings.Cut(freeAddr(t), ":")
-	files[".env"] = fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\n", image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir))
+	_, supervisorPort, _ := strings.Cut(freeAddr(t), ":")
 	dir := dockertest.Project(t, files)
+	env := fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\nSUPERVISOR_PORT=%s\nDEPLOY_DIR=%s\nPATCHBAY_ALLOWED_USER=ops@example.org\nPATCHBAY_TRUSTED_PROXIES=0.0.0.0/0\n",
+		image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir), supervisorPort, dir)
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	dockertest.Up(t, newest, dir, "up", "-d")
 	container := dockertest.ContainerOf(t, dir, "patchbay")
 	t.Cleanup(func() {
@@ -64,5 +71,37 @@ func TestDeployInAContainer(t *testing.T) {
 	c.finished(t, c.beginJob(t, "/api/services/"+web.ID+"/lifecycle", `{"action":"restart"}`), "success")
 	if after := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web")); after == before {
 		t.Error("the service was not restarted")
+	}
+	upgradeDeployed(t, dir, image, "http://127.0.0.1:"+supervisorPort+"/supervisor")
+}
+
+// upgradeDeployed has the supervisor of the example upgrade the core to another image of the same version.
+func upgradeDeployed(t *testing.T, dir, image, base string) {
+	t.Helper()
+	before := dockertest.Docker(t, "inspect", "-f", "{{.Image}}", dockertest.ContainerOf(t, dir, "patchbay"))
+	build := exec.Command("docker", "build", "-q", "-t", image, "-")
+	build.Stdin = strings.NewReader("FROM " + image + "\nLABEL patchbay.test=next\n")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the next image: %v\n%s", err, out)
+	}
+	next := dockertest.Docker(t, "inspect", "-f", "{{.Id}}", image)
+	dockertest.Docker(t, "push", "-q", image)
+	dockertest.Docker(t, "tag", before, image)
+	c := &core{t: t, base: base}
+	operator := http.Header{"X-Forwarded-User": {"ops@example.org"}}
+	if a := c.send(t, request{method: http.MethodGet, path: "/health"}); a.status != http.StatusUnauthorized {
+		t.Errorf("the supervisor answers nobody with the status %d", a.status)
+	}
+	if a := c.send(t, request{method: http.MethodPost, path: "/self-upgrade", body: `{"target":{"tag":"dev"},"mode":"apply"}`, header: operator}); a.status != http.StatusOK {
+		t.Fatalf("begin the upgrade: %d %s", a.status, a.body)
+	}
+	var state upgradeState
+	eventually(t, 2*time.Minute, "the upgrade ends", func() bool {
+		state = decode[upgradeState](t, c.send(t, request{method: http.MethodGet, path: "/self-upgrade", header: operator}).body)
+		return state.State != "running"
+	})
+	container := dockertest.ContainerOf(t, dir, "patchbay")
+	if after := dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Health.Status}}", container); state.State != "succeeded" || after != next+" healthy" {
+		t.Errorf("the upgrade ended %s (%s); the core's container is %s, want %s", state.State, state.Progress.Message, after, next)
 	}
 }

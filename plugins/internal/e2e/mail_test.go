@@ -6,12 +6,15 @@ import (
 	"io"
 	"net/http"
 	"net/smtp"
+	"net/url"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/mta"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // mailCore is a core with the mail service, and a Postfix that passes mail on to it.
@@ -98,13 +101,17 @@ func (m *mailCore) subjects(t testing.TB) map[string]int {
 
 // submit hands messages to Postfix on one connection.
 func (m *mailCore) submit(to string, raw ...string) error {
+	return m.submitFrom("ada@example.com", to, raw...)
+}
+
+func (m *mailCore) submitFrom(from, to string, raw ...string) error {
 	c, err := smtp.Dial(fmt.Sprintf("127.0.0.1:%d", m.relay.Plain))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	for _, text := range raw {
-		if err := c.Mail("ada@example.com"); err != nil {
+		if err := c.Mail(from); err != nil {
 			return err
 		}
 		if err := c.Rcpt(to); err != nil {
@@ -157,6 +164,40 @@ func TestMailComesFromPostfix(t *testing.T) {
 	eventually(t, 20*time.Second, "Postfix hears that there is no such mailbox", func() bool {
 		return strings.Contains(m.relay.Log(), "550 5.1.1 Mailbox unavailable")
 	})
+	m.takesUTF8(t)
+	m.takesBurst(t)
+}
+
+// takesUTF8 sends a message with an envelope and a header outside of ASCII through Postfix.
+func (m *mailCore) takesUTF8(t *testing.T) {
+	const sender, header = "用户@例子.example", "From: 用户 <用户@例子.example>\r\nSubject: 您好\r\n"
+	if err := m.submitFrom(sender, "box@desk.inbox.test", header+"\r\n正文\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, "a message with SMTPUTF8 arrives", func() bool { return m.subjects(t)["您好"] == 1 })
+	found := m.api(t, http.MethodGet, "messages?q="+url.QueryEscape("subject:您好"), "", http.StatusOK)["messages"].([]any)[0].(map[string]any)
+	detail := m.api(t, http.MethodGet, "messages/"+found["id"].(string), "", http.StatusOK)["message"].(map[string]any)
+	if detail["envelopeFrom"] != sender {
+		t.Errorf("the envelope: %v", detail["envelopeFrom"])
+	}
+	if _, raw, err := m.tryAPI(http.MethodGet, "messages/"+found["id"].(string)+"/raw", ""); err != nil || !strings.Contains(string(raw), header) || !strings.HasSuffix(string(raw), "\r\n\r\n正文\r\n") {
+		t.Errorf("the raw message: %q %v", raw, err)
+	}
+}
+
+// takesBurst has smtp-source of Postfix send messages on several connections as fast as it can: all are stored, once.
+func (m *mailCore) takesBurst(t *testing.T) {
+	const messages, sessions = 300, 12
+	path, err := exec.LookPath("smtp-source")
+	testkit.Require(t, "smtp-source", err == nil, "install Postfix")
+	out, err := exec.CommandContext(t.Context(), path, "-s", fmt.Sprint(sessions), "-m", fmt.Sprint(messages), "-l", "10240", "-f", "ada@example.com", "-t", "box@desk.inbox.test", "-S", "burst", m.smtpAddress()).CombinedOutput()
+	if err != nil {
+		t.Fatalf("smtp-source: %v %s", err, out)
+	}
+	// Every message was durable before it was acknowledged.
+	if got := m.subjects(t)["burst"]; got != messages {
+		t.Errorf("%d messages of %d are stored", got, messages)
+	}
 }
 
 func TestNoMailIsLostWhenTheCoreIsKilled(t *testing.T) {

@@ -78,6 +78,9 @@ func TestTextsAreCompressed(t *testing.T) {
 		{"file", "/file", gzip, http.StatusOK, true},
 		{"picture", "/picture", gzip, http.StatusOK, false},
 		{"client that accepts nothing", "/text", nil, http.StatusTeapot, false},
+		{"file for a client that refuses gzip", "/file", map[string]string{"Accept-Encoding": "br, gzip; q=0"}, http.StatusOK, false},
+		{"file for a client that prefers another", "/file", map[string]string{"Accept-Encoding": "br;q=1, GZIP;q=0.5"}, http.StatusOK, true},
+		{"file for a client that accepts nothing", "/file", nil, http.StatusOK, false},
 		{"client that refuses gzip", "/text", map[string]string{"Accept-Encoding": "gzip;q=0"}, http.StatusTeapot, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

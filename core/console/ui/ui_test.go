@@ -143,6 +143,18 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s has %d bytes; it must have less than %d", name, n, limit)
 		}
 	}
+	// What a page with charts loads at first, beside some 5 kB of its own and 4 kB of headers, stays within 60 kB.
+	sent := 0
+	for _, name := range []string{"app.css", "app.js", "chart.js", "icon.svg", "uPlot.iife.min.js", "uPlot.min.css"} {
+		f, ok := a.File(name)
+		if !ok {
+			t.Fatalf("there is no %s", name)
+		}
+		sent += f.SizeSent()
+	}
+	if sent > 54_000 {
+		t.Errorf("a page with charts loads %d bytes of scripts and styles", sent)
+	}
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.GET(a.Route().Path, a.Route().Handler)

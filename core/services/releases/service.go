@@ -41,6 +41,8 @@ type TaskQueue interface {
 	Submit(ctx context.Context, sub queue.Submission) (job queue.Job, reused bool, err error)
 	// Get reads a job.
 	Get(ctx context.Context, id string) (queue.Job, error)
+	// List returns jobs, the latest first.
+	List(ctx context.Context, f queue.Filter, cursor string, limit int) (jobs []queue.Job, next string, err error)
 	// Follow sends the events of a job after a sequence number.
 	Follow(ctx context.Context, jobID string, afterSeq int64) (<-chan queue.Event, error)
 }

@@ -56,6 +56,7 @@ func fillHub(t *testing.T) *githubtest.Server {
 func TestReleasesPages(t *testing.T) {
 	t.Parallel()
 	hub := fillHub(t)
+	hub.SetQuota(githubtest.Quota{Limit: 5000, Remaining: 5000, Reset: time.Now().Add(time.Hour)})
 	c := newCore(t, releasesHCL(hub, `"acme/engine"`), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	c.start()
 	t.Cleanup(c.stop)
@@ -130,6 +131,9 @@ func TestReleasesPages(t *testing.T) {
 		t.Fatalf("the address of the feed is %q, %v", address, err)
 	}
 	evaluated(b, "a reader reads the feed", fmt.Sprintf(`fetch(%q, {credentials: "omit"}).then(r => r.text()).then(text => text.includes("Punched cards"))`, address), true)
+	b.open("/releases/hosts")
+	evaluated(b, "the limit of Ada's token is known", `[...document.querySelectorAll("td")].some(e => /^4,9\d\d \/ 5,000$/.test(e.textContent.trim()))`, true)
+	evaluated(b, "the tasks lead to their jobs", `document.querySelectorAll("a[href^='/system/jobs/job_']").length > 0`, true)
 	b.open("/releases/briefs")
 	b.press(".top .btn", "article.notes")
 	brief := path()
@@ -137,7 +141,7 @@ func TestReleasesPages(t *testing.T) {
 		b.as(l)
 		for name, path := range map[string]string{
 			"feed": "/releases/feed", "search": "/releases/feed?q=after:soon", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
-			"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "focus": "/releases/focus/repo/acme/engine",
+			"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "hosts": "/releases/hosts", "focus": "/releases/focus/repo/acme/engine",
 		} {
 			b.look(l, "releases-"+name, path, source)
 		}

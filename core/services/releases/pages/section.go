@@ -57,6 +57,7 @@ func Section(s *service.Service, base string) (ui.Section, error) {
 			{TextID: "releases.nav.feed", Icon: ui.IconList, Href: p.base + feedPath, Key: "f"},
 			{TextID: "releases.nav.repos", Icon: ui.IconBoxes, Href: p.base + reposPath, Key: "y"},
 			{TextID: "releases.nav.settings", Icon: ui.IconSettings, Href: p.base + settingsPath, Key: "z"},
+			{TextID: "releases.nav.hosts", Icon: ui.IconChart, Href: p.base + hostsPath, Admin: true},
 		},
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
@@ -80,8 +81,10 @@ func (p pages) routes() []httpd.Route {
 	importing := post(reposPath+"/import", p.importRepos)
 	// A form needs up to three bytes for one of its text.
 	importing.BodyLimit = 4 * repolist.MaxSize
+	overview := get(hostsPath, p.hosts)
+	overview.Policy = httpd.Admin
 	routes := []httpd.Route{
-		importing,
+		importing, overview,
 		get("/", p.redirectToFeed), get("/live", p.feedLive), get("/:owner/:repo/releases/tag/*tag", p.release),
 		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
 		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),

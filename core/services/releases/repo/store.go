@@ -192,3 +192,23 @@ func (s *Store) FindVisible(ctx context.Context, userID, fullName string) (r Rep
 	}
 	return r, err
 }
+
+// Stats are numbers of the repositories that somebody sees.
+type Stats struct {
+	// Total are all, Due those whose time has come, Failing those that could not be read the last time.
+	Total, Due, Failing int64
+}
+
+// CountAll counts the repositories that somebody sees.
+func (s *Store) CountAll(ctx context.Context, now time.Time) (out Stats, err error) {
+	err = s.store.DB(ctx).Raw("SELECT COUNT(*) AS total, COALESCE(SUM(CASE WHEN due_at <= ? THEN 1 ELSE 0 END), 0) AS due, COALESCE(SUM(CASE WHEN failures > 0 THEN 1 ELSE 0 END), 0) AS failing "+
+		"FROM release_repos WHERE EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)", store.Millis(now)).Scan(&out).Error
+	return out, err
+}
+
+// ListFailing returns repositories that could not be read the last time, those that fail longest first.
+func (s *Store) ListFailing(ctx context.Context, limit int) (found []Repo, err error) {
+	err = s.store.DB(ctx).Where("failures > 0 AND EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)").
+		Order("failures DESC, name_key").Limit(limit).Find(&found).Error
+	return found, err
+}

@@ -107,3 +107,30 @@ func TestSyncBesideSchedule(t *testing.T) {
 		}
 	})
 }
+
+// TestKnownLimits: what a code host says of its limit is known, and that it asked for a pause.
+func TestKnownLimits(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		s := startSyncing(t, cfg, 1)
+		if known, err := s.Limits(t.Context()); err != nil || len(known) != 0 {
+			t.Errorf("before any call: %+v, %v", known, err)
+		}
+		s.host.SetQuota(&codehost.Quota{Limit: 60, Remaining: 10, ResetAt: s.now.Add(time.Hour)})
+		if _, err := s.Releases(t.Context(), "", func(int, int) {}); err != nil {
+			t.Fatal(err)
+		}
+		known, err := s.Limits(t.Context())
+		if err != nil || len(known) != 1 || known[0].Host != "codehost.main" || known[0].UserID != "" || known[0].Quota.Limit != 60 || known[0].Quota.Remaining != 8 || !known[0].PausedUntil.IsZero() {
+			t.Errorf("after calls: %+v, %v", known, err)
+		}
+		s.now = s.now.Add(2 * time.Hour)
+		s.host.Fail("acme/r0", fake.CodeHostError(403, 5*time.Minute))
+		if _, err := s.Due(t.Context(), 10); err == nil {
+			t.Error("the repository was read")
+		}
+		known, err = s.Limits(t.Context())
+		if err != nil || len(known) != 1 || !known[0].PausedUntil.Equal(s.now.Add(5*time.Minute)) || known[0].Quota.Limit != 60 {
+			t.Errorf("in the pause: %+v, %v", known, err)
+		}
+	})
+}

@@ -87,6 +87,7 @@ type Config struct {
 type Syncer struct {
 	cfg     Config
 	running singleflight.Group
+	limits  limits
 }
 
 // New returns a Syncer.
@@ -139,6 +140,9 @@ func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) co
 		return out, s.noteFailure(ctx, c, err)
 	}
 	q := metaOf(out).Quota
+	if q != nil {
+		s.limits.note(c, *q, s.cfg.Now())
+	}
 	if q == nil || q.Remaining > 0 || !q.ResetAt.After(s.cfg.Now()) {
 		return out, nil
 	}

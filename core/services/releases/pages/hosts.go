@@ -1,0 +1,34 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+	service "github.com/patchbay-dev/patchbay/core/services/releases"
+)
+
+// hostsPath is that of the page of administrators.
+const hostsPath = "/hosts"
+
+func (p pages) hosts(c *gin.Context) {
+	w, err := p.service.OverviewOf(c.Request.Context())
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.view(c, "releases.nav.hosts", hostsPath)
+	p.kit.Render(c, v, http.StatusOK, hostsPage(v, p, w))
+}
+
+// limitName says whose calls a limit is for.
+func limitName(v *ui.View, l service.HostLimit) string {
+	if l.UserID == "" {
+		return v.T("releases.limits.anonymous")
+	}
+	if l.UserName == "" {
+		return l.UserID
+	}
+	return l.UserName
+}

@@ -151,7 +151,7 @@ func (s *Service) serveFeed(c *gin.Context) {
 	}
 	var translated map[int64]Translated
 	if err == nil {
-		translated, err = s.translatedItems(c.Request.Context(), page.Items)
+		translated, err = s.TranslationsOf(c.Request.Context(), page.Items)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)

@@ -109,8 +109,8 @@ func (s *Service) askFor(ctx context.Context, r translate.Request, priority int,
 	return asked, err
 }
 
-// translatedItems returns the translations of the releases among items of the feed.
-func (s *Service) translatedItems(ctx context.Context, items []feed.Item) (map[int64]Translated, error) {
+// TranslationsOf returns the translations of the releases among items of the feed, by their ids.
+func (s *Service) TranslationsOf(ctx context.Context, items []feed.Item) (map[int64]Translated, error) {
 	var ids []int64
 	for i := range items {
 		if items[i].Kind == feed.Release {

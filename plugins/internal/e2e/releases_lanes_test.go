@@ -33,9 +33,12 @@ func TestReleaseLanes(t *testing.T) {
 	evaluated(b, "nothing in the notes was run", `window.ran === undefined && document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length === 0`, true)
 	b.press(".feed-tabs a[href*='lane=summary']", ".feed-tabs a[href*='lane=summary'][aria-current]")
 	b.press("article.notes .btn", "article.notes [lang=zh-CN] li")
+	b.open("/releases/feed")
+	evaluated(b, "the feed leads to the translation", `document.querySelector(".item .excerpt a[lang=zh-CN]").textContent.trim() + " " + document.querySelector(".item .excerpt a").search`,
+		"〔zh-CN〕 Second edition, first candidate ?lane=translated")
 	for _, l := range looks() {
 		b.as(l)
-		for name, path := range map[string]string{"translated": release + "?lane=translated", "summary": release + "?lane=summary"} {
+		for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated", "summary": release + "?lane=summary"} {
 			b.look(l, "releases-lane-"+name, path, source)
 		}
 	}

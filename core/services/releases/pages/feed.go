@@ -128,6 +128,17 @@ type feedView struct {
 	// SearchError is what is wrong with the search, nil for nothing.
 	SearchError *fault.Error
 	Zone        *time.Location
+	// Translated are the translations that there are, by the ids of releases.
+	Translated map[int64]service.Translated
+}
+
+// translatedTitle returns the title of a release in another language, nil if it is not translated.
+func (w feedView) translatedTitle(i feed.Item) *service.TranslatedItem {
+	t := w.Translated[i.Seq].Text
+	if i.Kind != feed.Release || t == nil || t.Status != "ready" || t.Title == nil {
+		return nil
+	}
+	return t
 }
 
 // readFeed reads a page of the feed.
@@ -147,6 +158,9 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 	if f := fault.As(err); err != nil && f.Ext["field"] == "q" {
 		w.SearchError = f
 	} else if err != nil {
+		return w, err
+	}
+	if w.Translated, err = p.service.TranslationsOf(ctx, page.Items); err != nil {
 		return w, err
 	}
 	briefs, err := p.service.Briefs(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 )
 
 // translationsPath is followed by the id of a release and a lane.
@@ -65,6 +66,11 @@ func (p pages) laneURL(r service.ReleaseDetail, lane string) templ.SafeURL {
 		query = []string{"lane", lane}
 	}
 	return templ.SafeURL(ui.Address(p.tagURL(text(r.RepoFullName), r.TagName), query...))
+}
+
+// translatedURL is the address of the translation of a release in the feed.
+func (p pages) translatedURL(i feed.Item) templ.SafeURL {
+	return templ.SafeURL(ui.Address(p.tagURL(i.RepoFullName, i.Tag), "lane", laneTranslated))
 }
 
 // liveTranslation are the attributes by which the page waits for a translation.

@@ -98,7 +98,7 @@ func (j *Journal) Put(o Operation) error {
 	} else {
 		next = slices.Insert(next, 0, o.clone())
 	}
-	next = next[:min(len(next), maxOperations)]
+	next = trimOperations(next)
 	raw, err := json.MarshalIndent(stateFile{schemaVersion, next}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the state file: %w", err)
@@ -108,6 +108,21 @@ func (j *Journal) Put(o Operation) error {
 	}
 	j.operations = next
 	return nil
+}
+
+// trimOperations drops what is too much: the oldest operations that have replaced nothing, and then the oldest.
+func trimOperations(list []Operation) []Operation {
+	for len(list) > maxOperations {
+		drop := len(list) - 1
+		for i := drop; i > 0; i-- {
+			if !list[i].replaced() {
+				drop = i
+				break
+			}
+		}
+		list = slices.Delete(list, drop, drop+1)
+	}
+	return list
 }
 
 // replaceFile gives a file another content at once: whoever reads it, also after a power cut, finds the former one or the new one.

@@ -126,6 +126,16 @@ func (o *Operation) addLog(at time.Time, level, message string) {
 	}
 }
 
+// changed reports whether the operation may have changed what runs.
+func (o *Operation) changed() bool {
+	return slices.Contains([]Step{StepApply, StepWait, StepRollback, StepRollbackWait, StepDone}, o.Step)
+}
+
+// replaced reports whether the operation has put another image in place of the former one, or has tried to.
+func (o *Operation) replaced() bool {
+	return o.Request.Mode == Apply && o.changed() && o.Target.ID != "" && o.Target.ID != o.Previous.ID
+}
+
 // clone returns a copy that shares nothing with the operation.
 func (o *Operation) clone() Operation {
 	out := *o

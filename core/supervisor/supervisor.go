@@ -141,7 +141,7 @@ func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 // lastUpgrade returns the last operation that has changed what runs and was not taken back.
 func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
 	for _, o := range s.journal.Operations() {
-		if o.Request.Mode != Apply || o.Status == RolledBack || o.Place.Project == "" || o.Status == Failed && !o.changed() {
+		if !o.replaced() || o.Status == RolledBack {
 			continue
 		}
 		if id != "" && o.ID != id {
@@ -150,11 +150,6 @@ func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
 		return &o, nil
 	}
 	return nil, fault.New(fault.InvalidArgument, "There is no upgrade that can be taken back.").With("reason", "nothing_to_roll_back")
-}
-
-// changed reports whether the operation may have changed what runs.
-func (o *Operation) changed() bool {
-	return slices.Contains([]Step{StepApply, StepWait, StepRollback, StepRollbackWait, StepDone}, o.Step)
 }
 
 // running returns the operation that runs, or nil.

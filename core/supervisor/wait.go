@@ -79,7 +79,7 @@ func (r *run) checkContainer(c *engine.Detail, want Image, first map[string]*eng
 		return "", fault.New(fault.Conflict, "The container %s is unhealthy.%s", c.Name, sentence(c.HealthLog))
 	case c.Health == "starting":
 		return "its health check has not passed yet", nil
-	case c.Health == "" && time.Since(time.UnixMilli(c.StartedAt)) < settleTime:
+	case c.Health == "" && time.Since(time.UnixMilli(c.StartedAt)) < min(settleTime, r.s.cfg.HealthTimeout/2):
 		return "it has just begun", nil
 	}
 	return "", nil

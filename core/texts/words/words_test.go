@@ -25,7 +25,7 @@ func TestListWords(t *testing.T) {
 func TestFormat(t *testing.T) {
 	for text, want := range map[string][2]string{
 		`one`: {"one", "('one')"}, `one two`: {"one AND two", "('one') & ('two')"}, `"one two"`: {`"one two"`, "('one' <-> 'two')"}, `one*`: {"one*", "('one':*)"},
-		`title:one-two`: {"title:one AND title:two", "('one':B & 'two':B)"}, `登录错误`: {`"登录 录错 错误"`, "('登录' <-> '录错' <-> '错误')"}, `登`: {"登*", "('登':*)"}, `' OR "1"=1`: {"or AND 1 AND 1", "('or') & ('1') & ('1')"},
+		`title:one-two`: {"(title:one AND title:two)", "('one':B & 'two':B)"}, `登录错误`: {`"登录 录错 错误"`, "('登录' <-> '录错' <-> '错误')"}, `登`: {"登*", "('登':*)"}, `' OR "1"=1`: {"or AND 1 AND 1", "('or') & ('1') & ('1')"},
 	} {
 		var terms []words.Term
 		for rest := text; rest != ""; {

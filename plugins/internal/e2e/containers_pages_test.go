@@ -73,6 +73,10 @@ func TestContainersPages(t *testing.T) {
 	web = c.check(t, web.ID)
 	b.open("/system")
 	b.press("main a.btn[href='/stacks/update?service="+web.ID+"']", "button[value='apply']")
+	// The list updates the services that were ticked.
+	b.open("/stacks")
+	b.do(chromedp.Click(chromedp.CSS("#service-" + web.ID + " .pick input")))
+	b.press("#bulk button[value='update']", "input[name='picked'] ~ .actions button[value='apply']")
 
 	b.open("/stacks/" + st.ID)
 	b.press("a[href$='/files']", "#file-0 .line")

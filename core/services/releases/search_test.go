@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 			"proxy": {"v1.1.0", "v1.0.0"}, `"reverse proxy"`: {"v1.0.0"}, "proxy certificates": {"v1.0.0"}, "PROXY": {"v1.1.0", "v1.0.0"}, "certif*": {"v1.0.0"}, "certif": nil,
 			"grosse": nil, "größe": {"v1.1.0"}, "grosze": nil, "登录": {"v1.1.0"}, "登录错误": {"v1.1.0"}, "错误了": nil, "behind": {"v2.0.0"}, "loom": {"v2.0.0"}, "repo:acme": {"v2.0.0", "v1.1.0", "v1.0.0"},
 			"repo:acme/engine tls": {"v1.0.0"}, "title:v1.1.0": {"v1.1.0"}, "title:proxy": nil, "after:2026-03-01": {"v1.1.0", "v2.0.0"}, "before:2026-03-01 proxy": {"v1.0.0"},
-			"": {"v2.0.0", "v1.1.0", "v1.0.0"}, "' OR 1=1 --": nil, `"`: {"v2.0.0", "v1.1.0", "v1.0.0"}, "NEAR/2 *": nil, "after:2026-02-28T12:00:00Z v1*": {"v1.1.0"},
+			"": {"v2.0.0", "v1.1.0", "v1.0.0"}, "' OR 1=1 --": nil, `"`: {"v2.0.0", "v1.1.0", "v1.0.0"}, "NEAR/2 *": nil, "proxy -tls": {"v1.1.0"}, "-proxy": {"v2.0.0"}, `-"reverse proxy" repo:engine`: {"v1.1.0"}, "-repo:engine": {"v2.0.0"}, "-title:v1*": {"v2.0.0"}, "after:2026-02-28T12:00:00Z v1*": {"v1.1.0"},
 		} {
 			got := s.search(q)
 			slices.Sort(got)
@@ -54,7 +54,7 @@ func TestSearch(t *testing.T) {
 		if got := s.search("acme", "&scope=repo&items=acme/loom"); !slices.Equal(got, []string{"v2.0.0"}) {
 			t.Errorf("in a scope: got %q", got)
 		}
-		for _, q := range []string{"after:soon", strings.Repeat("x", 501), strings.Repeat("a b ", 11)} {
+		for _, q := range []string{"after:soon", "-after:2026-01-01", strings.Repeat("x", 501), strings.Repeat("a b ", 11)} {
 			if got := s.want(400, "bad_request", s.ada, http.MethodGet, "/api/feed?q="+url.QueryEscape(q), nil); got["field"] != "q" {
 				t.Errorf("%.20q: got %v", q, got)
 			}

@@ -22,26 +22,30 @@ const MaxSearch = 500
 // searchOperators are the names that may stand before a colon.
 var searchOperators = []string{"repo", "title", "before", "after"}
 
-// ParseSearch reads a search such as `repo:caddy "reverse proxy" tls* after:2026-01-31`.
+// ParseSearch reads a search such as `repo:caddy "reverse proxy" tls* -beta after:2026-01-31`. A minus excludes what follows it.
 func ParseSearch(text string) (q Search, err error) {
 	if len(text) > MaxSearch {
 		return q, badQuery("q", "A search has at most %d bytes.", MaxSearch)
 	}
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
 		var name, value string
-		var quoted bool
+		var quoted, not bool
+		rest, not = words.CutMinus(rest)
 		name, value, quoted, rest = words.CutTerm(rest, searchOperators)
+		if not && (name == "before" || name == "after") {
+			return Search{}, badQuery("q", "%s: cannot be excluded.", name)
+		}
 		switch name {
 		case "before":
 			q.before, err = parseDay(name, value)
 		case "after":
 			q.after, err = parseDay(name, value)
 		case "repo":
-			q.addWords(repo.ColumnRepo, value, quoted)
+			q.addWords(repo.ColumnRepo, value, quoted, not)
 		case "title":
-			q.addWords(repo.ColumnTitle, value, quoted)
+			q.addWords(repo.ColumnTitle, value, quoted, not)
 		default:
-			q.addWords("", value, quoted)
+			q.addWords("", value, quoted, not)
 		}
 		if err != nil {
 			return Search{}, err
@@ -53,9 +57,10 @@ func ParseSearch(text string) (q Search, err error) {
 	return q, nil
 }
 
-// addWords adds the words of a value that are looked for in a column, "" for all.
-func (q *Search) addWords(column, value string, quoted bool) {
+// addWords adds the words of a value that are looked for in a column, "" for all, or excludes them.
+func (q *Search) addWords(column, value string, quoted, not bool) {
 	if t, ok := words.NewTerm(column, value, quoted); ok {
+		t.Excluded = not
 		q.terms = append(q.terms, t)
 	}
 }

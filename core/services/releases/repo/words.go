@@ -77,7 +77,7 @@ func (s *Store) IndexMissing(ctx context.Context, limit int) (indexed int, err e
 	return indexed, err
 }
 
-// WithWords returns the condition that the release with the id in a column has all terms.
+// WithWords returns the condition that the release with the id in a column has all terms, and none of those that are excluded.
 func (s *Store) WithWords(terms []words.Term, column string) (condition string, values []any) {
 	if len(terms) == 0 {
 		return "", nil
@@ -89,5 +89,8 @@ func (s *Store) WithWords(terms []words.Term, column string) (condition string, 
 		return b.String(), []any{words.FormatTSQuery(terms, searchWeights)}
 	}
 	b.WriteString("release_search MATCH ?)")
+	if !words.HasWanted(terms) {
+		return strings.Replace(b.String(), " IN ", " NOT IN ", 1), []any{words.FormatExcluded(terms)}
+	}
 	return b.String(), []any{words.FormatMatch(terms)}
 }

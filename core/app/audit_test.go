@@ -30,9 +30,11 @@ func TestEveryChangeIsAudited(t *testing.T) {
 		// Kept in the browser alone.
 		"/system/preferences", "/system/steps/skip",
 		// A question to a plugin or to an upstream.
-		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/mail/deploy-check", "/search/api/keys/validate", "/releases/api/reaction-token/check",
+		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/mail/deploy-check", "/search/api/keys/validate", "/releases/api/reaction-token/check", "/releases/api/feed/reactions/refresh",
 		// Searches are in the log of requests.
 		"/search/playground", "/search/guide/test", "/search/api/proxy/", "/search/mcp",
+		// Requests and calls of language models are kept with what they cost.
+		"/releases/api/translate/",
 	}
 	under := func(path string, prefixes []string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(path, p) })

@@ -122,6 +122,32 @@ func TestLimitThenReady(t *testing.T) {
 	}, withTranslator)
 }
 
+// TestAnswersOfAnyCharacters: what no database takes is left out of texts and messages of models, which end within a character.
+func TestAnswersOfAnyCharacters(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		ids := s.addReleases("one thing")
+		s.model.Answer(func(req translator.Request) *translator.Answer {
+			attempt := fake.TranslatorAttempt(translator.OutcomeBadAnswer)
+			attempt.Message = "\x00" + strings.Repeat("误", 1000)
+			out := &translator.Answer{Attempts: []translator.Attempt{attempt, fake.TranslatorAttempt(translator.OK)}}
+			for _, p := range req.Parts {
+				p.Text = "译\x00文\xff" + p.Text
+				out.Parts = append(out.Parts, p)
+			}
+			return out
+		})
+		if got := s.translate(s.ada, "release_summary", ids[0]); got["status"] != "completed" {
+			t.Fatalf("%v", got)
+		}
+		s.model.Answer(func(translator.Request) *translator.Answer {
+			return &translator.Answer{Problem: strings.Repeat("误", 1000) + "\x00", Attempts: []translator.Attempt{fake.TranslatorAttempt(translator.OutcomeBadAnswer)}}
+		})
+		if got := s.translate(s.ada, "release_smart", ids[0])["result"].(dict); got["error_code"] != "unusable_answer" {
+			t.Errorf("%v", got)
+		}
+	}, withTranslator)
+}
+
 func TestGarbageIsAnErrorWithASummary(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		ids := s.addReleases("- one thing\n- two things")

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -56,7 +57,7 @@ func digestOf(c *codehost.Comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d commits\n", max(c.TotalCommits, int64(len(c.Commits))))
 	for _, commit := range c.Commits[:min(len(c.Commits), maxDigestCommits)] {
-		fmt.Fprintf(&b, "- %s\n", cutBytes(commit.Subject, maxDigestLine))
+		fmt.Fprintf(&b, "- %s\n", texts.Limit(commit.Subject, maxDigestLine))
 	}
 	shown := 0
 	for _, f := range c.Files {
@@ -64,13 +65,10 @@ func digestOf(c *codehost.Comparison) string {
 			continue
 		}
 		shown++
-		fmt.Fprintf(&b, "\n%s %s +%d -%d\n%s\n", f.Status, f.Path, f.Additions, f.Deletions, cutBytes(f.Patch, maxDigestPatch))
+		fmt.Fprintf(&b, "\n%s %s +%d -%d\n%s\n", f.Status, f.Path, f.Additions, f.Deletions, texts.Limit(f.Patch, maxDigestPatch))
 	}
 	return b.String()
 }
-
-// cutBytes returns at most n bytes of a text, as valid UTF-8.
-func cutBytes(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
 
 // isNoise reports whether the changes of a file tell nothing to people: what is generated, locked or binary.
 func isNoise(f codehost.ChangedFile) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
@@ -37,7 +38,8 @@ func (e *budgetError) Error() string { return e.text }
 // answerFactor is about how many tokens a call takes for each of the text: the answer is about as long.
 const answerFactor = 2
 
-// call makes a request within the budget of the day, and notes every call of a model with what it took.
+// call makes a request within the budget of the day, and notes every call of a model with what it took. The texts of the answer can
+// be stored: a model may write any character.
 func (r *run) call(ctx context.Context, req translator.Request) (*translator.Answer, error) {
 	set := r.cfg.Settings()
 	if set.Translator == nil {
@@ -58,6 +60,10 @@ func (r *run) call(ctx context.Context, req translator.Request) (*translator.Ans
 		failed := translator.Attempt{Outcome: translator.OutcomeOf(err), Message: fault.As(err).Message, Duration: r.cfg.Now().Sub(began)}
 		return nil, errors.Join(err, r.noteCalls(ctx, req, []translator.Attempt{failed}))
 	}
+	answer.Problem = texts.Valid(answer.Problem)
+	for i := range answer.Parts {
+		answer.Parts[i].Text = texts.Valid(answer.Parts[i].Text)
+	}
 	return answer, r.noteCalls(ctx, req, answer.Attempts)
 }
 
@@ -67,7 +73,7 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 	for i, a := range attempts {
 		calls[i] = Call{
 			At: store.Millis(r.cfg.Now()), BatchID: r.batchID, Task: req.Task, Model: a.Model, Outcome: a.Outcome, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens,
-			CostMicros: a.CostMicros, DurationMs: a.Duration.Milliseconds(), Parts: len(req.Parts), Message: a.Message[:min(len(a.Message), maxDetail)],
+			CostMicros: a.CostMicros, DurationMs: a.Duration.Milliseconds(), Parts: len(req.Parts), Message: texts.Limit(a.Message, maxDetail),
 		}
 	}
 	if len(calls) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate/prose"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
@@ -208,7 +209,7 @@ func (r *run) retryUnits(ctx context.Context, units []*unit, code, problem strin
 			continue
 		}
 		if len(units) == 1 {
-			u.correction = problem[:min(len(problem), maxCorrection)]
+			u.correction = texts.Limit(problem, maxCorrection)
 		}
 		r.calls = append([][]*unit{{u}}, r.calls...)
 	}
@@ -282,6 +283,6 @@ const maxDetail = 1000
 
 // failWork ends a work with an error.
 func (r *run) failWork(ctx context.Context, e *effort, code, detail string) error {
-	e.work.ErrorCode, e.work.ErrorDetail = code, strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], "")
+	e.work.ErrorCode, e.work.ErrorDetail = code, texts.Limit(detail, maxDetail)
 	return r.endWork(ctx, e, Failed, Failure, "", "")
 }

@@ -172,7 +172,7 @@ func (s *Supervisor) stateView() StateView {
 			OpID: o.ID, State: o.Status, Mode: o.Request.Mode, Target: viewImage(o.Target), Previous: viewImage(o.Previous), Message: o.Message, StartedAt: o.Started, UpdatedAt: o.Updated, Logs: o.Logs,
 		})
 	}
-	o := latest(all)
+	o := lastChanged(all)
 	if o == nil {
 		return out
 	}
@@ -184,8 +184,8 @@ func (s *Supervisor) stateView() StateView {
 	return out
 }
 
-// latest returns the operation that changed last: the one that runs, or the one that ended last.
-func latest(all []Operation) (last *Operation) {
+// lastChanged returns the operation that changed last: the one that runs, or the one that ended last.
+func lastChanged(all []Operation) (last *Operation) {
 	for i := range all {
 		if last == nil || all[i].Updated.After(last.Updated) {
 			last = &all[i]

@@ -47,14 +47,15 @@ func OpenJournal(path string) (*Journal, error) {
 		return nil, fmt.Errorf("another supervisor uses the state file %s: stop it first", path)
 	}
 	j := &Journal{path: path, lock: lock}
-	if err := j.read(); err != nil {
+	if err := j.readFile(); err != nil {
 		j.Close()
 		return nil, err
 	}
 	return j, nil
 }
 
-func (j *Journal) read() error {
+// readFile takes in what the state file holds, if there is one.
+func (j *Journal) readFile() error {
 	raw, err := os.ReadFile(j.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -115,7 +116,7 @@ func trimOperations(list []Operation) []Operation {
 	for len(list) > maxOperations {
 		drop := len(list) - 1
 		for i := drop; i > 0; i-- {
-			if !list[i].replaced() {
+			if !list[i].hasReplaced() {
 				drop = i
 				break
 			}

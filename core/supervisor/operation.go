@@ -126,14 +126,14 @@ func (o *Operation) addLog(at time.Time, level, message string) {
 	}
 }
 
-// changed reports whether the operation may have changed what runs.
-func (o *Operation) changed() bool {
+// mayHaveChanged reports whether the operation may have changed what runs.
+func (o *Operation) mayHaveChanged() bool {
 	return slices.Contains([]Step{StepApply, StepWait, StepRollback, StepRollbackWait, StepDone}, o.Step)
 }
 
-// replaced reports whether the operation has put another image in place of the former one, or has tried to.
-func (o *Operation) replaced() bool {
-	return o.Request.Mode == Apply && o.changed() && o.Target.ID != "" && o.Target.ID != o.Previous.ID
+// hasReplaced reports whether the operation has put another image in place of the former one, or has tried to.
+func (o *Operation) hasReplaced() bool {
+	return o.Request.Mode == Apply && o.mayHaveChanged() && o.Target.ID != "" && o.Target.ID != o.Previous.ID
 }
 
 // clone returns a copy that shares nothing with the operation.

@@ -26,8 +26,8 @@ type trackedStep struct {
 	class, current string
 }
 
-// track returns the steps of an operation with how far each has come.
-func track(o *Operation) (out []trackedStep) {
+// trackSteps returns the steps of an operation with how far each has come.
+func trackSteps(o *Operation) (out []trackedStep) {
 	order := []Step{StepPrecheck, StepPull, StepApply, StepWait, StepDone}
 	switch {
 	case o.Status == RolledBack || o.Step == StepRollback || o.Step == StepRollbackWait:

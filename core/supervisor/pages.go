@@ -65,15 +65,15 @@ func newPages(s *Supervisor, base, version string, access auth.Access) (*pages, 
 	return p, nil
 }
 
-// routes are the pages and their files.
-func (p *pages) routes() []httpd.Route {
+// listRoutes returns the pages and their files.
+func (p *pages) listRoutes() []httpd.Route {
 	form := func(path string, handler gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.Forward, BodyLimit: formLimit, Handler: handler}
 	}
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: "/", Policy: httpd.Forward, Handler: p.showState},
 		{Method: http.MethodGet, Path: "/live", Policy: httpd.Forward, Handler: p.streamState},
-		form("/upgrade", p.upgrade), form("/rollback", p.rollBack), form("/preferences", p.kit.SavePreferences),
+		form("/upgrade", p.beginUpgrade), form("/rollback", p.beginRollback), form("/preferences", p.kit.SavePreferences),
 		{Method: http.MethodGet, Path: "/favicon.png", Policy: httpd.Public, Handler: p.serveIcon},
 		p.assets.Route(),
 	}
@@ -89,43 +89,44 @@ type view struct {
 	canRollBack      bool
 }
 
-func (p *pages) read(f ui.Form) view {
+func (p *pages) readView(f ui.Form) view {
 	all := p.s.Operations()
 	_, err := p.s.lastUpgrade("")
-	return view{base: p.base, repository: p.s.cfg.ImageRepo, about: p.about, current: latest(all), operations: all, form: f, canRollBack: err == nil}
+	return view{base: p.base, repository: p.s.cfg.ImageRepo, about: p.about, current: lastChanged(all), operations: all, form: f, canRollBack: err == nil}
 }
 
-// running reports whether an operation runs.
-func (v view) running() bool { return v.current != nil && v.current.Status == Running }
+// isRunning reports whether an operation runs.
+func (v view) isRunning() bool { return v.current != nil && v.current.Status == Running }
 
 func (p *pages) showState(c *gin.Context) { p.showForm(c, ui.Form{}) }
 
 func (p *pages) showForm(c *gin.Context, f ui.Form) {
 	v := p.kit.View(c, "supervisor.title")
 	v.Styles = append(v.Styles, "supervisor.css")
-	p.kit.Render(c, v, f.Status(), statePage(v, p.read(f)))
+	p.kit.Render(c, v, f.Status(), statePage(v, p.readView(f)))
 }
 
 func (p *pages) streamState(c *gin.Context) {
 	p.kit.Stream(c, lookAgain, nil, func(v *ui.View) (templ.Component, bool, error) {
-		return stateParts(v, p.read(ui.Form{})), false, nil
+		return stateParts(v, p.readView(ui.Form{})), false, nil
 	})
 }
 
-// upgrade begins what the form asks for.
-func (p *pages) upgrade(c *gin.Context) {
+// beginUpgrade begins what the form asks for.
+func (p *pages) beginUpgrade(c *gin.Context) {
 	r := Request{
 		Target: Target{Tag: strings.TrimSpace(c.PostForm("tag")), Digest: strings.TrimSpace(c.PostForm("digest"))}, Mode: Mode(c.PostForm("mode")), RollbackOnFailure: c.PostForm("keep") == "",
 	}
-	p.answer(c, func() error { _, err := p.s.Begin(r); return err })
+	p.answerForm(c, func() error { _, err := p.s.Begin(r); return err })
 }
 
-func (p *pages) rollBack(c *gin.Context) {
-	p.answer(c, func() error { return p.s.BeginRollback(c.Request.Context(), c.PostForm("opId")) })
+// beginRollback begins to take the last upgrade back.
+func (p *pages) beginRollback(c *gin.Context) {
+	p.answerForm(c, func() error { return p.s.BeginRollback(c.Request.Context(), c.PostForm("opId")) })
 }
 
-// answer goes back to the page after something has begun, or shows why it has not.
-func (p *pages) answer(c *gin.Context, begin func() error) {
+// answerForm goes back to the page after something has begun, or shows why it has not.
+func (p *pages) answerForm(c *gin.Context, begin func() error) {
 	if err := begin(); err != nil {
 		if f, ok := p.kit.ReadForm(c, err); ok {
 			p.showForm(c, f)

@@ -23,9 +23,9 @@ func isEngineGone(err error) bool {
 	return client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable
 }
 
-// call makes a call again while the engine is away, and once more when it is back. An upstream of the engine that is away, such as
+// callPatiently makes a call again while the engine is away, and once more when it is back. An upstream of the engine that is away, such as
 // a registry, is not waited for.
-func (e *patientEngine) call(ctx context.Context, do func() error) error {
+func (e *patientEngine) callPatiently(ctx context.Context, do func() error) error {
 	answered := false
 	for began := time.Now(); ; {
 		err := do()
@@ -45,29 +45,29 @@ func (e *patientEngine) call(ctx context.Context, do func() error) error {
 
 // Containers implements Engine.
 func (e *patientEngine) Containers(ctx context.Context, f engine.Filter) (out []engine.Container, err error) {
-	err = e.call(ctx, func() (err error) { out, err = e.Engine.Containers(ctx, f); return err })
+	err = e.callPatiently(ctx, func() (err error) { out, err = e.Engine.Containers(ctx, f); return err })
 	return out, err
 }
 
 // Inspect implements Engine.
 func (e *patientEngine) Inspect(ctx context.Context, id string) (out *engine.Detail, err error) {
-	err = e.call(ctx, func() (err error) { out, err = e.Engine.Inspect(ctx, id); return err })
+	err = e.callPatiently(ctx, func() (err error) { out, err = e.Engine.Inspect(ctx, id); return err })
 	return out, err
 }
 
 // Images implements Engine.
 func (e *patientEngine) Images(ctx context.Context, refs []string) (out []*engine.Image, err error) {
-	err = e.call(ctx, func() (err error) { out, err = e.Engine.Images(ctx, refs); return err })
+	err = e.callPatiently(ctx, func() (err error) { out, err = e.Engine.Images(ctx, refs); return err })
 	return out, err
 }
 
 // Pull implements Engine.
 func (e *patientEngine) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (out *engine.Image, err error) {
-	err = e.call(ctx, func() (err error) { out, err = e.Engine.Pull(ctx, req, send); return err })
+	err = e.callPatiently(ctx, func() (err error) { out, err = e.Engine.Pull(ctx, req, send); return err })
 	return out, err
 }
 
 // Tag implements Engine.
 func (e *patientEngine) Tag(ctx context.Context, image, ref string) error {
-	return e.call(ctx, func() error { return e.Engine.Tag(ctx, image, ref) })
+	return e.callPatiently(ctx, func() error { return e.Engine.Tag(ctx, image, ref) })
 }

@@ -29,10 +29,10 @@ func probeVersion(ctx context.Context, urls []string) (version string, err error
 }
 
 func askVersion(ctx context.Context, url string) (string, error) {
-	if _, err := fetch(ctx, url+"/api/health"); err != nil {
+	if _, err := fetchBody(ctx, url+"/api/health"); err != nil {
 		return "", err
 	}
-	raw, err := fetch(ctx, url+"/api/version")
+	raw, err := fetchBody(ctx, url+"/api/version")
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +51,7 @@ var prober = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-func fetch(ctx context.Context, url string) ([]byte, error) {
+func fetchBody(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err

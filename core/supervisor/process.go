@@ -59,12 +59,12 @@ func Start(ctx context.Context, src settings.Source, version string, output io.W
 	redact.Add(append(set.File.Core().Secrets(), set.File.Supervisor().Secrets()...)...)
 	res.LearnSecrets = redact.Add
 	p.log = hclog.New(&hclog.LoggerOptions{Name: "patchbay-supervisor", Level: hclog.LevelFromString(set.Core.LogLevel), Output: redact.Writer(output), JSONFormat: set.Core.LogFormat == "json"})
-	found, err := p.open(ctx, set, res, version, redact)
+	found, err := p.openParts(ctx, set, res, version, redact)
 	return p, append(diags, found...), err
 }
 
-// open starts the engine's plugin, goes on with what was interrupted, and listens.
-func (p *Process) open(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, redact *secret.Redactor) (config.Diagnostics, error) {
+// openParts starts the engine's plugin, goes on with what was interrupted, and listens.
+func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, redact *secret.Redactor) (config.Diagnostics, error) {
 	runtime, diags, err := p.openEngine(ctx, set, res, version, redact)
 	if err != nil || diags.HasErrors() {
 		return diags, err
@@ -78,7 +78,7 @@ func (p *Process) open(ctx context.Context, set *settings.Settings, res *setting
 		return diags, err
 	}
 	p.closers = append(p.closers, p.supervisor.Close)
-	return diags, p.listen(set, version)
+	return diags, p.startListener(set, version)
 }
 
 // openEngine starts the plugin of the engine that the block names, or of the only one.
@@ -137,8 +137,8 @@ func chooseEngine(set *settings.Settings) (*config.Instance, config.Diagnostics)
 	return nil, config.ErrorAt(at, "Several container engines", "name the one that runs the core: engine = "+engines[0].Ref()+" in the block supervisor")
 }
 
-// listen serves the endpoints and the pages.
-func (p *Process) listen(set *settings.Settings, version string) error {
+// startListener serves the endpoints and the pages.
+func (p *Process) startListener(set *settings.Settings, version string) error {
 	clients, err := httpd.NewClients(set.Core.TrustedProxies)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (p *Process) listen(set *settings.Settings, version string) error {
 		_ = p.http.Shutdown(end)
 	})
 	p.http.LimitConnections(maxConnections)
-	mount := httpd.Mount{Service: serviceName, BaseURL: base, Routes: append(routes, console.routes()...), Errors: console.kit.Fail}
+	mount := httpd.Mount{Service: serviceName, BaseURL: base, Routes: append(routes, console.listRoutes()...), Errors: console.kit.Fail}
 	err = p.http.Mount([]httpd.Mount{mount}, httpd.Options{
 		Logger: p.log, Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure, Streams: httpd.NewStreamLimits(maxStreams, maxStreams),
 	})

@@ -15,50 +15,50 @@ type run struct {
 	op *Operation
 }
 
-// work does the steps of the operation from the one that it stands at. When ctx ends, nothing more is written: the next start
+// carryOut does the steps of the operation from the one that it stands at. When ctx ends, nothing more is written: the next start
 // goes on.
-func (r *run) work(ctx context.Context) {
+func (r *run) carryOut(ctx context.Context) {
 	if r.op.Step == StepRollback || r.op.Step == StepRollbackWait {
 		r.rollBack(ctx)
 		return
 	}
-	if !r.op.changed() && len(r.op.Logs) > 0 {
+	if !r.op.mayHaveChanged() && len(r.op.Logs) > 0 {
 		// Nothing was changed yet, and what was found then may be out of date.
-		r.note("warn", "The supervisor was interrupted; beginning again")
+		r.noteLine("warn", "The supervisor was interrupted; beginning again")
 		r.restoreName(ctx)
-	} else if r.op.changed() {
-		r.note("warn", "The supervisor was interrupted; going on")
+	} else if r.op.mayHaveChanged() {
+		r.noteLine("warn", "The supervisor was interrupted; going on")
 	}
-	err := r.upgrade(ctx)
+	err := r.replaceCore(ctx)
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
-	case r.op.changed() && r.op.Request.RollbackOnFailure:
+	case r.op.mayHaveChanged() && r.op.Request.RollbackOnFailure:
 		r.op.Failure = client.FailureText(err)
-		r.note("error", r.op.Failure)
+		r.noteLine("error", r.op.Failure)
 		r.rollBack(ctx)
 	default:
-		if !r.op.changed() {
+		if !r.op.mayHaveChanged() {
 			r.restoreName(ctx)
 		}
-		r.finish(Failed, client.FailureText(err), "error")
+		r.endOperation(Failed, client.FailureText(err), "error")
 	}
 }
 
-// upgrade does the steps of an upgrade.
-func (r *run) upgrade(ctx context.Context) error {
-	if !r.op.changed() {
-		if done, err := r.prepare(ctx); done || err != nil {
+// replaceCore does the steps of an upgrade.
+func (r *run) replaceCore(ctx context.Context) error {
+	if !r.op.mayHaveChanged() {
+		if done, err := r.prepareImage(ctx); done || err != nil {
 			return err
 		}
 	}
-	if err := r.enter(StepApply, "Replacing the core"); err != nil {
+	if err := r.enterStep(StepApply, "Replacing the core"); err != nil {
 		return err
 	}
-	if err := r.recreate(ctx, r.op.Target, r.overrideFor(r.op.Target)); err != nil {
+	if err := r.recreateCore(ctx, r.op.Target, r.overrideFor(r.op.Target)); err != nil {
 		return err
 	}
-	if err := r.enter(StepWait, "Waiting until the new core answers"); err != nil {
+	if err := r.enterStep(StepWait, "Waiting until the new core answers"); err != nil {
 		return err
 	}
 	version, err := r.awaitCore(ctx, r.op.Target)
@@ -66,13 +66,13 @@ func (r *run) upgrade(ctx context.Context) error {
 		return err
 	}
 	r.op.Target.Version = version
-	r.finish(Succeeded, "The core runs version "+version, "info")
+	r.endOperation(Succeeded, "The core runs version "+version, "info")
 	return nil
 }
 
-// prepare does what changes nothing: it finds the core and pulls the image. The operation may have ended then.
-func (r *run) prepare(ctx context.Context) (ended bool, err error) {
-	if err := r.enter(StepPrecheck, "Looking at what runs"); err != nil {
+// prepareImage does what changes nothing: it finds the core and pulls the image. The operation may have ended then.
+func (r *run) prepareImage(ctx context.Context) (ended bool, err error) {
+	if err := r.enterStep(StepPrecheck, "Looking at what runs"); err != nil {
 		return false, err
 	}
 	if err := r.s.awaitEngine(ctx); err != nil {
@@ -81,18 +81,18 @@ func (r *run) prepare(ctx context.Context) (ended bool, err error) {
 	if err := r.lookAtCore(ctx); err != nil {
 		return false, err
 	}
-	if err := r.enter(StepPull, "Pulling "+r.op.Target.Ref); err != nil {
+	if err := r.enterStep(StepPull, "Pulling "+r.op.Target.Ref); err != nil {
 		return false, err
 	}
-	if err := r.pull(ctx); err != nil {
+	if err := r.pullTarget(ctx); err != nil {
 		return false, err
 	}
 	switch {
 	case r.op.Target.ID == r.op.Previous.ID:
-		r.finish(Succeeded, "The core runs this image already", "info")
+		r.endOperation(Succeeded, "The core runs this image already", "info")
 		return true, nil
 	case r.op.Request.Mode == DryRun:
-		r.finish(Succeeded, r.describePlan(), "info")
+		r.endOperation(Succeeded, r.describePlan(), "info")
 		return true, nil
 	}
 	return false, nil
@@ -122,16 +122,16 @@ func describeImage(i Image) string {
 
 // rollBack brings the former image back, and the name and the override that it had.
 func (r *run) rollBack(ctx context.Context) {
-	err := r.enter(StepRollback, "Bringing the former core back")
+	err := r.enterStep(StepRollback, "Bringing the former core back")
 	if err == nil {
 		err = r.s.awaitEngine(ctx)
 	}
 	if err == nil {
 		r.restoreName(ctx)
-		err = r.recreate(ctx, r.op.Previous, r.op.Place.Override)
+		err = r.recreateCore(ctx, r.op.Previous, r.op.Place.Override)
 	}
 	if err == nil {
-		err = r.enter(StepRollbackWait, "Waiting until the former core answers")
+		err = r.enterStep(StepRollbackWait, "Waiting until the former core answers")
 	}
 	if err == nil {
 		_, err = r.awaitCore(ctx, r.op.Previous)
@@ -139,37 +139,37 @@ func (r *run) rollBack(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		r.finish(Failed, "The former core could not be brought back: "+client.FailureText(err), "error")
+		r.endOperation(Failed, "The former core could not be brought back: "+client.FailureText(err), "error")
 	default:
-		r.finish(RolledBack, "The former core runs again. "+r.op.Failure, "warn")
+		r.endOperation(RolledBack, "The former core runs again. "+r.op.Failure, "warn")
 	}
 }
 
-// enter stores that a step begins.
-func (r *run) enter(step Step, message string) error {
+// enterStep stores that a step begins.
+func (r *run) enterStep(step Step, message string) error {
 	r.op.Step, r.op.Message = step, message
-	return r.record("info", message)
+	return r.recordLine("info", message)
 }
 
-// finish stores the end of the operation. If that is not possible, the next start finds it running, and looks at the engine
+// endOperation stores the end of the operation. If that is not possible, the next start finds it running, and looks at the engine
 // again.
-func (r *run) finish(status Status, message, level string) {
+func (r *run) endOperation(status Status, message, level string) {
 	r.op.Status, r.op.Message = status, message
 	if status != Failed {
 		r.op.Step = StepDone
 	}
-	r.note(level, message)
+	r.noteLine(level, message)
 }
 
-// note is record for what may be lost.
-func (r *run) note(level, message string) {
-	if err := r.record(level, message); err != nil {
+// noteLine is recordLine for what may be lost.
+func (r *run) noteLine(level, message string) {
+	if err := r.recordLine(level, message); err != nil {
 		r.s.log.Error("the state file was not written", "operation", r.op.ID, "error", err)
 	}
 }
 
-// record adds a line to the log of the operation and stores the operation.
-func (r *run) record(level, message string) error {
+// recordLine adds a line to the log of the operation and stores the operation.
+func (r *run) recordLine(level, message string) error {
 	r.op.Updated = time.Now().UTC()
 	r.op.addLog(r.op.Updated, level, message)
 	r.s.log.Log(hclogLevel(level), message, "operation", r.op.ID, "step", string(r.op.Step))

@@ -71,11 +71,11 @@ func (r *run) lookAtCore(ctx context.Context) error {
 	default:
 		r.op.Previous.Version = ""
 	}
-	return r.record("info", fmt.Sprintf("The container %s runs %s", c.Name, describeImage(r.op.Previous)))
+	return r.recordLine("info", fmt.Sprintf("The container %s runs %s", c.Name, describeImage(r.op.Previous)))
 }
 
-// pull fetches the target. Another image that its reference named keeps the name until the target is put into use.
-func (r *run) pull(ctx context.Context) error {
+// pullTarget fetches the target. Another image that its reference named keeps the name until the target is put into use.
+func (r *run) pullTarget(ctx context.Context) error {
 	ref := r.s.sourceOf(r.op.Request.Target)
 	before, err := r.s.engine.Images(ctx, []string{r.op.Target.Ref})
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *run) pull(ctx context.Context) error {
 	if digest := r.s.digestOf(img); digest != "" {
 		r.op.Target.Digest = digest
 	}
-	return r.record("info", "Pulled "+describeImage(r.op.Target))
+	return r.recordLine("info", "Pulled "+describeImage(r.op.Target))
 }
 
 // restoreName gives the target's reference back to the image that had it before.
@@ -105,7 +105,7 @@ func (r *run) restoreName(ctx context.Context) {
 		return
 	}
 	if err := r.s.engine.Tag(ctx, r.op.Place.TagBefore, r.op.Target.Ref); err != nil {
-		r.note("warn", "The name "+r.op.Target.Ref+" could not be given back: "+client.FailureText(err))
+		r.noteLine("warn", "The name "+r.op.Target.Ref+" could not be given back: "+client.FailureText(err))
 	}
 }
 
@@ -117,8 +117,8 @@ func (r *run) overrideFor(i Image) string {
 	return overrideText(r.op.Place.Service, i.Ref)
 }
 
-// recreate has compose make the core's container of an image, and no other container.
-func (r *run) recreate(ctx context.Context, i Image, override string) error {
+// recreateCore has compose make the core's container of an image, and no other container.
+func (r *run) recreateCore(ctx context.Context, i Image, override string) error {
 	if err := r.fetchMissing(ctx, i); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (r *run) recreate(ctx context.Context, i Image, override string) error {
 		if err = r.runCompose(ctx, req); err == nil || ctx.Err() != nil {
 			return err
 		}
-		r.note("warn", client.FailureText(err))
+		r.noteLine("warn", client.FailureText(err))
 		// A command that fails because the engine went away says nothing about the image.
 		if wait := r.s.awaitEngine(ctx); wait != nil {
 			return wait

@@ -75,7 +75,7 @@ func New(cfg Config) (*Supervisor, error) {
 	s.life, s.stop = context.WithCancel(context.Background())
 	all := journal.Operations()
 	if i := slices.IndexFunc(all, func(o Operation) bool { return o.Status == Running }); i >= 0 {
-		s.resume(&all[i])
+		s.resumeOperation(&all[i])
 	}
 	return s, nil
 }
@@ -101,7 +101,7 @@ func (s *Supervisor) Begin(r Request) (id string, err error) {
 	}
 	s.begin.Lock()
 	defer s.begin.Unlock()
-	if running := s.running(); running != nil {
+	if running := s.runningOperation(); running != nil {
 		if running.Request == r && running.Step != StepRollback && running.Step != StepRollbackWait {
 			return running.ID, nil
 		}
@@ -112,7 +112,7 @@ func (s *Supervisor) Begin(r Request) (id string, err error) {
 		ID: "sup_" + ulid.Make().String(), Status: Running, Request: r, Step: StepPrecheck, Message: "Looking at what runs", Started: now, Updated: now,
 		Target: Image{Tag: r.Target.Tag, Digest: r.Target.Digest, Ref: s.nameOf(r.Target)},
 	}
-	return o.ID, s.start(o)
+	return o.ID, s.startOperation(o)
 }
 
 // BeginRollback starts to bring back what ran before the last upgrade that was not taken back yet. id is that of the upgrade, or
@@ -120,7 +120,7 @@ func (s *Supervisor) Begin(r Request) (id string, err error) {
 func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 	s.begin.Lock()
 	defer s.begin.Unlock()
-	if running := s.running(); running != nil {
+	if running := s.runningOperation(); running != nil {
 		return fault.New(fault.InvalidArgument, "The operation %s is running: wait until it has ended.", running.ID).With("reason", "operation_running")
 	}
 	o, err := s.lastUpgrade(id)
@@ -135,13 +135,13 @@ func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 		return fault.New(fault.InvalidArgument, "The core was changed since the upgrade %s, by something else than the supervisor.", o.ID).With("reason", "changed_since")
 	}
 	o.Status, o.Step, o.Failure = Running, StepRollback, "It was asked for by hand."
-	return s.start(o)
+	return s.startOperation(o)
 }
 
 // lastUpgrade returns the last operation that has changed what runs and was not taken back.
 func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
 	for _, o := range s.journal.Operations() {
-		if !o.replaced() || o.Status == RolledBack {
+		if !o.hasReplaced() || o.Status == RolledBack {
 			continue
 		}
 		if id != "" && o.ID != id {
@@ -152,8 +152,8 @@ func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
 	return nil, fault.New(fault.InvalidArgument, "There is no upgrade that can be taken back.").With("reason", "nothing_to_roll_back")
 }
 
-// running returns the operation that runs, or nil.
-func (s *Supervisor) running() *Operation {
+// runningOperation returns the operation that runs, or nil.
+func (s *Supervisor) runningOperation() *Operation {
 	if !s.busy.Load() {
 		return nil
 	}
@@ -165,22 +165,22 @@ func (s *Supervisor) running() *Operation {
 	return nil
 }
 
-// start stores an operation and works on it until it ends or the supervisor does.
-func (s *Supervisor) start(o *Operation) error {
+// startOperation stores an operation and works on it until it ends or the supervisor does.
+func (s *Supervisor) startOperation(o *Operation) error {
 	if err := s.journal.Put(*o); err != nil {
 		return err
 	}
-	s.resume(o)
+	s.resumeOperation(o)
 	return nil
 }
 
-// resume works on an operation that is in the state file.
-func (s *Supervisor) resume(o *Operation) {
+// resumeOperation works on an operation that is in the state file.
+func (s *Supervisor) resumeOperation(o *Operation) {
 	s.busy.Store(true)
 	s.work.Go(func() {
 		defer s.busy.Store(false)
 		r := &run{s: s, op: o}
-		r.work(s.life)
+		r.carryOut(s.life)
 	})
 }
 

@@ -87,7 +87,7 @@ func (s *site) supervise(t *testing.T, change func(*Config)) *Supervisor {
 func ended(t *testing.T, s *Supervisor, want Status) Operation {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if o := latest(s.Operations()); o != nil && s.running() == nil && o.Status != Running {
+		if o := lastChanged(s.Operations()); o != nil && s.runningOperation() == nil && o.Status != Running {
 			if o.Status != want {
 				t.Fatalf("the operation ended %s at %s: %s", o.Status, o.Step, o.Message)
 			}

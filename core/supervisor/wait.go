@@ -70,13 +70,13 @@ func (r *run) checkContainer(c *engine.Detail, want Image, first map[string]*eng
 	case c.ImageID != want.ID:
 		return "", fault.New(fault.Conflict, "The container %s runs another image than %s.", c.Name, describeImage(want))
 	case c.State == "exited" || c.State == "dead" || c.Error != "":
-		return "", fault.New(fault.Conflict, "The container %s ended with the exit code %d.%s", c.Name, c.ExitCode, sentence(c.Error))
+		return "", fault.New(fault.Conflict, "The container %s ended with the exit code %d.%s", c.Name, c.ExitCode, addedSentence(c.Error))
 	case c.State == "restarting" || c.RestartCount > first[c.ID].RestartCount:
 		return "", fault.New(fault.Conflict, "The container %s keeps restarting.", c.Name)
 	case c.State != "running":
 		return "the container is " + c.State, nil
 	case c.Health == "unhealthy":
-		return "", fault.New(fault.Conflict, "The container %s is unhealthy.%s", c.Name, sentence(c.HealthLog))
+		return "", fault.New(fault.Conflict, "The container %s is unhealthy.%s", c.Name, addedSentence(c.HealthLog))
 	case c.Health == "starting":
 		return "its health check has not passed yet", nil
 	case c.Health == "" && time.Since(time.UnixMilli(c.StartedAt)) < min(settleTime, r.s.cfg.HealthTimeout/2):
@@ -85,8 +85,8 @@ func (r *run) checkContainer(c *engine.Detail, want Image, first map[string]*eng
 	return "", nil
 }
 
-// sentence returns what an engine adds to a message, after a space; "" for nothing.
-func sentence(text string) string {
+// addedSentence returns what an engine adds to a message, after a space; "" for nothing.
+func addedSentence(text string) string {
 	if text = lastLines(text); text != "" {
 		return " " + text
 	}

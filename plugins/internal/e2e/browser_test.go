@@ -29,6 +29,9 @@ type browser struct {
 	ctx  context.Context
 	base string
 
+	// opened is the address that open went to, "" since press.
+	opened string
+
 	mu sync.Mutex
 	// expected are parts of complaints that the test provokes.
 	expected []string
@@ -237,6 +240,7 @@ func (b *browser) open(path string) {
 	for {
 		err := chromedp.Do(ctx, chromedp.Navigate(b.base+path))
 		if err == nil {
+			b.opened = path
 			return
 		}
 		if !strings.Contains(err.Error(), networkChanged) {
@@ -249,6 +253,7 @@ func (b *browser) open(path string) {
 // Chromium gave up the request.
 func (b *browser) press(selector, then string) {
 	b.t.Helper()
+	b.opened = ""
 	click := chromedp.Click(chromedp.CSS(selector))
 	given := b.givenUp()
 	b.do(click)

@@ -28,7 +28,7 @@ func NewFile(contentType string, content []byte) File {
 	return File{contentType, hex.EncodeToString(sum[:8]), content, packText(contentType, content)}
 }
 
-// packText returns a text in gzip, nil for what is no text, and for a text that gets no shorter.
+// packText returns content in gzip. It returns nil if the content is short or no text, or if gzip makes it no shorter.
 func packText(contentType string, content []byte) []byte {
 	kind, _, _ := strings.Cut(contentType, ";")
 	if len(content) < minCompressed || !slices.Contains(textTypes(), kind) {

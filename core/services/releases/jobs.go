@@ -112,7 +112,7 @@ func (s *Service) syncAccount(ctx context.Context, a own.Account, p queue.Progre
 	return errors.Join(social, err)
 }
 
-// indexWords indexes what is not indexed.
+// indexWords is the job that enters releases without an entry into the index of words, and reports how many it entered.
 func (s *Service) indexWords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	result := struct {
 		Releases int `json:"releases"`

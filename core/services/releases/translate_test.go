@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -114,10 +115,10 @@ func TestLimitThenReady(t *testing.T) {
 		if got := s.translate(s.ada, "release_summary", ids[0]); got["result"].(dict)["status"] != "ready" {
 			t.Errorf("%v", got)
 		}
-		calls, usage, err := s.service.ModelCalls(context.Background(), 10)
+		use, err := s.service.ModelUseOf(asAdmin(), "")
 		must(t, err)
-		if len(calls) != 2 || calls[1].Outcome != translator.OutcomeRateLimited || calls[0].InputTokens != 10 || usage.CostMicros != 1000 || usage.Calls != 2 {
-			t.Errorf("%+v, %+v", calls, usage)
+		if len(use.Calls) != 2 || use.Calls[1].Outcome != translator.OutcomeRateLimited || use.Calls[0].InputTokens != 10 || use.Today.CostMicros != 1000 || use.Today != use.Period || use.Today.Calls != 2 {
+			t.Errorf("%+v", use)
 		}
 	}, withTranslator)
 }
@@ -326,4 +327,9 @@ func TestTranslationInputs(t *testing.T) {
 	} {
 		s.want(http.StatusBadRequest, "bad_request", s.ada, "POST", path, body)
 	}
+}
+
+// asAdmin returns the context of a request of an administrator.
+func asAdmin() context.Context {
+	return auth.With(context.Background(), &auth.Principal{User: auth.User{ID: "usr_admin", Role: auth.Admin}})
 }

@@ -141,14 +141,6 @@ func errorSummary(code, language string) string {
 	return words[1]
 }
 
-// ModelCalls returns the latest calls of language models, and what those of today have taken.
-func (s *Service) ModelCalls(ctx context.Context, limit int) (calls []translate.Call, today translate.Usage, err error) {
-	if calls, err = s.translations.ListCalls(ctx, limit); err == nil {
-		today, err = s.translations.UsageSince(ctx, time.Now().UTC().Truncate(24*time.Hour))
-	}
-	return calls, today, err
-}
-
 // Translated is what there is of a release in another language.
 type Translated struct{ Text, Smart *TranslatedItem }
 

@@ -81,10 +81,12 @@ func (p pages) routes() []httpd.Route {
 	importing := post(reposPath+"/import", p.importRepos)
 	// A form needs up to three bytes for one of its text.
 	importing.BodyLimit = 4 * repolist.MaxSize
-	overview := get(hostsPath, p.hosts)
-	overview.Policy = httpd.Admin
+	admin := func(r httpd.Route) httpd.Route {
+		r.Policy = httpd.Admin
+		return r
+	}
 	routes := []httpd.Route{
-		importing, overview,
+		importing, admin(get(hostsPath, p.hosts)), admin(get(modelsPath, p.models)),
 		get("/", p.redirectToFeed), get("/live", p.feedLive), get("/:owner/:repo/releases/tag/*tag", p.release),
 		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
 		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),

@@ -131,8 +131,11 @@ func (t *Translations) budgetLeft(ctx context.Context, set Settings) (int64, err
 	return set.DailyTokens - u.InputTokens - u.OutputTokens - t.reserved, nil
 }
 
-// ListCalls returns the latest calls of models, at most limit.
-func (t *Translations) ListCalls(ctx context.Context, limit int) (calls []Call, err error) {
-	err = t.store.DB(ctx).Order("id DESC").Limit(limit).Find(&calls).Error
-	return calls, err
+// ListCalls returns the latest calls of models, at most limit; with before, those before the call of that id.
+func (t *Translations) ListCalls(ctx context.Context, before int64, limit int) (calls []Call, err error) {
+	find := t.store.DB(ctx).Order("id DESC").Limit(limit)
+	if before > 0 {
+		find = find.Where("id < ?", before)
+	}
+	return calls, find.Find(&calls).Error
 }

@@ -1,0 +1,69 @@
+package releases
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
+)
+
+// ModelUse is what administrators see of the language models.
+type ModelUse struct {
+	// Configured says that the settings name a translator. Problem says why its models are not known, "" for nothing.
+	Configured bool
+	Problem    string
+	Models     []translator.Model
+	// Today is what the calls since 00:00 UTC have taken; DailyTokens and DailyCost are its limits, 0 for none. Period is the same
+	// of the calls that are kept.
+	Today, Period translate.Usage
+	DailyTokens   int64
+	DailyCost     float64
+	// Calls are the latest first; Next is the cursor of those before, "" for none.
+	Calls []translate.Call
+	Next  string
+}
+
+const (
+	// shownCalls is how many calls of models a page has.
+	shownCalls = 50
+	// listModelsTimeout bounds the question which models there are.
+	listModelsTimeout = 3 * time.Second
+)
+
+// ModelUseOf returns what language models do for the service, to administrators. cursor is "" or the Next of the page before.
+func (s *Service) ModelUseOf(ctx context.Context, cursor string) (out ModelUse, err error) {
+	if p := auth.From(ctx); p == nil || !p.Admin() {
+		return out, fault.New(fault.Forbidden, "This is for administrators.")
+	}
+	before := int64(0)
+	if cursor != "" {
+		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before <= 0 {
+			return out, fault.New(fault.BadRequest, "cursor must be one that the page before has given.").With("field", "cursor")
+		}
+	}
+	st := s.state.Load()
+	out.DailyTokens, out.DailyCost = st.settings.Translation.DailyTokens, st.settings.Translation.DailyCost
+	if out.Configured = st.translator != nil; out.Configured {
+		asking, cancel := context.WithTimeout(ctx, listModelsTimeout)
+		defer cancel()
+		if out.Models, err = st.translator.ListModels(asking); err != nil {
+			out.Problem = fault.As(err).Message
+		}
+	}
+	if out.Today, err = s.translations.UsageSince(ctx, time.Now().UTC().Truncate(24*time.Hour)); err != nil {
+		return out, err
+	}
+	if out.Period, err = s.translations.UsageSince(ctx, time.Time{}); err != nil {
+		return out, err
+	}
+	out.Calls, err = s.translations.ListCalls(ctx, before, shownCalls+1)
+	if len(out.Calls) > shownCalls {
+		out.Calls = out.Calls[:shownCalls]
+		out.Next = strconv.FormatInt(out.Calls[shownCalls-1].ID, 10)
+	}
+	return out, err
+}

@@ -151,7 +151,7 @@ func (s *Service) serveFeed(c *gin.Context) {
 	}
 	var translated map[int64]Translated
 	if err == nil {
-		translated, err = s.TranslationsOf(c.Request.Context(), page.Items)
+		translated, err = s.translatedOf(c.Request.Context(), DefaultLanguage, releaseIDs(page.Items), false)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -159,7 +159,7 @@ func (s *Service) serveFeed(c *gin.Context) {
 	}
 	buf := feedBuffers.Get().(*[]byte)
 	defer feedBuffers.Put(buf)
-	*buf = appendFeedPage((*buf)[:0], page, translated, s.noTranslation())
+	*buf = appendFeedPage((*buf)[:0], page, translated, s.noTranslation(DefaultLanguage))
 	c.Header("Cache-Control", "no-store")
 	httpd.WriteBody(c, http.StatusOK, "application/json", *buf)
 }

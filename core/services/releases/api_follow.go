@@ -3,6 +3,7 @@ package releases
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,9 @@ type Preferences struct {
 	// NotifyReleases and NotifyBrief are off until the user switches them on.
 	NotifyReleases bool `json:"notify_releases,omitempty" doc:"Whether the channels of the configuration hear of new releases that the caller sees."`
 	NotifyBrief    bool `json:"notify_brief,omitempty" doc:"Whether they hear of the caller's daily brief."`
+	// Language and AutoTranslate are for the pages: the API translates into what a request names.
+	Language      string `json:"translation_language,omitempty" maxLength:"35" doc:"The language of translations on the pages, one of the configuration; empty for the first of these." example:"zh-CN"`
+	AutoTranslate bool   `json:"auto_translate,omitempty" doc:"Whether new releases that the caller sees are translated unasked."`
 }
 
 type (
@@ -184,7 +188,7 @@ func (s *Service) setFilter(ctx context.Context, in *filterInput) (*filterOutput
 
 func (s *Service) getPreferences(ctx context.Context, _ *struct{}) (*preferencesOutput, error) {
 	p, err := s.preferencesOf(ctx, readerOf(ctx))
-	return &preferencesOutput{Preferences{p.TimeZone, p.BriefHour, p.BriefDaily, p.IncludeOwn, p.NotifyReleases, p.NotifyBrief}}, err
+	return &preferencesOutput{Preferences{p.TimeZone, p.BriefHour, p.BriefDaily, p.IncludeOwn, p.NotifyReleases, p.NotifyBrief, p.Language, p.AutoTranslate}}, err
 }
 
 func (s *Service) putPreferences(ctx context.Context, in *preferencesInput) (*preferencesOutput, error) {
@@ -196,10 +200,13 @@ func (s *Service) putPreferences(ctx context.Context, in *preferencesInput) (*pr
 	if _, err := time.LoadLocation(b.TimeZone); err != nil || b.TimeZone == "" || b.TimeZone == "Local" {
 		return nil, fault.New(fault.BadRequest, "time_zone must be an IANA name, such as Europe/Berlin.").With("field", "time_zone")
 	}
+	if b.Language != "" && !slices.Contains(s.Languages(), b.Language) {
+		return nil, fault.New(fault.BadRequest, "translation_language must be one of %s.", strings.Join(s.Languages(), ", ")).With("field", "translation_language")
+	}
 	err = s.cfg.Store.Tx(ctx, "save preferences", func(ctx context.Context) error {
 		p := own.Preferences{
 			UserID: userID, TimeZone: b.TimeZone, BriefHour: b.BriefHour, BriefDaily: b.BriefDaily, IncludeOwn: b.IncludeOwn, NotifyReleases: b.NotifyReleases, NotifyBrief: b.NotifyBrief,
-			UpdatedAt: store.Millis(s.cfg.Now()),
+			Language: b.Language, AutoTranslate: b.AutoTranslate, UpdatedAt: store.Millis(s.cfg.Now()),
 		}
 		if err := s.accounts.SavePreferences(ctx, p); err != nil {
 			return err

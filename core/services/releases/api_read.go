@@ -156,19 +156,28 @@ func parseReleaseID(text string) (int64, error) {
 	return id, nil
 }
 
-// writeRelease returns a release to a caller who may see it.
+// writeRelease returns a release, with its translation into the default language, to a caller who may see it.
 func (s *Service) writeRelease(ctx context.Context, r repo.Release, p repo.Repo, err error) (*releaseOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkVisible(ctx, r, p); err != nil {
-		return nil, err
-	}
-	previous, err := s.repos.PreviousTag(ctx, r)
+	detail, err := s.describeRelease(ctx, r, p, DefaultLanguage)
 	if err != nil {
 		return nil, err
 	}
-	out := ReleaseDetail{
+	return &releaseOutput{detail}, nil
+}
+
+// describeRelease returns a release, with its translation into a language, to a caller who may see it.
+func (s *Service) describeRelease(ctx context.Context, r repo.Release, p repo.Repo, language string) (out ReleaseDetail, err error) {
+	if err := s.checkVisible(ctx, r, p); err != nil {
+		return out, err
+	}
+	previous, err := s.repos.PreviousTag(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	out = ReleaseDetail{
 		ReleaseID: strconv.FormatInt(r.ID, 10), RepoFullName: &p.FullName, TagName: r.Tag, PreviousTagName: optional(previous), Body: optional(r.FullBody), HTMLURL: r.HTMLURL,
 		PublishedAt: api.OptionalTime(r.TS), IsPrerelease: r.Prerelease,
 	}
@@ -178,13 +187,13 @@ func (s *Service) writeRelease(ctx context.Context, r repo.Release, p repo.Repo,
 	if p.AvatarURL != "" || p.ImageURL != "" || p.CustomImage {
 		out.RepoVisual.Of = &RepoVisual{optional(p.AvatarURL), optional(p.ImageURL), p.CustomImage}
 	}
-	found, err := s.translatedOf(ctx, []int64{r.ID}, r.BodyTruncated)
+	found, err := s.translatedOf(ctx, language, []int64{r.ID}, r.BodyTruncated)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	translated := found[r.ID].orElse(s.noTranslation())
+	translated := found[r.ID].orElse(s.noTranslation(language))
 	out.Translated.Of, out.Smart.Of = translated.Text, translated.Smart
-	return &releaseOutput{out}, nil
+	return out, nil
 }
 
 // checkVisible returns an error for a release that the caller does not see: neither its repository, nor a brief that names it.

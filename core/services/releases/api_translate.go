@@ -158,8 +158,8 @@ func (s *Service) checkInput(in *TranslationInput, prefix string) error {
 	switch {
 	case !slices.Contains([]string{kindSummary, kindSmart, kindDetail, kindNotification}, in.Kind):
 		return badTranslation(prefix+"kind", "%skind must be release_summary, release_smart, release_detail or notification.", prefix)
-	case !s.canTranslateInto(in.TargetLang):
-		return badTranslation(prefix+"target_lang", "%starget_lang must be one of %s.", prefix, strings.Join(s.languages(), ", "))
+	case !containsLanguage(s.Languages(), in.TargetLang):
+		return badTranslation(prefix+"target_lang", "%starget_lang must be one of %s.", prefix, strings.Join(s.Languages(), ", "))
 	case len(in.SourceBlocks) < 1 || len(in.SourceBlocks) > 16:
 		return badTranslation(prefix+"source_blocks", "%ssource_blocks must have 1 to 16 blocks.", prefix)
 	case len(in.TargetSlots) < 1:
@@ -183,17 +183,6 @@ const (
 	slotSummary = "summary_md"
 	slotBody    = "body_md"
 )
-
-// languages returns the languages that may be asked for.
-func (s *Service) languages() []string {
-	all := []string{DefaultLanguage}
-	for _, l := range s.state.Load().settings.Translation.Languages {
-		if !strings.EqualFold(l, DefaultLanguage) {
-			all = append(all, l)
-		}
-	}
-	return all
-}
 
 // wait returns how long to wait for a request.
 func (in *TranslationInput) wait() time.Duration {

@@ -159,7 +159,11 @@ func (s *Service) findUpdates(ctx context.Context, q feed.Query, include []strin
 func (s *Service) marksOf(ctx context.Context, list string, q feed.Query) ([]feed.Mark, error) {
 	switch list {
 	case listFeed:
-		return s.feed.Marks(ctx, q)
+		marks, err := s.feed.Marks(ctx, q)
+		if err == nil {
+			err = s.markTranslations(ctx, marks)
+		}
+		return marks, err
 	case listBriefs:
 		return s.briefs.Marks(ctx, q.UserID, markedRows)
 	}
@@ -169,6 +173,26 @@ func (s *Service) marksOf(ctx context.Context, list string, q feed.Query) ([]fee
 		marks[i] = feed.NewMark("notification:"+n.ThreadID, strconv.FormatInt(n.UpdatedAt, 36), strconv.FormatBool(n.Unread))
 	}
 	return marks, err
+}
+
+// markTranslations has the marks of releases differ by what has come of their translations.
+func (s *Service) markTranslations(ctx context.Context, marks []feed.Mark) error {
+	places := map[int64]int{}
+	var ids []int64
+	for i, m := range marks {
+		if m.ReleaseID > 0 {
+			places[m.ReleaseID] = i
+			ids = append(ids, m.ReleaseID)
+		}
+	}
+	if s.state.Load().translator == nil {
+		return nil
+	}
+	ended, err := s.translations.EndedOf(ctx, DefaultLanguage, ids)
+	for _, e := range ended {
+		marks[places[e.ReleaseID]].Extend(e.Kind, string(e.Outcome), strconv.FormatInt(e.UpdatedAt, 36))
+	}
+	return err
 }
 
 // tokenWriter writes a token: a version, the hash of the query, and for each list how many digests it has, and these.

@@ -2,6 +2,7 @@ package releases
 
 import (
 	"context"
+	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -24,6 +25,21 @@ func ownerOf(ctx context.Context) (string, error) {
 func (s *Service) preferencesOf(ctx context.Context, userID string) (own.Preferences, error) {
 	set := s.state.Load().settings
 	return s.accounts.Preferences(ctx, userID, own.Preferences{TimeZone: set.TimeZone, BriefHour: int(set.BriefHour), BriefDaily: true})
+}
+
+// languageOf returns the language in which the caller reads translations on the pages.
+func (s *Service) languageOf(ctx context.Context) (string, error) {
+	prefs, err := s.preferencesOf(ctx, readerOf(ctx))
+	return s.languageFor(prefs), err
+}
+
+// languageFor returns the language in which a user reads translations: the chosen one, or else the first of the settings.
+func (s *Service) languageFor(prefs own.Preferences) string {
+	languages := s.Languages()
+	if slices.Contains(languages, prefs.Language) {
+		return prefs.Language
+	}
+	return languages[0]
 }
 
 // loginOf returns the login of a user at the code host, "" without an account there.

@@ -37,23 +37,35 @@ func (s *Service) FeedPageOf(ctx context.Context, choice FeedChoice) (page feed.
 	return page, err
 }
 
-// Release returns a release by its repository and tag.
+// Release returns a release by its repository and tag, with its translation into the caller's language.
 func (s *Service) Release(ctx context.Context, repoName, tag string) (ReleaseDetail, error) {
 	r, p, err := s.repos.FindByTag(ctx, repoName, tag)
-	out, err := s.writeRelease(ctx, r, p, err)
 	if err != nil {
 		return ReleaseDetail{}, err
 	}
-	return out.Body, nil
+	return s.showRelease(ctx, r, p)
 }
 
-// ReleaseByID returns a release by its id.
+// ReleaseByID returns a release by its id, with its translation into the caller's language.
 func (s *Service) ReleaseByID(ctx context.Context, id string) (ReleaseDetail, error) {
-	out, err := s.getRelease(ctx, &releaseInput{id})
+	n, err := parseReleaseID(id)
 	if err != nil {
 		return ReleaseDetail{}, err
 	}
-	return out.Body, nil
+	r, p, err := s.repos.FindRelease(ctx, n)
+	if err != nil {
+		return ReleaseDetail{}, err
+	}
+	return s.showRelease(ctx, r, p)
+}
+
+// showRelease returns a release to a reader of the pages.
+func (s *Service) showRelease(ctx context.Context, r repo.Release, p repo.Repo) (ReleaseDetail, error) {
+	language, err := s.languageOf(ctx)
+	if err != nil {
+		return ReleaseDetail{}, err
+	}
+	return s.describeRelease(ctx, r, p, language)
 }
 
 // SetRead notes whether the caller has read a release.
@@ -253,12 +265,17 @@ type Status struct {
 	HasHosts, HasChannels, SeesRepos bool
 	// Unread is how many notifications of the caller are unread.
 	Unread int64
+	// Languages are those in which translations may be read, nil without a translator.
+	Languages []string
 }
 
 // StatusOf returns what the pages say to the caller.
 func (s *Service) StatusOf(ctx context.Context) (out Status, err error) {
 	st := s.state.Load()
 	out.HasHosts, out.HasChannels = len(st.hosts) > 0, len(st.settings.Notify) > 0
+	if st.translator != nil {
+		out.Languages = s.Languages()
+	}
 	if out.SeesRepos, err = s.repos.SeesAny(ctx, readerOf(ctx)); err == nil {
 		out.Unread, err = s.reads.CountUnread(ctx, readerOf(ctx))
 	}

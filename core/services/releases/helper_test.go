@@ -158,6 +158,21 @@ func (s *server) addPeople() {
 	s.host.AddAccount(schema.Secret(bobToken), codehost.Account{ID: "2", Login: "bob"})
 }
 
+// userOf returns Ada or Bob by the key.
+func (s *server) userOf(key string) auth.User {
+	s.Helper()
+	email := map[string]string{s.ada: "ada@example.com", s.bob: "bob@example.com"}[key]
+	all, err := s.users.List(context.Background())
+	must(s, err)
+	for _, u := range all {
+		if u.Email == email {
+			return u
+		}
+	}
+	s.Fatal("there is no user " + email)
+	return auth.User{}
+}
+
 // runJob runs a job of the service.
 func (s *server) runJob(kind string) {
 	s.Helper()

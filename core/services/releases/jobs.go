@@ -35,6 +35,7 @@ func (s *Service) Jobs() []queue.Handler {
 	handlers := []queue.Handler{
 		{Type: jobSync, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.syncDue},
 		{Type: jobBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.writeBriefs},
+		{Type: jobRefreshBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.refreshBriefs},
 		{Type: jobIndex, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.indexWords},
 		{Type: jobTranslateUpkeep, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.keepTranslations},
 	}
@@ -53,6 +54,7 @@ func (s *Service) Schedules() []queue.Schedule {
 	return []queue.Schedule{
 		{Name: jobSync, Cron: "* * * * *", Type: jobSync},
 		{Name: jobBriefs, Cron: "*/5 * * * *", Type: jobBriefs},
+		{Name: jobRefreshBriefs, Cron: "* * * * *", Type: jobRefreshBriefs},
 		{Name: jobIndex, Cron: "*/5 * * * *", Type: jobIndex},
 		{Name: jobTranslateUpkeep, Cron: "* * * * *", Type: jobTranslateUpkeep},
 	}
@@ -60,7 +62,7 @@ func (s *Service) Schedules() []queue.Schedule {
 
 // Housekeeping are the types of jobs that run by the clock.
 func Housekeeping() []string {
-	return []string{jobSync, jobBriefs, jobIndex, jobTranslateUpkeep, translate.JobType}
+	return []string{jobSync, jobBriefs, jobRefreshBriefs, jobIndex, jobTranslateUpkeep, translate.JobType}
 }
 
 // syncDue reads the repositories and accounts that are due.

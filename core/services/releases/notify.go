@@ -3,6 +3,7 @@ package releases
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,34 +30,44 @@ const (
 )
 
 const (
-	// toldFor is how old a release may be that the channels hear of: what an old list brings is no news.
-	toldFor = 7 * 24 * time.Hour
-	// toldAtOnce is how many releases of one repository they hear of at once.
-	toldAtOnce = 10
+	// announcedFor is how old a release may be that is announced: what an old list brings is no news.
+	announcedFor = 7 * 24 * time.Hour
+	// announcedAtOnce is how many releases of one repository are announced at once.
+	announcedAtOnce = 10
 	// listedReleases is how many releases of a brief a notification names.
 	listedReleases = 15
 )
 
-// notifyReleases tells the channels of new releases, in the transaction that stores these. A channel that cannot be told costs
-// no release.
-func (s *Service) notifyReleases(ctx context.Context, r repo.Repo, found []repo.Release) error {
-	channels := s.state.Load().settings.Notify
-	if s.cfg.Alerts == nil || len(channels) == 0 {
+// announceReleases tells the channels of new releases and has them translated, for users who want that, in the transaction that
+// stores these. A channel that cannot be told costs no release.
+func (s *Service) announceReleases(ctx context.Context, r repo.Repo, found []repo.Release) error {
+	st := s.state.Load()
+	channels := st.settings.Notify
+	if s.cfg.Alerts == nil {
+		channels = nil
+	}
+	if len(channels) == 0 && st.translator == nil {
 		return nil
 	}
-	told := 0
+	announced := 0
 	for _, release := range found {
-		if s.cfg.Now().Sub(store.FromMillis(release.TS)) > toldFor || told == toldAtOnce {
+		if s.cfg.Now().Sub(store.FromMillis(release.TS)) > announcedFor || announced == announcedAtOnce {
 			continue
 		}
-		wanted, err := s.wantsRelease(ctx, release.ID)
+		wants, err := s.wantsOf(ctx, release.ID)
 		if err != nil {
 			return err
 		}
-		if !wanted {
+		if !wants.notification && len(wants.languages) == 0 {
 			continue
 		}
-		told++
+		announced++
+		if err := s.translateUnasked(ctx, release, wants.languages); err != nil {
+			return err
+		}
+		if !wants.notification || len(channels) == 0 {
+			continue
+		}
 		if err := s.cfg.Alerts.Send(ctx, s.newReleaseAlert(r, release), channels); err != nil {
 			s.log.Error("nobody is told of a release", "release", release.ID, "error", err)
 		}
@@ -64,19 +75,29 @@ func (s *Service) notifyReleases(ctx context.Context, r repo.Repo, found []repo.
 	return nil
 }
 
-// wantsRelease reports whether a user who is not disabled sees a release and wants the channels to hear of it.
-func (s *Service) wantsRelease(ctx context.Context, id int64) (bool, error) {
-	users, err := s.accounts.WantingReleases(ctx, id)
+// releaseWants is what users want of a new release: a notification, and translations into languages.
+type releaseWants struct {
+	notification bool
+	languages    []string
+}
+
+// wantsOf returns what users who are not disabled, and see a release, want of it.
+func (s *Service) wantsOf(ctx context.Context, id int64) (wants releaseWants, err error) {
+	found, err := s.accounts.WantingReleases(ctx, id)
 	if err != nil {
-		return false, err
+		return wants, err
 	}
-	for _, userID := range users {
+	for _, p := range found {
 		// A user who is gone wants nothing.
-		if user, err := s.cfg.Users.Get(ctx, userID); err == nil && !user.Disabled {
-			return true, nil
+		if user, err := s.cfg.Users.Get(ctx, p.UserID); err != nil || user.Disabled {
+			continue
+		}
+		wants.notification = wants.notification || p.NotifyReleases
+		if language := s.languageFor(p); p.AutoTranslate && !slices.Contains(wants.languages, language) {
+			wants.languages = append(wants.languages, language)
 		}
 	}
-	return false, nil
+	return wants, nil
 }
 
 // newReleaseAlert describes a release.

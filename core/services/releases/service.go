@@ -109,12 +109,12 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{
 		cfg: cfg, log: cfg.Logger, repos: repos, feed: feed.NewStore(cfg.Store, repos), accounts: own.NewStore(cfg.Store, cfg.Keyring), reads: sync.NewState(cfg.Store),
 	}
-	s.briefs = brief.New(cfg.Store, s.feed, cfg.Now)
+	s.briefs = brief.New(cfg.Store, s.feed, s.summariesFor, cfg.Now)
 	s.syncer = sync.New(sync.Config{
 		Store: cfg.Store, Repos: s.repos, Feed: s.feed, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now,
 		Hosts:    func() []sync.Host { return s.state.Load().hosts },
 		Interval: func() time.Duration { return s.state.Load().settings.Interval },
-		Found:    s.notifyReleases,
+		Found:    s.announceReleases,
 	})
 	s.translations = s.newTranslations()
 	s.use(cfg.Settings, cfg.Hosts, cfg.Translator, cfg.Access)

@@ -28,6 +28,7 @@ type TranslationSettings struct {
 	Languages   []string `patchbay:"languages,default=zh-CN" doc:"BCP 47 tags of the languages that may be asked for. zh-CN always may."`
 	DailyTokens int64    `patchbay:"daily_tokens,default=2000000" doc:"How many tokens language models may read and write on a day in UTC; 0 for no limit. What is asked for after that is disabled until the next day."`
 	DailyCost   float64  `patchbay:"daily_cost,default=0" doc:"What calls may cost on a day, in the currency of the translator's prices; 0 for no limit."`
+	Briefs      bool     `patchbay:"briefs,default=true" doc:"Whether briefs have summaries of releases, once these are there."`
 	BatchTokens int64    `patchbay:"batch_tokens,default=1800" doc:"About how many tokens of text one call has, 200 to 100000."`
 }
 

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-
+	"slices"
 	"strings"
 	"time"
 
@@ -54,14 +54,18 @@ func (s *Service) keepTranslations(ctx context.Context, _ *queue.Job, _ queue.Pr
 	return nil, errors.Join(s.translations.SubmitLeftOver(ctx), s.translations.DeleteOld(ctx))
 }
 
-// canTranslateInto reports whether a language may be asked for.
-func (s *Service) canTranslateInto(language string) bool {
-	for _, l := range s.state.Load().settings.Translation.Languages {
-		if strings.EqualFold(l, language) {
-			return true
-		}
+// Languages returns the languages that may be asked for, at least one; the first is that of readers who have chosen none.
+func (s *Service) Languages() []string {
+	languages := s.state.Load().settings.Translation.Languages
+	if containsLanguage(languages, DefaultLanguage) {
+		return languages
 	}
-	return strings.EqualFold(language, DefaultLanguage)
+	return append(slices.Clip(languages), DefaultLanguage)
+}
+
+// containsLanguage reports whether one of the languages is the given one, in any case of its letters.
+func containsLanguage(languages []string, language string) bool {
+	return slices.ContainsFunc(languages, func(l string) bool { return strings.EqualFold(l, language) })
 }
 
 // sourceOf returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is
@@ -88,15 +92,15 @@ func (s *Service) sourceOf(ctx context.Context, userID, kind, entityID, language
 	if err != nil {
 		return nil, nil, err
 	}
-	text := &translate.ReleaseText{ReleaseID: r.ID, Kind: kind, Hash: r.Hash}
-	source := &translate.Source{Task: translator.Translate, Language: language, Title: r.Title, Body: r.Body}
-	switch kind {
-	case kindDetail:
-		source.Body = r.FullBody
-	case kindSmart:
-		source.Task, source.Body, source.ReleaseID = translator.Summarize, r.FullBody, r.ID
+	if kind == kindSmart {
+		source, text := summarySource(r, language)
+		return &source, &text, nil
 	}
-	return source, text, nil
+	source := &translate.Source{Task: translator.Translate, Language: language, Title: r.Title, Body: r.Body}
+	if kind == kindDetail {
+		source.Body = r.FullBody
+	}
+	return source, &translate.ReleaseText{ReleaseID: r.ID, Kind: kind, Hash: r.Hash}, nil
 }
 
 // askFor returns what a request asks for.
@@ -109,15 +113,23 @@ func (s *Service) askFor(ctx context.Context, r translate.Request, priority int,
 	return asked, err
 }
 
-// TranslationsOf returns the translations of the releases among items of the feed, by their ids.
+// TranslationsOf returns the translations of the releases among items of the feed into the caller's language, by their ids.
 func (s *Service) TranslationsOf(ctx context.Context, items []feed.Item) (map[int64]Translated, error) {
-	var ids []int64
+	language, err := s.languageOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.translatedOf(ctx, language, releaseIDs(items), false)
+}
+
+// releaseIDs returns the ids of the releases among items of the feed.
+func releaseIDs(items []feed.Item) (ids []int64) {
 	for i := range items {
 		if items[i].Kind == feed.Release {
 			ids = append(ids, items[i].Seq)
 		}
 	}
-	return s.translatedOf(ctx, ids, false)
+	return ids
 }
 
 // errorSummaries tell people why there is no translation, in the languages that are read here.
@@ -144,14 +156,14 @@ func errorSummary(code, language string) string {
 // Translated is what there is of a release in another language.
 type Translated struct{ Text, Smart *TranslatedItem }
 
-// translatedOf returns the translations of releases into the default language. The whole text is taken before the beginning, which is
-// left out if only the whole is wanted.
-func (s *Service) translatedOf(ctx context.Context, ids []int64, whole bool) (map[int64]Translated, error) {
+// translatedOf returns the translations of releases into a language. The whole text is taken before the beginning, which is left out
+// if only the whole is wanted.
+func (s *Service) translatedOf(ctx context.Context, language string, ids []int64, whole bool) (map[int64]Translated, error) {
 	out := make(map[int64]Translated, len(ids))
 	if s.state.Load().translator == nil {
 		return out, nil
 	}
-	found, err := s.translations.OfReleases(ctx, DefaultLanguage, ids)
+	found, err := s.translations.OfReleases(ctx, language, ids)
 	for _, w := range found {
 		t := out[w.Of]
 		item := itemOf(w.Work)
@@ -190,12 +202,12 @@ func itemOf(w translate.Work) *TranslatedItem {
 }
 
 // noTranslation is what stands for a translation that there is not: it is missing, or disabled where nothing translates.
-func (s *Service) noTranslation() *TranslatedItem {
+func (s *Service) noTranslation(language string) *TranslatedItem {
 	if s.state.Load().translator != nil {
-		return &TranslatedItem{Lang: DefaultLanguage, Status: statusMissing}
+		return &TranslatedItem{Lang: language, Status: statusMissing}
 	}
 	no := false
-	return &TranslatedItem{Lang: DefaultLanguage, Status: string(translate.Disabled), AutoTranslate: &no}
+	return &TranslatedItem{Lang: language, Status: string(translate.Disabled), AutoTranslate: &no}
 }
 
 // orElse returns the translations of a release, with none for those that there are not.
@@ -203,7 +215,7 @@ func (t Translated) orElse(none *TranslatedItem) Translated {
 	return Translated{cmp.Or(t.Text, none), cmp.Or(t.Smart, none)}
 }
 
-// StartTranslation has a release translated for the caller, or summarised. What has failed is tried once more.
+// StartTranslation has a release translated into the caller's language, or summarised. What has failed is tried once more.
 func (s *Service) StartTranslation(ctx context.Context, id string, summary bool) error {
 	userID, err := ownerOf(ctx)
 	if err != nil {
@@ -213,7 +225,11 @@ func (s *Service) StartTranslation(ctx context.Context, id string, summary bool)
 	if summary {
 		kind = kindSmart
 	}
-	asked, err := s.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: DefaultLanguage}, translate.Interactive, 0, true)
+	language, err := s.languageOf(ctx)
+	if err != nil {
+		return err
+	}
+	asked, err := s.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: language}, translate.Interactive, 0, true)
 	if err != nil {
 		return err
 	}

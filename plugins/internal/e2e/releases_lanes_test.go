@@ -36,12 +36,15 @@ func TestReleaseLanes(t *testing.T) {
 	b.open("/releases/feed")
 	evaluated(b, "the feed leads to the translation", `document.querySelector(".item .excerpt a[lang=zh-CN]").textContent.trim() + " " + document.querySelector(".item .excerpt a").search`,
 		"〔zh-CN〕 Second edition, first candidate ?lane=translated")
+	b.open("/releases/settings")
+	b.press("[name=auto_translate]", "[name=auto_translate]:checked")
+	b.press("form[action$='/settings'] .btn.p", ".toast.ok")
 	b.open("/releases/hosts/models")
 	b.shows("Language models")
 	evaluated(b, "each call is listed", `document.querySelectorAll("tr[id^=call-] .pill.ok").length`, 2)
 	for _, l := range looks() {
 		b.as(l)
-		for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated", "summary": release + "?lane=summary", "models": "/releases/hosts/models"} {
+		for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated", "summary": release + "?lane=summary", "models": "/releases/hosts/models", "settings": "/releases/settings"} {
 			b.look(l, "releases-lane-"+name, path, source)
 		}
 	}

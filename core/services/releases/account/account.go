@@ -63,7 +63,11 @@ type Preferences struct {
 	// NotifyReleases and NotifyBrief have the channels told of new releases and of the daily brief.
 	NotifyReleases bool
 	NotifyBrief    bool
-	UpdatedAt      int64 `gorm:"autoUpdateTime:false"`
+	// Language is the one in which the user reads translations, "" for that of the settings. AutoTranslate has new releases
+	// translated into it unasked.
+	Language      string
+	AutoTranslate bool
+	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
 }
 
 // TableName implements gorm's Tabler.
@@ -170,13 +174,14 @@ func (s *Store) SavePreferences(ctx context.Context, p Preferences) error {
 	})
 }
 
-// WantingReleases returns the users who want the channels to hear of a new release, and see it.
-func (s *Store) WantingReleases(ctx context.Context, releaseID int64) (ids []string, err error) {
-	err = s.store.DB(ctx).Table("release_preferences AS p").
-		Joins("JOIN release_entries e ON e.id = ?", releaseID).Where("p.notify_releases").
+// WantingReleases returns the preferences of users who want the channels to hear of a new release, or have it translated, and see
+// it.
+func (s *Store) WantingReleases(ctx context.Context, releaseID int64) (found []Preferences, err error) {
+	err = s.store.DB(ctx).Table("release_preferences AS p").Select("p.*").
+		Joins("JOIN release_entries e ON e.id = ?", releaseID).Where("(p.notify_releases OR p.auto_translate)").
 		Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (p.user_id, '') AND l.repo_id = e.repo_id AND l.visible)").
-		Where("NOT EXISTS (SELECT 1 FROM release_filters f WHERE f.user_id = p.user_id AND f.repo_id = e.repo_id AND (f.muted OR f.no_prereleases AND e.prerelease "+
+		Where("NOT EXISTS (SELECT 1 FROM release_filters f WHERE f.user_id = p.user_id AND f.repo_id = e.repo_id AND (f.muted OR f.no_prereleases AND e.prerelease " +
 			"OR f.min_level > e.level AND e.level > 0 OR f.keyword <> '' AND REPLACE(e.search_text, f.keyword, '') = e.search_text))").
-		Order("p.user_id").Pluck("p.user_id", &ids).Error
-	return ids, err
+		Order("p.user_id").Find(&found).Error
+	return found, err
 }

@@ -30,6 +30,8 @@ type Brief struct {
 	Content         string
 	CoversStars     bool
 	CoversFollowers bool
+	// AwaitsSummaries says that summaries of its releases are on their way.
+	AwaitsSummaries bool
 	CreatedAt       int64 `gorm:"autoCreateTime:false"`
 	UpdatedAt       int64 `gorm:"autoUpdateTime:false"`
 }
@@ -51,15 +53,22 @@ type Reader interface {
 	Between(ctx context.Context, userID string, types feed.Types, from, until time.Time, limit int) ([]feed.Item, error)
 }
 
+// Summarizer returns the summaries that there are of releases, as Markdown lists by the ids of the releases, and has the others
+// made. It reports whether some are on their way.
+type Summarizer func(ctx context.Context, ids []int64) (found map[int64]string, waiting bool, err error)
+
 // Briefs writes and keeps briefs.
 type Briefs struct {
-	store  *store.Store
-	reader Reader
-	now    func() time.Time
+	store     *store.Store
+	reader    Reader
+	summarize Summarizer
+	now       func() time.Time
 }
 
 // New returns the briefs in a database. The migrations of the service have run.
-func New(s *store.Store, reader Reader, now func() time.Time) *Briefs { return &Briefs{s, reader, now} }
+func New(s *store.Store, reader Reader, summarize Summarizer, now func() time.Time) *Briefs {
+	return &Briefs{s, reader, summarize, now}
+}
 
 // maxSocial is how many stars and followers are counted for a brief.
 const maxSocial = 1000
@@ -83,6 +92,10 @@ func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *ti
 	if c.others, err = read(feed.Types{Followers: true}, maxSocial); err != nil {
 		return Brief{}, err
 	}
+	waiting := false
+	if c.summaries, waiting, err = b.summarize(ctx, idsOf(c.releases)); err != nil {
+		return Brief{}, fmt.Errorf("summarise the releases of a brief: %w", err)
+	}
 	ids := make([]string, 0, len(c.releases))
 	for _, group := range groupByRepo(c.releases) {
 		for i := range group {
@@ -96,8 +109,45 @@ func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *ti
 	now := store.Millis(b.now())
 	return b.save(ctx, Brief{
 		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End), TimeZone: zone.String(), Boundary: w.Boundary,
-		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, CreatedAt: now, UpdatedAt: now,
+		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: now, UpdatedAt: now,
 	})
+}
+
+// idsOf returns the ids of releases.
+func idsOf(items []feed.Item) []int64 {
+	ids := make([]int64, len(items))
+	for i := range items {
+		ids[i] = items[i].Seq
+	}
+	return ids
+}
+
+// ListAwaiting returns briefs that await summaries and whose windows have ended since a time, at most limit, the oldest first.
+func (b *Briefs) ListAwaiting(ctx context.Context, since int64, limit int) (found []Brief, err error) {
+	err = b.store.DB(ctx).Where("awaits_summaries AND window_end >= ?", since).Order("window_end, id").Limit(limit).Find(&found).Error
+	return found, err
+}
+
+// Refresh writes a brief that awaits summaries again once none is on its way any more. It reports whether it has.
+func (b *Briefs) Refresh(ctx context.Context, row Brief) (written bool, err error) {
+	var ids []int64
+	for _, text := range row.Releases() {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return false, fmt.Errorf("read the releases of brief %s: %w", row.ID, err)
+		}
+		ids = append(ids, id)
+	}
+	if _, waiting, err := b.summarize(ctx, ids); err != nil || waiting {
+		return false, err
+	}
+	zone, err := time.LoadLocation(row.TimeZone)
+	if err != nil {
+		return false, err
+	}
+	w := Window{Date: row.Date, Start: store.FromMillis(row.WindowStart), End: store.FromMillis(row.WindowEnd), Boundary: row.Boundary}
+	_, err = b.Generate(ctx, row.UserID, w, zone)
+	return err == nil, err
 }
 
 // save stores a brief. One of the same window keeps its id.
@@ -106,7 +156,7 @@ func (b *Briefs) save(ctx context.Context, row Brief) (Brief, error) {
 		w := b.store.Writer(ctx)
 		err := w.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
-			DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "updated_at"}),
+			DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
 		}).Create(&row).Error
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // The headings and sentences of a brief. They are part of the API: readers find the parts of a brief by them.
@@ -42,6 +43,8 @@ type content struct {
 	stars  []feed.Item
 	others []feed.Item
 	zone   *time.Location
+	// summaries are those of releases that there are, as Markdown lists, by their ids.
+	summaries map[int64]string
 }
 
 // write returns the brief as Markdown. The same content gives the same text.
@@ -55,7 +58,7 @@ func (c content) write() string {
 		name := group[0].RepoFullName
 		fmt.Fprintf(&b, "\n### [%s](%s)\n\n", escapeMarkdown(name), repoURL(group[0]))
 		for i := range group {
-			writeRelease(&b, &group[i], c.zone)
+			writeRelease(&b, &group[i], c.zone, summaryPoints(c.summaries[group[i].Seq]))
 		}
 	}
 	if c.more > 0 {
@@ -106,7 +109,8 @@ func ReleasePath(repoFullName, tag string) string {
 	return "/" + repoFullName + "/releases/tag/" + url.PathEscape(tag)
 }
 
-func writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location) {
+// writeRelease writes a release with the points of its summary, or else whether it has notes.
+func writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location, points []string) {
 	fmt.Fprintf(b, "- [%s](%s?from=briefs) · %s", escapeMarkdown(i.Title), ReleasePath(i.RepoFullName, i.Tag), store.FromMillis(i.TS).In(zone).Format("2006-01-02 15:04"))
 	if i.Prerelease {
 		b.WriteString(" · 预发布")
@@ -115,14 +119,53 @@ func writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location) {
 		fmt.Fprintf(b, " · [GitHub Release](%s)", escapeURL(i.HTMLURL))
 	}
 	b.WriteString("\n")
+	for _, point := range points {
+		b.WriteString("  - " + point + "\n")
+	}
 	if i.Body == "" {
-		b.WriteString(lineNoNotes + "\n")
+		if len(points) == 0 {
+			b.WriteString(lineNoNotes + "\n")
+		}
 		return
 	}
-	b.WriteString(lineHasNotes + "\n")
+	if len(points) == 0 {
+		b.WriteString(lineHasNotes + "\n")
+	}
 	if links := linksOf(i); len(links) > 0 {
 		b.WriteString("  - 相关链接：" + strings.Join(links, " · ") + "\n")
 	}
+}
+
+const (
+	// maxPoints is how many points of a summary a brief has, maxPoint how many characters of each.
+	maxPoints, maxPoint = 4, 300
+)
+
+// The parts of a summary that could lead elsewhere: links and images, of which the words stay, addresses, and HTML.
+var (
+	summaryLinks = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	summaryMarks = regexp.MustCompile(`<[^>]*>|[a-z][a-z0-9+.-]*://\S+`)
+)
+
+// summaryPoints returns the points of a summary, a Markdown list, each in one line and without links.
+func summaryPoints(list string) (points []string) {
+	for line := range strings.Lines(list) {
+		line = strings.TrimSpace(line)
+		text, ok := strings.CutPrefix(line, "- ")
+		if !ok {
+			if text, ok = strings.CutPrefix(line, "* "); !ok {
+				continue
+			}
+		}
+		text = strings.TrimLeft(summaryMarks.ReplaceAllString(summaryLinks.ReplaceAllString(text, "$1"), ""), "#> ")
+		if text = texts.Truncate(strings.TrimSpace(text), maxPoint); text != "" {
+			points = append(points, text)
+		}
+		if len(points) == maxPoints {
+			break
+		}
+	}
+	return points
 }
 
 // reference finds the pages of issues, pull requests and commits.

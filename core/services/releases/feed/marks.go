@@ -11,6 +11,13 @@ import (
 type Mark struct {
 	Key    string
 	Digest [6]byte
+	// ReleaseID is that of a release, 0 for anything else.
+	ReleaseID int64
+}
+
+// Extend has the digest differ by further texts as well.
+func (m *Mark) Extend(parts ...string) {
+	m.Digest = NewMark(string(m.Digest[:]), parts...).Digest
 }
 
 // NewMark returns the mark of what a key names, as the given texts describe it.
@@ -61,6 +68,7 @@ func (s *Store) Marks(ctx context.Context, q Query) (marks []Mark, err error) {
 		key := string(i.Kind) + ":" + i.ID()
 		if i.Kind == Release {
 			marks[n] = NewMark(key, strconv.FormatInt(i.TS, 36), strconv.FormatInt(updated[i.Seq], 36))
+			marks[n].ReleaseID = i.Seq
 			continue
 		}
 		marks[n] = NewMark(key, strconv.FormatInt(i.TS, 36))

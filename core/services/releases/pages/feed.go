@@ -132,10 +132,10 @@ type feedView struct {
 	Translated map[int64]service.Translated
 }
 
-// translatedTitle returns the title of a release in another language, nil if it is not translated.
-func (w feedView) translatedTitle(i feed.Item) *service.TranslatedItem {
+// translation returns a release in another language, nil if it is not translated.
+func (w feedView) translation(i feed.Item) *service.TranslatedItem {
 	t := w.Translated[i.Seq].Text
-	if i.Kind != feed.Release || t == nil || t.Status != "ready" || t.Title == nil {
+	if i.Kind != feed.Release || t == nil || t.Status != "ready" {
 		return nil
 	}
 	return t

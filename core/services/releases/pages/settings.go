@@ -27,6 +27,8 @@ type settingsView struct {
 	Preferences service.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
 	HasAccount, HasHosts, HasChannels bool
+	// Languages are those in which translations may be read, nil without a translator.
+	Languages []string
 	// Feeds are the feeds for readers; NewFeed is one that is shown this once.
 	Feeds   []service.FeedToken
 	NewFeed ui.Secret
@@ -43,7 +45,7 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	ctx := c.Request.Context()
 	w.HasAccount = auth.From(ctx).HasAccount()
 	status, err := p.service.StatusOf(ctx)
-	w.HasHosts, w.HasChannels = status.HasHosts, status.HasChannels
+	w.HasHosts, w.HasChannels, w.Languages = status.HasHosts, status.HasChannels, status.Languages
 	if err == nil {
 		w.Preferences, err = p.service.PreferencesOf(ctx)
 	}
@@ -70,6 +72,7 @@ func (p pages) savePreferences(c *gin.Context) {
 		err = p.service.SavePreferences(c.Request.Context(), service.Preferences{
 			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "", IncludeOwn: c.PostForm("include_own") != "",
 			NotifyReleases: c.PostForm("notify_releases") != "", NotifyBrief: c.PostForm("notify_brief") != "",
+			Language: c.PostForm("translation_language"), AutoTranslate: c.PostForm("auto_translate") != "",
 		})
 	}
 	if err != nil {

@@ -176,6 +176,25 @@ func (t *Translations) OfReleases(ctx context.Context, language string, ids []in
 	return found, err
 }
 
+// Ended is what came of the translation of a release, and when, in Unix milliseconds.
+type Ended struct {
+	ReleaseID int64
+	Kind      string
+	Outcome   Outcome
+	UpdatedAt int64
+}
+
+// EndedOf returns what came of the translations of releases into a language, as far as they have ended, in the order of releases and
+// kinds.
+func (t *Translations) EndedOf(ctx context.Context, language string, ids []int64) (ended []Ended, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	err = t.store.DB(ctx).Raw("SELECT l.release_id, l.kind, w.outcome, w.updated_at FROM release_translated l JOIN release_entries e ON e.id = l.release_id AND e.hash = l.hash "+
+		"JOIN release_translations w ON w.id = l.work_id WHERE l.language = ? AND l.release_id IN ? AND w.state IN ? ORDER BY l.release_id, l.kind", language, ids, []State{Completed, Failed}).Scan(&ended).Error
+	return ended, err
+}
+
 // How long things are kept that nobody asks for any more.
 const (
 	keepRequests = 7 * 24 * time.Hour

@@ -19,7 +19,7 @@ type edge struct {
 	advice string
 }
 
-var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering"}
+var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering", "core/privatedir"}
 
 func with(more ...string) []string { return append(append([]string{}, base...), more...) }
 
@@ -32,7 +32,7 @@ func edges() []edge {
 		{from: []string{"config"}, may: []string{"config", "sdk/schema"}, advice: "the configuration gets schemas handed in"},
 		{from: base, may: with("sdk/errs", "sdk/schema"), advice: "what all services share knows no service and no plugin kind: take an interface or a value"},
 		{from: []string{"core/auth"}, may: with("core/auth"), advice: "auth stands on the shared packages only"},
-		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault"}, advice: "the plugin host knows no service and no database"},
+		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault", "core/privatedir"}, advice: "the plugin host knows no service and no database"},
 		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"), advice: "notifications reach providers through core/plugin/client"},
 		{from: []string{"core/services"}, except: []string{"core/services/*/pages", "core/services/*/module"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "a service stands on the shared packages, not on the wiring or its pages"},
 		{from: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/console/ui", "core/notify/channels"), advice: "pages show what their service exports, and the settings of channels"},

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
 // outputGrace is how long the output of a process is read after its end. Another process that it has started may keep the
@@ -148,7 +150,7 @@ func (c *command) PluginToHost(network, addr string) (string, string, error) {
 	case filepath.Dir(filepath.Clean(addr)) != c.dir:
 		return "", "", fmt.Errorf("%w: it says %s", errAddress, addr)
 	default:
-		if err := checkSocket(addr); err != nil {
+		if err := privatedir.CheckSocket(addr); err != nil {
 			return "", "", fmt.Errorf("%w: %w", errAddress, err)
 		}
 	}
@@ -170,7 +172,7 @@ func (c *command) dialPlugin(ctx context.Context, _ string) (net.Conn, error) {
 	if c.network != "unix" {
 		return d.DialContext(ctx, c.network, c.addr)
 	}
-	if err := checkSocket(c.addr); err != nil {
+	if err := privatedir.CheckSocket(c.addr); err != nil {
 		return nil, err
 	}
 	conn, err := d.DialContext(ctx, c.network, c.addr)

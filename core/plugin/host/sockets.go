@@ -8,14 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
 // A socket's path is the base, the host's own directory, the number of the start and what the plugin adds. The kernel
-// takes paths of at most maxSocketPath bytes.
+// takes paths of at most privatedir.MaxSocketPath bytes.
 const (
-	maxSocketPath  = 107
 	socketPrefix   = "/patchbay-"
 	randomLength   = 12
 	socketSuffix   = "/999999/plugin0123456789"
@@ -77,12 +77,12 @@ func newSocketDirectory(cfg Config) (*socketDirectory, error) {
 }
 
 func (b socketBase) makeDirectory() (*socketDirectory, error) {
-	base, err := resolveBase(b.path, b.create)
+	base, err := privatedir.Resolve(b.path, b.create)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(base) + len(socketPrefix) + randomLength + len(socketSuffix); n > maxSocketPath {
-		return nil, fmt.Errorf("the path is too long for Unix sockets by %d bytes", n-maxSocketPath)
+	if n := len(base) + len(socketPrefix) + randomLength + len(socketSuffix); n > privatedir.MaxSocketPath {
+		return nil, fmt.Errorf("the path is too long for Unix sockets by %d bytes", n-privatedir.MaxSocketPath)
 	}
 	removeStaleDirectories(base)
 	for range makeDirRetries {
@@ -93,52 +93,16 @@ func (b socketBase) makeDirectory() (*socketDirectory, error) {
 			return nil, err
 		}
 		// Another core that starts at this moment may have removed the directory as that of an ended core.
-		if dir.lock, err = lockDirectory(dir.path); err != nil {
+		if dir.lock, err = privatedir.LockDirectory(dir.path); err != nil {
 			continue
 		}
-		if err := checkPrivate(dir.path); err != nil {
+		if err := privatedir.CheckPrivate(dir.path); err != nil {
 			_ = dir.lock.Close()
 			return nil, err
 		}
 		return dir, nil
 	}
 	return nil, errors.New("no directory could be made and locked")
-}
-
-// resolveBase returns path without links, after checkParents has accepted it.
-func resolveBase(path string, create bool) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	resolved, err := filepath.EvalSymlinks(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && create && filepath.Dir(path) != path:
-		parent, err := resolveBase(filepath.Dir(path), create)
-		if err != nil {
-			return "", err
-		}
-		resolved = filepath.Join(parent, filepath.Base(path))
-		if err := os.Mkdir(resolved, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
-	case err != nil:
-		return "", err
-	}
-	return resolved, checkParents(resolved)
-}
-
-// parentDirectories returns the directories from the root down to path.
-func parentDirectories(path string) []string {
-	var out []string
-	for p := path; ; p = filepath.Dir(p) {
-		out = append(out, p)
-		if p == filepath.Dir(p) {
-			break
-		}
-	}
-	slices.Reverse(out)
-	return out
 }
 
 // removeDirectory removes the directory and releases its lock.
@@ -157,10 +121,10 @@ func removeStaleDirectories(base string) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(base, e.Name())
-		if !socketDirName.MatchString(e.Name()) || checkPrivate(path) != nil {
+		if !socketDirName.MatchString(e.Name()) || privatedir.CheckPrivate(path) != nil {
 			continue
 		}
-		if lock, err := lockDirectory(path); err == nil {
+		if lock, err := privatedir.LockDirectory(path); err == nil {
 			_ = os.RemoveAll(path)
 			_ = lock.Close()
 		}

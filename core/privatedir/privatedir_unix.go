@@ -1,6 +1,6 @@
 //go:build unix
 
-package host
+package privatedir
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkParents reports whether somebody else could replace path or a directory above it: each must be a directory, no
+// CheckParents reports whether somebody else could replace path or a directory above it: each must be a directory, no
 // link, that belongs to root or to this user and that others may not write to, unless its sticky bit keeps them from
 // renaming what is not theirs.
-func checkParents(path string) error {
+func CheckParents(path string) error {
 	for _, p := range parentDirectories(path) {
 		info, err := os.Lstat(p)
 		if err != nil {
@@ -34,8 +34,8 @@ func checkParents(path string) error {
 	return nil
 }
 
-// checkPrivate reports an error unless path is a directory of this user alone.
-func checkPrivate(path string) error {
+// CheckPrivate reports an error unless path is a directory of this user alone.
+func CheckPrivate(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -46,8 +46,8 @@ func checkPrivate(path string) error {
 	return nil
 }
 
-// checkSocket reports an error unless path is a socket of this user.
-func checkSocket(path string) error {
+// CheckSocket reports an error unless path is a socket of this user.
+func CheckSocket(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -67,9 +67,9 @@ func ownerOf(info fs.FileInfo) int {
 	return -1
 }
 
-// lockDirectory takes the lock of a directory without waiting. The kernel releases it when the process ends, however that
+// LockDirectory takes the lock of a directory without waiting. The kernel releases it when the process ends, however that
 // happens. It fails if another process holds the lock or if the directory was removed meanwhile.
-func lockDirectory(path string) (*os.File, error) {
+func LockDirectory(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err

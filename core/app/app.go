@@ -59,6 +59,7 @@ const workers = 16
 // App is a running core.
 type App struct {
 	cfg      Config
+	began    time.Time
 	log      hclog.Logger
 	redact   *secret.Redactor
 	set      *settings.Settings
@@ -100,7 +101,7 @@ type App struct {
 // one sentence for the operator.
 func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics, err error) {
 	gin.SetMode(gin.ReleaseMode)
-	a := &App{cfg: cfg, registry: prometheus.NewRegistry(), bus: event.NewBus(), redact: secret.NewRedactor()}
+	a := &App{cfg: cfg, began: time.Now(), registry: prometheus.NewRegistry(), bus: event.NewBus(), redact: secret.NewRedactor()}
 	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.closers = append(a.closers, a.bus.Close)
 	defer func() {
@@ -139,6 +140,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	if err := a.startListeners(ctx); err != nil {
 		return nil, diags, err
 	}
+	a.startOperator()
 	a.watchAbsent()
 	return a, diags, nil
 }

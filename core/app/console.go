@@ -133,13 +133,16 @@ func newProviders(a *App, file *config.File) *providers {
 	return &providers{app: a, file: file, shown: sync.OnceValue(func() map[string]string { return blocksOf(file) })}
 }
 
+// stateOff is the state of an instance that is left out.
+const stateOff = "off"
+
 // Instances implements console.Providers.
 func (p *providers) Instances() []console.Instance {
 	shown := p.shown()
 	out := make([]console.Instance, 0, len(p.file.Instances))
 	for _, in := range p.file.Instances {
 		i := console.Instance{
-			Ref: in.Ref(), Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, State: "off", Place: in.Range.Short(),
+			Ref: in.Ref(), Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, State: stateOff, Place: in.Range.Short(),
 			Config: shown[fmt.Sprintf("%s %q %q {", in.Kind, in.Plugin, in.Name)],
 		}
 		i.Calls, i.Failures, i.Latency = p.app.metrics.history.callsOf(i.Ref)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/operator"
 )
 
 // rejection is a reload that was rejected.
@@ -40,4 +41,17 @@ func (o *reloadOutcome) rejected() *rejection {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.last
+}
+
+// describeLast returns the last reload as the operator's commands show it, or nil before the first.
+func (o *reloadOutcome) describeLast() *operator.ReloadOutcome {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.last != nil:
+		return &operator.ReloadOutcome{At: operator.FormatTime(o.last.at), Reason: o.last.reason}
+	case !o.accepted.IsZero():
+		return &operator.ReloadOutcome{At: operator.FormatTime(o.accepted), Accepted: true}
+	}
+	return nil
 }

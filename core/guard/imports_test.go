@@ -42,6 +42,7 @@ func edges() []edge {
 		{from: []string{"core/admin"}, may: with("core/admin", "core/settings", "core/module", "core/auth", "core/plugin", "config", "sdk"), advice: "services are handed in as definitions"},
 		{from: []string{"core/cli/command"}, may: with("core/auth"), advice: "commands of services stand on it"},
 		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "core/settings", "core/console/ui", "config", "sdk"), advice: "the supervisor is a process of its own, and knows no service and no database"},
+		{from: []string{"core/operator"}, may: with("core/operator", "core/auth"), advice: "the wiring hands in what the operator's commands ask for"},
 		{from: []string{"core/console"}, may: with("core/console", "core/auth"), advice: "the console knows no service: each adds its pages as a section"},
 		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},
 		{from: []string{"core/internal/testing/testkit"}, may: base, advice: "testkit serves the tests of the shared packages too"},

@@ -81,6 +81,27 @@ func (q *Queue) List(ctx context.Context, f Filter, cursor string, limit int) (j
 	return jobs, next, nil
 }
 
+const sqlCountOpen = `SELECT state, COUNT(*) AS n FROM jobs WHERE state IN ? GROUP BY state`
+
+// CountOpen returns how many jobs run and how many wait.
+func (q *Queue) CountOpen(ctx context.Context) (running, queued int64, err error) {
+	var rows []struct {
+		State State
+		N     int64
+	}
+	if err := q.store.DB(ctx).Raw(sqlCountOpen, []State{Queued, Running}).Scan(&rows).Error; err != nil {
+		return 0, 0, fmt.Errorf("count jobs: %w", err)
+	}
+	for _, r := range rows {
+		if r.State == Running {
+			running = r.N
+		} else {
+			queued = r.N
+		}
+	}
+	return running, queued, nil
+}
+
 const sqlHolders = `SELECT l.resource, j.* FROM job_locks l JOIN jobs j ON j.id = l.job_id WHERE l.resource IN ?`
 
 // Holders returns the unfinished job that holds each of the resources; those that nobody holds are absent.

@@ -45,6 +45,9 @@ type Core struct {
 	Pprof          bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
 }
 
+// defaultDataDir is the default of data_dir.
+const defaultDataDir = "data"
+
 // sqliteStorage is the block of the embedded database.
 type sqliteStorage struct {
 	Path string `patchbay:"path,default=,env=SVC_DB_PATH" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`

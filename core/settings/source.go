@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/config"
@@ -64,6 +65,24 @@ func (s Source) Load(ctx context.Context) (*Settings, *Resolver, config.Diagnost
 	}
 	lock, found := config.LoadLock(config.LockPath(s.Path))
 	return set, &Resolver{Lock: lock, Builtin: binary, Names: names, file: set.File, env: s.Env}, append(diags, found...), nil
+}
+
+// SocketDirectories returns the absolute data directory and the configured directory of sockets, as far as the configuration can
+// be read: with errors in it, whatever else it says, and without a file what holds by default.
+func (s Source) SocketDirectories() (dataDir, socketDir string) {
+	set, _, err := s.Read()
+	if err == nil && set != nil && set.DataDir != "" {
+		return set.DataDir, set.Core.SocketDir
+	}
+	dataDir = defaultDataDir
+	if named, ok := s.Env("SVC_DATA_DIR"); ok && named != "" {
+		dataDir = named
+	}
+	dir, err := filepath.Abs(filepath.Dir(s.Path))
+	if err != nil {
+		return dataDir, ""
+	}
+	return AbsolutePath(dir, dataDir), ""
 }
 
 // withoutRepeats returns found without what stands at lines for which reported has an error already, of which it is mostly a

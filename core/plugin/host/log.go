@@ -24,6 +24,10 @@ type ring struct {
 	overlong bool
 	// fresh is the number of lines since the last start, at most ringLines.
 	fresh int
+	// written is the number of lines ever stored.
+	written int64
+	// changed is closed when a line is stored; nil while nobody waits for one.
+	changed chan struct{}
 }
 
 // Write implements io.Writer and never fails.
@@ -59,6 +63,26 @@ func (r *ring) addLine(line []byte) {
 	text := r.redact(string(line[:min(len(line), ringReach)]))
 	r.lines = append(r.lines, text[:min(len(text), ringLineMax)])
 	r.fresh = min(r.fresh+1, ringLines)
+	r.written++
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
+	}
+}
+
+// linesAfter returns the stored lines after the first n that were ever written, the number of lines written so far, and a
+// channel that is closed when there is another one.
+func (r *ring) linesAfter(n int64) (lines []string, written int64, changed <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.changed == nil {
+		r.changed = make(chan struct{})
+	}
+	missed := min(r.written-n, int64(len(r.lines)))
+	if missed > 0 {
+		lines = slices.Clone(r.lines[int64(len(r.lines))-missed:])
+	}
+	return lines, r.written, r.changed
 }
 
 // copyLines returns the stored lines, the oldest first.

@@ -105,6 +105,12 @@ func (p *Process) Status() Status {
 // Logs returns the last lines that the process wrote, at most 200.
 func (p *Process) Logs() []string { return p.output.copyLines() }
 
+// LogsAfter returns those of the last 200 lines that follow the first n which the process ever wrote, how many it has written,
+// and a channel that is closed when it writes another one.
+func (p *Process) LogsAfter(n int64) (lines []string, written int64, more <-chan struct{}) {
+	return p.output.linesAfter(n)
+}
+
 // Restart ends the process and starts it again at once, also if it has failed.
 func (p *Process) Restart() {
 	select {

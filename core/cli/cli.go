@@ -42,6 +42,8 @@ type streams struct {
 type commandLine struct {
 	streams
 	config string
+	// socket is that of the core, if the flag names it.
+	socket string
 	env    config.Env
 }
 
@@ -107,12 +109,14 @@ func longFlags(args []string) []string {
 func (c *commandLine) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "patchbay", Short: "Patchbay: one self-hosted core, providers plugged in",
-		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, Version: Version,
 		Args: cobra.ArbitraryArgs, RunE: command.OnlyOthers("patchbay"),
 	}
 	root.PersistentFlags().StringVar(&c.config, "config", "plugin.hcl", "configuration file")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake{Err: err} })
-	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.configCommand(), c.pluginCommand(), c.userCommand(), c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand())
+	root.SetVersionTemplate(versionText())
+	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.reloadCommand(), c.statusCommand(), c.configCommand(), c.pluginCommand(), c.jobCommand(), c.userCommand(),
+		c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand(), c.completionCommand())
 	root.AddCommand(c.serviceCommands()...)
 	return root
 }
@@ -129,7 +133,12 @@ func (c *commandLine) report(diags config.Diagnostics) error {
 
 func (c *commandLine) versionCommand() *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: command.NoArgs, RunE: func(*cobra.Command, []string) error {
-		fmt.Fprintf(c.out, "patchbay %s, commit %s, %s\n", Version, Commit, runtime.Version())
-		return nil
+		_, err := fmt.Fprint(c.out, versionText())
+		return err
 	}}
+}
+
+// versionText returns the line that the command version and the flag --version print.
+func versionText() string {
+	return fmt.Sprintf("patchbay %s, commit %s, %s\n", Version, Commit, runtime.Version())
 }

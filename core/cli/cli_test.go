@@ -1,21 +1,103 @@
 package cli_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/patchbay-dev/patchbay/core/cli"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
+	"github.com/patchbay-dev/patchbay/core/operator"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 func TestMain(m *testing.M) {
+	testplugin.Main()
+	if len(os.Args) == 2 && os.Args[1] == "list" && filepath.Base(os.Args[0]) != "patchbay" {
+		// The core asks the binary of the built-in plugins which it holds.
+		fmt.Println("[]")
+		os.Exit(0)
+	}
 	testscript.Main(m, map[string]func(){
 		"patchbay": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 
-// TestScripts runs the command line as a person does. What needs plugin processes is tested with the whole product.
+// TestScripts runs the command line as a person does. What needs the built-in plugins is tested with the whole product.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireExplicitExec: true, Setup: writePlugin,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob},
+	})
+}
+
+// writePlugin makes the test binary usable as the plugin testplugin.sh, which says hello when it starts.
+func writePlugin(env *testscript.Env) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	env.Setenv("SVC_HTTP_ADDR", "127.0.0.1:0")
+	spec := testplugin.Spec(testplugin.Well)
+	text := fmt.Sprintf("#!/bin/sh\necho 'hello from the plugin' >&2\n%s exec '%s' '%s' '%s'\n", testplugin.NoExitPause, self, spec.Args[0], spec.Args[1])
+	env.Setenv("TESTBINARY", self)
+	return os.WriteFile(filepath.Join(env.WorkDir, "testplugin.sh"), []byte(text), 0o700)
+}
+
+// runExits is the command "exits STATUS COMMAND ARGUMENT…", which fails if the command ends with another status.
+func runExits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("%v has ended with %d instead of %d", args[1:], got, want)
+	}
+}
+
+// startWithin is how long a core may take to start.
+const startWithin = 20 * time.Second
+
+// awaitCore is the command "await-core DATADIR", which waits until the socket of a core answers.
+func awaitCore(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(filepath.Join(args[0], operator.SocketName))
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(10 * time.Millisecond) {
+		_, err := operator.Connect(context.Background(), []string{path})
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no core answers: %v", err)
+		}
+	}
+}
+
+// submitJob is the command "submit-job DATABASE TYPE DELAY", which queues a job beside the core and sets JOB to its id.
+func submitJob(ts *testscript.TestScript, _ bool, args []string) {
+	delay, err := time.ParseDuration(args[2])
+	ts.Check(err)
+	st, err := store.Open(context.Background(), store.Config{Dialect: store.SQLite, Path: ts.MkAbs(args[0])})
+	ts.Check(err)
+	defer st.Close()
+	ts.Check(st.Migrate(context.Background(), queue.Migrations()))
+	q, err := queue.New(queue.Config{Store: st, Bus: event.NewBus()})
+	ts.Check(err)
+	job, _, err := q.Submit(context.Background(), queue.Submission{Type: args[1], Actor: "script", RunAt: time.Now().Add(delay), Payload: map[string]string{"secret": "in-the-payload"}})
+	ts.Check(err)
+	ts.Setenv("JOB", job.ID)
 }

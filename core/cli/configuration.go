@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/cli/command"
@@ -35,18 +34,7 @@ func (c *commandLine) configCommand() *cobra.Command {
 }
 
 func (c *commandLine) pluginCommand() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "List the plugins that can be used", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		plugins, err := admin.ListPlugins(cmd.Context(), c.source())
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "KIND\tPLUGIN\tVERSION\tORIGIN\tSUMMARY")
-		for _, p := range plugins {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Kind, p.Name, p.Version, p.Origin, p.Summary)
-		}
-		return w.Flush()
-	}}
+	list := c.pluginList()
 	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print what a plugin offers, its settings and an HCL block to start from", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		text, err := admin.DescribePlugin(cmd.Context(), c.source(), args[0])
 		if err != nil {
@@ -68,5 +56,5 @@ func (c *commandLine) pluginCommand() *cobra.Command {
 		}
 		return nil
 	}}
-	return command.Group("plugin", "Look at, test and pin plugins", list, describe, lock, c.pluginTest(), c.pluginNew())
+	return command.Group("plugin", "Look at, restart, test and pin plugins", list, describe, c.pluginStatus(), c.pluginRestart(), c.pluginLogs(), lock, c.pluginTest(), c.pluginNew())
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -33,24 +32,38 @@ func (c *commandLine) userCreate() *cobra.Command {
 }
 
 func (c *commandLine) userList() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the users", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := &cobra.Command{Use: "list", Short: "List the users", Args: command.NoArgs}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := out.Check(); err != nil {
+			return err
+		}
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
 			users, err := r.Users.List(cmd.Context())
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "EMAIL\tNAME\tROLE\tSTATE")
-			for _, u := range users {
+			type item struct {
+				ID       string `json:"id"`
+				Email    string `json:"email"`
+				Name     string `json:"name"`
+				Role     string `json:"role"`
+				Disabled bool   `json:"disabled"`
+			}
+			items := make([]item, len(users))
+			t := command.Table{Columns: []string{"EMAIL", "NAME", "ROLE", "STATE"}}
+			for i, u := range users {
+				items[i] = item{u.ID, u.Email, u.Name, string(u.Role), u.Disabled}
 				state := "enabled"
 				if u.Disabled {
 					state = "disabled"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Email, u.Name, u.Role, state)
+				t.Rows = append(t.Rows, []string{u.Email, u.Name, string(u.Role), state})
 			}
-			return w.Flush()
+			return out.Print(c.out, map[string]any{"users": items}, t)
 		})
-	}}
+	}
+	return cmd
 }
 
 func (c *commandLine) userDisable() *cobra.Command {

@@ -50,6 +50,16 @@ func Exactly(n int) cobra.PositionalArgs {
 	}
 }
 
+// AtMost refuses more arguments than n.
+func AtMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return Mistake{fmt.Errorf("%s takes at most %d arguments, not %d; see --help", cmd.CommandPath(), n, len(args))}
+		}
+		return nil
+	}
+}
+
 // Acting returns the context of a command that changes something, for the audit.
 func Acting(cmd *cobra.Command) context.Context {
 	return auth.Acting(cmd.Context(), auth.Actor{Name: "command line", Via: auth.ViaCommand})

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/operator"
+)
+
+func (c *commandLine) jobCommand() *cobra.Command {
+	return command.Group("job", "Jobs of the running core", c.jobList(), c.jobShow(), c.jobCancel())
+}
+
+func (c *commandLine) jobList() *cobra.Command {
+	var q operator.JobQuery
+	cmd := &cobra.Command{Use: "list", Short: "List jobs, the newest first", Args: command.NoArgs}
+	cmd.Flags().StringVar(&q.State, "state", "", "only those in this state: open (queued or running), queued, running, success, failed, rolled_back or canceled")
+	cmd.Flags().StringVar(&q.Type, "type", "", "only those of this type")
+	cmd.Flags().StringVar(&q.Cursor, "cursor", "", "the page that follows another: its \"next\"")
+	cmd.Flags().IntVar(&q.Limit, "limit", 50, "how many, from 1 to 200")
+	return c.listingCommand(cmd, func(ctx context.Context, client *operator.Client, out *command.Output, _ []string) error {
+		page, err := client.Jobs(ctx, q)
+		if err != nil {
+			return err
+		}
+		t := command.Table{Columns: []string{"ID", "TYPE", "STATE", "STEP", "ACTOR", "CREATED", "FINISHED"}}
+		for _, j := range page.Jobs {
+			t.Rows = append(t.Rows, []string{j.ID, j.Type, shownState(j), j.Step, j.Actor, j.CreatedAt, j.FinishedAt})
+		}
+		return out.Print(c.out, page, t)
+	})
+}
+
+// shownState returns the state of a job, or that it was asked to stop.
+func shownState(j operator.Job) string {
+	if j.CancelRequested && j.FinishedAt == "" {
+		return j.State + ", cancel requested"
+	}
+	return j.State
+}
+
+func (c *commandLine) jobShow() *cobra.Command {
+	return c.listingCommand(&cobra.Command{
+		Use: "show ID", Short: "Show a job with its newest events", Args: command.Exactly(1),
+	}, func(ctx context.Context, client *operator.Client, out *command.Output, args []string) error {
+		job, err := client.Job(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if out.JSON() {
+			return command.PrintJSON(c.out, job)
+		}
+		fmt.Fprintf(c.out, "Job       %s\nType      %s\nState     %s\nActor     %s\nAttempt   %d\nCreated   %s\n", job.ID, job.Type, shownState(job.Job), job.Actor, job.Attempt, job.CreatedAt)
+		if f := job.Failure; f != nil {
+			fmt.Fprintf(c.out, "Failure   %s (%s)\n", f.Message, f.Code)
+		}
+		fmt.Fprintln(c.out)
+		t := command.Table{Columns: []string{"AT", "EVENT", "DATA"}}
+		for _, e := range job.Events {
+			t.Rows = append(t.Rows, []string{e.At, e.Type, string(e.Data)})
+		}
+		return t.Print(c.out)
+	})
+}
+
+func (c *commandLine) jobCancel() *cobra.Command {
+	return c.operatorCommand(&cobra.Command{
+		Use: "cancel ID", Short: "Cancel a job; one that runs ends as soon as it can", Args: command.Exactly(1),
+	}, func(ctx context.Context, client *operator.Client, args []string) error {
+		job, err := client.CancelJob(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "%s is %s\n", job.ID, shownState(job))
+		return nil
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, Setup: writePlugin,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob, "first-id": setFirstID},
 	})
 }
 
@@ -100,4 +101,12 @@ func submitJob(ts *testscript.TestScript, _ bool, args []string) {
 	job, _, err := q.Submit(context.Background(), queue.Submission{Type: args[1], Actor: "script", RunAt: time.Now().Add(delay), Payload: map[string]string{"secret": "in-the-payload"}})
 	ts.Check(err)
 	ts.Setenv("JOB", job.ID)
+}
+
+// setFirstID is the command "first-id VARIABLE COMMAND ARGUMENT…", which sets the variable to the first word below the heading of
+// what the command prints.
+func setFirstID(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec(args[1], args[2:]...))
+	words := strings.Fields(strings.SplitN(ts.ReadFile("stdout"), "\n", 2)[1])
+	ts.Setenv(args[0], words[0])
 }

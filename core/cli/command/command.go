@@ -4,10 +4,12 @@ package command
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // Mistake is an error in the configuration or in the arguments, for which the exit status is 2. Its text may have been printed
@@ -48,6 +50,21 @@ func Exactly(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// shownNames is how many names Unknown lists.
+const shownNames = 20
+
+// Unknown returns the error for a name that no thing of a kind has. It lists the names that there are; list is the command that
+// lists all of them.
+func Unknown(kind, name string, names []string, list string) error {
+	switch n := len(names); {
+	case n == 0:
+		return fault.New(fault.NotFound, "There is no such %s: %q; there is none at all.", kind, name)
+	case n > shownNames:
+		return fault.New(fault.NotFound, "There is no such %s: %q; there are %d, which %s shows.", kind, name, n, list)
+	}
+	return fault.New(fault.NotFound, "There is no such %s: %q; there are: %s.", kind, name, strings.Join(names, ", "))
 }
 
 // AtMost refuses more arguments than n.

@@ -55,13 +55,25 @@ type NewToken struct {
 	Limits    *Limits
 	// CacheTTL is for how many seconds answers may be given again; nil takes the default.
 	CacheTTL *int64
-	own      overrides
+	// Own are limits one by one, unless Limits is set; nil takes the service's default.
+	Own TokenLimits
+}
+
+// check returns what is wrong with a token to make.
+func (n NewToken) check(now time.Time) error {
+	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(now) {
+		return invalidField("expires_at", "The time of expiry lies in the past.")
+	}
+	return n.Own.check()
 }
 
 // CreateToken makes an access token and returns its text, which is stored sealed.
 func (a *Admin) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
 	n.Note, n.Group = strings.TrimSpace(n.Note), strings.TrimSpace(n.Group)
 	if err := checkLabels(&n.Note, &n.Group); err != nil {
+		return "", err
+	}
+	if err := n.check(a.now()); err != nil {
 		return "", err
 	}
 	err = a.store.Tx(ctx, "create token", func(ctx context.Context) error {
@@ -101,7 +113,7 @@ func (a *Admin) tokenRecord(id, text string, n NewToken) tokenRecord {
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
 		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
 	}
-	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = n.own.requests, n.own.hour, n.own.day, n.own.month, n.own.minute
+	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = n.Own.RequestsHour, n.Own.CreditsHour, n.Own.CreditsDay, n.Own.CreditsMonth, n.Own.RequestsMinute
 	if l := n.Limits; l != nil {
 		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth, &l.RequestsMinute
 	}

@@ -56,6 +56,21 @@ type TokenLimits struct {
 	RequestsMinute *int64 `json:"requests_minute" required:"false" minimum:"0" doc:"Requests in a rolling minute; 0 for no such limit." example:"60"`
 }
 
+// check refuses negative limits.
+func (l TokenLimits) check() error {
+	for _, limit := range []struct {
+		field string
+		value *int64
+	}{
+		{"requests_hour", l.RequestsHour}, {"credits_hour", l.CreditsHour}, {"credits_day", l.CreditsDay}, {"credits_month", l.CreditsMonth}, {"requests_minute", l.RequestsMinute},
+	} {
+		if limit.value != nil && *limit.value < 0 {
+			return invalidField("limits."+limit.field, "The limit %s must not be negative.", limit.field)
+		}
+	}
+	return nil
+}
+
 type tokenList struct{ Body TokenPage }
 
 // TokenPage is a page of access tokens, the newest first.
@@ -101,13 +116,10 @@ type TokenBody struct {
 func (s *Service) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
 	n := NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID, CacheTTL: b.CacheTTL}
 	if b.ExpiresAt != nil {
-		if !b.ExpiresAt.After(s.cfg.Now()) {
-			return n, invalidField("expires_at", "The time of expiry lies in the past.")
-		}
 		n.ExpiresAt = *b.ExpiresAt
 	}
 	if l := b.Limits; l != nil {
-		n.own = overrides{l.RequestsHour, l.CreditsHour, l.CreditsDay, l.CreditsMonth, l.RequestsMinute}
+		n.Own = *l
 	}
 	return n, s.checkOwner(ctx, b.OwnerID)
 }

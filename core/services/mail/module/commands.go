@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,10 +91,14 @@ func findOwner(ctx context.Context, r *module.Records, email string) (string, er
 }
 
 func (c commands) listCommand() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List the mailboxes, the newest first", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	list := &cobra.Command{Use: "list", Short: "List the mailboxes, the newest first", Args: command.NoArgs}
+	out := command.AddOutput(list)
+	list.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := out.Check(); err != nil {
+			return err
+		}
 		return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
-			w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "ADDRESS\tSTATE\tEXPIRES\tLAST MAIL")
+			items, table := []listedMailbox{}, command.Table{Columns: []string{"ADDRESS", "STATE", "EXPIRES", "LAST MAIL"}}
 			cursor := ""
 			for more := true; more; more = cursor != "" {
 				page, next, err := admin.ListMailboxes(cmd.Context(), cursor)
@@ -103,13 +106,25 @@ func (c commands) listCommand() *cobra.Command {
 					return err
 				}
 				for _, m := range page {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Address, m.StatusAt(time.Now()), formatMillis(m.ExpiresAt, "never"), formatMillis(m.ReceivedAt, "none"))
+					state := string(m.StatusAt(time.Now()))
+					items = append(items, listedMailbox{m.ID, m.Address, state, formatMillis(m.ExpiresAt, ""), formatMillis(m.ReceivedAt, "")})
+					table.Rows = append(table.Rows, []string{m.Address, state, formatMillis(m.ExpiresAt, "never"), formatMillis(m.ReceivedAt, "none")})
 				}
 				cursor = next
 			}
-			return w.Flush()
+			return out.Print(c.Out, map[string]any{"mailboxes": items}, table)
 		})
-	}}
+	}
+	return list
+}
+
+// listedMailbox is a mailbox as the command list prints it as JSON. Times are "" where there is none.
+type listedMailbox struct {
+	ID         string `json:"id"`
+	Address    string `json:"address"`
+	State      string `json:"state"`
+	ExpiresAt  string `json:"expires_at"`
+	LastMailAt string `json:"last_mail_at"`
 }
 
 // formatMillis returns a stored time, or a word for none.

@@ -3,7 +3,6 @@ package module
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,47 +26,10 @@ func newCommands(line module.CommandLine) []*cobra.Command {
 // adminOf returns the verbs that need no running service.
 func adminOf(r *module.Records) *search.Admin { return search.NewAdmin(r.Store, r.Keyring, nil) }
 
-func (c commands) tokenCommand() *cobra.Command {
-	var note string
-	var asJSON bool
-	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			text, err := adminOf(r).CreateToken(cmd.Context(), search.NewToken{Note: note})
-			if err != nil {
-				return err
-			}
-			if err := r.Users.Record(command.Acting(cmd), "search.tokens.create", search.TokenID(text), nil); err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(c.Out).Encode(map[string]string{"token": text, "note": note})
-			}
-			_, err = fmt.Fprintln(c.Out, text)
-			return err
-		})
-	}}
-	create.Flags().StringVar(&note, "note", "", "what the token is for")
-	create.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return command.Group("token", "Access tokens of the search service", create,
-		c.switchCommand("enable", "Enable a token", true), c.switchCommand("disable", "Disable a token", false))
-}
-
-// switchCommand returns the command that enables or disables a token.
-func (c commands) switchCommand(use, short string, enabled bool) *cobra.Command {
-	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			if err := adminOf(r).SetTokenEnabled(cmd.Context(), args[0], enabled); err != nil {
-				return err
-			}
-			return r.Users.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
-		})
-	}}
-}
-
 // maxKeys is how many keys are added at once.
 const maxKeys = 10_000
 
-func (c commands) keyCommand() *cobra.Command {
+func (c commands) keyAdd() *cobra.Command {
 	var keyGroup string
 	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		keys, numbers, err := c.readKeys()
@@ -77,7 +39,7 @@ func (c commands) keyCommand() *cobra.Command {
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.addKeys(command.Acting(cmd), r, keyGroup, keys, numbers) })
 	}}
 	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
-	return command.Group("key", "Upstream keys of the search service", add)
+	return add
 }
 
 // readKeys reads standard input: the lines that are not blank, and their numbers.

@@ -1,0 +1,74 @@
+package module
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/services/search"
+)
+
+func (c commands) keyCommand() *cobra.Command {
+	return command.Group("key", "Upstream keys of the search service", c.keyAdd(), c.keyList(),
+		c.keyChange("enable", "Take an upstream key into use again", "search.keys.status.change", func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, true) }),
+		c.keyChange("disable", "Take an upstream key out of use", "search.keys.status.change", func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, false) }),
+		c.keyChange("delete", "Delete an upstream key; adding it again restores it", "search.keys.delete", func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteKey(ctx, id) }))
+}
+
+func (c commands) keyList() *cobra.Command {
+	list := &cobra.Command{Use: "list", Short: "List the upstream keys by their ids, the newest first, without the keys", Args: command.NoArgs}
+	out := command.AddOutput(list)
+	list.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := out.Check(); err != nil {
+			return err
+		}
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+			keys, err := adminOf(r).ListKeys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			table := command.Table{Columns: []string{"ID", "STATUS", "GROUP", "REASON", "UNTIL", "CREATED"}}
+			for _, k := range keys {
+				until := ""
+				if k.Until != nil {
+					until = k.Until.String()
+				}
+				table.Rows = append(table.Rows, []string{k.ID, string(k.Status), k.Group, k.Reason, until, k.CreatedAt.String()})
+			}
+			return out.Print(c.Out, map[string]any{"keys": keys}, table)
+		})
+	}
+	return list
+}
+
+// keyChange returns a command that does something to one key. action is its name in the audit.
+func (c commands) keyChange(use, short, action string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
+	return &cobra.Command{Use: use + " ID", Short: short, Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+			if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
+				return nameKeys(cmd.Context(), r, args[0], err)
+			}
+			return r.Users.Record(command.Acting(cmd), action, args[0], nil)
+		})
+	}}
+}
+
+// nameKeys adds the ids of the upstream keys that there are to the error for an unknown one.
+func nameKeys(ctx context.Context, r *module.Records, id string, err error) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	keys, failed := adminOf(r).ListKeys(ctx)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	ids := make([]string, len(keys))
+	for i, k := range keys {
+		ids[i] = k.ID
+	}
+	return command.Unknown("upstream key", id, ids, "patchbay key list")
+}

@@ -74,6 +74,7 @@ type App struct {
 	users    *auth.Users
 	registry *prometheus.Registry
 	metrics  *pluginMetrics
+	shared   *coreMetrics
 	services []runningService
 	http     *httpd.Server
 	admin    *httpd.Server
@@ -103,6 +104,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	gin.SetMode(gin.ReleaseMode)
 	a := &App{cfg: cfg, began: time.Now(), registry: prometheus.NewRegistry(), bus: event.NewBus(), redact: secret.NewRedactor()}
 	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.shared = newCoreMetrics(a.registry)
 	a.closers = append(a.closers, a.bus.Close)
 	defer func() {
 		if err != nil || diags.HasErrors() {
@@ -191,10 +193,11 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers})
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers, Ended: a.shared.observeJob})
 	if err != nil {
 		return err
 	}
+	watchQueue(a.registry, a.queue)
 	a.notify.Use(a.queue)
 	if err := a.openServices(ctx); err != nil {
 		return err

@@ -5,18 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/pprof"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/module"
-	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/settings"
-	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // startListeners opens both listeners and serves the routes of the services.
@@ -85,7 +80,7 @@ func (a *App) buildHandler(set *settings.Settings) (http.Handler, error) {
 	access := set.Access(a.clients)
 	return httpd.NewHandler(mounts, httpd.Options{
 		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.AuditRequests(),
-		Secure: access.Secure, Streams: a.streams,
+		Secure: access.Secure, Streams: a.streams, Observe: a.shared.observeRequest,
 	})
 }
 
@@ -112,12 +107,16 @@ func (a *App) adminHandler() http.Handler {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		checks, ok := a.checkReadiness(r.Context())
+		found := a.checkReadiness(r.Context())
 		status := http.StatusOK
-		if !ok {
+		if !found.Ready {
 			status = http.StatusServiceUnavailable
 		}
-		writeJSON(w, status, checks)
+		if r.URL.Query().Has("verbose") {
+			writeJSON(w, status, found)
+			return
+		}
+		writeJSON(w, status, found.states())
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusNotFound, map[string]string{"code": "not_found", "message": "There is nothing at this address."})
@@ -131,54 +130,4 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
-}
-
-// checkReadiness asks everything that requests need. A provider that is down does not make the core unready: other services
-// go on, and its own requests say so.
-func (a *App) checkReadiness(ctx context.Context) (checks map[string]string, ok bool) {
-	checks, ok = map[string]string{}, true
-	set := func(name string, err error) {
-		checks[name] = "ok"
-		if err != nil {
-			checks[name], ok = err.Error(), false
-		}
-	}
-	set("database", a.store.Ping(ctx))
-	for _, s := range a.services {
-		if checker, ok := s.Service.(module.ReadinessChecker); ok {
-			set(s.name, checker.Ready())
-		}
-	}
-	for _, in := range a.catalog.Instances() {
-		checks["plugin "+in.Ref()] = instanceHealth(ctx, in)
-	}
-	for _, ref := range a.absent.listRefs() {
-		if left, ok := a.absent.find(ref); ok {
-			checks["plugin "+ref] = "left out, and tried again: " + left.reason
-		}
-	}
-	if r := a.outcome.rejected(); r != nil {
-		checks["configuration"] = "the reload at " + r.at.UTC().Format(time.RFC3339) + " was rejected, the former configuration is in use: " + r.reason
-	}
-	return checks, ok
-}
-
-// instanceHealth returns the state of an instance's process, with the reason if it is not ready, or what the instance says of itself.
-func instanceHealth(ctx context.Context, in *catalog.Instance) string {
-	st := in.Process().Status()
-	text := string(st.State)
-	if st.Message != "" {
-		text += ": " + st.Message
-	}
-	if st.State != host.Ready {
-		return text
-	}
-	h, err := in.Process().Health(ctx, in.ID)
-	switch {
-	case err != nil:
-		return "no answer to the health check"
-	case h.GetState() == pluginv1.State_STATE_DEGRADED || h.GetState() == pluginv1.State_STATE_ERROR:
-		return string(host.Degraded) + ": " + h.GetMessage()
-	}
-	return text
 }

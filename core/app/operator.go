@@ -42,16 +42,17 @@ func (o operatorCore) Status(ctx context.Context) (operator.Status, error) {
 	if err != nil {
 		return operator.Status{}, err
 	}
-	checks, ready := a.checkReadiness(ctx)
+	found := a.checkReadiness(ctx)
+	checks := found.states()
 	out := operator.Status{
-		Version: a.cfg.Version, StartedAt: operator.FormatTime(a.began), Uptime: int64(time.Since(a.began).Seconds()), Ready: ready,
+		Version: a.cfg.Version, StartedAt: operator.FormatTime(a.began), Uptime: int64(time.Since(a.began).Seconds()), Ready: found.Ready,
 		Database: statusOf("database", "", checks), Services: []operator.ServiceStatus{}, Plugins: operatorPlugins{a}.List(),
 		LastReload: a.outcome.describeLast(), Jobs: operator.JobCounts{Running: running, Queued: queued},
 	}
 	set := a.inUse.Load()
 	for _, s := range a.services {
 		if _, ok := s.Service.(module.ReadinessChecker); !ok {
-			checks[s.name] = "ok"
+			checks[s.name] = stateOK
 		}
 		out.Services = append(out.Services, statusOf(s.name, set.Service(s.name).BaseURL, checks))
 	}
@@ -60,7 +61,7 @@ func (o operatorCore) Status(ctx context.Context) (operator.Status, error) {
 
 // statusOf returns what a check of the readiness says.
 func statusOf(name, baseURL string, checks map[string]string) operator.ServiceStatus {
-	out := operator.ServiceStatus{Name: name, BaseURL: baseURL, Ready: checks[name] == "ok"}
+	out := operator.ServiceStatus{Name: name, BaseURL: baseURL, Ready: checks[name] == stateOK}
 	if !out.Ready {
 		out.Message = checks[name]
 	}

@@ -210,10 +210,14 @@ func TestReloadWhileAPluginIsDown(t *testing.T) {
 func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 	r, _ := newReloadable(t, map[string]string{"one": testplugin.Well, "two": testplugin.Exit}, twoBackends)
 	r.start()
+	if verbose := r.get("http://" + r.AdminAddr() + "/readyz?verbose"); !strings.HasPrefix(verbose, `{"ready":true,"parts":[{"name":"database","state":"ok","required":true,"tookMs":`) ||
+		!strings.Contains(verbose, `{"name":"plugin search.spare","state":"left out, and tried again: `) {
+		t.Errorf("readyz?verbose %s", verbose)
+	}
 	if ready := r.readyz(); !strings.Contains(ready, "left out, and tried again: ") || !strings.Contains(ready, "cannot go on") {
 		t.Errorf("readyz: %s", ready)
 	}
-	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{instance="search.spare"} 0`) {
+	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{ref="search.spare"} 0`) {
 		t.Error("the metrics do not tell")
 	}
 	shown := newProviders(r.App, r.set.File).Instances()
@@ -222,7 +226,7 @@ func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 	}
 	r.setMode("two", testplugin.Well)
 	testkit.Eventually(t, eventuallyWithin, func() bool { return strings.Contains(r.readyz(), `"plugin search.spare":"ready"`) }, "it is in use")
-	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{instance="search.spare"} 1`) {
+	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{ref="search.spare"} 1`) {
 		t.Error("the metrics do not tell that it is in use")
 	}
 	if n := len(serviceOf[interface{ LogCatalog() search.LogCatalog }](t, r.App, "search").LogCatalog().Backends); n != 2 {

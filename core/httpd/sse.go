@@ -14,6 +14,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
+// eventStreamType is the media type of a stream of events.
+const eventStreamType = "text/event-stream"
+
+// isEventStream reports whether an answer with a header is a stream of events.
+func isEventStream(h http.Header) bool {
+	return strings.HasPrefix(h.Get("Content-Type"), eventStreamType)
+}
+
 // Heartbeat is the pause after which a stream without events sends a comment.
 const Heartbeat = 15 * time.Second
 
@@ -26,7 +34,7 @@ type Events struct {
 // NewEvents begins a stream of events.
 func NewEvents(c *gin.Context) *Events {
 	h := c.Writer.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", eventStreamType)
 	StreamHeaders(h)
 	c.Writer.WriteHeader(http.StatusOK)
 	e := &Events{c: c, rc: http.NewResponseController(c.Writer)}

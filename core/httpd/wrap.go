@@ -37,6 +37,8 @@ type Options struct {
 	Clients *Clients
 	// Secure reports whether a request has come by https; its answer then keeps the browser to it. nil means it never has.
 	Secure func(*http.Request) bool
+	// Observe is called after each answer but a stream of events with the service, the status and how long it took; nil for nothing.
+	Observe func(service string, status int, took time.Duration)
 	// Streams bounds the open streams of events; nil means no bound.
 	Streams *StreamLimits
 	// BodyTimeout is how long a request body may take to arrive, whether a handler reads it or not; 0 means 30 s.
@@ -126,6 +128,9 @@ func (w *wrapper) finishRequest(c *gin.Context, began time.Time) {
 		}
 	}
 	w.logRequest(c, began)
+	if w.opts.Observe != nil && !isEventStream(c.Writer.Header()) {
+		w.opts.Observe(w.service, c.Writer.Status(), time.Since(began))
+	}
 	if v == http.ErrAbortHandler {
 		panic(v)
 	}

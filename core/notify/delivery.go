@@ -135,7 +135,12 @@ func (s *Sender) endDelivery(ctx context.Context, d *delivery, state State, reas
 		if done.Error != nil || done.RowsAffected == 0 {
 			return done.Error
 		}
-		s.cfg.Store.AfterCommit(ctx, func() { s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID}) })
+		s.cfg.Store.AfterCommit(ctx, func() {
+			s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID})
+			if s.cfg.Ended != nil {
+				s.cfg.Ended(d.Channel, state)
+			}
+		})
 		if s.channels != nil && d.gone {
 			if err := s.channels.RecipientGone(ctx, d.toRecipient()); err != nil {
 				return err

@@ -77,6 +77,8 @@ type Config struct {
 	Backoff func(attempt int) time.Duration
 	// Timeout bounds one attempt (100 s): more than any channel of ours may be told to take.
 	Timeout time.Duration
+	// Ended is called after the end of each delivery has been stored, with the channel's reference; nil for nothing.
+	Ended func(channel string, state State)
 	// Retention is how long deliveries that have ended are kept (30 days).
 	Retention time.Duration
 }

@@ -195,6 +195,9 @@ func (q *Queue) endJob(ctx context.Context, own *row, o outcome) error {
 		return err
 	}
 	q.callFinished(ctx, r)
+	if q.cfg.Ended != nil {
+		q.store.AfterCommit(ctx, func() { q.cfg.Ended(r.toJob()) })
+	}
 	return q.addEvent(ctx, r, EventFinished, o.eventData())
 }
 

@@ -57,6 +57,8 @@ type Config struct {
 	Now func() time.Time
 	// Waker wakes the workers (a channel within this process).
 	Waker Waker
+	// Ended is called after each job's end has been stored; nil for nothing.
+	Ended func(Job)
 }
 
 func (c *Config) setDefaults() {

@@ -2,62 +2,42 @@ package mail
 
 import (
 	"context"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/patchbay-dev/patchbay/core/metric"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
 
-// countTimeout bounds the counting for one scrape.
-const countTimeout = 5 * time.Second
-
-// stateCollector counts mailboxes and domains by state when it is asked. What cannot be counted is left out.
-type stateCollector struct {
-	service         *Service
-	boxes, domains  *prometheus.Desc
-	mailboxStatuses []mailbox.Status
-	domainStatuses  []domain.Status
-}
-
-// registerStates registers the counts; a nil registerer leaves them out.
+// registerStates registers how many mailboxes and domains there are by state; a nil registerer leaves them out.
 func (s *Service) registerStates(reg prometheus.Registerer) {
 	if reg == nil {
 		return
 	}
-	reg.MustRegister(&stateCollector{
-		service:         s,
-		boxes:           prometheus.NewDesc("patchbay_mail_mailboxes", "Mailboxes by state, without destroyed ones.", []string{"state"}, nil),
-		domains:         prometheus.NewDesc("patchbay_mail_domains", "Mail domains by state.", []string{"state"}, nil),
-		mailboxStatuses: []mailbox.Status{mailbox.Active, mailbox.Expired, mailbox.Destroying},
-		domainStatuses:  []domain.Status{domain.Active, domain.Disabled, domain.ProvisioningError},
-	})
+	reg.MustRegister(
+		metric.NewCounts("patchbay_mail_mailboxes", "Mailboxes by state, without destroyed ones.", "state", s.countMailboxes),
+		metric.NewCounts("patchbay_mail_domains", "Mail domains by state.", "state", s.countDomains),
+	)
 }
 
-// Describe implements prometheus.Collector.
-func (c *stateCollector) Describe(out chan<- *prometheus.Desc) { out <- c.boxes; out <- c.domains }
-
-// Collect implements prometheus.Collector.
-func (c *stateCollector) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
-	defer cancel()
-	for _, status := range c.mailboxStatuses {
-		n, err := c.service.mailboxes.CountByStatus(ctx, status)
+func (s *Service) countMailboxes(ctx context.Context) (map[string]int64, error) {
+	out := map[string]int64{}
+	for _, status := range []mailbox.Status{mailbox.Active, mailbox.Expired, mailbox.Destroying} {
+		n, err := s.mailboxes.CountByStatus(ctx, status)
 		if err != nil {
-			return
+			return nil, err
 		}
-		out <- prometheus.MustNewConstMetric(c.boxes, prometheus.GaugeValue, float64(n), string(status))
+		out[string(status)] = int64(n)
 	}
-	all, err := c.service.domains.ListDomains(ctx)
-	if err != nil {
-		return
-	}
-	counts := map[domain.Status]int{}
+	return out, nil
+}
+
+func (s *Service) countDomains(ctx context.Context) (map[string]int64, error) {
+	all, err := s.domains.ListDomains(ctx)
+	out := map[string]int64{string(domain.Active): 0, string(domain.Disabled): 0, string(domain.ProvisioningError): 0}
 	for _, d := range all {
-		counts[d.Status]++
+		out[string(d.Status)]++
 	}
-	for _, status := range c.domainStatuses {
-		out <- prometheus.MustNewConstMetric(c.domains, prometheus.GaugeValue, float64(counts[status]), string(status))
-	}
+	return out, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
@@ -65,6 +66,8 @@ type Config struct {
 	Access auth.Access
 	// Version is the core's own.
 	Version string
+	// Metrics registers the metrics of the service; nil leaves them out.
+	Metrics prometheus.Registerer
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -81,6 +84,7 @@ type Service struct {
 	briefs   *brief.Briefs
 	// translations translate releases and notifications.
 	translations *translate.Translations
+	metrics      *metrics
 	state        atomic.Pointer[state]
 }
 
@@ -116,6 +120,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		Interval: func() time.Duration { return s.state.Load().settings.Interval },
 		Found:    s.announceReleases,
 	})
+	s.metrics = newMetrics(cfg.Metrics, s.countRepos)
 	s.translations = s.newTranslations()
 	s.use(cfg.Settings, cfg.Hosts, cfg.Translator, cfg.Access)
 	return s, s.followConfigured(ctx, cfg.Settings)

@@ -40,7 +40,7 @@ func (s *Service) newTranslations() *translate.Translations {
 	return translate.New(translate.Config{
 		Store: s.cfg.Store, Queue: s.cfg.Queue, Logger: s.log, Compare: s.syncer.CompareDigest,
 		// Jobs run by the clock of the queue.
-		Now: time.Now,
+		Now: time.Now, Noted: s.metrics.observeCall,
 		Settings: func() translate.Settings {
 			st := s.state.Load()
 			set := st.settings.Translation

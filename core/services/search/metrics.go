@@ -1,11 +1,14 @@
 package search
 
 import (
+	"context"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/patchbay-dev/patchbay/core/metric"
 )
 
 // Metrics are the Prometheus metrics of the service. None has a label for a token.
@@ -16,10 +19,11 @@ type Metrics struct {
 	plugin   *prometheus.HistogramVec
 	credits  *prometheus.CounterVec
 	refusals *prometheus.CounterVec
-	keys     *keyCollector
 
-	mu     sync.RWMutex
-	series map[seriesKey]series
+	mu sync.RWMutex
+	// keyStates counts the upstream keys; nil until the service is there.
+	keyStates func() map[KeyState]int
+	series    map[seriesKey]series
 }
 
 type seriesKey struct {
@@ -46,11 +50,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		plugin:   histogram("patchbay_search_plugin_duration_seconds", "Time that the call to the provider took beyond the upstream's."),
 		credits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_credits_total", Help: "Credits charged."}, []string{"operation"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_refusals_total", Help: "Requests that a limit turned away."}, []string{"scope", "window"}),
-		keys:     &keyCollector{desc: prometheus.NewDesc("patchbay_search_keys", "Upstream keys by state.", []string{"state"}, nil)},
 		series:   map[seriesKey]series{},
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.duration, m.upstream, m.plugin, m.credits, m.refusals, m.keys)
+		reg.MustRegister(m.requests, m.duration, m.upstream, m.plugin, m.credits, m.refusals, metric.NewCounts("patchbay_search_keys", "Upstream keys by state.", "state", m.countKeys))
 	}
 	return m
 }
@@ -85,30 +88,22 @@ func (m *Metrics) ended(operation string, status int, took, upstream, plugin tim
 func (m *Metrics) refused(x *Exceeded) { m.refusals.WithLabelValues(x.Scope, x.Window).Inc() }
 
 func (m *Metrics) watchKeys(states func() map[KeyState]int) {
-	m.keys.mu.Lock()
-	defer m.keys.mu.Unlock()
-	m.keys.states = states
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.keyStates = states
 }
 
-// keyCollector counts the keys when it is asked.
-type keyCollector struct {
-	desc   *prometheus.Desc
-	mu     sync.Mutex
-	states func() map[KeyState]int
-}
-
-// Describe implements prometheus.Collector.
-func (k *keyCollector) Describe(ch chan<- *prometheus.Desc) { ch <- k.desc }
-
-// Collect implements prometheus.Collector.
-func (k *keyCollector) Collect(ch chan<- prometheus.Metric) {
-	k.mu.Lock()
-	states := k.states
-	k.mu.Unlock()
+// countKeys is the metric.Counter of the upstream keys.
+func (m *Metrics) countKeys(context.Context) (map[string]int64, error) {
+	m.mu.RLock()
+	states := m.keyStates
+	m.mu.RUnlock()
+	out := map[string]int64{}
 	if states == nil {
-		return
+		return out, nil
 	}
 	for state, n := range states() {
-		ch <- prometheus.MustNewConstMetric(k.desc, prometheus.GaugeValue, float64(n), string(state))
+		out[string(state)] = int64(n)
 	}
+	return out, nil
 }

@@ -26,6 +26,14 @@ func eventually(t testing.TB, within time.Duration, what string, done func() boo
 	}
 }
 
+// must fails the test for an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // contains fails the test for each text that is missing.
 func contains(t testing.TB, in string, texts ...string) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/metric"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
@@ -40,6 +41,7 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 		return nil, err
 	}
 	s.Use(deps.Queue)
+	deps.Metrics.MustRegister(metric.NewCounts("patchbay_containers_services", "Services of active stacks: all of them, those that run, and those with an update that waits.", "state", s.CountServices))
 	return s, nil
 }
 

@@ -33,7 +33,7 @@ func settingsOf(c module.Configuration) releases.Settings { return *c.Settings.(
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s, err := releases.New(ctx, releases.Config{
 		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Translator: openTranslator(deps, c), Access: c.Front.Access,
-		Version: deps.Version,
+		Version: deps.Version, Metrics: deps.Metrics,
 	})
 	if err != nil {
 		return nil, err

@@ -80,7 +80,13 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 		return nil
 	}
 	// What was paid for is noted even if nobody wants the answer any more.
-	return r.store.Tx(context.WithoutCancel(ctx), "note model calls", func(ctx context.Context) error { return r.store.Writer(ctx).Create(&calls).Error })
+	err := r.store.Tx(context.WithoutCancel(ctx), "note model calls", func(ctx context.Context) error { return r.store.Writer(ctx).Create(&calls).Error })
+	if err == nil && r.cfg.Noted != nil {
+		for _, call := range calls {
+			r.cfg.Noted(call)
+		}
+	}
+	return err
 }
 
 // reserve sets tokens of the day aside for a call, or returns a budgetError.

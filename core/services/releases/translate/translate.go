@@ -43,6 +43,8 @@ type Config struct {
 	Compare func(ctx context.Context, releaseID int64) (string, error)
 	Logger  hclog.Logger
 	Now     func() time.Time
+	// Noted is called with each call of a model after it was noted; nil for nothing.
+	Noted func(Call)
 }
 
 // Translations translate. Their methods may be called from several goroutines.

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+)
+
+// stateOK is the state of a part that works.
+const stateOK = "ok"
+
+// readiness is the answer to /readyz?verbose.
+type readiness struct {
+	Ready bool            `json:"ready"`
+	Parts []readinessPart `json:"parts"`
+}
+
+// readinessPart is how a part of the core is doing.
+type readinessPart struct {
+	Name string `json:"name"`
+	// State is "ok", the state of a plugin's process such as "ready", or what is wrong.
+	State string `json:"state"`
+	// Required says that the core is not ready without the part.
+	Required bool `json:"required"`
+	// TookMs is how long the question took, in milliseconds.
+	TookMs int64 `json:"tookMs"`
+}
+
+// states returns the states of the parts by their names.
+func (r readiness) states() map[string]string {
+	out := make(map[string]string, len(r.Parts))
+	for _, p := range r.Parts {
+		out[p.Name] = p.State
+	}
+	return out
+}
+
+// checkReadiness asks everything that requests need. A provider that is down does not make the core unready: other services
+// go on, and its own requests say so.
+func (a *App) checkReadiness(ctx context.Context) readiness {
+	r := readiness{Ready: true}
+	ask := func(name string, required bool, question func() string) {
+		began := time.Now()
+		p := readinessPart{Name: name, Required: required, State: question()}
+		p.TookMs = time.Since(began).Milliseconds()
+		r.Ready = r.Ready && (!required || p.State == stateOK)
+		r.Parts = append(r.Parts, p)
+	}
+	ask("database", true, func() string { return stateOf(a.store.Ping(ctx)) })
+	for _, s := range a.services {
+		if checker, ok := s.Service.(module.ReadinessChecker); ok {
+			ask(s.name, true, func() string { return stateOf(checker.Ready()) })
+		}
+	}
+	for _, in := range a.catalog.Instances() {
+		ask("plugin "+in.Ref(), false, func() string { return instanceHealth(ctx, in) })
+	}
+	for _, ref := range a.absent.listRefs() {
+		if left, ok := a.absent.find(ref); ok {
+			ask("plugin "+ref, false, func() string { return "left out, and tried again: " + left.reason })
+		}
+	}
+	if rejected := a.outcome.rejected(); rejected != nil {
+		ask("configuration", false, func() string {
+			return "the reload at " + rejected.at.UTC().Format(time.RFC3339) + " was rejected, the former configuration is in use: " + rejected.reason
+		})
+	}
+	return r
+}
+
+// stateOf returns "ok", or what an error says.
+func stateOf(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return stateOK
+}
+
+// instanceHealth returns the state of an instance's process, with the reason if it is not ready, or what the instance says of itself.
+func instanceHealth(ctx context.Context, in *catalog.Instance) string {
+	st := in.Process().Status()
+	text := string(st.State)
+	if st.Message != "" {
+		text += ": " + st.Message
+	}
+	if st.State != host.Ready {
+		return text
+	}
+	h, err := in.Process().Health(ctx, in.ID)
+	switch {
+	case err != nil:
+		return "no answer to the health check"
+	case h.GetState() == pluginv1.State_STATE_DEGRADED || h.GetState() == pluginv1.State_STATE_ERROR:
+		return string(host.Degraded) + ": " + h.GetMessage()
+	}
+	return text
+}

@@ -31,6 +31,7 @@ var (
 	_ AnnouncementHost = (*Client)(nil)
 	_ ReactionHost     = (*Client)(nil)
 	_ CompareHost      = (*Client)(nil)
+	_ OAuthHost        = (*Client)(nil)
 )
 
 // NewClient makes a client for an instance.

@@ -30,6 +30,8 @@ const (
 	CapReactions = "REACTIONS"
 	// CapCompare: CompareHost.
 	CapCompare = "COMPARE"
+	// CapOAuth: OAuthHost.
+	CapOAuth = "OAUTH"
 )
 
 // Limits that the SDK checks before a code host sees a request.
@@ -137,6 +139,7 @@ var abilities = map[string]func(CodeHost) bool{
 	CapAnnouncements: implements[AnnouncementHost],
 	CapReactions:     implements[ReactionHost],
 	CapCompare:       implements[CompareHost],
+	CapOAuth:         implements[OAuthHost],
 }
 
 func implements[T any](h CodeHost) bool {

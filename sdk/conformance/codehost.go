@@ -90,6 +90,7 @@ func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostCo
 		{name: "account", do: r.account},
 		{name: "releases", do: r.releases},
 		{name: "reactions", do: r.reactions},
+		{name: "oauth", do: r.oauth},
 		{name: "cancel", do: r.cancel},
 		{name: "deadline", do: r.deadline},
 	}})

@@ -49,6 +49,7 @@ func (r *codehostRun) optionalCalls(ctx context.Context) error {
 		}},
 		{codehost.CapReactions, "ReadReactions", func() error { return second(c.ReadReactions(ctx, token, []string{"node"})) }},
 		{codehost.CapCompare, "Compare", func() error { return second(c.Compare(ctx, token, "owner/repo", "v1", "v2")) }},
+		{codehost.CapOAuth, "AuthorizeURL", func() error { return second(c.AuthorizeURL(ctx, oauthRequest)) }},
 	} {
 		if !r.able(call.capability) {
 			found = append(found, r.unsupported(call.name, r.saw(call.name, call.make())))

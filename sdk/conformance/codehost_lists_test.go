@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"testing"
@@ -16,6 +17,7 @@ import (
 var everyCapability = []string{
 	codehost.CapWebhooks, codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications,
 	codehost.CapSocial, codehost.CapEvents, codehost.CapReactions, codehost.CapCompare, codehost.CapAnnouncements,
+	codehost.CapOAuth,
 }
 
 // listOf gives a page of a list of goodHost, whose validators are its name.
@@ -164,4 +166,22 @@ func TestWrongLists(t *testing.T) {
 			}
 		})
 	}
+}
+
+func (g *goodHost) AuthorizeURL(_ context.Context, req codehost.AuthorizeRequest) (string, error) {
+	if g.page != "" {
+		return g.page, nil
+	}
+	return "https://code.example.com/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {req.Client.ID}, "redirect_uri": {req.Client.RedirectURL}, "state": {req.State},
+		"code_challenge": {req.CodeChallenge}, "code_challenge_method": {"S256"},
+	}.Encode(), nil
+}
+
+func (g *goodHost) ExchangeCode(context.Context, codehost.OAuthClient, schema.Secret, schema.Secret) (*codehost.OAuthToken, error) {
+	return &codehost.OAuthToken{AccessToken: "token-of-nobody"}, g.refusedCode
+}
+
+func (g *goodHost) RefreshToken(context.Context, codehost.OAuthClient, schema.Secret) (*codehost.OAuthToken, error) {
+	return nil, g.refusedCode
 }

@@ -33,6 +33,9 @@ type goodHost struct {
 	releaseID      string
 	noTag          error
 	keepsReactions bool
+	// page is where a sign-in begins; "" for the right one. refusedCode answers every code.
+	page        string
+	refusedCode error
 
 	mu    sync.Mutex
 	hooks []codehost.Hook
@@ -40,7 +43,7 @@ type goodHost struct {
 }
 
 func newGoodHost() *goodHost {
-	g := &goodHost{edit: func(*codehost.Hook) {}, remove: upstreamError(codes.NotFound), denied: upstreamError(codes.Unauthenticated), noTag: upstreamError(codes.NotFound), releaseID: "3"}
+	g := &goodHost{edit: func(*codehost.Hook) {}, remove: upstreamError(codes.NotFound), denied: upstreamError(codes.Unauthenticated), noTag: upstreamError(codes.NotFound), refusedCode: upstreamError(codes.Unauthenticated), releaseID: "3"}
 	g.resolve = g.look
 	g.parse = g.read
 	return g
@@ -202,6 +205,8 @@ func TestWrongCodeHosts(t *testing.T) {
 		})},
 		{"accepts a wrong token", []string{"token", "account"}, func(g *goodHost) { g.denied = nil }},
 		{"the secret as the address", []string{"hooks"}, func(g *goodHost) { g.edit = func(h *codehost.Hook) { h.URL = "x" } }},
+		{"a page without the challenge", []string{"oauth"}, func(g *goodHost) { g.page = "https://code.example.com/authorize?response_type=code" }},
+		{"a code of nobody", []string{"oauth"}, func(g *goodHost) { g.refusedCode = nil }},
 		{"deletes twice", []string{"hooks"}, func(g *goodHost) { g.remove = nil }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

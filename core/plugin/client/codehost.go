@@ -25,6 +25,7 @@ type CodeHost interface {
 	codehost.AnnouncementHost
 	codehost.ReactionHost
 	codehost.CompareHost
+	codehost.OAuthHost
 	// Abilities returns what the code host can do.
 	Abilities() (CodeHostAbilities, error)
 }
@@ -32,7 +33,7 @@ type CodeHost interface {
 // CodeHostAbilities is what a code host can do: each names the interface of package codehost whose calls are there.
 type CodeHostAbilities struct {
 	Webhooks, Viewer, Starred, Releases, Tags, Notifications bool
-	Social, Events, Announcements, Reactions, Compare        bool
+	Social, Events, Announcements, Reactions, Compare, OAuth bool
 }
 
 type codehostFacade struct {
@@ -61,7 +62,7 @@ func (f *codehostFacade) Abilities() (CodeHostAbilities, error) {
 		Webhooks: has(codehost.CapWebhooks), Viewer: has(codehost.CapViewer), Starred: has(codehost.CapStarred),
 		Releases: has(codehost.CapReleases), Tags: has(codehost.CapTags), Notifications: has(codehost.CapNotifications),
 		Social: has(codehost.CapSocial), Events: has(codehost.CapEvents), Announcements: has(codehost.CapAnnouncements),
-		Reactions: has(codehost.CapReactions), Compare: has(codehost.CapCompare),
+		Reactions: has(codehost.CapReactions), Compare: has(codehost.CapCompare), OAuth: has(codehost.CapOAuth),
 	}, nil
 }
 

@@ -99,3 +99,21 @@ func (f *codehostFacade) Compare(ctx context.Context, token schema.Secret, repo,
 		return c.Compare(ctx, token, repo, base, head)
 	})
 }
+
+func (f *codehostFacade) AuthorizeURL(ctx context.Context, req codehost.AuthorizeRequest) (string, error) {
+	return askCodeHost(ctx, f, "authorizeurl", func(ctx context.Context, c *codehost.Client) (string, error) {
+		return c.AuthorizeURL(ctx, req)
+	})
+}
+
+func (f *codehostFacade) ExchangeCode(ctx context.Context, app codehost.OAuthClient, code, verifier schema.Secret) (*codehost.OAuthToken, error) {
+	return askCodeHost(ctx, f, "exchangecode", func(ctx context.Context, c *codehost.Client) (*codehost.OAuthToken, error) {
+		return c.ExchangeCode(ctx, app, code, verifier)
+	})
+}
+
+func (f *codehostFacade) RefreshToken(ctx context.Context, app codehost.OAuthClient, refreshToken schema.Secret) (*codehost.OAuthToken, error) {
+	return askCodeHost(ctx, f, "refreshtoken", func(ctx context.Context, c *codehost.Client) (*codehost.OAuthToken, error) {
+		return c.RefreshToken(ctx, app, refreshToken)
+	})
+}

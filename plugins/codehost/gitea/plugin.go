@@ -28,7 +28,7 @@ func Plugin() framework.Plugin {
 		Documentation: "Tokens come with each call. They need to read `repository`, `user` and, for the inbox, `notification`. Public repositories need none. " +
 			"The API has no reactions to releases, no time of a star and no feed of followed accounts that a program can read.",
 		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build, Capabilities: []string{
-			codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications, codehost.CapSocial, codehost.CapCompare,
+			codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications, codehost.CapSocial, codehost.CapCompare, codehost.CapOAuth,
 		}})},
 	}
 }

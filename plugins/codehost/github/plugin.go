@@ -33,7 +33,7 @@ func Plugin() framework.Plugin {
 			"needs `notifications`, reactions `public_repo`.",
 		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build, Capabilities: []string{
 			codehost.CapWebhooks, codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications,
-			codehost.CapSocial, codehost.CapEvents, codehost.CapAnnouncements, codehost.CapReactions, codehost.CapCompare,
+			codehost.CapSocial, codehost.CapEvents, codehost.CapAnnouncements, codehost.CapReactions, codehost.CapCompare, codehost.CapOAuth,
 		}})},
 	}
 }

@@ -46,6 +46,9 @@ type CodeHost struct {
 	// viewers has the reactions that accounts left: logins by node id and word.
 	viewers map[string]map[string][]string
 	quota   *codehost.Quota
+	// grants are by code, refreshed by refresh token.
+	grants    map[string]oauthGrant
+	refreshed map[schema.Secret]codehost.OAuthToken
 }
 
 var _ client.CodeHost = (*CodeHost)(nil)
@@ -56,6 +59,7 @@ func NewCodeHost(token schema.Secret) *CodeHost {
 		token: token, resolutions: map[string]codehost.Resolution{}, hooks: map[string][]codehost.Hook{},
 		secrets: map[string]schema.Secret{}, queued: map[string][]error{}, last: 100, abilities: allCodeHostAbilities,
 		accounts: map[schema.Secret]codehost.Account{}, content: map[string]*CodeHostContent{}, viewers: map[string]map[string][]string{},
+		grants: map[string]oauthGrant{}, refreshed: map[schema.Secret]codehost.OAuthToken{},
 	}
 }
 

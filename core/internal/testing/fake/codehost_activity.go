@@ -38,7 +38,7 @@ type CodeHostContent struct {
 
 var allCodeHostAbilities = client.CodeHostAbilities{
 	Webhooks: true, Viewer: true, Starred: true, Releases: true, Tags: true, Notifications: true,
-	Social: true, Events: true, Announcements: true, Reactions: true, Compare: true,
+	Social: true, Events: true, Announcements: true, Reactions: true, Compare: true, OAuth: true,
 }
 
 // SetAbilities takes abilities away; a new double has all.

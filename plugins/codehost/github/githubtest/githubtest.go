@@ -58,12 +58,15 @@ type Server struct {
 	accounts map[string]*Account
 	content  map[string]*Content
 	quota    *Quota
+	app      OAuthApp
+	// challenges are by the codes that were given out.
+	challenges map[string]string
 }
 
 // New starts a double that ends with the test. Nobody has access before Token was called.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000, accounts: map[string]*Account{}, content: map[string]*Content{}}
+	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000, accounts: map[string]*Account{}, content: map[string]*Content{}, challenges: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user", s.me)
 	mux.HandleFunc("GET /user/repos", s.mine)
@@ -82,6 +85,8 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /notifications", s.listNotifications)
 	mux.HandleFunc("GET /users/{login}/received_events", s.listEvents)
 	mux.HandleFunc("POST /graphql", s.graphql)
+	mux.HandleFunc("GET /login/oauth/authorize", s.authorize)
+	mux.HandleFunc("POST /login/oauth/access_token", s.accessToken)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fail(w, 404, "Not Found") })
 	metered := s.metered(mux)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

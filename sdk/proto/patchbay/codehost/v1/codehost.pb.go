@@ -957,7 +957,7 @@ var File_patchbay_codehost_v1_codehost_proto protoreflect.FileDescriptor
 
 const file_patchbay_codehost_v1_codehost_proto_rawDesc = "" +
 	"\n" +
-	"#patchbay/codehost/v1/codehost.proto\x12\x14patchbay.codehost.v1\x1a#patchbay/codehost/v1/activity.proto\x1a\x1fpatchbay/shared/v1/shared.proto\"X\n" +
+	"#patchbay/codehost/v1/codehost.proto\x12\x14patchbay.codehost.v1\x1a#patchbay/codehost/v1/activity.proto\x1a patchbay/codehost/v1/oauth.proto\x1a\x1fpatchbay/shared/v1/shared.proto\"X\n" +
 	"\x0eResolveRequest\x120\n" +
 	"\x05token\x18\x01 \x01(\v2\x1a.patchbay.shared.v1.SecretR\x05token\x12\x14\n" +
 	"\x05input\x18\x02 \x01(\tR\x05input\"v\n" +
@@ -1019,7 +1019,7 @@ const file_patchbay_codehost_v1_codehost_proto_rawDesc = "" +
 	"\apackage\x18\x05 \x01(\tR\apackage\x12!\n" +
 	"\fpackage_type\x18\x06 \x01(\tR\vpackageType\x12\x12\n" +
 	"\x04tags\x18\a \x03(\tR\x04tags\x12\x16\n" +
-	"\x06digest\x18\b \x01(\tR\x06digest2\xc8\x0f\n" +
+	"\x06digest\x18\b \x01(\tR\x06digest2\xef\x11\n" +
 	"\bCodeHost\x12V\n" +
 	"\aResolve\x12$.patchbay.codehost.v1.ResolveRequest\x1a%.patchbay.codehost.v1.ResolveResponse\x12P\n" +
 	"\x05Hooks\x12\".patchbay.codehost.v1.HooksRequest\x1a#.patchbay.codehost.v1.HooksResponse\x12_\n" +
@@ -1044,7 +1044,10 @@ const file_patchbay_codehost_v1_codehost_proto_rawDesc = "" +
 	"\x11ListAnnouncements\x12..patchbay.codehost.v1.ListAnnouncementsRequest\x1a/.patchbay.codehost.v1.ListAnnouncementsResponse\x12h\n" +
 	"\rReadReactions\x12*.patchbay.codehost.v1.ReadReactionsRequest\x1a+.patchbay.codehost.v1.ReadReactionsResponse\x12b\n" +
 	"\vSetReaction\x12(.patchbay.codehost.v1.SetReactionRequest\x1a).patchbay.codehost.v1.SetReactionResponse\x12V\n" +
-	"\aCompare\x12$.patchbay.codehost.v1.CompareRequest\x1a%.patchbay.codehost.v1.CompareResponseBLZJgithub.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1;codehostv1b\x06proto3"
+	"\aCompare\x12$.patchbay.codehost.v1.CompareRequest\x1a%.patchbay.codehost.v1.CompareResponse\x12e\n" +
+	"\fAuthorizeURL\x12).patchbay.codehost.v1.AuthorizeURLRequest\x1a*.patchbay.codehost.v1.AuthorizeURLResponse\x12^\n" +
+	"\fExchangeCode\x12).patchbay.codehost.v1.ExchangeCodeRequest\x1a#.patchbay.codehost.v1.TokenResponse\x12^\n" +
+	"\fRefreshToken\x12).patchbay.codehost.v1.RefreshTokenRequest\x1a#.patchbay.codehost.v1.TokenResponseBLZJgithub.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1;codehostv1b\x06proto3"
 
 var (
 	file_patchbay_codehost_v1_codehost_proto_rawDescOnce sync.Once
@@ -1086,20 +1089,25 @@ var file_patchbay_codehost_v1_codehost_proto_goTypes = []any{
 	(*ReadReactionsRequest)(nil),      // 23: patchbay.codehost.v1.ReadReactionsRequest
 	(*SetReactionRequest)(nil),        // 24: patchbay.codehost.v1.SetReactionRequest
 	(*CompareRequest)(nil),            // 25: patchbay.codehost.v1.CompareRequest
-	(*ViewerResponse)(nil),            // 26: patchbay.codehost.v1.ViewerResponse
-	(*ListStarredResponse)(nil),       // 27: patchbay.codehost.v1.ListStarredResponse
-	(*FindRepositoryResponse)(nil),    // 28: patchbay.codehost.v1.FindRepositoryResponse
-	(*ListReleasesResponse)(nil),      // 29: patchbay.codehost.v1.ListReleasesResponse
-	(*ListTagsResponse)(nil),          // 30: patchbay.codehost.v1.ListTagsResponse
-	(*ListNotificationsResponse)(nil), // 31: patchbay.codehost.v1.ListNotificationsResponse
-	(*ListRepositoriesResponse)(nil),  // 32: patchbay.codehost.v1.ListRepositoriesResponse
-	(*ListStargazersResponse)(nil),    // 33: patchbay.codehost.v1.ListStargazersResponse
-	(*ListFollowersResponse)(nil),     // 34: patchbay.codehost.v1.ListFollowersResponse
-	(*ListEventsResponse)(nil),        // 35: patchbay.codehost.v1.ListEventsResponse
-	(*ListAnnouncementsResponse)(nil), // 36: patchbay.codehost.v1.ListAnnouncementsResponse
-	(*ReadReactionsResponse)(nil),     // 37: patchbay.codehost.v1.ReadReactionsResponse
-	(*SetReactionResponse)(nil),       // 38: patchbay.codehost.v1.SetReactionResponse
-	(*CompareResponse)(nil),           // 39: patchbay.codehost.v1.CompareResponse
+	(*AuthorizeURLRequest)(nil),       // 26: patchbay.codehost.v1.AuthorizeURLRequest
+	(*ExchangeCodeRequest)(nil),       // 27: patchbay.codehost.v1.ExchangeCodeRequest
+	(*RefreshTokenRequest)(nil),       // 28: patchbay.codehost.v1.RefreshTokenRequest
+	(*ViewerResponse)(nil),            // 29: patchbay.codehost.v1.ViewerResponse
+	(*ListStarredResponse)(nil),       // 30: patchbay.codehost.v1.ListStarredResponse
+	(*FindRepositoryResponse)(nil),    // 31: patchbay.codehost.v1.FindRepositoryResponse
+	(*ListReleasesResponse)(nil),      // 32: patchbay.codehost.v1.ListReleasesResponse
+	(*ListTagsResponse)(nil),          // 33: patchbay.codehost.v1.ListTagsResponse
+	(*ListNotificationsResponse)(nil), // 34: patchbay.codehost.v1.ListNotificationsResponse
+	(*ListRepositoriesResponse)(nil),  // 35: patchbay.codehost.v1.ListRepositoriesResponse
+	(*ListStargazersResponse)(nil),    // 36: patchbay.codehost.v1.ListStargazersResponse
+	(*ListFollowersResponse)(nil),     // 37: patchbay.codehost.v1.ListFollowersResponse
+	(*ListEventsResponse)(nil),        // 38: patchbay.codehost.v1.ListEventsResponse
+	(*ListAnnouncementsResponse)(nil), // 39: patchbay.codehost.v1.ListAnnouncementsResponse
+	(*ReadReactionsResponse)(nil),     // 40: patchbay.codehost.v1.ReadReactionsResponse
+	(*SetReactionResponse)(nil),       // 41: patchbay.codehost.v1.SetReactionResponse
+	(*CompareResponse)(nil),           // 42: patchbay.codehost.v1.CompareResponse
+	(*AuthorizeURLResponse)(nil),      // 43: patchbay.codehost.v1.AuthorizeURLResponse
+	(*TokenResponse)(nil),             // 44: patchbay.codehost.v1.TokenResponse
 }
 var file_patchbay_codehost_v1_codehost_proto_depIdxs = []int32{
 	15, // 0: patchbay.codehost.v1.ResolveRequest.token:type_name -> patchbay.shared.v1.Secret
@@ -1135,28 +1143,34 @@ var file_patchbay_codehost_v1_codehost_proto_depIdxs = []int32{
 	23, // 30: patchbay.codehost.v1.CodeHost.ReadReactions:input_type -> patchbay.codehost.v1.ReadReactionsRequest
 	24, // 31: patchbay.codehost.v1.CodeHost.SetReaction:input_type -> patchbay.codehost.v1.SetReactionRequest
 	25, // 32: patchbay.codehost.v1.CodeHost.Compare:input_type -> patchbay.codehost.v1.CompareRequest
-	2,  // 33: patchbay.codehost.v1.CodeHost.Resolve:output_type -> patchbay.codehost.v1.ResolveResponse
-	6,  // 34: patchbay.codehost.v1.CodeHost.Hooks:output_type -> patchbay.codehost.v1.HooksResponse
-	8,  // 35: patchbay.codehost.v1.CodeHost.CreateHook:output_type -> patchbay.codehost.v1.CreateHookResponse
-	10, // 36: patchbay.codehost.v1.CodeHost.UpdateHook:output_type -> patchbay.codehost.v1.UpdateHookResponse
-	12, // 37: patchbay.codehost.v1.CodeHost.DeleteHook:output_type -> patchbay.codehost.v1.DeleteHookResponse
-	14, // 38: patchbay.codehost.v1.CodeHost.ParseWebhook:output_type -> patchbay.codehost.v1.ParseWebhookResponse
-	26, // 39: patchbay.codehost.v1.CodeHost.Viewer:output_type -> patchbay.codehost.v1.ViewerResponse
-	27, // 40: patchbay.codehost.v1.CodeHost.ListStarred:output_type -> patchbay.codehost.v1.ListStarredResponse
-	28, // 41: patchbay.codehost.v1.CodeHost.FindRepository:output_type -> patchbay.codehost.v1.FindRepositoryResponse
-	29, // 42: patchbay.codehost.v1.CodeHost.ListReleases:output_type -> patchbay.codehost.v1.ListReleasesResponse
-	30, // 43: patchbay.codehost.v1.CodeHost.ListTags:output_type -> patchbay.codehost.v1.ListTagsResponse
-	31, // 44: patchbay.codehost.v1.CodeHost.ListNotifications:output_type -> patchbay.codehost.v1.ListNotificationsResponse
-	32, // 45: patchbay.codehost.v1.CodeHost.ListOwned:output_type -> patchbay.codehost.v1.ListRepositoriesResponse
-	33, // 46: patchbay.codehost.v1.CodeHost.ListStargazers:output_type -> patchbay.codehost.v1.ListStargazersResponse
-	34, // 47: patchbay.codehost.v1.CodeHost.ListFollowers:output_type -> patchbay.codehost.v1.ListFollowersResponse
-	35, // 48: patchbay.codehost.v1.CodeHost.ListEvents:output_type -> patchbay.codehost.v1.ListEventsResponse
-	36, // 49: patchbay.codehost.v1.CodeHost.ListAnnouncements:output_type -> patchbay.codehost.v1.ListAnnouncementsResponse
-	37, // 50: patchbay.codehost.v1.CodeHost.ReadReactions:output_type -> patchbay.codehost.v1.ReadReactionsResponse
-	38, // 51: patchbay.codehost.v1.CodeHost.SetReaction:output_type -> patchbay.codehost.v1.SetReactionResponse
-	39, // 52: patchbay.codehost.v1.CodeHost.Compare:output_type -> patchbay.codehost.v1.CompareResponse
-	33, // [33:53] is the sub-list for method output_type
-	13, // [13:33] is the sub-list for method input_type
+	26, // 33: patchbay.codehost.v1.CodeHost.AuthorizeURL:input_type -> patchbay.codehost.v1.AuthorizeURLRequest
+	27, // 34: patchbay.codehost.v1.CodeHost.ExchangeCode:input_type -> patchbay.codehost.v1.ExchangeCodeRequest
+	28, // 35: patchbay.codehost.v1.CodeHost.RefreshToken:input_type -> patchbay.codehost.v1.RefreshTokenRequest
+	2,  // 36: patchbay.codehost.v1.CodeHost.Resolve:output_type -> patchbay.codehost.v1.ResolveResponse
+	6,  // 37: patchbay.codehost.v1.CodeHost.Hooks:output_type -> patchbay.codehost.v1.HooksResponse
+	8,  // 38: patchbay.codehost.v1.CodeHost.CreateHook:output_type -> patchbay.codehost.v1.CreateHookResponse
+	10, // 39: patchbay.codehost.v1.CodeHost.UpdateHook:output_type -> patchbay.codehost.v1.UpdateHookResponse
+	12, // 40: patchbay.codehost.v1.CodeHost.DeleteHook:output_type -> patchbay.codehost.v1.DeleteHookResponse
+	14, // 41: patchbay.codehost.v1.CodeHost.ParseWebhook:output_type -> patchbay.codehost.v1.ParseWebhookResponse
+	29, // 42: patchbay.codehost.v1.CodeHost.Viewer:output_type -> patchbay.codehost.v1.ViewerResponse
+	30, // 43: patchbay.codehost.v1.CodeHost.ListStarred:output_type -> patchbay.codehost.v1.ListStarredResponse
+	31, // 44: patchbay.codehost.v1.CodeHost.FindRepository:output_type -> patchbay.codehost.v1.FindRepositoryResponse
+	32, // 45: patchbay.codehost.v1.CodeHost.ListReleases:output_type -> patchbay.codehost.v1.ListReleasesResponse
+	33, // 46: patchbay.codehost.v1.CodeHost.ListTags:output_type -> patchbay.codehost.v1.ListTagsResponse
+	34, // 47: patchbay.codehost.v1.CodeHost.ListNotifications:output_type -> patchbay.codehost.v1.ListNotificationsResponse
+	35, // 48: patchbay.codehost.v1.CodeHost.ListOwned:output_type -> patchbay.codehost.v1.ListRepositoriesResponse
+	36, // 49: patchbay.codehost.v1.CodeHost.ListStargazers:output_type -> patchbay.codehost.v1.ListStargazersResponse
+	37, // 50: patchbay.codehost.v1.CodeHost.ListFollowers:output_type -> patchbay.codehost.v1.ListFollowersResponse
+	38, // 51: patchbay.codehost.v1.CodeHost.ListEvents:output_type -> patchbay.codehost.v1.ListEventsResponse
+	39, // 52: patchbay.codehost.v1.CodeHost.ListAnnouncements:output_type -> patchbay.codehost.v1.ListAnnouncementsResponse
+	40, // 53: patchbay.codehost.v1.CodeHost.ReadReactions:output_type -> patchbay.codehost.v1.ReadReactionsResponse
+	41, // 54: patchbay.codehost.v1.CodeHost.SetReaction:output_type -> patchbay.codehost.v1.SetReactionResponse
+	42, // 55: patchbay.codehost.v1.CodeHost.Compare:output_type -> patchbay.codehost.v1.CompareResponse
+	43, // 56: patchbay.codehost.v1.CodeHost.AuthorizeURL:output_type -> patchbay.codehost.v1.AuthorizeURLResponse
+	44, // 57: patchbay.codehost.v1.CodeHost.ExchangeCode:output_type -> patchbay.codehost.v1.TokenResponse
+	44, // 58: patchbay.codehost.v1.CodeHost.RefreshToken:output_type -> patchbay.codehost.v1.TokenResponse
+	36, // [36:59] is the sub-list for method output_type
+	13, // [13:36] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
 	13, // [13:13] is the sub-list for extension extendee
 	0,  // [0:13] is the sub-list for field type_name
@@ -1168,6 +1182,7 @@ func file_patchbay_codehost_v1_codehost_proto_init() {
 		return
 	}
 	file_patchbay_codehost_v1_activity_proto_init()
+	file_patchbay_codehost_v1_oauth_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

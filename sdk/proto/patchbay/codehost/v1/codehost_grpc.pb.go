@@ -53,6 +53,9 @@ const (
 	CodeHost_ReadReactions_FullMethodName     = "/patchbay.codehost.v1.CodeHost/ReadReactions"
 	CodeHost_SetReaction_FullMethodName       = "/patchbay.codehost.v1.CodeHost/SetReaction"
 	CodeHost_Compare_FullMethodName           = "/patchbay.codehost.v1.CodeHost/Compare"
+	CodeHost_AuthorizeURL_FullMethodName      = "/patchbay.codehost.v1.CodeHost/AuthorizeURL"
+	CodeHost_ExchangeCode_FullMethodName      = "/patchbay.codehost.v1.CodeHost/ExchangeCode"
+	CodeHost_RefreshToken_FullMethodName      = "/patchbay.codehost.v1.CodeHost/RefreshToken"
 )
 
 // CodeHostClient is the client API for CodeHost service.
@@ -94,6 +97,14 @@ type CodeHostClient interface {
 	SetReaction(ctx context.Context, in *SetReactionRequest, opts ...grpc.CallOption) (*SetReactionResponse, error)
 	// Compare returns what changed between two tags. Capability COMPARE.
 	Compare(ctx context.Context, in *CompareRequest, opts ...grpc.CallOption) (*CompareResponse, error)
+	// AuthorizeURL returns the page at which a person lets an application act for them. It uses no network.
+	AuthorizeURL(ctx context.Context, in *AuthorizeURLRequest, opts ...grpc.CallOption) (*AuthorizeURLResponse, error)
+	// ExchangeCode returns the token for a code with which the host sent a person back. A code that the host refuses ends
+	// with UNAUTHENTICATED.
+	ExchangeCode(ctx context.Context, in *ExchangeCodeRequest, opts ...grpc.CallOption) (*TokenResponse, error)
+	// RefreshToken returns a token in the place of one that has expired. A refresh token that the host refuses ends with
+	// UNAUTHENTICATED.
+	RefreshToken(ctx context.Context, in *RefreshTokenRequest, opts ...grpc.CallOption) (*TokenResponse, error)
 }
 
 type codeHostClient struct {
@@ -304,6 +315,36 @@ func (c *codeHostClient) Compare(ctx context.Context, in *CompareRequest, opts .
 	return out, nil
 }
 
+func (c *codeHostClient) AuthorizeURL(ctx context.Context, in *AuthorizeURLRequest, opts ...grpc.CallOption) (*AuthorizeURLResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AuthorizeURLResponse)
+	err := c.cc.Invoke(ctx, CodeHost_AuthorizeURL_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *codeHostClient) ExchangeCode(ctx context.Context, in *ExchangeCodeRequest, opts ...grpc.CallOption) (*TokenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TokenResponse)
+	err := c.cc.Invoke(ctx, CodeHost_ExchangeCode_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *codeHostClient) RefreshToken(ctx context.Context, in *RefreshTokenRequest, opts ...grpc.CallOption) (*TokenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TokenResponse)
+	err := c.cc.Invoke(ctx, CodeHost_RefreshToken_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // CodeHostServer is the server API for CodeHost service.
 // All implementations must embed UnimplementedCodeHostServer
 // for forward compatibility.
@@ -343,6 +384,14 @@ type CodeHostServer interface {
 	SetReaction(context.Context, *SetReactionRequest) (*SetReactionResponse, error)
 	// Compare returns what changed between two tags. Capability COMPARE.
 	Compare(context.Context, *CompareRequest) (*CompareResponse, error)
+	// AuthorizeURL returns the page at which a person lets an application act for them. It uses no network.
+	AuthorizeURL(context.Context, *AuthorizeURLRequest) (*AuthorizeURLResponse, error)
+	// ExchangeCode returns the token for a code with which the host sent a person back. A code that the host refuses ends
+	// with UNAUTHENTICATED.
+	ExchangeCode(context.Context, *ExchangeCodeRequest) (*TokenResponse, error)
+	// RefreshToken returns a token in the place of one that has expired. A refresh token that the host refuses ends with
+	// UNAUTHENTICATED.
+	RefreshToken(context.Context, *RefreshTokenRequest) (*TokenResponse, error)
 	mustEmbedUnimplementedCodeHostServer()
 }
 
@@ -412,6 +461,15 @@ func (UnimplementedCodeHostServer) SetReaction(context.Context, *SetReactionRequ
 }
 func (UnimplementedCodeHostServer) Compare(context.Context, *CompareRequest) (*CompareResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Compare not implemented")
+}
+func (UnimplementedCodeHostServer) AuthorizeURL(context.Context, *AuthorizeURLRequest) (*AuthorizeURLResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AuthorizeURL not implemented")
+}
+func (UnimplementedCodeHostServer) ExchangeCode(context.Context, *ExchangeCodeRequest) (*TokenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExchangeCode not implemented")
+}
+func (UnimplementedCodeHostServer) RefreshToken(context.Context, *RefreshTokenRequest) (*TokenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RefreshToken not implemented")
 }
 func (UnimplementedCodeHostServer) mustEmbedUnimplementedCodeHostServer() {}
 func (UnimplementedCodeHostServer) testEmbeddedByValue()                  {}
@@ -794,6 +852,60 @@ func _CodeHost_Compare_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _CodeHost_AuthorizeURL_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AuthorizeURLRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CodeHostServer).AuthorizeURL(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CodeHost_AuthorizeURL_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CodeHostServer).AuthorizeURL(ctx, req.(*AuthorizeURLRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CodeHost_ExchangeCode_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExchangeCodeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CodeHostServer).ExchangeCode(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CodeHost_ExchangeCode_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CodeHostServer).ExchangeCode(ctx, req.(*ExchangeCodeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CodeHost_RefreshToken_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RefreshTokenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CodeHostServer).RefreshToken(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CodeHost_RefreshToken_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CodeHostServer).RefreshToken(ctx, req.(*RefreshTokenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // CodeHost_ServiceDesc is the grpc.ServiceDesc for CodeHost service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -880,6 +992,18 @@ var CodeHost_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Compare",
 			Handler:    _CodeHost_Compare_Handler,
+		},
+		{
+			MethodName: "AuthorizeURL",
+			Handler:    _CodeHost_AuthorizeURL_Handler,
+		},
+		{
+			MethodName: "ExchangeCode",
+			Handler:    _CodeHost_ExchangeCode_Handler,
+		},
+		{
+			MethodName: "RefreshToken",
+			Handler:    _CodeHost_RefreshToken_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -13,6 +13,8 @@ const (
 	ViaSession   Via = "session"
 	ViaExchanged Via = "exchanged_session"
 	ViaKey       Via = "api_key"
+	// ViaLinked is a session of an account elsewhere that is linked to the user, such as one at a code host.
+	ViaLinked    Via = "linked_session"
 	ViaForward   Via = "forward"
 	ViaAnonymous Via = "anonymous"
 	// ViaDeveloper is a session of the built-in developer, who looks around before there is a user.

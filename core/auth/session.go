@@ -87,8 +87,11 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		return nil, wrapStoreError("read session", err)
 	}
 	p := &Principal{Via: ViaSession, SessionID: s.ID, KeyID: s.KeyID, Since: s.CreatedAt, CheckedAt: s.CheckedAt}
-	if s.BeganWith == beganWithKey {
+	switch s.BeganWith {
+	case beganWithKey:
 		p.Via = ViaExchanged
+	case beganWithLinked:
+		p.Via = ViaLinked
 	}
 	if s.KeyID != "" {
 		key, err := u.liveKey(ctx, "id = ?", s.KeyID)

@@ -14,12 +14,13 @@ const (
 	beganWithKey     = "api_key"
 	beganWithPasskey = "passkey"
 	beganWithSetup   = "setup"
+	beganWithLinked  = "linked_account"
 )
 
 // SessionInfo is a session as it may be shown. Times are Unix milliseconds.
 type SessionInfo struct {
 	ID string
-	// BeganWith is passkey, setup or api_key.
+	// BeganWith is passkey, setup, api_key or linked_account.
 	BeganWith                    string
 	UserAgent, Address           string
 	CreatedAt, SeenAt, ExpiresAt int64
@@ -105,7 +106,7 @@ func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (st
 	s.Hash, s.ID = secret.HashToken(text), store.NewID("ses")
 	s.UserAgent, s.Address = texts.Limit(from.UserAgent, maxAgent), texts.Limit(from.Address, maxAgent)
 	s.CreatedAt, s.SeenAt, s.ExpiresAt = now.UnixMilli(), now.UnixMilli(), now.Add(sessionFor).UnixMilli()
-	if s.BeganWith != beganWithKey {
+	if s.BeganWith == beganWithPasskey || s.BeganWith == beganWithSetup {
 		s.CheckedAt = s.CreatedAt
 	}
 	if err := w.Create(&s).Error; err != nil {

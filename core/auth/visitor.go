@@ -55,6 +55,15 @@ func FollowEvents[T any](c *gin.Context, out *httpd.Events, source <-chan T, sen
 	}
 }
 
+// OriginFrom returns where a request to sign in comes from, with the session that the browser had before, if it sent exactly one.
+func OriginFrom(c *gin.Context) Origin {
+	from := Origin{Address: httpd.ClientAddr(c), UserAgent: c.Request.UserAgent()}
+	if cookies := c.Request.CookiesNamed(SessionCookie); len(cookies) == 1 {
+		from.Former = cookies[0].Value
+	}
+	return from
+}
+
 // AcquireStream takes a place among the open streams for the caller of a request; see httpd.AcquireStream.
 func AcquireStream(c *gin.Context) (release func(), err error) {
 	caller := ""

@@ -41,7 +41,7 @@ func (c *Console) useSetup(gc *gin.Context) {
 		return
 	}
 	page := setupView{Token: gc.PostForm("token"), Email: gc.PostForm("email"), Name: gc.PostForm("name")}
-	cookie, _, err := c.cfg.Users.UseSetup(gc.Request.Context(), page.Token, page.Email, page.Name, origin(gc))
+	cookie, _, err := c.cfg.Users.UseSetup(gc.Request.Context(), page.Token, page.Email, page.Name, auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
 		v := c.kit.View(gc, "setup.title")
@@ -60,7 +60,7 @@ func (c *Console) lookAround(gc *gin.Context) {
 		c.kit.Fail(gc, err)
 		return
 	}
-	cookie, _, err := c.cfg.Users.LookAround(gc.Request.Context(), gc.PostForm("token"), origin(gc))
+	cookie, _, err := c.cfg.Users.LookAround(gc.Request.Context(), gc.PostForm("token"), auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
 		v := c.kit.View(gc, "setup.title")

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
@@ -9,7 +10,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // signInView is what the sign-in page shows.
@@ -20,6 +20,8 @@ type signInView struct {
 	Passkeys auth.Capability
 	// First tells that there is no user yet.
 	First bool
+	// Ways are those of services.
+	Ways []ui.SignInWay
 	// Failure is why the last attempt failed.
 	Failure string
 }
@@ -34,18 +36,28 @@ func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 		next = gc.Request.URL.RequestURI()
 	}
 	v.Title = v.T("signin.title")
-	return signInPage(v, c.signInView(gc, next))
+	return signInPage(v, c.signInView(gc, v, next))
 }
 
-func (c *Console) signInView(gc *gin.Context, next string) signInView {
+func (c *Console) signInView(gc *gin.Context, v *ui.View, next string) signInView {
 	n, err := c.cfg.Users.Count(gc.Request.Context())
-	return signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0}
+	out := signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0}
+	for _, s := range c.cfg.Sections {
+		if s.SignIn == nil || out.First {
+			continue
+		}
+		if way := s.SignIn(v); way != nil {
+			way.Href += "?" + url.Values{"next": {out.Next}}.Encode()
+			out.Ways = append(out.Ways, *way)
+		}
+	}
+	return out
 }
 
 // signIn shows the page by its own address.
 func (c *Console) signIn(gc *gin.Context) {
 	v := c.kit.View(gc, "signin.title")
-	c.kit.Render(gc, v, http.StatusOK, signInPage(v, c.signInView(gc, gc.Query("next"))))
+	c.kit.Render(gc, v, http.StatusOK, signInPage(v, c.signInView(gc, v, gc.Query("next"))))
 }
 
 // signInByKey begins a session for an API key.
@@ -55,11 +67,11 @@ func (c *Console) signInByKey(gc *gin.Context) {
 		return
 	}
 	next := ui.LocalPath(gc.PostForm("next"))
-	cookie, _, err := c.cfg.Users.Exchange(gc.Request.Context(), gc.PostForm("key"), origin(gc))
+	cookie, _, err := c.cfg.Users.Exchange(gc.Request.Context(), gc.PostForm("key"), auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
 		v := c.kit.View(gc, "signin.title")
-		page := c.signInView(gc, next)
+		page := c.signInView(gc, v, next)
 		page.Failure = v.Fault(e)
 		c.kit.Render(gc, v, fault.StatusOf(e), signInPage(v, page))
 		return
@@ -89,10 +101,6 @@ func (c *Console) preferences(gc *gin.Context) {
 		return
 	}
 	c.kit.SavePreferences(gc)
-}
-
-func origin(gc *gin.Context) auth.Origin {
-	return auth.Origin{Address: httpd.ClientAddr(gc), UserAgent: gc.Request.UserAgent(), Former: sessionOf(gc)}
 }
 
 // sessionOf is the value of the session cookie; "" unless there is exactly one.

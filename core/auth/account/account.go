@@ -69,11 +69,7 @@ func (r *Request) httpRequest() *http.Request { return r.gin.Request }
 
 // signInOrigin returns the address and browser of a sign-in, and the session that the browser had before.
 func (r *Request) signInOrigin() auth.Origin {
-	from := auth.Origin{Address: httpd.ClientAddr(r.gin), UserAgent: r.httpRequest().UserAgent()}
-	if cookies := r.httpRequest().CookiesNamed(auth.SessionCookie); len(cookies) == 1 {
-		from.Former = cookies[0].Value
-	}
-	return from
+	return auth.OriginFrom(r.gin)
 }
 
 // sessionCookie returns the Set-Cookie header for a session. An empty value deletes the cookie.

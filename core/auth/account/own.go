@@ -197,7 +197,7 @@ func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) 
 type SessionInfo struct {
 	ID         string   `json:"id"`
 	Current    bool     `json:"current" doc:"Whether it is the one of this request."`
-	BeganWith  string   `json:"beganWith" enum:"passkey,setup,api_key"`
+	BeganWith  string   `json:"beganWith" enum:"passkey,setup,api_key,linked_account"`
 	UserAgent  string   `json:"userAgent"`
 	Address    string   `json:"address"`
 	CreatedAt  api.Time `json:"createdAt"`

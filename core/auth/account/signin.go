@@ -24,7 +24,7 @@ type SessionUser struct {
 type Session struct {
 	User            SessionUser `json:"user"`
 	AuthenticatedAt api.Time    `json:"authenticatedAt" doc:"When the session began; now for an identity that is shown with each request."`
-	Via             auth.Via    `json:"via" enum:"session,exchanged_session,api_key,forward,anonymous,developer_session" doc:"session: passkey or set-up link. exchanged_session: an API key, at sign-in."`
+	Via             auth.Via    `json:"via" enum:"session,exchanged_session,linked_session,api_key,forward,anonymous,developer_session" doc:"session: passkey or set-up link. linked_session: an account at a code host. exchanged_session: an API key, at sign-in."`
 	SessionID       *string     `json:"sessionId" doc:"Null without a session."`
 	Scopes          []string    `json:"scopes" nullable:"false" doc:"Services that the caller is confined to; none means all."`
 	CanReveal       bool        `json:"canReveal" doc:"Whether full API keys are shown again, which needs a sign-in with a passkey."`

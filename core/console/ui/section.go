@@ -20,6 +20,8 @@ type Section struct {
 	Find Finder
 	// Counts returns what waits for an administrator on the pages in Nav, by their addresses; nil for nothing. It is asked often.
 	Counts func(context.Context) (map[string]int, error)
+	// SignIn returns another way in, which the sign-in page offers; nil for none.
+	SignIn func(*View) *SignInWay
 	// Routes are its pages, with paths relative to the base URL of the service.
 	Routes func(*Kit) []httpd.Route
 	// Home returns what the home page shows of the service to a caller; nil for nothing.
@@ -33,6 +35,9 @@ type Section struct {
 	// Static holds scripts and styles that its pages name in View.Scripts and View.Styles; nil for none.
 	Static fs.FS
 }
+
+// SignInWay is a way to sign in. Href is where it begins; the page adds next, the path at which it ends.
+type SignInWay struct{ Label, Href string }
 
 // Job is a job of the list, for the service that it belongs to.
 type Job struct {

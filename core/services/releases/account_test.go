@@ -41,7 +41,7 @@ func TestToken(t *testing.T) {
 			t.Errorf("got %v", saved)
 		}
 		var stored string
-		must(t, s.store.DB(t.Context()).Raw("SELECT token FROM release_accounts").Scan(&stored).Error)
+		must(t, s.store.DB(t.Context()).Raw("SELECT token FROM release_host_accounts").Scan(&stored).Error)
 		if stored == "" || strings.Contains(stored, "ada_token") {
 			t.Errorf("the token is stored as %q", stored)
 		}

@@ -20,6 +20,7 @@ type TokenStatus struct {
 	MaskedToken *string                  `json:"masked_token"`
 	Check       TokenCheck               `json:"check"`
 	Owner       api.Optional[TokenOwner] `json:"owner"`
+	SignIn      bool                     `json:"sign_in" doc:"Whether the caller signs in with the account."`
 }
 
 // TokenCheck is what the code host said of a token.
@@ -60,7 +61,7 @@ func (s *Service) tokenAPI(a *api.API) {
 	}
 	api.Register(a, op("token", http.MethodGet, path, "Whether there is a token, and whose it is"), s.getToken)
 	api.Register(a, op("token-save", http.MethodPut, path, "Save a token", http.StatusUnprocessableEntity, http.StatusServiceUnavailable), s.putToken)
-	api.Register(a, withText(op("token-delete", http.MethodDelete, path, "Forget the token"), "With it go the stars, notifications and events that were read with it."), s.deleteToken)
+	api.Register(a, withText(op("token-delete", http.MethodDelete, path, "Forget the token", http.StatusConflict), "With it go the stars, notifications and events that were read with it."), s.deleteToken)
 	check := op("token-check", http.MethodPost, path+"/check", "Ask the code host about a token", http.StatusServiceUnavailable)
 	check.Audit = httpd.Unaudited
 	api.Register(a, check, s.checkToken)
@@ -90,6 +91,7 @@ func (s *Service) getToken(ctx context.Context, _ *struct{}) (*tokenStatusOutput
 	}
 	out := &tokenStatusOutput{TokenStatus{Configured: ok, Check: TokenCheck{State: "idle"}}}
 	if ok {
+		out.Body.SignIn = a.SignIn
 		out.Body.MaskedToken, out.Body.Owner = &a.Masked, ownerOfToken(codehost.Account{ID: a.RemoteID, Login: a.Login, AvatarURL: a.AvatarURL})
 		out.Body.Check = TokenCheck{string(a.State), optional(a.Message), api.OptionalTime(a.CheckedAt)}
 	}
@@ -147,23 +149,33 @@ func (s *Service) putToken(ctx context.Context, in *tokenBody) (*tokenStatusOutp
 	if err != nil {
 		return nil, err
 	}
-	former, had, err := s.accounts.Find(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
 	err = s.cfg.Store.Tx(ctx, "save token", func(ctx context.Context) error {
-		if had && (former.Host != host.Ref || former.RemoteID != owner.ID) {
-			if err := s.forgetAccount(ctx, userID); err != nil {
-				return err
-			}
-		}
-		_, err := s.accounts.Save(ctx, userID, host.Ref, token, owner, s.cfg.Now())
-		return err
+		return s.saveAccount(ctx, userID, host.Ref, codehost.OAuthToken{AccessToken: token}, owner, false)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.getToken(ctx, nil)
+}
+
+// saveAccount keeps an account in the place of the user's former one, in the running transaction. signIn says that the user signs in
+// with it; an account with which the user signs in already stays one.
+func (s *Service) saveAccount(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool) error {
+	former, had, err := s.accounts.Find(ctx, userID)
+	if err != nil {
+		return err
+	}
+	same := had && former.Host == host && former.RemoteID == owner.ID
+	if had && !same {
+		if err := s.checkOtherWayIn(ctx, former); err != nil && !signIn {
+			return err
+		}
+		if err := s.forgetAccount(ctx, userID); err != nil {
+			return err
+		}
+	}
+	_, err = s.accounts.Save(ctx, userID, host, token, owner, signIn || same && former.SignIn, s.cfg.Now())
+	return err
 }
 
 // forgetAccount forgets what was read with the token of a user.
@@ -181,7 +193,16 @@ func (s *Service) deleteToken(ctx context.Context, _ *struct{}) (*tokenStatusOut
 	if err != nil {
 		return nil, err
 	}
-	err = s.cfg.Store.Tx(ctx, "forget token", func(ctx context.Context) error { return s.forgetAccount(ctx, userID) })
+	err = s.cfg.Store.Tx(ctx, "forget token", func(ctx context.Context) error {
+		former, ok, err := s.accounts.Find(ctx, userID)
+		if err != nil || !ok {
+			return err
+		}
+		if err := s.checkOtherWayIn(ctx, former); err != nil {
+			return err
+		}
+		return s.forgetAccount(ctx, userID)
+	})
 	if err != nil {
 		return nil, err
 	}

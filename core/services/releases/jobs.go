@@ -99,7 +99,7 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 // syncAccount reads what is due of an account. That of a user who is disabled waits.
 func (s *Service) syncAccount(ctx context.Context, a own.Account, p queue.Progress) error {
 	next := sync.NextDue(a.UserID, s.cfg.Now(), s.state.Load().settings.Interval)
-	if err := s.accounts.SetDue(ctx, a.UserID, next); err != nil {
+	if err := s.accounts.SetDue(ctx, a.ID, next); err != nil {
 		return err
 	}
 	user, err := s.cfg.Users.Get(ctx, a.UserID)

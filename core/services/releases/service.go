@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
@@ -24,6 +25,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
@@ -86,6 +88,8 @@ type Service struct {
 	translations *translate.Translations
 	metrics      *metrics
 	state        atomic.Pointer[state]
+	// signIns counts the sign-ins that begin at an address.
+	signIns *limit.Limiter
 }
 
 // state is what a reload replaces at once.
@@ -118,9 +122,14 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		Store: cfg.Store, Repos: s.repos, Feed: s.feed, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now,
 		Hosts:    func() []sync.Host { return s.state.Load().hosts },
 		Interval: func() time.Duration { return s.state.Load().settings.Interval },
+		OAuth:    func() codehost.OAuthClient { return s.state.Load().oauthClient() },
 		Found:    s.announceReleases,
 	})
 	s.metrics = newMetrics(cfg.Metrics, s.countRepos)
+	var err error
+	if s.signIns, err = limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now}); err != nil {
+		return nil, err
+	}
 	s.translations = s.newTranslations()
 	s.use(cfg.Settings, cfg.Hosts, cfg.Translator, cfg.Access)
 	return s, s.followConfigured(ctx, cfg.Settings)

@@ -12,8 +12,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+const (
+	// maxText and maxURL bound what a code host says of an account, in bytes.
+	maxText = 255
+	maxURL  = 2000
 )
 
 // State is what is known of a token.
@@ -29,7 +36,9 @@ const (
 
 // Account is a user's account at a code host. Times are Unix milliseconds.
 type Account struct {
-	UserID string `gorm:"primaryKey"`
+	// ID is the user's own for the first account.
+	ID     string `gorm:"primaryKey"`
+	UserID string
 	// Host is the reference of the code host's instance.
 	Host      string
 	RemoteID  string
@@ -37,8 +46,13 @@ type Account struct {
 	LoginKey  string
 	AvatarURL string
 	// Token is sealed; Masked is what of it may be shown.
-	Token   string
-	Masked  string
+	Token  string
+	Masked string
+	// RefreshToken is sealed; "" for a token that the user has saved. ExpiresAt is when the token ends, 0 for never.
+	RefreshToken string
+	ExpiresAt    int64
+	// SignIn says that the user signs in with the account.
+	SignIn  bool
 	State   State
 	Message string
 	// CheckedAt is when the code host was last asked about the token, DueAt when the account is read next.
@@ -48,7 +62,7 @@ type Account struct {
 }
 
 // TableName implements gorm's Tabler.
-func (Account) TableName() string { return "release_accounts" }
+func (Account) TableName() string { return "release_host_accounts" }
 
 // Preferences are what a user has chosen.
 type Preferences struct {
@@ -82,14 +96,31 @@ type Store struct {
 // NewStore makes the store. The migrations of the service have run.
 func NewStore(s *store.Store, ring *secret.Keyring) *Store { return &Store{store: s, ring: ring} }
 
+// What sealed columns are bound to. The table is named as it was when the first tokens were sealed.
 const (
-	tokenTable  = "release_accounts"
-	tokenColumn = "token"
+	tokenTable    = "release_accounts"
+	tokenColumn   = "token"
+	refreshColumn = "refresh_token"
 )
 
 // Find returns the account of a user. It reports false if there is none.
-func (s *Store) Find(ctx context.Context, userID string) (a Account, ok bool, err error) {
-	err = s.store.DB(ctx).Where("user_id = ?", userID).Take(&a).Error
+func (s *Store) Find(ctx context.Context, userID string) (Account, bool, error) {
+	return s.findWhere(ctx, "user_id = ?", userID)
+}
+
+// FindByID returns the account with an id. It reports false if there is none.
+func (s *Store) FindByID(ctx context.Context, id string) (Account, bool, error) {
+	return s.findWhere(ctx, "id = ?", id)
+}
+
+// FindSignIn returns the account at a host with which somebody signs in. It reports false if nobody does.
+func (s *Store) FindSignIn(ctx context.Context, host, remoteID string) (Account, bool, error) {
+	return s.findWhere(ctx, "host = ? AND remote_id = ? AND sign_in", host, remoteID)
+}
+
+// findWhere returns an account that a condition holds for. It reports false if there is none.
+func (s *Store) findWhere(ctx context.Context, where string, args ...any) (a Account, ok bool, err error) {
+	err = s.store.DB(ctx).Where(where, args...).Order("created_at, id").Take(&a).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return a, false, nil
 	}
@@ -98,17 +129,28 @@ func (s *Store) Find(ctx context.Context, userID string) (a Account, ok bool, er
 
 // Token returns the token of an account.
 func (s *Store) Token(a Account) (schema.Secret, error) {
-	plain, err := s.ring.Open(a.Token, tokenTable, a.UserID, tokenColumn)
+	plain, err := s.ring.Open(a.Token, tokenTable, a.ID, tokenColumn)
+	return schema.Secret(plain), err
+}
+
+// RefreshTokenOf returns what an account's token is refreshed with, "" if it is not.
+func (s *Store) RefreshTokenOf(a Account) (schema.Secret, error) {
+	if a.RefreshToken == "" {
+		return "", nil
+	}
+	plain, err := s.ring.Open(a.RefreshToken, tokenTable, a.ID, refreshColumn)
 	return schema.Secret(plain), err
 }
 
 // Save keeps the account to which a token belongs, in the place of the user's former one. The account is read at the next chance.
-func (s *Store) Save(ctx context.Context, userID, host string, token schema.Secret, owner codehost.Account, now time.Time) (Account, error) {
+// signIn says that the user signs in with it; a token that is saved for such an account leaves that as it is.
+func (s *Store) Save(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool, now time.Time) (Account, error) {
 	a := Account{
-		UserID: userID, Host: host, RemoteID: owner.ID, Login: owner.Login, LoginKey: repo.KeyOf(owner.Login), AvatarURL: owner.AvatarURL,
-		Token: s.ring.Seal([]byte(token.Reveal()), tokenTable, userID, tokenColumn), Masked: maskToken(token.Reveal()),
-		State: Valid, CheckedAt: store.Millis(now), CreatedAt: store.Millis(now),
+		ID: userID, UserID: userID, Host: host, RemoteID: texts.Limit(owner.ID, maxText), Login: texts.OneLine(owner.Login, maxText),
+		LoginKey: repo.KeyOf(texts.OneLine(owner.Login, maxText)), AvatarURL: texts.Limit(owner.AvatarURL, maxURL),
+		State: Valid, CheckedAt: store.Millis(now), CreatedAt: store.Millis(now), SignIn: signIn,
 	}
+	s.setToken(&a, token)
 	err := s.store.Tx(ctx, "save code host account", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&a).Error
 	})
@@ -123,6 +165,26 @@ func maskToken(token string) string {
 	return token[:4] + "…" + token[len(token)-4:]
 }
 
+// setToken seals a token into an account.
+func (s *Store) setToken(a *Account, token codehost.OAuthToken) {
+	plain := token.AccessToken.Reveal()
+	a.Token, a.Masked = s.ring.Seal([]byte(plain), tokenTable, a.ID, tokenColumn), maskToken(plain)
+	a.RefreshToken, a.ExpiresAt = "", store.Millis(token.ExpiresAt)
+	if token.RefreshToken != "" {
+		a.RefreshToken = s.ring.Seal([]byte(token.RefreshToken.Reveal()), tokenTable, a.ID, refreshColumn)
+	}
+}
+
+// ReplaceToken keeps the token that came in the place of one that has expired.
+func (s *Store) ReplaceToken(ctx context.Context, a *Account, token codehost.OAuthToken, now time.Time) error {
+	s.setToken(a, token)
+	return s.store.Tx(ctx, "keep refreshed token", func(ctx context.Context) error {
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", a.ID).Updates(map[string]any{
+			"token": a.Token, "masked": a.Masked, "refresh_token": a.RefreshToken, "expires_at": a.ExpiresAt, "state": Valid, "message": "", "checked_at": store.Millis(now),
+		}).Error
+	})
+}
+
 // Delete forgets the account of a user.
 func (s *Store) Delete(ctx context.Context, userID string) error {
 	return s.store.Tx(ctx, "delete code host account", func(ctx context.Context) error {
@@ -131,29 +193,29 @@ func (s *Store) Delete(ctx context.Context, userID string) error {
 }
 
 // SetState notes what the code host said of a token.
-func (s *Store) SetState(ctx context.Context, userID string, state State, message string, now time.Time) error {
+func (s *Store) SetState(ctx context.Context, id string, state State, message string, now time.Time) error {
 	return s.store.Tx(ctx, "note token state", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Model(&Account{}).Where("user_id = ?", userID).Updates(map[string]any{"state": state, "message": message, "checked_at": store.Millis(now)}).Error
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", id).Updates(map[string]any{"state": state, "message": message, "checked_at": store.Millis(now)}).Error
 	})
 }
 
 // SetDue sets when an account is read next.
-func (s *Store) SetDue(ctx context.Context, userID string, at time.Time) error {
+func (s *Store) SetDue(ctx context.Context, id string, at time.Time) error {
 	return s.store.Tx(ctx, "schedule account", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Model(&Account{}).Where("user_id = ?", userID).Update("due_at", store.Millis(at)).Error
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", id).Update("due_at", store.Millis(at)).Error
 	})
 }
 
 // Due returns accounts that are to be read, those that wait longest first.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Account, err error) {
-	err = s.store.DB(ctx).Where("due_at <= ? AND state = ?", store.Millis(now), Valid).Order("due_at, user_id").Limit(limit).Find(&found).Error
+	err = s.store.DB(ctx).Where("due_at <= ? AND state = ?", store.Millis(now), Valid).Order("due_at, id").Limit(limit).Find(&found).Error
 	return found, err
 }
 
 // WatchersOf returns the valid accounts at a host whose users see a repository, the latest checked first.
 func (s *Store) WatchersOf(ctx context.Context, host string, repoID int64) (found []Account, err error) {
-	err = s.store.DB(ctx).Where("host = ? AND state = ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.user_id = release_accounts.user_id AND l.repo_id = ?)", host, Valid, repoID).
-		Order("checked_at DESC, user_id").Find(&found).Error
+	err = s.store.DB(ctx).Where("host = ? AND state = ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.user_id = release_host_accounts.user_id AND l.repo_id = ?)", host, Valid, repoID).
+		Order("checked_at DESC, id").Find(&found).Error
 	return found, err
 }
 

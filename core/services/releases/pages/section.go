@@ -52,7 +52,7 @@ func Section(s *service.Service, base string) (ui.Section, error) {
 	base = strings.TrimSuffix(base, "/")
 	p := pages{service: s, base: base, markdown: markdown.NewRenderer(base)}
 	return ui.Section{
-		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.home,
+		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.home, SignIn: p.signInWay,
 		Nav: []ui.NavItem{
 			{TextID: "releases.nav.feed", Icon: ui.IconList, Href: p.base + feedPath, Key: "f"},
 			{TextID: "releases.nav.repos", Icon: ui.IconBoxes, Href: p.base + reposPath, Key: "y"},
@@ -85,7 +85,12 @@ func (p pages) routes() []httpd.Route {
 		r.Policy = httpd.Admin
 		return r
 	}
+	public := func(r httpd.Route) httpd.Route {
+		r.Policy = httpd.Public
+		return r
+	}
 	routes := []httpd.Route{
+		public(get(service.SignInPath, p.beginSignIn)), public(get(service.SignInCallbackPath, p.finishSignIn)),
 		importing, admin(get(hostsPath, p.hosts)), admin(get(modelsPath, p.models)),
 		get("/", p.redirectToFeed), get("/live", p.feedLive), get("/:owner/:repo/releases/tag/*tag", p.release),
 		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),

@@ -27,6 +27,8 @@ type settingsView struct {
 	Preferences service.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
 	HasAccount, HasHosts, HasChannels bool
+	// SignInName is the name of the code host at which people sign in, "" for none.
+	SignInName string
 	// Languages are those in which translations may be read, nil without a translator.
 	Languages []string
 	// Feeds are the feeds for readers; NewFeed is one that is shown this once.
@@ -44,6 +46,7 @@ func (p pages) settings(c *gin.Context) {
 func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	ctx := c.Request.Context()
 	w.HasAccount = auth.From(ctx).HasAccount()
+	w.SignInName = p.service.SignInName()
 	status, err := p.service.StatusOf(ctx)
 	w.HasHosts, w.HasChannels, w.Languages = status.HasHosts, status.HasChannels, status.Languages
 	if err == nil {

@@ -108,7 +108,10 @@ func (s *Syncer) callersFor(ctx context.Context, h Host, r repo.Repo) (all []cal
 		return nil, err
 	}
 	for _, a := range watchers {
-		c, err := s.callerOf(h, a)
+		c, err := s.callerOf(ctx, h, a)
+		if err != nil && (isCallersFault(err) || isUnauthenticated(err)) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -120,13 +123,17 @@ func (s *Syncer) callersFor(ctx context.Context, h Host, r repo.Repo) (all []cal
 	return all, nil
 }
 
-// callerOf returns the caller that an account is.
-func (s *Syncer) callerOf(h Host, a account.Account) (caller, error) {
+// callerOf returns the caller that an account is. A token that has expired is refreshed.
+func (s *Syncer) callerOf(ctx context.Context, h Host, a account.Account) (caller, error) {
+	a, err := s.refreshExpired(ctx, h, a)
+	if err != nil {
+		return caller{}, err
+	}
 	token, err := s.cfg.Accounts.Token(a)
 	if err != nil {
 		return caller{}, fmt.Errorf("open the token of an account: %w", err)
 	}
-	return caller{host: h, userID: a.UserID, token: token}, nil
+	return caller{host: h, userID: a.ID, token: token}, nil
 }
 
 // readRepo reads a repository with the first caller that may.

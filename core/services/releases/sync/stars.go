@@ -56,7 +56,7 @@ func (s *Syncer) accountOf(ctx context.Context, userID string) (c caller, a acco
 	if err != nil {
 		return c, a, err
 	}
-	c, err = s.callerOf(h, a)
+	c, err = s.callerOf(ctx, h, a)
 	return c, a, err
 }
 

@@ -56,13 +56,15 @@ type Host struct {
 	Names     NameResolver
 	// Compare tells what changed between tags.
 	Compare codehost.CompareHost
+	// OAuth is where people sign in.
+	OAuth codehost.OAuthHost
 	// Abilities returns what the host can do.
 	Abilities func() (client.CodeHostAbilities, error)
 }
 
 // NewHost returns the host behind a client.
 func NewHost(ref string, c client.CodeHost) Host {
-	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Names: c, Compare: c, Abilities: c.Abilities}
+	return Host{Ref: ref, Releases: c, Account: c, Social: c, Reactions: c, Names: c, Compare: c, OAuth: c, Abilities: c.Abilities}
 }
 
 // Config is what a Syncer needs.
@@ -77,6 +79,8 @@ type Config struct {
 	Hosts func() []Host
 	// Interval returns how often a repository is read.
 	Interval func() time.Duration
+	// OAuth returns the application as which people sign in, with which tokens are refreshed. It may be nil.
+	OAuth func() codehost.OAuthClient
 	// Found is called in the transaction that stores releases that a repository which was read before did not have. It may be nil.
 	Found  func(ctx context.Context, r repo.Repo, found []repo.Release) error
 	Logger hclog.Logger
@@ -87,7 +91,9 @@ type Config struct {
 type Syncer struct {
 	cfg     Config
 	running singleflight.Group
-	limits  limits
+	// refreshing refreshes each token once.
+	refreshing singleflight.Group
+	limits     limits
 }
 
 // New returns a Syncer.
@@ -119,10 +125,10 @@ func (s *Syncer) MainHost() (Host, error) {
 	return hosts[0], nil
 }
 
-// caller is who asks a host: the user whose token is used, or nobody.
+// caller is who asks a host: the account whose token is used, or nobody.
 type caller struct {
 	host Host
-	// userID is "" for calls without a token.
+	// userID is the id of the account, which is the user's own for the first one; "" for calls without a token.
 	userID string
 	token  schema.Secret
 }

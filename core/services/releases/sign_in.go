@@ -1,0 +1,296 @@
+package releases
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// SignInPath is where a sign-in at the code host begins, SignInCallbackPath where the host sends people back to.
+const (
+	SignInPath         = "/sign-in"
+	SignInCallbackPath = SignInPath + "/callback"
+)
+
+const (
+	// stateLength is of states and of what the browser keeps, in characters.
+	stateLength = 43
+	// maxHostWords bounds what the code host says of a refusal, in bytes.
+	maxHostWords = 300
+)
+
+// codeSignIn is the code of a sign-in that does not end well.
+const codeSignIn fault.Code = "sign_in_failed"
+
+// SignInStart is where a browser goes to sign in, and what it keeps until it comes back.
+type SignInStart struct{ Page, Browser string }
+
+// SignInAnswer is what a browser comes back with.
+type SignInAnswer struct {
+	// State, Code, Error and Description are what the code host has sent, Browser what the browser has kept.
+	State, Code, Error, Description, Browser string
+}
+
+// SignInResult is how a sign-in has ended.
+type SignInResult struct {
+	// Next is the page at which it ends.
+	Next string
+	// Cookie is that of the new session; "" if an account was linked to the user who had one.
+	Cookie string
+}
+
+// SignInName returns what people call the code host at which they sign in, "" if they do not.
+func (s *Service) SignInName() string {
+	if set := s.state.Load().settings.SignIn; set.enabled() {
+		return set.Name
+	}
+	return ""
+}
+
+// Recognise returns who makes a request of a route that needs nobody; nil for nobody.
+func (s *Service) Recognise(r *http.Request) *auth.Principal {
+	p, err := s.cfg.Users.Recognise(s.state.Load().access, r)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// IsSecure reports whether a browser has come by https.
+func (s *Service) IsSecure(r *http.Request) bool { return s.state.Load().access.Secure(r) }
+
+// oauthClient returns the application as which people sign in.
+func (st *state) oauthClient() codehost.OAuthClient {
+	set := st.settings.SignIn
+	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: st.redirectURL()}
+}
+
+// redirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
+func (st *state) redirectURL() string {
+	origin := allowedOrigin(st.settings.BaseURL, st.access.PublicURL)
+	base, err := url.Parse(st.settings.BaseURL)
+	if origin == "" || err != nil {
+		return ""
+	}
+	return origin + strings.TrimSuffix(base.Path, "/") + SignInCallbackPath
+}
+
+// signInHost returns the code host at which people sign in.
+func (s *Service) signInHost() (sync.Host, *state, error) {
+	st := s.state.Load()
+	if !st.settings.SignIn.enabled() {
+		return sync.Host{}, nil, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
+	}
+	if st.redirectURL() == "" {
+		return sync.Host{}, nil, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
+	}
+	host, err := s.syncer.MainHost()
+	if err != nil {
+		return host, nil, err
+	}
+	can, err := host.Abilities()
+	if err == nil && !(can.OAuth && can.Viewer) {
+		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
+	}
+	return host, st, err
+}
+
+// checkLinker returns the id of the user to whom an account is linked, "" for somebody who signs in. An API key links nothing.
+func checkLinker(p *auth.Principal) (string, error) {
+	switch {
+	case p == nil || !p.HasAccount():
+		return "", nil
+	case p.Via == auth.ViaKey || p.Via == auth.ViaExchanged:
+		return "", fault.New(fault.Forbidden, "An API key links no accounts: sign in with a passkey.")
+	}
+	return p.User.ID, nil
+}
+
+// BeginSignIn begins a sign-in at the code host, or the linking of an account to the user who is signed in. next is the page of
+// ours at which it ends.
+func (s *Service) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, next string) (out SignInStart, err error) {
+	host, st, err := s.signInHost()
+	if err != nil {
+		return out, err
+	}
+	if err := s.cfg.Users.CheckSignIn(from); err != nil {
+		return out, err
+	}
+	userID, err := checkLinker(p)
+	if err != nil {
+		return out, err
+	}
+	if wait, ok := s.signIns.Take(limit.Client(from.Address)); !ok {
+		return out, fault.New(fault.RateLimited, "Too many sign-ins have begun at this address.").WithRetryAfter(wait)
+	}
+	in := own.SignIn{
+		State: secret.RandomString(stateLength, secret.Alphanumeric), Browser: secret.RandomString(stateLength, secret.Alphanumeric),
+		UserID: userID, Host: host.Ref, Verifier: schema.Secret(oauth2.GenerateVerifier()), Next: next,
+	}
+	out.Browser = in.Browser
+	out.Page, err = host.OAuth.AuthorizeURL(ctx, codehost.AuthorizeRequest{Client: st.oauthClient(), State: in.State, CodeChallenge: oauth2.S256ChallengeFromVerifier(in.Verifier.Reveal())})
+	if err != nil {
+		return out, err
+	}
+	return out, s.accounts.AddSignIn(ctx, in, s.cfg.Now())
+}
+
+// FinishSignIn ends a sign-in: it begins a session for the user to whom the account is linked, or links it to the user who began.
+func (s *Service) FinishSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, answer SignInAnswer) (out SignInResult, err error) {
+	if err := s.cfg.Users.CheckSignIn(from); err != nil {
+		return out, err
+	}
+	defer func() {
+		if fault.CodeOf(err) == codeSignIn {
+			s.cfg.Users.FailSignIn(ctx, from, err)
+		}
+	}()
+	host, st, err := s.signInHost()
+	if err != nil {
+		return out, err
+	}
+	in, ok, err := s.accounts.TakeSignIn(ctx, answer.State, answer.Browser, s.cfg.Now())
+	if err != nil {
+		return out, err
+	}
+	if !ok || in.Host != host.Ref {
+		return out, fault.New(codeSignIn, "This sign-in is unknown, was used already, or began in another browser or more than ten minutes ago: begin again.").WithStatus(http.StatusBadRequest)
+	}
+	out.Next = in.Next
+	if answer.Error != "" || answer.Code == "" {
+		return out, errHostRefuses(answer)
+	}
+	linker, err := checkLinker(p)
+	if err != nil {
+		return out, err
+	}
+	if in.UserID != "" && in.UserID != linker {
+		return out, fault.New(codeSignIn, "Somebody else is signed in than the one who began to link an account: begin again.").WithStatus(http.StatusForbidden)
+	}
+	token, owner, err := s.exchangeCode(ctx, host, st.oauthClient(), answer.Code, in.Verifier)
+	if err != nil {
+		return out, err
+	}
+	if in.UserID != "" {
+		return out, s.linkAccount(ctx, in.UserID, host.Ref, token, owner)
+	}
+	out.Cookie, err = s.signInAccount(ctx, st.settings.SignIn, host.Ref, token, owner, from)
+	return out, err
+}
+
+// errHostRefuses is the error of a person whom the code host has sent back without a code.
+func errHostRefuses(answer SignInAnswer) error {
+	words := texts.OneLine(answer.Description, maxHostWords)
+	if words == "" {
+		words = texts.OneLine(answer.Error, maxHostWords)
+	}
+	if words == "" {
+		words = "no code was sent"
+	}
+	return fault.New(codeSignIn, "The code host has not let you in: %s", words).WithStatus(http.StatusForbidden)
+}
+
+// exchangeCode returns the token for a code, and whose it is.
+func (s *Service) exchangeCode(ctx context.Context, host sync.Host, app codehost.OAuthClient, code string, verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
+	token, err := host.OAuth.ExchangeCode(ctx, app, schema.Secret(code), verifier)
+	if err != nil {
+		if client.CauseOf(err) == client.CauseDenied {
+			err = fault.Wrap(err, codeSignIn, "The code host refuses the code of this sign-in: begin again. If that does not help, the application's id, secret or callback in the settings is wrong.").WithStatus(http.StatusForbidden)
+		}
+		return codehost.OAuthToken{}, codehost.Account{}, err
+	}
+	info, err := host.Account.Viewer(ctx, token.AccessToken)
+	if err != nil {
+		return *token, codehost.Account{}, err
+	}
+	if info.Account.ID == "" || info.Account.Login == "" {
+		return *token, info.Account, fault.New(codeSignIn, "The code host does not say whose the account is.").WithStatus(http.StatusBadGateway)
+	}
+	return *token, info.Account, nil
+}
+
+// linkAccount links an account to a user, who signs in with it from then on.
+func (s *Service) linkAccount(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account) error {
+	return s.cfg.Store.Tx(ctx, "link account", func(ctx context.Context) error {
+		linked, ok, err := s.accounts.FindSignIn(ctx, host, owner.ID)
+		if err != nil {
+			return err
+		}
+		if ok && linked.UserID != userID {
+			return fault.New(fault.Conflict, "The account %s is linked to another user.", owner.Login)
+		}
+		return s.saveAccount(ctx, userID, host, token, owner, true)
+	})
+}
+
+// signInAccount begins a session for the user to whom an account is linked. A user is made for it if the settings allow that.
+func (s *Service) signInAccount(ctx context.Context, set SignInSettings, host string, token codehost.OAuthToken, owner codehost.Account, from auth.Origin) (cookie string, err error) {
+	err = s.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
+		linked, ok, err := s.accounts.FindSignIn(ctx, host, owner.ID)
+		if err != nil {
+			return err
+		}
+		userID := linked.UserID
+		if !ok {
+			if userID, err = s.signUp(ctx, set, host, owner, from); err != nil {
+				return err
+			}
+		}
+		if cookie, err = s.cfg.Users.SignInLinked(ctx, userID, from); err != nil {
+			return err
+		}
+		return s.saveAccount(ctx, userID, host, token, owner, true)
+	})
+	return cookie, err
+}
+
+// signUp makes a member of somebody whom nobody here knows, and returns the id.
+func (s *Service) signUp(ctx context.Context, set SignInSettings, host string, owner codehost.Account, from auth.Origin) (string, error) {
+	isLogin := func(login string) bool { return strings.EqualFold(login, owner.Login) }
+	if !set.SignUp || len(set.Logins) > 0 && !slices.ContainsFunc(set.Logins, isLogin) {
+		return "", fault.New(codeSignIn, "The account %s is linked to no user here. Sign in otherwise and link it in the settings of releases, or ask an administrator for a user.", owner.Login).WithStatus(http.StatusForbidden)
+	}
+	name := owner.Name
+	if name == "" {
+		name = owner.Login
+	}
+	_, instance, _ := strings.Cut(host, ".")
+	user, err := s.cfg.Users.AddLinked(ctx, mailboxOf(owner.Login)+"-"+mailboxOf(owner.ID)+"-"+mailboxOf(instance), name, from)
+	return user.ID, err
+}
+
+// mailboxOf returns a text of which only what a local part of an address may have is left.
+func mailboxOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(text))
+}
+
+// checkOtherWayIn refuses to take away the account with which a user signs in who has no other way in.
+func (s *Service) checkOtherWayIn(ctx context.Context, a own.Account) error {
+	if !a.SignIn {
+		return nil
+	}
+	if has, err := s.cfg.Users.HasCredential(ctx, a.UserID); err != nil || has {
+		return err
+	}
+	return fault.New("last_github_connection_guard", "This account is your last way in: register a passkey first.").WithStatus(http.StatusConflict)
+}

@@ -1,0 +1,32 @@
+package releases
+
+import (
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// SignInSettings is the block sign_in of the service.
+type SignInSettings struct {
+	Name         string        `patchbay:"name,default=the code host" doc:"What people call the code host, such as GitHub."`
+	ClientID     string        `patchbay:"client_id,default=" doc:"Id of the application at the code host. Unset: nobody signs in there. Its callback is public_url, base_url and /sign-in/callback."`
+	ClientSecret schema.Secret `patchbay:"client_secret,default=" doc:"Secret of the application."`
+	SignUp       bool          `patchbay:"sign_up,default=false" doc:"Whether somebody whom nobody here knows becomes a member."`
+	Logins       []string      `patchbay:"logins" doc:"Logins that may become members. None: everybody who has an account at the code host may."`
+}
+
+// enabled reports whether people sign in at the code host.
+func (s SignInSettings) enabled() bool { return s.ClientID != "" }
+
+// check finds what the types cannot express.
+func (s SignInSettings) check(hasHosts bool) (out schema.Diagnostics) {
+	at := schema.At("sign_in")
+	if (s.ClientID == "") != (s.ClientSecret == "") {
+		out = append(out, schema.Errorf(at.Attr("client_secret"), "client_id and client_secret belong together: set both or none")...)
+	}
+	if s.enabled() && !hasHosts {
+		out = append(out, schema.Errorf(at.Attr("client_id"), "needs codehosts: people sign in at the first one")...)
+	}
+	if !s.enabled() && (s.SignUp || len(s.Logins) > 0) {
+		out = append(out, schema.Errorf(at.Attr("client_id"), "must be set for sign_up and logins")...)
+	}
+	return out
+}

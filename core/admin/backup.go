@@ -1,30 +1,40 @@
 package admin
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// The members of a backup archive.
-const (
-	backupDatabase = "patchbay.sqlite3"
-	backupKey      = "master.key"
-)
+// manifest tells what the names of an archive do not.
+type manifest struct {
+	// Plugins are the files of third-party plugins.
+	Plugins []pluginFile `json:"plugins"`
+}
 
-// Backup writes an archive of a consistent copy of the embedded database and, if withKey, the master key. The core may be
-// running. The archive has mode 0600 and must not exist yet.
+// pluginFile is a file of a plugin that is not built in: its executable, or an argument that is a file.
+type pluginFile struct {
+	// Path is where it lay, relative to plugin.hcl if it was below that directory.
+	Path string `json:"path"`
+	// Digest is the SHA-256 in hexadecimal digits, by which the archive names it.
+	Digest string `json:"digest"`
+}
+
+// Backup writes an archive of a consistent copy of the embedded database and of what belongs to it: plugin.hcl with its lock file
+// and the binaries of third-party plugins, the data of instances and, if withKey, the master key and the secrets that the console has
+// written. The core may be running. The archive has mode 0600 and must not exist yet.
 func Backup(ctx context.Context, src settings.Source, archive string, withKey bool) (config.Diagnostics, error) {
 	set, diags, err := src.Read()
 	if err != nil || diags.HasErrors() {
@@ -41,187 +51,145 @@ func Backup(ctx context.Context, src settings.Source, archive string, withKey bo
 		return diags, err
 	}
 	defer st.Close()
-	dir, err := os.MkdirTemp(filepath.Dir(set.Store.Path), "backup-")
+	return diags, WriteBackup(ctx, st, set, archive, withKey)
+}
+
+// WriteBackup is Backup with a database that is open.
+func WriteBackup(ctx context.Context, st *store.Store, set *settings.Settings, archive string, withKey bool) error {
+	if _, err := os.Lstat(archive); err == nil {
+		return fmt.Errorf("make the archive: %s: %w", archive, fs.ErrExist)
+	}
+	lock, err := lockBackup(set.Store.Path)
 	if err != nil {
-		return diags, err
+		return err
+	}
+	defer lock.Close()
+	removeStale(filepath.Dir(set.Store.Path), filepath.Dir(archive))
+	dir, err := os.MkdirTemp(filepath.Dir(set.Store.Path), copyPrefix)
+	if err != nil {
+		return err
 	}
 	defer os.RemoveAll(dir)
 	copied := filepath.Join(dir, backupDatabase)
 	if err := st.Backup(ctx, copied); err != nil {
-		return diags, err
+		return err
 	}
-	members := map[string]string{backupDatabase: copied}
-	if withKey && set.Core.SecretKey == "" {
-		members[backupKey] = set.KeyFile()
+	members, err := configurationMembers(set, filepath.Join(dir, backupManifest))
+	if err != nil {
+		return err
 	}
-	return diags, writeArchive(archive, members)
+	members = append(members, member{name: backupDatabase, from: copied})
+	if withKey {
+		if set.Core.SecretKey == "" {
+			members = append(members, member{name: backupKey, from: set.KeyFile()})
+		}
+		if members, err = appendFolder(members, backupSecrets, filepath.Join(set.DataDir, backupSecrets)); err != nil {
+			return err
+		}
+	}
+	if members, err = appendFolder(members, backupInstances, filepath.Join(set.DataDir, backupInstances)); err != nil {
+		return err
+	}
+	return writeArchive(ctx, archive, members)
 }
 
-// writeArchive writes a new archive. members are the files by the names that they get in it.
-func writeArchive(path string, members map[string]string) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// copyPrefix begins the names of directories that hold the copy of the database while an archive is written.
+const copyPrefix = "backup-"
+
+// staleAfter is how long nothing was written to an archive that nobody writes any more.
+const staleAfter = time.Hour
+
+// lockBackup keeps a second backup of a database away. The kernel releases the lock when the process ends.
+func lockBackup(database string) (*os.File, error) {
+	f, err := os.OpenFile(database+".backup.lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("make the archive: %w", err)
+		return nil, err
 	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, errors.New("another backup of this database is being written: wait until it has ended")
+	}
+	return f, nil
+}
+
+// removeStale removes what killed backups have left. The caller holds the lock; folders of archives may have other databases.
+func removeStale(databases, archives string) {
+	copies, _ := filepath.Glob(filepath.Join(databases, copyPrefix+"*"))
+	for _, dir := range copies {
+		_ = os.RemoveAll(dir)
+	}
+	partial, _ := filepath.Glob(filepath.Join(archives, partialPattern))
+	for _, file := range partial {
+		if info, err := os.Lstat(file); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(file)
+		}
+	}
+}
+
+// configurationMembers returns plugin.hcl, its lock file and the files of third-party plugins, and writes the manifest.
+func configurationMembers(set *settings.Settings, manifestPath string) ([]member, error) {
+	lock := config.LockPath(set.File.Path)
+	members := []member{{name: backupManifest, from: manifestPath}, {name: backupConfig, from: set.File.Path}}
+	if _, err := os.Stat(lock); err == nil {
+		members = append(members, member{name: backupLock, from: lock})
+	}
+	found, known := manifest{Plugins: []pluginFile{}}, map[string]bool{}
+	for _, path := range pluginPaths(set) {
+		digest, err := host.FileDigest(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // plugin.hcl may name what is not installed
 		}
 		if err != nil {
-			_ = os.Remove(path)
+			return nil, fmt.Errorf("read a plugin: %w", err)
 		}
-	}()
-	zip := gzip.NewWriter(f)
-	out := tar.NewWriter(zip)
-	for _, name := range []string{backupDatabase, backupKey} {
-		if members[name] == "" {
+		shown := path
+		if rel, err := filepath.Rel(set.File.Dir, path); err == nil && filepath.IsLocal(rel) {
+			shown = rel
+		}
+		found.Plugins = append(found.Plugins, pluginFile{Path: shown, Digest: digest})
+		if !known[digest] {
+			known[digest] = true
+			members = append(members, member{name: backupPlugins + "/" + digest, from: path})
+		}
+	}
+	raw, err := json.MarshalIndent(found, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return members, os.WriteFile(manifestPath, raw, 0o600)
+}
+
+// pluginPaths returns the executables of the plugins that plugin.hcl names, and their arguments that are files.
+func pluginPaths(set *settings.Settings) (paths []string) {
+	for _, p := range set.File.Plugins {
+		if p.Path == "" {
 			continue
 		}
-		if err := addMember(out, name, members[name]); err != nil {
-			return fmt.Errorf("write %s to the archive: %w", name, err)
+		paths = append(paths, settings.AbsolutePath(set.File.Dir, p.Path))
+		for _, a := range p.Args {
+			file := settings.AbsolutePath(set.File.Dir, a)
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+				paths = append(paths, file)
+			}
 		}
 	}
-	if err := errors.Join(out.Close(), zip.Close()); err != nil {
-		return fmt.Errorf("write the archive: %w", err)
-	}
-	return f.Sync()
+	return paths
 }
 
-// addMember appends a file to an archive.
-func addMember(out *tar.Writer, name, from string) error {
-	f, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := out.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: time.Now()}); err != nil {
-		return err
-	}
-	_, err = io.Copy(out, f)
-	return err
-}
-
-// maxKeyFile bounds the master key in an archive, in bytes.
-const maxKeyFile = 64 << 10
-
-// Restoring says what to put back.
-type Restoring struct {
-	// Archive is a file that Backup has written.
-	Archive string
-	// Overwrite allows to replace a database that is there.
-	Overwrite bool
-	// MaxSize is the largest database that is unpacked, in bytes.
-	MaxSize int64
-}
-
-// Restore puts the database, and the master key if the archive has one, back in one step each. It is refused while a core
-// holds the lock. Files that it replaces are kept beside the new ones, and their names are returned.
-func Restore(ctx context.Context, src settings.Source, r Restoring) (kept []string, diags config.Diagnostics, err error) {
-	set, diags, err := src.Read()
-	if err != nil || diags.HasErrors() {
-		return nil, diags, err
-	}
-	if set.Store.Dialect != store.SQLite {
-		return nil, diags, store.ErrEmbeddedOnly
-	}
-	if err := os.MkdirAll(filepath.Dir(set.Store.Path), 0o700); err != nil {
-		return nil, diags, err
-	}
-	dir, err := os.MkdirTemp(filepath.Dir(set.Store.Path), "restore-")
-	if err != nil {
-		return nil, diags, err
-	}
-	defer os.RemoveAll(dir)
-	if err := r.unpackInto(dir); err != nil {
-		return nil, diags, err
-	}
-	former, err := store.Replace(ctx, set.Store.Path, filepath.Join(dir, backupDatabase), r.Overwrite)
-	if former != "" {
-		kept = append(kept, former)
-	}
-	if err != nil {
-		return kept, diags, err
-	}
-	key := filepath.Join(dir, backupKey)
-	if _, err := os.Stat(key); errors.Is(err, os.ErrNotExist) {
-		return kept, diags, nil
-	}
-	if former, err = replaceKey(key, set.KeyFile()); former != "" {
-		kept = append(kept, former)
-	}
-	return kept, diags, err
-}
-
-// replaceKey puts the key file from in the place of to. It loses no key, since the former one may be the only way to open
-// other data: it returns the name under which that one is kept, if it was another.
-func replaceKey(from, to string) (kept string, err error) {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return "", err
-	}
-	old, err := os.ReadFile(to)
-	if next, nerr := os.ReadFile(from); err == nil && nerr == nil && bytes.Equal(old, next) {
-		return "", nil
-	}
-	if err == nil {
-		if kept, err = store.KeepBeside(to); err != nil {
-			return "", fmt.Errorf("keep the former master key: %w", err)
+// appendFolder appends the regular files of a folder, which may be missing. Links and sockets are left out.
+func appendFolder(members []member, name, folder string) ([]member, error) {
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-	}
-	return kept, os.Rename(from, to)
-}
-
-// unpackInto writes the members of the archive into dir.
-func (r Restoring) unpackInto(dir string) error {
-	f, err := os.Open(r.Archive)
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		members = append(members, member{name: name + filepath.ToSlash(strings.TrimPrefix(path, folder)), from: path, transient: true})
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("open the archive: %w", err)
+		return nil, fmt.Errorf("read %s: %w", folder, err)
 	}
-	defer f.Close()
-	zip, err := gzip.NewReader(f)
-	if err != nil {
-		return fmt.Errorf("%s is no backup archive: %w", r.Archive, err)
-	}
-	in := tar.NewReader(zip)
-	limits := map[string]int64{backupDatabase: r.MaxSize, backupKey: maxKeyFile}
-	found := map[string]bool{}
-	for {
-		h, err := in.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("read the archive: %w", err)
-		}
-		limit, known := limits[h.Name]
-		switch {
-		case !known || h.Typeflag != tar.TypeReg:
-			return fmt.Errorf("the archive holds %q, which no backup does", h.Name)
-		case found[h.Name]:
-			return fmt.Errorf("the archive holds %s twice", h.Name)
-		case h.Size > limit:
-			return fmt.Errorf("%s in the archive has %d bytes, more than the limit of %d", h.Name, h.Size, limit)
-		}
-		found[h.Name] = true
-		if err := extractFile(in, filepath.Join(dir, h.Name)); err != nil {
-			return fmt.Errorf("read the archive: %w", err)
-		}
-	}
-	if !found[backupDatabase] {
-		return errors.New("the archive holds no database")
-	}
-	return nil
-}
-
-// extractFile writes what in holds to a new file.
-func extractFile(in io.Reader, path string) error {
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
+	return members, nil
 }

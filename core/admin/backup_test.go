@@ -45,10 +45,10 @@ func TestRestoreBoundsTheArchive(t *testing.T) {
 			must(t, out.Close())
 			must(t, zip.Close())
 			must(t, os.WriteFile(archive, raw.Bytes(), 0o600))
-			kept, diags, err := Restore(t.Context(), src, Restoring{Archive: archive, MaxSize: 1000})
+			done, diags, err := Restore(t.Context(), src, Restoring{Archive: archive, MaxSize: 1000})
 			must(t, diags.Err())
-			if err == nil || !strings.Contains(err.Error(), c.want) || len(kept) > 0 {
-				t.Errorf("it reports %v and kept %q, want %q", err, kept, c.want)
+			if err == nil || !strings.Contains(err.Error(), c.want) || len(done.Kept) > 0 {
+				t.Errorf("it reports %v and kept %q, want %q", err, done.Kept, c.want)
 			}
 			left, err := os.ReadDir(filepath.Join(filepath.Dir(src.Path), "data"))
 			must(t, err)

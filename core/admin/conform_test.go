@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +15,12 @@ import (
 
 func TestMain(m *testing.M) {
 	testplugin.Main()
+	if path := os.Getenv(envBackup); path != "" {
+		if _, err := Backup(context.Background(), source(path), filepath.Join(filepath.Dir(path), "backup.tar.gz"), true); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, Setup: writePlugin,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob, "first-id": setFirstID},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob, "first-id": setFirstID, "set-last": setLastWord},
 	})
 }
 
@@ -109,4 +109,10 @@ func setFirstID(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec(args[1], args[2:]...))
 	words := strings.Fields(strings.SplitN(ts.ReadFile("stdout"), "\n", 2)[1])
 	ts.Setenv(args[0], words[0])
+}
+
+// setLastWord is the command "set-last VARIABLE", which sets the variable to the last word that the last command has printed.
+func setLastWord(ts *testscript.TestScript, _ bool, args []string) {
+	words := strings.Fields(ts.ReadFile("stdout"))
+	ts.Setenv(args[0], words[len(words)-1])
 }

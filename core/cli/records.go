@@ -42,14 +42,14 @@ func (c *commandLine) serviceCommands() (all []*cobra.Command) {
 
 func (c *commandLine) backupCommand() *cobra.Command {
 	var withoutKey bool
-	cmd := &cobra.Command{Use: "backup FILE", Short: "Write an archive of the embedded database and the master key; the core may be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "backup FILE", Short: "Write an archive of the embedded database, the master key, the data of instances, the configuration and its plugins; the core may be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		diags, err := admin.Backup(cmd.Context(), c.source(), args[0], !withoutKey)
 		if reported := c.report(diags); reported != nil {
 			return reported
 		}
 		return err
 	}}
-	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave the master key out")
+	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave the master key and the secrets of the console out")
 	return cmd
 }
 
@@ -60,12 +60,15 @@ func (c *commandLine) restoreCommand() *cobra.Command {
 	r := admin.Restoring{}
 	cmd := &cobra.Command{Use: "restore FILE", Short: "Put a backup back; the core must not be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		r.Archive = args[0]
-		kept, diags, err := admin.Restore(cmd.Context(), c.source(), r)
+		done, diags, err := admin.Restore(cmd.Context(), c.source(), r)
 		if reported := c.report(diags); reported != nil {
 			return reported
 		}
-		for _, name := range kept {
-			fmt.Fprintln(c.out, "The former file is kept as", name)
+		for _, name := range done.Kept {
+			fmt.Fprintln(c.out, "What was there is kept as", name)
+		}
+		for _, name := range done.Beside {
+			fmt.Fprintln(c.out, "What is there stays; that of the archive is", name)
 		}
 		if errors.Is(err, store.ErrDatabaseExists) {
 			return command.Mistake{Err: fmt.Errorf("%w; with -force it is replaced, and kept beside the new one", err)}
@@ -73,6 +76,6 @@ func (c *commandLine) restoreCommand() *cobra.Command {
 		return err
 	}}
 	cmd.Flags().BoolVar(&r.Overwrite, "force", false, "replace a database that is there; it is kept beside the new one")
-	cmd.Flags().Int64Var(&r.MaxSize, "max-size", maxRestored, "largest database to unpack, in bytes")
+	cmd.Flags().Int64Var(&r.MaxSize, "max-size", maxRestored, "largest database to unpack, and how much all the rest may have, in bytes")
 	return cmd
 }

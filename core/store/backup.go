@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // ErrEmbeddedOnly tells that an operation exists for the embedded database alone.
@@ -103,11 +104,11 @@ func renameDatabase(from, path string) (err error) {
 	return os.Rename(from, path)
 }
 
-// KeepBeside gives a file a second name, path.before-restore or the first free of those with a number, and returns it. The
-// files whose names are path and one of sides, where there are any, get the same name with that side.
+// KeepBeside gives a file a second name, that of FreeName, and returns it. The files whose names are path and one of sides, where
+// there are any, get the same name with that side.
 func KeepBeside(path string, sides ...string) (string, error) {
-	kept := path + ".before-restore"
-	for n := 2; ; n++ {
+	kept := FreeName(path)
+	for {
 		err := os.Link(path, kept)
 		if err == nil {
 			break
@@ -115,7 +116,7 @@ func KeepBeside(path string, sides ...string) (string, error) {
 		if !errors.Is(err, os.ErrExist) {
 			return "", err
 		}
-		kept = fmt.Sprintf("%s.before-restore-%d", path, n)
+		kept = FreeName(path)
 	}
 	for _, side := range sides {
 		if err := os.Link(path+side, kept+side); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -123,4 +124,19 @@ func KeepBeside(path string, sides ...string) (string, error) {
 		}
 	}
 	return kept, nil
+}
+
+// fileTime is how a time stands in the name of a file, in UTC.
+const fileTime = "20060102T150405Z"
+
+// FreeName returns path.before-restore- and the time, with a number behind it if that name is taken.
+func FreeName(path string) string {
+	name := path + ".before-restore-" + time.Now().UTC().Format(fileTime)
+	free := name
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(free); err != nil {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
 }

@@ -67,7 +67,7 @@ func TestBackupAndReplace(t *testing.T) {
 	if got := notes(t, s); len(got) != 1 || got[0] != "before" {
 		t.Fatalf("notes are %v", got)
 	}
-	if kept != cfg.Path+".before-restore" {
+	if ok, _ := filepath.Match(cfg.Path+".before-restore-????????T??????Z", kept); !ok {
 		t.Errorf("the former database is %q", kept)
 	}
 	former, err := store.Open(t.Context(), store.Config{Dialect: store.SQLite, Path: kept})
@@ -113,20 +113,26 @@ func TestReplaceKeepsTheWriteAheadLog(t *testing.T) {
 }
 
 func TestKeepBesideTakesAFreeName(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "key")
-	for n, want := range []string{path + ".before-restore", path + ".before-restore-2", path + ".before-restore-3"} {
-		if err := os.WriteFile(path, []byte{byte(n)}, 0o600); err != nil {
+	path, names := filepath.Join(t.TempDir(), "key"), map[string]byte{}
+	for n := range byte(3) {
+		if err := os.WriteFile(path, []byte{n}, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		kept, err := store.KeepBeside(path)
-		if err != nil || kept != want {
-			t.Errorf("it is kept as %q, %v; want %q", kept, err, want)
+		if ok, _ := filepath.Match(path+".before-restore-????????T??????Z*", kept); err != nil || !ok {
+			t.Errorf("it is kept as %q, %v", kept, err)
 		}
+		names[kept] = n
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := os.ReadFile(want); err != nil || len(got) != 1 || got[0] != byte(n) {
-			t.Errorf("%s holds %v, %v", want, got, err)
+	}
+	if len(names) != 3 {
+		t.Errorf("the names are %v", names)
+	}
+	for name, n := range names {
+		if got, err := os.ReadFile(name); err != nil || len(got) != 1 || got[0] != n {
+			t.Errorf("%s holds %v, %v", name, got, err)
 		}
 	}
 }

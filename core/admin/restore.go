@@ -1,0 +1,279 @@
+package admin
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/settings"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// Restoring says what to put back.
+type Restoring struct {
+	// Archive is a file that Backup has written.
+	Archive string
+	// Overwrite allows to replace a database that is there.
+	Overwrite bool
+	// MaxSize is the largest database that is unpacked, and how much all the rest may have, in bytes.
+	MaxSize int64
+}
+
+// Restored is what Restore has done beside putting files back.
+type Restored struct {
+	// Kept are the new names of files and folders that were replaced.
+	Kept []string
+	// Beside are files of the archive that lie beside others which were left as they are.
+	Beside []string
+}
+
+// Restore puts back what Backup has written, each part in one step. It is refused while a core holds the lock. Where the data goes
+// is said by the configuration that is there or, if there is none, by that of the archive, which is then put back as well. Data that
+// is replaced is kept. A configuration and plugins that are there stay; if those of the archive differ, they are put beside them.
+func Restore(ctx context.Context, src settings.Source, r Restoring) (done Restored, diags config.Diagnostics, err error) {
+	if src, err = r.withConfiguration(src); err != nil {
+		return done, nil, err
+	}
+	set, diags, err := src.Read()
+	if err != nil || diags.HasErrors() {
+		return done, diags, err
+	}
+	if set.Store.Dialect != store.SQLite {
+		return done, diags, store.ErrEmbeddedOnly
+	}
+	unpacked, remove, err := r.unpackBeside(set)
+	if err != nil {
+		return done, diags, err
+	}
+	defer remove()
+	former, err := store.Replace(ctx, set.Store.Path, filepath.Join(unpacked.database, backupDatabase), r.Overwrite)
+	done.keep(former)
+	if err != nil {
+		return done, diags, err
+	}
+	if former, err = replaceKey(filepath.Join(unpacked.rest, backupKey), set.KeyFile()); err != nil {
+		return done, diags, err
+	}
+	done.keep(former)
+	for _, folder := range []string{backupInstances, backupSecrets} {
+		former, err := replaceFolder(filepath.Join(unpacked.rest, folder), filepath.Join(set.DataDir, folder))
+		done.keep(former)
+		if err != nil {
+			return done, diags, err
+		}
+	}
+	return done, diags, done.placeConfiguration(unpacked.rest, src.Path)
+}
+
+// keep notes the new name of what was replaced; "" is nothing.
+func (d *Restored) keep(name string) {
+	if name != "" {
+		d.Kept = append(d.Kept, name)
+	}
+}
+
+// withConfiguration returns src with the plugin.hcl of the archive, if there is none.
+func (r Restoring) withConfiguration(src settings.Source) (settings.Source, error) {
+	if _, err := os.Stat(src.Path); !errors.Is(err, fs.ErrNotExist) {
+		return src, err
+	}
+	path, err := filepath.Abs(src.Path)
+	if err != nil {
+		return src, err
+	}
+	return src, openArchive(r.Archive, func(h *tar.Header, in io.Reader) error {
+		if h.Name != backupConfig {
+			return nil
+		}
+		raw, err := io.ReadAll(io.LimitReader(in, maxSmallFile))
+		if err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		src.Overlay = map[string][]byte{path: raw}
+		return io.EOF
+	})
+}
+
+// unpacking is where the members of an archive lie until they are put in place: the database in the file system where it goes, the
+// rest in that of the data directory.
+type unpacking struct{ database, rest string }
+
+// unpackBeside unpacks the archive. remove ends the use of what lies there then.
+func (r Restoring) unpackBeside(set *settings.Settings) (u unpacking, remove func(), err error) {
+	var made []string
+	remove = func() {
+		for _, dir := range made {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	for _, place := range []struct {
+		beside string
+		dir    *string
+	}{{filepath.Dir(set.Store.Path), &u.database}, {set.DataDir, &u.rest}} {
+		err := os.MkdirAll(place.beside, 0o700)
+		if err == nil {
+			*place.dir, err = os.MkdirTemp(place.beside, "restore-")
+		}
+		if err != nil {
+			remove()
+			return u, nil, err
+		}
+		made = append(made, *place.dir)
+	}
+	if err := r.unpackInto(u); err != nil {
+		remove()
+		return u, nil, err
+	}
+	return u, remove, nil
+}
+
+// unpackInto writes the members of the archive.
+func (r Restoring) unpackInto(u unpacking) error {
+	found, rest := map[string]bool{}, int64(0)
+	err := openArchive(r.Archive, func(h *tar.Header, in io.Reader) error {
+		limit, err := memberLimit(h, r.MaxSize)
+		dir := u.rest
+		if h.Name == backupDatabase {
+			dir = u.database
+		} else {
+			rest += h.Size
+		}
+		switch {
+		case err != nil:
+			return err
+		case found[h.Name]:
+			return fmt.Errorf("the archive holds %s twice", h.Name)
+		case h.Size > limit:
+			return fmt.Errorf("%s in the archive has %d bytes, more than the limit of %d", h.Name, h.Size, limit)
+		case rest > r.MaxSize:
+			return fmt.Errorf("what the archive holds beside the database has more bytes than the limit of %d", r.MaxSize)
+		}
+		found[h.Name] = true
+		mode := fs.FileMode(0o600)
+		if filepath.Dir(h.Name) == backupPlugins {
+			mode = fs.FileMode(h.Mode)&0o755 | 0o600
+		}
+		if err := extractFile(in, filepath.Join(dir, filepath.FromSlash(h.Name)), mode); err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		return nil
+	})
+	if err == nil && !found[backupDatabase] {
+		err = errors.New("the archive holds no database")
+	}
+	return err
+}
+
+// replaceKey puts the key file from, if there is one, in the place of to. It loses no key, since the former one may be the only way
+// to open other data: it returns the name under which that one is kept, if it was another.
+func replaceKey(from, to string) (kept string, err error) {
+	next, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	old, err := os.ReadFile(to)
+	if err == nil && bytes.Equal(old, next) {
+		return "", nil
+	}
+	if err == nil {
+		if kept, err = store.KeepBeside(to); err != nil {
+			return "", fmt.Errorf("keep the former master key: %w", err)
+		}
+	}
+	return kept, os.Rename(from, to)
+}
+
+// replaceFolder puts the folder from, if there is one, in the place of to, and returns the name under which that one is kept.
+func replaceFolder(from, to string) (kept string, err error) {
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if left, err := os.ReadDir(to); err == nil && len(left) > 0 {
+		kept = store.FreeName(to)
+		if err := os.Rename(to, kept); err != nil {
+			return "", fmt.Errorf("keep the former %s: %w", filepath.Base(to), err)
+		}
+	} else if err == nil {
+		if err := os.Remove(to); err != nil {
+			return "", err
+		}
+	}
+	return kept, os.Rename(from, to)
+}
+
+// placeConfiguration puts plugin.hcl, its lock file and the files of plugins where there are none. Where another one is, it goes
+// beside that.
+func (d *Restored) placeConfiguration(from, configPath string) error {
+	if err := d.placeFile(filepath.Join(from, backupConfig), configPath); err != nil {
+		return err
+	}
+	if err := d.placeFile(filepath.Join(from, backupLock), config.LockPath(configPath)); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(filepath.Join(from, backupManifest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // an archive of a former version
+	}
+	if err != nil {
+		return err
+	}
+	var m manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("read the manifest of the archive: %w", err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(configPath))
+	if err != nil {
+		return err
+	}
+	for _, p := range m.Plugins {
+		source := filepath.Join(from, backupPlugins, filepath.Base(p.Digest))
+		if sum, err := host.FileDigest(source); err != nil || sum != p.Digest {
+			return fmt.Errorf("the archive lacks the plugin %s, or holds another one", p.Path)
+		}
+		if err := d.placeFile(source, settings.AbsolutePath(dir, p.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeFile copies a file to a place where there is none. If another one is there, it goes beside that.
+func (d *Restored) placeFile(from, to string) error {
+	sum, err := host.FileDigest(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if there, err := host.FileDigest(to); err == nil && there == sum {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		to = to + ".from-backup-" + sum[:12]
+		if _, err := os.Lstat(to); err == nil {
+			return nil
+		}
+		d.Beside = append(d.Beside, to)
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	return extractFile(in, to, info.Mode().Perm())
+}

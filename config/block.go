@@ -9,9 +9,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// Block is a decoded block of the host's own settings: core, supervisor, a storage or a service.
+// Block is a decoded block of the host's own settings: core, supervisor, backup, a storage or a service.
 type Block struct {
-	// Type is the block's type; Name is its label, empty for core and supervisor.
+	// Type is the block's type; Name is its label, empty for core, supervisor and backup.
 	Type, Name string
 	// Declared reports whether the block is written in the file.
 	Declared bool
@@ -27,6 +27,9 @@ func (f *File) Core() *Block { return f.core }
 
 // Supervisor returns the supervisor block. Values that are not in the file have their defaults.
 func (f *File) Supervisor() *Block { return f.supervisor }
+
+// Backup returns the backup block. Values that are not in the file have their defaults.
+func (f *File) Backup() *Block { return f.backup }
 
 // Storage returns the storage block, else one of Options.DefaultStorage. It is nil after an error.
 func (f *File) Storage() *Block { return f.storage }

@@ -97,6 +97,7 @@ func options(t testing.TB) config.Options {
 		DefaultStorage: "sqlite",
 		Core:           mustSchema(t, coreConfig{}),
 		Supervisor:     mustSchema(t, struct{}{}),
+		Backup:         mustSchema(t, struct{}{}),
 		Builtins:       map[string][]string{"search": {"local", "remote"}, "notify": {"webhook"}},
 	}
 }

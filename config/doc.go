@@ -6,7 +6,7 @@
 // finding, sorted by position, each with file and line.
 //
 //	storage "sqlite" { path = "data/app.sqlite3" }     a block of Options.Storage
-//	core { … }  supervisor { … }                       at most once each
+//	core { … }  supervisor { … }  backup { … }         at most once each
 //	defaults { timeout, concurrency }                  for instances that do not say
 //	plugin "intranet" { path, args, env, mtls, insecure_unpinned }
 //	search "local" "docs" {                            a kind: plugin and name

@@ -30,8 +30,8 @@ type Options struct {
 	Storage map[string]*schema.Schema
 	// DefaultStorage is used if no storage block is written.
 	DefaultStorage string
-	// Core and Supervisor are the schemas of those blocks.
-	Core, Supervisor *schema.Schema
+	// Core, Supervisor and Backup are the schemas of those blocks.
+	Core, Supervisor, Backup *schema.Schema
 	// Builtins has the names of the plugins that need no plugin block, by kind. Nil leaves plugin names unchecked.
 	Builtins map[string][]string
 	// DefaultTimeout of an instance's calls; 30 s if 0.
@@ -75,6 +75,7 @@ type File struct {
 	core       *Block
 	storage    *Block
 	supervisor *Block
+	backup     *Block
 	services   []*Block
 
 	mu      sync.Mutex
@@ -145,7 +146,7 @@ func isJSON(path string) bool { return strings.HasSuffix(path, ".json") }
 
 func (f *File) rootSchema() *hcl.BodySchema {
 	s := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
-		{Type: "core"}, {Type: "supervisor"}, {Type: "defaults"},
+		{Type: "core"}, {Type: "supervisor"}, {Type: "backup"}, {Type: "defaults"},
 		{Type: "storage", LabelNames: []string{"type"}},
 		{Type: "plugin", LabelNames: []string{"name"}},
 		{Type: "service", LabelNames: []string{"name"}},
@@ -168,6 +169,7 @@ func (f *File) decodeAll() Diagnostics {
 	d.decodeInstances(content.Blocks, d.decodeDefaults(blocks["defaults"]))
 	f.core = d.decodeSingleton("core", blocks["core"], f.opts.Core)
 	f.supervisor = d.decodeSingleton("supervisor", blocks["supervisor"], f.opts.Supervisor)
+	f.backup = d.decodeSingleton("backup", blocks["backup"], f.opts.Backup)
 	f.storage = d.decodeStorage(blocks["storage"])
 	d.decodeServices(blocks["service"])
 	return d.diags

@@ -33,6 +33,9 @@ func (f *File) Show(w io.Writer) error {
 		p.printBlock(b)
 	}
 	p.printBlock(f.supervisor)
+	if f.backup != nil && f.backup.Declared {
+		p.printBlock(f.backup)
+	}
 	if _, err := w.Write(p.out.Bytes()); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}

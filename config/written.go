@@ -81,7 +81,7 @@ func (f *File) showReferences() {
 			f.src.allowShown(v.expr.Range())
 		}
 	}
-	for _, b := range append([]*Block{f.core, f.supervisor, f.storage}, f.services...) {
+	for _, b := range append([]*Block{f.core, f.supervisor, f.backup, f.storage}, f.services...) {
 		if b != nil {
 			b.node.walkValues(nil, show)
 		}

@@ -85,6 +85,7 @@ type App struct {
 	inUse atomic.Pointer[settings.Settings]
 
 	outcome reloadOutcome
+	backups backupOutcome
 	absent  absences
 	changes changes
 	plugins pluginList
@@ -116,7 +117,11 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
+	if diags = append(diags, set.CheckBackupFolder()...); diags.HasErrors() {
+		return nil, diags, nil
+	}
 	a.set = set
+	a.inUse.Store(set)
 	a.learnSecrets(set, res)
 	a.log = cfg.Logger
 	if a.log == nil {

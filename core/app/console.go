@@ -54,6 +54,9 @@ func (a *App) warningIDs(set *settings.Settings) (ids []string) {
 	if a.outcome.rejected() != nil {
 		ids = append(ids, "warning.reload")
 	}
+	if set.Backup != nil && a.backups.failure() != nil {
+		ids = append(ids, "warning.backup")
+	}
 	return ids
 }
 

@@ -30,7 +30,6 @@ func (a *App) startListeners(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.inUse.Store(a.set)
 	a.http.Handle(handler)
 	if a.admin, err = httpd.Listen(a.set.Core.AdminAddr, "admin_addr in the core block (SVC_ADMIN_ADDR)", log); err != nil {
 		return err

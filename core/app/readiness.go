@@ -69,6 +69,14 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 			return "the reload at " + rejected.at.UTC().Format(time.RFC3339) + " was rejected, the former configuration is in use: " + rejected.reason
 		})
 	}
+	if a.inUse.Load().Backup != nil {
+		ask("backup", false, func() string {
+			if failed := a.backups.failure(); failed != nil {
+				return "the backup at " + failed.at.UTC().Format(time.RFC3339) + " failed: " + failed.reason
+			}
+			return stateOK
+		})
+	}
 	return r
 }
 

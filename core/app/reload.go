@@ -29,6 +29,9 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
+	if diags = append(diags, set.CheckBackupFolder()...); diags.HasErrors() {
+		return diags, nil
+	}
 	a.learnSecrets(set, res)
 	if err := a.checkSwitches(set); err != nil {
 		return diags, err
@@ -44,6 +47,7 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 	}
 	a.res = res
 	a.absent.replaceAll(absent)
+	a.rescheduleBackups(ctx, set)
 	a.log.Info("the configuration was read again")
 	return diags, nil
 }

@@ -21,6 +21,9 @@ func (a *App) openServices(ctx context.Context) error {
 	if err := a.queue.Register(append(a.notify.Jobs(), a.users.Jobs()...), append(a.notify.Schedules(), a.users.Schedules()...)); err != nil {
 		return err
 	}
+	if err := a.registerBackups(ctx); err != nil {
+		return err
+	}
 	for _, s := range a.set.Services {
 		running, err := a.openService(ctx, s)
 		if err != nil {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, Setup: writePlugin,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob, "first-id": setFirstID, "set-last": setLastWord},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob, "first-id": setFirstID, "set-last": setLastWord, "await-job": awaitJob, "await-file": awaitFile, "truncate": truncateFile},
 	})
 }
 
@@ -115,4 +115,45 @@ func setFirstID(ts *testscript.TestScript, _ bool, args []string) {
 func setLastWord(ts *testscript.TestScript, _ bool, args []string) {
 	words := strings.Fields(ts.ReadFile("stdout"))
 	ts.Setenv(args[0], words[len(words)-1])
+}
+
+// awaitJob is the command "await-job DATADIR STATE", which waits until the job JOB of the core has a state.
+func awaitJob(ts *testscript.TestScript, _ bool, args []string) {
+	client, err := operator.Connect(context.Background(), []string{ts.MkAbs(filepath.Join(args[0], operator.SocketName))})
+	ts.Check(err)
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(10 * time.Millisecond) {
+		job, err := client.Job(context.Background(), ts.Getenv("JOB"))
+		ts.Check(err)
+		if job.State == args[1] {
+			return
+		}
+		if time.Now().After(deadline) || job.FinishedAt != "" {
+			ts.Fatalf("the job is %s: %+v", job.State, job.Failure)
+		}
+	}
+}
+
+// awaitFile is the command "await-file PATTERN", which waits until a file has a name like that and is not empty.
+func awaitFile(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(5 * time.Millisecond) {
+		found, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		if len(found) > 0 {
+			if info, err := os.Stat(found[0]); err == nil && info.Size() > 0 {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("there is no file %s", args[0])
+		}
+	}
+}
+
+// truncateFile is the command "truncate FILE SIZE", which makes a file of a size in bytes that takes no room.
+func truncateFile(ts *testscript.TestScript, _ bool, args []string) {
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_CREATE, 0o600)
+	ts.Check(err)
+	ts.Check(errors.Join(f.Truncate(size), f.Close()))
 }

@@ -96,5 +96,5 @@ func (s *Settings) CheckMachine() config.Diagnostics {
 	} else if _, err := secret.ReadKeyring(s.Keyring()); !errors.Is(err, fs.ErrNotExist) {
 		found = append(found, diagnosticAt("data_dir", err)...)
 	}
-	return s.File.Core().Locate(found)
+	return append(s.File.Core().Locate(found), s.CheckBackupFolder()...)
 }

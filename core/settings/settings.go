@@ -72,7 +72,7 @@ func (s Source) fileOptions(builtins map[string][]string) (opts config.Options, 
 		}
 		return made
 	}
-	opts.Core, opts.Supervisor = derive(Core{}), derive(Supervisor{})
+	opts.Core, opts.Supervisor, opts.Backup = derive(Core{}), derive(Supervisor{}), derive(Backup{})
 	opts.Storage[string(store.SQLite)], opts.Storage[string(store.Postgres)] = derive(sqliteStorage{}), derive(postgresStorage{})
 	for _, d := range s.Services {
 		if opts.Services[d.Name] != nil {
@@ -91,6 +91,8 @@ type Settings struct {
 	// DataDir is the absolute path of the data directory.
 	DataDir string
 	Store   store.Config
+	// Backup is nil without the block.
+	Backup *Backup
 	// Services are those that are switched on, in the order of the definitions.
 	Services []Service
 }
@@ -115,6 +117,7 @@ func (s Source) decodeFile(file *config.File) (*Settings, config.Diagnostics) {
 	diags = append(diags, file.Supervisor().Decode(&out.Supervisor)...)
 	diags = append(diags, checkSupervisor(file.Supervisor(), out.Supervisor)...)
 	diags = append(diags, out.decodeStorage()...)
+	diags = append(diags, out.decodeBackup()...)
 	var mounts []config.Mount
 	for _, d := range s.Services {
 		block := file.Service(d.Name)

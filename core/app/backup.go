@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/admin"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/settings"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+const (
+	// jobBackup is the type of the jobs that write backups, and the name of their schedule.
+	jobBackup = "core.backup"
+	// backupTimeout bounds one backup.
+	backupTimeout = 12 * time.Hour
+	// alertBackup is the kind of the alert about a backup that has failed.
+	alertBackup = "backup_failed"
+)
+
+// backupOutcome is how the last scheduled backup ended. The zero value is that of a core that has written none.
+type backupOutcome struct {
+	mu     sync.Mutex
+	failed *backupFailure
+}
+
+// backupFailure is a scheduled backup that has failed.
+type backupFailure struct {
+	at     time.Time
+	reason string
+}
+
+func (o *backupOutcome) record(failed *backupFailure) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed = failed
+}
+
+// failure returns the last scheduled backup if it has failed, or nil.
+func (o *backupOutcome) failure() *backupFailure {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
+}
+
+// registerBackups registers the job that writes backups and, if there is a block backup, its schedule. It reads how the last one
+// ended.
+func (a *App) registerBackups(ctx context.Context) error {
+	var schedules []queue.Schedule
+	if a.set.Backup != nil {
+		schedules = append(schedules, backupSchedule(a.set.Backup))
+	}
+	if err := a.queue.Register([]queue.Handler{{Type: jobBackup, Safe: true, Limit: 1, Timeout: backupTimeout, Run: a.runBackup}}, schedules); err != nil {
+		return err
+	}
+	last, _, err := a.queue.List(ctx, queue.Filter{Types: []string{jobBackup}, States: []queue.State{queue.Success, queue.Failed}}, "", 1)
+	if err != nil {
+		return err
+	}
+	if len(last) > 0 && last[0].Failure != nil {
+		a.backups.record(&backupFailure{last[0].FinishedAt, last[0].Failure.Message})
+	}
+	return nil
+}
+
+func backupSchedule(b *settings.Backup) queue.Schedule {
+	return queue.Schedule{Name: jobBackup, Cron: "@every " + b.Every.String(), Type: jobBackup}
+}
+
+// rescheduleBackups puts the schedule of new settings into use.
+func (a *App) rescheduleBackups(ctx context.Context, set *settings.Settings) {
+	var err error
+	if set.Backup != nil {
+		err = a.queue.SetSchedule(ctx, backupSchedule(set.Backup))
+	} else {
+		err = a.queue.RemoveSchedule(ctx, jobBackup)
+	}
+	if err != nil {
+		a.log.Error("the schedule of backups could not be changed; it is at the next reload or start", "error", err)
+	}
+}
+
+// runBackup writes a backup, and tells the channels if that fails or works again.
+func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	set := a.inUse.Load()
+	if set.Backup == nil {
+		return nil, fault.New(fault.Conflict, "plugin.hcl has no block backup any more.")
+	}
+	done, err := admin.WriteScheduled(ctx, a.store, set, time.Now())
+	if cause := context.Cause(ctx); errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost) || errors.Is(cause, queue.ErrCanceled) {
+		return nil, err
+	}
+	if err != nil {
+		a.log.Error("a scheduled backup has failed", "error", err)
+		err = fault.Wrap(err, fault.Internal, "The backup has failed: %v.", err)
+		a.backups.record(&backupFailure{time.Now(), fault.As(err).Message})
+	} else {
+		a.backups.record(nil)
+	}
+	if told := a.tellBackup(context.WithoutCancel(ctx), set.Backup, err); told != nil {
+		a.log.Error("the channels were not told of a backup", "error", told)
+	}
+	return done, err
+}
+
+// tellBackup raises or ends the alert about failed backups.
+func (a *App) tellBackup(ctx context.Context, b *settings.Backup, failure error) (err error) {
+	alert := notify.Alert{Service: httpd.CoreService, Kind: alertBackup, Severity: sdk.Error}
+	chinese := a.notify.Locale() == "zh"
+	if failure == nil {
+		alert.Title, alert.Text = "Backups work again", fmt.Sprintf("A backup was written to %s.", b.To)
+		if chinese {
+			alert.Title, alert.Text = "备份已恢复正常", fmt.Sprintf("已将备份写入 %s。", b.To)
+		}
+		_, err = a.notify.Resolve(ctx, alert, b.Notify)
+		return err
+	}
+	alert.Title, alert.Text = "A backup has failed", fault.As(failure).Message
+	if chinese {
+		alert.Title, alert.Text = "备份失败", fmt.Sprintf("无法将备份写入 %s：%s", b.To, fault.As(failure).Message)
+	}
+	_, err = a.notify.Raise(ctx, alert, b.Every, b.Notify)
+	return err
+}

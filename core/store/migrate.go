@@ -31,7 +31,8 @@ type NewerError struct {
 // Error implements error.
 func (e *NewerError) Error() string {
 	return fmt.Sprintf("migrate %s: the database has schema version %d and this program knows %d; "+
-		"start the newer program again, or restore a backup from before the upgrade", e.Module, e.Database, e.Program)
+		"start the newer version of patchbay again, or go back to the data from before the upgrade: "+
+		"with SQLite patchbay restore FILE, or the copy beside the database whose name has .before-migration-; with PostgreSQL pg_restore", e.Module, e.Database, e.Program)
 }
 
 // Is makes errors.Is(err, ErrNewer) true.
@@ -76,16 +77,25 @@ func (s *Store) Migrate(ctx context.Context, modules ...Migrations) error {
 }
 
 func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
-	providers := make([]*goose.Provider, len(modules))
+	providers, used, behind := make([]*goose.Provider, len(modules)), false, false
 	for i, m := range modules {
 		p, err := s.newProvider(m)
 		if err != nil {
 			return fmt.Errorf("read the migrations of %s: %w", m.Module, err)
 		}
-		if err := refuseNewer(ctx, m.Module, p); err != nil {
-			return err
+		current, target, err := p.GetVersions(ctx)
+		if err != nil {
+			return fmt.Errorf("read the schema version of %s: %w", m.Module, err)
 		}
-		providers[i] = p
+		if current > target {
+			return &NewerError{Module: m.Module, Database: current, Program: target}
+		}
+		providers[i], used, behind = p, used || current > 0, behind || current < target
+	}
+	if used && behind {
+		if err := s.copyBeforeMigration(ctx); err != nil {
+			return fmt.Errorf("copy the database before its schema changes: %w", err)
+		}
 	}
 	for i, p := range providers {
 		done, err := p.Up(ctx)
@@ -175,18 +185,6 @@ func runSQL(file, statements string) *goose.GoFunc {
 		}
 		return nil
 	}}
-}
-
-// refuseNewer returns a *NewerError if the database has a newer schema of the module than the program.
-func refuseNewer(ctx context.Context, module string, p *goose.Provider) error {
-	current, target, err := p.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("read the schema version of %s: %w", module, err)
-	}
-	if current > target {
-		return &NewerError{Module: module, Database: current, Program: target}
-	}
-	return nil
 }
 
 func (s *Store) writerSQL() (*sql.DB, error) { return s.writer.db.DB() }

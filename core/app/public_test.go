@@ -22,7 +22,7 @@ func TestPublicRoutes(t *testing.T) {
 		"GET /search/openapi.json", "GET /search/docs", "GET /search/health", "GET /search/api/summary",
 		"GET /mail/openapi.json", "GET /mail/docs", "GET /mail/api/meta", "POST /mail/api/auth/passkey/options", "POST /mail/api/auth/passkey/verify",
 		"POST /mail/api/auth/session", "DELETE /mail/api/auth/session",
-		"GET /releases/openapi.json", "GET /releases/docs", "OPTIONS /releases/api/*path",
+		"GET /releases/openapi.json", "GET /releases/docs", "OPTIONS /releases/api/*path", "GET /releases/sign-in", "GET /releases/sign-in/callback",
 	}
 	for _, m := range mounts {
 		for _, r := range m.Routes {

@@ -107,7 +107,22 @@ func (s *Service) hostStates(ctx context.Context, names map[string]string) (out 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(limits, func(a, b sync.Limit) int { return cmp.Compare(names[a.UserID], names[b.UserID]) })
+	ids := make([]string, len(limits))
+	for i, limit := range limits {
+		ids[i] = limit.AccountID
+	}
+	accounts, err := s.accounts.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	nameOf := func(l sync.Limit) string {
+		a, ok := accounts[l.AccountID]
+		if !ok {
+			return ""
+		}
+		return names[a.UserID] + " (" + a.Login + ")"
+	}
+	slices.SortFunc(limits, func(a, b sync.Limit) int { return cmp.Compare(nameOf(a), nameOf(b)) })
 	for _, h := range s.state.Load().hosts {
 		state := HostState{Ref: h.Ref}
 		if _, err := h.Abilities(); err != nil {
@@ -115,7 +130,7 @@ func (s *Service) hostStates(ctx context.Context, names map[string]string) (out 
 		}
 		for _, limit := range limits {
 			if limit.Host == h.Ref {
-				state.Limits = append(state.Limits, HostLimit{limit, names[limit.UserID]})
+				state.Limits = append(state.Limits, HostLimit{limit, nameOf(limit)})
 			}
 		}
 		out = append(out, state)

@@ -16,7 +16,7 @@ const (
 	tagRead   = "Read"
 	tagSync   = "Sync, briefs and tasks"
 	tagFollow = "Following"
-	tagToken  = "Personal access token"
+	tagToken  = "Accounts at the code host"
 	tagReact  = "Reactions"
 	// tagSyndication has what feed readers read.
 	tagSyndication = "Feeds for readers"
@@ -36,6 +36,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	s.readAPI(a)
 	s.declareTasks(a)
 	s.tokenAPI(a)
+	s.accountsAPI(a)
 	s.reactionAPI(a)
 	s.syndicationAPI(a)
 	s.followAPI(a)

@@ -133,7 +133,7 @@ func (s *Service) findReactable(ctx context.Context, id int64) (of repo.Reactabl
 	if r.Reactions != "" {
 		err = json.Unmarshal([]byte(r.Reactions), &known.Counts)
 	}
-	return repo.Reactable{ID: r.ID, NodeID: r.NodeID, Host: p.Host}, known, err
+	return repo.Reactable{ID: r.ID, NodeID: r.NodeID, Host: p.Host, RepoID: r.RepoID}, known, err
 }
 
 // ReactionBar is what the page of a release shows of the reactions to it.

@@ -89,13 +89,18 @@ func (s *Service) getToken(ctx context.Context, _ *struct{}) (*tokenStatusOutput
 	if err != nil {
 		return nil, err
 	}
+	return tokenStatusOf(a, ok), nil
+}
+
+// tokenStatusOf returns what is told of the token of an account; ok says that there is one.
+func tokenStatusOf(a own.Account, ok bool) *tokenStatusOutput {
 	out := &tokenStatusOutput{TokenStatus{Configured: ok, Check: TokenCheck{State: "idle"}}}
 	if ok {
 		out.Body.SignIn = a.SignIn
 		out.Body.MaskedToken, out.Body.Owner = &a.Masked, ownerOfToken(codehost.Account{ID: a.RemoteID, Login: a.Login, AvatarURL: a.AvatarURL})
 		out.Body.Check = TokenCheck{string(a.State), optional(a.Message), api.OptionalTime(a.CheckedAt)}
 	}
-	return out, nil
+	return out
 }
 
 func (s *Service) checkToken(ctx context.Context, in *tokenBody) (*tokenAnswerOutput, error) {
@@ -128,64 +133,52 @@ func (s *Service) findTokenOwner(ctx context.Context, token schema.Secret) (owne
 	return info.Account, "", nil
 }
 
-// putToken keeps the token of a user whom the code host knows by it.
+// putToken keeps the token of a user whom the code host knows by it. The account that a token was saved for before goes if the token
+// is another one's.
 func (s *Service) putToken(ctx context.Context, in *tokenBody) (*tokenStatusOutput, error) {
-	userID, err := ownerOf(ctx)
+	saved, err := s.saveToken(ctx, in, true)
 	if err != nil {
 		return nil, err
+	}
+	return tokenStatusOf(saved, true), nil
+}
+
+// saveToken keeps the token of a user whom the code host knows by it. replace takes the first account away if it is another one, with
+// which the user does not sign in.
+func (s *Service) saveToken(ctx context.Context, in *tokenBody, replace bool) (saved own.Account, err error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return saved, err
 	}
 	token, err := readToken(in)
 	if err != nil {
-		return nil, err
+		return saved, err
 	}
 	owner, refusal, err := s.findTokenOwner(ctx, token)
 	if err != nil {
-		return nil, err
+		return saved, err
 	}
 	if refusal != "" {
-		return nil, fault.New(codeTokenInvalid, "%s", refusal).WithStatus(http.StatusUnprocessableEntity).With("field", "token")
+		return saved, fault.New(codeTokenInvalid, "%s", refusal).WithStatus(http.StatusUnprocessableEntity).With("field", "token")
 	}
 	host, err := s.syncer.MainHost()
 	if err != nil {
-		return nil, err
+		return saved, err
 	}
 	err = s.cfg.Store.Tx(ctx, "save token", func(ctx context.Context) error {
-		return s.saveAccount(ctx, userID, host.Ref, codehost.OAuthToken{AccessToken: token}, owner, false)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.getToken(ctx, nil)
-}
-
-// saveAccount keeps an account in the place of the user's former one, in the running transaction. signIn says that the user signs in
-// with it; an account with which the user signs in already stays one.
-func (s *Service) saveAccount(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool) error {
-	former, had, err := s.accounts.Find(ctx, userID)
-	if err != nil {
+		former, had, err := s.accounts.Find(ctx, userID)
+		if err != nil {
+			return err
+		}
+		if replace && had && !former.SignIn && (former.Host != host.Ref || former.RemoteID != owner.ID) {
+			if err := s.forgetAccount(ctx, former); err != nil {
+				return err
+			}
+		}
+		saved, err = s.saveAccount(ctx, userID, host.Ref, codehost.OAuthToken{AccessToken: token}, owner, false)
 		return err
-	}
-	same := had && former.Host == host && former.RemoteID == owner.ID
-	if had && !same {
-		if err := s.checkOtherWayIn(ctx, former); err != nil && !signIn {
-			return err
-		}
-		if err := s.forgetAccount(ctx, userID); err != nil {
-			return err
-		}
-	}
-	_, err = s.accounts.Save(ctx, userID, host, token, owner, signIn || same && former.SignIn, s.cfg.Now())
-	return err
-}
-
-// forgetAccount forgets what was read with the token of a user.
-func (s *Service) forgetAccount(ctx context.Context, userID string) error {
-	for _, forget := range []func(context.Context, string) error{s.repos.ForgetAccount, s.feed.ForgetEvents, s.reads.Forget, s.accounts.Delete} {
-		if err := forget(ctx, userID); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return saved, err
 }
 
 func (s *Service) deleteToken(ctx context.Context, _ *struct{}) (*tokenStatusOutput, error) {
@@ -198,10 +191,7 @@ func (s *Service) deleteToken(ctx context.Context, _ *struct{}) (*tokenStatusOut
 		if err != nil || !ok {
 			return err
 		}
-		if err := s.checkOtherWayIn(ctx, former); err != nil {
-			return err
-		}
-		return s.forgetAccount(ctx, userID)
+		return s.unlinkAccount(ctx, former)
 	})
 	if err != nil {
 		return nil, err

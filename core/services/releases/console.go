@@ -111,32 +111,35 @@ func (s *Service) Notifications(ctx context.Context) ([]NotificationItem, error)
 	return out.Body, nil
 }
 
-// Token tells of the caller's token.
-func (s *Service) Token(ctx context.Context) (TokenStatus, error) {
-	out, err := s.getToken(ctx, nil)
+// Accounts returns the caller's accounts at the code host.
+func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
+	out, err := s.listAccounts(ctx, nil)
 	if err != nil {
-		return TokenStatus{}, err
+		return nil, err
 	}
-	return out.Body, nil
+	return out.Body.Accounts, nil
 }
 
-// SaveToken keeps a token of the caller.
-func (s *Service) SaveToken(ctx context.Context, token string) (TokenStatus, error) {
+// AddAccount adds the account of a token to those of the caller.
+func (s *Service) AddAccount(ctx context.Context, token string) error {
 	if n := len(strings.TrimSpace(token)); n < 8 || n > 512 {
-		return TokenStatus{}, fault.New(fault.BadRequest, "A token has 8 to 512 characters.").With("field", "token")
+		return fault.New(fault.BadRequest, "A token has 8 to 512 characters.").With("field", "token")
 	}
 	in := &tokenBody{}
 	in.Body.Token = token
-	out, err := s.putToken(ctx, in)
-	if err != nil {
-		return TokenStatus{}, err
-	}
-	return out.Body, nil
+	_, err := s.addAccount(ctx, in)
+	return err
 }
 
-// ForgetToken forgets the caller's token.
-func (s *Service) ForgetToken(ctx context.Context) error {
-	_, err := s.deleteToken(ctx, nil)
+// SetAccountReads chooses what is read with an account of the caller.
+func (s *Service) SetAccountReads(ctx context.Context, id string, reads AccountReads) error {
+	_, err := s.setAccountReads(ctx, &accountReadsInput{id, reads})
+	return err
+}
+
+// DeleteAccount takes an account of the caller away.
+func (s *Service) DeleteAccount(ctx context.Context, id string) error {
+	_, err := s.deleteAccount(ctx, &accountInput{id})
 	return err
 }
 

@@ -79,9 +79,14 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 	if err != nil {
 		return result, err
 	}
+	seen := map[string]bool{}
 	for _, a := range due {
-		if err := s.syncAccount(ctx, a, p); err != nil {
-			s.log.Warn("an account of a code host was not read", "user", a.UserID, "error", err)
+		if seen[a.UserID] {
+			continue
+		}
+		seen[a.UserID] = true
+		if err := s.syncAccounts(ctx, a, p); err != nil {
+			s.log.Warn("the accounts of a user at a code host were not all read", "user", a.UserID, "error", err)
 			continue
 		}
 		result.Accounts++
@@ -96,10 +101,10 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 	return result, err
 }
 
-// syncAccount reads what is due of an account. That of a user who is disabled waits.
-func (s *Service) syncAccount(ctx context.Context, a own.Account, p queue.Progress) error {
+// syncAccounts reads the accounts of the user of one that is due. Those of a user who is disabled wait.
+func (s *Service) syncAccounts(ctx context.Context, a own.Account, p queue.Progress) error {
 	next := sync.NextDue(a.UserID, s.cfg.Now(), s.state.Load().settings.Interval)
-	if err := s.accounts.SetDue(ctx, a.ID, next); err != nil {
+	if err := s.accounts.SetDue(ctx, a.UserID, next); err != nil {
 		return err
 	}
 	user, err := s.cfg.Users.Get(ctx, a.UserID)

@@ -234,7 +234,8 @@ func (s *Service) linkAccount(ctx context.Context, userID, host string, token co
 		if ok && linked.UserID != userID {
 			return fault.New(fault.Conflict, "The account %s is linked to another user.", owner.Login)
 		}
-		return s.saveAccount(ctx, userID, host, token, owner, true)
+		_, err = s.saveAccount(ctx, userID, host, token, owner, true)
+		return err
 	})
 }
 
@@ -254,7 +255,8 @@ func (s *Service) signInAccount(ctx context.Context, set SignInSettings, host st
 		if cookie, err = s.cfg.Users.SignInLinked(ctx, userID, from); err != nil {
 			return err
 		}
-		return s.saveAccount(ctx, userID, host, token, owner, true)
+		_, err = s.saveAccount(ctx, userID, host, token, owner, true)
+		return err
 	})
 	return cookie, err
 }
@@ -282,15 +284,4 @@ func mailboxOf(text string) string {
 		}
 		return '-'
 	}, strings.ToLower(text))
-}
-
-// checkOtherWayIn refuses to take away the account with which a user signs in who has no other way in.
-func (s *Service) checkOtherWayIn(ctx context.Context, a own.Account) error {
-	if !a.SignIn {
-		return nil
-	}
-	if has, err := s.cfg.Users.HasCredential(ctx, a.UserID); err != nil || has {
-		return err
-	}
-	return fault.New("last_github_connection_guard", "This account is your last way in: register a passkey first.").WithStatus(http.StatusConflict)
 }

@@ -42,7 +42,7 @@ func TestReleasesSignIn(t *testing.T) {
 	}
 	b.open("/releases/settings")
 	b.press(way, ".toast.ok")
-	b.shows("You sign in with this account.")
+	evaluated(b, "the account is one to sign in with", `document.querySelectorAll(".account .pill.info").length`, 1)
 	for _, l := range looks() {
 		b.as(l)
 		b.look(l, "releases-linked", "/releases/settings", source)
@@ -57,7 +57,7 @@ func TestReleasesSignIn(t *testing.T) {
 	b.as(looks()[0])
 	b.open("/system/sign-in?next=/releases/settings")
 	b.press(way, "form[action$='/settings']")
-	b.shows("You sign in with this account.")
+	evaluated(b, "the account is one to sign in with", `document.querySelectorAll(".account .pill.info").length`, 1)
 	// Somebody whom nobody here knows.
 	signOut()
 	b.expect("403")

@@ -52,7 +52,10 @@ type Account struct {
 	RefreshToken string
 	ExpiresAt    int64
 	// SignIn says that the user signs in with the account.
-	SignIn  bool
+	SignIn bool
+	// ReadsStars, ReadsInbox and ReadsActivity say what is read with it: stars, notifications, and who stars, follows and does what.
+	ReadsStars, ReadsInbox, ReadsActivity bool
+
 	State   State
 	Message string
 	// CheckedAt is when the code host was last asked about the token, DueAt when the account is read next.
@@ -103,7 +106,40 @@ const (
 	refreshColumn = "refresh_token"
 )
 
-// Find returns the account of a user. It reports false if there is none.
+// List returns the accounts of a user, the first one first.
+func (s *Store) List(ctx context.Context, userID string) (found []Account, err error) {
+	err = s.store.DB(ctx).Where("user_id = ?", userID).Order("created_at, id").Find(&found).Error
+	return found, err
+}
+
+// LockAll returns the accounts of a user as List does, locked for the running transaction.
+func (s *Store) LockAll(ctx context.Context, userID string) (found []Account, err error) {
+	err = s.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("user_id = ?", userID).Order("id").Find(&found).Error
+	return found, err
+}
+
+// ByIDs returns accounts by their ids; those that do not exist are left out.
+func (s *Store) ByIDs(ctx context.Context, ids []string) (map[string]Account, error) {
+	var found []Account
+	err := s.store.DB(ctx).Where("id IN ?", ids).Find(&found).Error
+	out := make(map[string]Account, len(found))
+	for _, a := range found {
+		out[a.ID] = a
+	}
+	return out, err
+}
+
+// Seeing returns the valid accounts of a user at a host, those that have starred or own a repository first.
+func (s *Store) Seeing(ctx context.Context, userID, host string, repoID int64) (found []Account, err error) {
+	err = s.store.DB(ctx).Where("user_id = ? AND host = ? AND state = ?", userID, host, Valid).
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "(" + seesRepo + ") DESC, created_at, id", Vars: []any{repoID}}}).Find(&found).Error
+	return found, err
+}
+
+// seesRepo holds for an account that has starred or owns a repository.
+const seesRepo = "EXISTS (SELECT 1 FROM release_account_repos r WHERE r.account_id = release_host_accounts.id AND r.repo_id = ?)"
+
+// Find returns the first account of a user. It reports false if there is none.
 func (s *Store) Find(ctx context.Context, userID string) (Account, bool, error) {
 	return s.findWhere(ctx, "user_id = ?", userID)
 }
@@ -142,16 +178,34 @@ func (s *Store) RefreshTokenOf(a Account) (schema.Secret, error) {
 	return schema.Secret(plain), err
 }
 
-// Save keeps the account to which a token belongs, in the place of the user's former one. The account is read at the next chance.
+// Save keeps the account to which a token belongs, in the place of what was known of it. The account is read at the next chance.
 // signIn says that the user signs in with it; a token that is saved for such an account leaves that as it is.
 func (s *Store) Save(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool, now time.Time) (Account, error) {
-	a := Account{
-		ID: userID, UserID: userID, Host: host, RemoteID: texts.Limit(owner.ID, maxText), Login: texts.OneLine(owner.Login, maxText),
+	all, err := s.List(ctx, userID)
+	if err != nil {
+		return Account{}, err
+	}
+	a := Account{ID: userID, CreatedAt: store.Millis(now), ReadsStars: true, ReadsInbox: true, ReadsActivity: true}
+	for _, other := range all {
+		if other.Host == host && other.RemoteID == owner.ID {
+			a, signIn = other, signIn || other.SignIn
+			break
+		}
+		if other.ID == a.ID {
+			a.ID = store.NewID("acc")
+		}
+		// The order of accounts is that in which they came, also within a millisecond.
+		a.CreatedAt = max(a.CreatedAt, other.CreatedAt+1)
+	}
+	known := a
+	a = Account{
+		ID: known.ID, UserID: userID, Host: host, RemoteID: texts.Limit(owner.ID, maxText), Login: texts.OneLine(owner.Login, maxText),
 		LoginKey: repo.KeyOf(texts.OneLine(owner.Login, maxText)), AvatarURL: texts.Limit(owner.AvatarURL, maxURL),
-		State: Valid, CheckedAt: store.Millis(now), CreatedAt: store.Millis(now), SignIn: signIn,
+		State: Valid, CheckedAt: store.Millis(now), CreatedAt: known.CreatedAt, SignIn: signIn,
+		ReadsStars: known.ReadsStars, ReadsInbox: known.ReadsInbox, ReadsActivity: known.ReadsActivity,
 	}
 	s.setToken(&a, token)
-	err := s.store.Tx(ctx, "save code host account", func(ctx context.Context) error {
+	err = s.store.Tx(ctx, "save code host account", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&a).Error
 	})
 	return a, err
@@ -185,10 +239,19 @@ func (s *Store) ReplaceToken(ctx context.Context, a *Account, token codehost.OAu
 	})
 }
 
-// Delete forgets the account of a user.
-func (s *Store) Delete(ctx context.Context, userID string) error {
+// SetReads sets what is read with an account, and has it read at the next chance.
+func (s *Store) SetReads(ctx context.Context, a Account) error {
+	return s.store.Tx(ctx, "choose what is read", func(ctx context.Context) error {
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", a.ID).Updates(map[string]any{
+			"reads_stars": a.ReadsStars, "reads_inbox": a.ReadsInbox, "reads_activity": a.ReadsActivity, "due_at": 0,
+		}).Error
+	})
+}
+
+// Delete forgets an account.
+func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.store.Tx(ctx, "delete code host account", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Where("user_id = ?", userID).Delete(&Account{}).Error
+		return s.store.Writer(ctx).Where("id = ?", id).Delete(&Account{}).Error
 	})
 }
 
@@ -199,10 +262,10 @@ func (s *Store) SetState(ctx context.Context, id string, state State, message st
 	})
 }
 
-// SetDue sets when an account is read next.
-func (s *Store) SetDue(ctx context.Context, id string, at time.Time) error {
+// SetDue sets when the accounts of a user are read next.
+func (s *Store) SetDue(ctx context.Context, userID string, at time.Time) error {
 	return s.store.Tx(ctx, "schedule account", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", id).Update("due_at", store.Millis(at)).Error
+		return s.store.Writer(ctx).Model(&Account{}).Where("user_id = ?", userID).Update("due_at", store.Millis(at)).Error
 	})
 }
 
@@ -212,10 +275,11 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Acco
 	return found, err
 }
 
-// WatchersOf returns the valid accounts at a host whose users see a repository, the latest checked first.
+// WatchersOf returns the valid accounts at a host whose users see a repository, those that have starred or own it first, then the
+// latest checked.
 func (s *Store) WatchersOf(ctx context.Context, host string, repoID int64) (found []Account, err error) {
 	err = s.store.DB(ctx).Where("host = ? AND state = ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.user_id = release_host_accounts.user_id AND l.repo_id = ?)", host, Valid, repoID).
-		Order("checked_at DESC, id").Find(&found).Error
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "(" + seesRepo + ") DESC, checked_at DESC, id", Vars: []any{repoID}}}).Find(&found).Error
 	return found, err
 }
 

@@ -35,10 +35,10 @@ func (s *Store) AddEvents(ctx context.Context, all []Event) (added int, err erro
 	return added, err
 }
 
-// ForgetEvents deletes the events of a user.
-func (s *Store) ForgetEvents(ctx context.Context, userID string) error {
+// ForgetEvents deletes the events that were read with an account of a user.
+func (s *Store) ForgetEvents(ctx context.Context, userID, accountID string) error {
 	return s.store.Tx(ctx, "forget feed events", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Where("user_id = ?", userID).Delete(&Event{}).Error
+		return s.store.Writer(ctx).Where("user_id = ? AND account_id = ?", userID, accountID).Delete(&Event{}).Error
 	})
 }
 

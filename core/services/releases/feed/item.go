@@ -93,7 +93,9 @@ func (p place) isBefore(q place) bool {
 type Event struct {
 	ID     int64 `gorm:"primaryKey"`
 	UserID string
-	Kind   Kind
+	// AccountID is the account with which it was read.
+	AccountID string
+	Kind      Kind
 	// EventRank is the rank of Kind.
 	EventRank int
 	TS        int64 `gorm:"column:ts"`

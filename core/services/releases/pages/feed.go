@@ -29,6 +29,8 @@ const (
 	reposPath    = "/repos"
 	settingsPath = "/settings"
 	focusPath    = "/focus"
+	// accountsPath is that of the accounts at the code host.
+	accountsPath = settingsPath + "/accounts"
 	// feedsPath is that of the feeds for readers.
 	feedsPath = settingsPath + "/feeds"
 	// reactionsPath is followed by the id of a release.

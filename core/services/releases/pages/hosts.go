@@ -24,11 +24,11 @@ func (p pages) hosts(c *gin.Context) {
 
 // limitName says whose calls a limit is for.
 func limitName(v *ui.View, l service.HostLimit) string {
-	if l.UserID == "" {
+	if l.AccountID == "" {
 		return v.T("releases.limits.anonymous")
 	}
 	if l.UserName == "" {
-		return l.UserID
+		return l.AccountID
 	}
 	return l.UserName
 }

@@ -99,7 +99,7 @@ func (p pages) routes() []httpd.Route {
 		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
 		get(translationsPath+"/:id/:lane/live", p.translationLive), post(translationsPath+"/:id/:lane", p.startTranslation),
 		get(settingsPath, p.settings), post(settingsPath, p.savePreferences),
-		session(post(settingsPath+"/token", p.saveToken)), session(post(settingsPath+"/token/delete", p.forgetToken)),
+		session(post(settingsPath+"/token", p.saveToken)), session(post(accountsPath+"/:id", p.setAccountReads)), session(post(accountsPath+"/:id/delete", p.deleteAccount)),
 		session(post(feedsPath, p.addFeed)), session(post(feedsPath+"/:id/delete", p.deleteFeed)),
 	}
 	for _, path := range feedPaths() {

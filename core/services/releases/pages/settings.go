@@ -23,7 +23,7 @@ func text(s *string) string {
 
 // settingsView is what the settings show. Sign-in with a session is needed to change the token.
 type settingsView struct {
-	Token       service.TokenStatus
+	Accounts    []service.Account
 	Preferences service.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
 	HasAccount, HasHosts, HasChannels bool
@@ -53,7 +53,7 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 		w.Preferences, err = p.service.PreferencesOf(ctx)
 	}
 	if err == nil && w.HasAccount {
-		w.Token, err = p.service.Token(ctx)
+		w.Accounts, err = p.service.Accounts(ctx)
 	}
 	if err == nil && w.HasAccount {
 		w.Feeds, err = p.service.FeedTokens(ctx)
@@ -89,7 +89,7 @@ func (p pages) savePreferences(c *gin.Context) {
 
 func (p pages) saveToken(c *gin.Context) {
 	ctx := c.Request.Context()
-	_, err := p.service.SaveToken(ctx, c.PostForm("token"))
+	err := p.service.AddAccount(ctx, c.PostForm("token"))
 	if err == nil {
 		err = p.service.StartSync(ctx)
 	}
@@ -102,8 +102,14 @@ func (p pages) saveToken(c *gin.Context) {
 	p.done(c, p.base+settingsPath, "releases.token.saved", nil)
 }
 
-func (p pages) forgetToken(c *gin.Context) {
-	p.done(c, p.base+settingsPath, "releases.token.deleted", p.service.ForgetToken(c.Request.Context()))
+func (p pages) setAccountReads(c *gin.Context) {
+	p.done(c, p.base+settingsPath, "releases.saved", p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
+		Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
+	}))
+}
+
+func (p pages) deleteAccount(c *gin.Context) {
+	p.done(c, p.base+settingsPath, "releases.account.deleted", p.service.DeleteAccount(c.Request.Context(), c.Param("id")))
 }
 
 func (p pages) addFeed(c *gin.Context) {

@@ -6,54 +6,6 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Starred is a repository with the time of the star, in Unix milliseconds, 0 if it is not known.
-type Starred struct {
-	RepoID    int64
-	StarredAt int64
-}
-
-// ReplaceStarred sets which repositories a user has starred.
-func (s *Store) ReplaceStarred(ctx context.Context, userID string, all []Starred) error {
-	return s.store.Tx(ctx, "replace stars", func(ctx context.Context) error {
-		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND starred", userID).Updates(map[string]any{"starred": false, "starred_at": 0}).Error; err != nil {
-			return err
-		}
-		for _, star := range all {
-			l := Link{UserID: userID, RepoID: star.RepoID, Starred: true, StarredAt: star.StarredAt, Visible: true}
-			if err := s.addLink(ctx, l, "starred", "starred_at", "visible"); err != nil {
-				return err
-			}
-		}
-		return s.settleLinks(ctx, userID)
-	})
-}
-
-// ReplaceOwned sets which repositories a user owns.
-func (s *Store) ReplaceOwned(ctx context.Context, userID string, repoIDs []int64) error {
-	return s.store.Tx(ctx, "replace own repositories", func(ctx context.Context) error {
-		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND owned", userID).Update("owned", false).Error; err != nil {
-			return err
-		}
-		for _, id := range repoIDs {
-			if err := s.addLink(ctx, Link{UserID: userID, RepoID: id, Owned: true}, "owned"); err != nil {
-				return err
-			}
-		}
-		return s.settleLinks(ctx, userID)
-	})
-}
-
-// ForgetAccount removes the links that come from a user's account at a code host.
-func (s *Store) ForgetAccount(ctx context.Context, userID string) error {
-	return s.store.Tx(ctx, "forget stars", func(ctx context.Context) error {
-		err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ?", userID).Updates(map[string]any{"starred": false, "starred_at": 0, "owned": false}).Error
-		if err != nil {
-			return err
-		}
-		return s.settleLinks(ctx, userID)
-	})
-}
-
 // SetFollowed says whether a user follows a repository without a star. Everybody may be the user.
 func (s *Store) SetFollowed(ctx context.Context, userID string, repoID int64, followed bool) error {
 	return s.store.Tx(ctx, "follow repository", func(ctx context.Context) error {
@@ -160,6 +112,9 @@ func (s *Store) MoveLinks(ctx context.Context, from, to int64) error {
 			if err := w.Exec("DELETE FROM "+table+" WHERE repo_id = ?", from).Error; err != nil {
 				return err
 			}
+		}
+		if err := s.moveAccountRepos(ctx, from, to); err != nil {
+			return err
 		}
 		return w.Exec("DELETE FROM release_repos WHERE id = ?", from).Error
 	})

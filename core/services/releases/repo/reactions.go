@@ -14,7 +14,8 @@ type Reactable struct {
 	// NodeID is what the host knows it by, "" if the host has no reactions or has not told.
 	NodeID string
 	// Host is the reference of the code host's instance.
-	Host string
+	Host   string
+	RepoID int64
 }
 
 // ListReactable returns those of the releases with the given ids whose repositories a user sees, in the order of the ids.
@@ -23,7 +24,7 @@ func (s *Store) ListReactable(ctx context.Context, userID string, ids []int64) (
 	for i, id := range ids {
 		keys[i] = strconv.FormatInt(id, 10)
 	}
-	q := s.store.DB(ctx).Table("release_entries AS e").Select("e.id, e.node_id, p.host").Joins("JOIN release_repos p ON p.id = e.repo_id").
+	q := s.store.DB(ctx).Table("release_entries AS e").Select("e.id, e.node_id, e.repo_id, p.host").Joins("JOIN release_repos p ON p.id = e.repo_id").
 		Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = e.repo_id AND l.visible)", userID)
 	err = store.WhereIn(q, "CAST(e.id AS TEXT)", keys).Find(&found).Error
 	slices.SortFunc(found, func(a, b Reactable) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })

@@ -11,8 +11,8 @@ import (
 
 // Limit is what is known of the limit of a code host for one token.
 type Limit struct {
-	// Host is the reference of the code host's instance; UserID is whose token it is, "" for calls without one.
-	Host, UserID string
+	// Host is the reference of the code host's instance; AccountID is the account whose token it is, "" for calls without one.
+	Host, AccountID string
 	// Quota is what the host said last, at SeenAt; zero if it has said nothing since the start.
 	Quota  codehost.Quota
 	SeenAt time.Time
@@ -23,7 +23,7 @@ type Limit struct {
 // maxLimits bounds how many limits are remembered.
 const maxLimits = 10_000
 
-type limitKey struct{ host, userID string }
+type limitKey struct{ host, accountID string }
 
 // limits are what code hosts said last of their limits. The zero value is ready to use.
 type limits struct {
@@ -38,7 +38,7 @@ func (l *limits) note(c caller, q codehost.Quota, now time.Time) {
 	if l.seen == nil || len(l.seen) >= maxLimits {
 		l.seen = map[limitKey]Limit{}
 	}
-	l.seen[limitKey{c.host.Ref, c.userID}] = Limit{Host: c.host.Ref, UserID: c.userID, Quota: q, SeenAt: now}
+	l.seen[limitKey{c.host.Ref, c.accountID}] = Limit{Host: c.host.Ref, AccountID: c.accountID, Quota: q, SeenAt: now}
 }
 
 // Limits returns what is known of the limits of code hosts, and which of them are left alone, in no order.
@@ -60,7 +60,7 @@ func (s *Syncer) Limits(ctx context.Context) ([]Limit, error) {
 		out = append(out, limit)
 	}
 	for key, until := range paused {
-		out = append(out, Limit{Host: key.host, UserID: key.userID, PausedUntil: until})
+		out = append(out, Limit{Host: key.host, AccountID: key.accountID, PausedUntil: until})
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -21,8 +22,10 @@ const (
 
 // Notification is a notification of a user as it is stored. UpdatedAt is in Unix milliseconds.
 type Notification struct {
-	UserID       string `gorm:"primaryKey"`
-	ThreadID     string `gorm:"primaryKey"`
+	UserID   string `gorm:"primaryKey"`
+	ThreadID string `gorm:"primaryKey"`
+	// AccountID is the account with which it was read.
+	AccountID    string
 	RepoFullName string
 	SubjectTitle string
 	SubjectType  string
@@ -37,7 +40,7 @@ func (Notification) TableName() string { return "release_notifications" }
 
 // NotificationsResult is what reading the notifications of a user has brought.
 type NotificationsResult struct {
-	// Notifications is how many were read, Since the time from which on; zero for all.
+	// Notifications is how many were read, Since the time from which on, the earliest of all accounts; zero for all.
 	Notifications int
 	Since         time.Time
 }
@@ -52,16 +55,26 @@ type notificationState struct {
 
 // Notifications reads the notifications of a user that have changed since the last time.
 func (s *Syncer) Notifications(ctx context.Context, userID string) (out NotificationsResult, err error) {
-	c, _, err := s.accountOf(ctx, userID)
-	if err != nil {
-		return out, err
-	}
+	first := true
+	err = s.withAccounts(ctx, userID, readsInbox, func(c caller, _ account.Account) error {
+		one, err := s.readNotifications(ctx, c)
+		out.Notifications += one.Notifications
+		if first || one.Since.Before(out.Since) {
+			out.Since, first = one.Since, false
+		}
+		return err
+	})
+	return out, err
+}
+
+// readNotifications reads the notifications of one account that have changed since the last time.
+func (s *Syncer) readNotifications(ctx context.Context, c caller) (out NotificationsResult, err error) {
 	can, err := c.host.Abilities()
 	if err != nil || !can.Notifications {
 		return out, err
 	}
 	var known notificationState
-	if _, err := s.cfg.State.read(ctx, userID, notificationList, &known); err != nil {
+	if _, err := s.cfg.State.read(ctx, c.accountID, notificationList, &known); err != nil {
 		return out, err
 	}
 	if known.Host != c.host.Ref {
@@ -90,19 +103,19 @@ func (s *Syncer) Notifications(ctx context.Context, userID string) (out Notifica
 	}
 	out.Notifications = len(all)
 	err = s.cfg.Store.Tx(ctx, "store notifications", func(ctx context.Context) error {
-		if err := s.cfg.State.saveNotifications(ctx, userID, all); err != nil {
+		if err := s.cfg.State.saveNotifications(ctx, c.userID, c.accountID, all); err != nil {
 			return err
 		}
-		return s.cfg.State.keep(ctx, userID, notificationList, next)
+		return s.cfg.State.keep(ctx, c.accountID, notificationList, next)
 	})
 	return out, err
 }
 
-// saveNotifications stores notifications of a user in the running transaction.
-func (s *State) saveNotifications(ctx context.Context, userID string, all []codehost.Notification) error {
+// saveNotifications stores notifications of an account of a user in the running transaction.
+func (s *State) saveNotifications(ctx context.Context, userID, accountID string, all []codehost.Notification) error {
 	for _, n := range all {
 		row := Notification{
-			UserID: userID, ThreadID: texts.OneLine(n.ThreadID, maxText), RepoFullName: texts.OneLine(n.RepoFullName, maxText), SubjectTitle: texts.OneLine(n.Title, maxText),
+			UserID: userID, AccountID: accountID, ThreadID: texts.OneLine(n.ThreadID, maxText), RepoFullName: texts.OneLine(n.RepoFullName, maxText), SubjectTitle: texts.OneLine(n.Title, maxText),
 			SubjectType: texts.OneLine(n.SubjectType, maxText), Reason: texts.OneLine(n.Reason, maxText), UpdatedAt: store.Millis(n.UpdatedAt), Unread: n.Unread, HTMLURL: texts.Limit(n.HTMLURL, maxURL),
 		}
 		if err := s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {

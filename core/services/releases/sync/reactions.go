@@ -14,17 +14,28 @@ import (
 
 // CheckAccount returns an error for a user without a token that can be used.
 func (s *Syncer) CheckAccount(ctx context.Context, userID string) error {
-	_, _, err := s.accountOf(ctx, userID)
+	all, err := s.cfg.Accounts.List(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errNoAccount()
+	}
+	for _, a := range all {
+		if _, err = s.callerOfAccount(ctx, a); err == nil {
+			return nil
+		}
+	}
 	return err
 }
 
 // CanReact reports whether a user may react to a release: there is a token of its code host, which has reactions.
 func (s *Syncer) CanReact(ctx context.Context, userID string, of repo.Reactable) (bool, error) {
-	a, ok, err := s.cfg.Accounts.Find(ctx, userID)
-	if err != nil || !ok || of.NodeID == "" || a.Host != of.Host {
+	all, err := s.cfg.Accounts.Seeing(ctx, userID, of.Host, of.RepoID)
+	if err != nil || len(all) == 0 || of.NodeID == "" {
 		return false, err
 	}
-	h, err := s.findHost(a.Host)
+	h, err := s.findHost(of.Host)
 	if err != nil {
 		// A host that is not in use any more has no reactions.
 		return false, nil
@@ -34,50 +45,73 @@ func (s *Syncer) CanReact(ctx context.Context, userID string, of repo.Reactable)
 }
 
 // Reactions reads the reactions to at most codehost.MaxReactionNodes releases as a user sees them, by the ids of the releases,
-// and keeps how many there are. Releases of another code host than that of the user's account, and those that the host does not
-// show, are left out.
+// and keeps how many there are. Each is read with the account that sees its repository. Releases of code hosts where the user has no
+// account, and those that the host does not show, are left out.
 func (s *Syncer) Reactions(ctx context.Context, userID string, all []repo.Reactable) (map[int64]codehost.Reactions, error) {
-	c, _, err := s.accountOf(ctx, userID)
-	if err != nil {
+	if err := s.CheckAccount(ctx, userID); err != nil {
 		return nil, err
 	}
-	can, err := c.host.Abilities()
-	if err != nil {
-		return nil, err
-	}
-	byNode := map[string]int64{}
-	var nodes []string
+	callers, byAccount, chosen := map[string]caller{}, map[string][]repo.Reactable{}, map[int64]caller{}
 	for _, r := range all {
-		if r.NodeID != "" && r.Host == c.host.Ref {
-			nodes, byNode[r.NodeID] = append(nodes, r.NodeID), r.ID
+		c, known := chosen[r.RepoID]
+		if !known {
+			var err error
+			if c, _, err = s.callerSeeing(ctx, userID, r.Host, r.RepoID); err != nil {
+				return nil, err
+			}
+			chosen[r.RepoID] = c
+		}
+		if c.accountID != "" && r.NodeID != "" {
+			callers[c.accountID] = c
+			byAccount[c.accountID] = append(byAccount[c.accountID], r)
 		}
 	}
-	found, counts := map[int64]codehost.Reactions{}, map[int64]map[string]int64{}
-	if !can.Reactions || len(nodes) == 0 {
-		return found, nil
+	found := map[int64]codehost.Reactions{}
+	var problems []error
+	for id, c := range callers {
+		problems = append(problems, s.readReactions(ctx, c, byAccount[id], found))
+	}
+	return found, errors.Join(problems...)
+}
+
+// readReactions reads the reactions to releases with one account into found, and keeps how many there are.
+func (s *Syncer) readReactions(ctx context.Context, c caller, all []repo.Reactable, found map[int64]codehost.Reactions) error {
+	can, err := c.host.Abilities()
+	if err != nil || !can.Reactions {
+		return err
+	}
+	byNode, counts := map[string]int64{}, map[int64]map[string]int64{}
+	var nodes []string
+	for _, r := range all {
+		nodes, byNode[r.NodeID] = append(nodes, r.NodeID), r.ID
 	}
 	page, err := callHost(ctx, s, c, pageMeta[codehost.Reactions], func() (*codehost.Page[codehost.Reactions], error) {
 		return c.host.Reactions.ReadReactions(ctx, c.token, nodes)
 	})
 	if page == nil {
-		return nil, err
+		return err
 	}
 	for _, r := range page.Items {
 		if id, ok := byNode[r.NodeID]; ok {
 			found[id], counts[id] = r, r.Counts
 		}
 	}
-	return found, errors.Join(err, s.cfg.Repos.SetReactions(ctx, counts))
+	return errors.Join(err, s.cfg.Repos.SetReactions(ctx, counts))
 }
 
 // ToggleReaction leaves a reaction of a user to a release, or takes it back if the user has left it, and returns the reactions
-// from then on.
+// from then on. Calls for the same user come one after the other, so that each sees what the one before has done.
 func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reactable, content string) (out codehost.Reactions, err error) {
-	c, _, err := s.accountOf(ctx, userID)
+	if err := s.CheckAccount(ctx, userID); err != nil {
+		return out, err
+	}
+	unlock := s.toggles.lock(userID)
+	defer unlock()
+	c, ok, err := s.callerSeeing(ctx, userID, of.Host, of.RepoID)
 	if err != nil {
 		return out, err
 	}
-	if of.Host != c.host.Ref {
+	if !ok {
 		return out, fault.New("pat_required", "The release is of the code host %s, of which you have no personal access token.", of.Host).WithStatus(http.StatusForbidden)
 	}
 	if of.NodeID == "" {

@@ -19,7 +19,7 @@ func (s *Syncer) OwnsSite(ctx context.Context, userID, site, fullName string) (b
 		return false, err
 	}
 	c := caller{host: h}
-	if own, _, err := s.accountOf(ctx, userID); err == nil && own.host.Ref == h.Ref {
+	if own, ok, err := s.callerSeeing(ctx, userID, h.Ref, 0); err == nil && ok {
 		c = own
 	}
 	none := func(*codehost.Resolution) codehost.Meta { return codehost.Meta{} }

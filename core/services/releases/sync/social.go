@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -28,13 +29,17 @@ type SocialResult struct {
 
 // Social reads who stars and follows a user, and what followed accounts do. What fails does not keep the rest from being read.
 func (s *Syncer) Social(ctx context.Context, userID string) (out SocialResult, err error) {
-	c, a, err := s.accountOf(ctx, userID)
-	if err != nil {
-		return out, err
-	}
+	err = s.withAccounts(ctx, userID, readsActivity, func(c caller, a account.Account) error {
+		return s.readSocial(ctx, c, a.Login, &out)
+	})
+	return out, err
+}
+
+// readSocial reads the surroundings of one account and adds to out what is new.
+func (s *Syncer) readSocial(ctx context.Context, c caller, login string, out *SocialResult) error {
 	can, err := c.host.Abilities()
 	if err != nil {
-		return out, err
+		return err
 	}
 	var problems []error
 	if can.Social {
@@ -50,7 +55,7 @@ func (s *Syncer) Social(ctx context.Context, userID string) (out SocialResult, e
 		problems = append(problems, err)
 	}
 	if can.Events {
-		n, err := s.readEvents(ctx, c, a.Login)
+		n, err := s.readEvents(ctx, c, login)
 		out.Events += n
 		problems = append(problems, err)
 	}
@@ -59,7 +64,7 @@ func (s *Syncer) Social(ctx context.Context, userID string) (out SocialResult, e
 		out.Events += n
 		problems = append(problems, err)
 	}
-	return out, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 // ownedRepo is a repository of a user with how many stars it has.
@@ -90,7 +95,7 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 			}
 			ids[i] = owned[i].ID
 		}
-		return s.cfg.Repos.ReplaceOwned(ctx, c.userID, ids)
+		return s.cfg.Repos.ReplaceOwned(ctx, c.userID, c.accountID, ids)
 	})
 	return owned, err
 }
@@ -100,7 +105,7 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (added int, err error) {
 	list := "stars/" + strconv.FormatInt(r.ID, 10)
 	known := int64(-1)
-	seen, err := s.cfg.State.read(ctx, c.userID, list, &known)
+	seen, err := s.cfg.State.read(ctx, c.accountID, list, &known)
 	if err != nil || known == r.stars {
 		return 0, err
 	}
@@ -120,7 +125,7 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 		logins[i] = g.Account.Login
 	}
 	err = s.cfg.Store.Tx(ctx, "store stargazers", func(ctx context.Context) error {
-		fresh, err := s.cfg.State.addMembers(ctx, c.userID, list, logins)
+		fresh, err := s.cfg.State.addMembers(ctx, c.accountID, list, logins)
 		if err != nil {
 			return err
 		}
@@ -139,7 +144,7 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 		if added, err = s.cfg.Feed.AddEvents(ctx, events); err != nil {
 			return err
 		}
-		return s.cfg.State.keep(ctx, c.userID, list, r.stars)
+		return s.cfg.State.keep(ctx, c.accountID, list, r.stars)
 	})
 	return added, err
 }
@@ -147,7 +152,7 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 // newEvent begins an event that was found now.
 func (s *Syncer) newEvent(c caller, kind feed.Kind, actor codehost.Account, key string) feed.Event {
 	return feed.Event{
-		UserID: c.userID, Kind: kind, TS: store.Millis(s.cfg.Now()), EventKey: c.host.Ref + "/" + texts.OneLine(key, maxText),
+		UserID: c.userID, AccountID: c.accountID, Kind: kind, TS: store.Millis(s.cfg.Now()), EventKey: c.host.Ref + "/" + texts.OneLine(key, maxText),
 		ActorLogin: texts.OneLine(actor.Login, maxText), ActorAvatar: texts.Limit(actor.AvatarURL, maxURL), ActorURL: texts.Limit(actor.HTMLURL, maxURL),
 	}
 }
@@ -155,7 +160,7 @@ func (s *Syncer) newEvent(c caller, kind feed.Kind, actor codehost.Account, key 
 // readFollowers reads who follows a user. Those who are there at the first look are not shown.
 func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err error) {
 	first := true
-	if seen, err := s.cfg.State.read(ctx, c.userID, followerList, new(bool)); err != nil {
+	if seen, err := s.cfg.State.read(ctx, c.accountID, followerList, new(bool)); err != nil {
 		return 0, err
 	} else if seen {
 		first = false
@@ -176,7 +181,7 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 		logins[i] = f.Login
 	}
 	err = s.cfg.Store.Tx(ctx, "store followers", func(ctx context.Context) error {
-		fresh, err := s.cfg.State.addMembers(ctx, c.userID, followerList, logins)
+		fresh, err := s.cfg.State.addMembers(ctx, c.accountID, followerList, logins)
 		if err != nil {
 			return err
 		}
@@ -192,7 +197,7 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 		if added, err = s.cfg.Feed.AddEvents(ctx, events); err != nil {
 			return err
 		}
-		return s.cfg.State.keep(ctx, c.userID, followerList, true)
+		return s.cfg.State.keep(ctx, c.accountID, followerList, true)
 	})
 	return added, err
 }

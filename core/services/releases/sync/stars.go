@@ -40,26 +40,6 @@ func tokenRefused(cause error) error {
 	return fault.Wrap(cause, "pat_invalid", "The code host refuses the personal access token: save another one in the settings.").WithStatus(http.StatusUnprocessableEntity)
 }
 
-// accountOf returns the account of a user and its host.
-func (s *Syncer) accountOf(ctx context.Context, userID string) (c caller, a account.Account, err error) {
-	a, ok, err := s.cfg.Accounts.Find(ctx, userID)
-	if err != nil {
-		return c, a, err
-	}
-	if !ok {
-		return c, a, errNoAccount()
-	}
-	if a.State == account.Invalid {
-		return c, a, tokenRefused(nil)
-	}
-	h, err := s.findHost(a.Host)
-	if err != nil {
-		return c, a, err
-	}
-	c, err = s.callerOf(ctx, h, a)
-	return c, a, err
-}
-
 // HasAccount reports whether a user has saved a token.
 func (s *Syncer) HasAccount(ctx context.Context, userID string) (bool, error) {
 	_, ok, err := s.cfg.Accounts.Find(ctx, userID)
@@ -87,18 +67,24 @@ func (s *Syncer) Viewer(ctx context.Context, token schema.Secret) (codehost.View
 	return *info, nil
 }
 
-// Starred reads which repositories a user has starred. It returns how many there are.
-func (s *Syncer) Starred(ctx context.Context, userID string) (int, error) {
-	c, _, err := s.accountOf(ctx, userID)
-	if err != nil {
-		return 0, err
-	}
+// Starred reads which repositories a user has starred. It returns how many there are, of all accounts.
+func (s *Syncer) Starred(ctx context.Context, userID string) (count int, err error) {
+	err = s.withAccounts(ctx, userID, readsStars, func(c caller, _ account.Account) error {
+		n, err := s.readStarred(ctx, c)
+		count += n
+		return err
+	})
+	return count, err
+}
+
+// readStarred reads which repositories one account has starred. It returns how many there are.
+func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 	can, err := c.host.Abilities()
 	if err != nil || !can.Starred {
 		return 0, err
 	}
 	var known starState
-	if _, err := s.cfg.State.read(ctx, userID, starList, &known); err != nil {
+	if _, err := s.cfg.State.read(ctx, c.accountID, starList, &known); err != nil {
 		return 0, err
 	}
 	now := s.cfg.Now()
@@ -135,10 +121,10 @@ func (s *Syncer) Starred(ctx context.Context, userID string) (int, error) {
 			stars = append(stars, repo.Starred{RepoID: r.ID, StarredAt: store.Millis(star.StarredAt)})
 		}
 		next.Repos = len(stars)
-		if err := s.cfg.Repos.ReplaceStarred(ctx, userID, stars); err != nil {
+		if err := s.cfg.Repos.ReplaceStarred(ctx, c.userID, c.accountID, stars); err != nil {
 			return err
 		}
-		return s.cfg.State.keep(ctx, userID, starList, next)
+		return s.cfg.State.keep(ctx, c.accountID, starList, next)
 	})
 	return next.Repos, err
 }

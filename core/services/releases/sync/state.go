@@ -54,15 +54,15 @@ func (s *State) keep(ctx context.Context, userID, name string, v any) error {
 	})
 }
 
-// Forget deletes what was kept for a user.
-func (s *State) Forget(ctx context.Context, userID string) error {
+// Forget deletes what was kept for an account of a user.
+func (s *State) Forget(ctx context.Context, userID, accountID string) error {
 	return s.store.Tx(ctx, "forget sync state", func(ctx context.Context) error {
-		for _, table := range []string{"release_sync_state", "release_members", "release_notifications", "release_pauses"} {
-			if err := s.store.Writer(ctx).Exec("DELETE FROM "+table+" WHERE user_id = ?", userID).Error; err != nil {
+		for _, table := range []string{"release_sync_state", "release_members", "release_pauses"} {
+			if err := s.store.Writer(ctx).Exec("DELETE FROM "+table+" WHERE user_id = ?", accountID).Error; err != nil {
 				return err
 			}
 		}
-		return nil
+		return s.store.Writer(ctx).Where("user_id = ? AND account_id = ?", userID, accountID).Delete(&Notification{}).Error
 	})
 }
 

@@ -120,7 +120,7 @@ func TestKnownLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		known, err := s.Limits(t.Context())
-		if err != nil || len(known) != 1 || known[0].Host != "codehost.main" || known[0].UserID != "" || known[0].Quota.Limit != 60 || known[0].Quota.Remaining != 8 || !known[0].PausedUntil.IsZero() {
+		if err != nil || len(known) != 1 || known[0].Host != "codehost.main" || known[0].AccountID != "" || known[0].Quota.Limit != 60 || known[0].Quota.Remaining != 8 || !known[0].PausedUntil.IsZero() {
 			t.Errorf("after calls: %+v, %v", known, err)
 		}
 		s.now = s.now.Add(2 * time.Hour)

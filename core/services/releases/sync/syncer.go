@@ -93,7 +93,9 @@ type Syncer struct {
 	running singleflight.Group
 	// refreshing refreshes each token once.
 	refreshing singleflight.Group
-	limits     limits
+	// toggles makes reactions of a user come one after the other.
+	toggles userLocks
+	limits  limits
 }
 
 // New returns a Syncer.
@@ -128,14 +130,16 @@ func (s *Syncer) MainHost() (Host, error) {
 // caller is who asks a host: the account whose token is used, or nobody.
 type caller struct {
 	host Host
-	// userID is the id of the account, which is the user's own for the first one; "" for calls without a token.
+	// accountID is the id of the account, which is the user's own for the first one; "" for calls without a token.
+	accountID string
+	// userID is whose account it is.
 	userID string
 	token  schema.Secret
 }
 
 // callHost makes a call, unless the host asked to be left alone, and takes note of what its answer says about limits.
 func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) codehost.Meta, ask func() (T, error)) (out T, err error) {
-	until, err := s.cfg.State.PausedUntil(ctx, c.host.Ref, c.userID, s.cfg.Now())
+	until, err := s.cfg.State.PausedUntil(ctx, c.host.Ref, c.accountID, s.cfg.Now())
 	if err != nil {
 		return out, err
 	}
@@ -174,8 +178,8 @@ func (s *Syncer) noteFailure(ctx context.Context, c caller, err error) error {
 			return errors.Join(failure, err)
 		}
 		return s.pausedError(s.cfg.Now().Add(min(wait, maxPause)))
-	case isUnauthenticated(err) && c.userID != "":
-		if failure := s.cfg.Accounts.SetState(ctx, c.userID, account.Invalid, "The code host refuses the token.", s.cfg.Now()); failure != nil {
+	case isUnauthenticated(err) && c.accountID != "":
+		if failure := s.cfg.Accounts.SetState(ctx, c.accountID, account.Invalid, "The code host refuses the token.", s.cfg.Now()); failure != nil {
 			return errors.Join(failure, err)
 		}
 		return tokenRefused(err)
@@ -185,20 +189,28 @@ func (s *Syncer) noteFailure(ctx context.Context, c caller, err error) error {
 
 func (s *Syncer) pause(ctx context.Context, c caller, wait time.Duration) error {
 	until := s.cfg.Now().Add(min(wait, maxPause))
-	s.cfg.Logger.Info("a code host is left alone for a while", "host", c.host.Ref, "user", c.userID, "until", store.FormatTime(until))
-	return s.cfg.State.pause(ctx, c.host.Ref, c.userID, until)
+	s.cfg.Logger.Info("a code host is left alone for a while", "host", c.host.Ref, "account", c.accountID, "until", store.FormatTime(until))
+	return s.cfg.State.pause(ctx, c.host.Ref, c.accountID, until)
 }
 
-// PauseOf returns how long the code host of accounts is still left alone with the token of a user and without one, whichever is
-// longer; 0 if it is not.
+// PauseOf returns how long the code host of accounts is still left alone with the tokens of a user and without one, whichever is
+// longest; 0 if it is not.
 func (s *Syncer) PauseOf(ctx context.Context, userID string) (pause time.Duration, err error) {
 	h, err := s.MainHost()
 	if err != nil {
 		return 0, err
 	}
+	all, err := s.cfg.Accounts.List(ctx, userID)
+	if err != nil {
+		return 0, err
+	}
+	ids := []string{""}
+	for _, a := range all {
+		ids = append(ids, a.ID)
+	}
 	now := s.cfg.Now()
-	for _, user := range []string{userID, ""} {
-		until, err := s.cfg.State.PausedUntil(ctx, h.Ref, user, now)
+	for _, id := range ids {
+		until, err := s.cfg.State.PausedUntil(ctx, h.Ref, id, now)
 		if err != nil {
 			return 0, err
 		}

@@ -1,0 +1,65 @@
+package sync
+
+import (
+	"context"
+	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
+)
+
+// What accounts may be read for.
+func readsStars(a account.Account) bool    { return a.ReadsStars }
+func readsInbox(a account.Account) bool    { return a.ReadsInbox }
+func readsActivity(a account.Account) bool { return a.ReadsActivity }
+
+// withAccounts calls read with each account of a user that wanted chooses. One that fails does not keep the others from being read;
+// it is an error if the user has no account, or a token that is refused.
+func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(account.Account) bool, read func(caller, account.Account) error) error {
+	all, err := s.cfg.Accounts.List(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errNoAccount()
+	}
+	var problems []error
+	for _, a := range all {
+		if !wanted(a) {
+			continue
+		}
+		c, err := s.callerOfAccount(ctx, a)
+		if err == nil {
+			err = read(c, a)
+		}
+		if err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) == 1 {
+		return problems[0]
+	}
+	return errors.Join(problems...)
+}
+
+// callerOfAccount returns the caller that an account is at its host.
+func (s *Syncer) callerOfAccount(ctx context.Context, a account.Account) (caller, error) {
+	if a.State == account.Invalid {
+		return caller{}, tokenRefused(nil)
+	}
+	h, err := s.findHost(a.Host)
+	if err != nil {
+		return caller{}, err
+	}
+	return s.callerOf(ctx, h, a)
+}
+
+// callerSeeing returns the account of a user at a host that has starred or owns a repository, or else the first one there. It reports
+// false if the user has none at that host.
+func (s *Syncer) callerSeeing(ctx context.Context, userID, host string, repoID int64) (c caller, ok bool, err error) {
+	all, err := s.cfg.Accounts.Seeing(ctx, userID, host, repoID)
+	if err != nil || len(all) == 0 {
+		return c, false, err
+	}
+	c, err = s.callerOfAccount(ctx, all[0])
+	return c, err == nil, err
+}

@@ -12,7 +12,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e fuzz pictures interruptions check names bench generate release-protos image clean
+.PHONY: build run test e2e fuzz pictures interruptions check names bench generate release-protos image release clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -40,6 +40,13 @@ image:
 	cp LICENSE $(LICENCES) $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay/
 	cp examples/deploy/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
 	docker build -q --label org.opencontainers.image.version=$(VERSION) -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
+
+# What is published of a version, in bin/release: archives, Debian and RPM packages, a bill of materials, and checksums that the key
+# of MINISIGN_KEY signs; RELEASEFLAGS=-unsigned does without. Another architecture than this machine's needs its C compiler.
+RELEASEFLAGS ?=
+release:
+	cd core/tools/release && $(GO) build -trimpath -o ../../../$(TOOLS)/release .
+	$(TOOLS)/release -version $(VERSION) $(RELEASEFLAGS)
 
 run: build
 	bin/patchbay serve -config plugin.hcl
@@ -122,6 +129,7 @@ check: generate
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff
 	cd core/tools/lint && $(GO) mod tidy -diff
+	cd core/tools/release && $(GO) vet . && $(GO) mod tidy -diff
 	cd core/tools/lint && $(GO) build -trimpath -o ../../../$(TOOLS)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
 	cd sdk && ../$(TOOLS)/golangci-lint run ./...

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/admin"
@@ -46,18 +47,22 @@ func (c *commandLine) runCore(ctx context.Context) error {
 	}
 	log := a.Logger()
 	log.Info("patchbay is ready", "took", time.Since(began).Round(time.Millisecond), "address", a.URL(), "admin", "http://"+a.AdminAddr())
+	notifySystemd(log, daemon.SdNotifyReady)
 	c.printFirstSteps(ctx, a)
 	failed := a.Failed()
 	for {
 		select {
 		case <-ctx.Done():
 			log.Info("stopping: requests that are under way may finish")
+			notifySystemd(log, daemon.SdNotifyStopping)
 			return a.Close()
 		case err := <-failed:
 			_ = a.Close()
 			return err
 		case <-hangup:
+			notifySystemd(log, daemon.SdNotifyReloading)
 			diags, err := a.ReloadBySignal(ctx)
+			notifySystemd(log, daemon.SdNotifyReady)
 			if reported := c.report(diags); reported != nil {
 				err = reported
 			}

@@ -1,0 +1,148 @@
+// Command release makes what is published of a version: archives, Debian and RPM packages, a bill of materials, checksums and their
+// signature. The same commit gives the same bytes.
+//
+// It is run in the root of the repository. MINISIGN_KEY names the file of a minisign key that signs the checksums, and
+// MINISIGN_PASSWORD its password; without a key, -unsigned says that none is wanted.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/rpm"
+)
+
+// release is a version that is being made.
+type release struct {
+	version, commit string
+	// date is that of the commit: files and archives have it.
+	date time.Time
+	// out is the directory of the artefacts, work one for what they are made of.
+	out, work string
+	// binaries holds binaries of this machine's architecture that are packed instead of new ones; "" builds them.
+	binaries string
+	// formats are what is made: "tar.gz", "deb" and "rpm".
+	formats []string
+}
+
+func main() {
+	r := release{}
+	flag.StringVar(&r.version, "version", "", "version, such as 1.2.0")
+	flag.StringVar(&r.out, "out", "bin/release", "directory of the artefacts; what is in it is removed")
+	flag.StringVar(&r.binaries, "binaries", "", "directory of binaries to pack instead of building them")
+	architectures := flag.String("arch", "amd64,arm64", "architectures, separated by commas")
+	formats := flag.String("formats", "tar.gz,deb,rpm", "what is made, separated by commas")
+	unsigned := flag.Bool("unsigned", false, "leave the checksums without a signature")
+	flag.Parse()
+	r.formats = strings.Split(*formats, ",")
+	if err := r.run(strings.Split(*architectures, ","), *unsigned); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// run makes the artefacts for architectures.
+func (r *release) run(architectures []string, unsigned bool) error {
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	key := os.Getenv("MINISIGN_KEY")
+	if key == "" && !unsigned {
+		return errors.New("MINISIGN_KEY names no key: set it, or say -unsigned")
+	}
+	if err := r.writeTexts(); err != nil {
+		return err
+	}
+	for _, arch := range architectures {
+		if err := r.makeArchitecture(arch); err != nil {
+			return fmt.Errorf("%s: %w", arch, err)
+		}
+	}
+	if err := r.writeChecksums(); err != nil {
+		return err
+	}
+	if key == "" {
+		return nil
+	}
+	return r.signChecksums(key)
+}
+
+// prepare checks the version, and makes the directories.
+func (r *release) prepare() (err error) {
+	if r.version == "" || strings.ContainsAny(r.version, " /_~") {
+		return fmt.Errorf("-version %q is no version, such as 1.2.0", r.version)
+	}
+	if r.commit, err = runOutput("git", "rev-parse", "--short", "HEAD"); err != nil {
+		return err
+	}
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	if seconds == "" {
+		if seconds, err = runOutput("git", "log", "-1", "--format=%ct"); err != nil {
+			return err
+		}
+	}
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return fmt.Errorf("SOURCE_DATE_EPOCH must be seconds since 1970: %w", err)
+	}
+	r.date = time.Unix(n, 0).UTC()
+	if err := os.RemoveAll(r.out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	r.work, err = os.MkdirTemp("", "patchbay-release-")
+	return err
+}
+
+// makeArchitecture makes the artefacts of one architecture.
+func (r *release) makeArchitecture(arch string) error {
+	bin := r.binaries
+	if bin == "" {
+		bin = filepath.Join(r.work, arch)
+		if err := r.build(arch, bin); err != nil {
+			return err
+		}
+	}
+	files := r.files(bin)
+	for _, format := range r.formats {
+		if err := r.writeFormat(arch, format, files); err != nil {
+			return err
+		}
+	}
+	return r.writeMaterials(arch, bin)
+}
+
+// writeFormat writes the archive or a package of an architecture.
+func (r *release) writeFormat(arch, format string, packed []packedFile) error {
+	switch format {
+	case "tar.gz":
+		return r.writeArchive(arch, packed)
+	case "deb":
+		return r.writePackage(arch, format, deb.Default, packed)
+	case "rpm":
+		return r.writePackage(arch, format, rpm.DefaultRPM, packed)
+	}
+	return fmt.Errorf("-formats: %q is none of tar.gz, deb and rpm", format)
+}
+
+// runOutput runs a command and returns what it prints, without the last line break.
+func runOutput(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", strings.Join(append([]string{name}, args...), " "), err)
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}

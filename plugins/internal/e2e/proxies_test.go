@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+)
+
+const proxySecret = "a-secret-of-the-proxy-alone"
+
+// startIdentityProvider starts a provider that knows the people by a cookie, and returns its address.
+func startIdentityProvider(t *testing.T) string {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := r.Cookie("identity")
+		if err != nil || r.URL.Path != "/api/verify" || r.Method != http.MethodGet {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Remote-User", who.Value)
+	}))
+	t.Cleanup(provider.Close)
+	return strings.TrimPrefix(provider.URL, "http://")
+}
+
+// startProxy runs a proxy until the test ends, and waits until it answers at an address.
+func startProxy(t *testing.T, address string, cmd *exec.Cmd) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = log, log
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("log of the proxy:\n%s", tail(log.String(), 40))
+		}
+	})
+	eventually(t, startWithin, "the proxy answers", func() bool {
+		resp, err := http.Get("http://" + address + "/api/health")
+		if err != nil {
+			return false
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	})
+}
+
+// startCaddy runs Caddy with the example's file, changed to the addresses of the test.
+func startCaddy(t *testing.T, address string, change *strings.Replacer) {
+	t.Helper()
+	binary, err := exec.LookPath("caddy")
+	testkit.Require(t, "Caddy", err == nil, "install caddy")
+	text, err := os.ReadFile("../../../examples/deploy/caddy/Caddyfile")
+	must(t, err)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "Caddyfile")
+	must(t, os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https off\n}\n"+change.Replace(string(text))), 0o600))
+	cmd := exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "PATCHBAY_PROXY_SECRET="+proxySecret)
+	startProxy(t, address, cmd)
+}
+
+var (
+	certificates = regexp.MustCompile(`(?m)^\s*ssl_certificate.*$`)
+	httpsListen  = regexp.MustCompile(`listen 443 ssl`)
+)
+
+// startNginx runs nginx with the example's file, changed to the addresses of the test and without TLS.
+func startNginx(t *testing.T, address string, change *strings.Replacer) {
+	t.Helper()
+	binary, err := exec.LookPath("nginx")
+	testkit.Require(t, "nginx", err == nil, "install nginx-light")
+	text, err := os.ReadFile("../../../examples/deploy/nginx/patchbay.conf")
+	must(t, err)
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "patchbay-secret.conf")
+	must(t, os.WriteFile(secret, []byte(fmt.Sprintf("set $patchbay_secret %q;\n", proxySecret)), 0o600))
+	conf := strings.ReplaceAll(change.Replace(string(text)), "/etc/nginx/patchbay-secret.conf", secret)
+	conf = httpsListen.ReplaceAllString(certificates.ReplaceAllString(conf, ""), "listen "+address)
+	temporary := ""
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		temporary += fmt.Sprintf("%s_temp_path %s;\n", kind, filepath.Join(dir, kind))
+	}
+	main := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", filepath.Join(dir, "nginx.pid"), temporary, conf)
+	file := filepath.Join(dir, "nginx.conf")
+	must(t, os.WriteFile(file, []byte(main), 0o600))
+	startProxy(t, address, exec.Command(binary, "-c", file, "-p", dir, "-e", "stderr"))
+}
+
+// TestDeploymentBehindProxies starts the core and the supervisor behind the proxies of the examples, and makes the deployment's checks
+// from outside: what is public, what is not, and that nobody names himself.
+func TestDeploymentBehindProxies(t *testing.T) {
+	t.Parallel()
+	bins := dockertest.Compose(t)
+	env := []string{"SVC_AUTH_ALLOWED_USER=ops@example.org", "SVC_AUTH_PROXY_SECRET=" + proxySecret, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false", "SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0"}
+	c := startCore(t, containersHCL(bins[len(bins)-1].Path, ""), env...)
+	s := &supervised{core: newCore(t, "engine \"docker\" \"local\" {}\nsupervisor {}\n", env...)}
+	s.command = "supervise"
+	s.start()
+	t.Cleanup(s.stop)
+	provider := startIdentityProvider(t)
+	for name, start := range map[string]func(*testing.T, string, *strings.Replacer){"caddy": startCaddy, "nginx": startNginx} {
+		t.Run(name, func(t *testing.T) {
+			address := freeAddr(t)
+			start(t, address, strings.NewReplacer("127.0.0.1:50883", strings.TrimPrefix(c.base, "http://"), "127.0.0.1:50884", strings.TrimPrefix(s.base, "http://"), "127.0.0.1:9091", provider,
+				"patchbay.example.com {", "http://"+address+" {"))
+			for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401, "/supervisor/health": 401, "/supervisor/version": 401, "/supervisor/self-upgrade": 401} {
+				checkProxied(t, address, path, nil, want)
+				checkProxied(t, address, path, http.Header{"X-Forwarded-User": {"ops@example.org"}, "Remote-User": {"ops@example.org"}, "X-Patchbay-Proxy-Secret": {proxySecret}}, want)
+				checkProxied(t, address, path, http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
+			}
+			checkProxied(t, address, "/supervisor/", http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
+			checkProxied(t, address, "/api/deploy-check/report", http.Header{"Cookie": {"identity=somebody@example.org"}}, 401)
+			checkProxied(t, address, "/supervisor/health", http.Header{"Cookie": {"identity=somebody@example.org"}}, 401)
+		})
+	}
+}
+
+// checkProxied sends a request through a proxy and expects a status; 401 has its code.
+func checkProxied(t *testing.T, address, path string, header http.Header, want int) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, "http://"+address+path, nil)
+	must(t, err)
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	resp, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	must(t, err)
+	// The report of the deploy check is made when it is asked for first.
+	got := resp.StatusCode
+	if got == http.StatusAccepted {
+		got = http.StatusOK
+	}
+	if got != want || want == http.StatusUnauthorized && path != "/stacks" && !strings.Contains(string(body), `"auth_required"`) {
+		t.Errorf("%s with %v: %d, want %d: %.200s", path, header, got, want, body)
+	}
+}

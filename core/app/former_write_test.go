@@ -1,8 +1,10 @@
 package app
 
 import (
+	"compress/gzip"
 	"context"
 	"database/sql"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,11 +56,26 @@ func writeFormer(t *testing.T, cfg store.Config, name string) {
 	write(name+".sql", text.String())
 }
 
+// readDump returns the text of a dump, which is compressed if its name ends in .gz.
+func readDump(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		in, err = gzip.NewReader(f)
+		must(t, err)
+	}
+	text, err := io.ReadAll(in)
+	must(t, err)
+	return text
+}
+
 // loadDump puts a dump into a fresh database.
 func loadDump(t *testing.T, cfg store.Config, path string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	must(t, err)
+	text := readDump(t, path)
 	if cfg.Dialect == store.SQLite {
 		db, err := sql.Open("sqlite3", cfg.Path)
 		must(t, err)

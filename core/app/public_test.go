@@ -23,6 +23,7 @@ func TestPublicRoutes(t *testing.T) {
 		"GET /mail/openapi.json", "GET /mail/docs", "GET /mail/api/meta", "POST /mail/api/auth/passkey/options", "POST /mail/api/auth/passkey/verify",
 		"POST /mail/api/auth/session", "DELETE /mail/api/auth/session",
 		"GET /releases/openapi.json", "GET /releases/docs", "OPTIONS /releases/api/*path", "GET /releases/sign-in", "GET /releases/sign-in/callback",
+		"GET /releases/:owner/:repo/releases", "GET /releases/:owner/:repo/releases/tag/*tag", "GET /releases/api/public/repos/:owner/:repo/releases", "HEAD /releases/api/public/repos/:owner/:repo/releases",
 	}
 	for _, m := range mounts {
 		for _, r := range m.Routes {

@@ -37,6 +37,7 @@ func (s *Service) newAPI(baseURL string) *api.API {
 	s.declareTasks(a)
 	s.tokenAPI(a)
 	s.accountsAPI(a)
+	s.publicAPI(a)
 	s.reactionAPI(a)
 	s.syndicationAPI(a)
 	s.followAPI(a)

@@ -173,6 +173,11 @@ func (s *Service) describeRelease(ctx context.Context, r repo.Release, p repo.Re
 	if err := s.checkVisible(ctx, r, p); err != nil {
 		return out, err
 	}
+	return s.releaseDetail(ctx, r, p, language)
+}
+
+// releaseDetail returns a release with its translation into a language.
+func (s *Service) releaseDetail(ctx context.Context, r repo.Release, p repo.Repo, language string) (out ReleaseDetail, err error) {
 	previous, err := s.repos.PreviousTag(ctx, r)
 	if err != nil {
 		return out, err

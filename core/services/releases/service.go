@@ -90,6 +90,8 @@ type Service struct {
 	state        atomic.Pointer[state]
 	// signIns counts the sign-ins that begin at an address.
 	signIns *limit.Limiter
+	// publicReads counts what an address reads without an account.
+	publicReads *limit.Limiter
 }
 
 // state is what a reload replaces at once.
@@ -128,6 +130,9 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s.metrics = newMetrics(cfg.Metrics, s.countRepos)
 	var err error
 	if s.signIns, err = limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now}); err != nil {
+		return nil, err
+	}
+	if s.publicReads, err = limit.New(limit.Config{Burst: publicBurst, Every: publicEvery, Now: cfg.Now}); err != nil {
 		return nil, err
 	}
 	s.translations = s.newTranslations()

@@ -19,6 +19,7 @@ type Settings struct {
 	Notify      []string            `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases and daily briefs of users who have switched that on, such as [notify.hook]."`
 	Translator  string              `patchbay:"translator,ref=translator" doc:"What translates, such as translator.main. Unset: nothing is translated."`
 	Translation TranslationSettings `patchbay:"translation" doc:"What is translated, and what that may take."`
+	PublicPages bool                `patchbay:"public_pages,default=false" doc:"Whether everybody may read, without an account, the releases of repositories that an administrator has published."`
 	SignIn      SignInSettings      `patchbay:"sign_in" doc:"Sign-in at the first code host, as an application that is registered there."`
 	TimeZone    string              `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
 	BriefHour   int64               `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`

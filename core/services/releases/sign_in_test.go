@@ -217,3 +217,6 @@ func TestSignInOff(t *testing.T) {
 		s.wantCode(err, fault.NotReady)
 	})
 }
+
+// context returns a context in which Ada or Bob acts.
+func (s *server) context(key string) context.Context { return auth.With(s.Context(), s.principal(key)) }

@@ -91,8 +91,9 @@ func (p pages) routes() []httpd.Route {
 	}
 	routes := []httpd.Route{
 		public(get(service.SignInPath, p.beginSignIn)), public(get(service.SignInCallbackPath, p.finishSignIn)),
+		admin(get(publicReposPath, p.publicRepos)), admin(post(publicReposPath, p.publishRepo)), admin(post(publicReposPath+"/:owner/:repo/delete", p.unpublishRepo)),
 		importing, admin(get(hostsPath, p.hosts)), admin(get(modelsPath, p.models)),
-		get("/", p.redirectToFeed), get("/live", p.feedLive), get("/:owner/:repo/releases/tag/*tag", p.release),
+		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", p.releaseOrPublic)), public(get("/:owner/:repo/releases", p.publicReleases)),
 		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
 		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
 		get(reposPath, p.repos), post(reposPath, p.follow), post(reposPath+"/:owner/:repo/unfollow", p.unfollow), post(reposPath+"/:owner/:repo/filter", p.setFilter),

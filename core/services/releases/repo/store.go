@@ -64,9 +64,12 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 	})
 }
 
-// endFollowing lets nobody see a repository without a star or as its owner: it has turned out to be private.
+// endFollowing lets nobody see a repository without a star or as its owner, nor without an account: it has turned out to be private.
 func (s *Store) endFollowing(ctx context.Context, id int64) error {
 	w := s.store.Writer(ctx)
+	if err := s.Unpublish(ctx, id); err != nil {
+		return err
+	}
 	if err := w.Exec("DELETE FROM release_links WHERE repo_id = ? AND followed AND NOT starred AND NOT owned", id).Error; err != nil {
 		return err
 	}

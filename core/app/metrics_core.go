@@ -43,7 +43,7 @@ func newCoreMetrics(reg prometheus.Registerer) *coreMetrics {
 func watchQueue(reg prometheus.Registerer, q *queue.Queue) {
 	reg.MustRegister(metric.NewCounts("patchbay_jobs", "Jobs that have not ended, by state.", "state", func(ctx context.Context) (map[string]int64, error) {
 		running, queued, err := q.CountOpen(ctx)
-		return map[string]int64{string(queue.Running): int64(running), string(queue.Queued): int64(queued)}, err
+		return map[string]int64{string(queue.Running): running, string(queue.Queued): queued}, err
 	}))
 }
 

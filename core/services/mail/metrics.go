@@ -28,7 +28,7 @@ func (s *Service) countMailboxes(ctx context.Context) (map[string]int64, error) 
 		if err != nil {
 			return nil, err
 		}
-		out[string(status)] = int64(n)
+		out[string(status)] = n
 	}
 	return out, nil
 }

@@ -92,7 +92,7 @@ func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *ti
 	if c.others, err = read(feed.Types{Followers: true}, maxSocial); err != nil {
 		return Brief{}, err
 	}
-	waiting := false
+	var waiting bool
 	if c.summaries, waiting, err = b.summarize(ctx, idsOf(c.releases)); err != nil {
 		return Brief{}, fmt.Errorf("summarise the releases of a brief: %w", err)
 	}

@@ -55,7 +55,7 @@ func (c *commandLine) jobShow() *cobra.Command {
 		}
 		fmt.Fprintf(c.out, "Job       %s\nType      %s\nState     %s\nActor     %s\nAttempt   %d\nCreated   %s\n", job.ID, job.Type, shownState(job.Job), job.Actor, job.Attempt, job.CreatedAt)
 		if f := job.Failure; f != nil {
-			fmt.Fprintf(c.out, "Failure   %s (%s)\n", f.Message, f.Code)
+			fmt.Fprintf(c.out, "Failure   %s (%s)\n", command.Printable(f.Message), f.Code)
 		}
 		fmt.Fprintln(c.out)
 		t := command.Table{Columns: []string{"AT", "EVENT", "DATA"}}

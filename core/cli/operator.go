@@ -92,7 +92,7 @@ func (c *commandLine) printStatus(st *operator.Status) error {
 	if last := st.LastReload; last != nil && last.Accepted {
 		reload = "accepted at " + last.At
 	} else if last != nil {
-		reload = "refused at " + last.At + ": " + last.Reason
+		reload = "refused at " + last.At + ": " + command.Printable(last.Reason)
 	}
 	uptime := time.Duration(st.Uptime) * time.Second
 	fmt.Fprintf(c.out, "Version   %s\nReady     %s\nUptime    %s, since %s\nReload    %s\nJobs      %d running, %d queued\n\n",

@@ -75,7 +75,7 @@ func checkServing(p operator.Plugin) error {
 	if p.Message == "" {
 		return fmt.Errorf("%s does not serve: %s", p.Ref, p.State)
 	}
-	return fmt.Errorf("%s does not serve: %s: %s", p.Ref, p.State, p.Message)
+	return fmt.Errorf("%s does not serve: %s: %s", p.Ref, p.State, command.Printable(p.Message))
 }
 
 func pluginTable(plugins []operator.Plugin) command.Table {

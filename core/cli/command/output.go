@@ -66,7 +66,7 @@ func (t Table) Print(w io.Writer) error {
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, text := range row {
-			if cells[i] = printable(text); text == "" {
+			if cells[i] = Printable(text); text == "" {
 				cells[i] = "-"
 			}
 		}
@@ -75,8 +75,8 @@ func (t Table) Print(w io.Writer) error {
 	return tw.Flush()
 }
 
-// printable returns a text on one line, without what a terminal would obey.
-func printable(text string) string {
+// Printable returns a text on one line, without what a terminal would obey.
+func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '

@@ -147,6 +147,8 @@ func (r *release) describePackage(arch string, packed []packedFile) *nfpm.Info {
 			Contents: contents, Recommends: []string{"ca-certificates"},
 			Scripts: nfpm.Scripts{PostInstall: scripts + "postinstall.sh", PreRemove: scripts + "preremove.sh", PostRemove: scripts + "postremove.sh"},
 			Deb:     nfpm.Deb{Compression: "gzip"},
+			// Otherwise the package has the name of the machine that made it.
+			RPM: nfpm.RPM{BuildHost: "patchbay"},
 		},
 	})
 }

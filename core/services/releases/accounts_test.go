@@ -66,6 +66,13 @@ func TestSeveralAccounts(t *testing.T) {
 		if len(list) != 2 || list[0].(dict)["login"] != "ada" || list[1].(dict)["login"] != "bob" || list[1].(dict)["id"] != second {
 			t.Fatalf("got %v", list)
 		}
+		// What is one's own belongs to any of the accounts.
+		s.addRepo("bob/notes", day, 1)
+		s.want(200, "", s.ada, http.MethodPut, "/api/repos/bob/notes/following", nil)
+		s.want(200, "", s.ada, http.MethodPost, "/api/sync/releases", nil)
+		if got := s.want(200, "", s.ada, http.MethodGet, "/api/feed?scope=mine", nil)["items"].([]any); len(got) != 1 || got[0].(dict)["repo_full_name"] != "bob/notes" {
+			t.Errorf("got %v", got)
+		}
 		// Without the stars of the second account, and then without the account.
 		s.want(200, "", s.adaCookie, http.MethodPut, accountsPath+"/"+second, dict{"stars": false, "inbox": true, "activity": true})
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)

@@ -128,7 +128,7 @@ func (s *Service) readFeedQuery(c *gin.Context, types string) (q feed.Query, err
 	if q.Types, err = feed.ParseTypes(c.Query(types), types); err != nil {
 		return q, err
 	}
-	q.Scope, err = feed.ParseScope(c.Query("scope"), c.Query("items"), c.Query("org"), func() (string, error) { return s.loginOf(ctx, q.UserID) })
+	q.Scope, err = feed.ParseScope(c.Query("scope"), c.Query("items"), c.Query("org"), func() ([]string, error) { return s.loginsOf(ctx, q.UserID) })
 	return q, err
 }
 

@@ -169,7 +169,7 @@ func (s *Service) queryOfToken(ctx context.Context, t own.FeedToken) (q feed.Que
 	if q.Search, err = feed.ParseSearch(t.Search); err != nil {
 		return q, err
 	}
-	q.Scope, err = feed.ParseScope(t.Scope, t.Items, t.Org, func() (string, error) { return s.loginOf(ctx, q.UserID) })
+	q.Scope, err = feed.ParseScope(t.Scope, t.Items, t.Org, func() ([]string, error) { return s.loginsOf(ctx, q.UserID) })
 	return q, err
 }
 

@@ -42,8 +42,11 @@ func (s *Service) languageFor(prefs own.Preferences) string {
 	return languages[0]
 }
 
-// loginOf returns the login of a user at the code host, "" without an account there.
-func (s *Service) loginOf(ctx context.Context, userID string) (string, error) {
-	a, _, err := s.accounts.Find(ctx, userID)
-	return a.Login, err
+// loginsOf returns the logins of a user at the code host, none without an account there.
+func (s *Service) loginsOf(ctx context.Context, userID string) (logins []string, err error) {
+	all, err := s.accounts.List(ctx, userID)
+	for _, a := range all {
+		logins = append(logins, a.Login)
+	}
+	return logins, err
 }

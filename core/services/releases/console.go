@@ -24,7 +24,7 @@ func (s *Service) FeedPageOf(ctx context.Context, choice FeedChoice) (page feed.
 	if q.Types, err = feed.ParseTypes(choice.Types, "types"); err != nil {
 		return page, err
 	}
-	q.Scope, err = feed.ParseScope(choice.Scope, choice.Items, choice.Org, func() (string, error) { return s.loginOf(ctx, q.UserID) })
+	q.Scope, err = feed.ParseScope(choice.Scope, choice.Items, choice.Org, func() ([]string, error) { return s.loginsOf(ctx, q.UserID) })
 	if err == nil {
 		q.Search, err = feed.ParseSearch(choice.Search)
 	}

@@ -79,8 +79,8 @@ func ParseTypes(text, field string) (t Types, err error) {
 	return t, nil
 }
 
-// ParseScope reads what confines a list to repositories. owner is the login of the user, for the scope mine.
-func ParseScope(scope, items, org string, owner func() (string, error)) (out repo.Scope, err error) {
+// ParseScope reads what confines a list to repositories. owners returns the logins of the user, for the scope mine.
+func ParseScope(scope, items, org string, owners func() ([]string, error)) (out repo.Scope, err error) {
 	switch strings.ToLower(strings.TrimSpace(scope)) {
 	case "":
 		return out, nil
@@ -93,10 +93,14 @@ func ParseScope(scope, items, org string, owner func() (string, error)) (out rep
 		if _, err := repo.ParseName(org + "/x"); err != nil {
 			return out, badQuery("org", "scope=org needs org, the name of an owner.")
 		}
-		return repo.Scope{OwnerKey: repo.KeyOf(org)}, nil
+		return repo.Scope{OwnerKeys: []string{repo.KeyOf(org)}}, nil
 	case "mine":
-		login, err := owner()
-		return repo.Scope{OwnerKey: repo.KeyOf(login), Nothing: login == ""}, err
+		logins, err := owners()
+		out.Nothing = len(logins) == 0
+		for _, login := range logins {
+			out.OwnerKeys = append(out.OwnerKeys, repo.KeyOf(login))
+		}
+		return out, err
 	}
 	return out, badQuery("scope", "scope must be repo, repos, org or mine.")
 }

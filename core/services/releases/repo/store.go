@@ -152,29 +152,29 @@ func (s *Store) SetSynced(ctx context.Context, r Repo) error {
 
 // InScope adds the condition that a column with the id of a repository is one of those that a scope names.
 func InScope(scope Scope, column string) (condition string, values []any) {
-	switch {
-	case scope.OwnerKey != "":
-		return " AND " + column + " IN (SELECT id FROM release_repos WHERE owner_key = ?)", []any{scope.OwnerKey}
-	case scope.Names != nil:
-		for _, name := range scope.Names {
-			values = append(values, KeyOf(name))
-		}
-		return " AND " + column + " IN (SELECT id FROM release_repos WHERE name_key IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + "))", values
+	named, keys := "owner_key", scope.OwnerKeys
+	if scope.Names != nil {
+		named, keys = "name_key", scope.Names
+	} else if len(keys) == 0 {
+		return "", nil
 	}
-	return "", nil
+	for _, key := range keys {
+		values = append(values, KeyOf(key))
+	}
+	return " AND " + column + " IN (SELECT id FROM release_repos WHERE " + named + " IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + "))", values
 }
 
 // Scope confines lists to repositories. The zero value is no scope.
 type Scope struct {
-	// Names are full names; an empty slice that is not nil chooses nothing. OwnerKey is an owner in lower case.
-	Names    []string
-	OwnerKey string
+	// Names are full names; an empty slice that is not nil chooses nothing. OwnerKeys are owners in lower case.
+	Names     []string
+	OwnerKeys []string
 	// Nothing says that the scope has no repository at all.
 	Nothing bool
 }
 
 // IsSet reports whether there is a scope.
-func (s Scope) IsSet() bool { return s.Names != nil || s.OwnerKey != "" || s.Nothing }
+func (s Scope) IsSet() bool { return s.Names != nil || len(s.OwnerKeys) > 0 || s.Nothing }
 
 // IsEmpty reports whether the scope has no repository.
 func (s Scope) IsEmpty() bool { return s.Nothing || s.Names != nil && len(s.Names) == 0 }

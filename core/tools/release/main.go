@@ -6,7 +6,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -55,9 +54,9 @@ func (r *release) run(architectures []string, unsigned bool) error {
 		return err
 	}
 	defer os.RemoveAll(r.work)
-	key := os.Getenv("MINISIGN_KEY")
-	if key == "" && !unsigned {
-		return errors.New("MINISIGN_KEY names no key: set it, or say -unsigned")
+	key, err := readSigningKey(unsigned)
+	if err != nil {
+		return err
 	}
 	if err := r.writeTexts(); err != nil {
 		return err
@@ -70,10 +69,10 @@ func (r *release) run(architectures []string, unsigned bool) error {
 	if err := r.writeChecksums(); err != nil {
 		return err
 	}
-	if key == "" {
+	if key == nil {
 		return nil
 	}
-	return r.signChecksums(key)
+	return r.signChecksums(*key)
 }
 
 // prepare checks the version, and makes the directories.

@@ -87,12 +87,24 @@ func sumFile(name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// signChecksums writes the minisign signature of the checksums. The trusted comment names the version.
-func (r *release) signChecksums(keyFile string) error {
-	key, err := minisign.PrivateKeyFromFile(os.Getenv("MINISIGN_PASSWORD"), keyFile)
-	if err != nil {
-		return fmt.Errorf("read the key of MINISIGN_KEY: %w", err)
+// readSigningKey returns the key that MINISIGN_KEY names, nil if there is none and none is wanted.
+func readSigningKey(unsigned bool) (*minisign.PrivateKey, error) {
+	name := os.Getenv("MINISIGN_KEY")
+	switch {
+	case name == "" && unsigned:
+		return nil, nil
+	case name == "":
+		return nil, errors.New("MINISIGN_KEY names no key: set it, or say -unsigned")
 	}
+	key, err := minisign.PrivateKeyFromFile(os.Getenv("MINISIGN_PASSWORD"), name)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of MINISIGN_KEY: %w", err)
+	}
+	return &key, nil
+}
+
+// signChecksums writes the minisign signature of the checksums. The trusted comment names the version.
+func (r *release) signChecksums(key minisign.PrivateKey) error {
 	sums, err := os.ReadFile(filepath.Join(r.out, sumsName))
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ func (r *release) linkFlags() string {
 	return "-s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=" + r.version + " -X github.com/patchbay-dev/patchbay/core/cli.Commit=" + r.commit
 }
 
-// build compiles the binaries for an architecture into a directory: static ones, which run on any distribution.
-func (r *release) build(arch, dir string) error {
+// compileBinaries compiles the binaries for an architecture into a directory: static ones, which run on any distribution.
+func (r *release) compileBinaries(arch, dir string) error {
 	env := append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=1")
 	if arch != runtime.GOARCH {
 		c, known := compilers[arch]

@@ -42,15 +42,15 @@ func main() {
 	unsigned := flag.Bool("unsigned", false, "leave the checksums without a signature")
 	flag.Parse()
 	r.formats = strings.Split(*formats, ",")
-	if err := r.run(strings.Split(*architectures, ","), *unsigned); err != nil {
+	if err := r.makeRelease(strings.Split(*architectures, ","), *unsigned); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// run makes the artefacts for architectures.
-func (r *release) run(architectures []string, unsigned bool) error {
-	if err := r.prepare(); err != nil {
+// makeRelease makes the artefacts for architectures.
+func (r *release) makeRelease(architectures []string, unsigned bool) error {
+	if err := r.prepareDirectories(); err != nil {
 		return err
 	}
 	defer os.RemoveAll(r.work)
@@ -75,8 +75,8 @@ func (r *release) run(architectures []string, unsigned bool) error {
 	return r.signChecksums(*key)
 }
 
-// prepare checks the version, and makes the directories.
-func (r *release) prepare() (err error) {
+// prepareDirectories checks the version, and makes the directories.
+func (r *release) prepareDirectories() (err error) {
 	if r.version == "" || strings.ContainsAny(r.version, " /_~") {
 		return fmt.Errorf("-version %q is no version, such as 1.2.0", r.version)
 	}
@@ -109,11 +109,11 @@ func (r *release) makeArchitecture(arch string) error {
 	bin := r.binaries
 	if bin == "" {
 		bin = filepath.Join(r.work, arch)
-		if err := r.build(arch, bin); err != nil {
+		if err := r.compileBinaries(arch, bin); err != nil {
 			return err
 		}
 	}
-	files := r.files(bin)
+	files := r.listFiles(bin)
 	for _, format := range r.formats {
 		if err := r.writeFormat(arch, format, files); err != nil {
 			return err

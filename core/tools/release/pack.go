@@ -26,8 +26,8 @@ type packedFile struct {
 	config bool
 }
 
-// files returns what is packed, with the binaries of a directory.
-func (r *release) files(bin string) []packedFile {
+// listFiles returns what is packed, with the binaries of a directory.
+func (r *release) listFiles(bin string) []packedFile {
 	const docs, examples = "/usr/share/doc/patchbay/", "examples/deploy/systemd/"
 	out := []packedFile{
 		{source: filepath.Join(bin, "patchbay"), archive: "patchbay", pack: "/usr/lib/patchbay/patchbay", mode: 0o755},

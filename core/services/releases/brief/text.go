@@ -208,9 +208,10 @@ func namesOf(items []feed.Item, visible int) string {
 	return text
 }
 
-// escapeMarkdown returns a text that Markdown shows as it is.
+// markdownEscapes are the marks of Markdown with what shows them.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "&", `\&`, "#", `\#`, "|", `\|`, "~", `\~`, "!", `\!`, "\n", " ")
 
+// escapeMarkdown returns a text that Markdown shows as it is.
 func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
 
 // escapeURL returns an address as the target of a link in Markdown.

@@ -80,7 +80,7 @@ func WindowOn(date string, now time.Time, hour int, zone *time.Location) (Window
 	return w, nil
 }
 
-// next returns the date after a date of a window.
+// nextDate returns the date after a date of a window.
 func nextDate(date string) string {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {

@@ -35,11 +35,8 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err != nil {
 		return nil, err
 	}
-	if len(who.credentials) > 0 {
-		// Whoever has taken a session over must not make a passkey to confirm with.
-		if err := u.RequireConfirmed(p); err != nil {
-			return nil, err
-		}
+	if err := u.CheckNewWayIn(ctx, p); err != nil {
+		return nil, err
 	}
 	if len(who.credentials) >= maxPasskeys {
 		return nil, fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", len(who.credentials))

@@ -29,6 +29,16 @@ func (u *Users) RequireConfirmed(p *Principal) error {
 	return fault.New(codeConfirm, "Confirm with your passkey that it is you: the last check is more than ten minutes old.").WithStatus(http.StatusForbidden)
 }
 
+// CheckNewWayIn refuses a principal whose user has passkeys, but who has not shown one in the last ten minutes: whoever has taken a
+// session over must not add another way in.
+func (u *Users) CheckNewWayIn(ctx context.Context, p *Principal) error {
+	who, err := u.loadHolder(u.cfg.Store.DB(ctx), p.User)
+	if err != nil || len(who.credentials) == 0 {
+		return err
+	}
+	return u.RequireConfirmed(p)
+}
+
 func (u *Users) isConfirmed(p *Principal) bool {
 	return p.Via == ViaSession && u.cfg.Now().Sub(time.UnixMilli(p.CheckedAt)) < confirmFor
 }

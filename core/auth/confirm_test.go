@@ -36,6 +36,7 @@ func TestPasskeyCheck(t *testing.T) {
 		}
 		_, err = u.BeginRegistration(t.Context(), who, c, "Mine")
 		wantCode(t, err, "passkey_check_required")
+		wantCode(t, u.CheckNewWayIn(t.Context(), who), "passkey_check_required")
 
 		// Neither another person's passkey nor an answer from another session will do.
 		bob, _, err := u.Create(t.Context(), "bob@example.com", "Bob", auth.Member)

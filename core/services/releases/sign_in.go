@@ -132,6 +132,9 @@ func (s *Service) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.
 		return out, err
 	}
 	userID, err := checkLinker(p)
+	if err == nil && userID != "" {
+		err = s.cfg.Users.CheckNewWayIn(ctx, p)
+	}
 	if err != nil {
 		return out, err
 	}

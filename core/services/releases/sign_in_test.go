@@ -3,6 +3,7 @@ package releases_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -220,3 +222,21 @@ func TestSignInOff(t *testing.T) {
 
 // context returns a context in which Ada or Bob acts.
 func (s *server) context(key string) context.Context { return auth.With(s.Context(), s.principal(key)) }
+
+// TestStolenSessionLinksNothing: whoever has a passkey links an account only after showing it, so that a session that was taken over
+// makes no way in that stays.
+func TestStolenSessionLinksNothing(t *testing.T) {
+	s := startServer(t, sqlite(t), withSignIn())
+	able := s.access.Passkeys(httptest.NewRequest(http.MethodGet, s.access.PublicURL+"/", nil))
+	device := passkeytest.New(t, "patchbay.example.com", s.access.PublicURL)
+	fresh := s.principal(s.ada)
+	fresh.CheckedAt = time.Now().UnixMilli()
+	options, err := s.users.BeginRegistration(t.Context(), fresh, able, "Laptop")
+	must(t, err)
+	_, err = s.users.FinishRegistration(t.Context(), fresh, able, device.Create(t, options))
+	must(t, err)
+	_, err = s.service.BeginSignIn(t.Context(), s.principal(s.ada), from, "/")
+	s.wantCode(err, "passkey_check_required")
+	_, err = s.service.BeginSignIn(t.Context(), fresh, from, "/")
+	must(t, err)
+}

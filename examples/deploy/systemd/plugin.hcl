@@ -2,6 +2,11 @@
 # "systemctl reload patchbay". It runs as it is, without an account anywhere: search answers from the documents of Patchbay, and
 # mail to …@mail.localhost arrives on this machine.
 
+core {
+  data_dir   = "/var/lib/patchbay"
+  socket_dir = "/run/patchbay"
+}
+
 storage "sqlite" {}
 
 # A search backend that indexes files on this machine, and web sites if some are named.

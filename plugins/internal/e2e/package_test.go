@@ -76,7 +76,7 @@ func (m *machine) unitValues(name string) (values []string) {
 	return values
 }
 
-// command returns a command of the machine as the user of the service with the environment of the unit.
+// command returns a command of the machine as the user of the service, with the ports of the test.
 func (m *machine) command(line string) *exec.Cmd {
 	args := append([]string{"--userspec=patchbay:patchbay", m.root, "/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}, m.env...)
 	return exec.Command("chroot", append(args, strings.Fields(line)...)...)
@@ -95,7 +95,7 @@ func (m *machine) shell(line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// startUnit runs what the unit runs, as its user and with its environment, and waits until the core says that it is ready.
+// startUnit runs what the unit runs, as its user, and waits until the core says that it is ready.
 func (m *machine) startUnit() *exec.Cmd {
 	m.t.Helper()
 	for _, dir := range []string{"var/lib/patchbay", "run/patchbay"} {
@@ -120,9 +120,6 @@ func (m *machine) startUnit() *exec.Cmd {
 		}
 	}()
 	m.env = []string{"NOTIFY_SOCKET=/run/notify", "SVC_HTTP_ADDR=127.0.0.1:0", "SVC_ADMIN_ADDR=127.0.0.1:0"}
-	for _, line := range m.unitValues("Environment") {
-		m.env = append(m.env, strings.Fields(line)...)
-	}
 	cmd := m.command(m.unitValues("ExecStart")[0])
 	m.log = &bytes.Buffer{}
 	stderr, err := cmd.StderrPipe()
@@ -193,6 +190,11 @@ func TestDebianPackage(t *testing.T) {
 	must(t, smtp.SendMail(smtpAddress[1], nil, "shop@example.com", []string{address}, []byte("From: shop@example.com\r\nTo: "+address+"\r\nSubject: Your code is 428319\r\n\r\nHello.\r\n")))
 	if got := m.shell("patchbay mailbox wait -code -config /etc/patchbay/plugin.hcl " + address); got != "428319" {
 		t.Errorf("the code is %q", got)
+	}
+	// The administrator works as root, without the environment of the service.
+	inside("patchbay status -config /etc/patchbay/plugin.hcl")
+	if listed := inside("patchbay token list -config /etc/patchbay/plugin.hcl"); !strings.Contains(listed, "first") {
+		t.Errorf("root sees the tokens %s", listed)
 	}
 	m.shell(m.unitValues("ExecReload")[0])
 	must(t, running.Process.Signal(syscall.SIGHUP))

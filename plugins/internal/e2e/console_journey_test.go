@@ -193,6 +193,8 @@ notify "telegram" "bot" {
 	j.task("update a container", func() {
 		j.clickOn("main a[href='/stacks?show=updates']")
 		j.click("Update 1 service")
+		// The button of the page that follows has the same name.
+		j.shows("Commands that will run")
 		j.click("Update 1 service")
 		j.shows("success")
 	})

@@ -25,6 +25,7 @@ type Supervisor struct {
 	ComposeService string        `patchbay:"target_compose_service,default=patchbay,env=SVC_SUPERVISOR_TARGET_COMPOSE_SERVICE" doc:"The compose service that is the core, where several run an image of the repository."`
 	StatePath      string        `patchbay:"state_path,default=data/supervisor/self-upgrade.json,env=SVC_SUPERVISOR_STATE_PATH" doc:"The state file. The override that names the core's image lies beside it."`
 	CoreURL        string        `patchbay:"core_url,default=,env=SVC_SUPERVISOR_CORE_URL" doc:"URL at which the supervisor reaches the core, such as http://patchbay:50883. Unset: the published port of its container, or the name of its compose service."`
+	VersionCommand string        `patchbay:"version_command,default=version,env=SVC_SUPERVISOR_VERSION_COMMAND" doc:"Words that follow the entrypoint of an image to have it tell its version, before it replaces the core. Empty: it is not asked."`
 	HealthTimeout  time.Duration `patchbay:"health_timeout,default=3m" doc:"How long a new core may take to answer as it should, from 1s to 1h."`
 }
 

@@ -36,6 +36,7 @@ type Step string
 const (
 	StepPrecheck     Step = "precheck"
 	StepPull         Step = "pull"
+	StepCheck        Step = "check_image"
 	StepApply        Step = "apply"
 	StepWait         Step = "wait_healthy"
 	StepRollback     Step = "rollback"

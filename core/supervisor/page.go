@@ -28,12 +28,12 @@ type trackedStep struct {
 
 // trackSteps returns the steps of an operation with how far each has come.
 func trackSteps(o *Operation) (out []trackedStep) {
-	order := []Step{StepPrecheck, StepPull, StepApply, StepWait, StepDone}
+	order := []Step{StepPrecheck, StepPull, StepCheck, StepApply, StepWait, StepDone}
 	switch {
 	case o.Status == RolledBack || o.Step == StepRollback || o.Step == StepRollbackWait:
 		order = []Step{StepRollback, StepRollbackWait, StepDone}
 	case o.Request.Mode == DryRun:
-		order = []Step{StepPrecheck, StepPull, StepDone}
+		order = []Step{StepPrecheck, StepPull, StepCheck, StepDone}
 	}
 	at := slices.Index(order, o.Step)
 	for i, s := range order {

@@ -67,6 +67,19 @@ func (e *patientEngine) Pull(ctx context.Context, req engine.PullRequest, send f
 	return out, err
 }
 
+// Run implements Engine. A command that does not end within imageTimeout is an error.
+func (e *patientEngine) Run(ctx context.Context, req engine.RunRequest) (out *engine.RunResult, err error) {
+	err = e.callPatiently(ctx, func() (err error) {
+		bounded, cancel := context.WithTimeout(ctx, imageTimeout)
+		defer cancel()
+		if out, err = e.Engine.Run(bounded, req); err != nil && bounded.Err() != nil && ctx.Err() == nil {
+			return fault.New(fault.Conflict, "It did not end within %s.", imageTimeout)
+		}
+		return err
+	})
+	return out, err
+}
+
 // Tag implements Engine.
 func (e *patientEngine) Tag(ctx context.Context, image, ref string) error {
 	return e.callPatiently(ctx, func() error { return e.Engine.Tag(ctx, image, ref) })

@@ -73,6 +73,7 @@ func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *se
 	p.supervisor, err = New(Config{
 		Engine: runtime, Logger: p.log, StatePath: settings.AbsolutePath(set.File.Dir, block.StatePath), ImageRepo: block.ImageRepo, ContainerID: block.ContainerID, Service: block.ComposeService,
 		ComposeBin: block.ComposeBin, DockerConfig: block.DockerConfig, CoreURL: block.CoreURL, HealthTimeout: block.HealthTimeout,
+		VersionCommand: strings.Fields(block.VersionCommand),
 	})
 	if err != nil {
 		return diags, err

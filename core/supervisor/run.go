@@ -70,7 +70,7 @@ func (r *run) replaceCore(ctx context.Context) error {
 	return nil
 }
 
-// prepareImage does what changes nothing: it finds the core and pulls the image. The operation may have ended then.
+// prepareImage does what changes nothing: it finds the core, pulls the image and has it tell its version. The operation may have ended then.
 func (r *run) prepareImage(ctx context.Context) (ended bool, err error) {
 	if err := r.enterStep(StepPrecheck, "Looking at what runs"); err != nil {
 		return false, err
@@ -91,7 +91,11 @@ func (r *run) prepareImage(ctx context.Context) (ended bool, err error) {
 	case r.op.Target.ID == r.op.Previous.ID:
 		r.endOperation(Succeeded, "The core runs this image already", "info")
 		return true, nil
-	case r.op.Request.Mode == DryRun:
+	}
+	if err := r.checkImage(ctx); err != nil {
+		return false, err
+	}
+	if r.op.Request.Mode == DryRun {
 		r.endOperation(Succeeded, r.describePlan(), "info")
 		return true, nil
 	}

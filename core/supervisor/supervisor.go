@@ -24,6 +24,7 @@ type Engine interface {
 	Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error)
 	Tag(ctx context.Context, image, ref string) error
 	Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error)
+	engine.CommandRunner
 }
 
 // Config says what a supervisor looks after.
@@ -36,6 +37,8 @@ type Config struct {
 	ImageRepo, ContainerID, Service string
 	// ComposeBin is the compose command, DockerConfig the credentials for pulling.
 	ComposeBin, DockerConfig string
+	// VersionCommand follows the entrypoint of an image to have it tell its version; none leaves that out.
+	VersionCommand []string
 	// CoreURL is where the core is reached; "" to find it out.
 	CoreURL string
 	// HealthTimeout is how long a new core may take to answer (3 min), EngineTimeout how long an engine may be away (2 min).

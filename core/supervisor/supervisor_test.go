@@ -69,7 +69,7 @@ func imageOfVersion(version string, tags ...string) engine.Image {
 func (s *site) supervise(t *testing.T, change func(*Config)) *Supervisor {
 	t.Helper()
 	cfg := Config{
-		Engine: s.engine, Logger: hclog.NewNullLogger(), StatePath: s.statePath(), ImageRepo: repository, Service: "patchbay", ComposeBin: "docker-compose", CoreURL: s.url,
+		Engine: s.engine, Logger: hclog.NewNullLogger(), StatePath: s.statePath(), ImageRepo: repository, Service: "patchbay", ComposeBin: "docker-compose", CoreURL: s.url, VersionCommand: []string{"version"},
 		HealthTimeout: 2 * time.Second, EngineTimeout: time.Second,
 	}
 	if change != nil {
@@ -170,7 +170,7 @@ func TestEngineIsAwayInEachCall(t *testing.T) {
 	s := newSite(t)
 	sup := s.supervise(t, nil)
 	s.engine.Publish(repository+":latest", imageOfVersion("2"))
-	for _, op := range []string{"containers", "inspect", "images", "pull", "tag", "compose"} {
+	for _, op := range []string{"containers", "inspect", "images", "pull", "run", "tag", "compose"} {
 		s.engine.Fail(op, fault.New(fault.PluginUnavailable, "gone"))
 	}
 	if _, err := sup.Begin(Request{Mode: DryRun}); err != nil {

@@ -73,6 +73,7 @@ func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig
 		{name: "bad-compose", do: r.badCompose},
 		{name: "archive", do: r.archive},
 		{name: "logs", do: r.containerLogs},
+		{name: "run", do: r.runCommand},
 		{name: "cancel", do: r.cancel},
 	}})
 }

@@ -214,6 +214,28 @@ func (r *engineRun) containerLogs(ctx context.Context) error {
 	})
 }
 
+// runCommand is for engines that run commands of images.
+func (r *engineRun) runCommand(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+		run := func(image, name string, args ...string) error {
+			_, err := c.Run(ctx, engine.RunRequest{Image: image, Name: name, Args: args})
+			return err
+		}
+		const none, name = "conformance.invalid/no/such:image", "conformance-run"
+		err := run(none, name)
+		if err != nil && errs.From(err).Code == codes.Unimplemented {
+			return skip("the engine does not run commands of images")
+		}
+		return errors.Join(
+			r.want(err, codes.NotFound, "a command of an unknown image"),
+			r.refused(run("--privileged", name), "an option as image"),
+			r.refused(run(none, "--rm"), "an option as name of the container"),
+			r.refused(run(none, ""), "a container without a name"),
+			r.refused(run(none, name, strings.Repeat("x", 5000)), "an argument that is too long"),
+		)
+	})
+}
+
 // cancel ends the events of an instance. That the plugin's side has ended too is seen by removing the instance, which waits
 // for calls.
 func (r *engineRun) cancel(ctx context.Context) error {

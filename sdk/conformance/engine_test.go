@@ -30,6 +30,7 @@ type goodEngine struct {
 	compose    func(req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error)
 	copy       func() error
 	logs       func() error
+	run        func() error
 }
 
 const goodBin = "good compose"
@@ -101,6 +102,7 @@ func newGoodEngine() *goodEngine {
 		},
 		copy: func() error { return missing("container") },
 		logs: func() error { return missing("container") },
+		run:  func() error { return missing("image") },
 	}
 }
 
@@ -122,6 +124,11 @@ func (g *goodEngine) Stats(_ context.Context, ids []string) ([]engine.Sample, er
 // Logs implements engine.LogReader.
 func (g *goodEngine) Logs(context.Context, engine.LogRequest, func(engine.LogLine) error) error {
 	return g.logs()
+}
+
+// Run implements engine.CommandRunner.
+func (g *goodEngine) Run(context.Context, engine.RunRequest) (*engine.RunResult, error) {
+	return &engine.RunResult{}, g.run()
 }
 
 func (g *goodEngine) Events(ctx context.Context, send func(engine.Event) error) error {
@@ -236,6 +243,7 @@ func TestWrongEngines(t *testing.T) {
 		}},
 		{"restores nowhere", []string{"archive"}, func(g *goodEngine) { g.copy = func() error { return nil } }},
 		{"reads the output of nothing", []string{"logs"}, func(g *goodEngine) { g.logs = func() error { return nil } }},
+		{"runs a command of no image", []string{"run"}, func(g *goodEngine) { g.run = func() error { return nil } }},
 		{"panics", []string{"panics"}, func(g *goodEngine) { g.tag = func() error { panic("oh") } }},
 		{"password in an error", []string{"credential"}, func(g *goodEngine) {
 			g.pull = func(req engine.PullRequest) error {

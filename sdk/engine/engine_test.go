@@ -23,6 +23,7 @@ import (
 type mirror struct {
 	pull    engine.PullRequest
 	compose engine.ComposeRequest
+	run     engine.RunRequest
 	filter  engine.Filter
 	data    []byte
 	fail    error
@@ -94,6 +95,11 @@ func (m *mirror) Restore(_ context.Context, _, _ string, r io.Reader) (err error
 	return errors.Join(err, m.fail)
 }
 
+func (m *mirror) Run(_ context.Context, req engine.RunRequest) (*engine.RunResult, error) {
+	m.run = req
+	return &engine.RunResult{ExitCode: 3, Output: "o"}, m.fail
+}
+
 func open(t *testing.T) (*engine.Client, *mirror) {
 	t.Helper()
 	m := &mirror{}
@@ -150,6 +156,10 @@ func TestEverythingCrossesTheWire(t *testing.T) {
 	same(t, "result", &result, gotResult, err)
 	same(t, "lines", lines, gotLines, nil)
 	same(t, "compose", compose, m.compose, nil)
+	run := engine.RunRequest{Image: "r:1", Args: []string{"version", "-x"}, Name: "n"}
+	gotRun, err := c.Run(ctx, run)
+	same(t, "run", &engine.RunResult{ExitCode: 3, Output: "o"}, gotRun, err)
+	same(t, "run request", run, m.run, nil)
 	if err := c.Tag(ctx, "a", "b"); err != nil {
 		t.Error(err)
 	}
@@ -190,6 +200,7 @@ func TestErrorsHaveASource(t *testing.T) {
 			return err
 		},
 		"tag":     func() error { return c.Tag(ctx, "a", "b") },
+		"run":     func() error { _, err := c.Run(ctx, engine.RunRequest{Image: "a", Name: "b"}); return err },
 		"archive": func() error { return c.Archive(ctx, "a", "/b", io.Discard) },
 		"restore": func() error { return c.Restore(ctx, "a", "/b", strings.NewReader("x")) },
 	}

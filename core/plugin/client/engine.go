@@ -15,13 +15,14 @@ import (
 // writer returned, which come back unchanged; catalog.ErrRetired is in the chain if a reload took the instance away.
 //
 // Info, Containers, Inspect, Images, Stats and Tag are bounded by the instance's timeout and count towards its
-// concurrency. Pull, Compose, Archive, Restore, Events and Logs last until their context ends and do not count. What they have
+// concurrency. Pull, Compose, Run, Archive, Restore, Events and Logs last until their context ends and do not count. What they have
 // started ends with the context.
 type Engine interface {
 	engine.Reader
 	engine.Runner
 	engine.Archiver
 	engine.LogReader
+	engine.CommandRunner
 }
 
 type engineFacade struct {
@@ -156,6 +157,14 @@ func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest, send fu
 func (e *engineFacade) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (out *engine.ComposeResult, err error) {
 	err = e.callUnbounded(ctx, "compose", func(c *engine.Client, mine *callerError) (err error) {
 		out, err = c.Compose(ctx, req, func(l engine.Line) error { return mine.keepFirst(send(l)) })
+		return err
+	})
+	return out, err
+}
+
+func (e *engineFacade) Run(ctx context.Context, req engine.RunRequest) (out *engine.RunResult, err error) {
+	err = e.callUnbounded(ctx, "run", func(c *engine.Client, _ *callerError) (err error) {
+		out, err = c.Run(ctx, req)
 		return err
 	})
 	return out, err

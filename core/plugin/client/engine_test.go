@@ -96,6 +96,13 @@ func TestEngineStreams(t *testing.T) {
 	if err != nil || res.ExitCode != 1 || res.Tail != "two" || strings.Join(lines, " ") != "one two" {
 		t.Errorf("%+v, %v, %v", res, lines, err)
 	}
+	run := engine.RunRequest{Image: "a", Name: "n", Args: []string{"version"}}
+	if res, err := e.Run(ctx, run); err != nil || res.ExitCode != 1 || res.Output != "a" {
+		t.Errorf("a command of an image: %+v, %v", res, err)
+	}
+	run.Image = testplugin.Missing
+	_, err = e.Run(ctx, run)
+	wantCode(t, err, fault.NotFound)
 	req.Files = []string{"relative"}
 	_, err = e.Compose(ctx, req, func(engine.Line) error { return nil })
 	wantCode(t, err, fault.InvalidRequest)

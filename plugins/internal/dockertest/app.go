@@ -30,6 +30,10 @@ type Behaviour struct {
 	SlowStart, StartPeriod time.Duration
 	// Answers is the version that it answers with on port 50883, as a core does; "" for no answer.
 	Answers string
+	// Entrypoint makes the program the image's entrypoint, which "version" may follow, as with a core. Prints is the version
+	// that it prints then; "" for Version, "hang" to go on for ever.
+	Entrypoint bool
+	Prints     string
 	// Labels are more labels; PadBytes of random data make the layer larger.
 	Labels   map[string]string
 	PadBytes int
@@ -138,12 +142,19 @@ func (b Behaviour) changes() []string {
 	if b.SlowStart > 0 {
 		env["APP_SLOW_START"] = b.SlowStart.String()
 	}
+	if b.Prints != "" {
+		env["APP_PRINTS"] = b.Prints
+	}
 	labels := maps.Clone(b.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	labels["org.opencontainers.image.version"] = b.Version
-	out := []string{`CMD ["/app"]`, "LABEL patchbay.test=" + strings.ReplaceAll(b.Version, " ", "")}
+	program := `CMD ["/app"]`
+	if b.Entrypoint {
+		program = `ENTRYPOINT ["/app"]`
+	}
+	out := []string{program, "LABEL patchbay.test=" + strings.ReplaceAll(b.Version, " ", "")}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, fmt.Sprintf("ENV %s=%q", k, env[k]))
 	}

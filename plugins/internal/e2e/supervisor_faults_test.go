@@ -28,7 +28,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 	stays := s.image()
 	for _, step := range []string{"rollback", "rollback_wait_healthy"} {
-		s.push(t, "latest", dockertest.Behaviour{Version: "3", Crash: true})
+		s.push(t, "latest", crashing("3"))
 		s.upgrade("latest", "apply")
 		s.killAt(step)
 		s.ends("rolled_back")
@@ -60,7 +60,7 @@ func TestSupervisorWhileTheEngineRestarts(t *testing.T) {
 	}
 	stays := s.image()
 	for _, step := range []string{"rollback", "rollback_wait_healthy"} {
-		s.push(t, "latest", dockertest.Behaviour{Version: "3", Crash: true})
+		s.push(t, "latest", crashing("3"))
 		s.upgrade("latest", "apply")
 		cut(step)
 		s.ends("rolled_back")

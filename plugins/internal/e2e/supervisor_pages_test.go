@@ -27,7 +27,7 @@ func TestSupervisorPage(t *testing.T) {
 	b.shows("Would replace version 1.0.0")
 	b.press("#upgrade [value=apply]", ".operation + .operation")
 	b.shows("The core runs version 1.1.0")
-	s.push(t, "broken", dockertest.Behaviour{Version: "1.2.0", Crash: true})
+	s.push(t, "broken", crashing("1.2.0"))
 	b.fillIn("#tag", "broken")
 	b.press("#upgrade [value=apply]", ".operation:nth-of-type(3)")
 	b.shows("The former core runs again.")

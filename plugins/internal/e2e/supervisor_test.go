@@ -37,7 +37,12 @@ type upgradeState struct {
 
 // answering is the behaviour of a core of a version.
 func answering(version string) dockertest.Behaviour {
-	return dockertest.Behaviour{Version: version, Answers: version, Healthcheck: true}
+	return dockertest.Behaviour{Version: version, Answers: version, Healthcheck: true, Entrypoint: true}
+}
+
+// crashing is the behaviour of a core that can tell its version, and cannot serve.
+func crashing(version string) dockertest.Behaviour {
+	return dockertest.Behaviour{Version: version, Crash: true, Entrypoint: true}
 }
 
 // freePort is a port of this machine that nothing listens on.
@@ -224,7 +229,7 @@ func (s *supervised) refusesBadImages(t *testing.T, stays string) {
 	unhealthy := answering("9.1.0")
 	unhealthy.Unhealthy = true
 	for tag, b := range map[string]dockertest.Behaviour{
-		"crashes": {Version: "9.0.0", Crash: true}, "unhealthy": unhealthy, "lies": {Version: "9.2.0", Answers: "1.1.0", Healthcheck: true}, "latest": {Version: "9.3.0", Crash: true},
+		"crashes": crashing("9.0.0"), "unhealthy": unhealthy, "lies": {Version: "9.2.0", Answers: "1.1.0", Healthcheck: true, Entrypoint: true}, "latest": crashing("9.3.0"),
 	} {
 		s.push(t, tag, b)
 		s.upgrade(tag, "apply")
@@ -233,6 +238,20 @@ func (s *supervised) refusesBadImages(t *testing.T, stays string) {
 		if id := dockertest.Docker(t, "inspect", "-f", "{{.Id}}", s.reg.Host+"/"+s.repo+":latest"); id != stays || s.override() {
 			t.Errorf("%s: latest names %s, an override: %v (%s)", tag, id, s.override(), st.Progress.Message)
 		}
+	}
+	former := s.runs("before images that do not start", stays)
+	for tag, b := range map[string]dockertest.Behaviour{
+		"no-program": {Version: "9.4.0"}, "latest": {Version: "9.5.0", Entrypoint: true, Prints: "9.6.0"},
+	} {
+		s.push(t, tag, b)
+		s.upgrade(tag, "apply")
+		st := s.ends("failed")
+		if id := s.runs("after "+tag, stays); id != former || st.Progress.Step != "check_image" {
+			t.Errorf("%s ended at %s (%s); the core's container is %s, and was %s", tag, st.Progress.Step, st.Progress.Message, id, former)
+		}
+	}
+	if left := dockertest.Docker(t, "ps", "-aq", "--filter", "name=patchbay-check-"+filepath.Base(s.dir)); left != "" {
+		t.Errorf("containers are left of the images that were tried: %s", left)
 	}
 	s.upgrade("there-is-none", "apply")
 	s.ends("failed")

@@ -25,7 +25,7 @@ const (
 // is safe for concurrent use.
 //
 // Operations have the names of their methods in lower case: info, containers, inspect, images, stats, events, pull, tag,
-// compose, archive, restore, logs. Where a function of this type takes an operation, one action of compose can be named too,
+// compose, run, archive, restore, logs. Where a function of this type takes an operation, one action of compose can be named too,
 // such as "compose recreate".
 type Engine struct {
 	mu         sync.Mutex
@@ -41,13 +41,15 @@ type Engine struct {
 	exits      map[string][]engine.ComposeResult
 	// interruptions are what the next commands of an action leave instead of doing their work.
 	interruptions map[string][]Leftover
-	holds         map[string]*hold
-	contents      map[string][]byte
-	samples       map[string]engine.Sample
-	listeners     map[int]chan engine.Event
-	output        *output
-	calls         []Call
-	next          int
+	// runs are how commands of images end, by the image's id.
+	runs      map[string]engine.RunResult
+	holds     map[string]*hold
+	contents  map[string][]byte
+	samples   map[string]engine.Sample
+	listeners map[int]chan engine.Event
+	output    *output
+	calls     []Call
+	next      int
 }
 
 // held is a container, with what Inspect is to say of it in turn.
@@ -76,7 +78,7 @@ func NewEngine() *Engine {
 		info:    engine.Info{Version: "28.0.0", APIVersion: "1.48", OS: "linux", Arch: "amd64"},
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
-		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, holds: map[string]*hold{},
+		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, runs: map[string]engine.RunResult{}, holds: map[string]*hold{},
 		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, output: newOutput(),
 	}
 }

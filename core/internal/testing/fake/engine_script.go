@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
 // Step changes what Inspect says of a container.
@@ -105,6 +106,28 @@ func (e *Engine) FailCompose(action string, results ...engine.ComposeResult) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.exits[action] = append(e.exits[action], results...)
+}
+
+// SetRun sets how commands of an image end, by its id. Without it they succeed without output.
+func (e *Engine) SetRun(imageID string, res engine.RunResult) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.runs[imageID] = res
+}
+
+// Run implements client.Engine.
+func (e *Engine) Run(ctx context.Context, req engine.RunRequest) (*engine.RunResult, error) {
+	if err := e.beginCall(ctx, Call{Op: "run", Text: req.Image + " " + strings.Join(req.Args, " ")}); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	img := e.findImage(req.Image)
+	if img == nil {
+		return nil, fault.FromPlugin(errs.NotFound("NOT_FOUND", "there is no image %s", req.Image))
+	}
+	res := e.runs[img.ID]
+	return &res, nil
 }
 
 type hold struct {

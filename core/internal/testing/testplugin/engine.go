@@ -108,6 +108,10 @@ func (c *containerEngine) Compose(_ context.Context, req engine.ComposeRequest, 
 	return &engine.ComposeResult{Command: []string{req.Bin}, ExitCode: 1, Tail: "two"}, err
 }
 
+func (c *containerEngine) Run(ctx context.Context, req engine.RunRequest) (*engine.RunResult, error) {
+	return &engine.RunResult{ExitCode: 1, Output: req.Image}, c.behaveAs(ctx, req.Image)
+}
+
 func (c *containerEngine) Archive(ctx context.Context, container, _ string, w io.Writer) error {
 	if container == Endless {
 		return c.streamForever(ctx, func() error { _, err := w.Write(make([]byte, 1<<16)); return err })

@@ -1,7 +1,8 @@
 // Command app is the program in the images of the tests. Environment variables tell how it behaves: APP_VERSION is
 // what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_SLOW_START, a
 // duration, is how long it takes until it is healthy, and APP_ANSWERS is the version that it answers with on port 50883, as a core
-// does. "app health" is the health check.
+// does. "app health" is the health check, "app version" prints APP_PRINTS, or else APP_VERSION, as a core does, and goes on for ever if
+// that is "hang".
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -18,6 +20,10 @@ const readyFile = "/ready"
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "health" {
 		health()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "version" {
+		printVersion()
+		return
 	}
 	_ = os.Remove(readyFile)
 	fmt.Println("version", os.Getenv("APP_VERSION"))
@@ -51,6 +57,21 @@ func answer(version string) {
 	http.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"version":%q}`, version) })
 	fmt.Fprintln(os.Stderr, http.ListenAndServe(":50883", nil))
 	os.Exit(1)
+}
+
+// printVersion writes what "patchbay version" does.
+func printVersion() {
+	version := os.Getenv("APP_PRINTS")
+	switch version {
+	case "":
+		version = os.Getenv("APP_VERSION")
+	case "hang":
+		fmt.Println("hanging")
+		for {
+			time.Sleep(time.Hour)
+		}
+	}
+	fmt.Printf("patchbay %s, commit none, %s\n", version, runtime.Version())
 }
 
 func health() {

@@ -1,0 +1,80 @@
+package docker_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
+)
+
+// containersNamed are the ids of the containers of a name, running or not.
+func containersNamed(t *testing.T, name string) string {
+	t.Helper()
+	return dockertest.Docker(t, "ps", "-aq", "--no-trunc", "--filter", "name=^/"+name+"$")
+}
+
+// TestRun: a command of an image is run, its end is told, and its container is gone, also when it cannot begin.
+func TestRun(t *testing.T) {
+	c := open(t, "{}")
+	core := imageOf(t, dockertest.Behaviour{Version: "1.2.3", Entrypoint: true, Healthcheck: true})
+	crash := imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Crash: true})
+	name := dockertest.Name(t)
+	res, err := c.Run(within(t, time.Minute), engine.RunRequest{Image: core, Args: []string{"version"}, Name: name})
+	if err != nil || res.ExitCode != 0 || !strings.HasPrefix(res.Output, "patchbay 1.2.3, ") {
+		t.Errorf("the version is %+v, %v", res, err)
+	}
+	res, err = c.Run(within(t, time.Minute), engine.RunRequest{Image: crash, Name: name})
+	if err != nil || res.ExitCode != 3 || !strings.Contains(res.Output, "crashing as asked") {
+		t.Errorf("a command that fails is %+v, %v", res, err)
+	}
+	plain := imageOf(t, dockertest.Behaviour{Version: "1"})
+	_, err = c.Run(within(t, time.Minute), engine.RunRequest{Image: plain, Args: []string{"version"}, Name: name})
+	wantError(t, err, codes.FailedPrecondition, errs.Caller)
+	_, err = c.Run(within(t, time.Minute), engine.RunRequest{Image: "sha256:" + strings.Repeat("0", 64), Name: name})
+	wantError(t, err, codes.NotFound, errs.Caller)
+	if left := containersNamed(t, name); left != "" {
+		t.Errorf("a container is left: %s", left)
+	}
+}
+
+// TestRunEnds: a command that does not end is ended with its call, and one that a killed plugin has left before the next one; a
+// container of somebody else stays.
+func TestRunEnds(t *testing.T) {
+	c := open(t, "{}")
+	hanging := imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Prints: "hang"})
+	core := imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true})
+	name := dockertest.Name(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Run(ctx, engine.RunRequest{Image: hanging, Args: []string{"version"}, Name: name})
+		ended <- err
+	}()
+	testkit.Eventually(t, 30*time.Second, func() bool { return containersNamed(t, name) != "" }, "the container is there")
+	cancel()
+	if e := errs.From(<-ended); e == nil || e.Code != codes.Canceled {
+		t.Errorf("a call that was called off ended with %v", e)
+	}
+	testkit.Eventually(t, 30*time.Second, func() bool { return containersNamed(t, name) == "" }, "the container is removed")
+
+	left := container(t, "--label", "patchbay.run=command", hanging, "version")
+	dockertest.Docker(t, "rename", left, name)
+	res, err := c.Run(within(t, time.Minute), engine.RunRequest{Image: core, Args: []string{"version"}, Name: name})
+	if err != nil || res.ExitCode != 0 || containersNamed(t, name) != "" {
+		t.Errorf("beside one that was left: %+v, %v", res, err)
+	}
+	others := container(t, hanging, "version")
+	dockertest.Docker(t, "rename", others, name)
+	_, err = c.Run(within(t, time.Minute), engine.RunRequest{Image: core, Args: []string{"version"}, Name: name})
+	wantError(t, err, codes.FailedPrecondition, errs.Caller)
+	if containersNamed(t, name) != others {
+		t.Error("the container of somebody else is gone")
+	}
+}

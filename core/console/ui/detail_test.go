@@ -3,6 +3,8 @@ package ui
 import (
 	"testing"
 	"testing/fstest"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // TestDetails: sentences of services are shown in the language of the page with what varies in them, also inside one another; what
@@ -40,6 +42,30 @@ func TestDetails(t *testing.T) {
 		v.Lang = English
 		if got, ok := v.DetailText(text); got != text || !ok {
 			t.Errorf("in English %q is %q, %v", text, got, ok)
+		}
+	}
+}
+
+// TestFaultsTellTheirReason: an error whose sentence is one of ours is told in the language of the page; one that is not has its
+// reason beside the text of its code.
+func TestFaultsTellTheirReason(t *testing.T) {
+	texts, err := NewTexts(fstest.MapFS{
+		"en.json": {Data: []byte(`{"fault.conflict": "It contradicts.", "detail.unread": "{{.Name}} cannot be read."}`)},
+		"zh.json": {Data: []byte(`{"fault.conflict": "冲突。", "detail.unread": "无法读取 {{.Name}}。"}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ lang, message, want, reason string }{
+		{English, "web cannot be read.", "web cannot be read.", ""},
+		{Chinese, "web cannot be read.", "无法读取 web。", ""},
+		{English, "manifest unknown", "manifest unknown", ""},
+		{Chinese, "manifest unknown", "冲突。", "manifest unknown"},
+	} {
+		v := &View{kit: &Kit{cfg: Config{Texts: texts}}, Lang: c.lang}
+		e := fault.New(fault.Conflict, "%s", c.message)
+		if got, reason := v.Fault(e), v.faultReason(e); got != c.want || reason != c.reason {
+			t.Errorf("in %s %q is %q with the reason %q, want %q, %q", c.lang, c.message, got, reason, c.want, c.reason)
 		}
 	}
 }

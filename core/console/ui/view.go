@@ -106,7 +106,7 @@ func (v *View) Word(id, fallback string) string {
 }
 
 // Fault is an error in words. English is what faults are written in; other languages have a text for each code, and for a
-// code with the field that it is about or the reason that it gives.
+// code with the field that it is about or the reason that it gives, and for sentences of ours.
 func (v *View) Fault(e *fault.Error) string {
 	if v.Lang == English {
 		return e.Message
@@ -117,7 +117,18 @@ func (v *View) Fault(e *fault.Error) string {
 			return v.T(id + "." + more)
 		}
 	}
+	if text, ok := v.DetailText(e.Message); ok {
+		return text
+	}
 	return v.Word(id, e.Message)
+}
+
+// faultReason is the sentence of an error in English where Fault has no more than the text of its code; else it is empty.
+func (v *View) faultReason(e *fault.Error) string {
+	if v.Lang == English || v.Fault(e) != v.Word("fault."+string(e.Code), "") {
+		return ""
+	}
+	return e.Message
 }
 
 func pairs(args []any) map[string]any {

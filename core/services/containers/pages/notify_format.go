@@ -116,6 +116,9 @@ func words(v *ui.View, e *fault.Error) (text, lang string) {
 			return known, v.HTMLLang()
 		}
 	}
+	if text, ok := v.DetailText(own); ok {
+		return text, v.HTMLLang()
+	}
 	if e.Code != fault.InvalidArgument {
 		return v.Fault(e), v.HTMLLang()
 	}

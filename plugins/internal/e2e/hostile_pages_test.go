@@ -70,7 +70,7 @@ func startHostile(t *testing.T) (*core, [][2]string) {
 	token := c.cli("token", "create", "-note", unbroken[:200])[3:7]
 	keys := c.addKeys("key-one", "key-two", "key-three", "key-four")
 	db := c.writable(t)
-	pages := writeHostile(t, db, token, keys)
+	pages := hostileFilling.fill(t, db, token, keys)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,29 @@ func startHostile(t *testing.T) (*core, [][2]string) {
 	return c, pages
 }
 
-// writeHostile fills the tables behind every list.
-func writeHostile(t *testing.T, db *sql.DB, token string, keys []string) [][2]string {
+// filling is what fills the tables behind every list.
+type filling struct {
+	// texts are the texts that people and other machines write, word one that has no place to wrap.
+	texts []string
+	word  string
+	// tail ends the names of projects and services; number is how large numbers are.
+	tail   string
+	number int64
+	// rows is how many rows a list has that grows by itself, stacks how many stacks and services each of them has.
+	rows, stacks, services int
+}
+
+// hostileFilling has hostile texts alone.
+var hostileFilling = filling{texts: hostile, word: unbroken, tail: "-" + strings.Repeat("long", 15), number: 9_000_000_000, rows: 40, stacks: 4, services: 3}
+
+// text is the text of a row.
+func (f filling) text(i int) string { return f.texts[i%len(f.texts)] }
+
+// cut is the word, with at most so many letters.
+func (f filling) cut(letters int) string { return f.word[:min(letters, len(f.word))] }
+
+// fill fills the tables behind every list, and returns the pages of what is in them.
+func (f filling) fill(t testing.TB, db *sql.DB, token string, keys []string) [][2]string {
 	t.Helper()
 	exec := func(query string, args ...any) {
 		t.Helper()
@@ -89,51 +110,51 @@ func writeHostile(t *testing.T, db *sql.DB, token string, keys []string) [][2]st
 		}
 	}
 	now := time.Now().UnixMilli()
-	exec("UPDATE search_tokens SET group_name = ?, limit_requests = 9000000000, limit_credits_month = 9000000000000 WHERE id = ?", unbroken[:80], token)
+	exec("UPDATE search_tokens SET group_name = ?, limit_requests = ?, limit_credits_month = ? WHERE id = ?", f.cut(80), f.number, f.number*1000, token)
 	for i, key := range keys {
 		exec("UPDATE search_keys SET state = ?, reason = ?, group_name = ?, until = ?, quota_error = ? WHERE id = ?",
-			[]string{"invalid", "cooling_down", "exhausted", "quarantined"}[i], hostile[i], hostile[i][:60], now+3_600_000, hostile[i], key)
+			[]string{"invalid", "cooling_down", "exhausted", "quarantined"}[i%4], f.text(i), f.cut(60), now+3_600_000, f.text(i), key)
 		for n := range 10 {
-			exec("INSERT INTO search_key_events (id,key_id,time,source,actor,operation,before,after,reason) VALUES (?,?,?,'admin',?,'quarantined','active','invalid',?)", fmt.Sprintf("kev_%d_%d", i, n), key, now, hostile[i], hostile[n%4])
+			exec("INSERT INTO search_key_events (id,key_id,time,source,actor,operation,before,after,reason) VALUES (?,?,?,'admin',?,'quarantined','active','invalid',?)", fmt.Sprintf("kev_%d_%d", i, n), key, now, f.text(i), f.text(n))
 		}
 	}
-	for i := range 40 {
-		text := hostile[i%4]
-		exec("INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES (?,?,?,?,?,?,'search',2,502,599,9000000000,999999999,999999999,1,12,9000000000,9000000000,?,'upstream_error')",
-			i+1, now-int64(i)*60_000, fmt.Sprintf("req_%026d", i), token, keys[0], "search."+strings.Repeat("abcdefgh", 4), text)
-		exec("INSERT INTO account_events (id,at,action,result,actor_id,actor_name,via,address,target_id,target_name,user_id,detail) VALUES (?,?,'user.create','denied','usr_0001',?,'console',?,'usr_0002',?,'usr_0002',?)", fmt.Sprintf("evt_%04d", i), now-int64(i), text, unbroken[:60], text, text)
+	for i := range f.rows {
+		text := f.text(i)
+		exec("INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES (?,?,?,?,?,?,'search',2,502,599,?,999999999,999999999,1,12,?,?,?,'upstream_error')",
+			i+1, now-int64(i)*60_000, fmt.Sprintf("req_%026d", i), token, keys[0], "search."+strings.Repeat("abcdefgh", 4), f.number, f.number, f.number, text)
+		exec("INSERT INTO account_events (id,at,action,result,actor_id,actor_name,via,address,target_id,target_name,user_id,detail) VALUES (?,?,'user.create','denied','usr_0001',?,'console',?,'usr_0002',?,'usr_0002',?)", fmt.Sprintf("evt_%04d", i), now-int64(i), text, f.cut(60), text, text)
 		exec("INSERT INTO jobs (id,type,state,actor,payload,result,error_code,error_message,step,percent,run_at,created_at,started_at,finished_at) VALUES (?,'containers.update',?,?,?,'','internal',?,?,50,?,?,?,?)", fmt.Sprintf("job_%026d", i),
-			[]string{"failed", "success", "rolled_back", "canceled"}[i%4], text, fmt.Sprintf(`{"note":%q}`, unbroken), text, text, now, now-int64(i), now, now)
-		exec("INSERT INTO job_events (job_id,seq,job_type,at,type,data) VALUES (?,1,'containers.update',?,'log',json_object('level','error','message',?,'step',?))", fmt.Sprintf("job_%026d", i), now, text, text)
+			[]string{"failed", "success", "rolled_back", "canceled"}[i%4], text, fmt.Sprintf(`{"note":%q}`, f.word), text, text, now, now-int64(i), now, now)
+		exec("INSERT INTO job_events (job_id,seq,job_type,at,type,data) VALUES (?,1,'containers.update',?,'log',json_object('level','error','text',?,'step',?))", fmt.Sprintf("job_%026d", i), now, text, text)
 	}
-	pages := writeHostileContainers(exec, now)
+	pages := f.fillContainers(exec, now)
 	return append(pages, [][2]string{
 		{"search-token", "/search/tokens/" + token}, {"search-key", "/search/keys/" + keys[0]}, {"search-request", "/search/requests/1"}, {"job", fmt.Sprintf("/system/jobs/job_%026d", 0)},
 		{"unused", "/system/plugins/instance/notify.unused"}, {"dead", "/system/plugins/instance/search.web"},
 	}...)
 }
 
-// writeHostileContainers fills the tables of the containers service.
-func writeHostileContainers(exec func(string, ...any), now int64) [][2]string {
-	image := "registry.example.com:5000/" + strings.Repeat("a-team/", 20) + "an-image"
-	for i := range 4 {
-		text, stack := hostile[i%4], fmt.Sprintf("stk_%d", i)
-		exec("INSERT INTO containers_stacks (id,project,working_dir,files,created_at,updated_at) VALUES (?,?,?,?,?,?)", stack, fmt.Sprintf("project%d-%s", i, strings.Repeat("long", 20)), "/srv/"+unbroken, `["/srv/`+unbroken+`/compose.yaml"]`, now, now)
-		exec("INSERT INTO containers_projects (project,status,stack_id,working_dir,last_error,last_seen_at,last_scan_at) VALUES (?,'invalid','',?,?,?,?)", fmt.Sprintf("invalid%d-%s", i, strings.Repeat("long", 20)), "/srv/"+unbroken, text, now, now)
-		for n := range 3 {
+// fillContainers fills the tables of the containers service.
+func (f filling) fillContainers(exec func(string, ...any), now int64) [][2]string {
+	image := "registry.example.com:5000/" + strings.Repeat("a-team/", 1+len(f.tail)/3) + "an-image"
+	for i := range f.stacks {
+		text, stack := f.text(i), fmt.Sprintf("stk_%d", i)
+		exec("INSERT INTO containers_stacks (id,project,working_dir,files,created_at,updated_at) VALUES (?,?,?,?,?,?)", stack, fmt.Sprint("project", i)+f.tail, "/srv/"+f.word, `["/srv/`+f.word+`/compose.yaml"]`, now, now)
+		exec("INSERT INTO containers_projects (project,status,stack_id,working_dir,last_error,last_seen_at,last_scan_at) VALUES (?,'invalid','',?,?,?,?)", fmt.Sprint("invalid", i)+f.tail, "/srv/"+f.word, text, now, now)
+		for n := range f.services {
 			id := fmt.Sprintf("svc_%d_%d", i, n)
 			exec("INSERT INTO containers_services (id,stack_id,name,image,repo,tag,state,candidate_tag,candidate_digest,candidate_match,runtime_error,check_error,check_reason,runtime_version,candidate_version,created_at,updated_at,checked_at) VALUES (?,?,?,?,?,?,'running',?,?,'match',?,?,'failed',?,?,?,?,?)",
-				id, stack, fmt.Sprintf("service%d-%s", n, strings.Repeat("long", 15)), image+":"+unbroken[:120], image, unbroken[:120], unbroken[:120], "sha256:"+strings.Repeat("ab", 32), text, text, unbroken[:120], unbroken[:120], now, now, now)
-			exec("INSERT INTO containers_ignores (id,service_id,enabled,kind,value,note,created_at) VALUES (?,?,?,'regex',?,?,?)", "ign_"+id, id, n == 0, unbroken[:200], text, now)
-			exec("INSERT INTO containers_changes (id,job_id,kind,stack_id,service_id,status,step,image,from_version,to_version,error,reason,started_at,finished_at) VALUES (?,?,'update',?,?,'failed','pull',?,?,?,?,'failed',?,?)", "chg_"+id, fmt.Sprintf("job_%026d", i), stack, id, image, unbroken[:120], unbroken[:120], text, now, now)
-			exec("INSERT INTO containers_backups (id,stack_id,service_id,kind,target,destination,status,path,size,error,created_at,finished_at) VALUES (?,?,?,'volume',?,'','failed',?,9000000000000,?,?,?)", "bak_"+id, stack, id, unbroken[:200], "/backups/"+unbroken, text, now, now)
+				id, stack, fmt.Sprint("service", n)+f.tail, image+":"+f.cut(120), image, f.cut(120), f.cut(120), "sha256:"+strings.Repeat("ab", 32), text, text, f.cut(120), f.cut(120), now, now, now)
+			exec("INSERT INTO containers_ignores (id,service_id,enabled,kind,value,note,created_at) VALUES (?,?,?,'regex',?,?,?)", "ign_"+id, id, n == 0, f.cut(200), text, now)
+			exec("INSERT INTO containers_changes (id,job_id,kind,stack_id,service_id,status,step,image,from_version,to_version,error,reason,started_at,finished_at) VALUES (?,?,'update',?,?,'failed','pull',?,?,?,?,'failed',?,?)", "chg_"+id, fmt.Sprintf("job_%026d", i), stack, id, image, f.cut(120), f.cut(120), text, now, now)
+			exec("INSERT INTO containers_backups (id,stack_id,service_id,kind,target,destination,status,path,size,error,created_at,finished_at) VALUES (?,?,?,'volume',?,'','failed',?,?,?,?,?)", "bak_"+id, stack, id, f.cut(200), "/backups/"+f.word, f.number*1000, text, now, now)
 		}
 	}
-	for i, text := range hostile {
-		exec("INSERT INTO notify_subscriptions (id,endpoint,p256dh,auth,sealed_as,label,created_by,created_at,updated_at) VALUES (?,?,'','','notify_subscriptions',?,?,?,?)", fmt.Sprintf("sub_%d", i), fmt.Sprintf("https://push%d.example.invalid/%s", i, unbroken), text, text, now, now)
+	for i, text := range f.texts {
+		exec("INSERT INTO notify_subscriptions (id,endpoint,p256dh,auth,sealed_as,label,created_by,created_at,updated_at) VALUES (?,?,'','','notify_subscriptions',?,?,?,?)", fmt.Sprintf("sub_%d", i), fmt.Sprintf("https://push%d.example.invalid/%s", i, f.word), text, text, now, now)
 		message := fmt.Sprintf("msg_%d", i)
 		exec("INSERT INTO notify_messages (id,service,key,kind,schema,version,severity,title,summary,detail,rich,payload,created_at) VALUES (?,'containers',?,'job_finished','',1,3,?,?,?,'','{}',?)", message, message, text, text, text, now)
-		exec("INSERT INTO notify_deliveries (id,message_id,service,channel,name,recipient,once,state,attempts,error,created_at,attempted_at,ended_at) VALUES (?,?,'containers','notify.hook','webhook',?,FALSE,'failed',12,?,?,?,?)", "dlv_"+message, message, unbroken, text, now, now, now)
+		exec("INSERT INTO notify_deliveries (id,message_id,service,channel,name,recipient,once,state,attempts,error,created_at,attempted_at,ended_at) VALUES (?,?,'containers','notify.hook','webhook',?,FALSE,'failed',12,?,?,?,?)", "dlv_"+message, message, f.word, text, now, now, now)
 	}
 	return [][2]string{
 		{"stacks", "/stacks"}, {"stack", "/stacks/stk_0"}, {"service", "/services/stk_0/svc_0_0"}, {"update", "/stacks/update?service=svc_0_0"}, {"update-picked", "/stacks/update?action=update&id=svc_0_0&id=svc_1_1"}, {"queue", "/queue"}, {"queue-job", fmt.Sprintf("/queue/job_%026d", 0)},
@@ -173,7 +194,9 @@ const cutText = `(() => {
 		if (r.width > 0 && r.right > width + 1) found.push("outside of the window: " + name(e));
 		if (e.matches("a, button, span, code, b, dd, p, li, label, h1, h2") && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" && getComputedStyle(e).textOverflow !== "ellipsis" && !e.closest(".who")) found.push("wider than its box: " + name(e));
 	}
-	const targets = [...document.querySelectorAll("main a, main button, main summary, main select, main input:not([type=hidden])")].filter((e) => e.checkVisibility() && !scrolls(e) && !e.closest(".bulk, dialog:not([open])"));
+	// A dialog lies over its page.
+	const top = document.querySelector("dialog:modal") ?? document.querySelector("main");
+	const targets = [...top.querySelectorAll("a, button, summary, select, input:not([type=hidden])")].filter((e) => e.checkVisibility() && !scrolls(e) && !e.closest(".bulk, dialog:not([open])"));
 	const boxes = targets.map((e) => [...e.getClientRects()]);
 	const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
 	targets.forEach((a, i) => targets.forEach((b, k) => {
@@ -182,17 +205,23 @@ const cutText = `(() => {
 	return [...new Set(found)].slice(0, 5);
 })()`
 
+// inspectCut fails the test if anything on the page is cut or lies over something else.
+func (b *browser) inspectCut(what string) {
+	b.t.Helper()
+	found, err := evaluate[[]string](b, cutText)
+	if err != nil {
+		b.t.Errorf("%s: %v", what, err)
+	}
+	for _, f := range found {
+		b.t.Errorf("%s: %s", what, f)
+	}
+}
+
 // lookAtHostile looks at a page with hostile texts, a name and an address.
 func (b *browser) lookAtHostile(l look, page [2]string, axe string) {
 	b.t.Helper()
 	b.look(l, hostilePage+page[0], page[1], axe)
-	found, err := evaluate[[]string](b, cutText)
-	if err != nil {
-		b.t.Errorf("%s: %v", l.name(page[0]), err)
-	}
-	for _, f := range found {
-		b.t.Errorf("%s: %s", l.name(page[0]), f)
-	}
+	b.inspectCut(l.name(page[0]))
 	evaluated(b, "a text was run at "+page[1], `window.ran === undefined`, true)
 }
 

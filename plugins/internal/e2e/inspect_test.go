@@ -69,8 +69,8 @@ func (b *browser) findings(source, what string) (found []string) {
 	script := source + `;(async () => {
 		const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 		const found = wide > 0 ? ["the page is " + wide + " pixels wider than the window"] : [];
-		// A live part may move the page at any time.
-		const moved = document.querySelector("[data-live]") ? 0 : await new Promise((done) => {
+		// A live part may move the page at any time, and a dialog that a page comes with moves over it.
+		const moved = document.querySelector("[data-live], dialog:modal") ? 0 : await new Promise((done) => {
 			const watch = new PerformanceObserver((list) => done(list.getEntries().reduce((sum, shift) => sum + (shift.hadRecentInput ? 0 : shift.value), 0)));
 			watch.observe({ type: "layout-shift", buffered: true });
 			setTimeout(() => { watch.disconnect(); done(0); }, 50);

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// pagePackages are the directories of the packages that declare pages.
+func pagePackages(t *testing.T) []string {
+	t.Helper()
+	services, err := filepath.Glob(filepath.Join(root(), "core", "services", "*", "pages"))
+	if err != nil || len(services) == 0 {
+		t.Fatalf("there are no pages of services: %v", err)
+	}
+	return append(services, filepath.Join(root(), "core", "console"), filepath.Join(root(), "core", "supervisor"))
+}
+
+// sources are the parsed files of a directory, without tests.
+func sources(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, "_templ.go") {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// constants are the texts of a package by the names that another one uses for them, prefix before each.
+func constants(files []*ast.File, prefix string, known map[string]ast.Expr) {
+	for _, file := range files {
+		for _, d := range file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, s := range g.Specs {
+				for i, value := range s.(*ast.ValueSpec).Values {
+					known[prefix+s.(*ast.ValueSpec).Names[i].Name] = value
+				}
+			}
+		}
+	}
+}
+
+// textOf is the text of an expression of texts and constants. What is none is shown as it is written.
+func textOf(e ast.Expr, known map[string]ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil {
+			return text
+		}
+	case *ast.BinaryExpr:
+		return textOf(e.X, known) + textOf(e.Y, known)
+	case *ast.Ident, *ast.SelectorExpr:
+		if value, ok := known[types.ExprString(e)]; ok {
+			return textOf(value, known)
+		}
+	}
+	return types.ExprString(e)
+}
+
+// declaredRoutes are the paths that the pages of the core and of the services take GET at, each behind the directory that
+// declares it: what is written as httpd.Route, or as a call of a package's own function get.
+func declaredRoutes(t *testing.T) (routes []string) {
+	t.Helper()
+	for _, dir := range pagePackages(t) {
+		known := map[string]ast.Expr{}
+		constants(sources(t, filepath.Join(root(), "core", "console", "ui")), "ui.", known)
+		for _, prefix := range []string{"", "service."} {
+			constants(sources(t, filepath.Dir(dir)), prefix, known)
+		}
+		files := sources(t, dir)
+		constants(files, "", known)
+		name, err := filepath.Rel(filepath.Join(root(), "core"), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(path ast.Expr) { routes = append(routes, filepath.ToSlash(name)+" "+textOf(path, known)) }
+		for _, file := range files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "get" && len(n.Args) > 1 && types.ExprString(n.Args[0]) != "ctx" {
+						add(n.Args[0])
+					}
+				case *ast.CompositeLit:
+					fields := map[string]ast.Expr{}
+					for _, e := range n.Elts {
+						if kv, ok := e.(*ast.KeyValueExpr); ok {
+							fields[types.ExprString(kv.Key)] = kv.Value
+						}
+					}
+					// The functions get have a literal whose path is their parameter.
+					if path := fields["Path"]; path != nil && fields["Method"] != nil && types.ExprString(fields["Method"]) == "http.MethodGet" && types.ExprString(path) != "path" {
+						add(path)
+					}
+				}
+				return true
+			})
+		}
+	}
+	slices.Sort(routes)
+	return slices.Compact(routes)
+}

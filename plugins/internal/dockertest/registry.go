@@ -33,6 +33,9 @@ type Reg struct {
 	cmd *exec.Cmd
 }
 
+// PID is the process of the registry.
+func (r *Reg) PID() int { return r.cmd.Process.Pid }
+
 // Registry starts a registry that ends with the test. Manifests in it may be deleted.
 func Registry(t testing.TB, o RegistryOptions) *Reg {
 	t.Helper()

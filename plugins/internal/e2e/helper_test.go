@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -81,13 +82,7 @@ func processes(binary string, parent int) (pids []int) {
 }
 
 func parentOf(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	// The name in brackets may hold spaces; the parent is the second field after it.
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
+	fields := statOf(pid)
 	if len(fields) < 2 {
 		return 0
 	}
@@ -95,17 +90,39 @@ func parentOf(pid int) int {
 	return ppid
 }
 
+// statOf returns the fields of /proc/PID/stat from the state on: the name in brackets before them may hold spaces.
+func statOf(pid int) []string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+}
+
+// cpuTime returns the processor time that processes have used, with that of their children that have ended.
+func cpuTime(pids ...int) time.Duration {
+	const clockTick = 10 * time.Millisecond // USER_HZ, which is 100 on Linux.
+	var ticks int64
+	for _, pid := range pids {
+		fields := statOf(pid)
+		if len(fields) < 15 {
+			continue
+		}
+		for _, field := range fields[11:15] {
+			n, _ := strconv.ParseInt(field, 10, 64)
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * clockTick
+}
+
 // alive reports whether a process still exists; one that has ended but was not waited for does not count.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
+	fields := statOf(pid)
+	return len(fields) > 0 && fields[0] != "Z"
 }
 
 // socketDirs returns the directories that cores have made below the configured directory for sockets.

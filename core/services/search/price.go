@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -59,15 +60,23 @@ func unitRate(t sdk.PriceTerm, f fields) int64 {
 		if !ok || isAbsent(raw) {
 			continue
 		}
-		if c.Equals == "" && string(raw) != `""` {
-			return c.Rate
-		}
-		var s string
-		if c.Equals != "" && json.Unmarshal(raw, &s) == nil && s == c.Equals {
+		if c.Equals == "" && string(raw) != `""` || c.Equals != "" && equalsText(raw, c.Equals) {
 			return c.Rate
 		}
 	}
 	return t.Rate
+}
+
+// equalsText reports whether raw, which is valid JSON, is the string text. Only one with escapes has to be decoded.
+func equalsText(raw json.RawMessage, text string) bool {
+	if raw[0] != '"' {
+		return false
+	}
+	if !bytes.ContainsRune(raw, '\\') {
+		return string(raw[1:len(raw)-1]) == text
+	}
+	var s string
+	return json.Unmarshal(raw, &s) == nil && s == text
 }
 
 // isAbsent reports whether a member is missing, null or false.

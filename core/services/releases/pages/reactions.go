@@ -10,6 +10,9 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 )
 
+// reactedParameter says in the address of a release that a reaction to it was changed.
+const reactedParameter = "reacted"
+
 // reaction is one of the reactions to a release.
 type reaction struct {
 	// Name is the word of the API, Sign the picture.
@@ -60,5 +63,5 @@ func (p pages) toggleReaction(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	p.kit.Redirect(c, p.tagURL(text(r.RepoFullName), r.TagName))
+	p.kit.Redirect(c, p.tagURL(text(r.RepoFullName), r.TagName)+"?"+reactedParameter+"=yes")
 }

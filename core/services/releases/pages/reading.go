@@ -28,7 +28,12 @@ func (p pages) release(c *gin.Context) {
 	}
 	var bar service.ReactionBar
 	if err == nil {
-		bar, err = p.service.ReactionsTo(ctx, r.ReleaseID)
+		look := p.service.ReactionsTo
+		if c.Query(reactedParameter) != "" {
+			// Without a script nothing else asks for what the reader has just changed.
+			look = p.service.RefreshReactions
+		}
+		bar, err = look(ctx, r.ReleaseID)
 	}
 	if err != nil {
 		p.kit.Fail(c, err)

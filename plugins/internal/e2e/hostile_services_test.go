@@ -111,6 +111,8 @@ func (b *browser) useReleasesWithoutScript() (release string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.press(".reaction[value=heart]", ".reaction[value=heart][aria-pressed=true]")
+	b.press(".reaction[value=heart]", ".reaction[value=heart][aria-pressed=false]")
 	b.open("/releases/feed")
 	b.do(chromedp.SendKeys(chromedp.CSS("#feed-search"), "words"))
 	b.press(".feed-search .btn", "#feed-search[value='words']")

@@ -31,7 +31,7 @@ func startMail(t *testing.T, s storage) *mailCore {
 }
 
 // startMailWith is startMail with further blocks, with attributes of the service, and for a caller with a role.
-func startMailWith(t *testing.T, s storage, blocks, attributes, role string) *mailCore {
+func startMailWith(t testing.TB, s storage, blocks, attributes, role string) *mailCore {
 	t.Helper()
 	listen := freeAddr(t)
 	relay := mta.StartRelay(t, map[string]string{"inbox.test": listen})
@@ -45,7 +45,8 @@ service "mail" {
     tls_cert = %q
     tls_key  = %q
     # All mail comes from one address.
-    rate_per_minute = 0
+    rate_per_minute      = 0
+    max_connections_each = 100
   }
 }
 `, attributes, listen, relay.CertFile, relay.KeyFile)

@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/mta"
+)
+
+const (
+	// mailRounds is how often each server is measured, after a round that is not counted.
+	mailRounds = 5
+	// mailboxCount is how many mailboxes the messages of the connections go to.
+	mailboxCount = 8
+	// memoryMessages is how many messages the core has taken when its memory is read.
+	memoryMessages = 100_000
+)
+
+// discard is the SMTP library alone: it reads messages and keeps nothing.
+type discard struct{}
+
+func (discard) NewSession(*smtp.Conn) (smtp.Session, error) { return discard{}, nil }
+func (discard) Reset()                                      {}
+func (discard) Logout() error                               { return nil }
+func (discard) Mail(string, *smtp.MailOptions) error        { return nil }
+func (discard) Rcpt(string, *smtp.RcptOptions) error        { return nil }
+func (discard) Data(r io.Reader) error                      { _, err := io.Copy(io.Discard, r); return err }
+
+// startDiscard runs the library and returns its address.
+func startDiscard(b *testing.B) string {
+	b.Helper()
+	server := smtp.NewServer(discard{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(b, err)
+	go func() { _ = server.Serve(l) }()
+	b.Cleanup(func() { _ = server.Close() })
+	return l.Addr().String()
+}
+
+// mailTarget is a server that takes mail.
+type mailTarget struct {
+	name, address string
+	// recipient returns the address that the messages of a connection go to.
+	recipient func(connection int) string
+	// settle waits until the server has done with the messages sent so far, of which the last has a number.
+	settle func(messages, last int)
+	// core is the process whose CPU time is read; nil for none.
+	core *core
+}
+
+// measure sends messages on some connections and returns the messages per second, to the moment when all of them are durable and
+// delivered, and the CPU time of the core for each.
+func (t mailTarget) measure(b *testing.B, s *mailSource, connections, messages int) (rate, cpu float64) {
+	b.Helper()
+	used := t.cpuTime(b)
+	began := time.Now()
+	last := s.sendMany(b, t.address, t.recipient, connections, messages)
+	t.settle(messages, last)
+	return float64(messages) / time.Since(began).Seconds(), (t.cpuTime(b) - used).Seconds() * 1e6 / float64(messages)
+}
+
+// cpuTime returns the CPU time that the process has used.
+func (t mailTarget) cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	if t.core == nil {
+		return 0
+	}
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.core.cmd.Process.Pid))
+	must(b, err)
+	// The fields are counted from the end of the name, which may hold spaces; times are in hundredths of a second.
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// coreTarget starts a core, to which messages go directly.
+func coreTarget(b *testing.B, name string, s storage) (mailTarget, *mailCore) {
+	b.Helper()
+	m := startMailWith(b, s, "", `domains = ["inbox.test"]`, "member")
+	for n := range mailboxCount {
+		m.api(b, http.MethodPost, "mailboxes", fmt.Sprintf(`{"localPart":"box%d","subdomain":"desk","mailDomain":"inbox.test","expiresInMinutes":null}`, n), http.StatusCreated)
+	}
+	return mailTarget{
+		name: name, address: m.smtpAddress(), core: m.core,
+		recipient: func(connection int) string { return fmt.Sprintf("box%d@desk.inbox.test", connection%mailboxCount) },
+		settle: func(_, last int) {
+			found := m.api(b, http.MethodGet, fmt.Sprintf("messages?q=subject:benchmark%d", last), "", http.StatusOK)
+			if n := len(found["messages"].([]any)); n != 1 {
+				b.Fatalf("the last message is found %d times", n)
+			}
+		},
+	}, m
+}
+
+// mailTargets starts all servers.
+func mailTargets(b *testing.B) ([]mailTarget, *mailCore) {
+	b.Helper()
+	anyone := func(int) string { return "inbox@patchbay.test" }
+	postfix := mta.Start(b)
+	sqlite, m := coreTarget(b, "SQLite", storage{})
+	all := []mailTarget{
+		{name: "discard", address: startDiscard(b), recipient: anyone, settle: func(int, int) {}},
+		{name: "Postfix", address: fmt.Sprintf("127.0.0.1:%d", postfix.Plain), recipient: anyone, settle: func(messages, _ int) {
+			eventually(b, 2*time.Minute, "Postfix has delivered all messages", func() bool { return postfix.CountDelivered() >= messages })
+			postfix.RemoveDelivered()
+		}},
+		sqlite,
+	}
+	if admin := os.Getenv(envPostgres); admin != "" && syncsToDisk(b, admin) {
+		name := newDatabase(b, admin)
+		t, _ := coreTarget(b, "PostgreSQL", storage{hcl: fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\n", name), postgres: name})
+		all = append(all, t)
+	}
+	return all, m
+}
+
+// syncsToDisk reports whether commits of a PostgreSQL server outlive a loss of power. Figures of one that does not say nothing.
+func syncsToDisk(b *testing.B, url string) bool {
+	b.Helper()
+	conn, err := pgx.Connect(b.Context(), url)
+	must(b, err)
+	defer conn.Close(b.Context())
+	var fsync, commit string
+	must(b, conn.QueryRow(b.Context(), "SELECT current_setting('fsync'), current_setting('synchronous_commit')").Scan(&fsync, &commit))
+	if fsync != "on" || commit == "off" {
+		b.Log("PostgreSQL is left out: it runs without fsync or with asynchronous commits")
+		return false
+	}
+	return true
+}
+
+// BenchmarkMail measures messages of 10 KB with two texts, on connections that stay open: the core, where 250 says that a message is
+// durable and a search finds it, beside the SMTP library that discards them, and Postfix that delivers them into a Maildir. Rounds
+// are interleaved. Then it reads the core's memory after 100,000 messages.
+func BenchmarkMail(b *testing.B) {
+	targets, m := mailTargets(b)
+	source := newMailSource()
+	for _, load := range []struct{ connections, messages int }{{1, 500}, {8, 1500}, {64, 1500}} {
+		connections, messages := load.connections, load.messages
+		rates, cpus := map[string][]float64{}, map[string][]float64{}
+		for round := range mailRounds + 1 {
+			for i := range targets {
+				t := targets[(i+round)%len(targets)]
+				if rate, cpu := t.measure(b, source, connections, messages); round > 0 {
+					rates[t.name], cpus[t.name] = append(rates[t.name], rate), append(cpus[t.name], cpu)
+				}
+			}
+		}
+		for _, t := range targets {
+			fmt.Printf("%d connections, %s: %.0f/s, %.2f of discard, %.2f of Postfix, CPU %.0f µs\n", connections, t.name, median(rates[t.name]),
+				median(rates[t.name])/median(rates["discard"]), median(rates[t.name])/median(rates["Postfix"]), median(cpus[t.name]))
+			b.ReportMetric(median(rates[t.name]), fmt.Sprintf("%s-%d/s", t.name, connections))
+		}
+	}
+	for _, t := range targets {
+		if t.core == m.core {
+			rate, cpu := t.measure(b, source, 8, memoryMessages-source.sentTo(t.address))
+			fmt.Printf("the rest of 100,000 messages on 8 connections: %.0f/s, CPU %.0f µs\n", rate, cpu)
+		}
+	}
+	fmt.Printf("memory of the core after %d messages: %s\n", memoryMessages, m.memory(b))
+}
+
+// median returns the middle of some figures.
+func median(all []float64) float64 {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// memory returns the resident memory of the core, now and at its peak.
+func (c *core) memory(b *testing.B) string {
+	b.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	must(b, err)
+	var out []string
+	for line := range strings.Lines(string(raw)) {
+		if strings.HasPrefix(line, "VmRSS:") || strings.HasPrefix(line, "VmHWM:") || strings.HasPrefix(line, "RssAnon:") {
+			out = append(out, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return strings.Join(out, ", ")
+}

@@ -23,6 +23,13 @@ const sqliteReaders = 4
 // every group commit are parsed once.
 const sqliteStatements = 64
 
+// The memory of a writing connection for pages, in KiB, and after how many pages in the log a commit moves them into the database.
+// Indexes over texts and hashes touch many pages: with the defaults of 2 MiB and 1,000 pages they are read, and moved, again and again.
+const (
+	sqliteWriterCache = 16 << 10
+	sqliteCheckpoint  = 4000
+)
+
 // busyPoll is the pause between two attempts to connect to a busy file.
 const busyPoll = 20 * time.Millisecond
 
@@ -51,9 +58,13 @@ func (s *Store) openSQLite(ctx context.Context) error {
 }
 
 func (s *Store) openLane(ctx context.Context) (*lane, error) {
-	db, err := s.openConns(ctx, "_journal_mode=WAL&_txlock=immediate", 1)
+	db, err := s.openConns(ctx, "_journal_mode=WAL&_txlock=immediate&_cache_size=-"+strconv.Itoa(sqliteWriterCache), 1)
 	if err != nil {
 		return nil, err
+	}
+	// The pool has this one connection for as long as it is open.
+	if _, err := db.ExecContext(ctx, "PRAGMA wal_autocheckpoint = "+strconv.Itoa(sqliteCheckpoint)); err != nil {
+		return nil, explainSQLite(s.cfg.Path, err)
 	}
 	handle, err := s.openGorm(sqliteDialect{sqlite.Dialector{Conn: db}}, false)
 	if err != nil {

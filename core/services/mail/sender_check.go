@@ -89,12 +89,10 @@ func (c *senderChecker) checkSome() (int, error) {
 	if c.ctx.Err() != nil {
 		return 0, c.ctx.Err()
 	}
-	for i, m := range found {
-		if err := c.messages.SetAuth(c.ctx, m.Seq, c.now(), results[i]); err != nil {
-			return 0, err
-		}
+	if len(found) == 0 {
+		return 0, nil
 	}
-	return len(found), nil
+	return len(found), c.messages.SetAuth(c.ctx, found, c.now(), results)
 }
 
 // check returns the result for a message as JSON.

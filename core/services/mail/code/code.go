@@ -46,6 +46,7 @@ func findIn(text string, source Source) (string, bool) {
 	if len(found) == 0 {
 		return "", false
 	}
+	p.findMarks()
 	if direct := p.directHits(found); len(direct) > 0 {
 		return direct[0], len(direct) == 1
 	}
@@ -73,11 +74,14 @@ func newPart(text string) *part {
 		}
 		text = text[:cut]
 	}
-	p := &part{text: text, lower: lowerASCII(text)}
+	return &part{text: text, lower: lowerASCII(text)}
+}
+
+// findMarks finds the words that tell a code from other numbers. Most messages have no number that could be one.
+func (p *part) findMarks() {
 	p.keywords = findWords(p.lower, keywords)
 	p.context = findWords(p.lower, contextWords)
 	p.negative = findWords(p.lower, negativeWords)
-	return p
 }
 
 // lowerASCII lower-cases ASCII letters, so that positions stay the same.

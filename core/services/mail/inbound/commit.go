@@ -129,8 +129,9 @@ func (c *committer) writeTransaction(batch []*pending) error {
 				return err
 			}
 		}
+		received := map[string]error{}
 		for _, p := range batch {
-			if err := c.storePending(ctx, p, at); err != nil {
+			if err := c.storePending(ctx, p, at, received); err != nil {
 				return err
 			}
 			if len(p.stored) > 0 {
@@ -165,13 +166,18 @@ func (c *committer) makeMailboxes(ctx context.Context, p *pending) error {
 	return nil
 }
 
-// storePending stores one message for the recipients that there still are.
-func (c *committer) storePending(ctx context.Context, p *pending, at time.Time) error {
+// storePending stores one message for the recipients that there still are. received has what SetReceived has said of mailboxes in
+// the transaction.
+func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, received map[string]error) error {
 	p.out, p.stored = nil, nil
 	var to []message.Delivery
 	var there []Recipient
 	for _, r := range p.there {
-		err := c.cfg.Mailboxes.SetReceived(ctx, r.MailboxID, at)
+		err, known := received[r.MailboxID]
+		if !known {
+			err = c.cfg.Mailboxes.SetReceived(ctx, r.MailboxID, at)
+			received[r.MailboxID] = err
+		}
 		if err != nil && isUnknownRecipient(err) {
 			continue
 		}

@@ -17,7 +17,7 @@ func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (
 	if err != nil {
 		return Mailbox{}, errUnknownRecipient()
 	}
-	box, found, err := m.findByAddress(ctx, a.String())
+	box, found, err := m.findReceiver(ctx, a.String())
 	switch {
 	case err != nil:
 		return Mailbox{}, err
@@ -38,7 +38,7 @@ func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, erro
 	if err != nil {
 		return Mailbox{}, errUnknownRecipient()
 	}
-	box, found, err := m.findByAddress(ctx, a.String())
+	box, found, err := m.findReceiver(ctx, a.String())
 	switch {
 	case err != nil:
 		return Mailbox{}, err
@@ -95,7 +95,7 @@ func (m *Mailboxes) catchAddress(ctx context.Context, a address.Address) (box Ma
 			return err
 		}
 		var found bool
-		if box, found, err = m.findByAddress(ctx, a.String()); err != nil || !found {
+		if box, found, err = m.findReceiver(ctx, a.String()); err != nil || !found {
 			return errOr(err, errUnknownRecipient())
 		}
 		box, err = m.checkReceives(box)

@@ -37,6 +37,16 @@ func (s *Store) findByAddress(ctx context.Context, addr string) (Mailbox, bool, 
 	return m, err == nil, err
 }
 
+// findReceiver is findByAddress without the tags, for mail that arrives.
+func (s *Store) findReceiver(ctx context.Context, addr string) (Mailbox, bool, error) {
+	var found []Mailbox
+	err := s.store.DB(ctx).Where("address = ? AND status <> 'destroyed'", addr).Limit(1).Find(&found).Error
+	if err != nil || len(found) == 0 {
+		return Mailbox{}, false, err
+	}
+	return found[0], true, nil
+}
+
 func (s *Store) takeWithTags(ctx context.Context, q *gorm.DB) (m Mailbox, err error) {
 	if err = q.Take(&m).Error; err != nil {
 		if errors.Is(err, gorm.ErrRecordNotFound) {

@@ -14,6 +14,9 @@ import (
 // while it arrives.
 const chunkSize = 512 << 10
 
+// usualSize is the memory that a message gets at first, in bytes.
+const usualSize = 16 << 10
+
 // Content is the raw bytes of a message that has arrived and is not stored yet. Those of a large one are in a file without a
 // name, which goes with the process.
 type Content struct {
@@ -27,13 +30,14 @@ type Content struct {
 // Errors of r are returned as they are, those of the file are a *SpoolError.
 func ReadContent(r io.Reader, dir string) (*Content, error) {
 	c := &Content{}
-	digest := sha256.New()
-	var head bytes.Buffer
-	n, err := io.Copy(io.MultiWriter(&head, digest), io.LimitReader(r, chunkSize))
+	head := bytes.NewBuffer(make([]byte, 0, usualSize))
+	n, err := head.ReadFrom(io.LimitReader(r, chunkSize))
 	if err != nil {
 		return nil, err
 	}
 	c.size, c.memory = n, head.Bytes()
+	digest := sha256.New()
+	digest.Write(c.memory)
 	if n == chunkSize {
 		if err := c.spool(r, dir, digest); err != nil {
 			return nil, errors.Join(err, c.Close())

@@ -27,10 +27,15 @@ func (s *Store) Unchecked(ctx context.Context, limit int) (found []Stored, err e
 	return found, err
 }
 
-// SetAuth stores the result of checking the sender.
-func (s *Store) SetAuth(ctx context.Context, seq int64, at time.Time, result string) error {
+// SetAuth stores the results of checking the senders of messages, in the order of the messages.
+func (s *Store) SetAuth(ctx context.Context, checked []Stored, at time.Time, results []string) error {
 	return s.store.Tx(ctx, "store mail authentication", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Exec("UPDATE mail_messages SET auth_at = ?, auth = ? WHERE seq = ?", store.Millis(at), result, seq).Error
+		for i, m := range checked {
+			if err := s.store.Writer(ctx).Exec("UPDATE mail_messages SET auth_at = ?, auth = ? WHERE seq = ?", store.Millis(at), results[i], m.Seq).Error; err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -97,9 +97,10 @@ bench: build
 	$(GO) build -trimpath -o bin/bench ./plugins/internal/bench
 	bin/bench -bin bin
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/services/search/pages ./core/notify/card
-	$(GO) test -trimpath -run "^$$" -bench Accept -benchtime 5000x ./core/services/mail/inbound
+	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Million -benchtime 100x ./core/services/mail
+	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Mail -benchtime 1x $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench Feed -benchtime 500x ./core/services/releases
-	$(GO) test -trimpath -run "^$$" -bench . -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
+	$(GO) test -trimpath -run "^$$" -bench . -skip Mail -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local
 

@@ -13,21 +13,11 @@ import (
 type mailSource struct {
 	raw  []byte
 	next atomic.Int64
-	// sent are the messages for each address.
-	sent map[string]int
 }
-
-func newMailSource() *mailSource {
-	return &mailSource{raw: []byte(mailAlternative(10_000)), sent: map[string]int{}}
-}
-
-// sentTo returns how many messages were sent to a server.
-func (s *mailSource) sentTo(address string) int { return s.sent[address] }
 
 // sendMany sends messages on some connections at once and returns the highest number of them.
 func (s *mailSource) sendMany(b *testing.B, address string, recipient func(connection int) string, connections, messages int) int {
 	b.Helper()
-	s.sent[address] += messages
 	last := s.next.Load() + int64(messages)
 	var all sync.WaitGroup
 	for n := range connections {

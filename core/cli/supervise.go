@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/operator"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/supervisor"
 )
 
@@ -17,7 +19,7 @@ func (c *commandLine) superviseCommand() *cobra.Command {
 }
 
 func (c *commandLine) runSupervisor(ctx context.Context) error {
-	p, diags, err := supervisor.Start(ctx, c.source(), Version, c.err)
+	p, diags, err := supervisor.Start(ctx, c.source(), Version, operatorJobs{c}, c.err)
 	if reported := c.report(diags); reported != nil {
 		return reported
 	}
@@ -33,4 +35,27 @@ func (c *commandLine) runSupervisor(ctx context.Context) error {
 	case err := <-p.Failed():
 		return err
 	}
+}
+
+// maxRunningJobs is how many of the jobs that run are told, the most that the core lists at once.
+const maxRunningJobs = 200
+
+// operatorJobs asks the core over the operators' socket what it is doing.
+type operatorJobs struct{ line *commandLine }
+
+// RunningJobs implements supervisor.Jobs.
+func (o operatorJobs) RunningJobs(ctx context.Context) ([]string, error) {
+	core, err := operator.Connect(ctx, o.line.socketPaths())
+	if err != nil {
+		return nil, err
+	}
+	page, err := core.Jobs(ctx, operator.JobQuery{State: string(queue.Running), Limit: maxRunningJobs})
+	if err != nil {
+		return nil, err
+	}
+	types := make([]string, len(page.Jobs))
+	for i := range page.Jobs {
+		types[i] = page.Jobs[i].Type
+	}
+	return types, nil
 }

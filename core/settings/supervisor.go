@@ -26,6 +26,7 @@ type Supervisor struct {
 	StatePath      string        `patchbay:"state_path,default=data/supervisor/self-upgrade.json,env=SVC_SUPERVISOR_STATE_PATH" doc:"The state file. The override that names the core's image lies beside it."`
 	CoreURL        string        `patchbay:"core_url,default=,env=SVC_SUPERVISOR_CORE_URL" doc:"URL at which the supervisor reaches the core, such as http://patchbay:50883. Unset: the published port of its container, or the name of its compose service."`
 	VersionCommand string        `patchbay:"version_command,default=version,env=SVC_SUPERVISOR_VERSION_COMMAND" doc:"Words that follow the entrypoint of an image to have it tell its version, before it replaces the core. Empty: it is not asked."`
+	JobsTimeout    time.Duration `patchbay:"jobs_timeout,default=3m" doc:"How long an upgrade waits for jobs of the core that run, from 0s to 1h; 0s does not wait."`
 	HealthTimeout  time.Duration `patchbay:"health_timeout,default=3m" doc:"How long a new core may take to answer as it should, from 1s to 1h."`
 }
 
@@ -42,6 +43,9 @@ func checkSupervisor(block *config.Block, s Supervisor) config.Diagnostics {
 	}
 	if s.HealthTimeout < time.Second || s.HealthTimeout > time.Hour {
 		found = append(found, schema.Errorf(schema.At("health_timeout"), "must be from 1s to 1h")...)
+	}
+	if s.JobsTimeout < 0 || s.JobsTimeout > time.Hour {
+		found = append(found, schema.Errorf(schema.At("jobs_timeout"), "must be from 0s to 1h")...)
 	}
 	if filepath.Ext(s.StatePath) != ".json" {
 		found = append(found, schema.Errorf(schema.At("state_path"), "must name a file that ends in .json")...)

@@ -37,6 +37,7 @@ const (
 	StepPrecheck     Step = "precheck"
 	StepPull         Step = "pull"
 	StepCheck        Step = "check_image"
+	StepJobs         Step = "wait_jobs"
 	StepApply        Step = "apply"
 	StepWait         Step = "wait_healthy"
 	StepRollback     Step = "rollback"

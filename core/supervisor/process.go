@@ -41,8 +41,8 @@ type Process struct {
 }
 
 // Start brings the supervisor of a configuration up. Diagnostics are of the configuration; with errors among them nothing runs.
-// Another error is one sentence for the operator. The log goes to output, without the secrets of the configuration.
-func Start(ctx context.Context, src settings.Source, version string, output io.Writer) (started *Process, diags config.Diagnostics, err error) {
+// Another error is one sentence for the operator. jobs tells what the core is doing. The log goes to output, without the secrets of the configuration.
+func Start(ctx context.Context, src settings.Source, version string, jobs Jobs, output io.Writer) (started *Process, diags config.Diagnostics, err error) {
 	gin.SetMode(gin.ReleaseMode)
 	p := &Process{}
 	defer func() {
@@ -59,12 +59,12 @@ func Start(ctx context.Context, src settings.Source, version string, output io.W
 	redact.Add(append(set.File.Core().Secrets(), set.File.Supervisor().Secrets()...)...)
 	res.LearnSecrets = redact.Add
 	p.log = hclog.New(&hclog.LoggerOptions{Name: "patchbay-supervisor", Level: hclog.LevelFromString(set.Core.LogLevel), Output: redact.Writer(output), JSONFormat: set.Core.LogFormat == "json"})
-	found, err := p.openParts(ctx, set, res, version, redact)
+	found, err := p.openParts(ctx, set, res, version, jobs, redact)
 	return p, append(diags, found...), err
 }
 
 // openParts starts the engine's plugin, goes on with what was interrupted, and listens.
-func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, redact *secret.Redactor) (config.Diagnostics, error) {
+func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, jobs Jobs, redact *secret.Redactor) (config.Diagnostics, error) {
 	runtime, diags, err := p.openEngine(ctx, set, res, version, redact)
 	if err != nil || diags.HasErrors() {
 		return diags, err
@@ -73,7 +73,7 @@ func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *se
 	p.supervisor, err = New(Config{
 		Engine: runtime, Logger: p.log, StatePath: settings.AbsolutePath(set.File.Dir, block.StatePath), ImageRepo: block.ImageRepo, ContainerID: block.ContainerID, Service: block.ComposeService,
 		ComposeBin: block.ComposeBin, DockerConfig: block.DockerConfig, CoreURL: block.CoreURL, HealthTimeout: block.HealthTimeout,
-		VersionCommand: strings.Fields(block.VersionCommand),
+		Jobs: jobs, JobsTimeout: block.JobsTimeout, VersionCommand: strings.Fields(block.VersionCommand),
 	})
 	if err != nil {
 		return diags, err

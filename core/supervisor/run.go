@@ -51,6 +51,9 @@ func (r *run) replaceCore(ctx context.Context) error {
 		if done, err := r.prepareImage(ctx); done || err != nil {
 			return err
 		}
+		if err := r.awaitJobs(ctx); err != nil {
+			return err
+		}
 	}
 	if err := r.enterStep(StepApply, "Replacing the core"); err != nil {
 		return err

@@ -41,6 +41,9 @@ type Config struct {
 	VersionCommand []string
 	// CoreURL is where the core is reached; "" to find it out.
 	CoreURL string
+	// Jobs tells what the core is doing; nil if nobody can. JobsTimeout is how long an upgrade waits for it; 0 for not at all.
+	Jobs        Jobs
+	JobsTimeout time.Duration
 	// HealthTimeout is how long a new core may take to answer (3 min), EngineTimeout how long an engine may be away (2 min).
 	HealthTimeout, EngineTimeout time.Duration
 }

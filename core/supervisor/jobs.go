@@ -1,0 +1,83 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+)
+
+// Jobs tells what the core is doing.
+type Jobs interface {
+	// RunningJobs returns the types of the jobs that run, one entry for each job. An error says why the core cannot be asked.
+	RunningJobs(ctx context.Context) ([]string, error)
+}
+
+// jobsAnswer bounds one question to the core.
+const jobsAnswer = 5 * time.Second
+
+// awaitJobs waits until no job of the core runs, at most as long as the settings say. What runs then, or a core that cannot be asked,
+// does not stop the upgrade: the next core goes on with jobs that were interrupted.
+func (r *run) awaitJobs(ctx context.Context) error {
+	if r.s.cfg.JobsTimeout <= 0 || r.s.cfg.Jobs == nil {
+		return nil
+	}
+	if err := r.enterStep(StepJobs, "Waiting for jobs of the core"); err != nil {
+		return err
+	}
+	for began, last := time.Now(), ""; ; {
+		running, err := r.askJobs(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return r.recordLine("warn", "The core cannot be asked whether jobs run, and is replaced all the same: "+jobsFailure(err))
+		case len(running) == 0:
+			return r.recordLine("info", "No job of the core runs")
+		case time.Since(began) > r.s.cfg.JobsTimeout:
+			return r.recordLine("warn", fmt.Sprintf("After %s there still runs: %s. It goes on when the new core has started.", r.s.cfg.JobsTimeout, countJobs(running)))
+		}
+		if text := countJobs(running); text != last {
+			last = text
+			if err := r.enterStep(StepJobs, "Waiting for jobs of the core: "+text); err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// askJobs asks the core once.
+func (r *run) askJobs(ctx context.Context) ([]string, error) {
+	bounded, cancel := context.WithTimeout(ctx, jobsAnswer)
+	defer cancel()
+	return r.s.cfg.Jobs.RunningJobs(bounded)
+}
+
+// jobsFailure returns what an error of Jobs says to the operator.
+func jobsFailure(err error) string {
+	if fault.CodeOf(err) == fault.Internal {
+		return err.Error()
+	}
+	return client.FailureText(err)
+}
+
+// countJobs names jobs by their types, such as "2 × containers.update".
+func countJobs(types []string) string {
+	counts := map[string]int{}
+	for _, t := range types {
+		counts[t]++
+	}
+	var out []string
+	for _, t := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d × %s", counts[t], t))
+	}
+	return strings.Join(out, ", ")
+}

@@ -64,6 +64,20 @@ func (u *Users) EndOtherSessions(ctx context.Context, p *Principal) (n int64, er
 	return n, wrapStoreError("end sessions", err)
 }
 
+// EndLinkedSessions ends, in the running transaction, the sessions of a user that began with an account elsewhere, but for that of this
+// request: a service calls it when it takes such an account away.
+func (u *Users) EndLinkedSessions(ctx context.Context, userID string) error {
+	current := ""
+	if p := From(ctx); p != nil {
+		current = p.SessionID
+	}
+	done := u.cfg.Store.Writer(ctx).Where("user_id = ? AND began_with = ? AND id <> ?", userID, beganWithLinked, current).Delete(&session{})
+	if done.Error != nil || done.RowsAffected == 0 {
+		return wrapStoreError("end sessions", done.Error)
+	}
+	return u.recordFor(ctx, userID, Event{Action: EventSessionEnded, Detail: "those of accounts elsewhere"})
+}
+
 // SignOut ends the session of a cookie, if there is one.
 func (u *Users) SignOut(ctx context.Context, cookie string) error {
 	if len(cookie) != sessionChars {

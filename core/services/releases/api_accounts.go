@@ -148,10 +148,16 @@ func (s *Service) saveAccount(ctx context.Context, userID, host string, token co
 	return saved, err
 }
 
-// unlinkAccount takes an account away from its user, in the running transaction, unless it is the user's last way in.
+// unlinkAccount takes an account away from its user, in the running transaction, unless it is the user's last way in. Sessions that
+// began with an account end with it.
 func (s *Service) unlinkAccount(ctx context.Context, a own.Account) error {
 	if err := s.checkOtherWayIn(ctx, a); err != nil {
 		return err
+	}
+	if a.SignIn {
+		if err := s.cfg.Users.EndLinkedSessions(ctx, a.UserID); err != nil {
+			return err
+		}
 	}
 	return s.forgetAccount(ctx, a)
 }

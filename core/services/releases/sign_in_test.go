@@ -98,6 +98,21 @@ func TestSignIn(t *testing.T) {
 	}, withSignIn())
 }
 
+// TestUnlinkingEndsSessions: who has come in with an account is out once the account is taken away; other sessions stay.
+func TestUnlinkingEndsSessions(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		ada := codehost.OAuthToken{AccessToken: adaToken}
+		_, err := s.comeBack(s.principal(s.ada), ada)
+		must(t, err)
+		in, err := s.comeBack(nil, ada)
+		must(t, err)
+		s.want(200, "", in.Cookie, http.MethodGet, tokenPath, nil)
+		s.want(200, "", s.adaCookie, http.MethodDelete, tokenPath, nil)
+		s.want(401, "", in.Cookie, http.MethodGet, tokenPath, nil)
+		s.want(200, "", s.adaCookie, http.MethodGet, tokenPath, nil)
+	}, withSignIn())
+}
+
 // TestSignInRefusals: a state is good once, for its browser, for ten minutes, and for the user who began.
 func TestSignInRefusals(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {

@@ -127,21 +127,15 @@ func describeImage(i Image) string {
 	return strings.Join(append(parts, "image "+id[:min(12, len(id))]), ", ")
 }
 
+// rollbackAttempts is how often a rollback recreates the former core: it may be killed, or taken away, before it answers.
+const rollbackAttempts = 3
+
 // rollBack brings the former image back, and the name and the override that it had.
 func (r *run) rollBack(ctx context.Context) {
-	err := r.enterStep(StepRollback, "Bringing the former core back")
-	if err == nil {
-		err = r.s.awaitEngine(ctx)
-	}
-	if err == nil {
-		r.restoreName(ctx)
-		err = r.recreateCore(ctx, r.op.Previous, r.op.Place.Override)
-	}
-	if err == nil {
-		err = r.enterStep(StepRollbackWait, "Waiting until the former core answers")
-	}
-	if err == nil {
-		_, err = r.awaitCore(ctx, r.op.Previous)
+	err := r.recreateFormer(ctx)
+	for attempt := 1; err != nil && ctx.Err() == nil && attempt < rollbackAttempts; attempt++ {
+		r.noteLine("warn", client.FailureText(err))
+		err = r.recreateFormer(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -150,6 +144,25 @@ func (r *run) rollBack(ctx context.Context) {
 	default:
 		r.endOperation(RolledBack, "The former core runs again. "+r.op.Failure, "warn")
 	}
+}
+
+// recreateFormer recreates the former core and waits until it answers.
+func (r *run) recreateFormer(ctx context.Context) error {
+	if err := r.enterStep(StepRollback, "Bringing the former core back"); err != nil {
+		return err
+	}
+	if err := r.s.awaitEngine(ctx); err != nil {
+		return err
+	}
+	r.restoreName(ctx)
+	if err := r.recreateCore(ctx, r.op.Previous, r.op.Place.Override); err != nil {
+		return err
+	}
+	if err := r.enterStep(StepRollbackWait, "Waiting until the former core answers"); err != nil {
+		return err
+	}
+	_, err := r.awaitCore(ctx, r.op.Previous)
+	return err
 }
 
 // enterStep stores that a step begins.

@@ -175,8 +175,8 @@ func listRaw(b *testing.B, conn gorm.ConnPool, d store.Dialect, before int64) {
 			b.Fatal(err)
 		}
 	}
-	if n != 51 {
-		b.Fatalf("got %d rows", n)
+	if err := rows.Err(); err != nil || n != 51 {
+		b.Fatalf("got %d rows: %v", n, err)
 	}
 }
 

@@ -188,7 +188,7 @@ func (p pages) notificationsLive(c *gin.Context) {
 	})
 }
 
-// testChannel sends a test and answers with what became of it: the channel's row for a page with script, else the whole page.
+// testChannel sends a test and answers with what became of it: the channel's row for a page with script, else the page of all channels.
 func (p pages) testChannel(c *gin.Context) {
 	ctx, name := c.Request.Context(), c.PostForm("channel")
 	if name == "" {
@@ -196,6 +196,15 @@ func (p pages) testChannel(c *gin.Context) {
 		return
 	}
 	got, err := p.service.Channels().SendTest(ctx, name, "")
+	if r, ok := got[name]; ok && err == nil && c.GetHeader("HX-Request") == "" {
+		// The page tells the rest as the last delivery; loading it again sends nothing.
+		toast := ui.Toast{Kind: "ok", TextID: "containers.notify.answer." + r.State}
+		if !r.OK {
+			toast.Kind = "bad"
+		}
+		p.kit.Done(c, p.base+notifyPath, toast)
+		return
+	}
 	answer := func(n *notifyView) {
 		ch := n.channel(name)
 		if ch == nil {

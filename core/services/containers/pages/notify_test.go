@@ -94,7 +94,8 @@ func TestNotificationsChat(t *testing.T) {
 	p.lacks(t, "the page", plantedBot)
 
 	v.post("/notifications/channel", "channel", "chat", "botToken", "", "chatId", "-43").is(t, "another chat", http.StatusSeeOther)
-	v.post("/notifications/test", "channel", "chat").is(t, "a test", http.StatusOK, "The channel has taken the test.", "<h1>", "delivered")
+	v.post("/notifications/test", "channel", "chat").is(t, "a test", http.StatusSeeOther)
+	v.get("/notifications").is(t, "after the test", http.StatusOK, "<h1>", "delivered")
 	sent := s.chat.Sent()
 	if len(sent) != 1 || sent[0].Target.Secret.Reveal() != plantedBot || !strings.Contains(string(sent[0].Target.JSON), "-43") {
 		t.Errorf("sent %+v", sent)
@@ -137,7 +138,7 @@ func TestNotificationsMail(t *testing.T) {
 		}
 	}
 	send("password", "", "to", "d@example.com").is(t, "an empty password", http.StatusSeeOther)
-	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusOK, "The channel has taken the test.")
+	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusSeeOther)
 	if sent := s.mail.Sent(); len(sent) != 1 || !strings.Contains(sent[0].Target.Secret.Reveal(), "planted-mail-p%40ssword") {
 		t.Errorf("sent %+v", sent)
 	}

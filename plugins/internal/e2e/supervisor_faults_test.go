@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,69 +12,93 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
+// forEachCompose runs a test with a supervisor for each generation of compose.
+func forEachCompose(t *testing.T, run func(*supervised)) {
+	t.Parallel()
+	for _, bin := range dockertest.Compose(t) {
+		t.Run(bin.Name, func(t *testing.T) {
+			t.Parallel()
+			run(startSupervised(t, bin))
+		})
+	}
+}
+
+// withstandsUpgrades has a fault happen at steps of upgrades, each of which must end with the new core and no other.
+func (s *supervised) withstandsUpgrades(fault func(step string), steps ...string) {
+	s.t.Helper()
+	for i, step := range steps {
+		version := fmt.Sprintf("2.%d.0", i)
+		s.push(s.t, "latest", answering(version))
+		s.upgrade("latest", "apply")
+		fault(step)
+		if st := s.ends("succeeded"); st.Target.Version != version {
+			s.t.Errorf("at %s: the core has the version %s, want %s", step, st.Target.Version, version)
+		}
+		s.runs("at "+step, s.image())
+	}
+}
+
+// withstandsRollbacks has a fault happen at steps of upgrades that must end with the core that ran before, and no other.
+func (s *supervised) withstandsRollbacks(fault func(step string), next dockertest.Behaviour, steps ...string) {
+	s.t.Helper()
+	stays := s.image()
+	for _, step := range steps {
+		s.push(s.t, "latest", next)
+		s.upgrade("latest", "apply")
+		fault(step)
+		s.ends("rolled_back")
+		s.runs("at "+step, stays)
+	}
+}
+
 // TestSupervisorIsKilled: an operation goes on after a kill -9 at each of its steps, and ends with one core.
 func TestSupervisorIsKilled(t *testing.T) {
-	t.Parallel()
-	bins := dockertest.Compose(t)
-	s := startSupervised(t, bins[len(bins)-1])
-	for i, step := range []string{"pull", "apply", "wait_healthy"} {
-		version := fmt.Sprintf("2.%d.0", i)
-		s.push(t, "latest", answering(version))
-		s.upgrade("latest", "apply")
-		s.killAt(step)
-		if st := s.ends("succeeded"); st.Target.Version != version {
-			t.Errorf("killed at %s: the core has the version %s, want %s", step, st.Target.Version, version)
+	forEachCompose(t, func(s *supervised) {
+		kill := func(step string) {
+			s.comesTo(step)
+			s.kill9()
+			s.start()
 		}
-		s.runs("killed at "+step, s.image())
-	}
-	stays := s.image()
-	for _, step := range []string{"rollback", "rollback_wait_healthy"} {
-		s.push(t, "latest", crashing("3"))
-		s.upgrade("latest", "apply")
-		s.killAt(step)
-		s.ends("rolled_back")
-		s.runs("killed at "+step, stays)
-	}
+		s.withstandsUpgrades(kill, "pull", "check_image", "apply", "wait_healthy")
+		s.withstandsRollbacks(kill, crashing("3"), "rollback", "rollback_wait_healthy")
+	})
 }
 
 // TestSupervisorWhileTheEngineRestarts: an operation waits while the engine is away, at each of its steps, and ends with one core.
 func TestSupervisorWhileTheEngineRestarts(t *testing.T) {
-	t.Parallel()
-	bins := dockertest.Compose(t)
-	s := startSupervised(t, bins[len(bins)-1])
-	cut := func(step string) {
-		t.Helper()
-		s.comesTo(step)
-		s.engine.close()
-		time.Sleep(2 * time.Second)
-		s.engine.open()
-	}
-	for i, step := range []string{"precheck", "pull", "apply", "wait_healthy"} {
-		version := fmt.Sprintf("2.%d.0", i)
-		s.push(t, "latest", answering(version))
-		s.upgrade("latest", "apply")
-		cut(step)
-		if st := s.ends("succeeded"); st.Target.Version != version {
-			t.Errorf("cut at %s: the core has the version %s, want %s", step, st.Target.Version, version)
+	forEachCompose(t, func(s *supervised) {
+		cut := func(step string) {
+			s.comesTo(step)
+			s.engine.close()
+			time.Sleep(2 * time.Second)
+			s.engine.open()
 		}
-		s.runs("cut at "+step, s.image())
-	}
-	stays := s.image()
-	for _, step := range []string{"rollback", "rollback_wait_healthy"} {
-		s.push(t, "latest", crashing("3"))
-		s.upgrade("latest", "apply")
-		cut(step)
-		s.ends("rolled_back")
-		s.runs("cut at "+step, stays)
-	}
+		s.withstandsUpgrades(cut, "precheck", "pull", "check_image", "apply", "wait_healthy")
+		s.withstandsRollbacks(cut, crashing("3"), "rollback", "rollback_wait_healthy")
+	})
 }
 
-// killAt kills the supervisor when an operation has come to a step, and starts it again.
-func (s *supervised) killAt(step string) {
+// TestSupervisedCoreIsKilled: a core that is killed at any step of an operation is not missing at its end. One that is killed before
+// it has answered is a core that cannot start.
+func TestSupervisedCoreIsKilled(t *testing.T) {
+	forEachCompose(t, func(s *supervised) {
+		kill := func(step string) {
+			s.comesTo(step)
+			s.killCore()
+		}
+		s.withstandsUpgrades(kill, "pull", "check_image", "apply")
+		s.withstandsRollbacks(kill, answering("3"), "wait_healthy")
+		s.withstandsRollbacks(kill, crashing("3"), "rollback", "rollback_wait_healthy")
+	})
+}
+
+// killCore kills what runs of the core. It may have ended already, or be replaced meanwhile.
+func (s *supervised) killCore() {
 	s.t.Helper()
-	s.comesTo(step)
-	s.kill9()
-	s.start()
+	ids := strings.Fields(dockertest.Docker(s.t, "ps", "-q", "--filter", "label=com.docker.compose.project="+filepath.Base(s.dir)))
+	if len(ids) > 0 {
+		_ = exec.Command("docker", append([]string{"kill"}, ids...)...).Run()
+	}
 }
 
 // comesTo waits until an operation has come to a step.

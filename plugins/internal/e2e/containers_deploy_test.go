@@ -104,4 +104,11 @@ func upgradeDeployed(t *testing.T, dir, image, base string) {
 	if after := dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Health.Status}}", container); state.State != "succeeded" || after != next+" healthy" {
 		t.Errorf("the upgrade ended %s (%s); the core's container is %s, want %s", state.State, state.Progress.Message, after, next)
 	}
+	// The supervisor has tried the image, and has asked the core, in another container, what it is doing.
+	logs := fmt.Sprint(state.Operations)
+	for _, line := range []string{"The image can start", "No job of the core runs"} {
+		if !strings.Contains(logs, line) {
+			t.Errorf("the log of the upgrade does not say %q: %s", line, logs)
+		}
+	}
 }

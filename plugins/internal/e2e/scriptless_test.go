@@ -59,7 +59,6 @@ func TestSearchWithoutScript(t *testing.T) {
 
 	b.sendForm("/search/playground?operation=search&token="+strings.TrimPrefix(token, "/search/tokens/"), "main form[action='/search/playground'] .btn.p", ".hits", "#in-query", "how to begin")
 	b.sendForm("/search/guide", "form[action$='/guide/test'] button", "main .note")
-	b.sendForm("/search/requests", ".filters button", "[data-row]")
 	b.open("/search/requests")
 	b.press("[data-row] a", "dl.facts")
 	b.open("/search/overview")
@@ -71,7 +70,6 @@ func TestSearchWithoutScript(t *testing.T) {
 	b.press(grace+" form[action$='/link'] button", ".code pre")
 	b.sendForm("/system/account?open=new-key", "form[action='/system/account/keys'] .btn.p", ".code pre", "#key-name", "Backup job")
 	b.open("/system/audit")
-	b.press(".filters button", "[data-row]")
 	b.open("/system/plugins/instance/search.docs")
 	b.press("form[action$='/check'] button", ".toast.ok")
 }

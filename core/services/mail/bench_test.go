@@ -117,7 +117,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// measureLists measures a page of 50, with the row that tells whether there are more.
+// measureLists reports how long a page takes: one of 50 messages, with the row that tells whether there are more.
 func measureLists(b *testing.B, r *receiver) {
 	conn := r.store.DB(context.Background()).Statement.ConnPool
 	for name, before := range map[string]int64{"newest": benchMessages + 1, "middle": benchMessages / 2} {

@@ -77,7 +77,7 @@ func runAttached(ctx context.Context, api *client.Client, id string) (*engine.Ru
 	case err := <-failed:
 		return nil, err
 	case r := <-gone:
-		return &engine.RunResult{ExitCode: int(r.StatusCode), Output: end.text()}, nil
+		return &engine.RunResult{ExitCode: int(r.StatusCode), Output: end.validText()}, nil
 	}
 }
 
@@ -119,6 +119,7 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (l *lastBytes) text() string {
+// validText returns what is kept as UTF-8, without the codes of a terminal.
+func (l *lastBytes) validText() string {
 	return strings.ToValidUTF8(string(escapes.ReplaceAll(*l, nil)), "")
 }

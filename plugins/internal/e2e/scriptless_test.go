@@ -25,6 +25,17 @@ func (b *browser) answerBelow(path, action, then string) {
 	b.press(details+" .asked form button", then)
 }
 
+// filterList sends the filter of a list, and waits for the rows of the answer: the list has rows before, at an address without a query.
+func (b *browser) filterList(path string) {
+	b.t.Helper()
+	b.open(path)
+	b.press(".filters button", "[data-row]")
+	eventually(b.t, browserLimit, "the filtered list of "+path, func() bool {
+		answered, err := evaluate[bool](b, `location.search !== "" && document.readyState === "complete" && !!document.querySelector("[data-row]")`)
+		return err == nil && answered
+	})
+}
+
 // TestSearchWithoutScript: tokens, keys, users and API keys are made and changed by plain forms, and everything is read.
 func TestSearchWithoutScript(t *testing.T) {
 	t.Parallel()
@@ -59,6 +70,7 @@ func TestSearchWithoutScript(t *testing.T) {
 
 	b.sendForm("/search/playground?operation=search&token="+strings.TrimPrefix(token, "/search/tokens/"), "main form[action='/search/playground'] .btn.p", ".hits", "#in-query", "how to begin")
 	b.sendForm("/search/guide", "form[action$='/guide/test'] button", "main .note")
+	b.filterList("/search/requests")
 	b.open("/search/requests")
 	b.press("[data-row] a", "dl.facts")
 	b.open("/search/overview")
@@ -69,7 +81,7 @@ func TestSearchWithoutScript(t *testing.T) {
 	const grace = "tr:has(form[action$='/link']):nth-child(2)"
 	b.press(grace+" form[action$='/link'] button", ".code pre")
 	b.sendForm("/system/account?open=new-key", "form[action='/system/account/keys'] .btn.p", ".code pre", "#key-name", "Backup job")
-	b.open("/system/audit")
+	b.filterList("/system/audit")
 	b.open("/system/plugins/instance/search.docs")
 	b.press("form[action$='/check'] button", ".toast.ok")
 }

@@ -24,20 +24,20 @@ func (c *Console) accountRoutes() []httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: h}
 	}
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.account},
+		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.showAccountPage},
 		post("/first-administrator", httpd.Admin, c.firstAdministrator),
 		post("/passkeys/:id/rename", httpd.Session, c.renamePasskey),
-		confirmed(post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey)),
+		withConfirmation(post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey)),
 		post("/keys", httpd.Session, c.createKey),
-		confirmed(post("/keys/:id/reveal", httpd.Session, c.revealKey)),
+		withConfirmation(post("/keys/:id/reveal", httpd.Session, c.revealKey)),
 		post("/keys/:id/revoke", httpd.APIKey, c.revokeKey),
 		post("/sessions/:id/end", httpd.APIKey, c.endSession),
 		post("/sessions/end-others", httpd.APIKey, c.endOtherSessions),
 	}
 }
 
-// confirmed returns a route that asks for a passkey check of the last minutes.
-func confirmed(r httpd.Route) httpd.Route { r.Confirm = true; return r }
+// withConfirmation returns a route that asks for a passkey check of the last minutes.
+func withConfirmation(r httpd.Route) httpd.Route { r.Confirm = true; return r }
 
 // The dialogs of the account page.
 const (
@@ -65,8 +65,8 @@ type accountView struct {
 	Failure string
 }
 
-// account shows the account of the caller.
-func (c *Console) account(gc *gin.Context) {
+// showAccountPage shows the account of the caller.
+func (c *Console) showAccountPage(gc *gin.Context) {
 	c.showAccount(gc, http.StatusOK, accountView{Secret: c.kit.TakeSecret(gc, accountPath), Open: ui.Opened(gc)})
 }
 
@@ -184,8 +184,8 @@ func (c *Console) endOtherSessions(gc *gin.Context) {
 	c.afterAccount(gc, err, "#sessions", "account.sessions.ended")
 }
 
-// moment is a time in Unix milliseconds; 0 is none.
-func moment(ms int64) time.Time {
+// timeOfMillis is a time in Unix milliseconds; 0 is none.
+func timeOfMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}

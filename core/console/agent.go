@@ -6,8 +6,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-// agent is a browser's name out of its user agent, as far as people tell browsers apart.
-func agent(s string) string {
+// browserName is a browser's name out of its user agent, as far as people tell browsers apart.
+func browserName(s string) string {
 	browser := ""
 	for _, b := range []struct{ mark, name string }{
 		{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},

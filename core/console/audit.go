@@ -18,12 +18,12 @@ type auditView struct {
 	Next                                               string
 }
 
-// results are what the audit can be filtered by.
-func results() []string {
+// auditResults are what the audit can be filtered by.
+func auditResults() []string {
 	return []string{auth.ResultOK, auth.ResultRefused, auth.ResultFailed, auth.ResultStarted}
 }
 
-func (c *Console) audit(gc *gin.Context) {
+func (c *Console) showAudit(gc *gin.Context) {
 	a := auditView{
 		Actor: gc.Query("actor"), Action: gc.Query("action"), Object: gc.Query("object"), Result: gc.Query("result"), From: gc.Query("from"), Until: gc.Query("until"), Cursor: gc.Query("cursor"),
 	}
@@ -45,7 +45,7 @@ func (c *Console) audit(gc *gin.Context) {
 		return
 	}
 	if next != "" {
-		q := a.query()
+		q := a.filterQuery()
 		q.Set("cursor", next)
 		a.Next = auditPath + "?" + q.Encode()
 	}
@@ -53,8 +53,8 @@ func (c *Console) audit(gc *gin.Context) {
 	c.kit.Render(gc, v, http.StatusOK, auditPageOf(v, a))
 }
 
-// query are the filters in an address.
-func (a auditView) query() url.Values {
+// filterQuery are the filters in an address.
+func (a auditView) filterQuery() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"actor": a.Actor, "action": a.Action, "object": a.Object, "result": a.Result, "from": a.From, "until": a.Until} {
 		if value != "" {
@@ -64,9 +64,9 @@ func (a auditView) query() url.Values {
 	return q
 }
 
-// export is the address of a file with what the filters choose.
-func (a auditView) export(format string) string {
-	q := a.query()
+// exportURL is the address of a file with what the filters choose.
+func (a auditView) exportURL(format string) string {
+	q := a.filterQuery()
 	q.Set("format", format)
 	for name, days := range map[string]int{"from": 0, "until": 1} {
 		q.Del(name)

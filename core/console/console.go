@@ -73,7 +73,7 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("make the console: %w", err)
 	}
 	c.kit = ui.NewKit(ui.Config{
-		Texts: c.texts, Assets: c.assets, Nav: c.nav(), Counts: c.counts, Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
+		Texts: c.texts, Assets: c.assets, Nav: c.navGroups(), Counts: c.countPending, Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
 		Recognise: func(r *http.Request) *auth.Principal {
 			p, err := cfg.Users.Recognise(cfg.Access, r)
 			if err != nil {
@@ -86,8 +86,8 @@ func New(cfg Config) (*Console, error) {
 	return c, nil
 }
 
-// nav is the whole navigation: home, the services, the system.
-func (c *Console) nav() []ui.NavGroup {
+// navGroups is the whole navigation: home, the services, the system.
+func (c *Console) navGroups() []ui.NavGroup {
 	out := []ui.NavGroup{{Items: []ui.NavItem{{TextID: "nav.home", Icon: ui.IconHome, Href: ui.Home, Key: "h"}}}}
 	for _, s := range c.cfg.Sections {
 		if len(s.Nav) > 0 {
@@ -109,10 +109,10 @@ func (c *Console) Routes() []httpd.Route {
 		{Method: http.MethodGet, Path: "/system/sign-in", Policy: httpd.Public, Handler: c.signIn},
 		{Method: http.MethodPost, Path: "/system/sign-in", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signInByKey},
 		{Method: http.MethodPost, Path: "/system/sign-out", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signOut},
-		{Method: http.MethodGet, Path: "/system/setup", Policy: httpd.Public, Handler: c.setup},
+		{Method: http.MethodGet, Path: "/system/setup", Policy: httpd.Public, Handler: c.showSetup},
 		{Method: http.MethodPost, Path: "/system/setup", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.useSetup},
 		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.lookAround},
-		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.preferences},
+		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.savePreferences},
 	}
 	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.findRoutes(), c.accountRoutes(), c.userRoutes())
 }

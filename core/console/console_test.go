@@ -30,7 +30,7 @@ var (
 	foreign  = regexp.MustCompile(`(?i)(src|href|action)="(https?:)?//`)
 	leftover = regexp.MustCompile(`⟦|@ui\.|%!`)
 	tags     = regexp.MustCompile(`(?s)<(script|style|code|pre|title)[^>]*>.*?</(script|style|code|pre|title)>|<[^>]+lang="en"[^>]*>.*?</[a-z]+>|<[^>]*>`)
-	english  = regexp.MustCompile(`[A-Za-z]{3,}( [a-z]{2,})+`)
+	english  = regexp.MustCompile(`[A-Za-z]{3,}(:? [a-z]{2,})+`)
 )
 
 func (s *site) submit(kind string) queue.Job {
@@ -81,6 +81,10 @@ func TestEveryPage(t *testing.T) {
 // of the first API key, which is stored.
 func (s *site) translated(path, body string) {
 	_, main, _ := strings.Cut(body, `<main`)
+	if strings.HasPrefix(path, "/system/audit") {
+		// The details of the audit are our own.
+		main = strings.ReplaceAll(main, ` lang="en"`, "")
+	}
 	main, _, _ = strings.Cut(main, `</main>`)
 	for _, text := range strings.Split(tags.ReplaceAllString("<main"+main, "\x00"), "\x00") {
 		if found := english.FindString(strings.ReplaceAll(text, "Initial API key", "")); found != "" && !strings.Contains(text, "alert(") {

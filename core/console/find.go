@@ -37,7 +37,7 @@ func (c *Console) showHits(gc *gin.Context) {
 	if len(text) > maxFindText {
 		text = strings.ToValidUTF8(text[:maxFindText], "")
 	}
-	hits, err := c.hits(gc.Request.Context(), v, text)
+	hits, err := c.findHits(gc.Request.Context(), v, text)
 	if err != nil {
 		c.kit.Fail(gc, err)
 		return
@@ -49,8 +49,8 @@ func (c *Console) showHits(gc *gin.Context) {
 	c.kit.Render(gc, v, http.StatusOK, ui.FindPage(v, text, hits[:min(len(hits), hitsShown)]))
 }
 
-// hits returns what a text finds, the best first.
-func (c *Console) hits(ctx context.Context, v *ui.View, text string) ([]ui.Hit, error) {
+// findHits returns what a text finds, the best first.
+func (c *Console) findHits(ctx context.Context, v *ui.View, text string) ([]ui.Hit, error) {
 	out := pageHits(v, text)
 	finders := []ui.Finder{c.findUsers, c.findInstances}
 	for _, s := range c.cfg.Sections {
@@ -135,9 +135,9 @@ type navCounts struct {
 	counts map[string]int
 }
 
-// counts returns what waits for an administrator on the pages of the navigation, by their addresses; nothing for others. A service
+// countPending returns what waits for an administrator on the pages of the navigation, by their addresses; nothing for others. A service
 // that cannot say has no counts.
-func (c *Console) counts(ctx context.Context, v *ui.View) map[string]int {
+func (c *Console) countPending(ctx context.Context, v *ui.View) map[string]int {
 	if !v.Admin() {
 		return nil
 	}

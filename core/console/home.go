@@ -25,7 +25,7 @@ const stepsCookie = "patchbay_steps"
 
 func (c *Console) homeRoutes() []httpd.Route {
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: ui.Home, Policy: httpd.APIKey, Handler: c.home},
+		{Method: http.MethodGet, Path: ui.Home, Policy: httpd.APIKey, Handler: c.showHome},
 		{Method: http.MethodGet, Path: "/system/live", Policy: httpd.APIKey, Handler: c.homeLive},
 		{Method: http.MethodPost, Path: "/system/steps/skip", Policy: httpd.APIKey, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: c.skipStep},
 	}
@@ -43,10 +43,10 @@ type homeView struct {
 	Done int
 }
 
-// ready counts the instances that serve.
-func (h homeView) ready() int { return len(h.Panel.Rows) - h.Panel.Down }
+// countReady counts the instances that serve.
+func (h homeView) countReady() int { return len(h.Panel.Rows) - h.Panel.Down }
 
-func (c *Console) home(gc *gin.Context) {
+func (c *Console) showHome(gc *gin.Context) {
 	v := c.kit.View(gc, "nav.home")
 	h, err := c.homeView(gc, v)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Console) homeLive(gc *gin.Context) {
 // homeView gathers what the services and the core itself have to show to the caller.
 func (c *Console) homeView(gc *gin.Context, v *ui.View) (homeView, error) {
 	ctx := gc.Request.Context()
-	h := homeView{Panel: newPanel(c.cfg.Services, c.cfg.Providers.Instances(), c.start, v.Admin())}
+	h := homeView{Panel: newPanel(c.cfg.Services, c.cfg.Providers.Instances(), c.startPage, v.Admin())}
 	if v.Admin() {
 		h.Attention = c.ownAttention(v, h.Panel)
 		h.Steps = append(h.Steps, ui.Step{
@@ -151,8 +151,8 @@ const (
 	maxSteps  = 30
 )
 
-// start is the first page of a service that a caller may see, "" if there is none.
-func (c *Console) start(service string, admin bool) string {
+// startPage is the first page of a service that a caller may see, "" if there is none.
+func (c *Console) startPage(service string, admin bool) string {
 	for _, s := range c.cfg.Sections {
 		if s.Service != service {
 			continue

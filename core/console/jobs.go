@@ -23,9 +23,9 @@ const (
 
 func (c *Console) jobRoutes() []httpd.Route {
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: jobsPath, Policy: httpd.Admin, Handler: c.jobs},
+		{Method: http.MethodGet, Path: jobsPath, Policy: httpd.Admin, Handler: c.showJobs},
 		{Method: http.MethodGet, Path: jobsPath + "/live", Policy: httpd.Admin, Handler: c.jobsLive},
-		{Method: http.MethodGet, Path: jobsPath + "/:id", Policy: httpd.Admin, Handler: c.job},
+		{Method: http.MethodGet, Path: jobsPath + "/:id", Policy: httpd.Admin, Handler: c.showJob},
 		{Method: http.MethodGet, Path: jobsPath + "/:id/live", Policy: httpd.Admin, Handler: c.jobLive},
 		{Method: http.MethodPost, Path: jobsPath + "/:id/cancel", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.cancelJob},
 	}
@@ -52,15 +52,15 @@ func filterOf(gc *gin.Context) jobFilter {
 	return jobFilter{gc.Query("state"), gc.Query("type"), gc.Query("tag"), gc.Query("housekeeping"), gc.Query("cursor")}
 }
 
-func (f jobFilter) empty() bool { return f.State == "" && f.Type == "" && f.Tag == "" }
+func (f jobFilter) isEmpty() bool { return f.State == "" && f.Type == "" && f.Tag == "" }
 
-// address is that of a page of jobs with this filter.
-func (f jobFilter) address(path, cursor string) string {
+// pageURL is that of a page of jobs with this filter.
+func (f jobFilter) pageURL(path, cursor string) string {
 	return ui.Address(path, "state", f.State, "type", f.Type, "tag", f.Tag, "housekeeping", f.Housekeeping, "cursor", cursor)
 }
 
-// states are those that jobs can be filtered by.
-func states() []queue.State {
+// jobStates are those that jobs can be filtered by.
+func jobStates() []queue.State {
 	return []queue.State{queue.Queued, queue.Running, queue.Success, queue.Failed, queue.RolledBack, queue.Canceled}
 }
 
@@ -74,8 +74,8 @@ type jobsView struct {
 	Next    string
 }
 
-// query returns what the filter asks of the queue.
-func (c *Console) query(f jobFilter) queue.Filter {
+// queueFilter returns what the filter asks of the queue.
+func (c *Console) queueFilter(f jobFilter) queue.Filter {
 	var q queue.Filter
 	switch f.State {
 	case "":
@@ -87,7 +87,7 @@ func (c *Console) query(f jobFilter) queue.Filter {
 	if f.Type != "" {
 		q.Types = []string{f.Type}
 	} else if f.Housekeeping != shownHousekeeping {
-		q.ExceptTypes = c.housekeeping()
+		q.ExceptTypes = c.housekeepingTypes()
 	}
 	if f.Tag != "" {
 		q.Tags = []string{f.Tag}
@@ -95,8 +95,8 @@ func (c *Console) query(f jobFilter) queue.Filter {
 	return q
 }
 
-// housekeeping returns the types of jobs that clean up or keep figures.
-func (c *Console) housekeeping() []string {
+// housekeepingTypes returns the types of jobs that clean up or keep figures.
+func (c *Console) housekeepingTypes() []string {
 	out := []string{"auth.purge", "notify.purge"}
 	for _, s := range c.cfg.Sections {
 		out = append(out, s.Housekeeping...)
@@ -105,19 +105,19 @@ func (c *Console) housekeeping() []string {
 }
 
 func (c *Console) jobsView(ctx context.Context, v *ui.View, f jobFilter) (jobsView, error) {
-	jobs, next, err := c.cfg.Queue.List(ctx, c.query(f), f.Cursor, jobPage)
+	jobs, next, err := c.cfg.Queue.List(ctx, c.queueFilter(f), f.Cursor, jobPage)
 	if err != nil {
 		return jobsView{}, err
 	}
 	if next != "" {
-		next = f.address(jobsPath, next)
+		next = f.pageURL(jobsPath, next)
 	}
-	targets, err := c.targets(ctx, v, jobs)
+	targets, err := c.jobTargets(ctx, v, jobs)
 	return jobsView{Filter: f, Jobs: jobs, Types: c.cfg.Queue.Types(), Targets: targets, Next: next}, err
 }
 
-// targets returns what jobs work on, by their ids: as their service says, or as the text of their type does.
-func (c *Console) targets(ctx context.Context, v *ui.View, jobs []queue.Job) (map[string]ui.JobTarget, error) {
+// jobTargets returns what jobs work on, by their ids: as their service says, or as the text of their type does.
+func (c *Console) jobTargets(ctx context.Context, v *ui.View, jobs []queue.Job) (map[string]ui.JobTarget, error) {
 	out := make(map[string]ui.JobTarget, len(jobs))
 	asked := make([]ui.Job, len(jobs))
 	for i, j := range jobs {
@@ -137,7 +137,7 @@ func (c *Console) targets(ctx context.Context, v *ui.View, jobs []queue.Job) (ma
 	return out, nil
 }
 
-func (c *Console) jobs(gc *gin.Context) {
+func (c *Console) showJobs(gc *gin.Context) {
 	v := c.kit.View(gc, "jobs.title")
 	list, err := c.jobsView(gc.Request.Context(), v, filterOf(gc))
 	if err != nil {
@@ -175,11 +175,11 @@ func (c *Console) jobDetail(gc *gin.Context, v *ui.View) (jobDetail, error) {
 	if err != nil {
 		return jobDetail{}, err
 	}
-	targets, err := c.targets(ctx, v, []queue.Job{job})
+	targets, err := c.jobTargets(ctx, v, []queue.Job{job})
 	return jobDetail{job, events, targets[id]}, err
 }
 
-func (c *Console) job(gc *gin.Context) {
+func (c *Console) showJob(gc *gin.Context) {
 	v := c.kit.View(gc, "")
 	d, err := c.jobDetail(gc, v)
 	if err != nil {
@@ -224,8 +224,8 @@ func shownState(j queue.Job) string {
 	return string(j.State)
 }
 
-// took is how long a job ran, or runs.
-func took(v *ui.View, j queue.Job) string {
+// jobDuration is how long a job ran, or runs.
+func jobDuration(v *ui.View, j queue.Job) string {
 	switch {
 	case j.StartedAt.IsZero():
 		return "–"
@@ -235,7 +235,7 @@ func took(v *ui.View, j queue.Job) string {
 	return v.Millis(max(j.FinishedAt.Sub(j.StartedAt), time.Microsecond*100))
 }
 
-func actor(v *ui.View, j queue.Job) string {
+func actorName(v *ui.View, j queue.Job) string {
 	if j.Actor == "" {
 		return v.T("jobs.system")
 	}
@@ -264,8 +264,8 @@ func eventText(v *ui.View, e queue.Event) string {
 	return e.Type
 }
 
-// pretty is JSON for reading.
-func pretty(raw json.RawMessage) string {
+// indentJSON is JSON for reading.
+func indentJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)

@@ -22,13 +22,13 @@ func pluginColumns(v *ui.View) ui.Table {
 	}}
 }
 
-// filter returns the form above the audit.
-func (a auditView) filter(v *ui.View) ui.Filter {
+// filterForm returns the form above the audit.
+func (a auditView) filterForm(v *ui.View) ui.Filter {
 	actions, outcomes := []ui.Option{{Label: v.T("audit.all")}}, []ui.Option{{Label: v.T("audit.all_results")}}
 	for _, name := range a.Actions {
 		actions = append(actions, ui.Option{Value: name, Label: v.Word("action."+name, name)})
 	}
-	for _, name := range results() {
+	for _, name := range auditResults() {
 		outcomes = append(outcomes, ui.Option{Value: name, Label: v.State(name)})
 	}
 	return ui.Filter{Path: auditPath, Fields: []ui.FilterField{
@@ -45,10 +45,10 @@ func auditColumns(v *ui.View) ui.Table {
 	}}
 }
 
-// filter returns the form above the list of jobs.
-func (l jobsView) filter(v *ui.View) ui.Filter {
+// filterForm returns the form above the list of jobs.
+func (l jobsView) filterForm(v *ui.View) ui.Filter {
 	options := []ui.Option{{Label: v.T("jobs.all_states")}, {Value: openState, Label: v.T("jobs.open")}}
-	for _, s := range states() {
+	for _, s := range jobStates() {
 		options = append(options, ui.Option{Value: string(s), Label: v.State(string(s))})
 	}
 	types := []ui.Option{{Label: v.T("jobs.all_types")}}
@@ -62,20 +62,20 @@ func (l jobsView) filter(v *ui.View) ui.Filter {
 	}}
 }
 
-// page returns the page of a job.
-func (l jobsView) page(j queue.Job) string {
+// jobURL returns the page of a job.
+func (l jobsView) jobURL(j queue.Job) string {
 	if page := l.Targets[j.ID].Page; page != "" {
 		return page
 	}
 	return jobsPath + "/" + j.ID
 }
 
-// live returns the attributes of the list of jobs: its first page is kept current.
-func (l jobsView) live() templ.Attributes {
+// liveAttributes returns the attributes of the list of jobs: its first page is kept current.
+func (l jobsView) liveAttributes() templ.Attributes {
 	if l.Filter.Cursor != "" {
 		return nil
 	}
-	return ui.Live(l.Filter.address(jobsPath+"/live", ""))
+	return ui.Live(l.Filter.pageURL(jobsPath+"/live", ""))
 }
 
 // jobColumns are the columns of the list of jobs.

@@ -91,7 +91,7 @@ func newPanel(services []Service, instances []Instance, start func(string, bool)
 		b := box{Service: s, Href: start(s.Name, admin), Y: y, Height: max(minBoxHeight, boxPad+max(0, len(s.Uses)-1)*jackGap)}
 		for i, use := range s.Uses {
 			jack := y + b.Height/2 + i*jackGap - (len(s.Uses)-1)*jackGap/2
-			p.connect(s, use, jack, at, kinds)
+			p.connectUse(s, use, jack, at, kinds)
 		}
 		p.Boxes = append(p.Boxes, b)
 		y += b.Height + boxGap
@@ -133,12 +133,12 @@ func orderByUse(instances []Instance, services []Service) []Instance {
 	return slices.SortedStableFunc(slices.Values(instances), func(a, b Instance) int { return cmp.Compare(place(a), place(b)) })
 }
 
-// cross returns the path of a cross at a point.
-func cross(x, y int) string {
+// crossPath returns the path of a cross at a point.
+func crossPath(x, y int) string {
 	return fmt.Sprintf("M%d %dl8 8m0 -8l-8 8", x-4, y-4)
 }
 
-func (p *panel) connect(s Service, use Use, y int, at map[string]int, kinds []string) {
+func (p *panel) connectUse(s Service, use Use, y int, at map[string]int, kinds []string) {
 	i, ok := at[use.Ref]
 	if !ok {
 		return
@@ -154,7 +154,7 @@ func (p *panel) connect(s Service, use Use, y int, at map[string]int, kinds []st
 
 func (p panel) viewBox() string { return fmt.Sprintf("0 0 %d %d", panelWidth, p.Height) }
 
-func num(n int) string { return fmt.Sprint(n) }
+func formatNumber(n int) string { return fmt.Sprint(n) }
 
 func cableClass(c cable) string {
 	class := fmt.Sprintf("cable k%d", max(0, c.Colour))

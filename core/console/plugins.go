@@ -25,22 +25,22 @@ const (
 
 func (c *Console) pluginRoutes() []httpd.Route {
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: pluginsPath, Policy: httpd.Admin, Handler: c.plugins},
+		{Method: http.MethodGet, Path: pluginsPath, Policy: httpd.Admin, Handler: c.showPlugins},
 		{Method: http.MethodGet, Path: pluginsPath + "/live", Policy: httpd.Admin, Handler: c.pluginsLive},
-		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: c.instance},
+		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: c.showInstance},
 		{Method: http.MethodGet, Path: instancePath + ":ref/live", Policy: httpd.Admin, Handler: c.instanceLive},
-		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.check},
+		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.checkInstance},
 		{Method: http.MethodPost, Path: instancePath + ":ref/test", Policy: httpd.Admin, Audit: "core.plugins.test", BodyLimit: formLimit, Handler: c.sendTest},
-		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit, Handler: c.restart},
-		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: c.available},
+		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit, Handler: c.restartInstance},
+		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: c.showAvailable},
 		{Method: http.MethodGet, Path: availablePath + "/:kind/:name", Policy: httpd.Admin, Handler: c.availableOne},
 	}
 }
 
-func (c *Console) plugins(gc *gin.Context) {
+func (c *Console) showPlugins(gc *gin.Context) {
 	v := c.kit.View(gc, "plugins.title")
 	reason, at := c.cfg.Providers.Rejected()
-	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances(), c.references(), reason, at))
+	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances(), c.listReferences(), reason, at))
 }
 
 func (c *Console) pluginsLive(gc *gin.Context) {
@@ -49,8 +49,8 @@ func (c *Console) pluginsLive(gc *gin.Context) {
 	})
 }
 
-// find is the instance that the address names.
-func (c *Console) find(gc *gin.Context) (Instance, []string, error) {
+// findInstance is the instance that the address names.
+func (c *Console) findInstance(gc *gin.Context) (Instance, []string, error) {
 	ref := gc.Param("ref")
 	all := c.cfg.Providers.Instances()
 	i := slices.IndexFunc(all, func(in Instance) bool { return in.Ref == ref })
@@ -65,29 +65,29 @@ func (c *Console) find(gc *gin.Context) (Instance, []string, error) {
 	return all[i], lines, nil
 }
 
-func (c *Console) instance(gc *gin.Context) {
-	in, lines, err := c.find(gc)
+func (c *Console) showInstance(gc *gin.Context) {
+	in, lines, err := c.findInstance(gc)
 	if err != nil {
 		c.kit.Fail(gc, err)
 		return
 	}
 	v := c.kit.View(gc, "")
 	v.Title = in.Ref
-	c.kit.Render(gc, v, http.StatusOK, instancePage(v, in, lines, c.references()))
+	c.kit.Render(gc, v, http.StatusOK, instancePage(v, in, lines, c.listReferences()))
 }
 
 func (c *Console) instanceLive(gc *gin.Context) {
-	if _, _, err := c.find(gc); err != nil {
+	if _, _, err := c.findInstance(gc); err != nil {
 		c.kit.Fail(gc, err)
 		return
 	}
 	c.kit.Stream(gc, logEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
-		in, lines, err := c.find(gc)
+		in, lines, err := c.findInstance(gc)
 		return instanceParts(v, in, lines), false, err
 	})
 }
 
-func (c *Console) check(gc *gin.Context) {
+func (c *Console) checkInstance(gc *gin.Context) {
 	ref := gc.Param("ref")
 	h, err := c.cfg.Providers.Check(gc.Request.Context(), ref)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Console) sendTest(gc *gin.Context) {
 	c.kit.Done(gc, instancePath+ref, t)
 }
 
-func (c *Console) restart(gc *gin.Context) {
+func (c *Console) restartInstance(gc *gin.Context) {
 	ref := gc.Param("ref")
 	if err := c.cfg.Providers.Restart(ref); err != nil {
 		c.kit.Fail(gc, err)
@@ -127,7 +127,7 @@ func (c *Console) restart(gc *gin.Context) {
 	c.kit.Done(gc, instancePath+ref, ui.Toast{Kind: "info", TextID: "plugins.restarted", Args: []string{"Ref", ref}})
 }
 
-func (c *Console) available(gc *gin.Context) {
+func (c *Console) showAvailable(gc *gin.Context) {
 	list, err := c.cfg.Providers.Available(gc.Request.Context())
 	if err != nil {
 		c.kit.Fail(gc, err)
@@ -156,15 +156,15 @@ func (c *Console) availableOne(gc *gin.Context) {
 // logText is the log of a process as one text.
 func logText(lines []string) string { return strings.Join(lines, "\n") }
 
-// since is how long an instance is in its state.
-func since(v *ui.View, in Instance) string {
+// stateDuration is how long an instance is in its state.
+func stateDuration(v *ui.View, in Instance) string {
 	if in.Since.IsZero() {
 		return "–"
 	}
 	return v.Span(v.Now.Sub(in.Since))
 }
 
-func memory(v *ui.View, in Instance) string {
+func memoryText(v *ui.View, in Instance) string {
 	if in.Memory == 0 {
 		return "–"
 	}

@@ -42,11 +42,11 @@ const (
 	useLast    = "last"
 )
 
-// name is that of the field in the form.
-func (u useField) name() string { return "use." + u.Service + "." + u.Attribute }
+// fieldName is that of the field in the form.
+func (u useField) fieldName() string { return "use." + u.Service + "." + u.Attribute }
 
-// modes are the ways in which a new instance can be named.
-func (u useField) modes() []string {
+// namingModes are the ways in which a new instance can be named.
+func (u useField) namingModes() []string {
 	if u.IsList && len(u.Refs) > 0 {
 		return []string{useNot, useFirst, useLast, useInstead}
 	}
@@ -143,7 +143,7 @@ func (f *providerForm) addUses(refs []Reference, wanted string, draft Change) {
 		}
 		u := useField{Reference: r, Mode: useNot}
 		if r.Service+"."+r.Attribute == wanted {
-			u.Mode = u.modes()[1]
+			u.Mode = u.namingModes()[1]
 		}
 		for _, sent := range draft.Proposal.Uses {
 			if sent.Service == r.Service && sent.Attribute == r.Attribute {
@@ -184,7 +184,7 @@ func (c *Console) readProposal(gc *gin.Context) (Proposal, error) {
 		kind, _, _ := strings.Cut(p.Add, "/")
 		for _, r := range c.cfg.Configurator.References() {
 			u := useField{Reference: r}
-			if mode := gc.PostForm(u.name()); r.Kind == kind && mode != useNot && mode != "" {
+			if mode := gc.PostForm(u.fieldName()); r.Kind == kind && mode != useNot && mode != "" {
 				r.Refs = u.withRef(mode, kind+"."+p.Name)
 				p.Uses = append(p.Uses, r)
 			}
@@ -267,8 +267,8 @@ func (c *Console) readOrder(gc *gin.Context) ([]Reference, error) {
 	return []Reference{r}, nil
 }
 
-// needs returns the settings that an instance cannot do without.
-func (c Choice) needs() (names []string) {
+// requiredSettings returns the settings that an instance cannot do without.
+func (c Choice) requiredSettings() (names []string) {
 	for _, s := range c.Settings {
 		if s.Required && !s.Repeated && !strings.Contains(s.Name, ".") {
 			names = append(names, s.Name)

@@ -44,8 +44,8 @@ func addAddress(p Choice, wanted string) string {
 // placeOf returns the place of an instance in a reference, from 1; 0 if it is not named.
 func placeOf(r Reference, in Instance) int { return slices.Index(r.Refs, in.Ref) + 1 }
 
-// invalid returns the attributes of a field with findings.
-func invalid(id string, list []Finding) templ.Attributes {
+// invalidAttributes returns the attributes of a field with findings.
+func invalidAttributes(id string, list []Finding) templ.Attributes {
 	if len(list) == 0 {
 		return nil
 	}
@@ -93,8 +93,8 @@ func useText(v *ui.View, u useField, mode string) string {
 	return v.T(fmt.Sprintf("provider.use.%s", mode), "Now", now)
 }
 
-// referring returns the references that name an instance.
-func referring(refs []Reference, ref string) (out []Reference) {
+// referencesTo returns the references that name an instance.
+func referencesTo(refs []Reference, ref string) (out []Reference) {
 	for _, r := range refs {
 		if slices.Contains(r.Refs, ref) {
 			out = append(out, r)

@@ -33,12 +33,12 @@ func (c *Console) providerRoutes() []httpd.Route {
 		{Method: http.MethodGet, Path: instancePath + ":ref/settings", Policy: httpd.Admin, Handler: c.instanceSettings},
 		{Method: http.MethodPost, Path: proposePath, Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.proposeChange},
 		{Method: http.MethodGet, Path: changePath + "/:id", Policy: httpd.Admin, Handler: c.showChange},
-		confirmed(httpd.Route{Method: http.MethodPost, Path: changePath + "/:id/apply", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.applyChange}),
+		withConfirmation(httpd.Route{Method: http.MethodPost, Path: changePath + "/:id/apply", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.applyChange}),
 	}
 }
 
-// references returns what services name; nil if nothing can be changed here.
-func (c *Console) references() []Reference {
+// listReferences returns what services name; nil if nothing can be changed here.
+func (c *Console) listReferences() []Reference {
 	if c.cfg.Configurator == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (c *Console) addProvider(gc *gin.Context) {
 func (c *Console) freeName(choice Choice) string {
 	name := choice.Plugin
 	for n := 2; slices.ContainsFunc(c.cfg.Providers.Instances(), func(in Instance) bool { return in.Kind == choice.Kind && in.Name == name }); n++ {
-		name = choice.Plugin + num(n)
+		name = choice.Plugin + formatNumber(n)
 	}
 	return name
 }
@@ -208,7 +208,7 @@ func (c *Console) showChange(gc *gin.Context) {
 		return
 	}
 	page := changeView{Change: change, Writing: c.cfg.Configurator.Writing(), CanConfirm: auth.From(gc.Request.Context()).Strong()}
-	about := change.instances()
+	about := change.changedInstances()
 	for _, in := range c.cfg.Providers.Instances() {
 		if slices.Contains(about, in.Ref) {
 			page.Instances = append(page.Instances, in)
@@ -218,8 +218,8 @@ func (c *Console) showChange(gc *gin.Context) {
 	c.kit.Render(gc, v, http.StatusOK, changePage(v, page))
 }
 
-// instances returns the instances that a change is about.
-func (c Change) instances() (refs []string) {
+// changedInstances returns the instances that a change is about.
+func (c Change) changedInstances() (refs []string) {
 	if kind, _, ok := strings.Cut(c.Proposal.Add, "/"); ok {
 		refs = append(refs, kind+"."+c.Proposal.Name)
 	}

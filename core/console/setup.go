@@ -21,8 +21,8 @@ type setupView struct {
 	Dead    bool
 }
 
-// setup shows what a set-up link is for. The link is used up by the form, not by looking at it.
-func (c *Console) setup(gc *gin.Context) {
+// showSetup shows what a set-up link is for. The link is used up by the form, not by looking at it.
+func (c *Console) showSetup(gc *gin.Context) {
 	v := c.kit.View(gc, "setup.title")
 	page, status := setupView{Token: gc.Query("token")}, http.StatusOK
 	first, err := c.cfg.Users.SetupFirst(gc.Request.Context(), page.Token)

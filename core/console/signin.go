@@ -94,8 +94,8 @@ func (c *Console) signOut(gc *gin.Context) {
 	c.kit.Done(gc, "/system/sign-in", ui.Toast{Kind: "ok", TextID: "signout.done"})
 }
 
-// preferences keeps the theme and the language.
-func (c *Console) preferences(gc *gin.Context) {
+// savePreferences keeps the theme and the language.
+func (c *Console) savePreferences(gc *gin.Context) {
 	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
 		c.kit.Fail(gc, err)
 		return

@@ -24,11 +24,11 @@ func (c *Console) userRoutes() []httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: h}
 	}
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.users},
-		confirmed(post("", c.createUser)),
-		confirmed(post("/:id/change", c.changeUser)),
-		confirmed(post("/:id/link", c.linkUser)),
-		{Method: http.MethodGet, Path: auditPath, Policy: httpd.Admin, Handler: c.audit},
+		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.showUserList},
+		withConfirmation(post("", c.createUser)),
+		withConfirmation(post("/:id/change", c.changeUser)),
+		withConfirmation(post("/:id/link", c.linkUser)),
+		{Method: http.MethodGet, Path: auditPath, Policy: httpd.Admin, Handler: c.showAudit},
 	}
 }
 
@@ -44,7 +44,7 @@ type usersView struct {
 	Failure string
 }
 
-func (c *Console) users(gc *gin.Context) {
+func (c *Console) showUserList(gc *gin.Context) {
 	c.showUsers(gc, http.StatusOK, usersView{Open: ui.Opens(gc, newUser), Link: c.kit.TakeSecret(gc, usersPath)})
 }
 

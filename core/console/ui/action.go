@@ -40,8 +40,8 @@ func (a Action) submitClass() string {
 	return "btn p"
 }
 
-// description returns the label for those who cannot see the page.
-func (a Action) description() string {
+// accessibleLabel returns the label for those who cannot see the page.
+func (a Action) accessibleLabel() string {
 	if a.Description == "" {
 		return a.Label
 	}

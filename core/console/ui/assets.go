@@ -19,8 +19,8 @@ import (
 //go:embed static
 var static embed.FS
 
-// bundle are the parts of the one script that every page has, in their order.
-func bundle() []string {
+// bundleParts are the parts of the one script that every page has, in their order.
+func bundleParts() []string {
 	return []string{"vendor/htmx.org-4.0.1/htmx.min.js", "vendor/htmx.org-4.0.1/hx-sse.min.js", "app.js"}
 }
 
@@ -32,9 +32,9 @@ type Assets struct {
 	manifest, worker httpd.File
 }
 
-// own are the files beside it: the style and the icons of every page, and what pages with charts or
+// ownFiles are the files beside it: the style and the icons of every page, and what pages with charts or
 // with the button for notifications name in View.Scripts and View.Styles.
-func own() []string {
+func ownFiles() []string {
 	return []string{
 		"app.css", "chart.js", "push.js", "icon.svg", "icons/icon-192.png", "icons/icon-512.png", "icons/icon-maskable-512.png", "icons/apple-touch-icon.png", "icons/badge-96.png",
 		"vendor/uplot-1.6.32/uPlot.iife.min.js", "vendor/uplot-1.6.32/uPlot.min.css",
@@ -49,7 +49,7 @@ func NewAssets(sources ...fs.FS) (*Assets, error) {
 	}
 	a := &Assets{urls: map[string]string{}, files: map[string]httpd.File{}}
 	var script bytes.Buffer
-	for _, name := range bundle() {
+	for _, name := range bundleParts() {
 		part, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return nil, fmt.Errorf("read the script: %w", err)
@@ -57,13 +57,13 @@ func NewAssets(sources ...fs.FS) (*Assets, error) {
 		script.Write(part)
 		script.WriteString("\n")
 	}
-	a.add("app.js", script.Bytes())
-	for _, name := range own() {
+	a.addFile("app.js", script.Bytes())
+	for _, name := range ownFiles() {
 		data, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return nil, fmt.Errorf("read the static files: %w", err)
 		}
-		a.add(path.Base(name), data)
+		a.addFile(path.Base(name), data)
 	}
 	if err := a.addInstallable(dir); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func NewAssets(sources ...fs.FS) (*Assets, error) {
 // addAll takes the scripts, styles and pictures of a source, whatever folder they lie in.
 func (a *Assets) addAll(src fs.FS) error {
 	return fs.WalkDir(src, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !served(p) {
+		if err != nil || d.IsDir() || !isServed(p) {
 			return err
 		}
 		if a.urls[path.Base(p)] != "" {
@@ -87,13 +87,13 @@ func (a *Assets) addAll(src fs.FS) error {
 		}
 		data, err := fs.ReadFile(src, p)
 		if err == nil {
-			a.add(path.Base(p), data)
+			a.addFile(path.Base(p), data)
 		}
 		return err
 	})
 }
 
-func served(name string) bool {
+func isServed(name string) bool {
 	switch path.Ext(name) {
 	case ".css", ".js", ".svg", ".png":
 		return true
@@ -101,7 +101,7 @@ func served(name string) bool {
 	return false
 }
 
-func (a *Assets) add(name string, data []byte) {
+func (a *Assets) addFile(name string, data []byte) {
 	ext := path.Ext(name)
 	kind := mime.TypeByExtension(ext)
 	if ext == ".js" {

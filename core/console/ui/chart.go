@@ -53,8 +53,8 @@ func (v *View) AddCharts(scripts ...string) {
 	v.Styles = append(v.Styles, "uPlot.min.css")
 }
 
-// scale says what a point of a chart is: its unit, and the time that it stands for.
-func (c *Chart) scale(v *View) string {
+// scaleText says what a point of a chart is: its unit, and the time that it stands for.
+func (c *Chart) scaleText(v *View) string {
 	if c.Interval == 0 {
 		return c.Unit
 	}
@@ -84,4 +84,4 @@ func formatNumber(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
+func formatSeconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }

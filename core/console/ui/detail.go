@@ -72,7 +72,7 @@ func (t *Texts) translateDetail(lang, text string, depth int) (string, bool) {
 				data[name], _ = t.translateDetail(lang, found[i], depth+1)
 			}
 		}
-		return t.text(lang, d.id, data, nil), true
+		return t.lookUpText(lang, d.id, data, nil), true
 	}
 	return text, false
 }

@@ -48,8 +48,8 @@ func (i Input) maxLength() string {
 	return strconv.Itoa(i.MaxLength)
 }
 
-// field returns what errors call the line.
-func (i Input) field() string {
+// errorField returns what errors call the line.
+func (i Input) errorField() string {
 	if i.Field == "" {
 		return i.Name
 	}

@@ -79,9 +79,9 @@ func NewKit(cfg Config) *Kit {
 // View is the view of a request; title is the id of the page's heading.
 func (k *Kit) View(c *gin.Context, title string) *View {
 	v := &View{
-		Lang: k.cfg.Texts.choose(cookie(c, LangCookie), c.GetHeader("Accept-Language")), Theme: theme(cookie(c, ThemeCookie)),
+		Lang: k.cfg.Texts.chooseLanguage(readCookie(c, LangCookie), c.GetHeader("Accept-Language")), Theme: validTheme(readCookie(c, ThemeCookie)),
 		Path: c.Request.URL.Path, Target: c.Request.URL.RequestURI(), Principal: auth.From(c.Request.Context()),
-		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), folds: cookie(c, NavCookie), kit: k,
+		RequestID: httpd.RequestID(c), Now: k.cfg.Now(), folds: readCookie(c, NavCookie), kit: k,
 	}
 	if k.cfg.Warnings != nil {
 		v.Warnings = k.cfg.Warnings()
@@ -89,12 +89,12 @@ func (k *Kit) View(c *gin.Context, title string) *View {
 	if title != "" {
 		v.Title = v.T(title)
 	}
-	v.Nav = k.visible(v.Principal)
+	v.Nav = k.visibleGroups(v.Principal)
 	return v
 }
 
-// visible is the part of the navigation that a principal may use.
-func (k *Kit) visible(p *auth.Principal) (out []NavGroup) {
+// visibleGroups is the part of the navigation that a principal may use.
+func (k *Kit) visibleGroups(p *auth.Principal) (out []NavGroup) {
 	if p == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (k *Kit) visible(p *auth.Principal) (out []NavGroup) {
 	return out
 }
 
-func cookie(c *gin.Context, name string) string {
+func readCookie(c *gin.Context, name string) string {
 	ck, err := c.Request.Cookie(name)
 	if err != nil {
 		return ""
@@ -120,7 +120,7 @@ func cookie(c *gin.Context, name string) string {
 	return ck.Value
 }
 
-func theme(s string) string {
+func validTheme(s string) string {
 	if s == ThemeLight || s == ThemeDark {
 		return s
 	}
@@ -169,7 +169,7 @@ func (k *Kit) Redirect(c *gin.Context, to string) {
 }
 
 func (k *Kit) takeToast(c *gin.Context) *Toast {
-	value := cookie(c, toastCookie)
+	value := readCookie(c, toastCookie)
 	if value == "" {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (k *Kit) Fail(c *gin.Context, err error) {
 	v := k.View(c, "error.title")
 	if v.Principal == nil && k.cfg.Recognise != nil {
 		v.Principal = k.cfg.Recognise(c.Request)
-		v.Nav = k.visible(v.Principal)
+		v.Nav = k.visibleGroups(v.Principal)
 	}
 	if status == http.StatusUnauthorized && k.cfg.SignIn != nil {
 		k.Render(c, v, status, k.cfg.SignIn(c, v))

@@ -40,8 +40,8 @@ func (c Column) cellClass() string {
 	return c.Class
 }
 
-// label returns what stands before the value on a phone.
-func (c Column) label() string {
+// phoneLabel returns what stands before the value on a phone.
+func (c Column) phoneLabel() string {
 	if c.Kind != ValueColumn {
 		return ""
 	}
@@ -107,8 +107,8 @@ func ReadPicked(c *gin.Context) Picked {
 	return Picked{Action: form.Get("action"), IDs: ids, All: form.Get(allField) != ""}
 }
 
-// fields returns names and values of hidden fields that ask for the same.
-func (p Picked) fields(filter url.Values) []string {
+// hiddenFields returns names and values of hidden fields that ask for the same.
+func (p Picked) hiddenFields(filter url.Values) []string {
 	out := []string{"action", p.Action}
 	if p.All {
 		return append(append(out, allField, "yes"), pairsOf(filter)...)
@@ -143,9 +143,9 @@ type BulkQuestion struct {
 	Label, Class, TypedName string
 }
 
-// action returns the button of the question.
-func (q BulkQuestion) action() Action {
-	return Action{URL: q.URL, Fields: q.fields(q.Filter), Label: q.Label, Class: q.Class, TypedName: q.TypedName}
+// questionAction returns the button of the question.
+func (q BulkQuestion) questionAction() Action {
+	return Action{URL: q.URL, Fields: q.hiddenFields(q.Filter), Label: q.Label, Class: q.Class, TypedName: q.TypedName}
 }
 
 // Filter is the form above a list. Its result takes the list's place as one types.

@@ -58,8 +58,8 @@ func (v *View) navCounts(ctx context.Context) map[string]int {
 	return v.kit.cfg.Counts(ctx, v)
 }
 
-// sum returns how much waits on the pages of a group.
-func (g NavGroup) sum(counts map[string]int) (n int) {
+// sumCounts returns how much waits on the pages of a group.
+func (g NavGroup) sumCounts(counts map[string]int) (n int) {
 	for _, item := range g.Items {
 		n += counts[item.Href]
 	}

@@ -41,8 +41,8 @@ type waitingSecret struct {
 	until      time.Time
 }
 
-// add keeps a secret for a user and returns its random name.
-func (s *Secrets) add(userID string, shown Secret, now time.Time) (id string) {
+// addSecret keeps a secret for a user and returns its random name.
+func (s *Secrets) addSecret(userID string, shown Secret, now time.Time) (id string) {
 	id = secret.RandomString(32, secret.Alphanumeric)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *Secrets) add(userID string, shown Secret, now time.Time) (id string) {
 	return id
 }
 
-// take returns the secret with a random name, and forgets it. It reports whether there is one of this for this user.
-func (s *Secrets) take(id, userID, of string, now time.Time) (Secret, bool) {
+// takeSecret returns the secret with a random name, and forgets it. It reports whether there is one of this for this user.
+func (s *Secrets) takeSecret(id, userID, of string, now time.Time) (Secret, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropExpired(now)
@@ -75,18 +75,18 @@ func (s *Secrets) dropExpired(now time.Time) {
 
 // ShowOnce answers a form that has made a secret: the browser goes on to a page of ours, which takes it with TakeSecret.
 func (k *Kit) ShowOnce(c *gin.Context, to string, s Secret) {
-	k.setCookie(c, onceCookie, k.cfg.Secrets.add(userOf(c), s, k.cfg.Now()), int(onceFor/time.Second))
+	k.setCookie(c, onceCookie, k.cfg.Secrets.addSecret(userOf(c), s, k.cfg.Now()), int(onceFor/time.Second))
 	k.Redirect(c, to)
 }
 
 // TakeSecret returns the secret of something that the form before this page has made, or the zero value. A page that is loaded
 // again has none.
 func (k *Kit) TakeSecret(c *gin.Context, of string) (s Secret) {
-	id := cookie(c, onceCookie)
+	id := readCookie(c, onceCookie)
 	if id == "" || c.Request.Method != http.MethodGet {
 		return s
 	}
-	s, found := k.cfg.Secrets.take(id, userOf(c), of, k.cfg.Now())
+	s, found := k.cfg.Secrets.takeSecret(id, userOf(c), of, k.cfg.Now())
 	if found {
 		k.setCookie(c, onceCookie, "", -1)
 	}

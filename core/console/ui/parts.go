@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-func pressed(on bool) string {
+func pressedText(on bool) string {
 	if on {
 		return "true"
 	}

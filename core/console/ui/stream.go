@@ -36,7 +36,7 @@ func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, 
 	beat := time.NewTicker(httpd.Heartbeat)
 	defer beat.Stop()
 	var last []byte
-	for k.still(c) {
+	for k.stillAuthorized(c) {
 		var b bytes.Buffer
 		comp, done, err := part(k.View(c, ""))
 		if err != nil {
@@ -55,15 +55,15 @@ func (k *Kit) Stream(c *gin.Context, every time.Duration, wake <-chan struct{}, 
 			_ = events.Send(0, "done", []byte("done"))
 			return
 		}
-		if !wait(ctx.Done(), httpd.Draining(ctx), tick.C, beat.C, wake, events) {
+		if !waitForChange(ctx.Done(), httpd.Draining(ctx), tick.C, beat.C, wake, events) {
 			return
 		}
 	}
 }
 
-// still reports whether the pages are in use, and the caller is who the guard has let in, with the same role: a session may end
+// stillAuthorized reports whether the pages are in use, and the caller is who the guard has let in, with the same role: a session may end
 // while its streams go on.
-func (k *Kit) still(c *gin.Context) bool {
+func (k *Kit) stillAuthorized(c *gin.Context) bool {
 	was := auth.From(c.Request.Context())
 	if k.cfg.Current != nil && !k.cfg.Current() {
 		return false
@@ -75,8 +75,8 @@ func (k *Kit) still(c *gin.Context) bool {
 	return now != nil && now.User.ID == was.User.ID && now.User.Role == was.User.Role
 }
 
-// wait returns true when the part is to be looked at again.
-func wait(gone, draining <-chan struct{}, tick, beat <-chan time.Time, wake <-chan struct{}, events *httpd.Events) bool {
+// waitForChange returns true when the part is to be looked at again.
+func waitForChange(gone, draining <-chan struct{}, tick, beat <-chan time.Time, wake <-chan struct{}, events *httpd.Events) bool {
 	for {
 		select {
 		case <-gone:

@@ -45,7 +45,7 @@ func (k *Kit) Tail(c *gin.Context, more <-chan templ.Component) {
 		case <-httpd.Draining(ctx):
 			return
 		case <-look.C:
-			if !k.still(c) {
+			if !k.stillAuthorized(c) {
 				return
 			}
 		case <-beat.C:

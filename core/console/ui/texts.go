@@ -53,7 +53,7 @@ func NewTexts(sources ...fs.FS) (*Texts, error) {
 	for _, lang := range Languages() {
 		seen := map[string]bool{}
 		for _, src := range sources {
-			messages, err := load(bundle, src, lang, seen)
+			messages, err := loadTexts(bundle, src, lang, seen)
 			if err != nil {
 				return nil, fmt.Errorf("read the texts of %s: %w", lang, err)
 			}
@@ -75,8 +75,8 @@ func NewTexts(sources ...fs.FS) (*Texts, error) {
 	return t, nil
 }
 
-// load adds the texts of a source in a language to the bundle and returns them.
-func load(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) ([]*i18n.Message, error) {
+// loadTexts adds the texts of a source in a language to the bundle and returns them.
+func loadTexts(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) ([]*i18n.Message, error) {
 	data, err := fs.ReadFile(src, lang+".json")
 	if err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func load(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) ([]
 // Known reports whether there is a text with this id.
 func (t *Texts) Known(id string) bool { return t.known[id] }
 
-// text looks a text up. One that is missing is shown by its id in brackets, so that tests find it.
-func (t *Texts) text(lang, id string, data map[string]any, count any) string {
+// lookUpText looks a text up. One that is missing is shown by its id in brackets, so that tests find it.
+func (t *Texts) lookUpText(lang, id string, data map[string]any, count any) string {
 	out, err := t.localizers[lang].Localize(&i18n.LocalizeConfig{MessageID: id, TemplateData: data, PluralCount: count})
 	if err != nil || out == "" {
 		return "⟦" + id + "⟧"
@@ -106,8 +106,8 @@ func (t *Texts) text(lang, id string, data map[string]any, count any) string {
 	return out
 }
 
-// choose finds the language of a request: what the person has chosen, else what the browser asks for.
-func (t *Texts) choose(chosen, accept string) string {
+// chooseLanguage finds the language of a request: what the person has chosen, else what the browser asks for.
+func (t *Texts) chooseLanguage(chosen, accept string) string {
 	for _, lang := range Languages() {
 		if chosen == lang {
 			return lang

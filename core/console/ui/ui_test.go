@@ -238,7 +238,7 @@ func TestLanguageOfARequest(t *testing.T) {
 		{"", "", English}, {"", "zh-CN,zh;q=0.9,en;q=0.8", Chinese}, {"", "en-GB,en;q=0.9,zh;q=0.8", English}, {"", "fr-FR", English},
 		{"zh", "en", Chinese}, {"en", "zh-CN", English}, {"xx", "zh", Chinese}, {"", "zh-TW;q=0.5, de;q=0.1", Chinese}, {"", ";;;", English},
 	} {
-		if got := tx.choose(c.chosen, c.accept); got != c.want {
+		if got := tx.chooseLanguage(c.chosen, c.accept); got != c.want {
 			t.Errorf("choose(%q, %q) = %q, want %q", c.chosen, c.accept, got, c.want)
 		}
 	}

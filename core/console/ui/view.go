@@ -76,17 +76,17 @@ type Toast struct {
 
 // T is a text in the language of the page. args are names and values of its parameters in turn.
 func (v *View) T(id string, args ...any) string {
-	return v.kit.cfg.Texts.text(v.Lang, id, pairs(args), nil)
+	return v.kit.cfg.Texts.lookUpText(v.Lang, id, pairArguments(args), nil)
 }
 
 // N is a text with a count, which picks the plural form and stands in the text as {{.Count}}.
 func (v *View) N(id string, count int, args ...any) string {
-	data := pairs(args)
+	data := pairArguments(args)
 	if data == nil {
 		data = map[string]any{}
 	}
 	data["Count"] = v.Num(int64(count))
-	return v.kit.cfg.Texts.text(v.Lang, id, data, count)
+	return v.kit.cfg.Texts.lookUpText(v.Lang, id, data, count)
 }
 
 // State is the word for a state of the API, such as ready or rolled_back.
@@ -131,7 +131,7 @@ func (v *View) faultReason(e *fault.Error) string {
 	return e.Message
 }
 
-func pairs(args []any) map[string]any {
+func pairArguments(args []any) map[string]any {
 	if len(args) < 2 {
 		return nil
 	}
@@ -147,12 +147,12 @@ func pairs(args []any) map[string]any {
 // Asset is the address of a static file.
 func (v *View) Asset(name string) string { return v.kit.cfg.Alone + v.kit.cfg.Assets.URL(name) }
 
-// alone reports whether the page is one of a process of its own.
-func (v *View) alone() bool { return v.kit.cfg.Alone != "" }
+// isAlone reports whether the page is one of a process of its own.
+func (v *View) isAlone() bool { return v.kit.cfg.Alone != "" }
 
 // preferencesURL is where the form of the preferences goes.
 func (v *View) preferencesURL() string {
-	if v.alone() {
+	if v.isAlone() {
 		return v.kit.cfg.Alone + "/preferences"
 	}
 	return "/system/preferences"

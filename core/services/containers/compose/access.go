@@ -42,14 +42,14 @@ func newAccess(workingDir string, roots []string) access {
 	return a
 }
 
-// check returns an error unless path may be read. It looks at the name alone.
-func (a access) check(path string) error {
+// checkPath returns an error unless path may be read. It looks at the name alone.
+func (a access) checkPath(path string) error {
 	within := slices.ContainsFunc(a.roots, func(root string) bool { return isWithin(path, root) })
 	switch {
 	case IsSystemPath(path):
-		return refused(path, "it lies in a directory of the system")
+		return pathRefused(path, "it lies in a directory of the system")
 	case !within:
-		return refused(path, "it lies outside of the project's working directory and of stack_roots")
+		return pathRefused(path, "it lies outside of the project's working directory and of stack_roots")
 	}
 	return nil
 }
@@ -57,9 +57,9 @@ func (a access) check(path string) error {
 // checkCompose is check for a compose file.
 func (a access) checkCompose(path string) error {
 	if ext := filepath.Ext(path); ext != ".yml" && ext != ".yaml" {
-		return refused(path, "compose files end in .yml or .yaml")
+		return pathRefused(path, "compose files end in .yml or .yaml")
 	}
-	return a.check(path)
+	return a.checkPath(path)
 }
 
 // readCompose reads a compose file if it, and what symbolic links make of it, may be read.
@@ -69,7 +69,7 @@ func (a access) readCompose(path string) ([]byte, error) {
 
 // readEnv reads a file of variables under the same rule.
 func (a access) readEnv(path string) ([]byte, error) {
-	return readChecked(path, maxEnvFile, a.check)
+	return readChecked(path, maxEnvFile, a.checkPath)
 }
 
 func readChecked(path string, limit int64, check func(string) error) ([]byte, error) {
@@ -78,19 +78,19 @@ func readChecked(path string, limit int64, check func(string) error) ([]byte, er
 	}
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, fileUnreadable(path, err)
 	}
 	if err := check(resolved); err != nil {
 		return nil, err
 	}
 	text, err := readFile(resolved, limit)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, fileUnreadable(path, err)
 	}
 	return text, nil
 }
 
-func refused(path, why string) *Error {
+func pathRefused(path, why string) *Error {
 	return &Error{Kind: FileRefused, Detail: oneLine(filepath.Base(path) + ": " + why)}
 }
 
@@ -101,7 +101,7 @@ func CheckFiles(src Source) error {
 	for _, list := range []struct {
 		files []string
 		check func(string) error
-	}{{src.Files, a.checkCompose}, {src.EnvFiles, a.check}} {
+	}{{src.Files, a.checkCompose}, {src.EnvFiles, a.checkPath}} {
 		files, ok := AbsoluteFiles(src.WorkingDir, list.files)
 		if !ok {
 			return &Error{Kind: FilesRelative}
@@ -115,7 +115,7 @@ func CheckFiles(src Source) error {
 				continue
 			}
 			if err != nil {
-				return unreadable(file, err)
+				return fileUnreadable(file, err)
 			}
 			if err := list.check(resolved); err != nil {
 				return err

@@ -77,12 +77,12 @@ func TestErrorsQuoteNothing(t *testing.T) {
 		"unknown network": "services: {a: {image: a, networks: [" + secret + "]}}", "type": "services: {a: {image: a, restart: [" + secret + "]}}", "double": secret + ": 1\n" + secret + ": 2\n",
 		"duration": "services: {a: {image: a, stop_grace_period: " + secret + "}}", "size": "services: {a: {image: a, mem_limit: " + secret + "}}",
 	} {
-		_, err := load(t, write(t, map[string]string{"compose.yaml": text}))
+		_, err := loadProject(t, write(t, map[string]string{"compose.yaml": text}))
 		if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "99999") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := load(t, write(t, map[string]string{"compose.yaml": "services:\n  a:\n    image: a\n    restart: [x]\n"}))
+	_, err := loadProject(t, write(t, map[string]string{"compose.yaml": "services:\n  a:\n    image: a\n    restart: [x]\n"}))
 	if err == nil || !strings.Contains(err.Error(), "compose.yaml: line 4: ") {
 		t.Errorf("the position is missing: %v", err)
 	}

@@ -128,12 +128,12 @@ func (p *Project) Service(name string) *Service {
 
 // Load reads a project. Its error is an *Error, or the one of ctx, which also bounds the time.
 func Load(ctx context.Context, src Source) (*Project, error) {
-	return bounded(ctx, func() (*Project, error) { return load(ctx, src) })
+	return readBounded(ctx, func() (*Project, error) { return loadProject(ctx, src) })
 }
 
-// bounded waits for what read returns, or for the end of ctx: the loader does not look at ctx; what it does is bounded by
+// readBounded waits for what read returns, or for the end of ctx: the loader does not look at ctx; what it does is bounded by
 // the limits.
-func bounded[T any](ctx context.Context, read func() (*T, error)) (*T, error) {
+func readBounded[T any](ctx context.Context, read func() (*T, error)) (*T, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -24,11 +24,11 @@ func projectEnv(src Source, a access) (map[string]string, error) {
 		}
 		files = []string{usual}
 	}
-	return a.variables(files, map[string]string{})
+	return a.readVariables(files, map[string]string{})
 }
 
-// variables reads files of variables, which may name those of the files before and of outer.
-func (a access) variables(files []string, outer map[string]string) (map[string]string, error) {
+// readVariables reads files of variables, which may name those of the files before and of outer.
+func (a access) readVariables(files []string, outer map[string]string) (map[string]string, error) {
 	env := map[string]string{}
 	for _, file := range files {
 		text, err := a.readEnv(file)
@@ -36,7 +36,7 @@ func (a access) variables(files []string, outer map[string]string) (map[string]s
 			return nil, err
 		}
 		if err := checkEnv(string(text), env, outer); err != nil {
-			return nil, invalid(filepath.Base(file) + ": " + err.Error())
+			return nil, invalidProject(filepath.Base(file) + ": " + err.Error())
 		}
 		more, err := dotenv.UnmarshalWithLookup(string(text), func(name string) (string, bool) {
 			if v, ok := outer[name]; ok {
@@ -46,7 +46,7 @@ func (a access) variables(files []string, outer map[string]string) (map[string]s
 			return v, ok
 		})
 		if err != nil { // the error may quote values
-			return nil, invalid(filepath.Base(file) + ": the variables cannot be read")
+			return nil, invalidProject(filepath.Base(file) + ": the variables cannot be read")
 		}
 		for name, value := range more {
 			env[name] = value

@@ -59,11 +59,11 @@ func AllFilesAbsent(err error) bool {
 // maxDetail is the longest detail, in bytes.
 const maxDetail = 300
 
-func invalid(detail string) *Error {
+func invalidProject(detail string) *Error {
 	return &Error{Kind: FileInvalid, Detail: oneLine(detail)}
 }
 
-func unreadable(path string, err error) *Error {
+func fileUnreadable(path string, err error) *Error {
 	var deep *fs.PathError
 	if errors.As(err, &deep) {
 		err = deep.Err

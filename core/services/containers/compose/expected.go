@@ -56,7 +56,7 @@ const (
 // runs; they win over those in files. It reads env_file entries, unlike Load.
 func Expect(ctx context.Context, src Source, service string, inherited map[string]string) (*Expected, error) {
 	src.inherited = inherited
-	return bounded(ctx, func() (*Expected, error) {
+	return readBounded(ctx, func() (*Expected, error) {
 		missing := map[string]bool{}
 		m, err := loadModel(ctx, src, func(name string) (string, bool) {
 			missing[name] = true
@@ -65,7 +65,7 @@ func Expect(ctx context.Context, src Source, service string, inherited map[strin
 		if err != nil {
 			return nil, err
 		}
-		out, err := m.expected(service)
+		out, err := m.expectedService(service)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func Expect(ctx context.Context, src Source, service string, inherited map[strin
 			if err != nil {
 				continue
 			}
-			if seen, err := m.expected(service); err == nil {
+			if seen, err := m.expectedService(service); err == nil {
 				out.markUnresolved(name, seen)
 			}
 		}
@@ -99,7 +99,7 @@ func (e *Expected) markUnresolved(variable string, seen *Expected) {
 	note(EntryEntrypoint, seen.Entrypoint)
 }
 
-func (m *model) expected(name string) (*Expected, error) {
+func (m *model) expectedService(name string) (*Expected, error) {
 	s, ok := m.project.Services[name]
 	if !ok {
 		return nil, &Error{Kind: NoServices, Detail: oneLine("there is no service " + name)}
@@ -107,7 +107,7 @@ func (m *model) expected(name string) (*Expected, error) {
 	out := &Expected{
 		Env: map[string][]string{}, Unresolved: map[string][]string{}, Command: s.Command, Entrypoint: s.Entrypoint, User: s.User, WorkingDir: s.WorkingDir,
 		NetworkMode: s.NetworkMode, PIDMode: s.Pid, IPCMode: s.Ipc, VolumesFrom: s.VolumesFrom, Labels: s.Labels, Restart: s.Restart,
-		Memory: int64(s.MemLimit), NanoCPUs: nano(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd, CapDrop: s.CapDrop,
+		Memory: int64(s.MemLimit), NanoCPUs: nanoCPUs(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd, CapDrop: s.CapDrop,
 	}
 	if err := out.takeEnvironment(&s, m); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (m *model) expected(name string) (*Expected, error) {
 	}
 	if s.Deploy != nil && s.Deploy.Resources.Limits != nil {
 		limits := s.Deploy.Resources.Limits
-		out.OptionalMemory, out.OptionalNanoCPUs, out.OptionalPIDs = int64(limits.MemoryBytes), nano(float32(limits.NanoCPUs)), limits.Pids
+		out.OptionalMemory, out.OptionalNanoCPUs, out.OptionalPIDs = int64(limits.MemoryBytes), nanoCPUs(float32(limits.NanoCPUs)), limits.Pids
 	}
 	if s.Deploy != nil && s.Deploy.RestartPolicy != nil && out.Restart == "" {
 		// Only the second generation applies it.
@@ -138,7 +138,7 @@ func (m *model) expected(name string) (*Expected, error) {
 // restartAny is a restart policy that depends on the generation of compose.
 const restartAny = "*"
 
-func nano(cpus float32) int64 {
+func nanoCPUs(cpus float32) int64 {
 	// A float32 has no exact tenths: 0.1 is written as it was meant.
 	exact, _ := strconv.ParseFloat(strconv.FormatFloat(float64(cpus), 'g', -1, 32), 64)
 	return int64(exact*1e9 + 0.5)
@@ -150,7 +150,7 @@ func (e *Expected) takeEnvironment(s *types.ServiceConfig, m *model) error {
 		if _, err := os.Stat(file.Path); err != nil && !bool(file.Required) {
 			continue
 		}
-		filled, err := m.access.variables([]string{file.Path}, m.env)
+		filled, err := m.access.readVariables([]string{file.Path}, m.env)
 		if err != nil {
 			return err
 		}
@@ -202,10 +202,10 @@ func (e *Expected) takeMounts(project *types.Project, s *types.ServiceConfig) {
 		}
 	}
 	for _, c := range s.Configs {
-		e.Elsewhere = append(e.Elsewhere, target(c.Target, "/"+c.Source))
+		e.Elsewhere = append(e.Elsewhere, mountTarget(c.Target, "/"+c.Source))
 	}
 	for _, c := range s.Secrets {
-		e.Elsewhere = append(e.Elsewhere, target(c.Target, "/run/secrets/"+c.Source))
+		e.Elsewhere = append(e.Elsewhere, mountTarget(c.Target, "/run/secrets/"+c.Source))
 	}
 	for _, t := range s.Tmpfs {
 		path, _, _ := strings.Cut(t, ":")
@@ -213,8 +213,8 @@ func (e *Expected) takeMounts(project *types.Project, s *types.ServiceConfig) {
 	}
 }
 
-// target is where a config or a secret is mounted.
-func target(named, usual string) string {
+// mountTarget is where a config or a secret is mounted.
+func mountTarget(named, usual string) string {
 	switch {
 	case named == "":
 		return usual

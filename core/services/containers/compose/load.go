@@ -17,7 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
-func load(ctx context.Context, src Source) (*Project, error) {
+func loadProject(ctx context.Context, src Source) (*Project, error) {
 	m, err := loadModel(ctx, src, nil)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ type model struct {
 func loadModel(ctx context.Context, src Source, missing func(name string) (string, bool)) (m *model, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			m, err = nil, invalid("the files cannot be read")
+			m, err = nil, invalidProject("the files cannot be read")
 		}
 	}()
 	files, ok := AbsoluteFiles(src.WorkingDir, src.Files)
@@ -58,7 +58,7 @@ func loadModel(ctx context.Context, src Source, missing func(name string) (strin
 			return nil, err
 		}
 	}
-	if err := present(files); err != nil {
+	if err := statFiles(files); err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(src.WorkingDir) {
@@ -71,19 +71,19 @@ func loadModel(ctx context.Context, src Source, missing func(name string) (strin
 	maps.Copy(env, src.inherited)
 	w := newWalker(allowed, &filler{left: maxExpanded, missing: missing})
 	for _, file := range files {
-		if err := w.walk(visit{path: file, dir: filepath.Clean(src.WorkingDir)}, env); err != nil {
+		if err := w.walkFile(visit{path: file, dir: filepath.Clean(src.WorkingDir)}, env); err != nil {
 			return nil, err
 		}
 	}
-	project, err := read(ctx, src, files, env, w)
+	project, err := readProject(ctx, src, files, env, w)
 	if err != nil {
 		return nil, loaderError(err, files, w)
 	}
-	return &model{access: allowed, project: project, files: files, parts: w.parts(files), env: env}, nil
+	return &model{access: allowed, project: project, files: files, parts: w.extraFiles(files), env: env}, nil
 }
 
-// present tells absent files from others.
-func present(files []string) error {
+// statFiles tells absent files from others.
+func statFiles(files []string) error {
 	var absent []string
 	for _, file := range files {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -96,8 +96,8 @@ func present(files []string) error {
 	return &Error{Kind: FileMissing, Detail: oneLine(strings.Join(absent, ", ")), All: len(absent) == len(files)}
 }
 
-// read lets the loader put the files together. It gets no environment but env, and opens no file that w has not seen.
-func read(ctx context.Context, src Source, files []string, env map[string]string, w *walker) (*types.Project, error) {
+// readProject lets the loader put the files together. It gets no environment but env, and opens no file that w has not seen.
+func readProject(ctx context.Context, src Source, files []string, env map[string]string, w *walker) (*types.Project, error) {
 	details := types.ConfigDetails{WorkingDir: filepath.Clean(src.WorkingDir), Environment: maps.Clone(env)}
 	for _, file := range files {
 		details.ConfigFiles = append(details.ConfigFiles, types.ConfigFile{Filename: file, Content: withoutVersion(w.files[file])})
@@ -110,7 +110,7 @@ func read(ctx context.Context, src Source, files []string, env map[string]string
 		}
 		o.SkipResolveEnvironment, o.SkipResolveLabels = true, true
 		o.ResourceLoaders = []loader.ResourceLoader{w}
-		o.Interpolate.Substitute = w.fill.substitute
+		o.Interpolate.Substitute = w.fill.substituteText
 	})
 }
 

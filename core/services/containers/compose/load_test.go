@@ -33,8 +33,8 @@ func write(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// load reads compose.yaml of a folder.
-func load(t testing.TB, dir string, files ...string) (*compose.Project, error) {
+// loadProject reads compose.yaml of a folder.
+func loadProject(t testing.TB, dir string, files ...string) (*compose.Project, error) {
 	t.Helper()
 	if len(files) == 0 {
 		files = []string{"compose.yaml"}
@@ -78,7 +78,7 @@ volumes: {data: {}, outside: {external: true, name: shared}}
 `,
 		"override.yaml": "services: {cache: {image: 'cache:2'}}",
 	})
-	p, err := load(t, dir, "compose.yaml", filepath.Join(dir, "override.yaml"), "./compose.yaml", " ")
+	p, err := loadProject(t, dir, "compose.yaml", filepath.Join(dir, "override.yaml"), "./compose.yaml", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestLoadIncludesAndExtends(t *testing.T) {
 		"base/base.yaml":        "services: {web: {extends: {file: more/root.yaml, service: root}, labels: {l: m}}}",
 		"base/more/root.yaml":   "services: {root: {image: 'root:1'}}",
 	})
-	p, err := load(t, dir)
+	p, err := loadProject(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := load(t, write(t, tt.files), tt.list...)
+			p, err := loadProject(t, write(t, tt.files), tt.list...)
 			var told *compose.Error
 			if !errors.As(err, &told) {
 				t.Fatalf("%+v, %v", p, err)
@@ -256,7 +256,7 @@ func TestLoadLinkLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := load(t, dir); err == nil || !strings.Contains(err.Error(), "more than 64 files") {
+	if _, err := loadProject(t, dir); err == nil || !strings.Contains(err.Error(), "more than 64 files") {
 		t.Error(err)
 	}
 }
@@ -266,14 +266,14 @@ func TestLoadPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load(t, dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := loadProject(t, dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 }
 
 func TestLoadErrorsHideValues(t *testing.T) {
 	dir := write(t, map[string]string{".env": "PASSWORD=hunter22\n", "compose.yaml": "services: {a: {image: a, ports: ['${PASSWORD}:x']}}"})
-	_, err := load(t, dir)
+	_, err := loadProject(t, dir)
 	if err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Error(err)
 	}
@@ -310,7 +310,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, env string) {
 		dir := write(t, map[string]string{"compose.yaml": text, ".env": env})
 		var told *compose.Error
-		if p, err := load(t, dir); err != nil && !errors.As(err, &told) || err == nil && len(p.Services) == 0 {
+		if p, err := loadProject(t, dir); err != nil && !errors.As(err, &told) || err == nil && len(p.Services) == 0 {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})

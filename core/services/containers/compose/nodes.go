@@ -31,7 +31,7 @@ func parseNodes(text []byte) (docs []*yaml.Node, err error) {
 		if len(doc.Content) != 1 {
 			continue
 		}
-		if _, err := count.count(&doc); err != nil {
+		if _, err := count.countNode(&doc); err != nil {
 			return nil, err
 		}
 		docs = append(docs, doc.Content[0])
@@ -46,16 +46,16 @@ type counter struct {
 // extent is how many values a node has, itself among them, and how deep they are nested.
 type extent struct{ size, height int }
 
-func (c *counter) count(n *yaml.Node) (extent, error) {
+func (c *counter) countNode(n *yaml.Node) (extent, error) {
 	if n.Kind == yaml.AliasNode {
-		return c.target(n.Alias)
+		return c.countAlias(n.Alias)
 	}
 	if n.Kind == yaml.ScalarNode {
 		return extent{1, 1}, checkText(n.Value)
 	}
 	total := extent{size: 1}
 	for _, child := range n.Content {
-		e, err := c.count(child)
+		e, err := c.countNode(child)
 		if err != nil {
 			return extent{}, err
 		}
@@ -72,7 +72,7 @@ func (c *counter) count(n *yaml.Node) (extent, error) {
 	return total, nil
 }
 
-func (c *counter) target(n *yaml.Node) (extent, error) {
+func (c *counter) countAlias(n *yaml.Node) (extent, error) {
 	if known, seen := c.anchors[n]; seen {
 		if known.size == 0 {
 			return extent{}, errors.New("an alias stands within itself")
@@ -80,32 +80,32 @@ func (c *counter) target(n *yaml.Node) (extent, error) {
 		return known, nil
 	}
 	c.anchors[n] = extent{}
-	e, err := c.count(n)
+	e, err := c.countNode(n)
 	c.anchors[n] = e
 	return e, err
 }
 
-// field finds a member of a mapping, through aliases; nil without one.
-func field(n *yaml.Node, name string) *yaml.Node {
-	_, value := member(n, name)
+// fieldOf finds a member of a mapping, through aliases; nil without one.
+func fieldOf(n *yaml.Node, name string) *yaml.Node {
+	_, value := memberOf(n, name)
 	return value
 }
 
-// member is field with the key.
-func member(n *yaml.Node, name string) (key, value *yaml.Node) {
-	n = follow(n)
+// memberOf is field with the key.
+func memberOf(n *yaml.Node, name string) (key, value *yaml.Node) {
+	n = followAlias(n)
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
-			return n.Content[i], follow(n.Content[i+1])
+			return n.Content[i], followAlias(n.Content[i+1])
 		}
 	}
 	return nil, nil
 }
 
-func follow(n *yaml.Node) *yaml.Node {
+func followAlias(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
 	}
@@ -114,14 +114,14 @@ func follow(n *yaml.Node) *yaml.Node {
 
 // textValues are the scalars of a scalar or a sequence.
 func textValues(n *yaml.Node) (out []string) {
-	n = follow(n)
+	n = followAlias(n)
 	switch {
 	case n == nil:
 	case n.Kind == yaml.ScalarNode && n.Value != "":
 		out = append(out, n.Value)
 	case n.Kind == yaml.SequenceNode:
 		for _, item := range n.Content {
-			if item = follow(item); item.Kind == yaml.ScalarNode && item.Value != "" {
+			if item = followAlias(item); item.Kind == yaml.ScalarNode && item.Value != "" {
 				out = append(out, item.Value)
 			}
 		}

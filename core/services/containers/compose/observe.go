@@ -96,12 +96,12 @@ func Observe(containers []Observed, o Options) []Group {
 	}
 	out := make([]Group, 0, len(projects))
 	for _, name := range slices.Sorted(maps.Keys(projects)) {
-		out = append(out, observe(name, projects[name], o))
+		out = append(out, observeGroup(name, projects[name], o))
 	}
 	return out
 }
 
-func observe(name string, containers []Observed, o Options) Group {
+func observeGroup(name string, containers []Observed, o Options) Group {
 	g := Group{Project: name}
 	for _, c := range containers {
 		if c.Service != "" {
@@ -116,7 +116,7 @@ func observe(name string, containers []Observed, o Options) Group {
 		return g
 	}
 	c := chooser{Options: o, group: &g, all: variants}
-	c.choose()
+	c.chooseFiles()
 	return g
 }
 

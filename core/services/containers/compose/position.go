@@ -55,13 +55,13 @@ func loaderError(err error, files []string, w *walker) *Error {
 		detail = errExpanded.Error()
 	}
 	for _, path := range modelPath.FindAllString(err.Error(), -1) {
-		for _, file := range slices.Concat(files, w.parts(files)) {
+		for _, file := range slices.Concat(files, w.extraFiles(files)) {
 			if line := lineOf(w.files[file], strings.Split(path, ".")); line > 0 {
-				return invalid(filepath.Base(file) + ": line " + strconv.Itoa(line) + ": " + detail)
+				return invalidProject(filepath.Base(file) + ": line " + strconv.Itoa(line) + ": " + detail)
 			}
 		}
 	}
-	return invalid(detail)
+	return invalidProject(detail)
 }
 
 // lineOf returns the line of the deepest part of path that a file has; 0 where there is less than two of its parts.
@@ -73,7 +73,7 @@ func lineOf(text []byte, path []string) (line int) {
 	for _, doc := range docs {
 		node := doc
 		for i, name := range path {
-			key, value := member(node, name)
+			key, value := memberOf(node, name)
 			if key == nil {
 				break
 			}

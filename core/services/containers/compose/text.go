@@ -57,7 +57,7 @@ func redactText(text []byte) ([]string, error) {
 		if err := decoder.Decode(&doc); err != nil {
 			break
 		}
-		r.walk(&doc, false)
+		r.walkNode(&doc, false)
 	}
 	if len(r.starts) == 0 {
 		return nil, fmt.Errorf("the file is no YAML document")
@@ -89,8 +89,8 @@ func (r *redactor) nextStart(n int) int {
 	return r.starts[i]
 }
 
-// walk goes through a document. Within the value of a secret everything is one.
-func (r *redactor) walk(n *yaml.Node, isSecret bool) {
+// walkNode goes through a document. Within the value of a secret everything is one.
+func (r *redactor) walkNode(n *yaml.Node, isSecret bool) {
 	if n.Line > 0 {
 		r.starts = append(r.starts, n.Line)
 	}
@@ -98,30 +98,30 @@ func (r *redactor) walk(n *yaml.Node, isSecret bool) {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
-			r.walk(key, false)
-			r.walk(n.Content[i+1], isSecret || secret.NamesSecret(key.Value) && n.Content[i+1].Kind != yaml.MappingNode && n.Content[i+1].Kind != yaml.SequenceNode)
+			r.walkNode(key, false)
+			r.walkNode(n.Content[i+1], isSecret || secret.NamesSecret(key.Value) && n.Content[i+1].Kind != yaml.MappingNode && n.Content[i+1].Kind != yaml.SequenceNode)
 		}
 	case yaml.AliasNode:
 		if isSecret {
-			r.cut(n.Alias, 0)
+			r.cutValue(n.Alias, 0)
 		}
 	case yaml.ScalarNode:
 		name, _, assigned := strings.Cut(n.Value, "=")
 		switch {
 		case isSecret && n.Value != "":
-			r.cut(n, 0)
+			r.cutValue(n, 0)
 		case assigned && secret.NamesSecret(name) && !strings.ContainsAny(name, " /"):
-			r.cut(n, len(name)+1)
+			r.cutValue(n, len(name)+1)
 		}
 	default:
 		for _, child := range n.Content {
-			r.walk(child, isSecret)
+			r.walkNode(child, isSecret)
 		}
 	}
 }
 
-// cut leaves the value of a node out, but for its first characters.
-func (r *redactor) cut(n *yaml.Node, keep int) {
+// cutValue leaves the value of a node out, but for its first characters.
+func (r *redactor) cutValue(n *yaml.Node, keep int) {
 	column := n.Column
 	if keep > 0 {
 		column += keep

@@ -17,8 +17,8 @@ type chooser struct {
 	all   []Variant
 }
 
-// read reads one of the files if it may be read.
-func (c *chooser) read(path string) ([]byte, error) {
+// readFile reads one of the files if it may be read.
+func (c *chooser) readFile(path string) ([]byte, error) {
 	if c.Check != nil {
 		if err := c.Check(c.all[0].first.WorkingDir, path); err != nil {
 			return nil, err
@@ -27,7 +27,7 @@ func (c *chooser) read(path string) ([]byte, error) {
 	return c.ReadFile(path)
 }
 
-func (c *chooser) choose() {
+func (c *chooser) chooseFiles() {
 	if len(c.all) > 1 {
 		c.group.Variants = &Variants{Kind: "config_files_variants", Variants: c.all}
 	}
@@ -36,9 +36,9 @@ func (c *chooser) choose() {
 	case len(lists) == 0:
 		c.group.Err = &Error{Kind: FilesEmpty}
 	case len(lists) == 1 && dropped:
-		c.take("single", lists[0], WarnUnreadable)
+		c.takeVariant("single", lists[0], WarnUnreadable)
 	case len(lists) == 1:
-		c.take("single", lists[0], "")
+		c.takeVariant("single", lists[0], "")
 	default:
 		c.chooseOf(lists)
 	}
@@ -46,12 +46,12 @@ func (c *chooser) choose() {
 
 // withoutOverride passes over the supervisor's file where it cannot be read.
 func (c *chooser) withoutOverride() (lists []Variant, dropped bool) {
-	override := c.override()
+	override := c.overrideFile()
 	named := func(v Variant) bool { return override != "" && slices.Contains(v.ConfigFiles, override) }
 	if !slices.ContainsFunc(c.all, named) {
 		return c.all, false
 	}
-	if _, err := c.read(override); err == nil {
+	if _, err := c.readFile(override); err == nil {
 		return c.all, false
 	}
 	for _, v := range c.all {
@@ -77,17 +77,17 @@ func (c *chooser) chooseOf(lists []Variant) {
 		return slices.ContainsFunc(lists, func(v Variant) bool { return !slices.Contains(v.ConfigFiles, f) })
 	})
 	for _, v := range lists {
-		if !subsequence(v.ConfigFiles, longest.ConfigFiles) {
+		if !isSubsequence(v.ConfigFiles, longest.ConfigFiles) {
 			c.chooseCommon(lists, common)
 			return
 		}
 	}
-	warning, err := c.judge(longest, common.ConfigFiles)
+	warning, err := c.classifyExtraFiles(longest, common.ConfigFiles)
 	switch {
 	case err != nil:
-		c.fail(err.Error())
+		c.failChoice(err.Error())
 	case warning == "" || warning == WarnSuperset:
-		c.take("superset", longest, warning)
+		c.takeVariant("superset", longest, warning)
 	default:
 		c.takeCommon(common, warning)
 	}
@@ -102,27 +102,27 @@ func (c *chooser) chooseCommon(lists []Variant, common Variant) {
 				shared = append(shared, file)
 				continue
 			}
-			if _, err := c.read(file); err == nil {
-				c.fail("containers name different files, such as " + filepath.Base(file))
+			if _, err := c.readFile(file); err == nil {
+				c.failChoice("containers name different files, such as " + filepath.Base(file))
 				return
 			}
 		}
 		if !slices.Equal(shared, common.ConfigFiles) {
-			c.fail("containers name the same files in different orders")
+			c.failChoice("containers name the same files in different orders")
 			return
 		}
 	}
 	c.takeCommon(common, WarnConflict)
 }
 
-// judge says what the files are worth that the longest list adds to the common ones: "" or WarnSuperset when they can be
+// classifyExtraFiles says what the files are worth that the longest list adds to the common ones: "" or WarnSuperset when they can be
 // taken, else the warning with which they are left out.
-func (c *chooser) judge(longest Variant, common []string) (warning string, err error) {
+func (c *chooser) classifyExtraFiles(longest Variant, common []string) (warning string, err error) {
 	for _, file := range longest.ConfigFiles {
 		if slices.Contains(common, file) {
 			continue
 		}
-		text, readErr := c.read(file)
+		text, readErr := c.readFile(file)
 		if readErr != nil {
 			warning = WarnUnreadable
 			continue
@@ -135,14 +135,14 @@ func (c *chooser) judge(longest Variant, common []string) (warning string, err e
 		switch {
 		case foreign && warning != WarnUnreadable:
 			warning = WarnUnsafe
-		case !foreign && warning == "" && file != c.override():
+		case !foreign && warning == "" && file != c.overrideFile():
 			warning = WarnSuperset
 		}
 	}
 	return warning, nil
 }
 
-func (c *chooser) override() string {
+func (c *chooser) overrideFile() string {
 	if c.SupervisorOverride == "" {
 		return ""
 	}
@@ -151,13 +151,13 @@ func (c *chooser) override() string {
 
 func (c *chooser) takeCommon(common Variant, warning string) {
 	if len(common.ConfigFiles) == 0 {
-		c.fail("containers have no file in common")
+		c.failChoice("containers have no file in common")
 		return
 	}
-	c.take("common", common, warning)
+	c.takeVariant("common", common, warning)
 }
 
-func (c *chooser) take(mode string, v Variant, warning string) {
+func (c *chooser) takeVariant(mode string, v Variant, warning string) {
 	g := c.group
 	g.Files, g.WorkingDir, g.Warning = slices.Clone(v.ConfigFiles), v.first.WorkingDir, warning
 	g.EnvFiles, _ = AbsoluteFiles(v.first.WorkingDir, strings.FieldsFunc(v.first.EnvFiles, isBreak))
@@ -166,12 +166,12 @@ func (c *chooser) take(mode string, v Variant, warning string) {
 	}
 }
 
-func (c *chooser) fail(detail string) {
+func (c *chooser) failChoice(detail string) {
 	c.group.Err = &Error{Kind: FilesConflict, Detail: oneLine(detail)}
 }
 
-// subsequence reports whether all of part stand in whole, in the same order.
-func subsequence(part, whole []string) bool {
+// isSubsequence reports whether all of part stand in whole, in the same order.
+func isSubsequence(part, whole []string) bool {
 	for _, file := range whole {
 		if len(part) > 0 && part[0] == file {
 			part = part[1:]
@@ -186,13 +186,13 @@ func imageOnly(text []byte) (services []string, err error) {
 	if err != nil {
 		return nil, errors.New("cannot be read")
 	}
-	if len(docs) != 1 || !slices.Equal(keys(docs[0]), []string{"services"}) {
+	if len(docs) != 1 || !slices.Equal(mappingKeys(docs[0]), []string{"services"}) {
 		return nil, errors.New("says more than images")
 	}
-	all := field(docs[0], "services")
-	for _, name := range keys(all) {
-		service := field(all, name)
-		if !slices.Equal(keys(service), []string{"image"}) || field(service, "image").Kind != yaml.ScalarNode {
+	all := fieldOf(docs[0], "services")
+	for _, name := range mappingKeys(all) {
+		service := fieldOf(all, name)
+		if !slices.Equal(mappingKeys(service), []string{"image"}) || fieldOf(service, "image").Kind != yaml.ScalarNode {
 			return nil, errors.New("says more than images")
 		}
 		services = append(services, name)
@@ -203,9 +203,9 @@ func imageOnly(text []byte) (services []string, err error) {
 	return services, nil
 }
 
-// keys are those of a mapping; nil for anything else.
-func keys(n *yaml.Node) (out []string) {
-	n = follow(n)
+// mappingKeys are those of a mapping; nil for anything else.
+func mappingKeys(n *yaml.Node) (out []string) {
+	n = followAlias(n)
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}

@@ -36,13 +36,13 @@ func newWalker(a access, fill *filler) *walker {
 	return &walker{access: a, fill: fill, seen: map[visit]bool{}, files: map[string][]byte{}, dirs: map[string]bool{}}
 }
 
-// walk reads a file. Names in it are relative to v.dir.
-func (w *walker) walk(v visit, env map[string]string) error {
+// walkFile reads a file. Names in it are relative to v.dir.
+func (w *walker) walkFile(v visit, env map[string]string) error {
 	if w.seen[v] {
 		return nil // the loader tells of cycles
 	}
 	if w.seen[v] = true; len(w.seen) > maxFiles {
-		return invalid(fmt.Sprintf("the project has more than %d files", maxFiles))
+		return invalidProject(fmt.Sprintf("the project has more than %d files", maxFiles))
 	}
 	w.dirs[v.dir] = true
 	text, err := w.readCompose(v.path)
@@ -50,40 +50,40 @@ func (w *walker) walk(v visit, env map[string]string) error {
 		return err
 	}
 	if w.total += len(text); w.total > maxTotal {
-		return invalid(fmt.Sprintf("the files have more than %d bytes", maxTotal))
+		return invalidProject(fmt.Sprintf("the files have more than %d bytes", maxTotal))
 	}
 	docs, err := parseNodes(text)
 	if err != nil {
-		return invalid(filepath.Base(v.path) + ": " + err.Error())
+		return invalidProject(filepath.Base(v.path) + ": " + err.Error())
 	}
 	w.files[v.path] = text
 	for _, doc := range docs {
-		if err := w.references(doc, v, env); err != nil {
+		if err := w.walkReferences(doc, v, env); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) references(doc *yaml.Node, v visit, env map[string]string) error {
-	if list := field(doc, "include"); list != nil && list.Kind == yaml.SequenceNode && !v.extended {
+func (w *walker) walkReferences(doc *yaml.Node, v visit, env map[string]string) error {
+	if list := fieldOf(doc, "include"); list != nil && list.Kind == yaml.SequenceNode && !v.extended {
 		for _, item := range list.Content {
-			if err := w.include(follow(item), v, env); err != nil {
+			if err := w.walkInclude(followAlias(item), v, env); err != nil {
 				return err
 			}
 		}
 	}
-	services := field(doc, "services")
+	services := fieldOf(doc, "services")
 	if services == nil || services.Kind != yaml.MappingNode {
 		return nil
 	}
 	for i := 1; i < len(services.Content); i += 2 {
-		for _, name := range textValues(field(field(services.Content[i], "extends"), "file")) {
-			path, err := w.resolve(name, v.dir, env)
+		for _, name := range textValues(fieldOf(fieldOf(services.Content[i], "extends"), "file")) {
+			path, err := w.resolveName(name, v.dir, env)
 			if err != nil {
 				return err
 			}
-			if err := w.walk(visit{path: path, dir: filepath.Dir(path), extended: true}, env); err != nil {
+			if err := w.walkFile(visit{path: path, dir: filepath.Dir(path), extended: true}, env); err != nil {
 				return err
 			}
 		}
@@ -91,22 +91,22 @@ func (w *walker) references(doc *yaml.Node, v visit, env map[string]string) erro
 	return nil
 }
 
-// include walks one entry of a list of includes, with the variables that it brings.
-func (w *walker) include(item *yaml.Node, v visit, env map[string]string) error {
+// walkInclude walks one entry of a list of includes, with the variables that it brings.
+func (w *walker) walkInclude(item *yaml.Node, v visit, env map[string]string) error {
 	names, dir := textValues(item), ""
 	var envFiles []string
 	if item.Kind == yaml.MappingNode {
-		names, envFiles = textValues(field(item, "path")), textValues(field(item, "env_file"))
-		for _, text := range textValues(field(item, "project_directory")) {
+		names, envFiles = textValues(fieldOf(item, "path")), textValues(fieldOf(item, "env_file"))
+		for _, text := range textValues(fieldOf(item, "project_directory")) {
 			var err error
-			if dir, err = w.resolve(text, v.dir, env); err != nil {
+			if dir, err = w.resolveName(text, v.dir, env); err != nil {
 				return err
 			}
 		}
 	}
 	var paths []string
 	for _, name := range names {
-		path, err := w.resolve(name, v.dir, env)
+		path, err := w.resolveName(name, v.dir, env)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (w *walker) include(item *yaml.Node, v visit, env map[string]string) error 
 		return err
 	}
 	for _, path := range paths {
-		if err := w.walk(visit{path: path, dir: dir}, env); err != nil {
+		if err := w.walkFile(visit{path: path, dir: dir}, env); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (w *walker) include(item *yaml.Node, v visit, env map[string]string) error 
 func (w *walker) includedEnv(names []string, from, dir string, env map[string]string) (map[string]string, error) {
 	var files []string
 	for _, name := range names {
-		path, err := w.resolve(name, from, env)
+		path, err := w.resolveName(name, from, env)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (w *walker) includedEnv(names []string, from, dir string, env map[string]st
 		}
 		files = []string{usual}
 	}
-	more, err := w.variables(files, env)
+	more, err := w.readVariables(files, env)
 	if err != nil {
 		return nil, err
 	}
@@ -156,14 +156,14 @@ func (w *walker) includedEnv(names []string, from, dir string, env map[string]st
 	return more, nil
 }
 
-// resolve makes a name of a file absolute. Names of remote places are refused.
-func (w *walker) resolve(name, dir string, env map[string]string) (string, error) {
-	name, err := w.fill.substitute(name, lookup(env))
+// resolveName makes a name of a file absolute. Names of remote places are refused.
+func (w *walker) resolveName(name, dir string, env map[string]string) (string, error) {
+	name, err := w.fill.substituteText(name, lookupIn(env))
 	if err != nil {
-		return "", invalid(variableError(err).Error())
+		return "", invalidProject(variableError(err).Error())
 	}
-	if remote(name) {
-		return "", invalid("remote files are not read")
+	if isRemote(name) {
+		return "", invalidProject("remote files are not read")
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -171,14 +171,14 @@ func (w *walker) resolve(name, dir string, env map[string]string) (string, error
 	return filepath.Clean(name), nil
 }
 
-// remote tells names of places that are not in the file system.
-func remote(name string) bool {
+// isRemote tells names of places that are not in the file system.
+func isRemote(name string) bool {
 	before, _, found := strings.Cut(name, ":")
 	return strings.Contains(name, "://") || strings.HasPrefix(name, "git@") || found && !strings.ContainsAny(before, "/.") && len(before) > 1
 }
 
-// parts are the files that were found besides the given ones.
-func (w *walker) parts(given []string) (out []string) {
+// extraFiles are the files that were found besides the given ones.
+func (w *walker) extraFiles(given []string) (out []string) {
 	for path := range w.files {
 		if !slices.Contains(given, path) {
 			out = append(out, path)
@@ -220,7 +220,7 @@ type filler struct {
 
 var errExpanded = fmt.Errorf("the variables become longer than %d bytes", maxExpanded)
 
-func (f *filler) substitute(text string, values template.Mapping) (string, error) {
+func (f *filler) substituteText(text string, values template.Mapping) (string, error) {
 	if err := checkText(text); err != nil {
 		return "", err
 	}
@@ -243,7 +243,7 @@ func (f *filler) substitute(text string, values template.Mapping) (string, error
 	return out, err
 }
 
-func lookup(env map[string]string) template.Mapping {
+func lookupIn(env map[string]string) template.Mapping {
 	return func(name string) (string, bool) {
 		value, ok := env[name]
 		return value, ok

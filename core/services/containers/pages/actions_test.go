@@ -35,7 +35,7 @@ func TestUpdates(t *testing.T) {
 	dry := v.began(v.post("/stacks/update", "stack", web.StackID, "target", target, "mode", "dry-run"))
 	v.get("/queue/"+dry.ID).is(t, "the plan", http.StatusOK, "nothing was changed", "shop_data", "/stacks/update?stack="+web.StackID)
 	up := v.began(v.post("/stacks/update", "target", target, "mode", "apply"))
-	v.get("/queue/"+up.ID).is(t, "the update", http.StatusOK, "success", short(made256("digest", 1)), short(made256("digest", 2)), "shop_data")
+	v.get("/queue/"+up.ID).is(t, "the update", http.StatusOK, "success", shortDigest(made256("digest", 1)), shortDigest(made256("digest", 2)), "shop_data")
 	v.get(svc).is(t, "after it", http.StatusOK, "The registry has nothing newer", "Goes back to 1", svc+"/rollback", "shop_data")
 
 	s.publish(webRepo+":1", 3, fake.Exited(3))

@@ -13,13 +13,13 @@ import (
 
 func (p pages) deployRoutes() []httpd.Route {
 	return []httpd.Route{
-		get("/deploy-check", p.deploy), get("/deploy-check/live", p.deployLive),
-		post("/deploy-check/refresh", func(c *gin.Context) {
+		getRoute("/deploy-check", p.showDeployCheck), getRoute("/deploy-check/live", p.deployLive),
+		postRoute("/deploy-check/refresh", func(c *gin.Context) {
 			_, err := p.service.RefreshReport(c.Request.Context())
-			p.done(c, "/deploy-check", "containers.deploy.asked", err)
+			p.finishAction(c, "/deploy-check", "containers.deploy.asked", err)
 		}),
-		post("/deploy-check/welcome", func(c *gin.Context) {
-			p.done(c, "/deploy-check", "containers.deploy.saved", p.service.SetWelcome(c.Request.Context(), c.PostForm("open") == ""))
+		postRoute("/deploy-check/welcome", func(c *gin.Context) {
+			p.finishAction(c, "/deploy-check", "containers.deploy.saved", p.service.SetWelcome(c.Request.Context(), c.PostForm("open") == ""))
 		}),
 	}
 }
@@ -39,18 +39,18 @@ func (p pages) deployView(c *gin.Context) (out deployView, err error) {
 	return out, err
 }
 
-func (p pages) deploy(c *gin.Context) {
+func (p pages) showDeployCheck(c *gin.Context) {
 	d, err := p.deployView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.deploy.title")
+	v := p.newView(c, "containers.deploy.title")
 	p.kit.Render(c, v, http.StatusOK, deployPage(v, p, d))
 }
 
 func (p pages) deployLive(c *gin.Context) {
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		d, err := p.deployView(c)
 		return deployParts(v, d), false, err
 	})
@@ -64,8 +64,8 @@ func checkText(v *ui.View, c service.ReportCheck, part, english string) string {
 	return v.Word("containers.deploy."+c.ID+"."+part, english)
 }
 
-// checks are those of a group, what fails first.
-func (d deployView) checks(group string) (out []service.ReportCheck) {
+// checksOf are those of a group, what fails first.
+func (d deployView) checksOf(group string) (out []service.ReportCheck) {
 	for _, status := range []string{"fail", "na", "pass"} {
 		for _, c := range d.Report.Checks {
 			if c.Group == group && c.Status == status {

@@ -16,18 +16,18 @@ import (
 
 func (p pages) discoveryRoutes() []httpd.Route {
 	return []httpd.Route{
-		get("/discovery", p.discovery), get("/discovery/live", p.discoveryLive),
-		post("/discovery/scan", func(c *gin.Context) {
+		getRoute("/discovery", p.showDiscovery), getRoute("/discovery/live", p.discoveryLive),
+		postRoute("/discovery/scan", func(c *gin.Context) {
 			id, err := p.service.Discover(c.Request.Context())
-			p.began(c, id, err)
+			p.answerJob(c, id, err)
 		}),
-		post("/discovery/archive", p.archiveProject(true, "containers.project.archived")),
-		post("/discovery/accept-move", func(c *gin.Context) {
+		postRoute("/discovery/archive", p.archiveProject(true, "containers.project.archived")),
+		postRoute("/discovery/accept-move", func(c *gin.Context) {
 			files := strings.Split(c.PostForm("files"), "\n")
 			id, err := p.service.AcceptMove(c.Request.Context(), c.PostForm("project"), c.PostForm("workingDir"), files)
-			p.began(c, id, err)
+			p.answerJob(c, id, err)
 		}),
-		post("/discovery/restore", p.archiveProject(false, "containers.project.restored")),
+		postRoute("/discovery/restore", p.archiveProject(false, "containers.project.restored")),
 	}
 }
 
@@ -35,7 +35,7 @@ func (p pages) discoveryRoutes() []httpd.Route {
 func (p pages) archiveProject(archive bool, toast string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		name := c.PostForm("project")
-		p.done(c, "/discovery", toast, p.service.ArchiveProject(c.Request.Context(), name, archive), "Name", name)
+		p.finishAction(c, "/discovery", toast, p.service.ArchiveProject(c.Request.Context(), name, archive), "Name", name)
 	}
 }
 
@@ -55,29 +55,29 @@ func (p pages) discoveryView(ctx context.Context, archived string) (out discover
 	return out, err
 }
 
-func (p pages) discovery(c *gin.Context) {
+func (p pages) showDiscovery(c *gin.Context) {
 	d, err := p.discoveryView(c.Request.Context(), c.Query("archived"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.discovery.title")
+	v := p.newView(c, "containers.discovery.title")
 	p.kit.Render(c, v, http.StatusOK, discoveryPage(v, p, d))
 }
 
 func (p pages) discoveryLive(c *gin.Context) {
 	archived := c.Query("archived")
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		d, err := p.discoveryView(c.Request.Context(), archived)
 		return discoveryParts(v, p, d), false, err
 	})
 }
 
-// warned reports whether what discovery says of a project is only a warning.
-func warned(why string) bool { return strings.HasPrefix(why, "warning") }
+// isWarning reports whether what discovery says of a project is only a warning.
+func isWarning(why string) bool { return strings.HasPrefix(why, "warning") }
 
-// remedy is what to do about what discovery says of a project; empty if nothing is known.
-func remedy(v *ui.View, why string) string {
+// remedyText is what to do about what discovery says of a project; empty if nothing is known.
+func remedyText(v *ui.View, why string) string {
 	kind := strings.TrimPrefix(strings.TrimPrefix(why, "warning:"), " ")
 	kind, _, _ = strings.Cut(kind, ":")
 	return v.Word("containers.remedy."+strings.TrimSpace(kind), "")
@@ -116,7 +116,7 @@ func (p pages) inferenceView(c *gin.Context) (out inferenceView, err error) {
 	return out, err
 }
 
-func (i inferenceView) address(path string, page int) string {
+func (i inferenceView) pageURL(path string, page int) string {
 	number := ""
 	if page > 1 {
 		number = strconv.Itoa(page)
@@ -124,18 +124,18 @@ func (i inferenceView) address(path string, page int) string {
 	return ui.Address(path, "q", i.Query, "status", i.Status, "page", number)
 }
 
-func (p pages) inference(c *gin.Context) {
+func (p pages) showInference(c *gin.Context) {
 	i, err := p.inferenceView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.inference.title")
+	v := p.newView(c, "containers.inference.title")
 	p.kit.Render(c, v, http.StatusOK, inferencePage(v, p, i))
 }
 
 func (p pages) inferenceLive(c *gin.Context) {
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		i, err := p.inferenceView(c)
 		return inferenceParts(v, p, i), false, err
 	})

@@ -29,7 +29,7 @@ func (p pages) composeFiles(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.files.title")
+	v := p.newView(c, "containers.files.title")
 	v.Path = p.base + "/stacks"
 	var ids []string
 	for _, s := range f.Stack.Services {
@@ -43,5 +43,7 @@ func (p pages) composeFiles(c *gin.Context) {
 	p.kit.Render(c, v, http.StatusOK, filesPage(v, p, f))
 }
 
-// updates are the services of the stack whose new version may be applied.
-func (f filesView) updates() []updateRow { return waitingUpdates([]service.StackDetail{f.Stack}) }
+// waitingServices are the services of the stack whose new version may be applied.
+func (f filesView) waitingServices() []updateRow {
+	return waitingUpdates([]service.StackDetail{f.Stack})
+}

@@ -7,8 +7,8 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
-// find returns the stacks and services that a text finds. The pages are for administrators.
-func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+// findHits returns the stacks and services that a text finds. The pages are for administrators.
+func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
 	if !v.Admin() {
 		return nil, nil
 	}
@@ -26,8 +26,8 @@ func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit,
 	return out, err
 }
 
-// counts returns how many updates wait.
-func (p pages) counts(ctx context.Context) (map[string]int, error) {
+// countPending returns how many updates wait.
+func (p pages) countPending(ctx context.Context) (map[string]int, error) {
 	all, err := p.service.Overview(ctx, service.ArchivedExclude)
 	if err != nil {
 		return nil, err

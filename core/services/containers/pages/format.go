@@ -12,16 +12,16 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
-// short is a digest as people compare them: its first twelve digits.
-func short(digest string) string {
+// shortDigest is a digest as people compare them: its first twelve digits.
+func shortDigest(digest string) string {
 	_, hex, ok := strings.Cut(digest, ":")
 	if !ok || len(hex) < 12 {
-		return dash(digest)
+		return textOrDash(digest)
 	}
 	return hex[:12]
 }
 
-func dash(s string) string { return cmp.Or(s, "–") }
+func textOrDash(s string) string { return cmp.Or(s, "–") }
 
 // dependentNames are the names of dependents in their order.
 func dependentNames(list []service.Dependent) string {
@@ -32,10 +32,10 @@ func dependentNames(list []service.Dependent) string {
 	return strings.Join(names, ", ")
 }
 
-func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+func formatNumber[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
-// tone is the class of a state's pill.
-func tone(state string) string {
+// pillTone is the class of a state's pill.
+func pillTone(state string) string {
 	switch state {
 	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match", "project.active", "inference.ready",
 		"channel.on", "delivery.delivered", "severity.success":
@@ -53,24 +53,24 @@ func tone(state string) string {
 	return ui.Tone(state)
 }
 
-// word is the word for a state of this service.
-func word(v *ui.View, state string) string {
+// stateText is the word for a state of this service.
+func stateText(v *ui.View, state string) string {
 	return v.Word("containers.state."+state, v.State(state))
 }
 
-// current is the version that a service runs, as people call it.
-func current(d service.ServiceDetail) string { return cmp.Or(d.Image.ResolvedTag, d.Image.Tag) }
+// currentVersion is the version that a service runs, as people call it.
+func currentVersion(d service.ServiceDetail) string { return cmp.Or(d.Image.ResolvedTag, d.Image.Tag) }
 
-// next is the version that a service may get.
-func next(d service.ServiceDetail) string {
+// nextVersion is the version that a service may get.
+func nextVersion(d service.ServiceDetail) string {
 	if d.Candidate == nil {
 		return ""
 	}
 	return cmp.Or(d.Candidate.ResolvedTag, d.Candidate.Tag)
 }
 
-// cpu is a share of processor time; 100 is one core.
-func cpu(percent float64) string { return strconv.FormatFloat(percent, 'f', 1, 64) + " %" }
+// cpuText is a share of processor time; 100 is one core.
+func cpuText(percent float64) string { return strconv.FormatFloat(percent, 'f', 1, 64) + " %" }
 
 // stateOf sums the states of services up.
 func stateOf(services []service.ServiceDetail) string {
@@ -92,8 +92,8 @@ func stateOf(services []service.ServiceDetail) string {
 	return string(service.StatePartial)
 }
 
-// took is how long a job ran, or runs.
-func took(v *ui.View, j service.Job) string {
+// jobDuration is how long a job ran, or runs.
+func jobDuration(v *ui.View, j service.Job) string {
 	began, ended := j.StartedAt.Time, j.FinishedAt.Time
 	switch {
 	case began.IsZero():
@@ -104,11 +104,11 @@ func took(v *ui.View, j service.Job) string {
 	return v.Millis(max(ended.Sub(began), time.Millisecond))
 }
 
-func final(status string) bool { return status != "queued" && status != "running" }
+func isFinal(status string) bool { return status != "queued" && status != "running" }
 
 // shownStatus is the status of a job with the wish that it stop.
 func shownStatus(j service.Job) string {
-	if j.CancelRequested && !final(j.Status) {
+	if j.CancelRequested && !isFinal(j.Status) {
 		return "cancel_requested"
 	}
 	return j.Status
@@ -126,21 +126,21 @@ func jobName(v *ui.View, j service.Job) string {
 	return v.Word(id, v.Word("containers.job."+j.Type, j.Type))
 }
 
-// actor is who made a job.
-func actor(v *ui.View, name string) string { return v.Word("containers.actor."+name, name) }
+// actorName is who made a job.
+func actorName(v *ui.View, name string) string { return v.Word("containers.actor."+name, name) }
 
-// reason is why a job was made.
-func reason(v *ui.View, name string) string { return v.Word("containers.reason."+name, name) }
+// reasonLabel is why a job was made.
+func reasonLabel(v *ui.View, name string) string { return v.Word("containers.reason."+name, name) }
 
-// seconds is a setting in seconds in its field of the form; empty for the default.
-func seconds(n *int64) string {
+// secondsText is a setting in seconds in its field of the form; empty for the default.
+func secondsText(n *int64) string {
 	if n == nil {
 		return ""
 	}
-	return itoa(*n)
+	return formatNumber(*n)
 }
 
-func text(s *string) string {
+func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -178,8 +178,8 @@ func statusOf(s serviceView) string {
 	return serviceStatus(s.ServiceDetail)
 }
 
-// inferred tells why no tags are known that stand for what runs.
-func inferred(v *ui.View, s serviceView) string {
+// inferenceText tells why no tags are known that stand for what runs.
+func inferenceText(v *ui.View, s serviceView) string {
 	if s.Inference == nil || s.Inference.Status == "ready" {
 		return v.T("containers.tags.none")
 	}
@@ -194,8 +194,8 @@ func backupState(b service.Backup) string {
 	return b.Status
 }
 
-// pretty is JSON for reading.
-func pretty(raw json.RawMessage) string {
+// indentJSON is JSON for reading.
+func indentJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)

@@ -30,8 +30,8 @@ type pageForm struct {
 	form ui.Form
 }
 
-// of returns a form of the page: as it was refused, or else as it is at first.
-func (f pageForm) of(name string) ui.Form {
+// formNamed returns a form of the page: as it was refused, or else as it is at first.
+func (f pageForm) formNamed(name string) ui.Form {
 	if f.name == name {
 		return f.form
 	}
@@ -41,7 +41,7 @@ func (f pageForm) of(name string) ui.Form {
 // changeForm returns a handler of a form on the page of a service. The page shows what is wrong with it.
 func (p pages) changeForm(name, toast string, do func(c *gin.Context, id string) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		d, _, err := p.known(c)
+		d, _, err := p.knownService(c)
 		if err != nil {
 			p.kit.Fail(c, err)
 			return
@@ -56,8 +56,8 @@ func (p pages) changeForm(name, toast string, do func(c *gin.Context, id string)
 	}
 }
 
-// between returns the bounds of a number.
-func between(least, most int) templ.Attributes {
+// boundAttributes returns the bounds of a number.
+func boundAttributes(least, most int) templ.Attributes {
 	return templ.Attributes{"min": strconv.Itoa(least), "max": strconv.Itoa(most)}
 }
 

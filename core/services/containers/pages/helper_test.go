@@ -198,7 +198,7 @@ func (s *site) ended(id string) service.JobDetail {
 	for {
 		j, err := s.service.JobDetail(context.Background(), id)
 		must(s, err)
-		if final(j.Status) {
+		if isFinal(j.Status) {
 			return j
 		}
 		if time.Now().After(deadline) {

@@ -19,8 +19,8 @@ const (
 	lookedAtJobs = 20
 )
 
-// home returns what the home page shows to administrators.
-func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+// homePart returns what the home page shows to administrators.
+func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
 	if !v.Admin() {
 		return part, nil
 	}

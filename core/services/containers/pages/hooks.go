@@ -24,27 +24,27 @@ const (
 
 func (p pages) hookRoutes() []httpd.Route {
 	return []httpd.Route{
-		get(hooksPath, p.hooks), get(hooksPath+"/live", p.hooksLive), get(hooksPath+"/inbox", p.inboxLive),
-		post(hooksPath+"/settings", p.saveHooks),
-		post(hooksPath+"/targets", p.addTarget),
-		post(hooksPath+"/targets/remove", func(c *gin.Context) {
+		getRoute(hooksPath, p.showHooks), getRoute(hooksPath+"/live", p.hooksLive), getRoute(hooksPath+"/inbox", p.inboxLive),
+		postRoute(hooksPath+"/settings", p.saveHooks),
+		postRoute(hooksPath+"/targets", p.addTarget),
+		postRoute(hooksPath+"/targets/remove", func(c *gin.Context) {
 			input := c.PostForm("input")
-			p.done(c, hooksPath, "containers.hooks.target.removed", p.service.RemoveTarget(c.Request.Context(), input), "Input", input)
+			p.finishAction(c, hooksPath, "containers.hooks.target.removed", p.service.RemoveTarget(c.Request.Context(), input), "Input", input)
 		}),
-		post(hooksPath+"/repos/select", func(c *gin.Context) {
+		postRoute(hooksPath+"/repos/select", func(c *gin.Context) {
 			_, err := p.service.SelectRepo(c.Request.Context(), c.PostForm("repo"), c.PostForm("selected") != "")
-			p.done(c, back(c, hooksPath), "containers.hooks.selected", err, "Repo", c.PostForm("repo"))
+			p.finishAction(c, returnPath(c, hooksPath), "containers.hooks.selected", err, "Repo", c.PostForm("repo"))
 		}),
-		post(hooksPath+"/repos/bulk", func(c *gin.Context) {
-			n, err := p.service.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repos(), c.PostForm("to") == "selected", false)
-			p.done(c, back(c, hooksPath), "containers.hooks.selected.many", err, "N", strconv.Itoa(n))
+		postRoute(hooksPath+"/repos/bulk", func(c *gin.Context) {
+			n, err := p.service.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repoFilter(), c.PostForm("to") == "selected", false)
+			p.finishAction(c, returnPath(c, hooksPath), "containers.hooks.selected.many", err, "N", strconv.Itoa(n))
 		}),
-		post(hooksPath+"/repos/delete", func(c *gin.Context) {
+		postRoute(hooksPath+"/repos/delete", func(c *gin.Context) {
 			id, err := p.service.DeleteRepo(c.Request.Context(), c.PostForm("repo"))
-			p.began(c, id, err)
+			p.answerJob(c, id, err)
 		}),
-		post(hooksPath+"/sync", p.syncHooks),
-		get(hooksPath+"/conflict", p.hookConflict), post(hooksPath+"/conflict", p.resolveConflict),
+		postRoute(hooksPath+"/sync", p.syncHooks),
+		getRoute(hooksPath+"/conflict", p.hookConflict), postRoute(hooksPath+"/conflict", p.resolveConflict),
 	}
 }
 
@@ -61,7 +61,7 @@ func hookFilterOf(value func(string) string) hookFilter {
 	return f
 }
 
-func (f hookFilter) address(path string, page int) string {
+func (f hookFilter) pageURL(path string, page int) string {
 	number := ""
 	if page > 1 {
 		number = strconv.Itoa(page)
@@ -69,7 +69,7 @@ func (f hookFilter) address(path string, page int) string {
 	return ui.Address(path, "q", f.Query, "selected", f.Selected, "decision", f.Decision, "page", number)
 }
 
-func (f hookFilter) repos() service.RepoFilter {
+func (f hookFilter) repoFilter() service.RepoFilter {
 	out := service.RepoFilter{Query: f.Query, Selected: f.Selected}
 	if out.Selected == "" {
 		out.Selected = "all"
@@ -91,8 +91,8 @@ type hooksView struct {
 	Open bool
 }
 
-// attention is how many webhooks are not as they should be.
-func (h hooksView) attention() int {
+// countAttention is how many webhooks are not as they should be.
+func (h hooksView) countAttention() int {
 	return h.Sum.Summary.Missing + h.Sum.Summary.Conflict + h.Sum.Summary.Error
 }
 
@@ -104,7 +104,7 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 	if out.Sum, err = p.service.HookOverview(ctx); err != nil {
 		return out, err
 	}
-	if out.Repos, err = p.service.TrackedRepos(ctx, f.repos(), f.Page, jobsShown); err != nil {
+	if out.Repos, err = p.service.TrackedRepos(ctx, f.repoFilter(), f.Page, jobsShown); err != nil {
 		return out, err
 	}
 	if out.Callback = out.Settings.CallbackURL; out.Callback == "" {
@@ -116,7 +116,7 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 	return out, err
 }
 
-func (p pages) hooks(c *gin.Context) { p.renderHooks(c, pageForm{}) }
+func (p pages) showHooks(c *gin.Context) { p.renderHooks(c, pageForm{}) }
 
 // renderHooks shows the package webhooks with a form that was refused.
 func (p pages) renderHooks(c *gin.Context, refused pageForm) {
@@ -126,13 +126,13 @@ func (p pages) renderHooks(c *gin.Context, refused pageForm) {
 		return
 	}
 	h.pageForm, h.Open = refused, refused.name == targetForm || ui.Opens(c, newTarget)
-	v := p.view(c, "containers.hooks.title")
+	v := p.newView(c, "containers.hooks.title")
 	p.kit.Render(c, v, refused.form.Status(), hooksPage(v, p, h))
 }
 
 func (p pages) hooksLive(c *gin.Context) {
 	f := hookFilterOf(c.Query)
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		h, err := p.hooksView(c.Request.Context(), f)
 		return repoParts(v, p, h), false, err
 	})
@@ -164,7 +164,7 @@ func (p pages) addTarget(c *gin.Context) {
 // doneHooks answers a form of the page of package webhooks, which shows what is wrong with it.
 func (p pages) doneHooks(c *gin.Context, name, toast string, err error, args ...string) {
 	if err == nil {
-		p.done(c, hooksPath, toast, nil, args...)
+		p.finishAction(c, hooksPath, toast, nil, args...)
 		return
 	}
 	if form, ok := p.kit.ReadForm(c, err); ok {
@@ -182,7 +182,7 @@ func (p pages) syncHooks(c *gin.Context) {
 	} else {
 		job, err = p.service.SyncAllHooks(ctx)
 	}
-	p.began(c, job.JobID, err)
+	p.answerJob(c, job.JobID, err)
 }
 
 // hookConflict asks the code host which webhooks of a repository are there more than once.
@@ -196,7 +196,7 @@ func (p pages) hookConflict(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.hooks.conflict")
+	v := p.newView(c, "containers.hooks.conflict")
 	p.kit.Render(c, v, http.StatusOK, conflictPage(v, p, list[0]))
 }
 
@@ -214,7 +214,7 @@ func (p pages) resolveConflict(c *gin.Context) {
 	if err == nil && len(list) == 1 && list[0].Action == "error" {
 		err = fault.New(fault.Conflict, "The webhooks could not be changed: %s", list[0].Message)
 	}
-	p.done(c, hooksPath, "containers.hooks.resolved", err, "Repo", repo)
+	p.finishAction(c, hooksPath, "containers.hooks.resolved", err, "Repo", repo)
 }
 
 // hookResult is the summary of a job about webhooks, whatever it did with them.
@@ -228,17 +228,17 @@ type hookResult struct {
 // reasonText is why a delivery was not acted on, in words.
 func reasonText(v *ui.View, why string) string { return v.Word("containers.hooks.reason."+why, why) }
 
-// show is the text of a choice of repositories.
-func show(selected string) string {
+// choiceText is the text of a choice of repositories.
+func choiceText(selected string) string {
 	if selected == "" {
 		return "all"
 	}
 	return selected
 }
 
-// bulk are the fields that select all repositories of the filter, or none of them.
-func bulk(h hooksView, to string) []string {
-	return []string{"q", h.Filter.Query, "selected", h.Filter.Selected, "to", to, "back", h.Filter.address(hooksPath, 1)}
+// bulkFields are the fields that select all repositories of the filter, or none of them.
+func bulkFields(h hooksView, to string) []string {
+	return []string{"q", h.Filter.Query, "selected", h.Filter.Selected, "to", to, "back", h.Filter.pageURL(hooksPath, 1)}
 }
 
 // ownerOnly is who a delivery is from that names no repository.

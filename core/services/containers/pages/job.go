@@ -45,35 +45,35 @@ func (p pages) jobView(ctx context.Context, id string) (out jobView, err error) 
 		}
 	}
 	out.Result = resultOf(out.Job)
-	if over := len(out.Logs) - liveLines; over > 0 && !final(out.Status) {
+	if over := len(out.Logs) - liveLines; over > 0 && !isFinal(out.Status) {
 		out.Before, out.Logs = over, out.Logs[over:]
 	}
 	return out, nil
 }
 
-// link is the page of a service; empty if it is gone.
-func (j jobView) link(p pages, serviceID string) string {
+// serviceLink is the page of a service; empty if it is gone.
+func (j jobView) serviceLink(p pages, serviceID string) string {
 	if j.stacks[serviceID] == "" {
 		return ""
 	}
 	return p.serviceURL(j.stacks[serviceID], serviceID)
 }
 
-// name is that of a service, or its id once it is gone.
-func (j jobView) name(id string) string {
+// serviceName is that of a service, or its id once it is gone.
+func (j jobView) serviceName(id string) string {
 	if n := j.Names[id]; n != "" {
 		return n
 	}
 	return id
 }
 
-func (p pages) job(c *gin.Context) {
+func (p pages) showJob(c *gin.Context) {
 	j, err := p.jobView(c.Request.Context(), c.Param("jobId"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title = jobName(v, j.Job)
 	p.kit.Render(c, v, http.StatusOK, jobPage(v, p, j))
 }
@@ -88,7 +88,7 @@ func (p pages) jobLive(c *gin.Context) {
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		j, err := p.jobView(ctx, id)
-		return jobParts(v, p, j), final(j.Status), err
+		return jobParts(v, p, j), isFinal(j.Status), err
 	})
 }
 
@@ -125,33 +125,33 @@ func resultOf(j service.Job) (out result) {
 	switch j.Type {
 	case service.JobUpdate, service.JobRollback:
 		if j.Mode == service.ModeDryRun {
-			out.Plan, ok = read[service.Plan](j)
+			out.Plan, ok = readResult[service.Plan](j)
 		} else {
-			out.Update, ok = read[service.UpdateSummary](j)
+			out.Update, ok = readResult[service.UpdateSummary](j)
 		}
 	case service.JobCheck:
-		out.Check, ok = read[service.CheckSummary](j)
+		out.Check, ok = readResult[service.CheckSummary](j)
 	case service.JobDiscovery:
 		var sum *service.DiscoverySummary
-		if sum, ok = read[service.DiscoverySummary](j); ok {
+		if sum, ok = readResult[service.DiscoverySummary](j); ok {
 			out.Discovery = &sum.Scan
 		}
 	case service.JobRuntimeScan:
-		out.Runtime, ok = read[service.RuntimeSummary](j)
+		out.Runtime, ok = readResult[service.RuntimeSummary](j)
 	case service.JobServiceLifecycle, service.JobStackLifecycle:
-		out.Lifecycle, ok = read[service.LifecycleSummary](j)
+		out.Lifecycle, ok = readResult[service.LifecycleSummary](j)
 	case service.JobRestore:
-		out.Restore, ok = read[service.RestoreSummary](j)
+		out.Restore, ok = readResult[service.RestoreSummary](j)
 	case service.JobHook, service.JobHookSyncAll, service.JobHookSyncRepo:
-		out.Hooks, ok = read[hookResult](j)
+		out.Hooks, ok = readResult[hookResult](j)
 	}
 	if !ok {
-		out.Raw = pretty(j.Summary)
+		out.Raw = indentJSON(j.Summary)
 	}
 	return out
 }
 
-func read[T any](j service.Job) (*T, bool) {
+func readResult[T any](j service.Job) (*T, bool) {
 	out := new(T)
 	if json.Unmarshal(j.Summary, out) != nil {
 		return nil, false
@@ -169,8 +169,8 @@ func changedIDs(u service.ChangeSummary) []string {
 	return out
 }
 
-// outcome is what became of one service of an update.
-func outcome(u service.ChangeSummary, id string) string {
+// serviceOutcome is what became of one service of an update.
+func serviceOutcome(u service.ChangeSummary, id string) string {
 	switch {
 	case slices.Contains(u.ChangedServices, id):
 		return "success"
@@ -184,7 +184,7 @@ func outcome(u service.ChangeSummary, id string) string {
 
 // failureStep is the step at which a job failed; empty if it did not.
 func failureStep(j service.Job) string {
-	if sum, ok := read[service.UpdateSummary](j); ok {
+	if sum, ok := readResult[service.UpdateSummary](j); ok {
 		if part := sum.Deciding(); part != nil {
 			return part.FailureStep
 		}
@@ -215,8 +215,8 @@ func shownActions(all []service.ScanAction) []service.ScanAction {
 	return slices.DeleteFunc(slices.Clone(all), func(a service.ScanAction) bool { return a.Action == "skipped" })
 }
 
-// phase is the part of a job that it is in, in words.
-func phase(v *ui.View, name string) string {
+// phaseText is the part of a job that it is in, in words.
+func phaseText(v *ui.View, name string) string {
 	return v.Word("containers.phase."+name, v.Word("containers.step."+name, name))
 }
 
@@ -256,7 +256,7 @@ func planAgain(p pages, j jobView) string {
 	return ui.Address(p.base+"/stacks/update", "service", j.ServiceID, "stack", map[bool]string{true: j.StackID}[j.ServiceID == ""])
 }
 
-func yes(v *ui.View, on bool) string {
+func yesOrNo(v *ui.View, on bool) string {
 	if on {
 		return v.T("containers.yes")
 	}

@@ -17,8 +17,8 @@ type lifecycleView struct {
 	Unavailable string
 }
 
-// actions are those that make sense in a state.
-func (l lifecycleView) actions() []string {
+// possibleActions are those that make sense in a state.
+func (l lifecycleView) possibleActions() []string {
 	switch l.State {
 	case service.StateRunning:
 		return []string{service.ActionRestart, service.ActionStop}
@@ -28,8 +28,8 @@ func (l lifecycleView) actions() []string {
 	return []string{service.ActionStart, service.ActionRestart, service.ActionStop}
 }
 
-// ask is the question before an action; a start needs none.
-func (l lifecycleView) ask(v *ui.View, p pages, action string) string {
+// actionQuestion is the question before an action; a start needs none.
+func (l lifecycleView) actionQuestion(v *ui.View, p pages, action string) string {
 	if action == service.ActionStart {
 		return ""
 	}
@@ -38,5 +38,5 @@ func (l lifecycleView) ask(v *ui.View, p pages, action string) string {
 
 // archOf are the platforms of a candidate.
 func archOf(u updateView) string {
-	return dash(strings.Join(u.Rows[0].Service.Candidate.Arch, ", "))
+	return textOrDash(strings.Join(u.Rows[0].Service.Candidate.Arch, ", "))
 }

@@ -8,8 +8,8 @@ import (
 // numbers are the classes of columns with numbers and times.
 const numbers = "r nowrap"
 
-// all is the choice of a filter that leaves nothing out.
-func all(v *ui.View) ui.Option { return ui.Option{Label: v.T("containers.filter.all")} }
+// allOption is the choice of a filter that leaves nothing out.
+func allOption(v *ui.View) ui.Option { return ui.Option{Label: v.T("containers.filter.all")} }
 
 // queryField is the field of a filter by a text.
 func queryField(label, value string) ui.FilterField {
@@ -24,21 +24,21 @@ func archivedField(v *ui.View, chosen string) ui.FilterField {
 	}}
 }
 
-// filter returns the form above the stacks.
-func (l stacksView) filter(v *ui.View, p pages) ui.Filter {
+// filterForm returns the form above the stacks.
+func (l stacksView) filterForm(v *ui.View, p pages) ui.Filter {
 	show := []ui.Option{{Label: v.T("containers.filter.show.all")}, {Value: "updates", Label: v.T("containers.filter.show.updates")}}
 	return ui.Filter{Path: p.base + "/stacks", Fields: []ui.FilterField{
 		queryField(v.T("containers.filter.text"), l.Filter.Query), {Name: "show", Label: v.T("containers.filter.show"), Value: l.Filter.Show, Options: show}, archivedField(v, l.Filter.Archived),
 	}}
 }
 
-// updates returns how many services of the list an update of several takes along.
-func (l stacksView) updates() int { return len(waitingUpdates(l.Stacks)) }
+// countUpdates returns how many services of the list an update of several takes along.
+func (l stacksView) countUpdates() int { return len(waitingUpdates(l.Stacks)) }
 
-// bulk returns what can be done with several services.
-func (l stacksView) bulk(v *ui.View, p pages) ui.Bulk {
-	n := l.updates()
-	return ui.Bulk{URL: p.base + "/stacks/update", Filter: l.Filter.values(), Total: n, Shown: n, Buttons: []ui.BulkButton{{Action: "update", Label: v.T("containers.update"), Class: "btn p"}}}
+// bulkActions returns what can be done with several services.
+func (l stacksView) bulkActions(v *ui.View, p pages) ui.Bulk {
+	n := l.countUpdates()
+	return ui.Bulk{URL: p.base + "/stacks/update", Filter: l.Filter.queryValues(), Total: n, Shown: n, Buttons: []ui.BulkButton{{Action: "update", Label: v.T("containers.update"), Class: "btn p"}}}
 }
 
 // serviceColumns are the columns of the services of a stack, with ticks if any of them can be picked.
@@ -64,7 +64,7 @@ func cpuOf(usage map[string]service.ResourceUsage, id string) string {
 	if !ok {
 		return "–"
 	}
-	return cpu(u.CPUPercent)
+	return cpuText(u.CPUPercent)
 }
 
 // memoryOf returns the memory that a service uses, in words.
@@ -83,31 +83,31 @@ func jobColumns(v *ui.View) ui.Table {
 	}}
 }
 
-// filter returns the form above the compose projects.
-func (d discoveryView) filter(v *ui.View, p pages) ui.Filter {
+// filterForm returns the form above the compose projects.
+func (d discoveryView) filterForm(v *ui.View, p pages) ui.Filter {
 	return ui.Filter{Path: p.base + "/discovery", Fields: []ui.FilterField{archivedField(v, d.Archived)}}
 }
 
-// filter returns the form above the versions behind digests.
-func (i inferenceView) filter(v *ui.View, p pages) ui.Filter {
-	states := []ui.Option{all(v)}
+// filterForm returns the form above the versions behind digests.
+func (i inferenceView) filterForm(v *ui.View, p pages) ui.Filter {
+	states := []ui.Option{allOption(v)}
 	for _, s := range inferenceStatuses() {
-		states = append(states, ui.Option{Value: s, Label: word(v, "inference."+s)})
+		states = append(states, ui.Option{Value: s, Label: stateText(v, "inference."+s)})
 	}
 	return ui.Filter{Path: p.base + "/queue/version-inference", Fields: []ui.FilterField{
 		queryField(v.T("containers.inference.query"), i.Query), {Name: "status", Label: v.T("containers.state"), Value: i.Status, Options: states},
 	}}
 }
 
-// filter returns the form above the repositories and the inbox of package webhooks.
-func (h hooksView) filter(v *ui.View, p pages) ui.Filter {
+// filterForm returns the form above the repositories and the inbox of package webhooks.
+func (h hooksView) filterForm(v *ui.View, p pages) ui.Filter {
 	var shown []ui.Option
 	for _, s := range []string{"", "selected", "unselected"} {
-		shown = append(shown, ui.Option{Value: s, Label: v.T("containers.hooks.show." + show(s))})
+		shown = append(shown, ui.Option{Value: s, Label: v.T("containers.hooks.show." + choiceText(s))})
 	}
-	decisions := []ui.Option{all(v)}
+	decisions := []ui.Option{allOption(v)}
 	for _, d := range []string{"processed", "ignored", "rejected"} {
-		decisions = append(decisions, ui.Option{Value: d, Label: word(v, d)})
+		decisions = append(decisions, ui.Option{Value: d, Label: stateText(v, d)})
 	}
 	return ui.Filter{Path: p.base + hooksPath, Fields: []ui.FilterField{
 		queryField(v.T("containers.hooks.repo"), h.Filter.Query), {Name: "selected", Label: v.T("containers.filter.show"), Value: h.Filter.Selected, Options: shown},

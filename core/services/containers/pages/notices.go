@@ -4,7 +4,7 @@ import "context"
 
 // readNotices reads what the list of stacks tells above it.
 func (p pages) readNotices(ctx context.Context, list *stacksView) (err error) {
-	if list.Blocking, err = p.blocking(ctx); err != nil {
+	if list.Blocking, err = p.countBlocking(ctx); err != nil {
 		return err
 	}
 	set, err := p.service.SystemSettings(ctx)
@@ -15,8 +15,8 @@ func (p pages) readNotices(ctx context.Context, list *stacksView) (err error) {
 	return nil
 }
 
-// blocking is how many deploy checks the page tells of.
-func (p pages) blocking(ctx context.Context) (int, error) {
+// countBlocking is how many deploy checks the page tells of.
+func (p pages) countBlocking(ctx context.Context) (int, error) {
 	w, err := p.service.Welcome(ctx)
 	if err != nil || w.NeverAutoOpen {
 		return 0, err

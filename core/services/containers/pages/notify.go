@@ -26,18 +26,18 @@ const (
 
 func (p pages) notifyRoutes() []httpd.Route {
 	return []httpd.Route{
-		get(notifyPath, p.notifications), get(notifyPath+"/live", p.notificationsLive),
-		get(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p, service.PreviewKinds()[0], "")) }),
-		get(notifyPath+"/preview/:kind", p.preview), get(notifyPath+"/preview/:kind/mail", p.previewMail), get(notifyPath+"/preview/:kind/card.png", p.previewCard),
-		post(notifyPath+"/test", p.testChannel), post(notifyPath+"/switch", p.switchChannel),
-		post(notifyPath+"/events", p.saveEvents), post(notifyPath+"/channel", p.saveChannel),
-		post(notifyPath+"/keys", func(c *gin.Context) {
+		getRoute(notifyPath, p.showChannels), getRoute(notifyPath+"/live", p.notificationsLive),
+		getRoute(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p, service.PreviewKinds()[0], "")) }),
+		getRoute(notifyPath+"/preview/:kind", p.showPreview), getRoute(notifyPath+"/preview/:kind/mail", p.previewMail), getRoute(notifyPath+"/preview/:kind/card.png", p.previewCard),
+		postRoute(notifyPath+"/test", p.testChannel), postRoute(notifyPath+"/switch", p.switchChannel),
+		postRoute(notifyPath+"/events", p.saveEvents), postRoute(notifyPath+"/channel", p.saveChannel),
+		postRoute(notifyPath+"/keys", func(c *gin.Context) {
 			_, err := p.service.Channels().MakeVAPIDKeys(c.Request.Context())
-			p.changed(c, channelForm{Channel: channels.RoleWebPush}, "containers.notify.keys.made", err)
+			p.answerChange(c, channelForm{Channel: channels.RoleWebPush}, "containers.notify.keys.made", err)
 		}),
-		post(notifyPath+"/subscriptions/remove", func(c *gin.Context) {
+		postRoute(notifyPath+"/subscriptions/remove", func(c *gin.Context) {
 			_, err := p.service.Channels().Unsubscribe(c.Request.Context(), "", c.PostForm("id"))
-			p.done(c, notifyPath+"#set-"+channels.RoleWebPush, "containers.notify.subscription.removed", err)
+			p.finishAction(c, notifyPath+"#set-"+channels.RoleWebPush, "containers.notify.subscription.removed", err)
 		}),
 	}
 }
@@ -73,11 +73,11 @@ type channelView struct {
 	Refs []string
 }
 
-// role reports whether its recipient is set in the console.
-func (ch channelView) role() bool { return slices.Contains(channels.Roles(), ch.Name) }
+// hasRole reports whether its recipient is set in the console.
+func (ch channelView) hasRole() bool { return slices.Contains(channels.Roles(), ch.Name) }
 
-// state is what a person wants to know of it first.
-func (ch channelView) state() string {
+// stateName is what a person wants to know of it first.
+func (ch channelView) stateName() string {
 	switch {
 	case !ch.Available:
 		return "absent"
@@ -150,8 +150,8 @@ func channelViews(set channels.NotificationSettings) []channelView {
 	return here
 }
 
-// channel is the one with a name; nil if there is none.
-func (n *notifyView) channel(name string) *channelView {
+// channelNamed is the one with a name; nil if there is none.
+func (n *notifyView) channelNamed(name string) *channelView {
 	i := slices.IndexFunc(n.Channels, func(ch channelView) bool { return ch.Name == name })
 	if i < 0 {
 		return nil
@@ -159,14 +159,14 @@ func (n *notifyView) channel(name string) *channelView {
 	return &n.Channels[i]
 }
 
-func (p pages) notifications(c *gin.Context) { p.showNotifications(c, http.StatusOK, nil) }
+func (p pages) showChannels(c *gin.Context) { p.showNotifications(c, http.StatusOK, nil) }
 
 // showNotifications answers with the page; more puts into it what an action has to say.
 func (p pages) showNotifications(c *gin.Context, status int, more func(*notifyView)) {
 	ctx := c.Request.Context()
 	n, err := p.settingsView(ctx)
 	if err == nil {
-		n.History, err = p.history(ctx, c.Query("before"))
+		n.History, err = p.readHistory(ctx, c.Query("before"))
 	}
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -175,15 +175,15 @@ func (p pages) showNotifications(c *gin.Context, status int, more func(*notifyVi
 	if more != nil {
 		more(&n)
 	}
-	v := p.view(c, "containers.notify.title")
+	v := p.newView(c, "containers.notify.title")
 	v.Scripts = append(v.Scripts, "push.js")
 	p.kit.Render(c, v, status, notifyPage(v, p, n))
 }
 
 // notificationsLive keeps the newest part of the history current.
 func (p pages) notificationsLive(c *gin.Context) {
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
-		h, err := p.history(c.Request.Context(), "")
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
+		h, err := p.readHistory(c.Request.Context(), "")
 		return historyPart(v, p, h), false, err
 	})
 }
@@ -206,7 +206,7 @@ func (p pages) testChannel(c *gin.Context) {
 		return
 	}
 	answer := func(n *notifyView) {
-		ch := n.channel(name)
+		ch := n.channelNamed(name)
 		if ch == nil {
 			return
 		}
@@ -218,7 +218,7 @@ func (p pages) testChannel(c *gin.Context) {
 		}
 	}
 	n, failed := p.settingsView(ctx)
-	if failed == nil && n.channel(name) == nil {
+	if failed == nil && n.channelNamed(name) == nil {
 		failed = err
 	}
 	if failed != nil {
@@ -230,8 +230,8 @@ func (p pages) testChannel(c *gin.Context) {
 		return
 	}
 	answer(&n)
-	v := p.view(c, "")
-	p.kit.Render(c, v, http.StatusOK, channelRow(v, p, *n.channel(name)))
+	v := p.newView(c, "")
+	p.kit.Render(c, v, http.StatusOK, channelRow(v, p, *n.channelNamed(name)))
 }
 
 func (p pages) switchChannel(c *gin.Context) {
@@ -240,11 +240,11 @@ func (p pages) switchChannel(c *gin.Context) {
 	if on {
 		toast = "containers.notify.switched.on"
 	}
-	p.changed(c, channelForm{Channel: name}, toast, p.service.Channels().Change(c.Request.Context(), switching(name, &on)))
+	p.answerChange(c, channelForm{Channel: name}, toast, p.service.Channels().Change(c.Request.Context(), switchChange(name, &on)))
 }
 
-// switching is the change that switches a channel.
-func switching(name string, on *bool) (out channels.NotificationChange) {
+// switchChange is the change that switches a channel.
+func switchChange(name string, on *bool) (out channels.NotificationChange) {
 	switch name {
 	case channels.RoleChat:
 		out.Chat = &channels.ChatChange{Enabled: on}
@@ -268,18 +268,18 @@ func (p pages) saveEvents(c *gin.Context) {
 	err := p.service.Channels().Change(c.Request.Context(), channels.NotificationChange{
 		Events: channels.EventChange{service.EventUpdate: on("update"), service.EventNewVersion: on("version"), service.EventWebhookAnomaly: on("anomaly")},
 	})
-	p.done(c, notifyPath, "containers.notify.saved", err)
+	p.finishAction(c, notifyPath, "containers.notify.saved", err)
 }
 
-// changed answers a change of a channel. What the channel says against it appears in the page, at the field.
-func (p pages) changed(c *gin.Context, form channelForm, toast string, err error) {
+// answerChange answers a change of a channel. What the channel says against it appears in the page, at the field.
+func (p pages) answerChange(c *gin.Context, form channelForm, toast string, err error) {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.InvalidArgument {
 		if field, _ := f.Ext["field"].(string); strings.HasPrefix(field, form.Channel+".") {
 			form.Err = f
 			p.showNotifications(c, http.StatusBadRequest, func(n *notifyView) {
 				n.Form = form
-				if ch := n.channel(form.Channel); ch != nil {
+				if ch := n.channelNamed(form.Channel); ch != nil {
 					ch.Refused = f
 				}
 			})
@@ -290,5 +290,5 @@ func (p pages) changed(c *gin.Context, form channelForm, toast string, err error
 	if len(form.Values) > 0 || form.Channel == channels.RoleWebPush {
 		to += "#set-" + form.Channel
 	}
-	p.done(c, to, toast, err)
+	p.finishAction(c, to, toast, err)
 }

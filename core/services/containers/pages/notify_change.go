@@ -26,7 +26,7 @@ type setting struct {
 	Err *fault.Error
 }
 
-func (f setting) id() string { return f.Channel + "-" + f.Member }
+func (f setting) fieldID() string { return f.Channel + "-" + f.Member }
 
 // settingsOf are the fields of a channel, with what was sent in place of what is stored.
 func settingsOf(n notifyView, ch channelView) (out []setting) {
@@ -101,14 +101,14 @@ func (p pages) saveChannel(c *gin.Context) {
 		yes := true
 		on = &yes
 	}
-	change := switching(form.Channel, on)
+	change := switchChange(form.Channel, on)
 	switch {
 	case change.Chat != nil:
 		change.Chat.BotToken, change.Chat.ChatID = hidden("botToken"), field("chatId")
 	case change.Email != nil:
 		var err error
 		if change.Email.SMTPURL, err = p.sentSMTP(c, field, hidden); err != nil {
-			p.changed(c, form, "", err)
+			p.answerChange(c, form, "", err)
 			return
 		}
 	case change.Webhook != nil:
@@ -116,8 +116,8 @@ func (p pages) saveChannel(c *gin.Context) {
 	case change.WebPush != nil:
 		change.WebPush.Subject = field("vapidSubject")
 	default:
-		p.done(c, notifyPath, "", fault.New(fault.InvalidArgument, "The form does not say what to change."))
+		p.finishAction(c, notifyPath, "", fault.New(fault.InvalidArgument, "The form does not say what to change."))
 		return
 	}
-	p.changed(c, form, "containers.notify.saved", p.service.Channels().Change(c.Request.Context(), change))
+	p.answerChange(c, form, "containers.notify.saved", p.service.Channels().Change(c.Request.Context(), change))
 }

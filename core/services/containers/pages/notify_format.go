@@ -17,12 +17,12 @@ import (
 // labelShown is how much of what a browser says of itself is shown where it is not known, in characters.
 const labelShown = 60
 
-// fixed reports whether the configuration sets a member.
-func (ch channelView) fixed(member string) bool { return slices.Contains(ch.ReadOnly, member) }
+// isFixed reports whether the configuration sets a member.
+func (ch channelView) isFixed(member string) bool { return slices.Contains(ch.ReadOnly, member) }
 
 // anyRole reports whether there is a channel whose recipient is set in the console.
 func anyRole(n notifyView) bool {
-	return slices.ContainsFunc(n.Channels, func(ch channelView) bool { return ch.Available && ch.role() })
+	return slices.ContainsFunc(n.Channels, func(ch channelView) bool { return ch.Available && ch.hasRole() })
 }
 
 // cssName is a name as it stands in a selector: a name of an instance may hold a dot.
@@ -39,13 +39,13 @@ func answerTone(r *channels.TestResult) string {
 	return "warn"
 }
 
-// settled marks a fold whose content will not change any more, so that a live page leaves it open.
-func settled(m channels.SentMessage) templ.Attributes {
-	return templ.Attributes{"hx-morph-skip": over(m)}
+// settledAttributes marks a fold whose content will not change any more, so that a live page leaves it open.
+func settledAttributes(m channels.SentMessage) templ.Attributes {
+	return templ.Attributes{"hx-morph-skip": hasEnded(m)}
 }
 
-// complete is what a browser may fill into a field.
-func complete(f setting) string {
+// autocompleteOf is what a browser may fill into a field.
+func autocompleteOf(f setting) string {
 	if f.Kind == "password" {
 		return "new-password"
 	}
@@ -81,7 +81,7 @@ var systems = [...][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPa
 
 // browserName is what a browser says of itself, shortened to what a person tells browsers apart by.
 func browserName(v *ui.View, label string) string {
-	product, system := mark(products[:], label), mark(systems[:], label)
+	product, system := markOf(products[:], label), markOf(systems[:], label)
 	switch {
 	case product != "" && system != "":
 		return product + " · " + system
@@ -93,7 +93,7 @@ func browserName(v *ui.View, label string) string {
 	return texts.Truncate(label, labelShown)
 }
 
-func mark(known [][2]string, label string) string {
+func markOf(known [][2]string, label string) string {
 	for _, k := range known {
 		if strings.Contains(label, k[0]) {
 			return k[1]
@@ -102,9 +102,9 @@ func mark(known [][2]string, label string) string {
 	return ""
 }
 
-// words are an error in the language of the page where it is known, else in the words of whoever found it, which are
+// faultText are an error in the language of the page where it is known, else in the words of whoever found it, which are
 // English. The name of the setting that stands before it in the words of the API is left out.
-func words(v *ui.View, e *fault.Error) (text, lang string) {
+func faultText(v *ui.View, e *fault.Error) (text, lang string) {
 	field, _ := e.Ext["field"].(string)
 	reason, _ := e.Ext["reason"].(string)
 	own := strings.TrimPrefix(e.Message, field+": ")

@@ -14,7 +14,7 @@ type historyView struct {
 	Before, Next string
 }
 
-func (p pages) history(ctx context.Context, before string) (out historyView, err error) {
+func (p pages) readHistory(ctx context.Context, before string) (out historyView, err error) {
 	out.Before = before
 	out.Messages, err = p.service.Channels().History(ctx, before, messagesShown+1)
 	if len(out.Messages) > messagesShown {
@@ -30,8 +30,8 @@ type sum struct {
 	N              int
 }
 
-// sums are the deliveries of a message by channel and state, in the order in which they were made.
-func sums(all []channels.MessageDelivery) (out []sum) {
+// sumDeliveries are the deliveries of a message by channel and state, in the order in which they were made.
+func sumDeliveries(all []channels.MessageDelivery) (out []sum) {
 next:
 	for _, d := range all {
 		for i := range out {
@@ -45,8 +45,8 @@ next:
 	return out
 }
 
-// over reports whether all deliveries of a message have ended.
-func over(m channels.SentMessage) bool {
+// hasEnded reports whether all deliveries of a message have ended.
+func hasEnded(m channels.SentMessage) bool {
 	for _, d := range m.Deliveries {
 		if d.State == "waiting" || d.State == "sending" {
 			return false
@@ -55,8 +55,8 @@ func over(m channels.SentMessage) bool {
 	return true
 }
 
-// uncertain reports whether one of them may have arrived or not.
-func uncertain(m channels.SentMessage) bool {
+// isUncertain reports whether one of them may have arrived or not.
+func isUncertain(m channels.SentMessage) bool {
 	for _, d := range m.Deliveries {
 		if d.State == "unknown" {
 			return true

@@ -34,13 +34,13 @@ func (p pages) previewOf(c *gin.Context) (got service.Preview, locale string, ok
 	return got, set.Locale, true
 }
 
-// preview shows what a notification of a kind looks like in each form.
-func (p pages) preview(c *gin.Context) {
+// showPreview shows what a notification of a kind looks like in each form.
+func (p pages) showPreview(c *gin.Context) {
 	got, locale, ok := p.previewOf(c)
 	if !ok {
 		return
 	}
-	v := p.view(c, "containers.notify.preview")
+	v := p.newView(c, "containers.notify.preview")
 	v.Frames = true
 	p.kit.Render(c, v, http.StatusOK, previewPage(v, p, got, locale))
 }

@@ -29,8 +29,8 @@ type smtpFields struct {
 	Host, Port, Security, User, Password, From, To string
 }
 
-// members are the fields by their names in the form.
-func (s *smtpFields) members() map[string]*string {
+// fieldMembers are the fields by their names in the form.
+func (s *smtpFields) fieldMembers() map[string]*string {
 	return map[string]*string{"host": &s.Host, "port": &s.Port, "security": &s.Security, "user": &s.User, "password": &s.Password, "from": &s.From, "to": &s.To}
 }
 
@@ -116,7 +116,7 @@ func (p pages) sentSMTP(c *gin.Context, field, hidden func(name string) *string)
 	}
 	var s smtpFields
 	empty := true
-	for name, to := range s.members() {
+	for name, to := range s.fieldMembers() {
 		read := field
 		if name == "password" {
 			read = hidden

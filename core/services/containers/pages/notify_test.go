@@ -190,7 +190,7 @@ func TestChannelStates(t *testing.T) {
 		"failed":      {ChannelState: on, Last: failed},
 		"on":          {ChannelState: on, Last: unknown},
 	} {
-		if got := ch.state(); got != want {
+		if got := ch.stateName(); got != want {
 			t.Errorf("%s is %s", want, got)
 		}
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 func (p pages) outputRoutes() []httpd.Route {
-	return []httpd.Route{get(servicePath+"/logs", p.output), get(servicePath+"/logs/live", p.outputLive)}
+	return []httpd.Route{getRoute(servicePath+"/logs", p.showOutput), getRoute(servicePath+"/logs/live", p.outputLive)}
 }
 
 // outputView is what the page with the log of a service shows.
@@ -43,7 +43,7 @@ type outputView struct {
 
 // outputView reads the containers of the service that the address names.
 func (p pages) outputView(c *gin.Context) (out outputView, err error) {
-	if out.ServiceDetail, out.Stack, err = p.known(c); err != nil {
+	if out.ServiceDetail, out.Stack, err = p.knownService(c); err != nil {
 		return out, err
 	}
 	if out.Containers, err = p.service.ServiceContainers(c.Request.Context(), out.ID); err != nil {
@@ -55,13 +55,13 @@ func (p pages) outputView(c *gin.Context) (out outputView, err error) {
 	return out, nil
 }
 
-func (p pages) output(c *gin.Context) {
+func (p pages) showOutput(c *gin.Context) {
 	o, err := p.outputView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title, v.Path = v.T("containers.output.title", "Name", o.Name), p.base+"/stacks"
 	if o.Container != "" {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), outputTime)

@@ -15,16 +15,16 @@ const jobsShown = 50
 
 func (p pages) queueRoutes() []httpd.Route {
 	return []httpd.Route{
-		get("/queue", p.queue), get("/queue/version-inference", p.inference), get("/queue/version-inference/live", p.inferenceLive),
-		get("/queue/:jobId", p.job), get("/queue/:jobId/live", p.jobLive), post("/queue/:jobId/cancel", p.cancelJob),
+		getRoute("/queue", p.redirectQueue), getRoute("/queue/version-inference", p.showInference), getRoute("/queue/version-inference/live", p.inferenceLive),
+		getRoute("/queue/:jobId", p.showJob), getRoute("/queue/:jobId/live", p.jobLive), postRoute("/queue/:jobId/cancel", p.cancelJob),
 	}
 }
 
 // jobsPath is the list of all jobs.
 const jobsPath = "/system/jobs"
 
-// queue leads from the former list of the service's jobs to that of all jobs, with the same filter.
-func (p pages) queue(c *gin.Context) {
+// redirectQueue leads from the former list of the service's jobs to that of all jobs, with the same filter.
+func (p pages) redirectQueue(c *gin.Context) {
 	kind, tag := c.Query("type"), ""
 	if kind != "" {
 		kind = service.QueueType(kind)
@@ -49,11 +49,11 @@ func (p pages) jobTargets(ctx context.Context, v *ui.View, jobs []ui.Job) (map[s
 		}
 		if names == nil {
 			var err error
-			if names, err = p.names(ctx); err != nil {
+			if names, err = p.readNames(ctx); err != nil {
 				return nil, err
 			}
 		}
-		t := ui.JobTarget{Text: about(v, job, names), Page: p.base + "/queue/" + j.ID}
+		t := ui.JobTarget{Text: jobSubject(v, job, names), Page: p.base + "/queue/" + j.ID}
 		switch {
 		case job.ServiceID != "" && job.StackID != "" && names[job.ServiceID] != "":
 			t.Href = p.serviceURL(job.StackID, job.ServiceID)
@@ -65,8 +65,8 @@ func (p pages) jobTargets(ctx context.Context, v *ui.View, jobs []ui.Job) (map[s
 	return out, nil
 }
 
-// names are those of stacks and services, by their ids; a service's has its stack's in front.
-func (p pages) names(ctx context.Context) (map[string]string, error) {
+// readNames are those of stacks and services, by their ids; a service's has its stack's in front.
+func (p pages) readNames(ctx context.Context) (map[string]string, error) {
 	list, err := p.service.Overview(ctx, service.ArchivedInclude)
 	out := map[string]string{}
 	for _, st := range list {
@@ -78,8 +78,8 @@ func (p pages) names(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// about is what a job works on, in words.
-func about(v *ui.View, j service.Job, names map[string]string) string {
+// jobSubject is what a job works on, in words.
+func jobSubject(v *ui.View, j service.Job, names map[string]string) string {
 	id := j.ServiceID
 	if id == "" {
 		id = j.StackID

@@ -20,7 +20,7 @@ type rollbackView struct {
 
 func (p pages) rollbackView(c *gin.Context) (out rollbackView, err error) {
 	ctx := c.Request.Context()
-	if out.ServiceDetail, out.Stack, err = p.known(c); err != nil {
+	if out.ServiceDetail, out.Stack, err = p.knownService(c); err != nil {
 		return out, err
 	}
 	if out.Target, err = p.service.RollbackTarget(ctx, out.ID); err != nil || !out.Target.Available {
@@ -40,12 +40,12 @@ func (p pages) confirmRollback(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.rollback")
+	v := p.newView(c, "containers.rollback")
 	v.Path = p.base + "/stacks"
 	p.kit.Render(c, v, http.StatusOK, rollbackPage(v, p, r))
 }
 
 // rollbackCommands are what a rollback runs, in words.
 func (p pages) rollbackCommands(r rollbackView) []string {
-	return []string{"tag " + short(r.Target.TargetDigest) + " " + r.Image.Ref, p.lifecycleCommand(r.Stack.Name, "up -d --no-deps", r.Name)}
+	return []string{"tag " + shortDigest(r.Target.TargetDigest) + " " + r.Image.Ref, p.lifecycleCommand(r.Stack.Name, "up -d --no-deps", r.Name)}
 }

@@ -52,7 +52,7 @@ func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error
 	}
 	p := pages{service: s, bus: bus, base: strings.TrimSuffix(base, "/")}
 	return ui.Section{
-		Service: "containers", Texts: texts, Static: static, Home: p.home,
+		Service: "containers", Texts: texts, Static: static, Home: p.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "containers.nav.stacks", Icon: ui.IconBoxes, Href: p.base + "/stacks", Key: "s", Admin: true, Prefix: true},
 			{TextID: "containers.nav.discovery", Icon: ui.IconFind, Href: p.base + "/discovery", Key: "d", Admin: true},
@@ -61,28 +61,28 @@ func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error
 			{TextID: "containers.nav.deploy", Icon: ui.IconCheck, Href: p.base + "/deploy-check", Key: "c", Admin: true},
 			{TextID: "containers.nav.settings", Icon: ui.IconSettings, Href: p.base + "/settings", Key: "e", Admin: true},
 		},
-		Find: p.find, Counts: p.counts, Housekeeping: service.Housekeeping(), JobTargets: p.jobTargets,
+		Find: p.findHits, Counts: p.countPending, Housekeeping: service.Housekeeping(), JobTargets: p.jobTargets,
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
 			p.kit = kit
-			return p.routes()
+			return p.pageRoutes()
 		},
 	}, nil
 }
 
-func get(path string, h gin.HandlerFunc) httpd.Route {
+func getRoute(path string, h gin.HandlerFunc) httpd.Route {
 	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Forward, Handler: h}
 }
 
-func post(path string, h gin.HandlerFunc) httpd.Route {
+func postRoute(path string, h gin.HandlerFunc) httpd.Route {
 	return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.Forward, BodyLimit: formLimit, Handler: h}
 }
 
-func (p pages) routes() []httpd.Route {
+func (p pages) pageRoutes() []httpd.Route {
 	var out []httpd.Route
 	if p.base != "" {
 		// At the root the core leads to the home page.
-		out = append(out, get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+"/stacks") }))
+		out = append(out, getRoute("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+"/stacks") }))
 	}
 	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.outputRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
 		out = append(out, part...)
@@ -90,8 +90,8 @@ func (p pages) routes() []httpd.Route {
 	return out
 }
 
-// to is the address of a page.
-func (p pages) to(parts ...string) templ.SafeURL {
+// pageURL is the address of a page.
+func (p pages) pageURL(parts ...string) templ.SafeURL {
 	return templ.SafeURL(p.base + strings.Join(parts, ""))
 }
 
@@ -99,22 +99,22 @@ func (p pages) serviceURL(stackID, serviceID string) string {
 	return p.base + "/services/" + stackID + "/" + serviceID
 }
 
-// view begins a page.
-func (p pages) view(c *gin.Context, title string) *ui.View {
+// newView begins a page.
+func (p pages) newView(c *gin.Context, title string) *ui.View {
 	v := p.kit.View(c, title)
 	v.Styles = append(v.Styles, "containers.css")
 	return v
 }
 
-// live keeps a part of a page current: it is made anew at each event of the queue, and every so often.
-func (p pages) live(c *gin.Context, part ui.Part) {
+// serveLive keeps a part of a page current: it is made anew at each event of the queue, and every so often.
+func (p pages) serveLive(c *gin.Context, part ui.Part) {
 	sub := p.bus.Subscribe("job/")
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), nil), part)
 }
 
-// began answers an action that makes a job: the browser goes on to the job, also where another one is in the way.
-func (p pages) began(c *gin.Context, id string, err error) {
+// answerJob answers an action that makes a job: the browser goes on to the job, also where another one is in the way.
+func (p pages) answerJob(c *gin.Context, id string, err error) {
 	var f *fault.Error
 	if errors.As(err, &f) {
 		if other, ok := f.Ext["existingJobId"].(string); ok && other != "" {
@@ -129,8 +129,8 @@ func (p pages) began(c *gin.Context, id string, err error) {
 	p.kit.Redirect(c, p.base+"/queue/"+id)
 }
 
-// done answers an action that is over at once.
-func (p pages) done(c *gin.Context, to, toast string, err error, args ...string) {
+// finishAction answers an action that is over at once.
+func (p pages) finishAction(c *gin.Context, to, toast string, err error, args ...string) {
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -138,8 +138,8 @@ func (p pages) done(c *gin.Context, to, toast string, err error, args ...string)
 	p.kit.Done(c, p.base+to, ui.Toast{Kind: "ok", TextID: toast, Args: args})
 }
 
-// back is the page of ours that a form asks to go on to, without the base.
-func back(c *gin.Context, other string) string {
+// returnPath is the page of ours that a form asks to go on to, without the base.
+func returnPath(c *gin.Context, other string) string {
 	to := c.PostForm("back")
 	if !strings.HasPrefix(to, "/") || ui.LocalPath(to) != to {
 		return other

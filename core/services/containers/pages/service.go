@@ -19,37 +19,37 @@ const servicePath = "/services/:stackId/:serviceId"
 
 func (p pages) serviceRoutes() []httpd.Route {
 	return []httpd.Route{
-		get(servicePath, p.serviceDetail), get(servicePath+"/live", p.serviceLive),
-		post(servicePath+"/action", p.act(func(c *gin.Context, id string) (string, error) {
+		getRoute(servicePath, p.serviceDetail), getRoute(servicePath+"/live", p.serviceLive),
+		postRoute(servicePath+"/action", p.handleJob(func(c *gin.Context, id string) (string, error) {
 			return p.service.ServiceAction(c.Request.Context(), id, c.PostForm("action"))
 		})),
-		get(servicePath+"/rollback", p.confirmRollback),
-		post(servicePath+"/rollback", p.act(func(c *gin.Context, id string) (string, error) {
+		getRoute(servicePath+"/rollback", p.confirmRollback),
+		postRoute(servicePath+"/rollback", p.handleJob(func(c *gin.Context, id string) (string, error) {
 			return p.service.Rollback(c.Request.Context(), id, c.PostForm("drift") != "")
 		})),
-		post(servicePath+"/restore-backup", p.act(p.restoreBackup)),
-		post(servicePath+"/settings", p.changeForm(serviceForm, "containers.service.saved", p.saveService)),
-		post(servicePath+"/ignores", p.changeForm(ignoreForm, "containers.ignore.added", p.addIgnore)),
-		post(servicePath+"/ignore-version", p.change("containers.ignore.added", p.ignoreVersion)),
-		post(servicePath+"/ignores/delete", p.change("containers.ignore.deleted", func(c *gin.Context, _ string) error {
+		postRoute(servicePath+"/restore-backup", p.handleJob(p.restoreBackup)),
+		postRoute(servicePath+"/settings", p.changeForm(serviceForm, "containers.service.saved", p.saveService)),
+		postRoute(servicePath+"/ignores", p.changeForm(ignoreForm, "containers.ignore.added", p.addIgnore)),
+		postRoute(servicePath+"/ignore-version", p.handleChange("containers.ignore.added", p.ignoreVersion)),
+		postRoute(servicePath+"/ignores/delete", p.handleChange("containers.ignore.deleted", func(c *gin.Context, _ string) error {
 			_, err := p.service.DeleteIgnoreRule(c.Request.Context(), c.PostForm("rule"))
 			return err
 		})),
-		post(servicePath+"/inference", p.change("containers.inference.asked", func(c *gin.Context, id string) error {
+		postRoute(servicePath+"/inference", p.handleChange("containers.inference.asked", func(c *gin.Context, id string) error {
 			_, _, err := p.service.RefreshInference(c.Request.Context(), id, c.PostForm("digest"))
 			return err
 		})),
-		post(servicePath+"/archive", p.change("containers.service.archived", func(c *gin.Context, id string) error {
+		postRoute(servicePath+"/archive", p.handleChange("containers.service.archived", func(c *gin.Context, id string) error {
 			return p.service.ArchiveService(c.Request.Context(), id)
 		})),
-		post(servicePath+"/restore", p.change("containers.service.restored", func(c *gin.Context, id string) error {
+		postRoute(servicePath+"/restore", p.handleChange("containers.service.restored", func(c *gin.Context, id string) error {
 			return p.service.RestoreService(c.Request.Context(), id)
 		})),
 	}
 }
 
-// known reports whether the service of a page's address belongs to its stack.
-func (p pages) known(c *gin.Context) (service.ServiceDetail, service.StackItem, error) {
+// knownService reports whether the service of a page's address belongs to its stack.
+func (p pages) knownService(c *gin.Context) (service.ServiceDetail, service.StackItem, error) {
 	d, st, err := p.service.Service(c.Request.Context(), c.Param("serviceId"))
 	if err == nil && d.StackID != c.Param("stackId") {
 		err = fault.New(fault.NotFound, "There is no such service in this stack.")
@@ -57,27 +57,27 @@ func (p pages) known(c *gin.Context) (service.ServiceDetail, service.StackItem, 
 	return d, st, err
 }
 
-// act is a handler that makes a job for a service.
-func (p pages) act(do func(c *gin.Context, id string) (string, error)) gin.HandlerFunc {
+// handleJob is a handler that makes a job for a service.
+func (p pages) handleJob(do func(c *gin.Context, id string) (string, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		d, _, err := p.known(c)
+		d, _, err := p.knownService(c)
 		if err != nil {
 			p.kit.Fail(c, err)
 			return
 		}
 		job, err := do(c, d.ID)
-		p.began(c, job, err)
+		p.answerJob(c, job, err)
 	}
 }
 
-// change is a handler that changes a service at once and goes back to its page.
-func (p pages) change(toast string, do func(c *gin.Context, id string) error) gin.HandlerFunc {
+// handleChange is a handler that changes a service at once and goes back to its page.
+func (p pages) handleChange(toast string, do func(c *gin.Context, id string) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		d, _, err := p.known(c)
+		d, _, err := p.knownService(c)
 		if err == nil {
 			err = do(c, d.ID)
 		}
-		p.done(c, back(c, "/services/"+d.StackID+"/"+d.ID), toast, err)
+		p.finishAction(c, returnPath(c, "/services/"+d.StackID+"/"+d.ID), toast, err)
 	}
 }
 
@@ -102,13 +102,13 @@ type serviceView struct {
 	Open bool
 }
 
-func (s serviceView) url(p pages) string { return p.serviceURL(s.StackID, s.ID) }
+func (s serviceView) pageURL(p pages) string { return p.serviceURL(s.StackID, s.ID) }
 
-// lifecycle are the buttons to start and stop it.
-func (s serviceView) lifecycle(p pages) lifecycleView {
+// lifecycleButtons are the buttons to start and stop it.
+func (s serviceView) lifecycleButtons(p pages) lifecycleView {
 	l := lifecycleView{
-		URL: s.url(p) + "/action", Project: s.Stack.Name, Service: s.Name, Name: s.Stack.Name + " / " + s.Name, State: s.Lifecycle.State,
-		Unavailable: text(s.Lifecycle.UnavailableReason),
+		URL: s.pageURL(p) + "/action", Project: s.Stack.Name, Service: s.Name, Name: s.Stack.Name + " / " + s.Name, State: s.Lifecycle.State,
+		Unavailable: textOrEmpty(s.Lifecycle.UnavailableReason),
 	}
 	if s.Lifecycle.ActiveJob != nil {
 		l.Jobs = []service.ActiveJob{*s.Lifecycle.ActiveJob}
@@ -118,10 +118,10 @@ func (s serviceView) lifecycle(p pages) lifecycleView {
 
 func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
 	ctx := c.Request.Context()
-	if out.Window = c.DefaultQuery("window", "1h"); !slices.Contains(windows(), out.Window) {
+	if out.Window = c.DefaultQuery("window", "1h"); !slices.Contains(chartWindows(), out.Window) {
 		return out, fault.New(fault.InvalidArgument, "The window is 3m, 1h, 24h or 7d.").With("field", "window")
 	}
-	if out.ServiceDetail, out.Stack, err = p.known(c); err != nil {
+	if out.ServiceDetail, out.Stack, err = p.knownService(c); err != nil {
 		return out, err
 	}
 	if out.Lifecycle, err = p.service.ServiceLifecycle(ctx, out.ID); err != nil {
@@ -134,11 +134,11 @@ func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
 	if out.Rules, err = p.service.IgnoreRules(ctx, out.ID); err != nil {
 		return out, err
 	}
-	return out, p.more(ctx, &out)
+	return out, p.readDetails(ctx, &out)
 }
 
-// more reads what happened to a service.
-func (p pages) more(ctx context.Context, s *serviceView) (err error) {
+// readDetails reads what happened to a service.
+func (p pages) readDetails(ctx context.Context, s *serviceView) (err error) {
 	if s.Backups, err = p.service.Backups(ctx, s.ID); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (p pages) renderService(c *gin.Context, refused pageForm) {
 		return
 	}
 	s.pageForm, s.Open = refused, refused.name == ignoreForm || ui.Opens(c, newIgnore)
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title, v.Path = s.Name, p.base+"/stacks"
 	if s.Monitored {
 		history, err := p.service.ResourceHistory(c.Request.Context(), s.ID, s.Window)
@@ -183,11 +183,11 @@ func (p pages) renderService(c *gin.Context, refused pageForm) {
 }
 
 func (p pages) serviceLive(c *gin.Context) {
-	if _, _, err := p.known(c); err != nil {
+	if _, _, err := p.knownService(c); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		s, err := p.serviceView(c)
 		return serviceParts(v, p, s), false, err
 	})
@@ -214,8 +214,8 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 	return p.service.Restore(ctx, backup)
 }
 
-// number reads a whole number of a form; an empty field has no value.
-func number(c *gin.Context, field string) (service.OptionalNumber, error) {
+// readNumber reads a whole number of a form; an empty field has no value.
+func readNumber(c *gin.Context, field string) (service.OptionalNumber, error) {
 	out := service.OptionalNumber{Set: true}
 	value := strings.TrimSpace(c.PostForm(field))
 	if value == "" {
@@ -232,10 +232,10 @@ func number(c *gin.Context, field string) (service.OptionalNumber, error) {
 func (p pages) saveService(c *gin.Context, id string) error {
 	change := service.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""), RepoURL: service.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
 	var err error
-	if change.HealthTimeout, err = number(c, "healthTimeoutSeconds"); err != nil {
+	if change.HealthTimeout, err = readNumber(c, "healthTimeoutSeconds"); err != nil {
 		return err
 	}
-	if change.MinAge, err = number(c, "minimumAgeSeconds"); err != nil {
+	if change.MinAge, err = readNumber(c, "minimumAgeSeconds"); err != nil {
 		return err
 	}
 	d, _, err := p.service.Service(c.Request.Context(), id)
@@ -245,8 +245,8 @@ func (p pages) saveService(c *gin.Context, id string) error {
 	// Choices for mounts that the project does not have at the moment stay as they are.
 	change.BackupTargets = &d.Settings.BackupTargets
 	for i, m := range d.Mounts {
-		choice := service.BackupChoice(c.PostForm("mount." + itoa(i)))
-		if choice == "" || c.PostForm("mount."+itoa(i)+".name") != m.Name {
+		choice := service.BackupChoice(c.PostForm("mount." + formatNumber(i)))
+		if choice == "" || c.PostForm("mount."+formatNumber(i)+".name") != m.Name {
 			continue
 		}
 		choices := change.BackupTargets.VolumeNames
@@ -278,11 +278,11 @@ func (p pages) addIgnore(c *gin.Context, id string) error {
 	return err
 }
 
-// kinds are the ways in which an ignore rule matches.
-func kinds() []string { return []string{"exact", "prefix", "regex", "semver", "digest"} }
+// matchKinds are the ways in which an ignore rule matches.
+func matchKinds() []string { return []string{"exact", "prefix", "regex", "semver", "digest"} }
 
-// restorable are the backups that can be restored.
-func (s serviceView) restorable() (out []service.Backup) {
+// restorableBackups are the backups that can be restored.
+func (s serviceView) restorableBackups() (out []service.Backup) {
 	for _, b := range s.Backups {
 		if b.Restorable {
 			out = append(out, b)

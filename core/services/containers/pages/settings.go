@@ -12,10 +12,10 @@ import (
 )
 
 func (p pages) settingsRoutes() []httpd.Route {
-	return []httpd.Route{get("/settings", p.settings), post("/settings", p.saveSettings)}
+	return []httpd.Route{getRoute("/settings", p.showSettings), postRoute("/settings", p.saveSettings)}
 }
 
-func (p pages) settings(c *gin.Context) { p.renderSettings(c, pageForm{}) }
+func (p pages) showSettings(c *gin.Context) { p.renderSettings(c, pageForm{}) }
 
 // renderSettings shows the settings with a form that was refused.
 func (p pages) renderSettings(c *gin.Context, refused pageForm) {
@@ -24,12 +24,12 @@ func (p pages) renderSettings(c *gin.Context, refused pageForm) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.settings.title")
+	v := p.newView(c, "containers.settings.title")
 	p.kit.Render(c, v, refused.form.Status(), settingsPage(v, p, settingsView{set, refused}))
 }
 
-// intervals are the pauses between two samples that can be chosen, in seconds.
-func intervals() []int { return []int{5, 10, 30, 60, 300} }
+// sampleIntervals are the pauses between two samples that can be chosen, in seconds.
+func sampleIntervals() []int { return []int{5, 10, 30, 60, 300} }
 
 // saveSettings stores the part of the settings that a form is about, and leaves the rest alone.
 func (p pages) saveSettings(c *gin.Context) {
@@ -40,7 +40,7 @@ func (p pages) saveSettings(c *gin.Context) {
 	switch c.PostForm("part") {
 	case "backup":
 		var limit int64
-		limit, err = mebibytes(c.PostForm("limit"))
+		limit, err = readMebibytes(c.PostForm("limit"))
 		change.Backup = &service.BackupChange{Enabled: on("enabled"), RequireSuccess: on("require"), BaseDir: text("dir"), SkipOverBytes: &limit}
 	case "monitor":
 		interval, _ := strconv.Atoi(c.PostForm("interval"))
@@ -59,7 +59,7 @@ func (p pages) saveSettings(c *gin.Context) {
 		err = p.service.ChangeSettings(c.Request.Context(), change)
 	}
 	if err == nil {
-		p.done(c, "/settings", "containers.settings.saved", nil)
+		p.finishAction(c, "/settings", "containers.settings.saved", nil)
 		return
 	}
 	if form, ok := p.kit.ReadForm(c, err); ok {
@@ -67,8 +67,8 @@ func (p pages) saveSettings(c *gin.Context) {
 	}
 }
 
-// mebibytes reads a size in MiB; an empty field means no limit.
-func mebibytes(text string) (int64, error) {
+// readMebibytes reads a size in MiB; an empty field means no limit.
+func readMebibytes(text string) (int64, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return 0, nil
 	}

@@ -17,21 +17,21 @@ import (
 
 func (p pages) stackRoutes() []httpd.Route {
 	return []httpd.Route{
-		get("/stacks", p.stacks), get("/stacks/live", p.stacksLive),
-		post("/stacks/check", p.check), post("/stacks/scan", p.scan),
-		get("/stacks/update", p.confirmUpdate), post("/stacks/update", p.update),
-		get("/stacks/:stackId/files", p.composeFiles),
-		get("/stacks/:stackId", p.stack), get("/stacks/:stackId/live", p.stackLive),
-		post("/stacks/:stackId/action", func(c *gin.Context) {
+		getRoute("/stacks", p.showStacks), getRoute("/stacks/live", p.stacksLive),
+		postRoute("/stacks/check", p.startCheck), postRoute("/stacks/scan", p.startScan),
+		getRoute("/stacks/update", p.confirmUpdate), postRoute("/stacks/update", p.startUpdate),
+		getRoute("/stacks/:stackId/files", p.composeFiles),
+		getRoute("/stacks/:stackId", p.showStack), getRoute("/stacks/:stackId/live", p.stackLive),
+		postRoute("/stacks/:stackId/action", func(c *gin.Context) {
 			id, err := p.service.StackAction(c.Request.Context(), c.Param("stackId"), c.PostForm("action"))
-			p.began(c, id, err)
+			p.answerJob(c, id, err)
 		}),
-		post("/stacks/:stackId/archive", func(c *gin.Context) {
-			p.done(c, "/stacks", "containers.stack.archived", p.service.ArchiveStack(c.Request.Context(), c.Param("stackId")))
+		postRoute("/stacks/:stackId/archive", func(c *gin.Context) {
+			p.finishAction(c, "/stacks", "containers.stack.archived", p.service.ArchiveStack(c.Request.Context(), c.Param("stackId")))
 		}),
-		post("/stacks/:stackId/restore", func(c *gin.Context) {
+		postRoute("/stacks/:stackId/restore", func(c *gin.Context) {
 			id := c.Param("stackId")
-			p.done(c, "/stacks/"+id, "containers.stack.restored", p.service.RestoreStack(c.Request.Context(), id))
+			p.finishAction(c, "/stacks/"+id, "containers.stack.restored", p.service.RestoreStack(c.Request.Context(), id))
 		}),
 	}
 }
@@ -43,18 +43,18 @@ func stackFilterOf(c *gin.Context) stackFilter {
 	return stackFilter{strings.TrimSpace(c.Query("q")), c.Query("show"), c.Query("archived")}
 }
 
-func (f stackFilter) values() url.Values {
+func (f stackFilter) queryValues() url.Values {
 	return ui.Query("q", f.Query, "show", f.Show, "archived", f.Archived)
 }
 
-func (f stackFilter) address(path string) string {
+func (f stackFilter) pageURL(path string) string {
 	return ui.Address(path, "q", f.Query, "show", f.Show, "archived", f.Archived)
 }
 
-func (f stackFilter) empty() bool { return f == stackFilter{} }
+func (f stackFilter) isEmpty() bool { return f == stackFilter{} }
 
-// takes reports whether the list shows a service.
-func (f stackFilter) takes(st *service.StackDetail, s *service.ServiceDetail) bool {
+// includesService reports whether the list shows a service.
+func (f stackFilter) includesService(st *service.StackDetail, s *service.ServiceDetail) bool {
 	if s.Archived && f.Archived != service.ArchivedInclude && f.Archived != service.ArchivedOnly {
 		return false
 	}
@@ -91,9 +91,9 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 			continue
 		}
 		st.Services = slices.DeleteFunc(slices.Clone(st.Services), func(s service.ServiceDetail) bool {
-			return !f.takes(&st, &s) || f.Archived == service.ArchivedOnly && !st.Archived && !s.Archived
+			return !f.includesService(&st, &s) || f.Archived == service.ArchivedOnly && !st.Archived && !s.Archived
 		})
-		if len(st.Services) > 0 || f.empty() {
+		if len(st.Services) > 0 || f.isEmpty() {
 			out.Stacks = append(out.Stacks, st)
 		}
 	}
@@ -110,12 +110,12 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 	if err != nil {
 		return out, err
 	}
-	out.Usage, err = p.usage(ctx)
+	out.Usage, err = p.readUsage(ctx)
 	return out, err
 }
 
-// usage is what the services use, by their ids.
-func (p pages) usage(ctx context.Context) (map[string]service.ResourceUsage, error) {
+// readUsage is what the services use, by their ids.
+func (p pages) readUsage(ctx context.Context) (map[string]service.ResourceUsage, error) {
 	list, err := p.service.ResourceOverview(ctx)
 	out := make(map[string]service.ResourceUsage, len(list.Services))
 	for _, u := range list.Services {
@@ -126,7 +126,7 @@ func (p pages) usage(ctx context.Context) (map[string]service.ResourceUsage, err
 	return out, err
 }
 
-func (p pages) stacks(c *gin.Context) {
+func (p pages) showStacks(c *gin.Context) {
 	list, err := p.stacksView(c.Request.Context(), stackFilterOf(c))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -136,20 +136,20 @@ func (p pages) stacks(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.stacks.title")
+	v := p.newView(c, "containers.stacks.title")
 	p.kit.Render(c, v, http.StatusOK, stacksPage(v, p, list))
 }
 
 func (p pages) stacksLive(c *gin.Context) {
 	f := stackFilterOf(c)
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.stacksView(c.Request.Context(), f)
 		return stacksParts(v, p, list), false, err
 	})
 }
 
-// scope is what a form is about: a service, a stack or everything.
-func scope(serviceID, stackID string) string {
+// scopeName is what a form is about: a service, a stack or everything.
+func scopeName(serviceID, stackID string) string {
 	switch {
 	case serviceID != "":
 		return service.ScopeService
@@ -161,17 +161,17 @@ func scope(serviceID, stackID string) string {
 
 func scanOf(c *gin.Context) service.ScanRequest {
 	stack, svc := c.PostForm("stack"), c.PostForm("service")
-	return service.ScanRequest{Scope: scope(svc, stack), StackID: stack, ServiceID: svc, Reason: service.ReasonUI}
+	return service.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: service.ReasonUI}
 }
 
-func (p pages) check(c *gin.Context) {
+func (p pages) startCheck(c *gin.Context) {
 	id, err := p.service.Check(c.Request.Context(), scanOf(c))
-	p.began(c, id, err)
+	p.answerJob(c, id, err)
 }
 
-func (p pages) scan(c *gin.Context) {
+func (p pages) startScan(c *gin.Context) {
 	id, err := p.service.RuntimeScan(c.Request.Context(), scanOf(c))
-	p.began(c, id, err)
+	p.answerJob(c, id, err)
 }
 
 // stackView is one stack.
@@ -182,8 +182,8 @@ type stackView struct {
 	Jobs      []service.Job
 }
 
-// updates is how many services an update of the stack takes along.
-func (s stackView) updates() int { return sumUp([]service.StackDetail{s.StackDetail}).Updates }
+// countUpdates is how many services an update of the stack takes along.
+func (s stackView) countUpdates() int { return sumUp([]service.StackDetail{s.StackDetail}).Updates }
 
 func (p pages) stackView(ctx context.Context, id string) (out stackView, err error) {
 	if out.StackDetail, err = p.service.Stack(ctx, id); err != nil {
@@ -195,17 +195,17 @@ func (p pages) stackView(ctx context.Context, id string) (out stackView, err err
 	if out.Jobs, _, err = p.service.ListJobs(ctx, service.JobFilter{StackID: id, Limit: 5}); err != nil {
 		return out, err
 	}
-	out.Usage, err = p.usage(ctx)
+	out.Usage, err = p.readUsage(ctx)
 	return out, err
 }
 
-func (p pages) stack(c *gin.Context) {
+func (p pages) showStack(c *gin.Context) {
 	st, err := p.stackView(c.Request.Context(), c.Param("stackId"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title = st.Name
 	p.kit.Render(c, v, http.StatusOK, stackPage(v, p, st))
 }
@@ -216,7 +216,7 @@ func (p pages) stackLive(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	p.live(c, func(v *ui.View) (templ.Component, bool, error) {
+	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		st, err := p.stackView(c.Request.Context(), id)
 		return stackParts(v, p, st), false, err
 	})

@@ -27,22 +27,22 @@ func updateChoiceOf(c *gin.Context) updateChoice {
 }
 
 // isPicked reports whether the services were chosen in the list of stacks.
-func (u updateChoice) isPicked() bool { return len(u.Picked) > 0 || !u.Filter.empty() }
+func (u updateChoice) isPicked() bool { return len(u.Picked) > 0 || !u.Filter.isEmpty() }
 
-// takes reports whether a service that can be updated is in the choice.
-func (u updateChoice) takes(st *service.StackDetail, s *service.ServiceDetail) bool {
+// includesService reports whether a service that can be updated is in the choice.
+func (u updateChoice) includesService(st *service.StackDetail, s *service.ServiceDetail) bool {
 	if len(u.Picked) > 0 {
 		return slices.Contains(u.Picked, s.ID)
 	}
-	return u.Filter.takes(st, s)
+	return u.Filter.includesService(st, s)
 }
 
-// back returns the address of the page of the choice below the base of the service, as a form on it carries it.
-func (u updateChoice) back() string {
+// returnPath returns the address of the page of the choice below the base of the service, as a form on it carries it.
+func (u updateChoice) returnPath() string {
 	if u.ServiceID != "" {
 		return ""
 	}
-	q := u.Filter.values()
+	q := u.Filter.queryValues()
 	if u.StackID != "" {
 		q.Set("stack", u.StackID)
 	}
@@ -91,11 +91,11 @@ func (p pages) updateView(ctx context.Context, choice updateChoice) (out updateV
 		}
 		for _, s := range st.Services {
 			switch {
-			case serviceID == "" && s.Actionable() && !choice.takes(&st, &s):
+			case serviceID == "" && s.Actionable() && !choice.includesService(&st, &s):
 				out.NotPicked = append(out.NotPicked, updateRow{st, s})
 			case serviceID == "" && s.Actionable(), serviceID == s.ID && s.Updatable():
 				out.Rows = append(out.Rows, updateRow{st, s})
-			case serviceID == "" && s.LeftOut() && (len(choice.Picked) > 0 || choice.takes(&st, &s)):
+			case serviceID == "" && s.LeftOut() && (len(choice.Picked) > 0 || choice.includesService(&st, &s)):
 				out.LeftOut = append(out.LeftOut, updateRow{st, s})
 			}
 			if serviceID == s.ID {
@@ -116,7 +116,7 @@ func (p pages) updateView(ctx context.Context, choice updateChoice) (out updateV
 func (p pages) confirmUpdate(c *gin.Context) {
 	choice := updateChoiceOf(c)
 	if c.Query("action") != "" && len(choice.Picked) == 0 {
-		p.kit.Done(c, choice.Filter.address(p.base+"/stacks"), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
+		p.kit.Done(c, choice.Filter.pageURL(p.base+"/stacks"), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
 		return
 	}
 	u, err := p.updateView(c.Request.Context(), choice)
@@ -136,16 +136,16 @@ func (p pages) confirmUpdate(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "containers.update.title")
+	v := p.newView(c, "containers.update.title")
 	v.Path = p.base + "/stacks"
 	p.kit.Render(c, v, http.StatusOK, updatePage(v, p, u))
 }
 
-// update makes the job. The targets are those that the person saw: if others have come since, the service says so.
-func (p pages) update(c *gin.Context) {
+// startUpdate makes the job. The targets are those that the person saw: if others have come since, the service says so.
+func (p pages) startUpdate(c *gin.Context) {
 	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
 	req := service.UpdateRequest{
-		Scope: scope(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
+		Scope: scopeName(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
 		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: service.ReasonUI,
 	}
 	for _, line := range c.PostFormArray("target") {
@@ -161,7 +161,7 @@ func (p pages) update(c *gin.Context) {
 		return
 	}
 	id, err := p.service.Update(c.Request.Context(), req)
-	p.began(c, id, err)
+	p.answerJob(c, id, err)
 }
 
 // updatePicked makes the jobs of services that were chosen in the list of stacks, and goes on to the job, or to the list of
@@ -174,9 +174,9 @@ func (p pages) updatePicked(c *gin.Context, req service.UpdateRequest) {
 	}
 	if len(done.Jobs)+len(done.Refused) == 1 {
 		if len(done.Jobs) == 1 {
-			p.began(c, done.Jobs[0], nil)
+			p.answerJob(c, done.Jobs[0], nil)
 		} else {
-			p.began(c, "", done.Refused[0].Err)
+			p.answerJob(c, "", done.Refused[0].Err)
 		}
 		return
 	}
@@ -206,8 +206,8 @@ func targetOf(s service.ServiceDetail) string {
 	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
 }
 
-// commands are those of an update in words, as far as they are known before it is planned.
-func (p pages) commands(row updateRow) []string {
+// updateCommands are those of an update in words, as far as they are known before it is planned.
+func (p pages) updateCommands(row updateRow) []string {
 	s := row.Service
 	repo := s.Image.Ref
 	if i := strings.LastIndexByte(repo, ':'); i > strings.LastIndexByte(repo, '/') {

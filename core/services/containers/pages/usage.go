@@ -7,8 +7,8 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
-// windows are the stretches of time that charts show.
-func windows() []string { return []string{"3m", "1h", "24h", "7d"} }
+// chartWindows are the stretches of time that charts show.
+func chartWindows() []string { return []string{"3m", "1h", "24h", "7d"} }
 
 // windowScale returns how long a window is, and which stretch of it one sample of the history stands for; 0 in the shortest,
 // which has every sample.
@@ -25,7 +25,7 @@ func windowScale(window string) (span, interval time.Duration) {
 }
 
 func cpuChart(v *ui.View, s serviceView) *ui.Chart {
-	out := usageChart(v, s, cpu, func(x service.Sample) float64 { return x.CPUPercent })
+	out := usageChart(v, s, cpuText, func(x service.Sample) float64 { return x.CPUPercent })
 	out.Title, out.Unit, out.Format = v.T("containers.cpu"), v.T("containers.usage.cpu.unit"), ui.ChartPercent
 	out.Series = []ui.ChartSeries{{Label: out.Title, Tone: "accent"}}
 	return out

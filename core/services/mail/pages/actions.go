@@ -23,7 +23,7 @@ func (p pages) createMailbox(c *gin.Context) {
 		}
 		return
 	}
-	p.kit.Done(c, p.place(place{Mailbox: box.ID}), ui.Toast{Kind: "ok", TextID: "mail.mailbox.made", Args: []string{"Address", box.Address}})
+	p.kit.Done(c, p.inboxURL(place{Mailbox: box.ID}), ui.Toast{Kind: "ok", TextID: "mail.mailbox.made", Args: []string{"Address", box.Address}})
 }
 
 func (p pages) extendMailbox(c *gin.Context) {
@@ -36,13 +36,13 @@ func (p pages) extendMailbox(c *gin.Context) {
 	if err == nil {
 		box, err = p.service.ExtendMailbox(ctx, box.Address, life)
 	}
-	p.done(c, place{Mailbox: box.ID}, "mail.mailbox.extended", err)
+	p.finishAction(c, place{Mailbox: box.ID}, "mail.mailbox.extended", err)
 }
 
 func (p pages) setTags(c *gin.Context) {
 	tags := strings.FieldsFunc(c.PostForm("tags"), func(r rune) bool { return r == ',' || r == ' ' || r == '，' })
 	box, err := p.service.SetMailboxTags(c.Request.Context(), c.Param("id"), tags)
-	p.done(c, place{Mailbox: box.ID}, "mail.mailbox.tagged", err)
+	p.finishAction(c, place{Mailbox: box.ID}, "mail.mailbox.tagged", err)
 }
 
 func (p pages) deleteMailbox(c *gin.Context) {
@@ -54,24 +54,24 @@ func (p pages) deleteMailbox(c *gin.Context) {
 	if err == nil {
 		err = p.service.DestroyMailbox(ctx, box.ID)
 	}
-	p.done(c, place{}, "mail.mailbox.deleted", err)
+	p.finishAction(c, place{}, "mail.mailbox.deleted", err)
 }
 
 func (p pages) markUnread(c *gin.Context) {
 	err := p.service.MarkMessage(c.Request.Context(), c.Param("id"), false)
-	p.done(c, readPlace(c).withMessage(""), "mail.message.unread", err)
+	p.finishAction(c, readPlace(c).withMessage(""), "mail.message.unread", err)
 }
 
 func (p pages) deleteMessage(c *gin.Context) {
 	err := p.service.DeleteMessage(c.Request.Context(), c.Param("id"))
-	p.done(c, readPlace(c).withMessage(""), "mail.message.deleted", err)
+	p.finishAction(c, readPlace(c).withMessage(""), "mail.message.deleted", err)
 }
 
-// done answers an action and goes on to the inbox.
-func (p pages) done(c *gin.Context, to place, toast string, err error) {
+// finishAction answers an action and goes on to the inbox.
+func (p pages) finishAction(c *gin.Context, to place, toast string, err error) {
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	p.kit.Done(c, p.place(to), ui.Toast{Kind: "ok", TextID: toast})
+	p.kit.Done(c, p.inboxURL(to), ui.Toast{Kind: "ok", TextID: toast})
 }

@@ -14,7 +14,7 @@ import (
 const deployPath = "/deploy-check"
 
 func (p pages) deployCheck(c *gin.Context) {
-	v := p.view(c, "mail.nav.deploy")
+	v := p.newView(c, "mail.nav.deploy")
 	v.Path = p.base + deployPath
 	p.kit.Render(c, v, http.StatusOK, deployPage(v, p, p.service.LastDeployReport()))
 }

@@ -32,7 +32,7 @@ var examples = []example{
 	{"mail.docs.delete", `curl -sS -X DELETE {url}/api/mailboxes/$MAILBOX_ID -H "Authorization: Bearer $PATCHBAY_KEY"`},
 }
 
-func (p pages) docs(c *gin.Context) {
+func (p pages) showDocs(c *gin.Context) {
 	domain := "mail.example.com"
 	names, err := p.service.ActiveDomains(c.Request.Context())
 	if err != nil {
@@ -51,6 +51,6 @@ func (p pages) docs(c *gin.Context) {
 	for i, e := range examples {
 		shown[i] = example{e.TextID, fill.Replace(e.Command)}
 	}
-	v := p.view(c, "mail.docs.title")
+	v := p.newView(c, "mail.docs.title")
 	p.kit.Render(c, v, http.StatusOK, docsPage(v, p, url, shown))
 }

@@ -29,12 +29,12 @@ type domainsView struct {
 	Open bool
 }
 
-func (p pages) domains(c *gin.Context) { p.renderDomains(c, ui.Form{}) }
+func (p pages) showDomains(c *gin.Context) { p.renderDomains(c, ui.Form{}) }
 
 // renderDomains shows the domains with the form that adds one.
 func (p pages) renderDomains(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
-	v := p.view(c, "mail.nav.domains")
+	v := p.newView(c, "mail.nav.domains")
 	v.Path = p.base + domainsPath
 	d := domainsView{Form: form, Open: form.Refused() || ui.Opens(c, newDomain)}
 	var err error

@@ -8,8 +8,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 )
 
-// role is admin or member.
-func role(v *ui.View) string {
+// roleText is admin or member.
+func roleText(v *ui.View) string {
 	if v.Admin() {
 		return "admin"
 	}
@@ -25,8 +25,8 @@ func hostOf(box service.Mailbox) string {
 // tagText returns the tags as they are filled in.
 func tagText(box service.Mailbox) string { return strings.Join(box.Tags, ", ") }
 
-// sender returns who a message is from, in a list.
-func sender(v *ui.View, m service.MessageItem) string {
+// senderText returns who a message is from, in a list.
+func senderText(v *ui.View, m service.MessageItem) string {
 	switch {
 	case m.FromName != nil:
 		return *m.FromName
@@ -41,7 +41,7 @@ func fullSender(v *ui.View, m service.Message) string {
 	if m.FromName != nil && m.FromAddress != nil {
 		return *m.FromName + " <" + *m.FromAddress + ">"
 	}
-	return sender(v, m.MessageItem)
+	return senderText(v, m.MessageItem)
 }
 
 // fileName returns the name of an attachment.
@@ -52,8 +52,8 @@ func fileName(v *ui.View, a service.MessageAttachment) string {
 	return v.T("mail.attachment.unnamed")
 }
 
-// older returns the place of the next page of messages.
-func (w inboxView) older() place {
+// olderPlace returns the place of the next page of messages.
+func (w inboxView) olderPlace() place {
 	at := w.inMailbox(w.Mailbox)
 	at.Search, at.Cursor = w.Search, w.Messages.Next
 	return at
@@ -88,8 +88,8 @@ func senderChecks(r authresult.Result) []senderCheck {
 	return []senderCheck{{"SPF", r.SPF}, {"DKIM", dkim}, {"DMARC", r.DMARC}}
 }
 
-// tone returns the colour of a check.
-func (c senderCheck) tone() string {
+// pillTone returns the colour of a check.
+func (c senderCheck) pillTone() string {
 	switch c.Result {
 	case authresult.Pass:
 		return "ok"

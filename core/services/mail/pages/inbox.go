@@ -45,11 +45,11 @@ func readPlace(c *gin.Context) place {
 	}
 }
 
-// place returns the address of the inbox.
-func (p pages) place(at place) string { return p.address(inboxPath, at) }
+// inboxURL returns the address of the inbox.
+func (p pages) inboxURL(at place) string { return p.placeURL(inboxPath, at) }
 
-// address returns the address of a page with a place.
-func (p pages) address(path string, at place) string {
+// placeURL returns the address of a page with a place.
+func (p pages) placeURL(path string, at place) string {
 	show, images := "", ""
 	if at.Expired {
 		show = "expired"
@@ -85,8 +85,8 @@ func (at place) mailboxStatuses() []string {
 	return []string{"active"}
 }
 
-// lists reads the mailboxes and the messages.
-func (p pages) lists(ctx context.Context, v *ui.View, at place) (w inboxView, err error) {
+// readLists reads the mailboxes and the messages.
+func (p pages) readLists(ctx context.Context, v *ui.View, at place) (w inboxView, err error) {
 	w.place = at
 	if w.Domains, err = p.service.ActiveDomains(ctx); err != nil {
 		return w, err
@@ -109,14 +109,14 @@ func (p pages) lists(ctx context.Context, v *ui.View, at place) (w inboxView, er
 	return w, err
 }
 
-func (p pages) inbox(c *gin.Context) { p.renderInbox(c, ui.Form{}) }
+func (p pages) showInbox(c *gin.Context) { p.renderInbox(c, ui.Form{}) }
 
 // renderInbox shows the inbox with the form that makes a mailbox.
 func (p pages) renderInbox(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
-	v := p.view(c, "mail.nav.inbox")
+	v := p.newView(c, "mail.nav.inbox")
 	v.Path = p.base + inboxPath
-	w, err := p.lists(ctx, v, readPlace(c))
+	w, err := p.readLists(ctx, v, readPlace(c))
 	if err == nil && w.Message != "" {
 		err = p.openMessage(c, &w)
 	}
@@ -155,13 +155,13 @@ func (p pages) inboxLive(c *gin.Context) {
 	sub := p.service.FollowMessages(ctx)
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		w, err := p.lists(ctx, v, at)
+		w, err := p.readLists(ctx, v, at)
 		return lists(v, p, w), false, err
 	})
 }
 
-// part returns the part of the message that is shown: html, text or headers.
-func (w inboxView) part() string {
+// messagePart returns the part of the message that is shown: html, text or headers.
+func (w inboxView) messagePart() string {
 	switch {
 	case w.View == "headers", w.View == "text", w.View == "html" && w.Read.HTML != nil:
 		return w.View
@@ -188,8 +188,8 @@ func (at place) showingPart(view string, images bool) place {
 	return at
 }
 
-// lifetimes are the choices of how long a mailbox lives, in minutes; 0 is for ever.
-func lifetimes() []int {
+// lifetimeChoices are the choices of how long a mailbox lives, in minutes; 0 is for ever.
+func lifetimeChoices() []int {
 	return []int{60, 6 * 60, 24 * 60, 7 * 24 * 60, 30 * 24 * 60, 365 * 24 * 60, 0}
 }
 

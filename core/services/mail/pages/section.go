@@ -48,7 +48,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 	}
 	p := pages{service: s, base: strings.TrimSuffix(base, "/"), url: strings.TrimSuffix(url, "/")}
 	return ui.Section{
-		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Find: p.find, Home: p.home,
+		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Find: p.findHits, Home: p.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "mail.nav.inbox", Icon: ui.IconEnvelope, Href: p.base + inboxPath, Key: "m"},
 			{TextID: "mail.nav.domains", Icon: ui.IconGlobe, Href: p.base + domainsPath, Key: "h", Admin: true},
@@ -59,12 +59,12 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
 			p.kit = kit
-			return p.routes()
+			return p.pageRoutes()
 		},
 	}, nil
 }
 
-func (p pages) routes() []httpd.Route {
+func (p pages) pageRoutes() []httpd.Route {
 	get := func(path string, h gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}
 	}
@@ -77,24 +77,24 @@ func (p pages) routes() []httpd.Route {
 	}
 	return []httpd.Route{
 		get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+inboxPath) }),
-		get(inboxPath, p.inbox), get(inboxPath+"/live", p.inboxLive),
+		get(inboxPath, p.showInbox), get(inboxPath+"/live", p.inboxLive),
 		post("/mailboxes", p.createMailbox), post("/mailboxes/:id/extend", p.extendMailbox), post("/mailboxes/:id/tags", p.setTags), post("/mailboxes/:id/delete", p.deleteMailbox),
 		post("/messages/:id/unread", p.markUnread), post("/messages/:id/delete", p.deleteMessage),
-		get(docsPath, p.docs),
+		get(docsPath, p.showDocs),
 		admin(get(deployPath, p.deployCheck)), {Method: http.MethodPost, Path: deployPath, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: p.checkDeployment},
-		admin(get(domainsPath, p.domains)), admin(post(domainsPath, p.bindDomain)), admin(post(domainsPath+"/enable", p.enableDomain)),
+		admin(get(domainsPath, p.showDomains)), admin(post(domainsPath, p.bindDomain)), admin(post(domainsPath+"/enable", p.enableDomain)),
 		admin(post(domainsPath+"/:id/catch-all", p.setCatchAll)), admin(post(domainsPath+"/:id/retry", p.retryDomain)),
 		admin(post(domainsPath+"/:id/disable", p.disableDomain)), admin(post(domainsPath+"/:id/delete", p.deleteDomain)),
 	}
 }
 
-// to is the address of a page.
-func (p pages) to(parts ...string) templ.SafeURL {
+// pageURL is the address of a page.
+func (p pages) pageURL(parts ...string) templ.SafeURL {
 	return templ.SafeURL(p.base + strings.Join(parts, ""))
 }
 
-// view begins a page.
-func (p pages) view(c *gin.Context, title string) *ui.View {
+// newView begins a page.
+func (p pages) newView(c *gin.Context, title string) *ui.View {
 	v := p.kit.View(c, title)
 	v.Styles = append(v.Styles, "mail.css")
 	return v
@@ -103,17 +103,17 @@ func (p pages) view(c *gin.Context, title string) *ui.View {
 // mailboxesFound is how many mailboxes a text finds at most.
 const mailboxesFound = 10
 
-// find returns the mailboxes that a text finds.
-func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+// findHits returns the mailboxes that a text finds.
+func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
 	list, err := p.service.Mailboxes(ctx, nil, text, mailboxesFound, "")
 	for _, m := range list.Items {
-		out = append(out, ui.Hit{Kind: v.T("mail.mailbox"), Title: m.Address, Detail: strings.Join(m.Tags, ", "), Href: p.place(place{Mailbox: m.ID})})
+		out = append(out, ui.Hit{Kind: v.T("mail.mailbox"), Title: m.Address, Detail: strings.Join(m.Tags, ", "), Href: p.inboxURL(place{Mailbox: m.ID})})
 	}
 	return out, err
 }
 
-// home returns what the home page shows.
-func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+// homePart returns what the home page shows.
+func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
 	list, err := p.service.Mailboxes(ctx, []string{"active"}, "", 1, "")
 	if err != nil {
 		return part, err

@@ -58,11 +58,11 @@ type place struct {
 // readPlace reads the address of a page.
 func (p pages) readPlace(c *gin.Context) place {
 	at := place{Path: strings.TrimPrefix(c.Request.URL.Path, p.base)}
-	return at.fill(c.Query("cursor"), c.Query("items"), c.Query("q"))
+	return at.setQuery(c.Query("cursor"), c.Query("items"), c.Query("q"))
 }
 
-// fill sets what a path and its query choose.
-func (at place) fill(cursor, items, search string) place {
+// setQuery sets what a path and its query choose.
+func (at place) setQuery(cursor, items, search string) place {
 	at.Cursor, at.Limit, at.Search = cursor, pageSize, strings.TrimSpace(search)
 	rest, focused := strings.CutPrefix(at.Path, focusPath+"/")
 	if !focused {
@@ -86,8 +86,8 @@ func (at place) fill(cursor, items, search string) place {
 	return at
 }
 
-// query are the names and values of the address besides the path, without the cursor.
-func (at place) query() (parts []string) {
+// queryParts are the names and values of the address besides the path, without the cursor.
+func (at place) queryParts() (parts []string) {
 	if at.Scope == "repos" {
 		parts = append(parts, "items", at.Items)
 	}
@@ -97,16 +97,16 @@ func (at place) query() (parts []string) {
 	return parts
 }
 
-// focus names what the page is confined to, "" for nothing.
-func (at place) focus() string {
+// focusName names what the page is confined to, "" for nothing.
+func (at place) focusName() string {
 	if at.Scope == "repos" {
 		return strings.ReplaceAll(at.Items, ",", ", ")
 	}
 	return at.Items + at.Org
 }
 
-// title is the id of the heading of the page.
-func (at place) title() string {
+// titleID is the id of the heading of the page.
+func (at place) titleID() string {
 	if at.Scope == "" && at.Types != "" {
 		return "releases.tab." + at.Types
 	}
@@ -134,8 +134,8 @@ type feedView struct {
 	Translated map[int64]service.Translated
 }
 
-// translation returns a release in another language, nil if it is not translated.
-func (w feedView) translation(i feed.Item) *service.TranslatedItem {
+// translationOf returns a release in another language, nil if it is not translated.
+func (w feedView) translationOf(i feed.Item) *service.TranslatedItem {
 	t := w.Translated[i.Seq].Text
 	if i.Kind != feed.Release || t == nil || t.Status != "ready" {
 		return nil
@@ -182,16 +182,16 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 		last.Items = append(last.Items, item)
 	}
 	if page.Next != "" {
-		w.Next = ui.Address(p.base+at.Path, append(at.query(), "cursor", page.Next)...)
+		w.Next = ui.Address(p.base+at.Path, append(at.queryParts(), "cursor", page.Next)...)
 	}
 	return w, nil
 }
 
 func (p pages) redirectToFeed(c *gin.Context) { p.kit.Redirect(c, p.base+feedPath) }
 
-func (p pages) feed(c *gin.Context) {
+func (p pages) showFeed(c *gin.Context) {
 	at := p.readPlace(c)
-	v := p.view(c, at.title(), feedPath)
+	v := p.newView(c, at.titleID(), feedPath)
 	w, err := p.readFeed(c.Request.Context(), at)
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -202,13 +202,13 @@ func (p pages) feed(c *gin.Context) {
 
 // liveURL is the address that keeps the first page current.
 func (p pages) liveURL(w feedView) string {
-	return ui.Address(p.base+"/live", append(w.query(), "path", w.Path)...)
+	return ui.Address(p.base+"/live", append(w.queryParts(), "path", w.Path)...)
 }
 
 // feedLive keeps the first page of the feed current.
 func (p pages) feedLive(c *gin.Context) {
 	ctx := c.Request.Context()
-	at := place{Path: c.Query("path")}.fill("", c.Query("items"), c.Query("q"))
+	at := place{Path: c.Query("path")}.setQuery("", c.Query("items"), c.Query("q"))
 	p.kit.Stream(c, lookEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
 		w, err := p.readFeed(ctx, at)
 		return feedList(v, p, w), false, err
@@ -257,8 +257,8 @@ var (
 	linkPattern   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
-// excerpt returns the beginning of a text without the marks of Markdown.
-func excerpt(body string) string {
+// bodyExcerpt returns the beginning of a text without the marks of Markdown.
+func bodyExcerpt(body string) string {
 	var b strings.Builder
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(linkPattern.ReplaceAllString(markupPattern.ReplaceAllString(line, ""), "$1"))
@@ -276,8 +276,8 @@ func excerpt(body string) string {
 	return texts.Truncate(b.String(), excerptLength)
 }
 
-// initial is what stands in the place of a picture.
-func initial(i feed.Item) string {
+// pictureInitial is what stands in the place of a picture.
+func pictureInitial(i feed.Item) string {
 	name := i.ActorLogin
 	if i.Kind == feed.Release || name == "" {
 		name = i.RepoFullName
@@ -288,5 +288,7 @@ func initial(i feed.Item) string {
 	return "?"
 }
 
-// clock is the time of day of an item.
-func clock(w feedView, i feed.Item) string { return store.FromMillis(i.TS).In(w.Zone).Format("15:04") }
+// timeOfDay is the time of day of an item.
+func timeOfDay(w feedView, i feed.Item) string {
+	return store.FromMillis(i.TS).In(w.Zone).Format("15:04")
+}

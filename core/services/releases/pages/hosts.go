@@ -12,13 +12,13 @@ import (
 // hostsPath is that of the page of administrators.
 const hostsPath = "/hosts"
 
-func (p pages) hosts(c *gin.Context) {
+func (p pages) showHosts(c *gin.Context) {
 	w, err := p.service.OverviewOf(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.nav.hosts", hostsPath)
+	v := p.newView(c, "releases.nav.hosts", hostsPath)
 	p.kit.Render(c, v, http.StatusOK, hostsPage(v, p, w))
 }
 

@@ -14,14 +14,14 @@ import (
 // modelsPath is that of the page of language models, for administrators.
 const modelsPath = hostsPath + "/models"
 
-func (p pages) models(c *gin.Context) {
+func (p pages) showModels(c *gin.Context) {
 	cursor := c.Query("cursor")
 	use, err := p.service.ModelUseOf(c.Request.Context(), cursor)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.nav.models", hostsPath)
+	v := p.newView(c, "releases.nav.models", hostsPath)
 	p.kit.Render(c, v, http.StatusOK, modelsPage(v, p, use, cursor == ""))
 }
 

@@ -27,7 +27,7 @@ var publicLanes = []string{"original", "translated", "polished"}
 
 // publicView begins a page that everybody may read. It has nothing of whoever looks at it, and no warnings for operators.
 func (p pages) publicView(c *gin.Context, title string) *ui.View {
-	v := p.view(c, "", "")
+	v := p.newView(c, "", "")
 	v.Title, v.Principal, v.Nav, v.Warnings = title, nil, nil, nil
 	return v
 }
@@ -52,7 +52,7 @@ func (p pages) publicReleases(c *gin.Context) {
 func (p pages) releaseOrPublic(c *gin.Context) {
 	if who := p.service.Recognise(c.Request); who != nil && who.In(service.ServiceName) {
 		c.Request = c.Request.WithContext(auth.With(c.Request.Context(), who))
-		p.release(c)
+		p.showRelease(c)
 		return
 	}
 	err := p.service.AllowPublic(httpd.ClientAddr(c))
@@ -125,7 +125,7 @@ func (p pages) renderPublicRepos(c *gin.Context, form ui.Form) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.nav.public", hostsPath)
+	v := p.newView(c, "releases.nav.public", hostsPath)
 	p.kit.Render(c, v, max(http.StatusOK, form.Status()), publicReposPage(v, p, state, form))
 }
 
@@ -136,9 +136,9 @@ func (p pages) publishRepo(c *gin.Context) {
 		}
 		return
 	}
-	p.done(c, p.base+publicReposPath, "releases.public.published", nil)
+	p.finishAction(c, p.base+publicReposPath, "releases.public.published", nil)
 }
 
 func (p pages) unpublishRepo(c *gin.Context) {
-	p.done(c, p.base+publicReposPath, "releases.public.unpublished", p.service.UnpublishRepo(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo")))
+	p.finishAction(c, p.base+publicReposPath, "releases.public.unpublished", p.service.UnpublishRepo(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo")))
 }

@@ -63,5 +63,5 @@ func (p pages) toggleReaction(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	p.kit.Redirect(c, p.tagURL(text(r.RepoFullName), r.TagName)+"?"+reactedParameter+"=yes")
+	p.kit.Redirect(c, p.tagURL(textOrEmpty(r.RepoFullName), r.TagName)+"?"+reactedParameter+"=yes")
 }

@@ -11,15 +11,15 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 )
 
-// back returns the page of the feed to which an action leads back.
-func (p pages) back(path string) string {
+// feedURL returns the page of the feed to which an action leads back.
+func (p pages) feedURL(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") {
 		path = feedPath
 	}
 	return ui.LocalPath(p.base + path)
 }
 
-func (p pages) release(c *gin.Context) {
+func (p pages) showRelease(c *gin.Context) {
 	ctx := c.Request.Context()
 	repo, tag := c.Param("owner")+"/"+c.Param("repo"), strings.TrimPrefix(c.Param("tag"), "/")
 	r, err := p.service.Release(ctx, repo, tag)
@@ -39,12 +39,12 @@ func (p pages) release(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.release", feedPath)
+	v := p.newView(c, "releases.release", feedPath)
 	v.Title = r.TagName
 	if r.Name != nil {
 		v.Title = *r.Name
 	}
-	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, laneOf(c.Query("lane"), r), bar, p.back(c.Query("from"))))
+	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, laneOf(c.Query("lane"), r), bar, p.feedURL(c.Query("from"))))
 }
 
 // tagURL is the page of a release of a repository.
@@ -58,14 +58,14 @@ func (p pages) setRead(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	p.kit.Redirect(c, p.back(c.PostForm("back"))+"#i-"+url.PathEscape(c.Param("id")))
+	p.kit.Redirect(c, p.feedURL(c.PostForm("back"))+"#i-"+url.PathEscape(c.Param("id")))
 }
 
 func (p pages) startSync(c *gin.Context) {
-	p.done(c, p.back(c.PostForm("back")), "releases.sync.begun", p.service.StartSync(c.Request.Context()))
+	p.finishAction(c, p.feedURL(c.PostForm("back")), "releases.sync.begun", p.service.StartSync(c.Request.Context()))
 }
 
-func (p pages) inbox(c *gin.Context) {
+func (p pages) showInbox(c *gin.Context) {
 	ctx := c.Request.Context()
 	list, err := p.service.Notifications(ctx)
 	if err != nil {
@@ -77,11 +77,11 @@ func (p pages) inbox(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.tab.inbox", feedPath)
+	v := p.newView(c, "releases.tab.inbox", feedPath)
 	p.kit.Render(c, v, http.StatusOK, inboxPage(v, p, list, status))
 }
 
-func (p pages) briefs(c *gin.Context) {
+func (p pages) showBriefs(c *gin.Context) {
 	ctx := c.Request.Context()
 	list, err := p.service.Briefs(ctx)
 	if err != nil {
@@ -93,22 +93,22 @@ func (p pages) briefs(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.tab.briefs", feedPath)
+	v := p.newView(c, "releases.tab.briefs", feedPath)
 	p.kit.Render(c, v, http.StatusOK, briefsPage(v, p, list, status))
 }
 
-func (p pages) brief(c *gin.Context) {
+func (p pages) showBrief(c *gin.Context) {
 	b, err := p.service.Brief(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.brief", feedPath)
+	v := p.newView(c, "releases.brief", feedPath)
 	v.Title = v.T("releases.brief.of", "Date", b.Date)
 	p.kit.Render(c, v, http.StatusOK, briefPage(v, p, b))
 }
 
 func (p pages) writeBrief(c *gin.Context) {
 	id, err := p.service.WriteBrief(c.Request.Context())
-	p.done(c, p.base+briefsPath+"/"+id, "releases.brief.written", err)
+	p.finishAction(c, p.base+briefsPath+"/"+id, "releases.brief.written", err)
 }

@@ -52,7 +52,7 @@ func Section(s *service.Service, base string) (ui.Section, error) {
 	base = strings.TrimSuffix(base, "/")
 	p := pages{service: s, base: base, markdown: markdown.NewRenderer(base)}
 	return ui.Section{
-		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.home, SignIn: p.signInWay,
+		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.homePart, SignIn: p.signInWay,
 		Nav: []ui.NavItem{
 			{TextID: "releases.nav.feed", Icon: ui.IconList, Href: p.base + feedPath, Key: "f"},
 			{TextID: "releases.nav.repos", Icon: ui.IconBoxes, Href: p.base + reposPath, Key: "y"},
@@ -62,12 +62,12 @@ func Section(s *service.Service, base string) (ui.Section, error) {
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
 			p.kit = kit
-			return p.routes()
+			return p.pageRoutes()
 		},
 	}, nil
 }
 
-func (p pages) routes() []httpd.Route {
+func (p pages) pageRoutes() []httpd.Route {
 	get := func(path string, h gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}
 	}
@@ -92,38 +92,38 @@ func (p pages) routes() []httpd.Route {
 	routes := []httpd.Route{
 		public(get(service.SignInPath, p.beginSignIn)), public(get(service.SignInCallbackPath, p.finishSignIn)),
 		admin(get(publicReposPath, p.publicRepos)), admin(post(publicReposPath, p.publishRepo)), admin(post(publicReposPath+"/:owner/:repo/delete", p.unpublishRepo)),
-		importing, admin(get(hostsPath, p.hosts)), admin(get(modelsPath, p.models)),
+		importing, admin(get(hostsPath, p.showHosts)), admin(get(modelsPath, p.showModels)),
 		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", p.releaseOrPublic)), public(get("/:owner/:repo/releases", p.publicReleases)),
-		get(briefsPath, p.briefs), get(briefsPath+"/:id", p.brief), post(briefsPath, p.writeBrief),
-		get(inboxPath, p.inbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
-		get(reposPath, p.repos), post(reposPath, p.follow), post(reposPath+"/:owner/:repo/unfollow", p.unfollow), post(reposPath+"/:owner/:repo/filter", p.setFilter),
+		get(briefsPath, p.showBriefs), get(briefsPath+"/:id", p.showBrief), post(briefsPath, p.writeBrief),
+		get(inboxPath, p.showInbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
+		get(reposPath, p.showRepos), post(reposPath, p.followRepo), post(reposPath+"/:owner/:repo/unfollow", p.unfollowRepo), post(reposPath+"/:owner/:repo/filter", p.setFilter),
 		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
 		get(translationsPath+"/:id/:lane/live", p.translationLive), post(translationsPath+"/:id/:lane", p.startTranslation),
-		get(settingsPath, p.settings), post(settingsPath, p.savePreferences),
+		get(settingsPath, p.showSettings), post(settingsPath, p.savePreferences),
 		session(post(settingsPath+"/token", p.saveToken)), session(post(accountsPath+"/:id", p.setAccountReads)), session(post(accountsPath+"/:id/delete", p.deleteAccount)),
 		session(post(feedsPath, p.addFeed)), session(post(feedsPath+"/:id/delete", p.deleteFeed)),
 	}
 	for _, path := range feedPaths() {
-		routes = append(routes, get(path, p.feed))
+		routes = append(routes, get(path, p.showFeed))
 	}
 	return routes
 }
 
-// to is the address of a page.
-func (p pages) to(parts ...string) templ.SafeURL {
+// pageURL is the address of a page.
+func (p pages) pageURL(parts ...string) templ.SafeURL {
 	return templ.SafeURL(p.base + strings.Join(parts, ""))
 }
 
-// view begins a page. section is the path of the page in the navigation.
-func (p pages) view(c *gin.Context, title, section string) *ui.View {
+// newView begins a page. section is the path of the page in the navigation.
+func (p pages) newView(c *gin.Context, title, section string) *ui.View {
 	v := p.kit.View(c, title)
 	v.Path = p.base + section
 	v.Styles, v.Scripts = append(v.Styles, "releases.css"), append(v.Scripts, "releases.js")
 	return v
 }
 
-// home returns what the home page shows.
-func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+// homePart returns what the home page shows.
+func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
 	status, err := p.service.StatusOf(ctx)
 	if err != nil {
 		return part, err
@@ -134,8 +134,8 @@ func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err erro
 	return part, nil
 }
 
-// done answers an action and goes on to a page.
-func (p pages) done(c *gin.Context, to, toast string, err error) {
+// finishAction answers an action and goes on to a page.
+func (p pages) finishAction(c *gin.Context, to, toast string, err error) {
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -13,8 +13,8 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 )
 
-// text returns a text that may be absent.
-func text(s *string) string {
+// textOrEmpty returns a text that may be absent.
+func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -38,7 +38,7 @@ type settingsView struct {
 	TokenForm, Form, FeedForm ui.Form
 }
 
-func (p pages) settings(c *gin.Context) {
+func (p pages) showSettings(c *gin.Context) {
 	p.renderSettings(c, settingsView{NewFeed: p.kit.TakeSecret(c, p.base+settingsPath)})
 }
 
@@ -62,7 +62,7 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.nav.settings", settingsPath)
+	v := p.newView(c, "releases.nav.settings", settingsPath)
 	code := max(w.TokenForm.Status(), w.Form.Status(), w.FeedForm.Status())
 	p.kit.Render(c, v, code, settingsPage(v, p, w))
 }
@@ -84,7 +84,7 @@ func (p pages) savePreferences(c *gin.Context) {
 		}
 		return
 	}
-	p.done(c, p.base+settingsPath, "releases.saved", nil)
+	p.finishAction(c, p.base+settingsPath, "releases.saved", nil)
 }
 
 func (p pages) saveToken(c *gin.Context) {
@@ -99,17 +99,17 @@ func (p pages) saveToken(c *gin.Context) {
 		}
 		return
 	}
-	p.done(c, p.base+settingsPath, "releases.token.saved", nil)
+	p.finishAction(c, p.base+settingsPath, "releases.token.saved", nil)
 }
 
 func (p pages) setAccountReads(c *gin.Context) {
-	p.done(c, p.base+settingsPath, "releases.saved", p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
+	p.finishAction(c, p.base+settingsPath, "releases.saved", p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
 		Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
 	}))
 }
 
 func (p pages) deleteAccount(c *gin.Context) {
-	p.done(c, p.base+settingsPath, "releases.account.deleted", p.service.DeleteAccount(c.Request.Context(), c.Param("id")))
+	p.finishAction(c, p.base+settingsPath, "releases.account.deleted", p.service.DeleteAccount(c.Request.Context(), c.Param("id")))
 }
 
 func (p pages) addFeed(c *gin.Context) {
@@ -124,10 +124,10 @@ func (p pages) addFeed(c *gin.Context) {
 }
 
 func (p pages) deleteFeed(c *gin.Context) {
-	p.done(c, p.base+settingsPath+"#feeds", "releases.feeds.deleted", p.service.DeleteFeedToken(c.Request.Context(), c.Param("id")))
+	p.finishAction(c, p.base+settingsPath+"#feeds", "releases.feeds.deleted", p.service.DeleteFeedToken(c.Request.Context(), c.Param("id")))
 }
 
-func (p pages) repos(c *gin.Context) { p.renderRepos(c, ui.Form{}, nil) }
+func (p pages) showRepos(c *gin.Context) { p.renderRepos(c, ui.Form{}, nil) }
 
 // renderRepos shows the repositories that the caller sees, with the form that follows another one, and what an import has done.
 func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *service.ImportResult) {
@@ -142,18 +142,18 @@ func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *service.Impor
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "releases.nav.repos", reposPath)
+	v := p.newView(c, "releases.nav.repos", reposPath)
 	p.kit.Render(c, v, max(http.StatusOK, form.Status()), reposPage(v, p, list, status, auth.From(ctx).HasAccount(), form, imported))
 }
 
-func (p pages) follow(c *gin.Context) {
+func (p pages) followRepo(c *gin.Context) {
 	if err := p.service.Follow(c.Request.Context(), c.PostForm("name")); err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderRepos(c, form, nil)
 		}
 		return
 	}
-	p.done(c, p.base+reposPath, "releases.followed", nil)
+	p.finishAction(c, p.base+reposPath, "releases.followed", nil)
 }
 
 func (p pages) importRepos(c *gin.Context) {
@@ -167,12 +167,12 @@ func (p pages) importRepos(c *gin.Context) {
 	p.renderRepos(c, ui.Form{}, &result)
 }
 
-func (p pages) unfollow(c *gin.Context) {
-	p.done(c, p.base+reposPath, "releases.unfollowed", p.service.Unfollow(c.Request.Context(), c.Param("owner"), c.Param("repo")))
+func (p pages) unfollowRepo(c *gin.Context) {
+	p.finishAction(c, p.base+reposPath, "releases.unfollowed", p.service.Unfollow(c.Request.Context(), c.Param("owner"), c.Param("repo")))
 }
 
 func (p pages) setFilter(c *gin.Context) {
-	p.done(c, p.base+reposPath, "releases.saved", p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
+	p.finishAction(c, p.base+reposPath, "releases.saved", p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
 		Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"), Keyword: c.PostForm("keyword"),
 	}))
 }

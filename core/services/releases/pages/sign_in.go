@@ -56,7 +56,7 @@ func (p pages) finishSignIn(c *gin.Context) {
 		p.kit.Redirect(c, result.Next)
 		return
 	}
-	p.done(c, result.Next, "releases.sign_in.linked", p.service.StartSync(auth.With(c.Request.Context(), p.service.Recognise(c.Request))))
+	p.finishAction(c, result.Next, "releases.sign_in.linked", p.service.StartSync(auth.With(c.Request.Context(), p.service.Recognise(c.Request))))
 }
 
 // setSignInCookie keeps a value in the browser for so many seconds, and only for the pages of a sign-in.

@@ -65,7 +65,7 @@ func (p pages) laneURL(r service.ReleaseDetail, lane string) templ.SafeURL {
 	if lane != "" {
 		query = []string{"lane", lane}
 	}
-	return templ.SafeURL(ui.Address(p.tagURL(text(r.RepoFullName), r.TagName), query...))
+	return templ.SafeURL(ui.Address(p.tagURL(textOrEmpty(r.RepoFullName), r.TagName), query...))
 }
 
 // translatedURL is the address of the translation of a release in the feed.

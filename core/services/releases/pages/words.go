@@ -9,16 +9,16 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 )
 
-// live are the attributes that keep the first page of the feed current.
-func (p pages) live(w feedView) templ.Attributes {
+// liveAttributes are the attributes that keep the first page of the feed current.
+func (p pages) liveAttributes(w feedView) templ.Attributes {
 	if w.Cursor != "" {
 		return templ.Attributes{}
 	}
 	return ui.Live(p.liveURL(w))
 }
 
-// searchable reports whether the page shows releases that a search may find.
-func (w feedView) searchable() bool {
+// isSearchable reports whether the page shows releases that a search may find.
+func (w feedView) isSearchable() bool {
 	return w.Status.SeesRepos && (w.Types == "" || w.Types == "releases")
 }
 
@@ -31,7 +31,7 @@ func (p pages) placeURL(w feedView, only bool) templ.SafeURL {
 	if only {
 		path += releasesPath
 	}
-	return templ.SafeURL(ui.Address(p.base+path, w.query()...))
+	return templ.SafeURL(ui.Address(p.base+path, w.queryParts()...))
 }
 
 // dayName returns a day in words.

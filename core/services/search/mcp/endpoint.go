@@ -95,7 +95,7 @@ func (e *Endpoint) Delete(c *gin.Context, caller Caller) error {
 	if id == "" {
 		return fault.New(fault.InvalidRequest, "The header %s is missing.", headerSession)
 	}
-	if !e.sessions.end(id, caller.Token()) {
+	if !e.sessions.endSession(id, caller.Token()) {
 		return errSession()
 	}
 	c.Status(http.StatusNoContent)
@@ -112,7 +112,7 @@ func (e *Endpoint) Post(c *gin.Context, tools *Tools, caller Caller) error {
 	if kind, _, err := mime.ParseMediaType(c.GetHeader("Content-Type")); err != nil || kind != "application/json" {
 		return fault.New(fault.InvalidRequest, "The Content-Type must be application/json.").WithStatus(http.StatusUnsupportedMediaType)
 	}
-	asJSON, asEvents := accepts(c.Request.Header.Values("Accept"))
+	asJSON, asEvents := readAccept(c.Request.Header.Values("Accept"))
 	if !asJSON && !asEvents {
 		return fault.New(fault.InvalidRequest, "Accept must allow application/json or text/event-stream.").WithStatus(http.StatusNotAcceptable)
 	}
@@ -121,15 +121,15 @@ func (e *Endpoint) Post(c *gin.Context, tools *Tools, caller Caller) error {
 		return err
 	}
 	p := &post{endpoint: e, c: c, tools: tools, caller: caller, asJSON: asJSON, asEvents: asEvents}
-	if refusal := p.read(raw); refusal != nil {
+	if refusal := p.readBody(raw); refusal != nil {
 		writeRPCError(c, http.StatusBadRequest, p.onlyID(), refusal)
 		return nil
 	}
-	return p.serve()
+	return p.serveMessages()
 }
 
-// accepts reads the header Accept; a client that sends none takes anything.
-func accepts(values []string) (asJSON, asEvents bool) {
+// readAccept reads the header Accept; a client that sends none takes anything.
+func readAccept(values []string) (asJSON, asEvents bool) {
 	if len(values) == 0 {
 		return true, true
 	}
@@ -159,10 +159,10 @@ type post struct {
 	session *session
 }
 
-// read takes the body apart and finds out about the version of the protocol.
-func (p *post) read(raw []byte) *jsonrpc.Error {
+// readBody takes the body apart and finds out about the version of the protocol.
+func (p *post) readBody(raw []byte) *jsonrpc.Error {
 	var refusal *jsonrpc.Error
-	if p.messages, refusal = parse(raw); refusal != nil {
+	if p.messages, refusal = parseMessages(raw); refusal != nil {
 		return refusal
 	}
 	p.version = p.c.GetHeader(headerVersion)
@@ -176,10 +176,10 @@ func (p *post) read(raw []byte) *jsonrpc.Error {
 	return p.checkHeaders(p.c.Request.Header)
 }
 
-// serve answers messages that can be understood.
-func (p *post) serve() error {
+// serveMessages answers messages that can be understood.
+func (p *post) serveMessages() error {
 	if id := p.c.GetHeader(headerSession); id != "" && p.version < versionPerCall && !p.initialize {
-		if p.session = p.endpoint.sessions.find(id, p.caller.Token()); p.session == nil {
+		if p.session = p.endpoint.sessions.findSession(id, p.caller.Token()); p.session == nil {
 			return errSession()
 		}
 		if p.c.GetHeader(headerVersion) == "" {
@@ -196,7 +196,7 @@ func (p *post) serve() error {
 		p.c.Writer.WriteHeaderNow()
 		return nil
 	}
-	return p.exchange()
+	return p.exchangeCalls()
 }
 
 // cancelCalls passes the client's cancellations on to the requests that they are about.
@@ -206,7 +206,7 @@ func (p *post) cancelCalls() {
 	}
 	for _, n := range p.notifications {
 		if n.Method == "notifications/cancelled" {
-			p.endpoint.sessions.cancel(p.session, n)
+			p.endpoint.sessions.cancelCall(p.session, n)
 		}
 	}
 }

@@ -82,22 +82,22 @@ func (x *exchange) Close() error {
 	return nil
 }
 
-// deliver hands over a late message, unless there are too many of them.
-func (x *exchange) deliver(m jsonrpc.Message) {
+// deliverMessage hands over a late message, unless there are too many of them.
+func (x *exchange) deliverMessage(m jsonrpc.Message) {
 	select {
 	case x.in <- m:
 	default:
 	}
 }
 
-// refuse keeps the error that shall be the whole answer.
-func (x *exchange) refuse(err error) {
+// keepRefusal keeps the error that shall be the whole answer.
+func (x *exchange) keepRefusal(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.refusal = err
 }
 
-func (x *exchange) refused() error {
+func (x *exchange) firstRefusal() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.refusal
@@ -106,17 +106,17 @@ func (x *exchange) refused() error {
 // exchangeKey finds the exchange in the context of a tool.
 type exchangeKey struct{}
 
-// exchange runs the calls and answers them.
-func (p *post) exchange() error {
+// exchangeCalls runs the calls and answers them.
+func (p *post) exchangeCalls() error {
 	x := newExchange(p.c.Request.Context(), p.caller, p.calls)
 	defer x.cancel()
 	sessions := p.endpoint.sessions
-	if !sessions.enter(p.session, x, p.calls) {
+	if !sessions.startCalls(p.session, x, p.calls) {
 		writeRPCError(p.c, http.StatusBadRequest, p.onlyID(), invalidRequest("a call with this id is under way"))
 		return nil
 	}
-	defer sessions.leave(p.session, p.calls)
-	server, err := p.tools.server.Connect(context.WithValue(p.c.Request.Context(), exchangeKey{}, x), x, &sdk.ServerSessionOptions{State: p.state()})
+	defer sessions.endCalls(p.session, p.calls)
+	server, err := p.tools.server.Connect(context.WithValue(p.c.Request.Context(), exchangeKey{}, x), x, &sdk.ServerSessionOptions{State: p.sessionState()})
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "The request could not be taken.")
 	}
@@ -127,13 +127,13 @@ func (p *post) exchange() error {
 	}()
 	a := &answer{post: p, waiting: len(p.calls)}
 	for _, r := range p.refused {
-		a.responses = append(a.responses, encode(r))
+		a.responses = append(a.responses, encodeMessage(r))
 	}
-	return a.run(x)
+	return a.runExchange(x)
 }
 
-// state is what the SDK has to know of what went before.
-func (p *post) state() *sdk.ServerSessionState {
+// sessionState is what the SDK has to know of what went before.
+func (p *post) sessionState() *sdk.ServerSessionState {
 	if p.initialize || p.version >= versionPerCall {
 		return &sdk.ServerSessionState{}
 	}
@@ -153,27 +153,27 @@ type answer struct {
 	events    *httpd.Events
 }
 
-func (a *answer) run(x *exchange) error {
+func (a *answer) runExchange(x *exchange) error {
 	beat := time.NewTicker(a.endpoint.cfg.Heartbeat)
 	defer beat.Stop()
 	for a.waiting > 0 {
 		select {
 		case m := <-x.out:
-			if err := a.take(m, x); err != nil {
+			if err := a.takeMessage(m, x); err != nil {
 				return err
 			}
 		case <-beat.C:
 			if !a.asEvents {
 				continue
 			}
-			if a.open(); a.events.Beat() != nil {
+			if a.openStream(); a.events.Beat() != nil {
 				return nil
 			}
 		case <-x.ctx.Done():
 			return a.cutOff()
 		}
 	}
-	return a.finish()
+	return a.finishAnswer()
 }
 
 // cutOff answers when the session was ended, or nobody is there any more.
@@ -184,41 +184,41 @@ func (a *answer) cutOff() error {
 	return fault.New(fault.ClientClosedRequest, "The request was cancelled.")
 }
 
-// take handles one message of the server. An error is the answer.
-func (a *answer) take(m jsonrpc.Message, x *exchange) error {
+// takeMessage handles one message of the server. An error is the answer.
+func (a *answer) takeMessage(m jsonrpc.Message, x *exchange) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
 		if a.asEvents {
-			a.open()
-			a.send(encode(m))
+			a.openStream()
+			a.sendEvent(encodeMessage(m))
 		}
 		return nil
 	}
 	a.waiting--
-	if err := x.refused(); err != nil && !a.batch && a.events == nil {
+	if err := x.firstRefusal(); err != nil && !a.batch && a.events == nil {
 		a.caller.Headers(a.c.Writer.Header())
 		return err
 	}
 	if a.initialize && r.Error == nil {
-		a.begin(r)
+		a.beginSession(r)
 	}
 	a.status = a.statusOf(r)
 	if a.events != nil || !a.asJSON && a.status == http.StatusOK {
-		a.open()
-		a.send(encode(r))
+		a.openStream()
+		a.sendEvent(encodeMessage(r))
 		return nil
 	}
-	a.responses = append(a.responses, encode(r))
+	a.responses = append(a.responses, encodeMessage(r))
 	return nil
 }
 
-// begin makes the session of a client that has been welcomed.
-func (a *answer) begin(r *jsonrpc.Response) {
+// beginSession makes the session of a client that has been welcomed.
+func (a *answer) beginSession(r *jsonrpc.Response) {
 	var welcome struct {
 		ProtocolVersion string `json:"protocolVersion"`
 	}
 	if json.Unmarshal(r.Result, &welcome) == nil {
-		made := a.endpoint.sessions.begin(a.caller.Token(), welcome.ProtocolVersion)
+		made := a.endpoint.sessions.beginSession(a.caller.Token(), welcome.ProtocolVersion)
 		a.c.Header(headerSession, made.id)
 	}
 }
@@ -238,35 +238,35 @@ func (a *answer) statusOf(r *jsonrpc.Response) int {
 	return http.StatusOK
 }
 
-func (a *answer) open() {
+func (a *answer) openStream() {
 	if a.events == nil {
-		a.limits()
+		a.setLimitHeaders()
 		a.events = httpd.NewEvents(a.c)
 		for _, early := range a.responses {
-			a.send(early)
+			a.sendEvent(early)
 		}
 		a.responses = nil
 	}
 }
 
-func (a *answer) limits() {
-	if a.spends() {
+func (a *answer) setLimitHeaders() {
+	if a.spendsQuota() {
 		a.caller.Headers(a.c.Writer.Header())
 	}
 }
 
-// send writes an event. A client that is gone shows in its context.
-func (a *answer) send(raw []byte) { _ = a.events.Send(0, "message", raw) }
+// sendEvent writes an event. A client that is gone shows in its context.
+func (a *answer) sendEvent(raw []byte) { _ = a.events.Send(0, "message", raw) }
 
-// finish writes what has been collected.
-func (a *answer) finish() error {
+// finishAnswer writes what has been collected.
+func (a *answer) finishAnswer() error {
 	if a.events == nil && !a.asJSON && len(a.responses) > 0 && a.status <= http.StatusOK {
-		a.open()
+		a.openStream()
 	}
 	if a.events != nil {
 		return nil
 	}
-	a.limits()
+	a.setLimitHeaders()
 	a.c.Header("Cache-Control", "no-store")
 	body := []byte(nil)
 	if a.batch {

@@ -36,14 +36,14 @@ func invalidRequest(why string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Invalid request: " + why}
 }
 
-// parse takes a body apart. Answers of the client to requests of ours are dropped: there are no such requests.
-func parse(raw []byte) (m messages, refusal *jsonrpc.Error) {
+// parseMessages takes a body apart. Answers of the client to requests of ours are dropped: there are no such requests.
+func parseMessages(raw []byte) (m messages, refusal *jsonrpc.Error) {
 	if !json.Valid(raw) {
 		return m, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "Parse error"}
 	}
 	raw = bytes.TrimSpace(raw)
 	if raw[0] != '[' {
-		return m, m.add(raw)
+		return m, m.addMessage(raw)
 	}
 	m.batch = true
 	var parts []json.RawMessage
@@ -54,7 +54,7 @@ func parse(raw []byte) (m messages, refusal *jsonrpc.Error) {
 		return m, invalidRequest(fmt.Sprintf("a batch holds 1 to %d messages", maxBatch))
 	}
 	for _, part := range parts {
-		if bad := m.add(part); bad != nil {
+		if bad := m.addMessage(part); bad != nil {
 			m.refused = append(m.refused, &jsonrpc.Response{Error: bad})
 		}
 	}
@@ -75,8 +75,8 @@ func (m *messages) checkBatch() *jsonrpc.Error {
 	return nil
 }
 
-// add sorts one message in.
-func (m *messages) add(raw []byte) *jsonrpc.Error {
+// addMessage sorts one message in.
+func (m *messages) addMessage(raw []byte) *jsonrpc.Error {
 	var shape struct {
 		ID json.RawMessage `json:"id"`
 	}
@@ -109,8 +109,8 @@ func (m *messages) onlyID() (id jsonrpc.ID) {
 	return id
 }
 
-// spends reports whether any of the messages is one that counts.
-func (m *messages) spends() bool {
+// spendsQuota reports whether any of the messages is one that counts.
+func (m *messages) spendsQuota() bool {
 	for _, r := range m.calls {
 		if r.Method == methodCallTool {
 			return true
@@ -132,7 +132,7 @@ func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
 		_ = json.Unmarshal(meta[sdk.MetaKeyProtocolVersion], &said)
 		sent := h.Get(headerVersion)
 		if said != "" && said != sent {
-			return mismatch(headerVersion)
+			return versionMismatch(headerVersion)
 		}
 		if p.version < versionPerCall {
 			continue
@@ -141,26 +141,26 @@ func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
 		case said == "":
 			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "missing _meta member " + sdk.MetaKeyProtocolVersion}
 		case h.Get("Mcp-Method") != r.Method:
-			return mismatch("Mcp-Method")
+			return versionMismatch("Mcp-Method")
 		case r.Method == methodCallTool && h.Get("Mcp-Name") != name:
-			return mismatch("Mcp-Name")
+			return versionMismatch("Mcp-Name")
 		}
 	}
 	return nil
 }
 
-func mismatch(header string) *jsonrpc.Error {
+func versionMismatch(header string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header " + header + " is missing or says something else than the message"}
 }
 
 // writeRPCError answers with an error of JSON-RPC.
 func writeRPCError(c *gin.Context, status int, id jsonrpc.ID, e *jsonrpc.Error) {
 	c.Header("Cache-Control", "no-store")
-	httpd.WriteBody(c, status, "application/json", encode(&jsonrpc.Response{ID: id, Error: e}))
+	httpd.WriteBody(c, status, "application/json", encodeMessage(&jsonrpc.Response{ID: id, Error: e}))
 }
 
-// encode writes a message; an answer to what has no id says null, as JSON-RPC wants it.
-func encode(m jsonrpc.Message) json.RawMessage {
+// encodeMessage writes a message; an answer to what has no id says null, as JSON-RPC wants it.
+func encodeMessage(m jsonrpc.Message) json.RawMessage {
 	if r, ok := m.(*jsonrpc.Response); ok && !r.ID.IsValid() {
 		raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": r.Error})
 		if err == nil {

@@ -55,14 +55,14 @@ func (o *Origins) Check(r *http.Request) error {
 	if !o.hosts[host] && (o.public || fromPage) {
 		return fault.New(fault.Forbidden, "This host is not served here.")
 	}
-	if fromPage && (len(sent) != 1 || !o.own(sent[0], r.Host)) {
+	if fromPage && (len(sent) != 1 || !o.isSameOrigin(sent[0], r.Host)) {
 		return fault.New(fault.Forbidden, "Pages of other origins may not call this address.")
 	}
 	return nil
 }
 
-// own holds for the configured origins and for the very host that was asked, which Check has found to be ours.
-func (o *Origins) own(origin, host string) bool {
+// isSameOrigin holds for the configured origins and for the very host that was asked, which Check has found to be ours.
+func (o *Origins) isSameOrigin(origin, host string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return false

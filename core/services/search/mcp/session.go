@@ -33,19 +33,19 @@ func newSessions(cfg Config) *sessions {
 	return &sessions{cfg: cfg, byID: map[string]*session{}, held: map[string]int{}, rest: list.New()}
 }
 
-// begin makes a session.
-func (s *sessions) begin(token, version string) *session {
+// beginSession makes a session.
+func (s *sessions) beginSession(token, version string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Now()
-	for last := s.rest.Back(); last != nil && s.over(last.Value.(*session), now); last = s.rest.Back() {
-		s.remove(last.Value.(*session))
+	for last := s.rest.Back(); last != nil && s.isOver(last.Value.(*session), now); last = s.rest.Back() {
+		s.removeSession(last.Value.(*session))
 	}
 	if s.held[token] >= max(1, s.cfg.MaxSessions/10) {
 		s.removeOldest(token)
 	}
 	if len(s.byID) >= s.cfg.MaxSessions {
-		s.remove(s.rest.Back().Value.(*session))
+		s.removeSession(s.rest.Back().Value.(*session))
 	}
 	made := &session{id: s.cfg.NewID(), token: token, version: version, running: map[jsonrpc.ID]*exchange{}, used: now}
 	made.place = s.rest.PushFront(made)
@@ -54,21 +54,21 @@ func (s *sessions) begin(token, version string) *session {
 	return made
 }
 
-func (s *sessions) over(x *session, now time.Time) bool {
+func (s *sessions) isOver(x *session, now time.Time) bool {
 	return len(x.running) == 0 && now.Sub(x.used) >= s.cfg.Idle
 }
 
 func (s *sessions) removeOldest(token string) {
 	for at := s.rest.Back(); at != nil; at = at.Prev() {
 		if x := at.Value.(*session); x.token == token {
-			s.remove(x)
+			s.removeSession(x)
 			return
 		}
 	}
 }
 
-// remove ends a session and what runs in it.
-func (s *sessions) remove(x *session) {
+// removeSession ends a session and what runs in it.
+func (s *sessions) removeSession(x *session) {
 	if s.byID[x.id] != x {
 		return
 	}
@@ -82,8 +82,8 @@ func (s *sessions) remove(x *session) {
 	}
 }
 
-// find gives the session of an id if it is the token's and not over, and notes that it is used.
-func (s *sessions) find(id, token string) *session {
+// findSession gives the session of an id if it is the token's and not over, and notes that it is used.
+func (s *sessions) findSession(id, token string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.byID[id]
@@ -91,35 +91,35 @@ func (s *sessions) find(id, token string) *session {
 		return nil
 	}
 	now := s.cfg.Now()
-	if s.over(x, now) {
-		s.remove(x)
+	if s.isOver(x, now) {
+		s.removeSession(x)
 		return nil
 	}
-	s.touch(x, now)
+	s.touchSession(x, now)
 	return x
 }
 
-func (s *sessions) touch(x *session, now time.Time) {
+func (s *sessions) touchSession(x *session, now time.Time) {
 	if s.byID[x.id] == x {
 		x.used = now
 		s.rest.MoveToFront(x.place)
 	}
 }
 
-// end ends a session of a token; false if there is none.
-func (s *sessions) end(id, token string) bool {
-	x := s.find(id, token)
+// endSession ends a session of a token; false if there is none.
+func (s *sessions) endSession(id, token string) bool {
+	x := s.findSession(id, token)
 	if x == nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.remove(x)
+	s.removeSession(x)
 	return true
 }
 
-// enter notes that calls run in a session; false if one of their ids is in use.
-func (s *sessions) enter(x *session, run *exchange, calls []*jsonrpc.Request) bool {
+// startCalls notes that calls run in a session; false if one of their ids is in use.
+func (s *sessions) startCalls(x *session, run *exchange, calls []*jsonrpc.Request) bool {
 	if x == nil {
 		return true
 	}
@@ -136,7 +136,7 @@ func (s *sessions) enter(x *session, run *exchange, calls []*jsonrpc.Request) bo
 	return true
 }
 
-func (s *sessions) leave(x *session, calls []*jsonrpc.Request) {
+func (s *sessions) endCalls(x *session, calls []*jsonrpc.Request) {
 	if x == nil {
 		return
 	}
@@ -145,11 +145,11 @@ func (s *sessions) leave(x *session, calls []*jsonrpc.Request) {
 	for _, r := range calls {
 		delete(x.running, r.ID)
 	}
-	s.touch(x, s.cfg.Now())
+	s.touchSession(x, s.cfg.Now())
 }
 
-// cancel passes a cancellation on to the call that it names, if that still runs.
-func (s *sessions) cancel(x *session, n *jsonrpc.Request) {
+// cancelCall passes a cancellation on to the call that it names, if that still runs.
+func (s *sessions) cancelCall(x *session, n *jsonrpc.Request) {
 	var params struct {
 		RequestID any `json:"requestId"`
 	}
@@ -163,6 +163,6 @@ func (s *sessions) cancel(x *session, n *jsonrpc.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if run := x.running[id]; run != nil {
-		run.deliver(n)
+		run.deliverMessage(n)
 	}
 }

@@ -12,27 +12,27 @@ func TestSessionsAreBounded(t *testing.T) {
 		MaxSessions: 20, Idle: time.Hour, Now: func() time.Time { return now },
 		NewID: func() string { made++; return fmt.Sprint(made) },
 	})
-	first, second := s.begin("a", "v"), s.begin("a", "v")
-	if s.find(first.id, "b") != nil || s.find("none", "a") != nil {
+	first, second := s.beginSession("a", "v"), s.beginSession("a", "v")
+	if s.findSession(first.id, "b") != nil || s.findSession("none", "a") != nil {
 		t.Error("a session that is not the token's was found")
 	}
 	// The first was used last, so the third takes the place of the second: a tenth of all is one token's.
-	if s.find(first.id, "a") == nil {
+	if s.findSession(first.id, "a") == nil {
 		t.Fatal("the first session is gone")
 	}
-	s.begin("a", "v")
-	if s.find(first.id, "a") == nil || s.find(second.id, "a") != nil {
+	s.beginSession("a", "v")
+	if s.findSession(first.id, "a") == nil || s.findSession(second.id, "a") != nil {
 		t.Error("the wrong session made room")
 	}
 	for i := range 40 {
-		s.begin(fmt.Sprint("t", i), "v")
+		s.beginSession(fmt.Sprint("t", i), "v")
 	}
 	if len(s.byID) != 20 || s.rest.Len() != 20 || len(s.held) != 20 {
 		t.Errorf("%d sessions, %d in line, %d tokens", len(s.byID), s.rest.Len(), len(s.held))
 	}
 	now = now.Add(time.Hour)
-	last := s.begin("z", "v")
-	if len(s.byID) != 1 || !s.end(last.id, "z") || s.end(last.id, "z") || len(s.held) != 0 {
+	last := s.beginSession("z", "v")
+	if len(s.byID) != 1 || !s.endSession(last.id, "z") || s.endSession(last.id, "z") || len(s.held) != 0 {
 		t.Errorf("%d sessions after an idle hour", len(s.byID))
 	}
 }

@@ -53,22 +53,22 @@ func NewTools(tools []Tool) (*Tools, error) {
 		PageSize:     1000,
 	})
 	for _, t := range tools {
-		if err := add(server, t); err != nil {
+		if err := addTool(server, t); err != nil {
 			return nil, fmt.Errorf("offer the tool %q: %w", t.Name, err)
 		}
 	}
-	server.AddReceivingMiddleware(onlyServed, spelling(tools))
+	server.AddReceivingMiddleware(onlyServed, acceptDashes(tools))
 	return &Tools{server}, nil
 }
 
-// add offers a tool. The SDK panics on schemas that it does not like.
-func add(server *sdk.Server, t Tool) (err error) {
+// addTool offers a tool. The SDK panics on schemas that it does not like.
+func addTool(server *sdk.Server, t Tool) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%v", v)
 		}
 	}()
-	server.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schemaOf(t)}, handler(t.Operation))
+	server.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schemaOf(t)}, toolHandler(t.Operation))
 	return nil
 }
 
@@ -96,8 +96,8 @@ func onlyServed(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// spelling takes a name with dashes for the one with underscores, as clients of older servers write it.
-func spelling(tools []Tool) sdk.Middleware {
+// acceptDashes takes a name with dashes for the one with underscores, as clients of older servers write it.
+func acceptDashes(tools []Tool) sdk.Middleware {
 	known := map[string]bool{}
 	for _, t := range tools {
 		known[t.Name] = true
@@ -114,8 +114,8 @@ func spelling(tools []Tool) sdk.Middleware {
 	}
 }
 
-// handler performs a tool in the name of the one who sent the request.
-func handler(operation string) sdk.ToolHandler {
+// toolHandler performs a tool in the name of the one who sent the request.
+func toolHandler(operation string) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		x, ok := ctx.Value(exchangeKey{}).(*exchange)
 		if !ok {
@@ -125,25 +125,25 @@ func handler(operation string) sdk.ToolHandler {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(x.ctx, cancel)()
-		call := Call{Operation: operation, Arguments: bytes.Clone(req.Params.Arguments), Progress: progress(ctx, req)}
+		call := Call{Operation: operation, Arguments: bytes.Clone(req.Params.Arguments), Progress: progressReporter(ctx, req)}
 		if len(call.Arguments) == 0 || string(call.Arguments) == "null" {
 			call.Arguments = []byte("{}")
 		}
-		result, err := perform(ctx, x.caller, call)
+		result, err := performCall(ctx, x.caller, call)
 		if err == nil {
-			return content(result), nil
+			return resultContent(result), nil
 		}
 		e := fault.As(err)
 		if e.Code == fault.QuotaExhausted {
-			x.refuse(err)
-			return nil, refusal(e)
+			x.keepRefusal(err)
+			return nil, refusalError(e)
 		}
-		return content(&Result{Body: []byte(e.Message), Failed: true}), nil
+		return resultContent(&Result{Body: []byte(e.Message), Failed: true}), nil
 	}
 }
 
-// perform calls, and turns a panic into an error: this runs in a goroutine of the SDK, where nobody else would.
-func perform(ctx context.Context, caller Caller, call Call) (result *Result, err error) {
+// performCall calls, and turns a panic into an error: this runs in a goroutine of the SDK, where nobody else would.
+func performCall(ctx context.Context, caller Caller, call Call) (result *Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			result, err = nil, fault.Wrap(fmt.Errorf("panic: %v\n%s", v, debug.Stack()), fault.Internal, "Something went wrong on our side.")
@@ -152,7 +152,7 @@ func perform(ctx context.Context, caller Caller, call Call) (result *Result, err
 	return caller.Call(ctx, call)
 }
 
-func progress(ctx context.Context, req *sdk.CallToolRequest) func(float64, string) {
+func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(float64, string) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return nil
@@ -162,8 +162,8 @@ func progress(ctx context.Context, req *sdk.CallToolRequest) func(float64, strin
 	}
 }
 
-// refusal is the error of one call among others; its data say what the body of a 429 says.
-func refusal(e *fault.Error) *jsonrpc.Error {
+// refusalError is the error of one call among others; its data say what the body of a 429 says.
+func refusalError(e *fault.Error) *jsonrpc.Error {
 	data := map[string]any{}
 	for k, v := range e.Ext {
 		data[k] = v
@@ -179,7 +179,7 @@ func refusal(e *fault.Error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: codeRefused, Message: e.Message, Data: raw}
 }
 
-func content(r *Result) *sdk.CallToolResult {
+func resultContent(r *Result) *sdk.CallToolResult {
 	out := &sdk.CallToolResult{IsError: r.Failed, Content: []sdk.Content{&sdk.TextContent{Text: string(r.Body)}}}
 	if trimmed := bytes.TrimSpace(r.Body); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
 		out.StructuredContent = json.RawMessage(trimmed)

@@ -34,7 +34,7 @@ type bulk struct {
 func (p pages) bulkTokens(c *gin.Context) bulk {
 	t := tokensView{Query: c.Request.FormValue("q"), Group: c.Request.FormValue("group"), Enabled: c.Request.FormValue("enabled"), Quota: c.Request.FormValue("quota")}
 	return bulk{
-		path: p.base + "/tokens", of: "token", filter: t.values(),
+		path: p.base + "/tokens", of: "token", filter: t.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
 			list, err := p.service.Tokens(ctx, t.tokenFilter(), page, perPage)
 			return idsOf(list.Items, func(t service.AuthToken) string { return t.ID }), err
@@ -51,7 +51,7 @@ func (p pages) bulkTokens(c *gin.Context) bulk {
 func (p pages) bulkKeys(c *gin.Context) bulk {
 	k := keysView{Group: c.Request.FormValue("group"), State: c.Request.FormValue("status")}
 	return bulk{
-		path: p.base + "/keys", of: "key", filter: k.values(),
+		path: p.base + "/keys", of: "key", filter: k.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
 			list, err := p.service.Keys(ctx, k.keyFilter(), page, perPage)
 			return idsOf(list.Items, func(k service.APIKey) string { return k.ID }), err
@@ -73,8 +73,8 @@ func idsOf[T any](items []T, id func(T) string) []string {
 	return out
 }
 
-// pick returns the ids of the rows that a bulk is about, and the action.
-func (b bulk) pick(c *gin.Context) (ui.Picked, []string, error) {
+// pickRows returns the ids of the rows that a bulk is about, and the action.
+func (b bulk) pickRows(c *gin.Context) (ui.Picked, []string, error) {
 	picked := ui.ReadPicked(c)
 	if b.changes[picked.Action] == nil {
 		return picked, nil, fault.New(fault.NotFound, "There is nothing at this address.")
@@ -93,8 +93,8 @@ func (b bulk) pick(c *gin.Context) (ui.Picked, []string, error) {
 	return picked, ids[:bulkLimit], nil
 }
 
-// back returns the address of the list with its filter.
-func (b bulk) back() string {
+// listURL returns the address of the list with its filter.
+func (b bulk) listURL() string {
 	if len(b.filter) == 0 {
 		return b.path
 	}
@@ -105,20 +105,20 @@ func (b bulk) back() string {
 func (p pages) askBulk(of func(*gin.Context) bulk) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		b := of(c)
-		picked, ids, err := b.pick(c)
+		picked, ids, err := b.pickRows(c)
 		if err != nil {
 			p.kit.Fail(c, err)
 			return
 		}
 		if len(ids) == 0 {
-			p.kit.Done(c, b.back(), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
+			p.kit.Done(c, b.listURL(), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
 			return
 		}
-		v := p.view(c, "search."+b.of+"s.title")
+		v := p.newView(c, "search."+b.of+"s.title")
 		text := "search.bulk." + b.of + "." + picked.Action
 		q := ui.BulkQuestion{
 			Picked: picked, Title: v.N(text, len(ids)), Text: v.T(text + ".text"), Names: ids[:min(len(ids), namesShown)], More: max(0, len(ids)-namesShown),
-			URL: b.path + "/bulk", Back: b.back(), Filter: b.filter, Label: v.T("search." + picked.Action), Class: "btn",
+			URL: b.path + "/bulk", Back: b.listURL(), Filter: b.filter, Label: v.T("search." + picked.Action), Class: "btn",
 		}
 		if picked.Action == "delete" {
 			q.Class, q.TypedName = "btn bad", strconv.Itoa(len(ids))
@@ -131,7 +131,7 @@ func (p pages) askBulk(of func(*gin.Context) bulk) gin.HandlerFunc {
 func (p pages) runBulk(of func(*gin.Context) bulk) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		b := of(c)
-		picked, ids, err := b.pick(c)
+		picked, ids, err := b.pickRows(c)
 		if err == nil && picked.Action == "delete" {
 			err = ui.CheckTypedName(c, strconv.Itoa(len(ids)))
 		}
@@ -149,6 +149,6 @@ func (p pages) runBulk(of func(*gin.Context) bulk) gin.HandlerFunc {
 		if failed > 0 {
 			kind = "bad"
 		}
-		p.kit.Done(c, b.back(), ui.Toast{Kind: kind, TextID: "list.done", Args: []string{"Done", strconv.Itoa(len(ids) - failed), "Failed", strconv.Itoa(failed)}})
+		p.kit.Done(c, b.listURL(), ui.Toast{Kind: kind, TextID: "list.done", Args: []string{"Done", strconv.Itoa(len(ids) - failed), "Failed", strconv.Itoa(failed)}})
 	}
 }

@@ -28,7 +28,7 @@ func latencyChart(v *ui.View, c *service.Chart) *ui.Chart {
 		return []float64{s.P50MS, s.P95MS, s.P99MS}
 	})
 	out.Title, out.Unit, out.Format = v.T("search.latency"), "ms", ui.ChartMillis
-	out.Sentence = v.T("search.chart.latency", "P50", ms(v, c.Total.P50MS), "P95", ms(v, c.Total.P95MS), "P99", ms(v, c.Total.P99MS))
+	out.Sentence = v.T("search.chart.latency", "P50", millisText(v, c.Total.P50MS), "P95", millisText(v, c.Total.P95MS), "P99", millisText(v, c.Total.P99MS))
 	out.Series = []ui.ChartSeries{{Label: "p50", Tone: "accent"}, {Label: "p95", Tone: "info"}, {Label: "p99", Tone: "warn"}}
 	return out
 }

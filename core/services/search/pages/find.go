@@ -11,8 +11,8 @@ import (
 // tokensFound is how many tokens a text finds at most.
 const tokensFound = 10
 
-// find returns the tokens that a text finds, for members their own.
-func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+// findHits returns the tokens that a text finds, for members their own.
+func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
 	var list service.TokenPage
 	who := auth.From(ctx)
 	if who.Admin() {
@@ -28,8 +28,8 @@ func (p pages) find(ctx context.Context, v *ui.View, text string) (out []ui.Hit,
 	return out, err
 }
 
-// counts returns how many upstream keys cannot be used until somebody looks at them.
-func (p pages) counts(ctx context.Context) (map[string]int, error) {
+// countPending returns how many upstream keys cannot be used until somebody looks at them.
+func (p pages) countPending(ctx context.Context) (map[string]int, error) {
 	list, err := p.service.Keys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, 1)
 	return map[string]int{p.base + "/keys": int(list.Total)}, err
 }

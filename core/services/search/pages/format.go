@@ -8,18 +8,20 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 )
 
-// ms is a latency of a chart.
-func ms(v *ui.View, n float64) string { return v.Millis(time.Duration(n * float64(time.Millisecond))) }
+// millisText is a latency of a chart.
+func millisText(v *ui.View, n float64) string {
+	return v.Millis(time.Duration(n * float64(time.Millisecond)))
+}
 
-// when is a moment in a list: the time of day, with the date unless it is today's, in UTC.
-func when(v *ui.View, t time.Time) string {
+// formatListTime is a moment in a list: the time of day, with the date unless it is today's, in UTC.
+func formatListTime(v *ui.View, t time.Time) string {
 	if t.UTC().Format(time.DateOnly) == v.Now.UTC().Format(time.DateOnly) {
 		return v.Clock(t)
 	}
 	return v.Minute(t)
 }
 
-func total(keys map[service.KeyState]int) (n int) {
+func totalKeys(keys map[service.KeyState]int) (n int) {
 	for _, k := range keys {
 		n += k
 	}
@@ -39,7 +41,7 @@ func tokenState(v *ui.View, t service.AuthToken) string {
 	return "active"
 }
 
-func owner(t service.AuthToken) string {
+func ownerName(t service.AuthToken) string {
 	if t.Owner.Of == nil {
 		return "–"
 	}
@@ -61,15 +63,15 @@ func probeWords(v *ui.View) string {
 	return string(raw)
 }
 
-func dash(s string) string {
+func textOrDash(s string) string {
 	if s == "" {
 		return "–"
 	}
 	return s
 }
 
-// own is a limit of a token's own in its field of the form; empty for the service's default.
-func own(n *int64) string {
+// limitText is a limit of a token's own in its field of the form; empty for the service's default.
+func limitText(n *int64) string {
 	if n == nil {
 		return ""
 	}

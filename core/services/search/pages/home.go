@@ -10,25 +10,25 @@ import (
 // shownKeys is how many invalid keys the home page names.
 const shownKeys = 3
 
-// home returns what the home page shows: members see what they have left, administrators how the service does.
-func (p pages) home(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+// homePart returns what the home page shows: members see what they have left, administrators how the service does.
+func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
 	v.Styles = append(v.Styles, "search.css")
 	if !v.Admin() {
 		d, err := p.service.DashboardOf(ctx, v.Principal.User.ID)
 		return ui.HomePart{Card: memberCard(v, p, d)}, err
 	}
-	if part.Attention, err = p.attention(ctx, v); err != nil {
+	if part.Attention, err = p.findAttention(ctx, v); err != nil {
 		return part, err
 	}
-	if part.Figures, err = p.figures(ctx, v); err != nil {
+	if part.Figures, err = p.keyFigures(ctx, v); err != nil {
 		return part, err
 	}
-	part.Steps, err = p.steps(ctx, v)
+	part.Steps, err = p.firstSteps(ctx, v)
 	return part, err
 }
 
-// attention returns the backends that cannot answer, and the keys that the upstream refuses.
-func (p pages) attention(ctx context.Context, v *ui.View) (out []ui.Attention, err error) {
+// findAttention returns the backends that cannot answer, and the keys that the upstream refuses.
+func (p pages) findAttention(ctx context.Context, v *ui.View) (out []ui.Attention, err error) {
 	for _, t := range p.service.Troubles() {
 		a := ui.Attention{
 			Tone: "bad", Title: v.T("search.home."+t.Kind, "Backend", t.Backend),
@@ -60,8 +60,8 @@ func (p pages) attention(ctx context.Context, v *ui.View) (out []ui.Attention, e
 	return out, nil
 }
 
-// figures returns the key figures of the last day.
-func (p pages) figures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) {
+// keyFigures returns the key figures of the last day.
+func (p pages) keyFigures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) {
 	chart, err := p.service.Chart(ctx, "24h")
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (p pages) figures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) 
 	sum := chart.Total
 	answered := v.T("search.home.none")
 	if sum.Requests > 0 {
-		answered = v.T("search.home.answered", "Share", v.Percent(sum.Successes, sum.Requests), "P95", ms(v, sum.P95MS))
+		answered = v.T("search.home.answered", "Share", v.Percent(sum.Successes, sum.Requests), "P95", millisText(v, sum.P95MS))
 	}
 	out := []ui.KeyFigure{{
 		Name: v.T("search.home.requests"), Value: v.Num(sum.Requests), Href: p.base + "/overview",
@@ -81,14 +81,14 @@ func (p pages) figures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) 
 		states := p.service.KeyStates()
 		out = append(out, ui.KeyFigure{
 			Name: v.T("search.keys.title"), Value: v.Num(int64(states[service.KeyActive])), Href: p.base + "/keys",
-			Remark: v.T("search.keys.usable", "Active", states[service.KeyActive], "All", total(states)),
+			Remark: v.T("search.keys.usable", "Active", states[service.KeyActive], "All", totalKeys(states)),
 		})
 	}
 	return out, nil
 }
 
-// steps returns the first steps with the service.
-func (p pages) steps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
+// firstSteps returns the first steps with the service.
+func (p pages) firstSteps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
 	has, err := p.service.HasTokens(ctx)
 	if err != nil {
 		return nil, err

@@ -26,9 +26,9 @@ func (p pages) indexesInTime(ctx context.Context) []service.Index {
 	return p.service.Indexes(ctx)
 }
 
-// index is the page of the indexes that backends keep.
-func (p pages) index(c *gin.Context) {
-	v := p.view(c, "search.index.title")
+// showIndex is the page of the indexes that backends keep.
+func (p pages) showIndex(c *gin.Context) {
+	v := p.newView(c, "search.index.title")
 	p.kit.Render(c, v, http.StatusOK, indexPage(v, p, p.service.Indexes(c.Request.Context())))
 }
 
@@ -38,7 +38,7 @@ func (p pages) indexLive(c *gin.Context) {
 	})
 }
 
-func (p pages) reindex(c *gin.Context) {
+func (p pages) startReindex(c *gin.Context) {
 	ref := c.Param("ref")
 	if err := p.service.Reindex(c.Request.Context(), ref); err != nil {
 		p.kit.Fail(c, err)

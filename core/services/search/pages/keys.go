@@ -29,15 +29,15 @@ type keysView struct {
 // newKeys is the id of the dialog that adds keys.
 const newKeys = "new-keys"
 
-func (k keysView) address(base string, page int) string {
+func (k keysView) pageURL(base string, page int) string {
 	return ui.Address(base+"/keys", "group", k.Group, "status", k.State, "page", pageNumber(page))
 }
 
-func (k keysView) next(base string) string {
+func (k keysView) nextURL(base string) string {
 	if int64(k.List.Page*k.List.PerPage) >= k.List.Total {
 		return ""
 	}
-	return k.address(base, k.List.Page+1)
+	return k.pageURL(base, k.List.Page+1)
 }
 
 // keyFilter returns what the list is confined to.
@@ -51,10 +51,10 @@ func (k keysView) keyFilter() (f service.KeyFilter) {
 	return f
 }
 
-// values returns the filter of the list of keys as in its address.
-func (k keysView) values() url.Values { return ui.Query("group", k.Group, "status", k.State) }
+// filterValues returns the filter of the list of keys as in its address.
+func (k keysView) filterValues() url.Values { return ui.Query("group", k.Group, "status", k.State) }
 
-func (p pages) keys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
+func (p pages) showKeys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
 
 // renderKeys shows the list of keys with the form that adds some.
 func (p pages) renderKeys(c *gin.Context, form ui.Form) {
@@ -65,13 +65,13 @@ func (p pages) renderKeys(c *gin.Context, form ui.Form) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "search.keys.title")
+	v := p.newView(c, "search.keys.title")
 	v.Scripts = append(v.Scripts, "keys.js")
 	p.kit.Render(c, v, form.Status(), keysPage(v, p, k))
 }
 
-// label reads a field that is one line of text of at most limit bytes.
-func label(c *gin.Context, field string, limit int) (string, error) {
+// readLabel reads a field that is one line of text of at most limit bytes.
+func readLabel(c *gin.Context, field string, limit int) (string, error) {
 	text := strings.TrimSpace(c.PostForm(field))
 	switch {
 	case len(text) > limit:
@@ -95,7 +95,7 @@ func readKeys(c *gin.Context) (values []string, group string, err error) {
 	case len(values) > service.MaxBatch:
 		return nil, "", fault.New(fault.InvalidRequest, "One request takes at most %d keys.", service.MaxBatch).With("field", "keys")
 	}
-	group, err = label(c, "group", 80)
+	group, err = readLabel(c, "group", 80)
 	return values, group, err
 }
 
@@ -132,7 +132,7 @@ type keyView struct {
 	History service.KeyChanges
 }
 
-func (p pages) key(c *gin.Context) {
+func (p pages) showKey(c *gin.Context) {
 	ctx := c.Request.Context()
 	w, err := windowOf(c)
 	k := keyView{Window: w}
@@ -149,7 +149,7 @@ func (p pages) key(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title = v.T("search.key.title", "ID", k.ID)
 	v.AddCharts()
 	v.Scripts = append(v.Scripts, "keys.js")
@@ -170,7 +170,7 @@ func keyAction(v *ui.View, p pages, id, action string) ui.Action {
 
 func (p pages) changeKey(c *gin.Context) {
 	ctx, id, action := c.Request.Context(), c.Param("id"), c.Param("action")
-	reason, err := label(c, "reason", 200)
+	reason, err := readLabel(c, "reason", 200)
 	if err == nil && action == "delete" {
 		err = ui.CheckTypedName(c, id)
 	}

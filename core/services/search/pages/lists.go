@@ -12,45 +12,45 @@ import (
 // numbers are the classes of columns with numbers.
 const numbers = "r nowrap"
 
-// all is the choice of a filter that leaves nothing out.
-func all(v *ui.View) ui.Option { return ui.Option{Label: v.T("search.filter.all")} }
+// allOption is the choice of a filter that leaves nothing out.
+func allOption(v *ui.View) ui.Option { return ui.Option{Label: v.T("search.filter.all")} }
 
-// filter returns the form above the list of tokens.
-func (t tokensView) filter(v *ui.View, p pages) ui.Filter {
-	groups := []ui.Option{all(v)}
+// filterForm returns the form above the list of tokens.
+func (t tokensView) filterForm(v *ui.View, p pages) ui.Filter {
+	groups := []ui.Option{allOption(v)}
 	for _, g := range t.Groups {
 		if g.Name != "" {
 			groups = append(groups, ui.Option{Value: g.Name, Label: g.Name + " (" + v.Num(g.TokenCount) + ")"})
 		}
 	}
-	quota := []ui.Option{all(v)}
+	quota := []ui.Option{allOption(v)}
 	for _, state := range []string{"normal", "hour", "day", "month"} {
 		quota = append(quota, ui.Option{Value: state, Label: v.T("search.quota.state." + state)})
 	}
 	return ui.Filter{Path: p.base + "/tokens", Fields: []ui.FilterField{
 		{Name: "q", Label: v.T("search.filter.text"), Value: t.Query},
 		{Name: "group", Label: v.T("search.group"), Value: t.Group, Options: groups},
-		{Name: "enabled", Label: v.T("search.state"), Value: t.Enabled, Options: []ui.Option{all(v), {Value: "active", Label: v.State("enabled")}, {Value: "frozen", Label: v.State("disabled")}}},
+		{Name: "enabled", Label: v.T("search.state"), Value: t.Enabled, Options: []ui.Option{allOption(v), {Value: "active", Label: v.State("enabled")}, {Value: "frozen", Label: v.State("disabled")}}},
 		{Name: "quota", Label: v.T("search.quota"), Value: t.Quota, Options: quota},
 	}}
 }
 
-// table returns the columns of the list of tokens. Administrators pick rows.
-func (t tokensView) table(v *ui.View) ui.Table {
+// listTable returns the columns of the list of tokens. Administrators pick rows.
+func (t tokensView) listTable(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("search.tokens.title"), Picks: !t.Own, Columns: []ui.Column{
 		{Label: v.T("search.token"), Kind: ui.TitleColumn}, {Label: v.T("search.state")}, {Label: v.T("search.group")}, {Label: v.T("search.owner")},
 		{Label: v.T("search.quota.day.short"), Class: numbers}, {Label: v.T("search.requests.title"), Class: numbers}, {Label: v.T("search.used"), Class: numbers},
 	}}
 }
 
-// values returns the filter of the list of tokens as in its address.
-func (t tokensView) values() url.Values {
+// filterValues returns the filter of the list of tokens as in its address.
+func (t tokensView) filterValues() url.Values {
 	return ui.Query("q", t.Query, "group", t.Group, "enabled", t.Enabled, "quota", t.Quota)
 }
 
-// bulk returns what can be done with several tokens.
-func (t tokensView) bulk(v *ui.View, p pages) ui.Bulk {
-	return ui.Bulk{URL: p.base + "/tokens/bulk", Filter: t.values(), Total: int(t.List.Total), Shown: len(t.List.Items), Buttons: bulkButtons(v)}
+// bulkActions returns what can be done with several tokens.
+func (t tokensView) bulkActions(v *ui.View, p pages) ui.Bulk {
+	return ui.Bulk{URL: p.base + "/tokens/bulk", Filter: t.filterValues(), Total: int(t.List.Total), Shown: len(t.List.Items), Buttons: bulkButtons(v)}
 }
 
 // bulkButtons are what can be done with several tokens or keys.
@@ -60,9 +60,9 @@ func bulkButtons(v *ui.View) []ui.BulkButton {
 	}
 }
 
-// filter returns the form above the list of keys.
-func (k keysView) filter(v *ui.View, p pages) ui.Filter {
-	states, groups := []ui.Option{all(v)}, []ui.Option{all(v)}
+// filterForm returns the form above the list of keys.
+func (k keysView) filterForm(v *ui.View, p pages) ui.Filter {
+	states, groups := []ui.Option{allOption(v)}, []ui.Option{allOption(v)}
 	for _, f := range k.List.Facets.Statuses {
 		states = append(states, ui.Option{Value: f.Value, Label: v.State(f.Value) + " (" + v.Num(f.Count) + ")"})
 	}
@@ -76,22 +76,22 @@ func (k keysView) filter(v *ui.View, p pages) ui.Filter {
 	}}
 }
 
-// table returns the columns of the list of keys.
-func (k keysView) table(v *ui.View) ui.Table {
+// listTable returns the columns of the list of keys.
+func (k keysView) listTable(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("search.keys.title"), Picks: true, Columns: []ui.Column{
 		{Label: v.T("search.key"), Kind: ui.TitleColumn}, {Label: v.T("search.state")}, {Label: v.T("search.group")}, {Label: v.T("search.quota.left"), Class: numbers},
 		{Label: v.T("search.requests.title"), Class: numbers}, {Label: v.T("search.errors"), Class: numbers}, {Label: v.T("search.used"), Class: numbers},
 	}}
 }
 
-// bulk returns what can be done with several keys.
-func (k keysView) bulk(v *ui.View, p pages) ui.Bulk {
-	return ui.Bulk{URL: p.base + "/keys/bulk", Filter: k.values(), Total: int(k.List.Total), Shown: len(k.List.Items), Buttons: bulkButtons(v)}
+// bulkActions returns what can be done with several keys.
+func (k keysView) bulkActions(v *ui.View, p pages) ui.Bulk {
+	return ui.Bulk{URL: p.base + "/keys/bulk", Filter: k.filterValues(), Total: int(k.List.Total), Shown: len(k.List.Items), Buttons: bulkButtons(v)}
 }
 
-// filter returns the form above the list of requests.
-func (r requestsView) filter(v *ui.View, p pages) ui.Filter {
-	operations, results := []ui.Option{all(v)}, []ui.Option{all(v)}
+// filterForm returns the form above the list of requests.
+func (r requestsView) filterForm(v *ui.View, p pages) ui.Filter {
+	operations, results := []ui.Option{allOption(v)}, []ui.Option{allOption(v)}
 	for _, o := range r.Catalog.Operations {
 		operations = append(operations, ui.Option{Value: o, Label: o})
 	}
@@ -108,16 +108,16 @@ func (r requestsView) filter(v *ui.View, p pages) ui.Filter {
 	return ui.Filter{Path: p.base + "/requests", Fields: append(fields, ui.FilterField{Name: "request_id", Label: v.T("search.request.id"), Value: r.Filter.RequestID, MaxLength: 30})}
 }
 
-// live returns the attributes of the list of requests: its first page is kept current.
-func (r requestsView) live(p pages) templ.Attributes {
+// liveAttributes returns the attributes of the list of requests: its first page is kept current.
+func (r requestsView) liveAttributes(p pages) templ.Attributes {
 	if r.Filter.Cursor != "" {
 		return nil
 	}
-	return ui.Live(r.Filter.address(p.base+"/requests/live", ""))
+	return ui.Live(r.Filter.pageURL(p.base+"/requests/live", ""))
 }
 
-// set reports whether the filter leaves anything out.
-func (f requestFilter) set() bool {
+// isSet reports whether the filter leaves anything out.
+func (f requestFilter) isSet() bool {
 	return cmp.Or(f.Token, f.Operation, f.Result, f.Key, f.RequestID) != ""
 }
 

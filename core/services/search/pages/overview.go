@@ -10,13 +10,13 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 )
 
-// windows are the stretches of time that charts show.
-func windows() []string { return []string{"1h", "24h", "30d"} }
+// chartWindows are the stretches of time that charts show.
+func chartWindows() []string { return []string{"1h", "24h", "30d"} }
 
 // windowOf is the stretch that a page's address names; 24h without one.
 func windowOf(c *gin.Context) (string, error) {
 	w := c.DefaultQuery("window", "24h")
-	if !slices.Contains(windows(), w) {
+	if !slices.Contains(chartWindows(), w) {
 		return "", fault.New(fault.InvalidRequest, "The window is 1h, 24h or 30d.").With("field", "window")
 	}
 	return w, nil
@@ -36,7 +36,7 @@ type overviewView struct {
 	Indexes []service.Index
 }
 
-func (p pages) overview(c *gin.Context) {
+func (p pages) showOverview(c *gin.Context) {
 	ctx := c.Request.Context()
 	w, err := windowOf(c)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p pages) overview(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "search.overview.title")
+	v := p.newView(c, "search.overview.title")
 	v.AddCharts()
 	p.kit.Render(c, v, http.StatusOK, overviewPage(v, p, o))
 }

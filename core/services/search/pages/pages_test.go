@@ -52,7 +52,7 @@ func TestFormFollowsTheSchema(t *testing.T) {
 		"query":{"type":"string","description":"What"},"max_results":{"type":"integer"},"topic":{"type":"string","enum":["general","news"]},
 		"include_images":{"type":"boolean"},"include_domains":{"type":"array","items":{"type":"string"}},"stream":{"type":"boolean"},"nested":{"type":"object"}}}`}
 	kinds := map[string]string{}
-	fields := form(op)
+	fields := formInputs(op)
 	for _, in := range fields {
 		kinds[in.Name] = in.Kind
 	}
@@ -65,17 +65,17 @@ func TestFormFollowsTheSchema(t *testing.T) {
 	if len(kinds) != len(want) || fields[0].Name != "query" || !fields[0].Required {
 		t.Errorf("got %+v", fields)
 	}
-	if form(service.Operation{InputSchema: "nonsense"}) != nil {
+	if formInputs(service.Operation{InputSchema: "nonsense"}) != nil {
 		t.Error("a schema that cannot be read has no form")
 	}
 }
 
 func TestHits(t *testing.T) {
-	got := hits([]byte(`{"results":[{"title":"A","url":"https://a.example","content":"text","score":0.5},{"title":"no url"},"x"]}`))
+	got := parseHits([]byte(`{"results":[{"title":"A","url":"https://a.example","content":"text","score":0.5},{"title":"no url"},"x"]}`))
 	if len(got) != 1 || got[0].Score != "0.500" || got[0].Text != "text" {
 		t.Errorf("got %+v", got)
 	}
-	if hits([]byte(`not JSON`)) != nil {
+	if parseHits([]byte(`not JSON`)) != nil {
 		t.Error("an answer that is no JSON has no results")
 	}
 }

@@ -28,8 +28,8 @@ type input struct {
 	Value    string
 }
 
-// shown reports whether a field stands on the page at once; the others are folded away.
-func (in input) shown() bool {
+// isShown reports whether a field stands on the page at once; the others are folded away.
+func (in input) isShown() bool {
 	switch in.Name {
 	case "max_results", "topic", "limit":
 		return true
@@ -55,8 +55,8 @@ type playView struct {
 // hit is one result of an answer, as far as it has the members that search results have.
 type hit struct{ Title, URL, Text, Score string }
 
-// form are the fields of an operation. Members that are objects, or arrays of them, are left to the raw body.
-func form(op service.Operation) (out []input) {
+// formInputs are the fields of an operation. Members that are objects, or arrays of them, are left to the raw body.
+func formInputs(op service.Operation) (out []input) {
 	var s struct {
 		Properties map[string]struct {
 			Type        any             `json:"type"`
@@ -105,8 +105,8 @@ func form(op service.Operation) (out []input) {
 	return out
 }
 
-// body makes the JSON of a form that was sent; what is empty is left out.
-func body(c *gin.Context, inputs []input) []byte {
+// formBody makes the JSON of a form that was sent; what is empty is left out.
+func formBody(c *gin.Context, inputs []input) []byte {
 	out := map[string]any{}
 	for i := range inputs {
 		in := &inputs[i]
@@ -152,7 +152,7 @@ func trimmedLines(text string) func(func(string) bool) {
 func (p pages) playView(c *gin.Context, operation, token string) (playView, error) {
 	out := playView{Operations: p.service.Operations(), Operation: operation, Token: token}
 	var err error
-	if out.Tokens, err = p.visible(c.Request.Context()); err != nil {
+	if out.Tokens, err = p.visibleTokens(c.Request.Context()); err != nil {
 		return out, err
 	}
 	if out.Operation == "" && slices.ContainsFunc(out.Operations, func(o service.Operation) bool { return o.Name == service.OpSearch }) {
@@ -162,11 +162,11 @@ func (p pages) playView(c *gin.Context, operation, token string) (playView, erro
 	if i < 0 {
 		return out, fault.New(fault.NotFound, "No backend offers this operation.")
 	}
-	out.Inputs = form(out.Operations[i])
+	out.Inputs = formInputs(out.Operations[i])
 	return out, nil
 }
 
-func (p pages) playground(c *gin.Context) {
+func (p pages) showPlayground(c *gin.Context) {
 	play, err := p.playView(c, c.Query("operation"), c.Query("token"))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -174,24 +174,24 @@ func (p pages) playground(c *gin.Context) {
 	}
 	var result playResult
 	if p.takeResult(c, p.base+"/playground", &result) {
-		play.show(result)
+		play.showResult(result)
 	}
-	v := p.view(c, "search.playground.title")
+	v := p.newView(c, "search.playground.title")
 	p.kit.Render(c, v, http.StatusOK, playPage(v, p, play))
 }
 
-// play makes the call. The page that follows shows what came of it, beside what was sent.
-func (p pages) play(c *gin.Context) {
+// playCall makes the call. The page that follows shows what came of it, beside what was sent.
+func (p pages) playCall(c *gin.Context) {
 	ctx := c.Request.Context()
 	play, err := p.playView(c, c.PostForm("operation"), c.PostForm("token"))
 	if err == nil && play.Token != "" {
-		_, err = p.mine(ctx, play.Token)
+		_, err = p.ownToken(ctx, play.Token)
 	}
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	raw := body(c, play.Inputs)
+	raw := formBody(c, play.Inputs)
 	if play.Raw = strings.TrimSpace(c.PostForm("raw")); play.Raw != "" {
 		raw = []byte(play.Raw)
 	}
@@ -199,14 +199,14 @@ func (p pages) play(c *gin.Context) {
 	if err != nil {
 		play.Error = fault.As(err)
 	} else {
-		play.Answer, play.Hits = &answer, hits(answer.Body)
+		play.Answer, play.Hits = &answer, parseHits(answer.Body)
 	}
 	page := p.base + "/playground"
-	p.showResult(c, page, ui.Address(page, "operation", play.Operation, "token", play.Token), play.keep())
+	p.showResult(c, page, ui.Address(page, "operation", play.Operation, "token", play.Token), play.keptResult())
 }
 
-// hits are the results of an answer.
-func hits(raw []byte) (out []hit) {
+// parseHits are the results of an answer.
+func parseHits(raw []byte) (out []hit) {
 	var a struct {
 		Results []json.RawMessage `json:"results"`
 	}
@@ -231,8 +231,8 @@ func hits(raw []byte) (out []hit) {
 	return out
 }
 
-// pretty is JSON for reading.
-func pretty(raw []byte) string {
+// indentJSON is JSON for reading.
+func indentJSON(raw []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)
@@ -255,22 +255,22 @@ type testResult struct {
 	Error  *fault.Error
 }
 
-func (p pages) guide(c *gin.Context) {
-	tokens, err := p.visible(c.Request.Context())
+func (p pages) showGuide(c *gin.Context) {
+	tokens, err := p.visibleTokens(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	g := guideView{URL: p.address(c), Tokens: tokens}
+	g := guideView{URL: p.serviceAddress(c), Tokens: tokens}
 	if result := new(testResult); p.takeResult(c, p.base+"/guide", result) {
 		g.Result = result
 	}
-	v := p.view(c, "search.guide.title")
+	v := p.newView(c, "search.guide.title")
 	p.kit.Render(c, v, http.StatusOK, guidePage(v, p, g))
 }
 
-// address is that of the service as the caller's browser sees it, where the configuration names none.
-func (p pages) address(c *gin.Context) string {
+// serviceAddress is that of the service as the caller's browser sees it, where the configuration names none.
+func (p pages) serviceAddress(c *gin.Context) string {
 	if strings.HasPrefix(p.url, "http") {
 		return p.url
 	}
@@ -281,7 +281,7 @@ func (p pages) address(c *gin.Context) string {
 func (p pages) testConnection(c *gin.Context) {
 	ctx := c.Request.Context()
 	id := c.PostForm("token")
-	if _, err := p.mine(ctx, id); err != nil {
+	if _, err := p.ownToken(ctx, id); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}

@@ -31,12 +31,12 @@ func requestFilterOf(c *gin.Context) requestFilter {
 	return requestFilter{c.Query("token"), c.Query("operation"), c.Query("result"), c.Query("key"), c.Query("request_id"), c.Query("cursor")}
 }
 
-func (f requestFilter) address(path, cursor string) string {
+func (f requestFilter) pageURL(path, cursor string) string {
 	return ui.Address(path, "token", f.Token, "operation", f.Operation, "result", f.Result, "key", f.Key, "request_id", f.RequestID, "cursor", cursor)
 }
 
-// export is the address of a file of all that the list is confined to, in the words of the API.
-func (f requestFilter) export(path, format string) string {
+// exportURL is the address of a file of all that the list is confined to, in the words of the API.
+func (f requestFilter) exportURL(path, format string) string {
 	return ui.Address(path, "format", format, "auth_token_id", f.Token, "operation", f.Operation, "result", f.Result, "key_id", f.Key, "request_id", f.RequestID)
 }
 
@@ -48,7 +48,7 @@ func exportPath(v *ui.View, p pages) string {
 	return p.base + "/api/user/logs/export"
 }
 
-func (f requestFilter) log() service.LogFilter {
+func (f requestFilter) logFilter() service.LogFilter {
 	l := service.LogFilter{KeyID: f.Key, RequestID: f.RequestID}
 	for _, x := range []struct {
 		value string
@@ -61,8 +61,8 @@ func (f requestFilter) log() service.LogFilter {
 	return l
 }
 
-// matches reports whether a request that has just ended belongs into the list.
-func (f requestFilter) matches(r service.RequestLog) bool {
+// matchesRequest reports whether a request that has just ended belongs into the list.
+func (f requestFilter) matchesRequest(r service.RequestLog) bool {
 	is := func(wanted, have string) bool { return wanted == "" || wanted == have }
 	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) && is(f.RequestID, r.RequestID)
 }
@@ -84,8 +84,8 @@ type requestRows struct {
 	OneToken, Filtered bool
 }
 
-func (r requestsView) rows() requestRows {
-	return requestRows{Items: r.List.Items, Notes: r.Notes, Filtered: r.Filter.set()}
+func (r requestsView) listRows() requestRows {
+	return requestRows{Items: r.List.Items, Notes: r.Notes, Filtered: r.Filter.isSet()}
 }
 
 // maxRowError bounds the error of a request in a list, in bytes.
@@ -108,7 +108,7 @@ func limitName(v *ui.View, l service.ReachedLimit) string {
 func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView, error) {
 	out := requestsView{Filter: f, Catalog: p.service.LogCatalog()}
 	who := auth.From(ctx)
-	l := f.log()
+	l := f.logFilter()
 	if !who.Admin() {
 		l.KeyID = ""
 		own, err := p.service.TokensOf(ctx, who.User.ID)
@@ -138,50 +138,50 @@ func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView,
 	return out, err
 }
 
-func (p pages) requests(c *gin.Context) {
+func (p pages) showRequests(c *gin.Context) {
 	list, err := p.requestsView(c.Request.Context(), requestFilterOf(c))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "search.requests.title")
+	v := p.newView(c, "search.requests.title")
 	p.kit.Render(c, v, http.StatusOK, requestsPage(v, p, list))
 }
 
 func (p pages) requestsLive(c *gin.Context) {
 	f := requestFilterOf(c)
 	f.Cursor = ""
-	match, err := p.wakers(c.Request.Context(), f)
+	match, err := p.wakesList(c.Request.Context(), f)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(match)), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(match)), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.requestsView(c.Request.Context(), f)
-		return requestTable(v, p, list.rows()), false, err
+		return requestTable(v, p, list.listRows()), false, err
 	})
 }
 
-// wakers are the requests at which the list is made anew: for members those of the tokens that they have now, so that the
+// wakesList are the requests at which the list is made anew: for members those of the tokens that they have now, so that the
 // traffic of others costs nothing.
-func (p pages) wakers(ctx context.Context, f requestFilter) (func(service.RequestLog) bool, error) {
+func (p pages) wakesList(ctx context.Context, f requestFilter) (func(service.RequestLog) bool, error) {
 	who := auth.From(ctx)
 	if who.Admin() {
-		return f.matches, nil
+		return f.matchesRequest, nil
 	}
 	own, err := p.service.TokensOf(ctx, who.User.ID)
 	mine := map[string]bool{}
 	for _, t := range own.Items {
 		mine[t.ID] = true
 	}
-	return func(r service.RequestLog) bool { return mine[r.TokenID] && f.matches(r) }, err
+	return func(r service.RequestLog) bool { return mine[r.TokenID] && f.matchesRequest(r) }, err
 }
 
-// ended tells of a subscription's events whether they are requests that match is true for. An event that says that others
+// isRequestEnded tells of a subscription's events whether they are requests that match is true for. An event that says that others
 // were lost counts: the page is read again.
-func ended(match func(service.RequestLog) bool) func(event.Event) bool {
+func isRequestEnded(match func(service.RequestLog) bool) func(event.Event) bool {
 	return func(ev event.Event) bool {
 		r, is := ev.Data.(service.RequestLog)
 		return !is || match(r)
@@ -199,7 +199,7 @@ func (p pages) ownRequest(ctx context.Context, number string) (service.RequestDe
 	if err != nil || auth.From(ctx).Admin() {
 		return r, err
 	}
-	if _, err := p.mine(ctx, r.TokenID); err != nil {
+	if _, err := p.ownToken(ctx, r.TokenID); err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
 			err = absent
 		}
@@ -209,7 +209,7 @@ func (p pages) ownRequest(ctx context.Context, number string) (service.RequestDe
 	return r, nil
 }
 
-func (p pages) request(c *gin.Context) {
+func (p pages) showRequest(c *gin.Context) {
 	ctx := c.Request.Context()
 	r, err := p.ownRequest(ctx, c.Param("id"))
 	if err != nil {
@@ -221,12 +221,12 @@ func (p pages) request(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(r.ID, 10))
 	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r, notes[r.TokenID]))
 }
 
-// millis is a time of the log as a duration.
-func millis(m service.Millis) time.Duration {
+// toDuration is a time of the log as a duration.
+func toDuration(m service.Millis) time.Duration {
 	return time.Duration(float64(m) * float64(time.Millisecond))
 }

@@ -41,8 +41,8 @@ func (p pages) takeResult(c *gin.Context, page string, result any) bool {
 	return s.Text != "" && json.Unmarshal([]byte(s.Text), result) == nil
 }
 
-// keep returns what the page of a call shows of it.
-func (play playView) keep() playResult {
+// keptResult returns what the page of a call shows of it.
+func (play playView) keptResult() playResult {
 	r := playResult{Values: map[string]string{}, Raw: play.Raw, Error: play.Error, Hits: play.Hits}
 	for _, in := range play.Inputs {
 		r.Values[in.Name] = in.Value
@@ -56,8 +56,8 @@ func (play playView) keep() playResult {
 	return r
 }
 
-// show puts the result of a call into the page.
-func (play *playView) show(r playResult) {
+// showResult puts the result of a call into the page.
+func (play *playView) showResult(r playResult) {
 	play.Raw, play.Answer, play.Size, play.Error, play.Hits = r.Raw, r.Answer, r.Size, r.Error, r.Hits
 	for i := range play.Inputs {
 		play.Inputs[i].Value = r.Values[play.Inputs[i].Name]

@@ -47,7 +47,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		return ui.Section{}, err
 	}
 	return ui.Section{
-		Service: "search", Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.home,
+		Service: "search", Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "search.nav.overview", Icon: ui.IconChart, Href: base + "/overview", Key: "o", Admin: true},
 			{TextID: "search.nav.tokens", Icon: ui.IconToken, Href: base + "/tokens", Key: "t", Prefix: true},
@@ -59,11 +59,11 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		Actions: []ui.NavItem{
 			{TextID: "search.tokens.create", Href: base + "/tokens?open=" + newToken, Admin: true}, {TextID: "search.keys.add", Href: base + "/keys?open=" + newKeys, Admin: true},
 		},
-		Find: p.find, Counts: p.counts,
+		Find: p.findHits, Counts: p.countPending,
 		Routes: func(kit *ui.Kit) []httpd.Route {
 			p := p
 			p.kit = kit
-			return p.routes()
+			return p.pageRoutes()
 		},
 	}, nil
 }
@@ -71,7 +71,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 // formLimit is the largest body of a form: a thousand long keys fit in.
 const formLimit = 1 << 20
 
-func (p pages) routes() []httpd.Route {
+func (p pages) pageRoutes() []httpd.Route {
 	get := func(path string, policy httpd.Policy, h gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodGet, Path: path, Policy: policy, Handler: h}
 	}
@@ -79,16 +79,16 @@ func (p pages) routes() []httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: path, Policy: policy, BodyLimit: formLimit, Handler: h}
 	}
 	return []httpd.Route{
-		get("/", httpd.APIKey, p.start),
-		get("/overview", httpd.Admin, p.overview),
-		get("/index", httpd.Admin, p.index),
+		get("/", httpd.APIKey, p.showStart),
+		get("/overview", httpd.Admin, p.showOverview),
+		get("/index", httpd.Admin, p.showIndex),
 		get("/index/live", httpd.Admin, p.indexLive),
-		post("/index/:ref/reindex", httpd.Admin, p.reindex),
-		get("/tokens", httpd.APIKey, p.tokens),
+		post("/index/:ref/reindex", httpd.Admin, p.startReindex),
+		get("/tokens", httpd.APIKey, p.showTokens),
 		post("/tokens", httpd.Admin, p.createToken),
 		get("/tokens/bulk", httpd.Admin, p.askBulk(p.bulkTokens)),
 		post("/tokens/bulk", httpd.Admin, p.runBulk(p.bulkTokens)),
-		get("/tokens/:id", httpd.APIKey, p.token),
+		get("/tokens/:id", httpd.APIKey, p.showTokenPage),
 		get("/tokens/:id/live", httpd.APIKey, p.tokenLive),
 		post("/tokens/:id/settings", httpd.Admin, p.changeToken),
 		post("/tokens/:id/enable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, true) }, "search.token.enabled")),
@@ -96,26 +96,26 @@ func (p pages) routes() []httpd.Route {
 		post("/tokens/:id/delete", httpd.Admin, p.deleteToken),
 		{Method: http.MethodPost, Path: "/tokens/:id/reveal", Policy: httpd.APIKey, Confirm: true, BodyLimit: formLimit, Handler: p.revealToken},
 		post("/tokens/:id/rotate", httpd.APIKey, p.rotateToken),
-		get("/keys", httpd.Admin, p.keys),
+		get("/keys", httpd.Admin, p.showKeys),
 		post("/keys", httpd.Admin, p.addKeys),
 		get("/keys/bulk", httpd.Admin, p.askBulk(p.bulkKeys)),
 		post("/keys/bulk", httpd.Admin, p.runBulk(p.bulkKeys)),
-		get("/keys/:id", httpd.Admin, p.key),
+		get("/keys/:id", httpd.Admin, p.showKey),
 		{Method: http.MethodPost, Path: "/keys/:id/:action", Policy: httpd.Admin, Audit: "search.keys.change", BodyLimit: formLimit, Handler: p.changeKey},
-		get("/requests", httpd.APIKey, p.requests),
+		get("/requests", httpd.APIKey, p.showRequests),
 		get("/requests/live", httpd.APIKey, p.requestsLive),
-		get("/requests/:id", httpd.APIKey, p.request),
-		get("/playground", httpd.APIKey, p.playground),
-		unaudited(post("/playground", httpd.APIKey, p.play)),
-		get("/guide", httpd.APIKey, p.guide),
-		unaudited(post("/guide/test", httpd.APIKey, p.testConnection)),
+		get("/requests/:id", httpd.APIKey, p.showRequest),
+		get("/playground", httpd.APIKey, p.showPlayground),
+		withoutAudit(post("/playground", httpd.APIKey, p.playCall)),
+		get("/guide", httpd.APIKey, p.showGuide),
+		withoutAudit(post("/guide/test", httpd.APIKey, p.testConnection)),
 	}
 }
 
-// unaudited marks a route that sends a request, which the log of requests has.
-func unaudited(r httpd.Route) httpd.Route { r.Audit = httpd.Unaudited; return r }
+// withoutAudit marks a route that sends a request, which the log of requests has.
+func withoutAudit(r httpd.Route) httpd.Route { r.Audit = httpd.Unaudited; return r }
 
-func (p pages) start(c *gin.Context) {
+func (p pages) showStart(c *gin.Context) {
 	if auth.From(c.Request.Context()).Admin() {
 		p.kit.Redirect(c, p.base+"/overview")
 		return
@@ -123,12 +123,12 @@ func (p pages) start(c *gin.Context) {
 	p.kit.Redirect(c, p.base+"/tokens")
 }
 
-func (p pages) to(parts ...string) templ.SafeURL {
+func (p pages) pageURL(parts ...string) templ.SafeURL {
 	return templ.SafeURL(p.base + strings.Join(parts, ""))
 }
 
-// mine reports whether the caller may see a token, and returns it. A foreign one does not exist for members.
-func (p pages) mine(ctx context.Context, id string) (service.AuthToken, error) {
+// ownToken reports whether the caller may see a token, and returns it. A foreign one does not exist for members.
+func (p pages) ownToken(ctx context.Context, id string) (service.AuthToken, error) {
 	who := auth.From(ctx)
 	t, err := p.service.Token(ctx, id)
 	if err != nil || who.Admin() {
@@ -140,8 +140,8 @@ func (p pages) mine(ctx context.Context, id string) (service.AuthToken, error) {
 	return t, nil
 }
 
-// visible are the tokens of the caller: all usable ones for an administrator, as far as they fit into a list to choose from.
-func (p pages) visible(ctx context.Context) ([]service.AuthToken, error) {
+// visibleTokens are the tokens of the caller: all usable ones for an administrator, as far as they fit into a list to choose from.
+func (p pages) visibleTokens(ctx context.Context) ([]service.AuthToken, error) {
 	who := auth.From(ctx)
 	if !who.Admin() {
 		list, err := p.service.TokensOf(ctx, who.User.ID)
@@ -151,8 +151,8 @@ func (p pages) visible(ctx context.Context) ([]service.AuthToken, error) {
 	return list.Items, err
 }
 
-// view begins a page.
-func (p pages) view(c *gin.Context, title string) *ui.View {
+// newView begins a page.
+func (p pages) newView(c *gin.Context, title string) *ui.View {
 	v := p.kit.View(c, title)
 	v.Styles = append(v.Styles, "search.css")
 	return v

@@ -41,5 +41,5 @@ func readSnippets() ([]snippet, error) {
 	return out, nil
 }
 
-// at is the snippet with the address of the service. The token stands in the environment.
-func (s snippet) at(url string) string { return strings.ReplaceAll(s.Text, "{url}", url) }
+// textFor is the snippet with the address of the service. The token stands in the environment.
+func (s snippet) textFor(url string) string { return strings.ReplaceAll(s.Text, "{url}", url) }

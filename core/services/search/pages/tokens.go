@@ -38,19 +38,19 @@ func pageNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// address is that of a page of the list.
-func (t tokensView) address(base string, page int) string {
+// pageURL is that of a page of the list.
+func (t tokensView) pageURL(base string, page int) string {
 	return ui.Address(base+"/tokens", "q", t.Query, "group", t.Group, "enabled", t.Enabled, "quota", t.Quota, "page", pageNumber(page))
 }
 
-func (t tokensView) next(base string) string {
+func (t tokensView) nextURL(base string) string {
 	if int64(t.List.Page*t.List.PerPage) >= t.List.Total || t.Own {
 		return ""
 	}
-	return t.address(base, t.List.Page+1)
+	return t.pageURL(base, t.List.Page+1)
 }
 
-func (t tokensView) filtered() bool { return t.Query+t.Group+t.Enabled+t.Quota != "" }
+func (t tokensView) isFiltered() bool { return t.Query+t.Group+t.Enabled+t.Quota != "" }
 
 // tokenFilter returns what the list is confined to.
 func (t tokensView) tokenFilter() service.TokenFilter {
@@ -61,7 +61,7 @@ func (t tokensView) tokenFilter() service.TokenFilter {
 	return f
 }
 
-func (p pages) tokens(c *gin.Context) { p.renderTokens(c, ui.Form{}) }
+func (p pages) showTokens(c *gin.Context) { p.renderTokens(c, ui.Form{}) }
 
 // renderTokens shows the list of tokens with the form that makes one.
 func (p pages) renderTokens(c *gin.Context, form ui.Form) {
@@ -84,12 +84,12 @@ func (p pages) renderTokens(c *gin.Context, form ui.Form) {
 		p.kit.Fail(c, err)
 		return
 	}
-	v := p.view(c, "search.tokens.title")
+	v := p.newView(c, "search.tokens.title")
 	p.kit.Render(c, v, form.Status(), tokensPage(v, p, t))
 }
 
-// number reads a field that may be empty.
-func number(c *gin.Context, field string) (*int64, error) {
+// readNumber reads a field that may be empty.
+func readNumber(c *gin.Context, field string) (*int64, error) {
 	text := strings.TrimSpace(c.PostForm(field))
 	if text == "" {
 		return nil, nil
@@ -131,7 +131,7 @@ type tokenView struct {
 	Form ui.Form
 }
 
-func (p pages) token(c *gin.Context) { p.renderToken(c, ui.Form{}) }
+func (p pages) showTokenPage(c *gin.Context) { p.renderToken(c, ui.Form{}) }
 
 // renderToken shows a token with the form of its settings.
 func (p pages) renderToken(c *gin.Context, form ui.Form) {
@@ -139,13 +139,13 @@ func (p pages) renderToken(c *gin.Context, form ui.Form) {
 	w, err := windowOf(c)
 	t := tokenView{Window: w, Form: form}
 	if err == nil {
-		t.AuthToken, err = p.mine(ctx, c.Param("id"))
+		t.AuthToken, err = p.ownToken(ctx, c.Param("id"))
 	}
 	if err == nil {
 		t.Chart, err = p.service.TokenChart(ctx, t.ID, w)
 	}
 	if err == nil {
-		t.Recent, err = p.recent(ctx, t.ID)
+		t.Recent, err = p.recentRequests(ctx, t.ID)
 	}
 	if err == nil && auth.From(ctx).Admin() {
 		t.Owners, err = p.service.Owners(ctx)
@@ -155,32 +155,32 @@ func (p pages) renderToken(c *gin.Context, form ui.Form) {
 		return
 	}
 	t.Shown = p.kit.TakeSecret(c, t.ID)
-	v := p.view(c, "")
+	v := p.newView(c, "")
 	v.Title = v.T("search.token.title", "ID", t.ID)
 	v.AddCharts()
 	p.kit.Render(c, v, form.Status(), tokenPage(v, p, t))
 }
 
-// recent are the last requests of a token.
-func (p pages) recent(ctx context.Context, id string) ([]service.RequestLog, error) {
+// recentRequests are the last requests of a token.
+func (p pages) recentRequests(ctx context.Context, id string) ([]service.RequestLog, error) {
 	list, err := p.service.Requests(ctx, service.LogFilter{TokenIDs: []string{id}}, "", 15)
 	return list.Items, err
 }
 
 func (p pages) tokenLive(c *gin.Context) {
 	id := c.Param("id")
-	if _, err := p.mine(c.Request.Context(), id); err != nil {
+	if _, err := p.ownToken(c.Request.Context(), id); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), ended(func(r service.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(func(r service.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
 		// The token may have been given to somebody else meanwhile.
-		if _, err := p.mine(c.Request.Context(), id); err != nil {
+		if _, err := p.ownToken(c.Request.Context(), id); err != nil {
 			return nil, true, err
 		}
-		rows, err := p.recent(c.Request.Context(), id)
+		rows, err := p.recentRequests(c.Request.Context(), id)
 		return requestTable(v, p, requestRows{Items: rows, OneToken: true}), false, err
 	})
 }
@@ -189,7 +189,7 @@ func (p pages) changeToken(c *gin.Context) {
 	t, err := p.service.Token(c.Request.Context(), c.Param("id"))
 	var change service.TokenChange
 	if err == nil {
-		change, err = settings(c, t)
+		change, err = readSettings(c, t)
 	}
 	if err == nil {
 		err = p.service.AssignToken(c.Request.Context(), t.ID, change)
@@ -203,10 +203,10 @@ func (p pages) changeToken(c *gin.Context) {
 	p.kit.Done(c, p.base+"/tokens/"+t.ID, ui.Toast{Kind: "ok", TextID: "search.token.changed"})
 }
 
-// settings reads the form with the settings of a token.
-func settings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) {
+// readSettings reads the form with the settings of a token.
+func readSettings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) {
 	note, group := c.PostForm("note"), c.PostForm("group")
-	owner, err := label(c, "owner", 64)
+	owner, err := readLabel(c, "owner", 64)
 	if err != nil {
 		return service.TokenChange{}, err
 	}
@@ -215,7 +215,7 @@ func settings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) 
 		"requests_minute": &change.RequestsMinute,
 		"requests_hour":   &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
 	} {
-		n, err := number(c, field)
+		n, err := readNumber(c, field)
 		if err != nil {
 			return change, err
 		}
@@ -261,16 +261,16 @@ func (p pages) deleteToken(c *gin.Context) {
 }
 
 func (p pages) revealToken(c *gin.Context) {
-	p.secret(c, p.service.TokenText, "search.token.revealed")
+	p.showSecret(c, p.service.TokenText, "search.token.revealed")
 }
 
 func (p pages) rotateToken(c *gin.Context) {
-	p.secret(c, p.service.RotateToken, "search.token.rotated")
+	p.showSecret(c, p.service.RotateToken, "search.token.rotated")
 }
 
-func (p pages) secret(c *gin.Context, get func(context.Context, string) (string, error), title string) {
+func (p pages) showSecret(c *gin.Context, get func(context.Context, string) (string, error), title string) {
 	ctx := c.Request.Context()
-	t, err := p.mine(ctx, c.Param("id"))
+	t, err := p.ownToken(ctx, c.Param("id"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

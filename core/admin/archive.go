@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
 // The members of a backup archive. The folders hold files below their names.
@@ -58,16 +60,7 @@ func writeArchive(ctx context.Context, path string, members []member) (err error
 	if err := os.Link(f.Name(), path); err != nil {
 		return fmt.Errorf("make the archive: %w", err)
 	}
-	return syncDirectory(filepath.Dir(path))
-}
-
-// syncDirectory makes the names in a directory durable.
-func syncDirectory(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return privatedir.SyncDirectory(filepath.Dir(path))
 }
 
 // writeMembers writes a compressed archive of files.

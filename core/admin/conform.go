@@ -104,12 +104,19 @@ func (c Conformance) sendMessage(ctx context.Context, p *host.Process, link *hos
 		ID: "test-" + strings.ToLower(rand.Text()), Kind: "patchbay.test", Version: 1, SentAt: time.Now(), Title: notify.Text{Plain: c.Send}, Summary: notify.Text{Plain: c.Send},
 	}, c.Target())
 	if err != nil {
-		if status.Code(err) == codes.Unavailable && errs.From(err).Source == errs.Plugin {
+		if isConnectionLost(ctx, err) {
 			return "", fmt.Errorf("%w while it sent the message; whether it was delivered is not known", ErrPluginCrashed)
 		}
 		return "", fmt.Errorf("not delivered (%s): %w", notify.OutcomeOf(err), errs.From(err))
 	}
 	return fmt.Sprintf("delivered; ids of the message at the service: %s\n", strings.Join(receipt.MessageIDs, ", ")), nil
+}
+
+// isConnectionLost reports whether the connection to the plugin ended during a call. gRPC says Canceled, though the caller's ctx was
+// not, if the host closed its side before the call noticed the end of the process.
+func isConnectionLost(ctx context.Context, err error) bool {
+	code := status.Code(err)
+	return errs.From(err).Source == errs.Plugin && (code == codes.Unavailable || code == codes.Canceled && ctx.Err() == nil)
 }
 
 // absoluteScripts makes the arguments that are files absolute: a plugin starts in another directory than its author does.

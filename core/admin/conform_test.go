@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/kinds"
 )
 
@@ -65,5 +69,26 @@ func TestPluginTestTellsACrash(t *testing.T) {
 	c.Samples["target"] = `{"do":"crash"}`
 	if text, err := TestPlugin(t.Context(), c); !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v\n%s", err, text)
+	}
+}
+
+func TestConnectionIsLost(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	closing := status.Error(codes.Canceled, "grpc: the client connection is closing")
+	for name, tc := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want bool
+	}{
+		"the process ended":         {t.Context(), status.Error(codes.Unavailable, "EOF"), true},
+		"the host closed its side":  {t.Context(), closing, true},
+		"the caller gave up":        {ended, closing, false},
+		"the service cannot be had": {t.Context(), errs.New(errs.Upstream, codes.Unavailable, "BUSY", "busy"), false},
+		"the message was refused":   {t.Context(), errs.New(errs.Upstream, codes.InvalidArgument, "GONE", "gone"), false},
+	} {
+		if got := isConnectionLost(tc.ctx, tc.err); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

@@ -49,3 +49,12 @@ func parentDirectories(path string) []string {
 	slices.Reverse(out)
 	return out
 }
+
+// SyncDirectory makes the names in a directory durable: after it, a power cut does not undo a file that was made, renamed or removed there.
+func SyncDirectory(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -58,6 +59,27 @@ func CheckSocket(path string) error {
 		return fmt.Errorf("%s belongs to another user (uid %d)", path, ownerOf(info))
 	}
 	return nil
+}
+
+// OwnerRemedy returns what an operator can do about path when this process may not use it. Where the file, or its directory if that
+// cannot be entered, belongs to another user, the text names both users and the command that gives the whole directory to this one;
+// otherwise it is the text other.
+func OwnerRemedy(path, other string) string {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrPermission) {
+		path = filepath.Dir(path)
+		info, err = os.Lstat(path)
+	}
+	uid := os.Geteuid()
+	if err != nil || uid == 0 || ownerOf(info) == uid {
+		return other
+	}
+	dir := path
+	if !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	return fmt.Sprintf("%s belongs to uid %d, and patchbay runs as uid %d: as root, run chown -R %d:%d %s (of a container: on its volume, on the host)",
+		path, ownerOf(info), uid, uid, os.Getegid(), dir)
 }
 
 func ownerOf(info fs.FileInfo) int {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
 // maxKeyFile bounds what is read of a key file, in bytes.
@@ -86,7 +88,7 @@ func readKeyFile(path string) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", fmt.Errorf("load the master key: %w; make the file readable for the user that runs patchbay", err)
+		return "", fmt.Errorf("load the master key: %w; %s", err, privatedir.OwnerRemedy(path, "make the file readable for the user that runs patchbay"))
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -115,7 +117,7 @@ func createKeyFile(path string) error {
 	}
 	tmp, err := os.CreateTemp(dir, ".patchbay-key-*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("make the master key: %w; make the directory writable for the user that runs patchbay", err)
+		return fmt.Errorf("make the master key: %w; %s", err, privatedir.OwnerRemedy(dir, "make the directory writable for the user that runs patchbay"))
 	}
 	defer os.Remove(tmp.Name())
 	raw := make([]byte, KeySize)
@@ -127,15 +129,7 @@ func createKeyFile(path string) error {
 	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make the master key: %w", err)
 	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("make the master key durable: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+	if err := privatedir.SyncDirectory(dir); err != nil {
 		return fmt.Errorf("make the master key durable: %w", err)
 	}
 	return nil

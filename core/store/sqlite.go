@@ -14,6 +14,8 @@ import (
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 	"gorm.io/driver/sqlite"
+
+	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
 // sqliteReaders is the size of the pool of read connections.
@@ -126,14 +128,14 @@ func prepareFile(path string) error {
 	}
 	probe, err := os.CreateTemp(dir, ".patchbay-probe-*")
 	if err != nil {
-		return fmt.Errorf("write to the data directory %s: %w; make it writable for the user that runs patchbay", dir, err)
+		return fmt.Errorf("write to the data directory %s: %w; %s", dir, err, privatedir.OwnerRemedy(dir, "make it writable for the user that runs patchbay"))
 	}
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return fmt.Errorf("write to the data directory %s: %w", dir, err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("open the database %s: %w; make it readable and writable for the user that runs patchbay", path, err)
+		return fmt.Errorf("open the database %s: %w; %s", path, err, privatedir.OwnerRemedy(path, "make it readable and writable for the user that runs patchbay"))
 	}
 	return file.Close()
 }

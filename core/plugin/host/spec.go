@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,18 +107,4 @@ func (s Spec) fileFingerprint() string {
 		fmt.Fprintf(&b, "%s: %d %d %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode())
 	}
 	return b.String()
-}
-
-// FileDigest returns the SHA-256 sum of a file in lower-case hex.
-func FileDigest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("read %s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -81,6 +82,10 @@ type App struct {
 	clients  *httpd.Clients
 	streams  *httpd.StreamLimits
 	secrets  ui.Secrets
+	// tracer begins the spans of requests and jobs, and traceEnv returns the variables by which plugins are traced. Both are nil
+	// unless there is an exporter.
+	tracer   trace.Tracer
+	traceEnv func(plugin string) []string
 	// inUse are the settings that requests are answered by.
 	inUse atomic.Pointer[settings.Settings]
 
@@ -127,6 +132,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	if a.log == nil {
 		a.log = a.newLogger(set.Core)
 	}
+	a.openTraces(ctx)
 	if err := a.openStore(ctx); err != nil {
 		return nil, diags, err
 	}
@@ -172,7 +178,7 @@ func (a *App) openHost() (err error) {
 	a.metrics = newPluginMetrics(a.registry, a.log.Named("calls"))
 	a.host, err = host.New(host.Config{
 		Logger: a.log, PluginLogLevel: a.set.Core.LogLevel, SocketDir: a.set.Core.SocketDir, DataDir: a.set.DataDir,
-		Redact: a.redact.Values,
+		Redact: a.redact.Values, Env: a.traceEnv,
 	})
 	if err != nil {
 		return err
@@ -198,7 +204,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers, Ended: a.shared.observeJob})
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers, Ended: a.shared.observeJob, Tracer: a.tracer})
 	if err != nil {
 		return err
 	}

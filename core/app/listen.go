@@ -79,7 +79,7 @@ func (a *App) buildHandler(set *settings.Settings) (http.Handler, error) {
 	access := set.Access(a.clients)
 	return httpd.NewHandler(mounts, httpd.Options{
 		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.AuditRequests(),
-		Secure: access.Secure, Streams: a.streams, Observe: a.shared.observeRequest,
+		Secure: access.Secure, Streams: a.streams, Observe: a.shared.observeRequest, Tracer: a.tracer,
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -18,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/app"
 	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // gcPercent is the GOGC of the core unless the environment says otherwise.
@@ -98,24 +98,12 @@ func (c *commandLine) healthCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			url = "http://" + dialAddr(addr) + "/readyz"
+			url = "http://" + httpd.DialAddr(addr) + "/readyz"
 		}
 		return probeReady(cmd.Context(), url)
 	}}
 	cmd.Flags().StringVar(&url, "url", "", "what to ask (default: /readyz on the configured admin address)")
 	return cmd
-}
-
-// dialAddr returns addr, or an address that can be dialled where it stands for all interfaces.
-func dialAddr(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return addr
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
 }
 
 // probeReady asks whether a core is ready.

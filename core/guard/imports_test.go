@@ -30,7 +30,7 @@ func edges() []edge {
 		{from: []string{"plugins"}, may: []string{"sdk", "plugins"}, advice: "a plugin knows the SDK only; shared code belongs into plugins/internal"},
 		{from: []string{"examples"}, may: []string{"sdk", "examples"}, advice: "an example shows what an author can do, who has the SDK only"},
 		{from: []string{"config"}, may: []string{"config", "sdk/schema"}, advice: "the configuration gets schemas handed in"},
-		{from: base, may: with("sdk/errs", "sdk/schema"), advice: "what all services share knows no service and no plugin kind: take an interface or a value"},
+		{from: base, may: with("sdk/errs", "sdk/schema", "sdk/tracing"), advice: "what all services share knows no service and no plugin kind: take an interface or a value"},
 		{from: []string{"core/auth"}, may: with("core/auth"), advice: "auth stands on the shared packages only"},
 		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault", "core/privatedir"}, advice: "the plugin host knows no service and no database"},
 		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"), advice: "notifications reach providers through core/plugin/client"},
@@ -175,6 +175,8 @@ func TestForeignModules(t *testing.T) {
 		{"github.com/gin-gonic/gin", []string{"core/httpd", "core/services", "core/console", "core/supervisor", "core/auth", "core/app", "plugins/internal/bench"}, "HTTP is for handlers"},
 		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify"}, "the database is reached through a package that owns its tables"},
 		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "core/internal/testing/testplugin", "sdk", "plugins/internal/bench"}, "processes of plugins are core/plugin's"},
+		{"go.opentelemetry.io/otel/sdk", []string{"sdk/tracing/otlp"}, "who makes spans needs no exporter: it stays out of plugins that are not traced"},
+		{"go.opentelemetry.io/otel/exporters", []string{"sdk/tracing/otlp"}, "who makes spans needs no exporter: it stays out of plugins that are not traced"},
 	}
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {

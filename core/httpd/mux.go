@@ -179,16 +179,16 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 		w.errors(c, fault.New(fault.NotFound, "There is nothing at this address."))
 	}))
 	e.NoMethod(w.wrapHandler(DefaultBodyLimit, func(c *gin.Context) {
-		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.", methodName(c.Request.Method)))
+		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.", methodName(c.Request.Method, "of this request")))
 	}))
 	return e, nil
 }
 
-// methodName returns m for an answer, or other words if m is no known method.
-func methodName(m string) string {
+// methodName returns m, or other if m is no known method: clients may send any word.
+func methodName(m, other string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return m
 	}
-	return "of this request"
+	return other
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/net/netutil"
+
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 const (
@@ -74,6 +76,18 @@ func CheckAddr(addr string) error {
 		return fmt.Errorf("%q has the host %q, which is neither an address nor a name", addr, host)
 	}
 	return nil
+}
+
+// DialAddr returns addr, or an address that can be dialled where it stands for all interfaces.
+func DialAddr(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // ProbeAddr reports whether this machine has the address. One that is in use, or that only another user may listen on, is
@@ -163,10 +177,10 @@ type (
 )
 
 // Detach returns a context for work that must come to its end though the client of the request with ctx has gone. It
-// ends when the server cuts off what has not finished at its shutdown. It has no values of the request.
+// ends when the server cuts off what has not finished at its shutdown. It has no value of the request but its span.
 func Detach(ctx context.Context) context.Context {
 	if life, ok := ctx.Value(lifeKey{}).(context.Context); ok {
-		return life
+		return tracing.Transfer(life, ctx)
 	}
 	return context.WithoutCancel(ctx)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/hashicorp/go-hclog"
 	"github.com/oklog/ulid/v2"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -39,6 +40,9 @@ type Options struct {
 	Secure func(*http.Request) bool
 	// Observe is called after each answer but a stream of events with the service, the status and how long it took; nil for nothing.
 	Observe func(service string, status int, took time.Duration)
+	// Tracer begins a span for each request; nil traces none. The trace of a request's header is continued if a trusted proxy
+	// has sent it.
+	Tracer trace.Tracer
 	// Streams bounds the open streams of events; nil means no bound.
 	Streams *StreamLimits
 	// BodyTimeout is how long a request body may take to arrive, whether a handler reads it or not; 0 means 30 s.
@@ -110,6 +114,7 @@ func (w *wrapper) wrapHandler(limit int64, next gin.HandlerFunc) gin.HandlerFunc
 			}
 			c.Request.Body = w.limitTime(c, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
 		}
+		w.startSpan(c)
 		defer w.finishRequest(c, began)
 		next(c)
 	}
@@ -119,7 +124,7 @@ func (w *wrapper) wrapHandler(limit int64, next gin.HandlerFunc) gin.HandlerFunc
 func (w *wrapper) finishRequest(c *gin.Context, began time.Time) {
 	v := recover()
 	if v != nil && v != http.ErrAbortHandler {
-		w.opts.Logger.Error("panic in a handler", "panic", fmt.Sprint(v), "request_id", RequestID(c), "stack", string(debug.Stack()))
+		w.opts.Logger.Error("panic in a handler", append(withTrace(c, "panic", fmt.Sprint(v), "request_id", RequestID(c)), "stack", string(debug.Stack()))...)
 		if c.Writer.Written() {
 			// Half an answer must not look like a whole one.
 			v = http.ErrAbortHandler
@@ -128,6 +133,7 @@ func (w *wrapper) finishRequest(c *gin.Context, began time.Time) {
 		}
 	}
 	w.logRequest(c, began)
+	endSpan(c)
 	if w.opts.Observe != nil && !isEventStream(c.Writer.Header()) {
 		w.opts.Observe(w.service, c.Writer.Status(), time.Since(began))
 	}
@@ -142,10 +148,10 @@ func (w *wrapper) logRequest(c *gin.Context, began time.Time) {
 	if !failed && !w.opts.Logger.IsDebug() {
 		return
 	}
-	args := []any{
-		"method", methodName(c.Request.Method), "target", w.loggedTarget(c), "status", c.Writer.Status(), "bytes", c.Writer.Size(),
+	args := withTrace(c,
+		"method", methodName(c.Request.Method, "of this request"), "target", w.loggedTarget(c), "status", c.Writer.Status(), "bytes", c.Writer.Size(),
 		"took", time.Since(began).Round(time.Microsecond), "request_id", RequestID(c),
-	}
+	)
 	if failed {
 		level := hclog.Warn
 		if e, ok := err.(error); ok && fault.CodeOf(e) == fault.PluginUnavailable {

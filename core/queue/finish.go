@@ -46,14 +46,14 @@ func (q *Queue) recordOutcome(r *run, result any, err, cause error) {
 		if isPostponed(err) {
 			level = hclog.Debug
 		}
-		q.log.Log(level, "a job's attempt failed", "job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)
+		q.log.Log(level, "a job's attempt failed", r.withTrace("job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)...)
 	}
 	for try := 1; ; try++ {
 		writeErr := q.recordOutcomeOnce(r, result, err, cause)
 		if writeErr == nil {
 			return
 		}
-		q.log.Error("write the end of a job", "job", r.row.ID, "error", writeErr)
+		q.log.Error("write the end of a job", r.withTrace("job", r.row.ID, "error", writeErr)...)
 		if try == maxTries || errors.Is(writeErr, ErrLost) {
 			return
 		}

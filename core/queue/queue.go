@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -57,6 +58,8 @@ type Config struct {
 	Now func() time.Time
 	// Waker wakes the workers (a channel within this process).
 	Waker Waker
+	// Tracer begins a span for each run of a job; nil traces none.
+	Tracer trace.Tracer
 	// Ended is called after each job's end has been stored; nil for nothing.
 	Ended func(Job)
 }

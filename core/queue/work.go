@@ -26,6 +26,8 @@ type run struct {
 	row     *row
 	handler *Handler
 	cancel  context.CancelCauseFunc
+	// traceID is the id of the trace of the run, "" if it is not traced.
+	traceID string
 }
 
 // dispatchJobs claims a job whenever a worker is free, until the queue stops.
@@ -160,7 +162,10 @@ func (q *Queue) executeRun(ctx context.Context, r *run) {
 		defer cancel()
 	}
 	job := r.row.toJob()
+	ctx, span := q.startSpan(ctx, &job)
+	r.traceID = span.TraceID()
 	result, err := q.callHandler(ctx, r, &job)
+	endSpan(span, err)
 	q.recordOutcome(r, result, err, context.Cause(ctx))
 }
 
@@ -183,7 +188,7 @@ var errPanic = errors.New("the handler panicked")
 func (q *Queue) callHandler(ctx context.Context, r *run, job *Job) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			q.log.Error("a handler panicked", "job", job.ID, "type", job.Type, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			q.log.Error("a handler panicked", append(r.withTrace("job", job.ID, "type", job.Type, "panic", fmt.Sprint(p)), "stack", string(debug.Stack()))...)
 			result, err = nil, errPanic
 		}
 	}()

@@ -18,6 +18,7 @@ type instances struct {
 
 type instance struct {
 	kind  string
+	name  string
 	value any
 	calls sync.WaitGroup
 }
@@ -35,10 +36,20 @@ func (s *instances) acquire(kind, id string) (any, func(), error) {
 	return in.value, in.calls.Done, nil
 }
 
-func (s *instances) put(kind, id string, value any) {
+// refOf returns the reference of an instance, such as search.docs, or "" for an unknown one.
+func (s *instances) refOf(id string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if in := s.byID[id]; in != nil {
+		return in.kind + "." + in.name
+	}
+	return ""
+}
+
+func (s *instances) put(kind, name, id string, value any) {
 	s.mu.Lock()
 	old := s.byID[id]
-	s.byID[id] = &instance{kind: kind, value: value}
+	s.byID[id] = &instance{kind: kind, name: name, value: value}
 	s.mu.Unlock()
 	if old != nil {
 		go func() { _ = old.close(context.Background()) }()

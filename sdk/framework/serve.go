@@ -16,6 +16,8 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // Handshake is what host and plugin agree on before they speak gRPC. Kinds are versioned by their gRPC service names;
@@ -35,9 +37,18 @@ const (
 // leads to stderr, so that a stray print cannot break the handshake.
 var stdout = guardStdout()
 
+// Option adds to what Serve does.
+type Option func(*options)
+
+type options struct{ openTraces tracing.Open }
+
+// WithTraces has the plugin make spans of the calls that the host traces, and send them as the variables OTEL_… say that the
+// host passes on. open is otlp.Open of package sdk/tracing/otlp.
+func WithTraces(open tracing.Open) Option { return func(o *options) { o.openTraces = open } }
+
 // Serve runs the plugin and returns when the host ends it. It is all that main does. Started by hand it explains
 // itself; with the one argument "describe" it prints what the plugin offers as JSON.
-func Serve(p Plugin) {
+func Serve(p Plugin, opts ...Option) {
 	log := hclog.New(&hclog.LoggerOptions{Level: logLevel(), Output: os.Stderr, JSONFormat: true})
 	srv, err := NewServer(p, log)
 	if err != nil {
@@ -58,6 +69,12 @@ func Serve(p Plugin) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	go watchParent(os.Getppid())
 	os.Stdout = stdout
+	var o options
+	for _, set := range opts {
+		set(&o)
+	}
+	srv.openTraces(o.openTraces)
+	defer srv.closeTraces()
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: Handshake(),
 		Plugins:         plugin.PluginSet{p.Name: declared{}},

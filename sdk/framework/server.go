@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // maxDiagnostics is how many findings are sent for one configuration.
@@ -28,6 +29,9 @@ type Server struct {
 	kinds     map[string]Kind
 	exchanges map[string]boundExchange
 	instances *instances
+	// traces makes the spans of calls, which exporter sends. Both are nil unless the process is traced.
+	traces   *tracing.Server
+	exporter tracing.Exporter
 }
 
 type boundExchange struct {
@@ -69,7 +73,7 @@ func NewServer(p Plugin, log hclog.Logger) (*Server, error) {
 
 // GRPC makes a gRPC server with the limits and guards of the contract and everything registered on it.
 func (s *Server) GRPC(opts []grpc.ServerOption) *grpc.Server {
-	opts = append(opts,
+	opts = append(append(opts, s.traceOptions()...),
 		grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage),
 		grpc.InitialWindowSize(1<<20), grpc.InitialConnWindowSize(16<<20),
 		grpc.ChainUnaryInterceptor(s.guardUnary), grpc.ChainStreamInterceptor(s.guardStream),
@@ -99,6 +103,9 @@ func (s *Server) lookup(_ context.Context, method, id string) (exchange.Handler,
 			return nil, nil, err
 		}
 		defer release()
+		if s.traces != nil {
+			ctx = s.traces.Attach(ctx, method, s.instances.refOf(id))
+		}
 		return x.call(ctx, value, req)
 	}, nil
 }
@@ -130,7 +137,7 @@ func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 	}
 	value, diags := k.Open(ctx, newInstance(c, s.log), c.GetJson())
 	if !diags.HasErrors() {
-		s.instances.put(c.GetKind(), c.GetInstanceId(), value)
+		s.instances.put(c.GetKind(), c.GetName(), c.GetInstanceId(), value)
 	}
 	return &pluginv1.ConfigureResponse{Diagnostics: bounded(diags)}, nil
 }
@@ -171,6 +178,7 @@ func (s *Server) Stop(ctx context.Context, req *pluginv1.StopRequest) (*pluginv1
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(req.GetGraceMs())*time.Millisecond)
 	defer cancel()
 	s.instances.removeAll(ctx)
+	s.flushTraces(ctx)
 	return &pluginv1.StopResponse{}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // Descriptor is what a backend says of itself.
@@ -110,6 +111,8 @@ func (c *Client) Invoke(ctx context.Context, req *Request) (*Reply, error) {
 		}
 		return &Reply{Response: Response{Head: headFrom(resp.GetHead()), Body: resp.GetBody()}}, nil
 	}
+	trace := tracing.ContextOf(ctx)
+	p.Traceparent, p.Tracestate = trace.Parent, trace.State
 	raw, err := proto.Marshal(p)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // New makes the kind for a plugin's declaration.
@@ -67,16 +68,18 @@ func (k kind[C]) Exchanges() map[string]framework.Exchange {
 	return map[string]framework.Exchange{searchv1.Search_Invoke_FullMethodName: exchangeInvoke}
 }
 
-func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) ([]byte, []byte, error) {
+func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) (head, body []byte, err error) {
 	var p searchv1.InvokeRequest
 	if err := proto.Unmarshal(msg.Head, &p); err != nil {
 		return nil, nil, errs.New(errs.Host, codes.InvalidArgument, "MALFORMED", "malformed request head")
 	}
+	ctx, span := tracing.StartAttached(ctx, tracing.Context{Parent: p.GetTraceparent(), State: p.GetTracestate()})
+	defer func() { span.EndWith(err) }()
 	resp, err := invoke(ctx, value, requestFrom(&p, msg.Body))
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err := proto.Marshal(resp.Head.proto())
+	head, err = proto.Marshal(resp.Head.proto())
 	return head, resp.Body, err
 }
 

@@ -55,6 +55,7 @@ func (e *engineFacade) withClient(ctx context.Context, call func(*catalog.Instan
 
 // callBounded makes a call that needs a slot and is bounded by the instance's timeout.
 func (e *engineFacade) callBounded(ctx context.Context, operation string, call func(context.Context, *engine.Client) error) error {
+	ctx, span := startSpan(ctx, e.handle.Ref(), operation)
 	began := time.Now()
 	err := e.withClient(ctx, func(in *catalog.Instance, c *engine.Client) error {
 		bounded, cancel := withCallTimeout(ctx, in, 0)
@@ -69,6 +70,7 @@ func (e *engineFacade) callBounded(ctx context.Context, operation string, call f
 		}
 		return nil
 	})
+	endSpan(span, err)
 	e.observe(e.handle.Ref(), operation, time.Since(began), 0, err)
 	return err
 }
@@ -84,12 +86,13 @@ func (o *callerError) keepFirst(err error) error {
 	return err
 }
 
-// callUnbounded makes a call that only ctx bounds.
-func (e *engineFacade) callUnbounded(ctx context.Context, operation string, call func(*engine.Client, *callerError) error) error {
+// callUnbounded makes a call that only its context bounds, which is ctx with the span of the call.
+func (e *engineFacade) callUnbounded(ctx context.Context, operation string, call func(context.Context, *engine.Client, *callerError) error) error {
+	ctx, span := startSpan(ctx, e.handle.Ref(), operation)
 	began := time.Now()
 	err := e.withClient(ctx, func(_ *catalog.Instance, c *engine.Client) error {
 		var mine callerError
-		err := call(c, &mine)
+		err := call(ctx, c, &mine)
 		switch {
 		case mine.err != nil:
 			return mine.err
@@ -98,6 +101,7 @@ func (e *engineFacade) callUnbounded(ctx context.Context, operation string, call
 		}
 		return nil
 	})
+	endSpan(span, err)
 	e.observe(e.handle.Ref(), operation, time.Since(began), 0, err)
 	return err
 }
@@ -147,7 +151,7 @@ func (e *engineFacade) Tag(ctx context.Context, image, ref string) error {
 }
 
 func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (out *engine.Image, err error) {
-	err = e.callUnbounded(ctx, "pull", func(c *engine.Client, mine *callerError) (err error) {
+	err = e.callUnbounded(ctx, "pull", func(ctx context.Context, c *engine.Client, mine *callerError) (err error) {
 		out, err = c.Pull(ctx, req, func(p engine.PullProgress) error { return mine.keepFirst(send(p)) })
 		return err
 	})
@@ -155,7 +159,7 @@ func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest, send fu
 }
 
 func (e *engineFacade) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (out *engine.ComposeResult, err error) {
-	err = e.callUnbounded(ctx, "compose", func(c *engine.Client, mine *callerError) (err error) {
+	err = e.callUnbounded(ctx, "compose", func(ctx context.Context, c *engine.Client, mine *callerError) (err error) {
 		out, err = c.Compose(ctx, req, func(l engine.Line) error { return mine.keepFirst(send(l)) })
 		return err
 	})
@@ -163,7 +167,7 @@ func (e *engineFacade) Compose(ctx context.Context, req engine.ComposeRequest, s
 }
 
 func (e *engineFacade) Run(ctx context.Context, req engine.RunRequest) (out *engine.RunResult, err error) {
-	err = e.callUnbounded(ctx, "run", func(c *engine.Client, _ *callerError) (err error) {
+	err = e.callUnbounded(ctx, "run", func(ctx context.Context, c *engine.Client, _ *callerError) (err error) {
 		out, err = c.Run(ctx, req)
 		return err
 	})
@@ -171,7 +175,7 @@ func (e *engineFacade) Run(ctx context.Context, req engine.RunRequest) (out *eng
 }
 
 func (e *engineFacade) Archive(ctx context.Context, container, path string, w io.Writer) error {
-	return e.callUnbounded(ctx, "archive", func(c *engine.Client, mine *callerError) error {
+	return e.callUnbounded(ctx, "archive", func(ctx context.Context, c *engine.Client, mine *callerError) error {
 		return c.Archive(ctx, container, path, writer(func(p []byte) (int, error) {
 			n, err := w.Write(p)
 			return n, mine.keepFirst(err)
@@ -180,7 +184,7 @@ func (e *engineFacade) Archive(ctx context.Context, container, path string, w io
 }
 
 func (e *engineFacade) Restore(ctx context.Context, container, path string, r io.Reader) error {
-	return e.callUnbounded(ctx, "restore", func(c *engine.Client, mine *callerError) error {
+	return e.callUnbounded(ctx, "restore", func(ctx context.Context, c *engine.Client, mine *callerError) error {
 		return c.Restore(ctx, container, path, reader(func(p []byte) (int, error) {
 			n, err := r.Read(p)
 			if err != nil && err != io.EOF {
@@ -205,7 +209,7 @@ func (e *engineFacade) Logs(ctx context.Context, req engine.LogRequest, send fun
 			return c.Logs(ctx, req, func(l engine.LogLine) error { return mine.keepFirst(send(l)) })
 		})
 	}
-	return e.callUnbounded(ctx, "logs", func(c *engine.Client, mine *callerError) error {
+	return e.callUnbounded(ctx, "logs", func(ctx context.Context, c *engine.Client, mine *callerError) error {
 		return c.Logs(ctx, req, func(l engine.LogLine) error { return mine.keepFirst(send(l)) })
 	})
 }

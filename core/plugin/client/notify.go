@@ -85,7 +85,9 @@ func (n *notifyFacade) Configured() (map[string]string, error) {
 
 // callClient makes one call to the present instance, within its concurrency and timeout. An error before the call is an
 // unsentFault.
-func (n *notifyFacade) callClient(ctx context.Context, call func(context.Context, *notify.Client) error) error {
+func (n *notifyFacade) callClient(ctx context.Context, operation string, call func(context.Context, *notify.Client) error) (err error) {
+	ctx, span := startSpan(ctx, n.handle.Ref(), operation)
+	defer func() { endSpan(span, err) }()
 	in, release, err := n.handle.Acquire(ctx)
 	if err != nil {
 		return unsentFault(ctx, err)
@@ -121,7 +123,7 @@ func unsentFault(ctx context.Context, err error) error {
 
 func (n *notifyFacade) Send(ctx context.Context, msg *notify.Notification, to notify.Target) (receipt *notify.Receipt, err error) {
 	began := time.Now()
-	err = n.callClient(ctx, func(ctx context.Context, c *notify.Client) (err error) {
+	err = n.callClient(ctx, "send", func(ctx context.Context, c *notify.Client) (err error) {
 		receipt, err = c.Send(ctx, msg, to)
 		return err
 	})
@@ -130,7 +132,7 @@ func (n *notifyFacade) Send(ctx context.Context, msg *notify.Notification, to no
 }
 
 func (n *notifyFacade) ValidateTarget(ctx context.Context, to notify.Target) (ds schema.Diagnostics, err error) {
-	err = n.callClient(ctx, func(ctx context.Context, c *notify.Client) (err error) {
+	err = n.callClient(ctx, "validatetarget", func(ctx context.Context, c *notify.Client) (err error) {
 		ds, err = c.ValidateTarget(ctx, to)
 		return err
 	})

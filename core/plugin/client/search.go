@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,6 +26,7 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // DefaultTimeout bounds a call where neither the instance nor the operation has a timeout.
@@ -133,7 +136,14 @@ func hasExchange(in *catalog.Instance) bool {
 	return slices.Contains(in.About.GetCapabilities(), search.CapExchange)
 }
 
-func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search.Reply, error) {
+func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (reply *search.Reply, err error) {
+	ctx, span := startSpan(ctx, s.handle.Ref(), req.Operation)
+	defer func() {
+		if reply != nil {
+			setAnswer(span, reply.Status)
+		}
+		endSpan(span, err)
+	}()
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
 		return nil, callFault(ctx, err)
@@ -149,7 +159,7 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (*search
 		defer leave()
 	}
 	began := time.Now()
-	reply, err := c.Invoke(callCtx, req)
+	reply, err = c.Invoke(callCtx, req)
 	if err != nil {
 		err = callFault(ctx, err)
 		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
@@ -185,7 +195,22 @@ func callFault(ctx context.Context, err error) error {
 	return fault.FromPlugin(err)
 }
 
-func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (SearchStream, error) {
+// setAnswer notes the HTTP status of an answer, which is an error of the upstream's from 500 on.
+func setAnswer(span tracing.Span, status int) {
+	span.SetInt("http.response.status_code", status)
+	if status >= http.StatusInternalServerError {
+		span.Fail(strconv.Itoa(status))
+	}
+}
+
+// Stream ends the span of the call with the stream.
+func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (_ SearchStream, err error) {
+	ctx, span := startSpan(ctx, s.handle.Ref(), req.Operation)
+	defer func() {
+		if err != nil {
+			endSpan(span, err)
+		}
+	}()
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
 		return nil, callFault(ctx, err)
@@ -205,7 +230,8 @@ func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (SearchS
 		return nil, err
 	}
 	s.observe(s.handle.Ref(), req.Operation, time.Since(began), st.Head.Upstream, nil)
-	return &searchStream{ctx: ctx, st: st, done: done}, nil
+	setAnswer(span, st.Head.Status)
+	return &searchStream{ctx: ctx, st: st, done: func() { done(); span.End() }}, nil
 }
 
 type searchStream struct {
@@ -240,8 +266,10 @@ func (s *searchStream) Close() {
 	})
 }
 
-// call makes one call that answers no request: no metric counts it.
-func (s *searchFacade) call(ctx context.Context, do func(context.Context, *search.Client) error) error {
+// callBackend makes one call that answers no request: no metric counts it.
+func (s *searchFacade) callBackend(ctx context.Context, operation string, do func(context.Context, *search.Client) error) (err error) {
+	ctx, span := startSpan(ctx, s.handle.Ref(), operation)
+	defer func() { endSpan(span, err) }()
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
 		return callFault(ctx, err)
@@ -256,7 +284,7 @@ func (s *searchFacade) call(ctx context.Context, do func(context.Context, *searc
 }
 
 func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) (st *search.KeyStatus, err error) {
-	err = s.call(ctx, func(ctx context.Context, c *search.Client) error {
+	err = s.callBackend(ctx, "keystatus", func(ctx context.Context, c *search.Client) error {
 		st, err = c.KeyStatus(ctx, credential)
 		return err
 	})
@@ -264,7 +292,7 @@ func (s *searchFacade) KeyStatus(ctx context.Context, credential schema.Secret) 
 }
 
 func (s *searchFacade) IndexStatus(ctx context.Context) (st *search.IndexStatus, err error) {
-	err = s.call(ctx, func(ctx context.Context, c *search.Client) error {
+	err = s.callBackend(ctx, "indexstatus", func(ctx context.Context, c *search.Client) error {
 		st, err = c.IndexStatus(ctx)
 		return err
 	})
@@ -272,5 +300,5 @@ func (s *searchFacade) IndexStatus(ctx context.Context) (st *search.IndexStatus,
 }
 
 func (s *searchFacade) Reindex(ctx context.Context) error {
-	return s.call(ctx, func(ctx context.Context, c *search.Client) error { return c.Reindex(ctx) })
+	return s.callBackend(ctx, "reindex", func(ctx context.Context, c *search.Client) error { return c.Reindex(ctx) })
 }

@@ -24,11 +24,13 @@ func callUnaryWithin[C io.Closer](
 	ctx context.Context, h *catalog.Handle, observe Observer, operation string, limit time.Duration,
 	open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
+	ctx, span := startSpan(ctx, h.Ref(), operation)
 	began := time.Now()
 	err := callInstance(ctx, h, limit, open, call)
 	if err != nil {
 		err = callFault(ctx, err)
 	}
+	endSpan(span, err)
 	observe(h.Ref(), operation, time.Since(began), 0, err)
 	return err
 }

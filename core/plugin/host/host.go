@@ -19,6 +19,8 @@ type Config struct {
 	Logger hclog.Logger
 	// PluginLogLevel is the level of the plugins' own logs ("info").
 	PluginLogLevel string
+	// Env returns more variables, as NAME=value, for the processes of the plugin of a name; nil for none.
+	Env func(plugin string) []string
 	// Output, if not nil, gets the unchanged standard error of all plugins. It must be safe for concurrent use.
 	Output io.Writer
 	// Redact, if set, removes secrets from the lines of standard error that are kept.

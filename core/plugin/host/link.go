@@ -20,6 +20,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // Link is the connection to one run of a plugin process, from the handshake to its exit.
@@ -98,6 +99,7 @@ func (p *Process) startCommand(dir string) (*Link, error) {
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(framework.MaxMessage), grpc.MaxCallSendMsgSize(framework.MaxMessage)),
 			grpc.WithInitialWindowSize(1 << 20), grpc.WithInitialConnWindowSize(16 << 20),
 			grpc.WithDisableServiceConfig(),
+			grpc.WithChainUnaryInterceptor(tracing.SendUnary), grpc.WithChainStreamInterceptor(tracing.SendStream),
 		},
 	})
 	started := make(chan error, 1)
@@ -157,8 +159,8 @@ func (p *Process) stderrWriter() io.Writer {
 	return io.MultiWriter(p.output, p.host.cfg.Output)
 }
 
-// pluginEnvironment returns a plugin's variables besides those of go-plugin: a few of the core's, the level of its log and
-// those of the spec.
+// pluginEnvironment returns a plugin's variables besides those of go-plugin: a few of the core's, the level of its log, and
+// those of the host's Config and of the spec. The last of two with the same name counts.
 func (p *Process) pluginEnvironment() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
@@ -167,6 +169,9 @@ func (p *Process) pluginEnvironment() []string {
 		}
 	}
 	env = append(env, framework.EnvLogLevel+"="+p.host.cfg.PluginLogLevel)
+	if p.host.cfg.Env != nil {
+		env = append(env, p.host.cfg.Env(p.spec.Name)...)
+	}
 	return append(env, p.spec.Env...)
 }
 

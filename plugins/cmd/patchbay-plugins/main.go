@@ -29,6 +29,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/translator/echo"
 	"github.com/patchbay-dev/patchbay/plugins/translator/openai"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
+	"github.com/patchbay-dev/patchbay/sdk/tracing/otlp"
 )
 
 func builtin() map[string]func() framework.Plugin {
@@ -66,7 +67,7 @@ func main() {
 			return
 		}
 		if plugin := builtin()[os.Args[1]]; plugin != nil {
-			framework.Serve(plugin())
+			framework.Serve(plugin(), framework.WithTraces(otlp.Open))
 			return
 		}
 	}

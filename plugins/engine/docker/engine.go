@@ -10,6 +10,7 @@ import (
 
 	"github.com/docker/docker/client"
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockerauth"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -49,7 +50,8 @@ func (d *docker) dial() (*client.Client, error) {
 	if d.api != nil {
 		return d.api, nil
 	}
-	opts := []client.Opt{client.WithAPIVersionNegotiation()}
+	// The client's own spans would show whole addresses.
+	opts := []client.Opt{client.WithAPIVersionNegotiation(), client.WithTraceProvider(noop.NewTracerProvider())}
 	if host := d.host(); host != "" {
 		opts = append(opts, client.WithHost(host))
 	}

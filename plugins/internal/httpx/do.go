@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
 
 // Request is one request. Nothing is sent besides what stands here, the host name, the length and Config.UserAgent.
@@ -39,7 +40,9 @@ type Response struct {
 // Do performs the request and reads the whole answer. Every status is an answer. The error is an *errs.Error: its
 // reason is ReasonConnect if nothing was sent, ReasonTimeout, ReasonLost if the connection ended before the whole answer
 // was there, ReasonTooLarge if the answer is larger than MaxBody, ReasonProtocol if it is not HTTP, ReasonRefused where the guard forbids the address, or ReasonCanceled if ctx was cancelled.
-func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
+func (c *Client) Do(ctx context.Context, req *Request) (_ *Response, err error) {
+	ctx, span := c.startSpan(ctx, req)
+	defer func() { span.EndWith(err) }()
 	if c.cfg.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
@@ -51,6 +54,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
+	setStatus(span, res.StatusCode)
 	body, err := c.readAll(res)
 	if err != nil {
 		return nil, c.classify(ctx, req, err)
@@ -169,6 +173,7 @@ type Stream struct {
 	body   io.ReadCloser
 	idle   time.Duration
 	timer  *time.Timer
+	span   tracing.Span
 	closed atomic.Bool
 }
 
@@ -178,17 +183,20 @@ var errIdle = errors.New("no data within the idle limit")
 // before the header as well as between two reads; 0 means for ever. Timeout does not apply. Errors are those of Do,
 // also from Read.
 func (c *Client) Stream(ctx context.Context, req *Request, idle time.Duration) (*Stream, error) {
+	ctx, span := c.startSpan(ctx, req)
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &Stream{client: c, ctx: ctx, cancel: cancel, req: req, idle: idle}
+	s := &Stream{client: c, ctx: ctx, cancel: cancel, req: req, idle: idle, span: span}
 	if idle > 0 {
 		s.timer = time.AfterFunc(idle, func() { cancel(errIdle) })
 	}
 	start := time.Now()
 	res, err := c.send(ctx, req) //nolint:bodyclose // Close of the stream closes it.
 	if err != nil {
+		span.EndWith(err)
 		s.stop()
 		return nil, err
 	}
+	setStatus(span, res.StatusCode)
 	s.Status, s.Header, s.body, s.Took = res.StatusCode, res.Header, res.Body, time.Since(start)
 	return s, nil
 }
@@ -223,6 +231,7 @@ func (s *Stream) Close() error {
 		return nil
 	}
 	err := s.body.Close()
+	s.span.End()
 	s.stop()
 	return err
 }

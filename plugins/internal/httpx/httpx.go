@@ -51,6 +51,8 @@ type Config struct {
 	Compression bool
 	// Guard, if set, decides which addresses may be reached. Use it wherever a user names the address.
 	Guard *Guard
+	// TracePath says that paths hold no secret, so that spans may show them.
+	TracePath bool
 	// TLS replaces the TLS configuration, for private certificate authorities. Versions below 1.2 are not accepted.
 	TLS *tls.Config
 }

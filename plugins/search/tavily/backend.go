@@ -42,7 +42,7 @@ func newBackend(inst search.Instance, cfg Config, now func() time.Time) (*backen
 		agent = defaultAgent
 	}
 	client, err := httpx.New(httpx.Config{
-		BaseURL: cfg.BaseURL, Timeout: cfg.Timeout, MaxBody: search.MaxBody, UserAgent: agent,
+		BaseURL: cfg.BaseURL, Timeout: cfg.Timeout, MaxBody: search.MaxBody, UserAgent: agent, TracePath: true,
 	})
 	if err != nil {
 		return nil, err

@@ -608,9 +608,13 @@ type InvokeRequest struct {
 	// query is the raw query of the client, without anything that the host reserves.
 	Query string `protobuf:"bytes,3,opt,name=query,proto3" json:"query,omitempty"`
 	// body is the client's JSON body, without its token; empty where the operation has none.
-	Body          []byte     `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
-	Credential    *v1.Secret `protobuf:"bytes,5,opt,name=credential,proto3" json:"credential,omitempty"`
-	RequestId     string     `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Body       []byte     `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
+	Credential *v1.Secret `protobuf:"bytes,5,opt,name=credential,proto3" json:"credential,omitempty"`
+	RequestId  string     `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// traceparent and tracestate are the W3C trace context of an Invoke over an exchange; empty if the request is not traced.
+	// Calls over gRPC have them in their metadata.
+	Traceparent   string `protobuf:"bytes,7,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	Tracestate    string `protobuf:"bytes,8,opt,name=tracestate,proto3" json:"tracestate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -683,6 +687,20 @@ func (x *InvokeRequest) GetCredential() *v1.Secret {
 func (x *InvokeRequest) GetRequestId() string {
 	if x != nil {
 		return x.RequestId
+	}
+	return ""
+}
+
+func (x *InvokeRequest) GetTraceparent() string {
+	if x != nil {
+		return x.Traceparent
+	}
+	return ""
+}
+
+func (x *InvokeRequest) GetTracestate() string {
+	if x != nil {
+		return x.Tracestate
 	}
 	return ""
 }
@@ -1449,7 +1467,7 @@ const file_patchbay_search_v1_search_proto_rawDesc = "" +
 	"\tPriceCase\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06equals\x18\x02 \x01(\tR\x06equals\x12\x12\n" +
-	"\x04rate\x18\x03 \x01(\x03R\x04rate\"\xd8\x01\n" +
+	"\x04rate\x18\x03 \x01(\x03R\x04rate\"\x9a\x02\n" +
 	"\rInvokeRequest\x12\x1c\n" +
 	"\toperation\x18\x01 \x01(\tR\toperation\x12\x1f\n" +
 	"\vresource_id\x18\x02 \x01(\tR\n" +
@@ -1460,7 +1478,11 @@ const file_patchbay_search_v1_search_proto_rawDesc = "" +
 	"credential\x18\x05 \x01(\v2\x1a.patchbay.shared.v1.SecretR\n" +
 	"credential\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"R\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\x12 \n" +
+	"\vtraceparent\x18\a \x01(\tR\vtraceparent\x12\x1e\n" +
+	"\n" +
+	"tracestate\x18\b \x01(\tR\n" +
+	"tracestate\"R\n" +
 	"\x0eInvokeResponse\x12,\n" +
 	"\x04head\x18\x01 \x01(\v2\x18.patchbay.search.v1.HeadR\x04head\x12\x12\n" +
 	"\x04body\x18\x02 \x01(\fR\x04body\"\x90\x02\n" +

@@ -37,7 +37,7 @@ type CodeHostConfig struct {
 	// Repo is a repository, owner/name, whose hooks the suite may change; it takes away what it made. Empty leaves those
 	// checks out. Missing is one that does not exist.
 	Repo, Missing string
-	// ReleasesOf is a repository with two releases at least, to the latest of which the suite may react; it takes its
+	// ReleasesOf is a repository with two published releases at least, to the latest of which the suite may react; it takes its
 	// reaction away. Empty leaves those checks out.
 	ReleasesOf string
 	// Deliveries are signed webhook requests.

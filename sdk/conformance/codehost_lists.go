@@ -137,8 +137,9 @@ func (r *codehostRun) releases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, isDraft)
 	if len(all) < 2 {
-		return fmt.Errorf("%s should have two releases, it has %d", repo, len(all))
+		return fmt.Errorf("%s should have two published releases, it has %d", repo, len(all))
 	}
 	for i, x := range all {
 		if x.TagName == "" || i > 0 && x.CreatedAt.After(all[i-1].CreatedAt) && x.PublishedAt.After(all[i-1].PublishedAt) {
@@ -154,6 +155,9 @@ func (r *codehostRun) releases(ctx context.Context) error {
 	}
 	return r.compare(ctx, c, all)
 }
+
+// isDraft reports whether a release is a draft. Its tag need not exist, so that nothing else is asked of it.
+func isDraft(r codehost.Release) bool { return r.Draft }
 
 // compare compares the latest release with the one before, and with one that is not there.
 func (r *codehostRun) compare(ctx context.Context, c *codehost.Client, all []codehost.Release) error {
@@ -226,14 +230,15 @@ func (r *codehostRun) reactions(ctx context.Context) error {
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	c, token, content := r.at(r.main), r.cfg.Token, "eyes"
-	page, err := c.ListReleases(ctx, token, r.cfg.ReleasesOf, codehost.PageRequest{Size: 1})
+	page, err := c.ListReleases(ctx, token, r.cfg.ReleasesOf, codehost.PageRequest{Size: 10})
 	if r.saw("releases", err) != nil {
 		return err
 	}
-	if len(page.Items) == 0 || page.Items[0].NodeID == "" {
+	published := slices.DeleteFunc(page.Items, isDraft)
+	if len(published) == 0 || published[0].NodeID == "" {
 		return errors.New("a host with reactions gives no node id of a release")
 	}
-	id := page.Items[0].NodeID
+	id := published[0].NodeID
 	for _, present := range []bool{true, true, false, false} {
 		set, err := c.SetReaction(ctx, token, id, content, present)
 		if r.saw("set reaction", err) != nil {

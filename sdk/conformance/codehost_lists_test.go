@@ -69,7 +69,7 @@ func (g *goodHost) ListReleases(_ context.Context, _ schema.Secret, repo string,
 	if repo != "me/a" {
 		return nil, upstreamError(codes.NotFound)
 	}
-	return listOf(g, "releases", p, codehost.Release{ID: g.releaseID, NodeID: "n3", TagName: "v3"}, codehost.Release{ID: "2", TagName: "v2"}, codehost.Release{ID: "1", TagName: "v1"})
+	return listOf(g, "releases", p, codehost.Release{ID: "4", TagName: "v4", Draft: true}, codehost.Release{ID: g.releaseID, NodeID: "n3", TagName: "v3"}, codehost.Release{ID: "2", TagName: "v2"}, codehost.Release{ID: "1", TagName: "v1"})
 }
 
 // ListTags implements codehost.TagHost.

@@ -43,7 +43,7 @@ func world(t *testing.T) *giteatest.Server {
 	}
 	s.AddRepo(giteatest.Repo{
 		ID: 7, FullName: "ada/engine", UpdatedAt: at, Releases: releases, Tags: []giteatest.Tag{{Name: "v1.4.0", At: at}, {Name: "pkg/v2", At: at}}, Stargazers: []string{"bob", "grace"},
-		Commits: map[string][]string{"v1.3.0...v1.4.0": {"Cards are read\n\nTwice as fast.", "Fix"}},
+		Commits: map[string][]string{"v1.3.0...v1.4.0": {"Cards are read\n\nTwice as fast.", "Fix"}, "v1.2.0...v1.4.0": {"Fix"}},
 	})
 	s.AddRepo(giteatest.Repo{FullName: "ada/secret", Private: true, UpdatedAt: at})
 	s.AddRepo(giteatest.Repo{FullName: "ada/old", Archived: true, UpdatedAt: at})
@@ -60,7 +60,6 @@ func world(t *testing.T) *giteatest.Server {
 // TestConformance runs the checks of the kind.
 func TestConformance(t *testing.T) {
 	s := world(t)
-	s.Change("ada/engine", func(r *giteatest.Repo) { r.Releases[1].Draft = false })
 	conformance.TestCodeHost(t, gitea.Plugin(), conformance.CodeHostConfig{
 		JSON:    configOf(s),
 		Invalid: []string{`{}`, `{"base_url":"x"}`, `{"base_url":"https://u:p@host"}`, `{"base_url":"https://host/api/v1"}`, `{"base_url":"https://host","timeout":"0s"}`, `{"base_url":"https://host","timeout":"1h"}`},

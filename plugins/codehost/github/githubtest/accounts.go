@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 func (r Repo) owner() string {
@@ -12,24 +11,15 @@ func (r Repo) owner() string {
 	return owner
 }
 
-func (r Repo) view() any {
-	visibility := "public"
-	if r.Private {
-		visibility = "private"
-	}
-	_, name, _ := strings.Cut(r.FullName, "/")
-	return map[string]any{
-		"id": r.ID, "name": name, "full_name": r.FullName, "private": r.Private, "visibility": visibility, "archived": r.Archived,
-		"description": "About " + r.FullName, "html_url": "https://github.com/" + r.FullName, "fork": false, "stargazers_count": 5,
-		"owner": map[string]any{"id": 99, "login": r.owner(), "avatar_url": "https://avatars.example.com/" + r.owner(), "html_url": "https://github.com/" + r.owner()}, "pushed_at": r.PushedAt.UTC().Format(time.RFC3339), "updated_at": r.PushedAt.UTC().Format(time.RFC3339),
-	}
-}
-
 // see are the repositories that a request may see: private ones with a token only.
 func (s *Server) see(r *http.Request, match func(Repo) bool) []Repo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(s.repos), func(repo Repo) bool { return repo.Private && token(r) == "" || !match(repo) })
+	seen := slices.DeleteFunc(slices.Clone(s.repos), func(repo Repo) bool { return repo.Private && token(r) == "" || !match(repo) })
+	for i := range seen {
+		seen[i].stars = len(s.Content(seen[i].FullName).Stargazers)
+	}
+	return seen
 }
 
 func of(owner string) func(Repo) bool {
@@ -55,7 +45,7 @@ func (s *Server) me(w http.ResponseWriter, r *http.Request) {
 	}
 	a, _ := s.account(w, r)
 	w.Header().Set("X-OAuth-Scopes", strings.Join(a.Scopes, ", "))
-	reply(w, 200, s.user(a.Login))
+	reply(w, 200, viewViewer(a.ID, a.Login))
 }
 
 func (s *Server) mine(w http.ResponseWriter, r *http.Request) {

@@ -196,10 +196,7 @@ func (s *Server) user(login string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.Account(login)
-	return map[string]any{
-		"id": a.ID, "login": login, "node_id": "U_" + login, "type": "User", "site_admin": false,
-		"avatar_url": "https://avatars.example.com/" + login, "html_url": "https://github.com/" + login, "url": s.URL + "/users/" + login,
-	}
+	return viewUser(a.ID, login)
 }
 
 // account returns a copy of the account of a request's token; without one the request is answered.
@@ -226,7 +223,5 @@ func (s *Server) contentOf(w http.ResponseWriter, r *http.Request) (string, Cont
 	c.Releases = slices.Clone(c.Releases)
 	return repo.FullName, c, true
 }
-
-func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func decode(r *http.Request, out any) bool { return json.NewDecoder(r.Body).Decode(out) == nil }

@@ -24,6 +24,9 @@ type Repo struct {
 	FullName          string
 	Private, Archived bool
 	PushedAt          time.Time
+
+	// stars is the number of its stargazers.
+	stars int
 }
 
 // Hook is a webhook of the double, with its secret.
@@ -53,6 +56,7 @@ type Server struct {
 	hooks    map[string][]Hook
 	instead  func(*http.Request) *Answer
 	requests []string
+	queries  []Query
 	lastID   int64
 	pageSize int
 	accounts map[string]*Account

@@ -9,12 +9,22 @@ import (
 	"strings"
 )
 
+// Query is a request to the GraphQL API.
+type Query struct {
+	Text      string         `json:"query"`
+	Variables map[string]any `json:"variables"`
+}
+
+// Queries are the requests to the GraphQL API so far.
+func (s *Server) Queries() []Query {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queries)
+}
+
 // graphql answers the queries that the double knows, by what they ask for, and refuses others.
 func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Query     string
-		Variables map[string]any
-	}
+	var in Query
 	if _, ok := s.account(w, r); !ok {
 		return
 	}
@@ -22,12 +32,15 @@ func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
 		fail(w, 400, "Problems parsing JSON")
 		return
 	}
+	s.mu.Lock()
+	s.queries = append(s.queries, in)
+	s.mu.Unlock()
 	for text, answer := range map[string]func(string, string, map[string]any) (any, []any){
 		"starredRepositories(": s.queryStarred, "repositories(first": s.queryOwned, "nodes(ids": s.queryReactions, "addReaction(": s.mutateReaction,
 		"removeReaction(": s.mutateReaction, "discussionCategories(": s.queryCategories, "discussions(first": s.queryDiscussions,
 	} {
-		if strings.Contains(in.Query, text) {
-			data, errors := answer(s.login(r), in.Query, in.Variables)
+		if strings.Contains(in.Text, text) {
+			data, errors := answer(s.login(r), in.Text, in.Variables)
 			body := map[string]any{"data": data}
 			if len(errors) > 0 {
 				body["errors"] = errors
@@ -64,6 +77,7 @@ func (s *Server) repoNode(name string) any {
 	var repo Repo
 	if i >= 0 {
 		repo = s.repos[i]
+		repo.stars = len(s.Content(repo.FullName).Stargazers)
 	}
 	s.mu.Unlock()
 	if i < 0 {
@@ -71,7 +85,7 @@ func (s *Server) repoNode(name string) any {
 	}
 	return map[string]any{
 		"databaseId": repo.ID, "nameWithOwner": repo.FullName, "description": "About " + repo.FullName, "url": "https://github.com/" + repo.FullName,
-		"isPrivate": repo.Private, "isArchived": repo.Archived, "isFork": false, "stargazerCount": 5, "owner": s.actorNode(repo.owner()),
+		"isPrivate": repo.Private, "isArchived": repo.Archived, "isFork": false, "stargazerCount": repo.stars, "owner": s.actorNode(repo.owner()),
 		"openGraphImageUrl": "https://images.example.com/" + repo.FullName, "usesCustomOpenGraphImage": true,
 	}
 }

@@ -10,12 +10,12 @@ import (
 )
 
 func (h Hook) view() any {
-	return map[string]any{
+	return withLinks(map[string]any{
 		"type": "Repository", "id": h.ID, "name": "web", "active": h.Active, "events": h.Events,
 		"config":     map[string]any{"url": h.URL, "content_type": h.ContentType, "insecure_ssl": h.InsecureSSL, "secret": "********"},
 		"updated_at": "2026-01-02T03:04:05Z", "created_at": "2026-01-02T03:04:05Z",
-		"url": fmt.Sprintf("https://api.github.com/repos/x/y/hooks/%d", h.ID), "last_response": map[string]any{"code": nil, "status": "unused", "message": nil},
-	}
+		"last_response": map[string]any{"code": nil, "status": "unused", "message": nil},
+	}, fmt.Sprintf("%s/repos/x/y/hooks/%d", apiURL, h.ID), "ping test")
 }
 
 // spec is the body of a request that makes or changes a webhook.

@@ -13,26 +13,9 @@ var reactionKeys = map[string]string{
 	"THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "CONFUSED": "confused", "HEART": "heart", "HOORAY": "hooray", "ROCKET": "rocket", "EYES": "eyes",
 }
 
-func (s *Server) releaseView(repo string, r *Release) map[string]any {
-	counts := map[string]any{"url": fmt.Sprintf("%s/repos/%s/releases/%d/reactions", s.URL, repo, r.ID)}
-	total := 0
-	for word, key := range reactionKeys {
-		counts[key] = len(r.Reactions[word])
-		total += len(r.Reactions[word])
-	}
-	counts["total_count"] = total
-	owner, _, _ := strings.Cut(repo, "/")
-	return map[string]any{
-		"id": r.ID, "node_id": r.NodeID(), "tag_name": r.Tag, "target_commitish": "main", "name": r.Name, "body": r.Body, "draft": false,
-		"prerelease": r.Prerelease, "created_at": formatTime(r.At), "published_at": formatTime(r.At), "author": s.user(owner), "assets": []any{},
-		"html_url": "https://github.com/" + repo + "/releases/tag/" + r.Tag, "url": fmt.Sprintf("%s/repos/%s/releases/%d", s.URL, repo, r.ID),
-		"reactions": counts,
-	}
-}
-
 func (s *Server) listReleases(w http.ResponseWriter, r *http.Request) {
 	if repo, content, ok := s.contentOf(w, r); ok {
-		paged(s, w, r, content.Releases, func(x *Release) any { return s.releaseView(repo, x) })
+		paged(s, w, r, content.Releases, func(x *Release) any { return viewRelease(repo, x) })
 	}
 }
 
@@ -40,8 +23,8 @@ func (s *Server) listTags(w http.ResponseWriter, r *http.Request) {
 	if repo, content, ok := s.contentOf(w, r); ok {
 		paged(s, w, r, content.Tags, func(name string) any {
 			return map[string]any{
-				"name": name, "node_id": "T_" + name, "commit": map[string]any{"sha": strings.Repeat("a", 40), "url": s.URL + "/repos/" + repo + "/commits/a"},
-				"zipball_url": s.URL + "/z", "tarball_url": s.URL + "/t",
+				"name": name, "node_id": "T_" + name, "commit": map[string]any{"sha": strings.Repeat("a", 40), "url": apiURL + "/repos/" + repo + "/commits/a"},
+				"zipball_url": apiURL + "/z", "tarball_url": apiURL + "/t",
 			}
 		})
 	}
@@ -78,8 +61,7 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request) {
 		return map[string]any{
 			"id": n.ID, "unread": n.Unread, "reason": n.Reason, "updated_at": formatTime(n.UpdatedAt), "last_read_at": nil,
 			"subject":    map[string]any{"title": n.Title, "url": n.SubjectURL, "latest_comment_url": n.SubjectURL, "type": n.Type},
-			"repository": Repo{FullName: n.Repo}.view(), "url": s.URL + "/notifications/threads/" + n.ID,
-			"subscription_url": s.URL + "/notifications/threads/" + n.ID + "/subscription",
+			"repository": Repo{FullName: n.Repo}.view(), "url": apiURL + "/notifications/threads/" + n.ID, "subscription_url": apiURL + "/notifications/threads/" + n.ID + "/subscription",
 		}
 	})
 }
@@ -99,7 +81,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) {
 			fork["html_url"] = "https://github.com/" + e.Fork
 			payload["forkee"] = fork
 		case "ReleaseEvent":
-			payload["action"], payload["release"] = "published", s.releaseView(e.Repo, &Release{ID: 1, Tag: e.Tag, Name: e.Tag, At: e.At})
+			payload["action"], payload["release"] = "published", viewRelease(e.Repo, &Release{ID: 1, Tag: e.Tag, Name: e.Tag, At: e.At})
 		}
 		return map[string]any{
 			"id": e.ID, "type": e.Type, "public": true, "created_at": formatTime(e.At), "payload": payload,
@@ -121,11 +103,14 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	commits := []any{}
 	for i, subject := range subjects {
-		commits = append(commits, map[string]any{"sha": fmt.Sprintf("%040d", i), "commit": map[string]any{"message": subject + "\n\nMore words."}})
+		commits = append(commits, viewCommit(repo, fmt.Sprintf("%040d", i), subject+"\n\nMore words."))
 	}
-	reply(w, 200, map[string]any{
+	first := viewCommit(repo, strings.Repeat("0", 40), "Base")
+	reply(w, 200, withLinks(map[string]any{
 		"status": "ahead", "ahead_by": len(subjects), "behind_by": 0, "total_commits": len(subjects), "commits": commits,
-		"html_url": "https://github.com/" + repo + "/compare/" + r.PathValue("range"),
-		"files":    []any{map[string]any{"sha": "b", "filename": "main.go", "status": "modified", "additions": 3, "deletions": 1, "changes": 4, "patch": "@@ -1 +1 @@\n-a\n+b"}},
-	})
+		"html_url": "https://github.com/" + repo + "/compare/" + r.PathValue("range"), "base_commit": first, "merge_base_commit": first,
+		"files": []any{withLinks(map[string]any{
+			"sha": strings.Repeat("b", 40), "filename": "main.go", "status": "modified", "additions": 3, "deletions": 1, "changes": 4, "patch": "@@ -1 +1 @@\n-a\n+b",
+		}, apiURL+"/repos/"+repo+"/contents/main.go", "blob raw contents")},
+	}, apiURL+"/repos/"+repo+"/compare/"+r.PathValue("range"), "permalink diff patch"))
 }

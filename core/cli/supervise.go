@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -13,13 +14,13 @@ import (
 
 func (c *commandLine) superviseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "supervise", Short: "Run the supervisor, which replaces the core by another image and brings the former one back if that fails", Args: command.NoArgs,
+		Use: "supervise", Short: "Run the supervisor, which replaces the core by another version and brings the former one back if that fails", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.runSupervisor(cmd.Context()) },
 	}
 }
 
 func (c *commandLine) runSupervisor(ctx context.Context) error {
-	p, diags, err := supervisor.Start(ctx, c.source(), Version, operatorJobs{c}, c.err)
+	p, diags, err := supervisor.Start(ctx, c.source(), Version, operatorCore{c}, c.err)
 	if reported := c.report(diags); reported != nil {
 		return reported
 	}
@@ -40,11 +41,11 @@ func (c *commandLine) runSupervisor(ctx context.Context) error {
 // maxRunningJobs is how many of the jobs that run are told, the most that the core lists at once.
 const maxRunningJobs = 200
 
-// operatorJobs asks the core over the operators' socket what it is doing.
-type operatorJobs struct{ line *commandLine }
+// operatorCore asks the core over the operators' socket.
+type operatorCore struct{ line *commandLine }
 
-// RunningJobs implements supervisor.Jobs.
-func (o operatorJobs) RunningJobs(ctx context.Context) ([]string, error) {
+// RunningJobs implements supervisor.Core.
+func (o operatorCore) RunningJobs(ctx context.Context) ([]string, error) {
 	core, err := operator.Connect(ctx, o.line.socketPaths())
 	if err != nil {
 		return nil, err
@@ -58,4 +59,20 @@ func (o operatorJobs) RunningJobs(ctx context.Context) ([]string, error) {
 		types[i] = page.Jobs[i].Type
 	}
 	return types, nil
+}
+
+// CoreVersion implements supervisor.Core.
+func (o operatorCore) CoreVersion(ctx context.Context) (string, error) {
+	core, err := operator.Connect(ctx, o.line.socketPaths())
+	if err != nil {
+		return "", err
+	}
+	status, err := core.Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !status.Ready {
+		return "", errors.New("the core is not ready")
+	}
+	return status.Version, nil
 }

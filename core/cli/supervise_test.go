@@ -32,7 +32,7 @@ func (b busyQueue) List(_ context.Context, f queue.Filter, _ string, limit int) 
 // TestRunningJobs: the supervisor learns over the operators' socket which jobs run, and that no core does.
 func TestRunningJobs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), operator.SocketName)
-	jobs := operatorJobs{&commandLine{socket: path}}
+	jobs := operatorCore{&commandLine{socket: path}}
 	if _, err := jobs.RunningJobs(t.Context()); !errors.Is(err, operator.ErrNoCore) {
 		t.Errorf("without a core: %v", err)
 	}

@@ -3,9 +3,12 @@ package settings
 import (
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"aead.dev/minisign"
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -28,6 +31,19 @@ type Supervisor struct {
 	VersionCommand string        `patchbay:"version_command,default=version,env=SVC_SUPERVISOR_VERSION_COMMAND" doc:"Words that follow the entrypoint of an image to have it tell its version, before it replaces the core. Empty: it is not asked."`
 	JobsTimeout    time.Duration `patchbay:"jobs_timeout,default=3m" doc:"How long an upgrade waits for jobs of the core that run, from 0s to 1h; 0s does not wait."`
 	HealthTimeout  time.Duration `patchbay:"health_timeout,default=3m" doc:"How long a new core may take to answer as it should, from 1s to 1h."`
+
+	Systemd *SupervisedUnit `patchbay:"systemd" doc:"The core is a unit of systemd instead of a container: the supervisor replaces its binaries by those of a release."`
+}
+
+// SupervisedUnit is the block systemd of the block supervisor.
+type SupervisedUnit struct {
+	Unit            string        `patchbay:"unit,default=patchbay.service" doc:"The unit that runs the core."`
+	Dir             string        `patchbay:"dir,default=/opt/patchbay" doc:"The directory of the versions, a folder each. Its link current names the one that the unit starts."`
+	URL             string        `patchbay:"url,required" doc:"URL of the folder of a version, such as https://example.com/download/{tag}/, in which {tag} stands for its tag: SHA256SUMS, SHA256SUMS.minisig and the archives."`
+	LatestURL       string        `patchbay:"latest_url,default=" doc:"The folder of the tag latest, where that is another. Unset: as for any tag."`
+	PublicKey       string        `patchbay:"public_key,required" doc:"The minisign public key that signs SHA256SUMS: the line that begins with RW. Nothing else is believed."`
+	MaxBytes        int64         `patchbay:"max_bytes,default=536870912" doc:"The largest archive, in bytes, and as much as one may unpack to; from 1048576 to 4294967296."`
+	DownloadTimeout time.Duration `patchbay:"download_timeout,default=15m" doc:"How long a download may take, from 1s to 6h."`
 }
 
 // checkSupervisor finds what the types of the block supervisor cannot express.
@@ -36,10 +52,8 @@ func checkSupervisor(block *config.Block, s Supervisor) config.Diagnostics {
 	if !strings.HasPrefix(s.BasePath, "/") || strings.Trim(s.BasePath, "/") == "" || strings.ContainsAny(s.BasePath, ":*?# ") {
 		found = append(found, schema.Errorf(schema.At("base_path"), "must be a path such as /supervisor")...)
 	}
-	if s.CoreURL != "" {
-		if u, err := url.Parse(s.CoreURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
-			found = append(found, schema.Errorf(schema.At("core_url"), "must be an absolute http(s) URL, such as http://patchbay:50883")...)
-		}
+	if s.CoreURL != "" && !isWebURL(s.CoreURL) {
+		found = append(found, schema.Errorf(schema.At("core_url"), "must be an absolute http(s) URL, such as http://patchbay:50883")...)
 	}
 	if s.HealthTimeout < time.Second || s.HealthTimeout > time.Hour {
 		found = append(found, schema.Errorf(schema.At("health_timeout"), "must be from 1s to 1h")...)
@@ -47,8 +61,50 @@ func checkSupervisor(block *config.Block, s Supervisor) config.Diagnostics {
 	if s.JobsTimeout < 0 || s.JobsTimeout > time.Hour {
 		found = append(found, schema.Errorf(schema.At("jobs_timeout"), "must be from 0s to 1h")...)
 	}
+	if s.Systemd != nil {
+		found = append(found, checkUnit(*s.Systemd)...)
+	}
 	if filepath.Ext(s.StatePath) != ".json" {
 		found = append(found, schema.Errorf(schema.At("state_path"), "must name a file that ends in .json")...)
 	}
 	return block.Locate(found)
+}
+
+// isWebURL reports whether text is an absolute http(s) URL.
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && slices.Contains([]string{"http", "https"}, u.Scheme)
+}
+
+// unitName matches the names of services of systemd.
+var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,240}\.service$`)
+
+// checkUnit finds what the types of the block systemd cannot express.
+func checkUnit(s SupervisedUnit) (found schema.Diagnostics) {
+	refuse := func(name, format string) {
+		found = append(found, schema.Errorf(schema.At("systemd").Attr(name), "%s", format)...)
+	}
+	if !unitName.MatchString(s.Unit) {
+		refuse("unit", "must be the name of a service of systemd, such as patchbay.service")
+	}
+	if !filepath.IsAbs(s.Dir) {
+		refuse("dir", "must be an absolute path, such as /opt/patchbay")
+	}
+	if !isWebURL(s.URL) || !strings.Contains(s.URL, "{tag}") {
+		refuse("url", "must be an absolute http(s) URL with {tag}, such as https://example.com/download/{tag}/")
+	}
+	if s.LatestURL != "" && !isWebURL(s.LatestURL) {
+		refuse("latest_url", "must be an absolute http(s) URL")
+	}
+	var key minisign.PublicKey
+	if err := key.UnmarshalText([]byte(strings.TrimSpace(s.PublicKey))); err != nil {
+		refuse("public_key", "must be a minisign public key, such as minisign -G writes into minisign.pub")
+	}
+	if s.MaxBytes < 1<<20 || s.MaxBytes > 4<<30 {
+		refuse("max_bytes", "must be from 1048576 to 4294967296")
+	}
+	if s.DownloadTimeout < time.Second || s.DownloadTimeout > 6*time.Hour {
+		refuse("download_timeout", "must be from 1s to 6h")
+	}
+	return found
 }

@@ -164,7 +164,7 @@ func (h operationsHTTP) postRollback(ctx context.Context, in *rollbackInput) (*d
 func (s *Supervisor) stateView() StateView {
 	all := s.Operations()
 	out := StateView{
-		State: Idle, Target: TargetView{s.cfg.ImageRepo, ImageView{Tag: "latest"}}, Previous: ImageView{Tag: "unknown"}, Progress: ProgressView{StepDone, "idle"},
+		State: Idle, Target: TargetView{s.deployment.sourceName(), ImageView{Tag: "latest"}}, Previous: ImageView{Tag: "unknown"}, Progress: ProgressView{StepDone, "idle"},
 		Logs: []LogLine{}, Earlier: make([]OperationView, 0, len(all)),
 	}
 	for _, o := range all {

@@ -12,8 +12,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// Jobs tells what the core is doing.
-type Jobs interface {
+// Core is the core that runs, as its operators' socket shows it.
+type Core interface {
+	// CoreVersion returns the version of the core. An error says why it cannot be asked, or that it is not ready.
+	CoreVersion(ctx context.Context) (string, error)
 	// RunningJobs returns the types of the jobs that run, one entry for each job. An error says why the core cannot be asked.
 	RunningJobs(ctx context.Context) ([]string, error)
 }
@@ -24,7 +26,7 @@ const jobsAnswer = 5 * time.Second
 // awaitJobs waits until no job of the core runs, at most as long as the settings say. What runs then, or a core that cannot be asked,
 // does not stop the upgrade: the next core goes on with jobs that were interrupted.
 func (r *run) awaitJobs(ctx context.Context) error {
-	if r.s.cfg.JobsTimeout <= 0 || r.s.cfg.Jobs == nil {
+	if r.s.cfg.JobsTimeout <= 0 || r.s.cfg.Core == nil {
 		return nil
 	}
 	if err := r.enterStep(StepJobs, "Waiting for jobs of the core"); err != nil {
@@ -58,10 +60,10 @@ func (r *run) awaitJobs(ctx context.Context) error {
 func (r *run) askJobs(ctx context.Context) ([]string, error) {
 	bounded, cancel := context.WithTimeout(ctx, jobsAnswer)
 	defer cancel()
-	return r.s.cfg.Jobs.RunningJobs(bounded)
+	return r.s.cfg.Core.RunningJobs(bounded)
 }
 
-// jobsFailure returns what an error of Jobs says to the operator.
+// jobsFailure returns what an error of Core says to the operator.
 func jobsFailure(err error) string {
 	if fault.CodeOf(err) == fault.Internal {
 		return err.Error()

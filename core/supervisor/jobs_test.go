@@ -19,7 +19,12 @@ type coreJobs struct {
 	asked func()
 }
 
-// RunningJobs implements Jobs.
+// CoreVersion implements Core.
+func (c *coreJobs) CoreVersion(context.Context) (string, error) {
+	return "", errors.New("not asked for")
+}
+
+// RunningJobs implements Core.
 func (c *coreJobs) RunningJobs(context.Context) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +62,7 @@ func TestUpgradeWaitsForJobs(t *testing.T) {
 					t.Errorf("the core was asked after %v", calls)
 				}
 			}
-			sup := s.supervise(t, func(c *Config) { c.Jobs, c.JobsTimeout = tt.jobs, tt.limit })
+			sup := s.supervise(t, func(c *Config) { c.Core, c.JobsTimeout = tt.jobs, tt.limit })
 			s.engine.Publish(repository+":latest", imageOfVersion("2"))
 			if _, err := sup.Begin(Request{Mode: Apply, RollbackOnFailure: true}); err != nil {
 				t.Fatal(err)

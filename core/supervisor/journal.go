@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+
+	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
 // schemaVersion is that of the state file.
@@ -36,11 +38,12 @@ type Journal struct {
 // supervisor uses the file, or if it cannot be read.
 func OpenJournal(path string) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory of the state file: %w", err)
+		return nil, fmt.Errorf("make the directory of the state file: %w; %s", err, privatedir.OwnerRemedy(filepath.Dir(path), "make it yourself, writable for the user that runs the supervisor"))
 	}
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the lock of the state file: %w", err)
+		dir := filepath.Dir(path)
+		return nil, fmt.Errorf("open the lock of the state file: %w; %s", err, privatedir.OwnerRemedy(dir, "make "+dir+" writable for the user that runs the supervisor"))
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		lock.Close()
@@ -149,7 +152,7 @@ func replaceFile(path string, content []byte) (err error) {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = privatedir.SyncDirectory(dir)
 	}
 	return err
 }
@@ -159,15 +162,5 @@ func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir has the names in a directory stand on the disk.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return privatedir.SyncDirectory(filepath.Dir(path))
 }

@@ -5,6 +5,7 @@ package supervisor
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -144,4 +145,17 @@ func (o *Operation) clone() Operation {
 	out.Logs = slices.Clone(o.Logs)
 	out.Place.Files, out.Place.EnvFiles = slices.Clone(o.Place.Files), slices.Clone(o.Place.EnvFiles)
 	return out
+}
+
+// describeImage names an image for people.
+func describeImage(i Image) string {
+	parts := []string{}
+	if i.Version != "" {
+		parts = append(parts, "version "+i.Version)
+	}
+	if i.Tag != "" {
+		parts = append(parts, "tag "+i.Tag)
+	}
+	id := strings.TrimPrefix(i.ID, "sha256:")
+	return strings.Join(append(parts, "image "+id[:min(12, len(id))]), ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,17 +83,32 @@ func (p *pages) listRoutes() []httpd.Route {
 // view is what the page shows.
 type view struct {
 	base, repository string
-	about            About
-	current          *Operation
-	operations       []Operation
-	form             ui.Form
-	canRollBack      bool
+	// kind is that of the deployment.
+	kind        string
+	about       About
+	current     *Operation
+	operations  []Operation
+	form        ui.Form
+	canRollBack bool
 }
 
 func (p *pages) readView(f ui.Form) view {
 	all := p.s.Operations()
 	_, err := p.s.lastUpgrade("")
-	return view{base: p.base, repository: p.s.cfg.ImageRepo, about: p.about, current: lastChanged(all), operations: all, form: f, canRollBack: err == nil}
+	return view{base: p.base, repository: p.s.deployment.sourceName(), kind: p.s.deployment.kindName(), about: p.about, current: lastChanged(all), operations: all, form: f, canRollBack: err == nil}
+}
+
+// textOf returns a text of the page, in the words of the deployment where they differ.
+func (v view) textOf(u *ui.View, key string, args ...any) string {
+	if v.kind == unitKind && slices.Contains(unitTexts(), key) {
+		key = unitKind + "." + key
+	}
+	return u.T("supervisor."+key, args...)
+}
+
+// unitTexts are the texts that speak of an image, and have other words where there is none.
+func unitTexts() []string {
+	return []string{"upgrade.hint", "tag.hint", "digest.hint", "keep", "roll_back.question", "step.pull", "step.check_image"}
 }
 
 // isRunning reports whether an operation runs.

@@ -51,6 +51,9 @@ var prober = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
+// errNotServed says that the core answers, and that no service of it has the path.
+var errNotServed = errors.New("there is no such path")
+
 func fetchBody(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -61,6 +64,9 @@ func fetchBody(ctx context.Context, url string) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound {
+		return nil, fmt.Errorf("%s: %w", url, errNotServed)
+	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answers with the status %d", url, resp.StatusCode)
 	}

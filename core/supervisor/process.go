@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/settings"
+	"github.com/patchbay-dev/patchbay/core/supervisor/release"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -41,8 +43,8 @@ type Process struct {
 }
 
 // Start brings the supervisor of a configuration up. Diagnostics are of the configuration; with errors among them nothing runs.
-// Another error is one sentence for the operator. jobs tells what the core is doing. The log goes to output, without the secrets of the configuration.
-func Start(ctx context.Context, src settings.Source, version string, jobs Jobs, output io.Writer) (started *Process, diags config.Diagnostics, err error) {
+// Another error is one sentence for the operator. core tells what the core is doing. The log goes to output, without the secrets of the configuration.
+func Start(ctx context.Context, src settings.Source, version string, core Core, output io.Writer) (started *Process, diags config.Diagnostics, err error) {
 	gin.SetMode(gin.ReleaseMode)
 	p := &Process{}
 	defer func() {
@@ -59,27 +61,42 @@ func Start(ctx context.Context, src settings.Source, version string, jobs Jobs, 
 	redact.Add(append(set.File.Core().Secrets(), set.File.Supervisor().Secrets()...)...)
 	res.LearnSecrets = redact.Add
 	p.log = hclog.New(&hclog.LoggerOptions{Name: "patchbay-supervisor", Level: hclog.LevelFromString(set.Core.LogLevel), Output: redact.Writer(output), JSONFormat: set.Core.LogFormat == "json"})
-	found, err := p.openParts(ctx, set, res, version, jobs, redact)
+	found, err := p.openParts(ctx, set, res, version, core, redact)
 	return p, append(diags, found...), err
 }
 
-// openParts starts the engine's plugin, goes on with what was interrupted, and listens.
-func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, jobs Jobs, redact *secret.Redactor) (config.Diagnostics, error) {
-	runtime, diags, err := p.openEngine(ctx, set, res, version, redact)
-	if err != nil || diags.HasErrors() {
-		return diags, err
-	}
+// openParts starts the engine's plugin if the core is a container, goes on with what was interrupted, and listens.
+func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, core Core, redact *secret.Redactor) (config.Diagnostics, error) {
 	block := set.Supervisor
-	p.supervisor, err = New(Config{
-		Engine: runtime, Logger: p.log, StatePath: settings.AbsolutePath(set.File.Dir, block.StatePath), ImageRepo: block.ImageRepo, ContainerID: block.ContainerID, Service: block.ComposeService,
-		ComposeBin: block.ComposeBin, DockerConfig: block.DockerConfig, CoreURL: block.CoreURL, HealthTimeout: block.HealthTimeout,
-		Jobs: jobs, JobsTimeout: block.JobsTimeout, VersionCommand: strings.Fields(block.VersionCommand),
-	})
-	if err != nil {
+	cfg := Config{
+		Logger: p.log, StatePath: settings.AbsolutePath(set.File.Dir, block.StatePath), CoreURL: block.CoreURL, HealthTimeout: block.HealthTimeout, Core: core, JobsTimeout: block.JobsTimeout,
+	}
+	var diags config.Diagnostics
+	if block.Systemd != nil {
+		cfg.Unit, cfg.CoreURL = unitConfig(*block.Systemd), cmp.Or(cfg.CoreURL, "http://"+httpd.DialAddr(set.Core.HTTPAddr))
+	} else {
+		runtime, found, err := p.openEngine(ctx, set, res, version, redact)
+		if diags = found; err != nil || diags.HasErrors() {
+			return diags, err
+		}
+		cfg.Container = ContainerConfig{
+			Engine: runtime, ImageRepo: block.ImageRepo, ContainerID: block.ContainerID, Service: block.ComposeService,
+			ComposeBin: block.ComposeBin, DockerConfig: block.DockerConfig, VersionCommand: strings.Fields(block.VersionCommand),
+		}
+	}
+	var err error
+	if p.supervisor, err = New(cfg); err != nil {
 		return diags, err
 	}
 	p.closers = append(p.closers, p.supervisor.Close)
 	return diags, p.startListener(set, version)
+}
+
+// unitConfig returns what the block systemd says.
+func unitConfig(block settings.SupervisedUnit) *UnitConfig {
+	return &UnitConfig{Unit: block.Unit, Dir: block.Dir, Releases: release.Config{
+		URL: block.URL, LatestURL: block.LatestURL, PublicKey: block.PublicKey, MaxBytes: block.MaxBytes, Timeout: block.DownloadTimeout,
+	}}
 }
 
 // openEngine starts the plugin of the engine that the block names, or of the only one.

@@ -3,8 +3,9 @@ package supervisor
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
@@ -25,7 +26,7 @@ func (r *run) carryOut(ctx context.Context) {
 	if !r.op.mayHaveChanged() && len(r.op.Logs) > 0 {
 		// Nothing was changed yet, and what was found then may be out of date.
 		r.noteLine("warn", "The supervisor was interrupted; beginning again")
-		r.restoreName(ctx)
+		r.s.deployment.discardTarget(ctx, r)
 	} else if r.op.mayHaveChanged() {
 		r.noteLine("warn", "The supervisor was interrupted; going on")
 	}
@@ -39,7 +40,7 @@ func (r *run) carryOut(ctx context.Context) {
 		r.rollBack(ctx)
 	default:
 		if !r.op.mayHaveChanged() {
-			r.restoreName(ctx)
+			r.s.deployment.discardTarget(ctx, r)
 		}
 		r.endOperation(Failed, client.FailureText(err), "error")
 	}
@@ -48,7 +49,7 @@ func (r *run) carryOut(ctx context.Context) {
 // replaceCore does the steps of an upgrade.
 func (r *run) replaceCore(ctx context.Context) error {
 	if !r.op.mayHaveChanged() {
-		if done, err := r.prepareImage(ctx); done || err != nil {
+		if done, err := r.prepareTarget(ctx); done || err != nil {
 			return err
 		}
 		if err := r.awaitJobs(ctx); err != nil {
@@ -58,7 +59,7 @@ func (r *run) replaceCore(ctx context.Context) error {
 	if err := r.enterStep(StepApply, "Replacing the core"); err != nil {
 		return err
 	}
-	if err := r.recreateCore(ctx, r.op.Target, r.overrideFor(r.op.Target)); err != nil {
+	if err := r.s.deployment.installTarget(ctx, r); err != nil {
 		return err
 	}
 	if err := r.enterStep(StepWait, "Waiting until the new core answers"); err != nil {
@@ -73,69 +74,43 @@ func (r *run) replaceCore(ctx context.Context) error {
 	return nil
 }
 
-// prepareImage does what changes nothing: it finds the core, pulls the image and has it tell its version. The operation may have ended then.
-func (r *run) prepareImage(ctx context.Context) (ended bool, err error) {
+// prepareTarget does what changes nothing: it finds the core, fetches the target and has it tell its version. The operation may have ended then.
+func (r *run) prepareTarget(ctx context.Context) (ended bool, err error) {
 	if err := r.enterStep(StepPrecheck, "Looking at what runs"); err != nil {
 		return false, err
 	}
-	if err := r.s.awaitEngine(ctx); err != nil {
+	if err := r.s.deployment.awaitDriver(ctx); err != nil {
 		return false, err
 	}
-	if err := r.lookAtCore(ctx); err != nil {
+	if err := r.s.deployment.lookAtCore(ctx, r); err != nil {
 		return false, err
 	}
-	if err := r.enterStep(StepPull, "Pulling "+r.op.Target.Ref); err != nil {
+	if err := r.s.deployment.fetchTarget(ctx, r); err != nil {
 		return false, err
 	}
-	if err := r.pullTarget(ctx); err != nil {
-		return false, err
-	}
-	switch {
-	case r.op.Target.ID == r.op.Previous.ID:
-		r.endOperation(Succeeded, "The core runs this image already", "info")
+	if r.op.Target.ID == r.op.Previous.ID {
+		r.endOperation(Succeeded, "The core runs this version already", "info")
 		return true, nil
 	}
-	if err := r.checkImage(ctx); err != nil {
+	if err := r.s.deployment.tryTarget(ctx, r); err != nil {
 		return false, err
 	}
 	if r.op.Request.Mode == DryRun {
-		r.endOperation(Succeeded, r.describePlan(), "info")
+		r.endOperation(Succeeded, r.s.deployment.describePlan(r.op), "info")
 		return true, nil
 	}
 	return false, nil
 }
 
-// describePlan tells what an upgrade would do.
-func (r *run) describePlan() string {
-	text := fmt.Sprintf("Would replace %s by %s in the service %s of the project %s", describeImage(r.op.Previous), describeImage(r.op.Target), r.op.Place.Service, r.op.Place.Project)
-	if r.overrideFor(r.op.Target) != "" {
-		text += ", by an override of its image"
-	}
-	return text
-}
-
-// describeImage names an image for people.
-func describeImage(i Image) string {
-	parts := []string{}
-	if i.Version != "" {
-		parts = append(parts, "version "+i.Version)
-	}
-	if i.Tag != "" {
-		parts = append(parts, "tag "+i.Tag)
-	}
-	id := strings.TrimPrefix(i.ID, "sha256:")
-	return strings.Join(append(parts, "image "+id[:min(12, len(id))]), ", ")
-}
-
-// rollbackAttempts is how often a rollback recreates the former core: it may be killed, or taken away, before it answers.
+// rollbackAttempts is how often a rollback starts the former core: it may be killed, or taken away, before it answers.
 const rollbackAttempts = 3
 
-// rollBack brings the former image back, and the name and the override that it had.
+// rollBack brings the former core back.
 func (r *run) rollBack(ctx context.Context) {
-	err := r.recreateFormer(ctx)
+	err := r.restoreFormer(ctx)
 	for attempt := 1; err != nil && ctx.Err() == nil && attempt < rollbackAttempts; attempt++ {
 		r.noteLine("warn", client.FailureText(err))
-		err = r.recreateFormer(ctx)
+		err = r.restoreFormer(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -146,16 +121,15 @@ func (r *run) rollBack(ctx context.Context) {
 	}
 }
 
-// recreateFormer recreates the former core and waits until it answers.
-func (r *run) recreateFormer(ctx context.Context) error {
+// restoreFormer puts the former core back in its place and waits until it answers.
+func (r *run) restoreFormer(ctx context.Context) error {
 	if err := r.enterStep(StepRollback, "Bringing the former core back"); err != nil {
 		return err
 	}
-	if err := r.s.awaitEngine(ctx); err != nil {
+	if err := r.s.deployment.awaitDriver(ctx); err != nil {
 		return err
 	}
-	r.restoreName(ctx)
-	if err := r.recreateCore(ctx, r.op.Previous, r.op.Place.Override); err != nil {
+	if err := r.s.deployment.restoreFormer(ctx, r); err != nil {
 		return err
 	}
 	if err := r.enterStep(StepRollbackWait, "Waiting until the former core answers"); err != nil {
@@ -171,14 +145,15 @@ func (r *run) enterStep(step Step, message string) error {
 	return r.recordLine("info", message)
 }
 
-// endOperation stores the end of the operation. If that is not possible, the next start finds it running, and looks at the engine
-// again.
+// endOperation stores the end of the operation. If that is not possible, the next start finds it running, and looks again
+// at what there is.
 func (r *run) endOperation(status Status, message, level string) {
 	r.op.Status, r.op.Message = status, message
 	if status != Failed {
 		r.op.Step = StepDone
 	}
 	r.noteLine(level, message)
+	r.s.deployment.removeUnused(r)
 }
 
 // noteLine is recordLine for what may be lost.
@@ -192,7 +167,7 @@ func (r *run) noteLine(level, message string) {
 func (r *run) recordLine(level, message string) error {
 	r.op.Updated = time.Now().UTC()
 	r.op.addLog(r.op.Updated, level, message)
-	r.s.log.Log(hclogLevel(level), message, "operation", r.op.ID, "step", string(r.op.Step))
+	r.s.log.Log(hclog.LevelFromString(level), message, "operation", r.op.ID, "step", string(r.op.Step))
 	if err := r.s.journal.Put(*r.op); err != nil {
 		return fmt.Errorf("store the step: %w", err)
 	}

@@ -12,48 +12,32 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
-
-// Engine is what the supervisor asks of a container engine. Errors are faults.
-type Engine interface {
-	Info(ctx context.Context, composeBin string) (*engine.Info, error)
-	Containers(ctx context.Context, f engine.Filter) ([]engine.Container, error)
-	Inspect(ctx context.Context, id string) (*engine.Detail, error)
-	Images(ctx context.Context, refs []string) ([]*engine.Image, error)
-	Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error)
-	Tag(ctx context.Context, image, ref string) error
-	Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error)
-	engine.CommandRunner
-}
 
 // Config says what a supervisor looks after.
 type Config struct {
-	Engine Engine
 	Logger hclog.Logger
 	// StatePath is the state file, an absolute path.
 	StatePath string
-	// ImageRepo is the repository of the core's image. ContainerID and Service tell its container where that is not enough.
-	ImageRepo, ContainerID, Service string
-	// ComposeBin is the compose command, DockerConfig the credentials for pulling.
-	ComposeBin, DockerConfig string
-	// VersionCommand follows the entrypoint of an image to have it tell its version; none leaves that out.
-	VersionCommand []string
+	// Container says where the core's container is. Unit, if it is not nil, says that the core is a unit of systemd instead.
+	Container ContainerConfig
+	Unit      *UnitConfig
 	// CoreURL is where the core is reached; "" to find it out.
 	CoreURL string
-	// Jobs tells what the core is doing; nil if nobody can. JobsTimeout is how long an upgrade waits for it; 0 for not at all.
-	Jobs        Jobs
+	// Core tells what the core is doing; nil if nobody can. JobsTimeout is how long an upgrade waits for its jobs; 0 for not at all.
+	Core        Core
 	JobsTimeout time.Duration
-	// HealthTimeout is how long a new core may take to answer (3 min), EngineTimeout how long an engine may be away (2 min).
-	HealthTimeout, EngineTimeout time.Duration
+	// HealthTimeout is how long a new core may take to answer (3 min).
+	HealthTimeout time.Duration
 }
 
 // Supervisor replaces the core, one operation at a time.
 type Supervisor struct {
 	cfg     Config
-	engine  *patientEngine
 	log     hclog.Logger
 	journal *Journal
+	// deployment is what the supervisor replaces.
+	deployment deployment
 
 	life context.Context
 	stop context.CancelFunc
@@ -70,20 +54,31 @@ func New(cfg Config) (*Supervisor, error) {
 	if cfg.HealthTimeout == 0 {
 		cfg.HealthTimeout = 3 * time.Minute
 	}
-	if cfg.EngineTimeout == 0 {
-		cfg.EngineTimeout = 2 * time.Minute
+	s := &Supervisor{cfg: cfg, log: cfg.Logger}
+	if err := s.openDeployment(); err != nil {
+		return nil, err
 	}
 	journal, err := OpenJournal(cfg.StatePath)
 	if err != nil {
 		return nil, err
 	}
-	s := &Supervisor{cfg: cfg, engine: &patientEngine{Engine: cfg.Engine, limit: cfg.EngineTimeout}, log: cfg.Logger, journal: journal}
+	s.journal = journal
 	s.life, s.stop = context.WithCancel(context.Background())
 	all := journal.Operations()
 	if i := slices.IndexFunc(all, func(o Operation) bool { return o.Status == Running }); i >= 0 {
 		s.resumeOperation(&all[i])
 	}
 	return s, nil
+}
+
+// openDeployment chooses what the supervisor replaces.
+func (s *Supervisor) openDeployment() (err error) {
+	if s.cfg.Unit == nil {
+		s.deployment = newContainer(s, s.cfg.Container)
+		return nil
+	}
+	s.deployment, err = newUnit(s, *s.cfg.Unit)
+	return err
 }
 
 // Close ends the supervisor. An operation that runs stays in the state file as it is, and the next start goes on with it.
@@ -113,10 +108,13 @@ func (s *Supervisor) Begin(r Request) (id string, err error) {
 		}
 		return "", fault.New(fault.Conflict, "The operation %s is running: wait until it has ended.", running.ID).With("reason", "operation_running").With("opId", running.ID)
 	}
+	target, err := s.deployment.nameTarget(r.Target)
+	if err != nil {
+		return "", err
+	}
 	now := time.Now().UTC()
 	o := &Operation{
-		ID: "sup_" + ulid.Make().String(), Status: Running, Request: r, Step: StepPrecheck, Message: "Looking at what runs", Started: now, Updated: now,
-		Target: Image{Tag: r.Target.Tag, Digest: r.Target.Digest, Ref: s.nameOf(r.Target)},
+		ID: "sup_" + ulid.Make().String(), Status: Running, Request: r, Step: StepPrecheck, Message: "Looking at what runs", Target: target, Started: now, Updated: now,
 	}
 	return o.ID, s.startOperation(o)
 }
@@ -133,14 +131,14 @@ func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.findCore(ctx)
+	current, err := s.deployment.currentID(ctx)
 	if err != nil {
 		return err
 	}
-	if c.ImageID != o.Target.ID && c.ImageID != o.Previous.ID {
+	if current != o.Target.ID && current != o.Previous.ID {
 		return fault.New(fault.InvalidArgument, "The core was changed since the upgrade %s, by something else than the supervisor.", o.ID).With("reason", "changed_since")
 	}
-	o.Status, o.Step, o.Failure = Running, StepRollback, "It was asked for by hand."
+	o.Status, o.Step, o.Failure, o.Updated = Running, StepRollback, "It was asked for by hand.", time.Now().UTC()
 	return s.startOperation(o)
 }
 
@@ -153,7 +151,7 @@ func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
 		if id != "" && o.ID != id {
 			return nil, fault.New(fault.InvalidArgument, "opId: only the last upgrade, %s, can be taken back.", o.ID).With("reason", "not_the_last")
 		}
-		return &o, nil
+		return &o, s.deployment.checkFormer(&o)
 	}
 	return nil, fault.New(fault.InvalidArgument, "There is no upgrade that can be taken back.").With("reason", "nothing_to_roll_back")
 }

@@ -69,8 +69,8 @@ func imageOfVersion(version string, tags ...string) engine.Image {
 func (s *site) supervise(t *testing.T, change func(*Config)) *Supervisor {
 	t.Helper()
 	cfg := Config{
-		Engine: s.engine, Logger: hclog.NewNullLogger(), StatePath: s.statePath(), ImageRepo: repository, Service: "patchbay", ComposeBin: "docker-compose", CoreURL: s.url, VersionCommand: []string{"version"},
-		HealthTimeout: 2 * time.Second, EngineTimeout: time.Second,
+		Logger: hclog.NewNullLogger(), StatePath: s.statePath(), CoreURL: s.url, HealthTimeout: 2 * time.Second,
+		Container: ContainerConfig{Engine: s.engine, ImageRepo: repository, Service: "patchbay", ComposeBin: "docker-compose", VersionCommand: []string{"version"}, EngineTimeout: time.Second},
 	}
 	if change != nil {
 		change(&cfg)
@@ -113,8 +113,8 @@ func TestRefusals(t *testing.T) {
 		change func(*site, *Config)
 		says   string
 	}{
-		"no such image":     {func(_ *site, c *Config) { c.ImageRepo = "registry.example/other" }, "target_image_repo"},
-		"several":           {func(s *site, c *Config) { s.addCore("second"); c.Service = "third" }, "target_container_id"},
+		"no such image":     {func(_ *site, c *Config) { c.Container.ImageRepo = "registry.example/other" }, "target_image_repo"},
+		"several":           {func(s *site, c *Config) { s.addCore("second"); c.Container.Service = "third" }, "target_container_id"},
 		"not reached":       {func(_ *site, c *Config) { c.CoreURL = "http://127.0.0.1:1" }, "core_url"},
 		"file not readable": {func(s *site, _ *Config) { os.Remove(s.file()) }, "mount it at the same path"},
 		"no compose":        {func(s *site, _ *Config) { s.engine.SetInfo(engine.Info{}, nil) }, "compose command"},
@@ -235,16 +235,16 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%q is a tag: %v", tag, !want)
 		}
 	}
-	sup := &Supervisor{cfg: Config{ImageRepo: repository}}
+	core := newContainer(&Supervisor{}, ContainerConfig{ImageRepo: repository})
 	d := &engine.Detail{Container: engine.Container{Labels: map[string]string{engine.LabelService: "core"}}, Config: &engine.ContainerConfig{
 		ImageConfig: engine.ImageConfig{Env: []string{"SVC_HTTP_ADDR=0.0.0.0:8080"}},
 		Ports:       []string{"127.0.0.1:9000:8080/tcp", "::1:9001:8080/tcp", "::8080/tcp", ":53:8080/udp", "0.0.0.0:9002:8080/tcp"},
 	}}
 	want := []string{"http://127.0.0.1:9000", "http://127.0.0.1:9002", "http://[::1]:9001", "http://core:8080"}
-	if got := sup.urlsOf(d); !slices.Equal(got, want) {
+	if got := core.urlsOf(d); !slices.Equal(got, want) {
 		t.Errorf("the addresses are %q, want %q", got, want)
 	}
-	if !sup.isOfRepository(repository+"@sha256:1") || sup.isOfRepository(repository+"-side:1") {
+	if !core.isOfRepository(repository+"@sha256:1") || core.isOfRepository(repository+"-side:1") {
 		t.Error("images of the repository are not told from others")
 	}
 }

@@ -37,6 +37,8 @@ func (r *release) listFiles(bin string) []packedFile {
 		{source: "README.md", archive: "README.md", pack: docs + "README.md", mode: 0o644},
 		{source: examples + "plugin.hcl", archive: "plugin.hcl", pack: "/etc/patchbay/plugin.hcl", mode: 0o640, config: true},
 		{source: examples + "patchbay.service", archive: "systemd/patchbay.service", pack: "/usr/lib/systemd/system/patchbay.service", mode: 0o644},
+		{source: examples + "patchbay-supervisor.service", archive: "systemd/patchbay-supervisor.service", pack: "/usr/lib/systemd/system/patchbay-supervisor.service", mode: 0o644},
+		{source: examples + "supervised.conf", archive: "systemd/supervised.conf", pack: docs + "examples/supervised.conf", mode: 0o644},
 		{source: examples + "docker.conf", archive: "systemd/docker.conf", pack: docs + "examples/docker.conf", mode: 0o644},
 		{source: filepath.Join(r.work, "bash"), archive: "completions/patchbay.bash", pack: "/usr/share/bash-completion/completions/patchbay", mode: 0o644},
 		{source: filepath.Join(r.work, "zsh"), archive: "completions/_patchbay", pack: "/usr/share/zsh/vendor-completions/_patchbay", mode: 0o644},

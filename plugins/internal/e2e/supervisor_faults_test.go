@@ -79,23 +79,39 @@ func TestSupervisorWhileTheEngineRestarts(t *testing.T) {
 }
 
 // TestSupervisedCoreIsKilled: a core that is killed at any step of an operation is not missing at its end. One that is killed before
-// it has answered is a core that cannot start.
+// it has answered is a core that cannot start. Cores that answer late leave time for a kill on a busy machine.
 func TestSupervisedCoreIsKilled(t *testing.T) {
 	forEachCompose(t, func(s *supervised) {
-		kill := func(step string) {
+		former := s.runs("at first", s.image())
+		killFormer := func(step string) {
 			s.comesTo(step)
-			s.killCore()
+			killContainers(former)
 		}
-		s.withstandsUpgrades(kill, "pull", "check_image", "apply")
-		s.withstandsRollbacks(kill, answering("3"), "wait_healthy")
-		s.withstandsRollbacks(kill, crashing("3"), "rollback", "rollback_wait_healthy")
+		for _, step := range []string{"pull", "check_image", "apply"} {
+			s.withstandsUpgrades(killFormer, step)
+			former = s.runs("after "+step, s.image())
+		}
+		s.push(s.t, "latest", answeringLate("2.9.0"))
+		s.upgrade("latest", "apply")
+		s.ends("succeeded")
+		killAll := func(step string) {
+			s.comesTo(step)
+			killContainers(strings.Fields(dockertest.Docker(s.t, "ps", "-q", "--filter", "label=com.docker.compose.project="+filepath.Base(s.dir)))...)
+		}
+		s.withstandsRollbacks(killAll, answeringLate("3"), "wait_healthy")
+		s.withstandsRollbacks(killAll, crashing("3"), "rollback", "rollback_wait_healthy")
 	})
 }
 
-// killCore kills what runs of the core. It may have ended already, or be replaced meanwhile.
-func (s *supervised) killCore() {
-	s.t.Helper()
-	ids := strings.Fields(dockertest.Docker(s.t, "ps", "-q", "--filter", "label=com.docker.compose.project="+filepath.Base(s.dir)))
+// answeringLate is the behaviour of a core that takes some seconds to start.
+func answeringLate(version string) dockertest.Behaviour {
+	b := answering(version)
+	b.SlowStart, b.StartPeriod = 8*time.Second, time.Minute
+	return b
+}
+
+// killContainers kills containers. They may have ended already, or been replaced meanwhile.
+func killContainers(ids ...string) {
 	if len(ids) > 0 {
 		_ = exec.Command("docker", append([]string{"kill"}, ids...)...).Run()
 	}

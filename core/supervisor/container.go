@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -31,12 +32,77 @@ const (
 // ownService is what the supervisor's own compose service is called, which is never taken for the core.
 const ownService = "supervisor"
 
-// findCore returns the container of the core: the one that the settings name, or the one that runs an image of the repository.
-func (s *Supervisor) findCore(ctx context.Context) (*engine.Detail, error) {
-	if id := s.cfg.ContainerID; id != "" {
-		return s.engine.Inspect(ctx, id)
+// Engine is what the supervisor asks of a container engine. Errors are faults.
+type Engine interface {
+	Info(ctx context.Context, composeBin string) (*engine.Info, error)
+	Containers(ctx context.Context, f engine.Filter) ([]engine.Container, error)
+	Inspect(ctx context.Context, id string) (*engine.Detail, error)
+	Images(ctx context.Context, refs []string) ([]*engine.Image, error)
+	Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error)
+	Tag(ctx context.Context, image, ref string) error
+	Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error)
+	engine.CommandRunner
+}
+
+// ContainerConfig says where the core's container is.
+type ContainerConfig struct {
+	Engine Engine
+	// ImageRepo is the repository of the core's image. ContainerID and Service tell its container where that is not enough.
+	ImageRepo, ContainerID, Service string
+	// ComposeBin is the compose command, DockerConfig the credentials for pulling.
+	ComposeBin, DockerConfig string
+	// VersionCommand follows the entrypoint of an image to have it tell its version; none leaves that out.
+	VersionCommand []string
+	// EngineTimeout is how long an engine may be away (2 min).
+	EngineTimeout time.Duration
+}
+
+// container is a core in a container of a compose project.
+type container struct {
+	s      *Supervisor
+	cfg    ContainerConfig
+	engine *patientEngine
+}
+
+func newContainer(s *Supervisor, cfg ContainerConfig) *container {
+	if cfg.EngineTimeout == 0 {
+		cfg.EngineTimeout = 2 * time.Minute
 	}
-	list, err := s.engine.Containers(ctx, engine.Filter{Labels: []string{engine.LabelProject}})
+	return &container{s: s, cfg: cfg, engine: &patientEngine{Engine: cfg.Engine, limit: cfg.EngineTimeout}}
+}
+
+func (d *container) kindName() string { return "container" }
+
+func (d *container) sourceName() string { return d.cfg.ImageRepo }
+
+// nameTarget implements deployment.
+func (d *container) nameTarget(t Target) (Image, error) {
+	return Image{Tag: t.Tag, Digest: t.Digest, Ref: d.nameOf(t)}, nil
+}
+
+func (d *container) timeAway() time.Duration { return time.Duration(d.engine.waited.Load()) }
+
+// currentID implements deployment.
+func (d *container) currentID(ctx context.Context) (string, error) {
+	c, err := d.findCore(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.ImageID, nil
+}
+
+// checkFormer implements deployment. An image that the engine has no longer is pulled by its digest.
+func (d *container) checkFormer(*Operation) error { return nil }
+
+// removeUnused implements deployment. Images are the business of whoever runs the engine.
+func (d *container) removeUnused(*run) {}
+
+// findCore returns the container of the core: the one that the settings name, or the one that runs an image of the repository.
+func (d *container) findCore(ctx context.Context) (*engine.Detail, error) {
+	if id := d.cfg.ContainerID; id != "" {
+		return d.engine.Inspect(ctx, id)
+	}
+	list, err := d.engine.Containers(ctx, engine.Filter{Labels: []string{engine.LabelProject}})
 	if err != nil {
 		return nil, err
 	}
@@ -47,68 +113,68 @@ func (s *Supervisor) findCore(ctx context.Context) (*engine.Detail, error) {
 		}
 		// A list names an image by its id once another one has got its tag.
 		if strings.HasPrefix(c.Image, "sha256:") {
-			d, err := s.engine.Inspect(ctx, c.ID)
+			found, err := d.engine.Inspect(ctx, c.ID)
 			if fault.CodeOf(err) == fault.NotFound {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			c = d.Container
+			c = found.Container
 		}
-		if s.isOfRepository(c.Image) {
+		if d.isOfRepository(c.Image) {
 			found = append(found, c)
 		}
 	}
 	if len(found) > 1 {
-		named := slices.DeleteFunc(slices.Clone(found), func(c engine.Container) bool { return c.Labels[engine.LabelService] != s.cfg.Service })
+		named := slices.DeleteFunc(slices.Clone(found), func(c engine.Container) bool { return c.Labels[engine.LabelService] != d.cfg.Service })
 		if len(named) > 0 {
 			found = named
 		}
 	}
 	switch len(found) {
 	case 0:
-		return nil, fault.New(fault.InvalidArgument, "No container of a compose project runs an image of %s: set target_image_repo or target_container_id.", s.cfg.ImageRepo).With("reason", "target_not_found")
+		return nil, fault.New(fault.InvalidArgument, "No container of a compose project runs an image of %s: set target_image_repo or target_container_id.", d.cfg.ImageRepo).With("reason", "target_not_found")
 	case 1:
-		return s.engine.Inspect(ctx, found[0].ID)
+		return d.engine.Inspect(ctx, found[0].ID)
 	}
 	names := make([]string, 0, len(found))
 	for _, c := range found {
 		names = append(names, strings.TrimPrefix(c.Name, "/"))
 	}
 	slices.Sort(names)
-	return nil, fault.New(fault.InvalidArgument, "Several containers run an image of %s (%s): set target_compose_service or target_container_id.", s.cfg.ImageRepo, strings.Join(names, ", ")).With("reason", "target_ambiguous")
+	return nil, fault.New(fault.InvalidArgument, "Several containers run an image of %s (%s): set target_compose_service or target_container_id.", d.cfg.ImageRepo, strings.Join(names, ", ")).With("reason", "target_ambiguous")
 }
 
 // isOfRepository reports whether a reference names an image of the core's repository.
-func (s *Supervisor) isOfRepository(ref string) bool {
-	rest, ok := strings.CutPrefix(ref, s.cfg.ImageRepo)
+func (d *container) isOfRepository(ref string) bool {
+	rest, ok := strings.CutPrefix(ref, d.cfg.ImageRepo)
 	return ok && (rest == "" || rest[0] == ':' || rest[0] == '@')
 }
 
 // nameOf returns the reference by which compose asks for an image: its tag if it has one.
-func (s *Supervisor) nameOf(t Target) string {
+func (d *container) nameOf(t Target) string {
 	if t.Tag == "" {
-		return s.cfg.ImageRepo + "@" + t.Digest
+		return d.cfg.ImageRepo + "@" + t.Digest
 	}
-	return s.cfg.ImageRepo + ":" + t.Tag
+	return d.cfg.ImageRepo + ":" + t.Tag
 }
 
 // sourceOf returns the reference by which the registry is asked for an image: its digest if it is known.
-func (s *Supervisor) sourceOf(t Target) string {
+func (d *container) sourceOf(t Target) string {
 	if t.Digest != "" {
-		return s.cfg.ImageRepo + "@" + t.Digest
+		return d.cfg.ImageRepo + "@" + t.Digest
 	}
-	return s.cfg.ImageRepo + ":" + t.Tag
+	return d.cfg.ImageRepo + ":" + t.Tag
 }
 
 // overridePath is the file that names the core's image for compose, where its project does not name it itself.
-func (s *Supervisor) overridePath() string {
-	return filepath.Join(filepath.Dir(s.cfg.StatePath), "self-upgrade.override.yml")
+func (d *container) overridePath() string {
+	return filepath.Join(filepath.Dir(d.s.cfg.StatePath), "self-upgrade.override.yml")
 }
 
 // placeOf returns where the core's container stands. Its files must be readable here under their own paths.
-func (s *Supervisor) placeOf(c *engine.Detail) (Place, error) {
+func (d *container) placeOf(c *engine.Detail) (Place, error) {
 	p := Place{
 		Project: c.Labels[engine.LabelProject], Service: c.Labels[engine.LabelService], WorkingDir: c.Labels[labelWorkingDir],
 		Files: splitPaths(c.Labels[labelFiles]), EnvFiles: splitPaths(c.Labels[labelEnvFiles]), Image: c.Image,
@@ -116,7 +182,7 @@ func (s *Supervisor) placeOf(c *engine.Detail) (Place, error) {
 	if p.Project == "" || p.Service == "" || p.WorkingDir == "" || len(p.Files) == 0 {
 		return p, fault.New(fault.InvalidArgument, "The container %s was not made by compose: only a compose service can be replaced.", c.Name).With("reason", "not_a_compose_service")
 	}
-	own := s.overridePath()
+	own := d.overridePath()
 	overridden := slices.Contains(p.Files, own)
 	p.Files = slices.DeleteFunc(p.Files, func(path string) bool { return path == own })
 	for _, path := range append(slices.Clone(p.Files), p.EnvFiles...) {
@@ -127,7 +193,7 @@ func (s *Supervisor) placeOf(c *engine.Detail) (Place, error) {
 		f.Close()
 	}
 	if overridden {
-		p.Override, p.Image = overrideText(p.Service, c.Image), s.imageOfFiles()
+		p.Override, p.Image = overrideText(p.Service, c.Image), d.imageOfFiles()
 	}
 	return p, nil
 }
@@ -144,8 +210,8 @@ func overrideText(service, image string) string {
 
 // imageOfFiles returns the reference that the project's own files give to the core, as the last operation noted it before there was
 // an override; "" if that is not known.
-func (s *Supervisor) imageOfFiles() string {
-	for _, o := range s.journal.Operations() {
+func (d *container) imageOfFiles() string {
+	for _, o := range d.s.journal.Operations() {
 		if o.Status != Running && o.Place.Image != "" {
 			return o.Place.Image
 		}
@@ -165,9 +231,9 @@ func splitPaths(label string) (paths []string) {
 
 // urlsOf returns where the core in a container may be reached: where the settings say, or by its published port and by the
 // name of its service.
-func (s *Supervisor) urlsOf(c *engine.Detail) (urls []string) {
-	if s.cfg.CoreURL != "" {
-		return []string{strings.TrimSuffix(s.cfg.CoreURL, "/")}
+func (d *container) urlsOf(c *engine.Detail) (urls []string) {
+	if d.s.cfg.CoreURL != "" {
+		return []string{strings.TrimSuffix(d.s.cfg.CoreURL, "/")}
 	}
 	port, service := corePort, c.Labels[engine.LabelService]
 	if c.Config == nil {
@@ -200,22 +266,22 @@ func (s *Supervisor) urlsOf(c *engine.Detail) (urls []string) {
 }
 
 // imageOf returns the image that a container runs.
-func (s *Supervisor) imageOf(ctx context.Context, c *engine.Detail) (Image, error) {
+func (d *container) imageOf(ctx context.Context, c *engine.Detail) (Image, error) {
 	out := Image{Ref: c.Image, Tag: tagOf(c.Image), ID: c.ImageID}
-	found, err := s.engine.Images(ctx, []string{c.ImageID})
+	found, err := d.engine.Images(ctx, []string{c.ImageID})
 	if err != nil {
 		return out, err
 	}
 	if found[0] != nil {
-		out.Digest, out.Version = s.digestOf(found[0]), found[0].Labels[labelVersion]
+		out.Digest, out.Version = d.digestOf(found[0]), found[0].Labels[labelVersion]
 	}
 	return out, nil
 }
 
 // digestOf returns the digest of an image in the core's repository; "" if it has none.
-func (s *Supervisor) digestOf(img *engine.Image) string {
+func (d *container) digestOf(img *engine.Image) string {
 	for _, ref := range img.RepoDigests {
-		if digest, ok := strings.CutPrefix(ref, s.cfg.ImageRepo+"@"); ok {
+		if digest, ok := strings.CutPrefix(ref, d.cfg.ImageRepo+"@"); ok {
 			return digest
 		}
 	}

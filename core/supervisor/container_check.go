@@ -19,16 +19,16 @@ const (
 	programName  = "patchbay "
 )
 
-// checkImage has the target tell its version in a container of its own, so that an image that cannot start, or is not what its
+// tryTarget has the target tell its version in a container of its own, so that an image that cannot start, or is not what its
 // label says, replaces nothing. An engine that cannot run commands leaves that out.
-func (r *run) checkImage(ctx context.Context) error {
-	if len(r.s.cfg.VersionCommand) == 0 {
+func (d *container) tryTarget(ctx context.Context, r *run) error {
+	if len(d.cfg.VersionCommand) == 0 {
 		return nil
 	}
 	if err := r.enterStep(StepCheck, "Checking that the image can start"); err != nil {
 		return err
 	}
-	res, err := r.s.engine.Run(ctx, engine.RunRequest{Image: r.op.Target.ID, Args: r.s.cfg.VersionCommand, Name: "patchbay-check-" + r.op.Place.Project})
+	res, err := d.engine.Run(ctx, engine.RunRequest{Image: r.op.Target.ID, Args: d.cfg.VersionCommand, Name: "patchbay-check-" + r.op.Place.Project})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -12,7 +12,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e fuzz pictures interruptions check names bench generate release-protos image release clean
+.PHONY: build run test e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image release clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -31,14 +31,17 @@ LICENCES  := core/docs/third-party-licences.md
 image:
 	@test -x "$(COMPOSE)" || { echo "there is no compose binary at $(COMPOSE): name one with COMPOSE=…"; exit 1; }
 	rm -rf $(IMAGE_DIR)
-	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/rootfs/data
-	chmod 1777 $(IMAGE_DIR)/rootfs/tmp
+	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/owned/data
+	chmod 1777 $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run
+	chmod 700 $(IMAGE_DIR)/owned/data
+	printf 'root:x:0:0::/:\npatchbay:x:10001:10001::/data:\n' >$(IMAGE_DIR)/rootfs/etc/passwd
+	printf 'root:x:0:\npatchbay:x:10001:\n' >$(IMAGE_DIR)/rootfs/etc/group
 	$(GO) build -trimpath -tags netgo,osusergo,sqlite_omit_load_extension -ldflags '$(LDFLAGS) -linkmode external -extldflags -static' -o $(IMAGE_DIR)/rootfs/bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(IMAGE_DIR)/rootfs/bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
 	cp "$(COMPOSE)" $(IMAGE_DIR)/rootfs/bin/docker-compose
 	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
 	cp LICENSE $(LICENCES) $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay/
-	cp examples/deploy/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
+	cp examples/deploy/config/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
 	docker build -q --label org.opencontainers.image.version=$(VERSION) -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
 
 # What is published of a version, in bin/release: archives, Debian and RPM packages, a bill of materials, and checksums that the key
@@ -77,6 +80,11 @@ e2e: $(TOOLS)/testsum
 # A picture of every page in every size, theme and language, in bin/screenshots.
 pictures:
 	PATCHBAY_TEST_PICTURES=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(Console|SearchPages|SearchMembers|ContainersPages|ContainersHooksPage|NotificationsPages|NotifyEvery)' $(E2E)
+
+# The pictures of core/docs/observability.md, drawn from what a working core told a real Prometheus and a collector of traces: 4 minutes.
+doc-pictures:
+	PATCHBAY_TEST_PICTURES=1 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(Dashboard|TracePicture)$$' $(E2E)
+	cp bin/screenshots/dashboard.png bin/screenshots/trace.png core/docs/
 
 # A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
 # test prints PATCHBAY_TEST_SEED, which repeats a run.

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -41,7 +40,7 @@ func Registry(t testing.TB, o RegistryOptions) *Reg {
 	t.Helper()
 	bin, err := exec.LookPath("docker-registry")
 	testkit.Require(t, "docker-registry", err == nil, "install docker-registry")
-	r := &Reg{Host: freeAddress(t), dir: t.TempDir(), DockerConfig: t.TempDir()}
+	r := &Reg{Host: testkit.FreeAddress(t), dir: t.TempDir(), DockerConfig: t.TempDir()}
 	auth := ""
 	if o.User != "" {
 		line, err := try(nil, nil, "htpasswd", "-Bbn", o.User, o.Password)
@@ -79,16 +78,6 @@ func write(t testing.TB, path, content string) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func (r *Reg) start(t testing.TB, bin string) {

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"archive/tar"
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,8 +17,8 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
-// TestDeployInAContainer builds the image, starts it as the example says, has it look after a project of the host, and has the
-// supervisor beside it upgrade it.
+// TestDeployInAContainer builds the image, starts it as the example says, has it look after a project of the host and run a
+// third-party plugin, and has the supervisor beside it upgrade it.
 func TestDeployInAContainer(t *testing.T) {
 	t.Parallel()
 	bins := dockertest.Compose(t)
@@ -30,9 +33,11 @@ func TestDeployInAContainer(t *testing.T) {
 	}
 	t.Cleanup(func() { dockertest.Docker(t, "rmi", "-f", image) })
 
+	refuseForeignVolume(t, image)
+
 	a := startApp(t, newest, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	files := map[string]string{}
-	for _, name := range []string{"compose.yaml", "plugin.hcl"} {
+	for _, name := range []string{"compose.yaml", "config/plugin.hcl"} {
 		raw, err := os.ReadFile(filepath.Join(root(), "examples/deploy", name))
 		if err != nil {
 			t.Fatal(err)
@@ -42,9 +47,10 @@ func TestDeployInAContainer(t *testing.T) {
 	_, port, _ := strings.Cut(freeAddr(t), ":")
 	_, supervisorPort, _ := strings.Cut(freeAddr(t), ":")
 	dir := dockertest.Project(t, files)
-	env := fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\nSUPERVISOR_PORT=%s\nDEPLOY_DIR=%s\nPATCHBAY_ALLOWED_USER=ops@example.org\nPATCHBAY_TRUSTED_PROXIES=0.0.0.0/0\n",
-		image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir), supervisorPort, dir)
-	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o600); err != nil {
+	env := fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\nSUPERVISOR_PORT=%s\nDEPLOY_DIR=%s\nDOCKER_GID=%s\nPATCHBAY_ALLOWED_USER=ops@example.org\nPATCHBAY_TRUSTED_PROXIES=0.0.0.0/0\n",
+		image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir), supervisorPort, dir, runHost(t, "", "stat", "-L", "-c", "%g", "/var/run/docker.sock"))
+	// The supervisor's compose reads it, too, as a user that is not root.
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	dockertest.Up(t, newest, dir, "up", "-d")
@@ -57,6 +63,7 @@ func TestDeployInAContainer(t *testing.T) {
 	eventually(t, 90*time.Second, "the container is healthy", func() bool {
 		return strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.State.Health.Status}}", container)) == "healthy"
 	})
+	checkUnprivileged(t, container)
 
 	c := &core{t: t, base: "http://127.0.0.1:" + port}
 	for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401} {
@@ -72,7 +79,51 @@ func TestDeployInAContainer(t *testing.T) {
 	if after := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web")); after == before {
 		t.Error("the service was not restarted")
 	}
+	deployed := &deployedPlugin{core: c, dir: dir, bin: newest}
+	deployed.install(t)
+	deployed.check(t)
 	upgradeDeployed(t, dir, image, "http://127.0.0.1:"+supervisorPort+"/supervisor")
+	deployed.check(t)
+}
+
+// refuseForeignVolume starts the image with a volume that root has used, as after an upgrade from an image that ran as root: core and
+// supervisor must say whose the directory is and what helps.
+func refuseForeignVolume(t *testing.T, image string) {
+	t.Helper()
+	volume := dockertest.Name(t)
+	dockertest.Docker(t, "volume", "create", volume)
+	t.Cleanup(func() { dockertest.Docker(t, "volume", "rm", "-f", volume) })
+	dockertest.Docker(t, "run", "--rm", "--user", "0:0", "-v", volume+":/data/former", "-e", "SVC_DATA_DIR=/data/former", image, "mailbox", "list")
+	for _, command := range []string{"serve", "supervise"} {
+		cmd := exec.Command("docker", "run", "--rm", "-v", volume+":/data/former", "-e", "SVC_DATA_DIR=/data/former", "-e", "SVC_SUPERVISOR_STATE_PATH=/data/former/state.json", image, command)
+		out, err := cmd.CombinedOutput()
+		if want := "belongs to uid 0, and patchbay runs as uid 10001: as root, run chown -R 10001:10001 /data/former"; err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s with root's volume: %v\n%s\nwant %q", command, err, out, want)
+		}
+	}
+}
+
+// checkUnprivileged expects that no process of a container is root's, and that what the core has made in its volume is its own.
+func checkUnprivileged(t *testing.T, container string) {
+	t.Helper()
+	for i, line := range strings.Split(dockertest.Docker(t, "top", container, "-eo", "pid,uid,args"), "\n") {
+		if fields := strings.Fields(line); i > 0 && fields[1] != "10001" {
+			t.Errorf("a process of another user: %s", line)
+		}
+	}
+	list := exec.Command("docker", "cp", container+":/data", "-")
+	archive, err := list.Output()
+	must(t, err)
+	for files := tar.NewReader(bytes.NewReader(archive)); ; {
+		file, err := files.Next()
+		if err == io.EOF {
+			return
+		}
+		must(t, err)
+		if file.Uid != 10001 || file.Gid != 10001 {
+			t.Errorf("%s belongs to %d:%d", file.Name, file.Uid, file.Gid)
+		}
+	}
 }
 
 // upgradeDeployed has the supervisor of the example upgrade the core to another image of the same version.

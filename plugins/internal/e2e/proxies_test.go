@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,7 +100,7 @@ func startNginx(t *testing.T, address string, change *strings.Replacer) {
 }
 
 // TestDeploymentBehindProxies starts the core and the supervisor behind the proxies of the examples, and makes the deployment's checks
-// from outside: what is public, what is not, and that nobody names himself.
+// from outside, in containers on another network: what is public, what is not, and that nobody names himself.
 func TestDeploymentBehindProxies(t *testing.T) {
 	t.Parallel()
 	bins := dockertest.Compose(t)
@@ -109,32 +111,41 @@ func TestDeploymentBehindProxies(t *testing.T) {
 	s.start()
 	t.Cleanup(s.stop)
 	provider := startIdentityProvider(t)
+	network, host := dockertest.Network(t)
+	outside := dockertest.Client(t, network)
+	for _, direct := range []*core{c, s.core} {
+		address := net.JoinHostPort(host, direct.base[strings.LastIndex(direct.base, ":")+1:])
+		if resp, err := outside.Get("http://" + address + "/api/health"); err == nil {
+			_ = resp.Body.Close()
+			t.Errorf("%s is reached without a proxy: %d", direct.command, resp.StatusCode)
+		}
+	}
 	for name, start := range map[string]func(*testing.T, string, *strings.Replacer){"caddy": startCaddy, "nginx": startNginx} {
 		t.Run(name, func(t *testing.T) {
-			address := freeAddr(t)
+			address := net.JoinHostPort(host, strconv.Itoa(freePort(t)))
 			start(t, address, strings.NewReplacer("127.0.0.1:50883", strings.TrimPrefix(c.base, "http://"), "127.0.0.1:50884", strings.TrimPrefix(s.base, "http://"), "127.0.0.1:9091", provider,
 				"patchbay.example.com {", "http://"+address+" {"))
 			for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401, "/supervisor/health": 401, "/supervisor/version": 401, "/supervisor/self-upgrade": 401} {
-				checkProxied(t, address, path, nil, want)
-				checkProxied(t, address, path, http.Header{"X-Forwarded-User": {"ops@example.org"}, "Remote-User": {"ops@example.org"}, "X-Patchbay-Proxy-Secret": {proxySecret}}, want)
-				checkProxied(t, address, path, http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
+				checkProxied(t, outside, address, path, nil, want)
+				checkProxied(t, outside, address, path, http.Header{"X-Forwarded-User": {"ops@example.org"}, "Remote-User": {"ops@example.org"}, "X-Patchbay-Proxy-Secret": {proxySecret}}, want)
+				checkProxied(t, outside, address, path, http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
 			}
-			checkProxied(t, address, "/supervisor/", http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
-			checkProxied(t, address, "/api/deploy-check/report", http.Header{"Cookie": {"identity=somebody@example.org"}}, 401)
-			checkProxied(t, address, "/supervisor/health", http.Header{"Cookie": {"identity=somebody@example.org"}}, 401)
+			checkProxied(t, outside, address, "/supervisor/", http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
+			checkProxied(t, outside, address, "/api/deploy-check/report", http.Header{"Cookie": {"identity=somebody@example.org"}}, 401)
+			checkProxied(t, outside, address, "/supervisor/health", http.Header{"Cookie": {"identity=somebody@example.org"}}, 401)
 		})
 	}
 }
 
 // checkProxied sends a request through a proxy and expects a status; 401 has its code.
-func checkProxied(t *testing.T, address, path string, header http.Header, want int) {
+func checkProxied(t *testing.T, client *http.Client, address, path string, header http.Header, want int) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+address+path, nil)
 	must(t, err)
 	for name, values := range header {
 		req.Header[name] = values
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	must(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)

@@ -2,7 +2,7 @@
 // what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_SLOW_START, a
 // duration, is how long it takes until it is healthy, and APP_ANSWERS is the version that it answers with on port 50883, as a core
 // does. "app health" is the health check, "app version" prints APP_PRINTS, or else APP_VERSION, as a core does, and goes on for ever if
-// that is "hang".
+// that is "hang". "app connect ADDRESS" is a TCP connection between the address and its standard input and output.
 package main
 
 import (
@@ -23,6 +23,13 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "version" {
 		printVersion()
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "connect" {
+		if err := connectTo(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		return
 	}
 	_ = os.Remove(readyFile)

@@ -250,16 +250,22 @@ func (b *browser) open(path string) {
 	}
 }
 
-// press clicks a button or link by its selector, and waits for what follows, on a page that has loaded. It clicks again if
-// Chromium gave up the request.
+// press clicks a button or link by its selector, and waits for what follows, on a page that has loaded.
 func (b *browser) press(selector, then string) {
+	b.t.Helper()
+	b.pressUntil(selector, then, "true")
+}
+
+// pressUntil clicks a button or link, and waits for what follows and for a condition, on a page that has loaded. It clicks again if
+// Chromium gave up the request.
+func (b *browser) pressUntil(selector, then, condition string) {
 	b.t.Helper()
 	b.opened = ""
 	click := chromedp.Click(chromedp.CSS(selector))
 	given := b.givenUp()
 	b.do(click)
 	// A page whose scripts have not run yet would take the next click without them.
-	shown := fmt.Sprintf(`document.readyState === "complete" && !!document.querySelector(%q)?.checkVisibility()`, then)
+	shown := fmt.Sprintf(`document.readyState === "complete" && %s && !!document.querySelector(%q)?.checkVisibility()`, condition, then)
 	for deadline := time.Now().Add(browserLimit); ; time.Sleep(pollEvery) {
 		if found, err := evaluate[bool](b, shown); err == nil && found {
 			return

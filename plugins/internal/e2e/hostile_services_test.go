@@ -144,10 +144,7 @@ func TestMailAndReleasesHoldHostileTexts(t *testing.T) {
 		{"releases-feed", "/releases/feed"}, {"releases-release", release}, {"releases-inbox", "/releases/inbox"}, {"releases-followers", "/releases/followers"}, {"releases-repos", "/releases/repos"},
 		{"releases-briefs", "/releases/briefs"}, {"releases-settings", "/releases/settings"},
 	}
-	for _, l := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
-		b.as(l)
-		for _, page := range pages {
-			b.lookAtHostile(l, page, source)
-		}
+	for _, page := range pages {
+		b.walkHostile(page, source)
 	}
 }

@@ -4,7 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
+
+// submit presses a button, and waits for what follows on the page that answers: the page before may show the same.
+func (b *browser) submit(button, then string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS(button)))
+	b.mark()
+	b.pressUntil(button, then, "window.untouched === undefined")
+}
 
 // sendForm opens a page, fills fields in, pairs of a selector and a text, sends a form by its button and waits for what follows.
 func (b *browser) sendForm(path, button, then string, fields ...string) {
@@ -13,7 +23,7 @@ func (b *browser) sendForm(path, button, then string, fields ...string) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		b.fillIn(fields[i], fields[i+1])
 	}
-	b.press(button, then)
+	b.submit(button, then)
 }
 
 // answerBelow opens the question below a button, without a script, says yes and waits for what follows.
@@ -22,18 +32,14 @@ func (b *browser) answerBelow(path, action, then string) {
 	b.open(path)
 	details := fmt.Sprintf("details.ask:has(form[action$='%s'])", action)
 	b.press(details+" > summary", details+" .asked form button")
-	b.press(details+" .asked form button", then)
+	b.submit(details+" .asked form button", then)
 }
 
-// filterList sends the filter of a list, and waits for the rows of the answer: the list has rows before, at an address without a query.
+// filterList sends the filter of a list, and waits for the rows of the answer.
 func (b *browser) filterList(path string) {
 	b.t.Helper()
-	b.open(path)
-	b.press(".filters button", "[data-row]")
-	eventually(b.t, browserLimit, "the filtered list of "+path, func() bool {
-		answered, err := evaluate[bool](b, `location.search !== "" && document.readyState === "complete" && !!document.querySelector("[data-row]")`)
-		return err == nil && answered
-	})
+	b.sendForm(path, ".filters button", "[data-row]")
+	evaluated(b, "the address has the filter", `location.search !== ""`, true)
 }
 
 // TestSearchWithoutScript: tokens, keys, users and API keys are made and changed by plain forms, and everything is read.

@@ -95,7 +95,7 @@ var notWalked = map[string]string{
 	"services/releases/pages /sign-in":                                 "it leads on",
 	"services/releases/pages /sign-in/callback":                        "it leads on",
 	"services/search/pages /":                                          "it leads on",
-	"supervisor /":                                                     "TestSupervisorPage looks at it in each state",
+	"supervisor /":                                                     "TestSupervisorPageInEveryState looks at it",
 	"supervisor /favicon.png":                                          "a picture",
 }
 
@@ -207,22 +207,38 @@ func (b *browser) fillAll(c *core, f filling) *strings.Replacer {
 	return strings.NewReplacer("{token}", token, "{key}", keys[0], "{request}", "1", "{job}", fmt.Sprintf("job_%026d", 0), "{stack}", "stk_0", "{service}", "svc_0_0", "{message}", message, "{release}", release, "{brief}", brief)
 }
 
-// walk looks at a page in both sizes, themes and languages. It is loaded once in each language; the size changes in place.
+// walk looks at a page in every size, theme and language. It is loaded once in each language: the size and the theme change in place.
+// Axe runs in one look of each language, which are of different sizes and themes. Pictures are of these two.
 func (b *browser) walk(name, path, axe string) {
 	b.t.Helper()
-	for _, l := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
-		b.as(l)
-		b.look(l, name, path, "")
-		if l.lang == "zh" {
-			b.inspect(axe, l.name(name))
+	for _, first := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
+		b.as(first)
+		b.look(first, name, path, "")
+		if axe != "" {
+			b.inspect(axe, first.name(name))
 		}
-		b.inspectCut(l.name(name))
-		other := l
-		other.width = 1280 + 390 - l.width
-		b.as(other)
-		b.inspect("", other.name(name))
-		b.inspectCut(other.name(name))
+		b.inspectCut(first.name(name))
+		for _, l := range first.others() {
+			b.change(l)
+			b.inspect("", l.name(name))
+			b.inspectCut(l.name(name))
+		}
 	}
+}
+
+// others returns the looks of the same language with another size, another theme, or both.
+func (l look) others() []look {
+	width, theme := 1280+390-l.width, map[string]string{"light": "dark", "dark": "light"}[l.theme]
+	return []look{{l.lang, l.theme, width}, {l.lang, theme, width}, {l.lang, theme, l.width}}
+}
+
+// change gives the page that is open another size and theme, with the colours that it has in the end.
+func (b *browser) change(l look) {
+	b.t.Helper()
+	b.as(l)
+	// Charts are drawn anew in the frame after that in which they have another size.
+	evaluated(b, "draw the page", `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, true)
+	evaluated(b, "change the theme to "+l.theme, fmt.Sprintf(`(document.documentElement.dataset.theme = %q) && document.getAnimations().forEach((a) => a.finish()), getComputedStyle(document.documentElement).colorScheme`, l.theme), l.theme)
 }
 
 // TestPagesInEveryState looks at every page of a core with all services: empty, with one of each, and with many.
@@ -239,15 +255,13 @@ func TestPagesInEveryState(t *testing.T) {
 			if f.rows > 0 {
 				things = b.fillAll(c, f)
 			}
-			// More rows are no other findings of axe-core, which would take most of the time.
-			axe := map[bool]string{true: source}[f.rows < 2]
 			for _, paths := range walked {
 				for _, path := range paths {
 					if strings.Contains(path, "{") && f.rows == 0 {
 						continue
 					}
 					name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-", "{", "", "}", "").Replace(path), "-")
-					b.walk(state+"-"+name, things.Replace(path), axe)
+					b.walk(state+"-"+name, things.Replace(path), source)
 				}
 			}
 		})

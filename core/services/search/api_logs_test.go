@@ -199,3 +199,18 @@ func TestLongBodiesAreCut(t *testing.T) {
 		t.Fatalf("kept %d and %d bytes of %d, %v", len(*d.RequestBody), len(*d.ResponseBody), d.ResponseBytes, err)
 	}
 }
+
+// TestLogIsInOrder: a request that took long and was written open before is told before those that began after it, though both are
+// in one write: who was cut off asks for what came after the last id.
+func TestLogIsInOrder(t *testing.T) {
+	e := newEnv(t)
+	sub := e.svc.live.Subscribe(topicRequests)
+	defer sub.Close()
+	e.svc.recordWritten([]entry{{ID: 2, Outcome: Success}, {ID: 4, Outcome: Open}, {ID: 5, Outcome: Refused}}, []entry{{ID: 3, Outcome: Failure}, {ID: 1, Outcome: Success}})
+	for _, want := range []int64{1, 2, 3, 5} {
+		ev := <-sub.Events()
+		if got := ev.Data.(RequestLog).ID; got != want {
+			t.Fatalf("got the request %d, want %d", got, want)
+		}
+	}
+}

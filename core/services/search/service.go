@@ -3,10 +3,12 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,7 +185,7 @@ func (s *Service) restore(ctx context.Context) error {
 			return fmt.Errorf("make the roll-ups anew: %w", err)
 		}
 		s.rollups.start()
-		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last, s.ended)
+		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last, s.recordWritten)
 	}
 	return nil
 }
@@ -261,15 +263,19 @@ func (s *Service) Ready() error {
 	return nil
 }
 
-// ended hears of requests that are written.
-func (s *Service) ended(inserts, updates []entry) {
-	heard := s.live.Heard(topicRequests)
-	for _, entries := range [][]entry{inserts, updates} {
-		s.rollups.add(entries)
-		for i := range entries {
-			if heard && entries[i].Outcome != Open {
-				s.live.Publish(topicRequests, event.Event{Type: "request", Data: entries[i].log()})
-			}
+// recordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
+func (s *Service) recordWritten(inserts, updates []entry) {
+	s.rollups.add(inserts)
+	s.rollups.add(updates)
+	if !s.live.Heard(topicRequests) {
+		return
+	}
+	// A row that was written open is an update now, beside the inserts of requests that began after it.
+	written := slices.Concat(inserts, updates)
+	slices.SortFunc(written, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range written {
+		if written[i].Outcome != Open {
+			s.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].log()})
 		}
 	}
 }

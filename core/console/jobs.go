@@ -252,10 +252,9 @@ func eventText(v *ui.View, e queue.Event) string {
 		return e.Type
 	}
 	switch e.Type {
-	case queue.EventLog:
-		return d.Text
-	case queue.EventStep:
-		return d.Step
+	case queue.EventLog, queue.EventStep:
+		text, _ := v.DetailText(d.Text + d.Step)
+		return text
 	case queue.EventFinished:
 		return v.T("event.finished", "State", v.State(d.State))
 	case queue.EventQueued, queue.EventRunning, queue.EventCancel, queue.EventRetry, queue.EventRequeued, queue.EventProgress:

@@ -15,8 +15,9 @@ const detailPrefix = "detail."
 type detail struct {
 	id      string
 	pattern *regexp.Regexp
-	// fixed is how many characters do not vary.
-	fixed int
+	// fixed is how many characters do not vary, and longest is the longest piece of them.
+	fixed   int
+	longest string
 }
 
 // inText finds the parameters of a text.
@@ -27,14 +28,20 @@ func newDetail(m *i18n.Message) detail {
 	d := detail{id: m.ID}
 	var b strings.Builder
 	end := 0
+	add := func(piece string) {
+		b.WriteString(regexp.QuoteMeta(piece))
+		if d.fixed += len(piece); len(piece) > len(d.longest) {
+			d.longest = piece
+		}
+	}
 	for _, at := range inText.FindAllStringSubmatchIndex(m.Other, -1) {
-		b.WriteString(regexp.QuoteMeta(m.Other[end:at[0]]) + "(?P<" + m.Other[at[2]:at[3]] + ">.+?)")
-		d.fixed += at[0] - end
+		add(m.Other[end:at[0]])
+		b.WriteString("(?P<" + m.Other[at[2]:at[3]] + ">.+?)")
 		end = at[1]
 	}
-	b.WriteString(regexp.QuoteMeta(m.Other[end:]))
-	d.fixed += len(m.Other) - end
-	if tail := m.Other[end:]; tail != "" && !strings.HasSuffix(tail, ".") {
+	tail := m.Other[end:]
+	add(tail)
+	if tail != "" && !strings.HasSuffix(tail, ".") {
 		// A clause may be a sentence by itself.
 		b.WriteString(`\.?`)
 	}
@@ -58,6 +65,10 @@ const maxDetailDepth = 4
 // translateDetail returns the text of a sentence in a language. It reports false if the sentence is not one of ours.
 func (t *Texts) translateDetail(lang, text string, depth int) (string, bool) {
 	for _, d := range t.details {
+		// Most sentences are told apart by this, at a fraction of the cost: a log has hundreds of lines.
+		if !strings.Contains(text, d.longest) {
+			continue
+		}
 		found := d.pattern.FindStringSubmatch(text)
 		if found == nil {
 			continue

@@ -181,7 +181,7 @@ func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *servi
 	}
 	if err != nil {
 		c.failed.Add(1)
-		c.r.warn(ctx, "%s: %s", name, failureReason(err))
+		c.r.warn(ctx, "%s: the check failed: %s", name, failureReason(err))
 		columns = map[string]any{"check_error": failureReason(err), "check_reason": failureCode(err)}
 	}
 	c.mu.Lock()

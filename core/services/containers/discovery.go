@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -104,7 +105,7 @@ func (s *Service) runDiscovery(ctx context.Context, _ *queue.Job, spec jobSpec, 
 	}
 	for _, a := range res.Actions {
 		if a.Action != actionSkipped {
-			r.info(ctx, "%s: %s %s", a.Project, a.Action, a.Reason)
+			r.info(ctx, "%s: stack %s", a.Project, strings.TrimSuffix(a.Action+": "+a.Reason, ": "))
 		}
 	}
 	return DiscoverySummary{Scan: res, Delivery: spec.Delivery}, nil

@@ -189,7 +189,7 @@ func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *report,
 			done++
 			reportResult(ctx, r, &res)
 			r.updateProgress(ctx, func(p *ProgressState) {
-				p.Phase, p.Message, p.CurrentTarget = "apply", res.Repo+": "+res.Action, res.Repo
+				p.Phase, p.Message, p.CurrentTarget = "apply", res.Repo+": webhook "+res.Action, res.Repo
 				p.Current, p.Total, p.Percent = done, len(names), done*99/len(names)
 			})
 			return nil
@@ -201,11 +201,11 @@ func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *report,
 func reportResult(ctx context.Context, r *report, res *SyncResult) {
 	switch res.Action {
 	case syncError:
-		r.fail(ctx, "%s: %s", res.Repo, res.Message)
+		r.fail(ctx, "%s: the webhook failed: %s", res.Repo, res.Message)
 	case syncConflict:
-		r.warn(ctx, "%s: %s", res.Repo, res.Message)
+		r.warn(ctx, "%s: the webhook conflicts: %s", res.Repo, res.Message)
 	default:
-		r.info(ctx, "%s: %s", res.Repo, res.Action)
+		r.info(ctx, "%s: webhook %s", res.Repo, res.Action)
 	}
 }
 

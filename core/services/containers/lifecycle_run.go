@@ -43,7 +43,9 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec
 		return nil, err
 	}
 	defer unlock()
-	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.CurrentTarget = "apply", spec.Action, st.Project })
+	r.updateProgress(ctx, func(p *ProgressState) {
+		p.Phase, p.Message, p.CurrentTarget = "apply", "compose "+spec.Action, st.Project
+	})
 	scale, err := s.lifecycleScale(ctx, job, r, &st, services)
 	if err != nil {
 		return nil, err

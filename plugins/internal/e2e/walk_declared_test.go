@@ -97,7 +97,7 @@ func declaredRoutes(t *testing.T) (routes []string) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "get" && len(n.Args) > 1 && types.ExprString(n.Args[0]) != "ctx" {
+					if f, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{"get", "getRoute"}, f.Name) && len(n.Args) > 1 && types.ExprString(n.Args[0]) != "ctx" {
 						add(n.Args[0])
 					}
 				case *ast.CompositeLit:
@@ -107,7 +107,7 @@ func declaredRoutes(t *testing.T) (routes []string) {
 							fields[types.ExprString(kv.Key)] = kv.Value
 						}
 					}
-					// The functions get have a literal whose path is their parameter.
+					// These functions have a literal whose path is their parameter.
 					if path := fields["Path"]; path != nil && fields["Method"] != nil && types.ExprString(fields["Method"]) == "http.MethodGet" && types.ExprString(path) != "path" {
 						add(path)
 					}

@@ -72,8 +72,8 @@ func oneHealthy(t testing.TB, a *app, image string) {
 func TestContainersKilledInAnUpdate(t *testing.T) {
 	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
+		// Parallel subtests would wait until every other test has begun, and this one takes longest.
 		t.Run(bin.Name, func(t *testing.T) {
-			t.Parallel()
 			a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 			_, first, _ := running(t, a.dir, "web")
 			good := dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: 2 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20}

@@ -12,6 +12,7 @@ import (
 // TestContainersDependents: a service in the network of another's container is in that of the new container after an
 // update, and in that of the restored one after a rollback.
 func TestContainersDependents(t *testing.T) {
+	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
 		t.Run(bin.Name, func(t *testing.T) {
 			t.Parallel()

@@ -40,6 +40,7 @@ secrets: {key: {file: ./key}}
 // TestContainersDrift: a project that runs as its files say is updated without a question, one that would lose a value is
 // refused, and an edit that nobody has applied needs consent.
 func TestContainersDrift(t *testing.T) {
+	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
 		t.Run(bin.Name, func(t *testing.T) {
 			t.Parallel()

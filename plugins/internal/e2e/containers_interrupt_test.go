@@ -132,6 +132,7 @@ func numberFrom(t testing.TB, name string, usual uint64) uint64 {
 // times for each generation of compose; PATCHBAY_TEST_INTERRUPTIONS asks for another number, PATCHBAY_TEST_SEED for the
 // moments of an earlier run.
 func TestContainersInterrupted(t *testing.T) {
+	t.Parallel()
 	seed := numberFrom(t, envSeed, uint64(time.Now().UnixNano()))
 	times := int(numberFrom(t, envInterruptions, usualInterruptions))
 	for _, bin := range dockertest.Compose(t) {

@@ -23,6 +23,7 @@ type domainStep struct {
 // TestMailDomainWhileVendorIsDown: the vendor goes down before each request of an operation, and after each of them before its
 // answer. The operation is refused or noted as failed, never half done and called done, and the next try does all of it.
 func TestMailDomainWhileVendorIsDown(t *testing.T) {
+	t.Parallel()
 	for name, start := range startDNSVendors() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -140,6 +140,7 @@ func (m *mailCore) isRefused(t testing.TB, to, id string) {
 // TestMailDomainAtVendors: a domain is added by the API, mail comes from Postfix to a mailbox that the API made, the catch-all
 // makes mailboxes while it is on, and leaves nothing behind at the vendor.
 func TestMailDomainAtVendors(t *testing.T) {
+	t.Parallel()
 	for name, start := range startDNSVendors() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -155,3 +155,19 @@ func TestToolsArePinned(t *testing.T) {
 		}
 	}
 }
+
+// lostSpace matches a space between a text and a component on one line of a template: templ drops it.
+var lostSpace = regexp.MustCompile(`[}>] @[a-zA-Z.]+\(`)
+
+func TestTemplatesKeepTheirSpaces(t *testing.T) {
+	seen := 0
+	files(t, "core", func(path string, content []byte) {
+		seen++
+		for _, at := range lostSpace.FindAllIndex(content, -1) {
+			t.Errorf("%s:%d: the space before the component is not written: put { \" \" } in its place", path, line(content, at[0]))
+		}
+	}, ".templ")
+	if seen == 0 {
+		t.Fatal("no template was found; have they moved?")
+	}
+}

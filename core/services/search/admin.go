@@ -96,7 +96,7 @@ func (a *Admin) CreateToken(ctx context.Context, n NewToken) (text string, err e
 func (a *Admin) freeTokenID(ctx context.Context) (string, error) {
 	for range 16 {
 		id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
-		_, err := a.repo.token(ctx, id)
+		_, err := a.repo.findToken(ctx, id)
 		if errors.Is(err, gorm.ErrRecordNotFound) {
 			return id, nil
 		}
@@ -144,7 +144,7 @@ func (a *Admin) changeToken(ctx context.Context, id string, values map[string]an
 		if res.RowsAffected == 0 {
 			return fault.New(fault.NotFound, "There is no such access token.")
 		}
-		r, err := a.repo.token(ctx, id)
+		r, err := a.repo.findToken(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, erro
 		before := r.State
 		err = w.Model(&r).Updates(map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": max(now, r.UpdatedAt+1), "state_changed_at": now}).Error
 		if err == nil {
-			err = a.repo.note(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
+			err = a.repo.recordKeyEvent(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
 		}
 		return AddedKey{ID: r.ID, Status: "restored"}, err
 	case !errors.Is(err, gorm.ErrRecordNotFound):
@@ -212,7 +212,7 @@ func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, erro
 	if err := w.Create(&r).Error; err != nil {
 		return AddedKey{}, err
 	}
-	return AddedKey{ID: id, Status: "created"}, a.repo.note(ctx, id, KeyAdded, "", KeyActive, "", now)
+	return AddedKey{ID: id, Status: "created"}, a.repo.recordKeyEvent(ctx, id, KeyAdded, "", KeyActive, "", now)
 }
 
 func keyProblem(v string) string {

@@ -20,7 +20,7 @@ type AlertSettings struct {
 	Repeat        time.Duration `patchbay:"repeat,default=1h" doc:"How long the same is not told again while it lasts."`
 }
 
-func (s Settings) alerts() AlertSettings {
+func (s Settings) alertSettings() AlertSettings {
 	if s.Alerts == nil {
 		return AlertSettings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
 	}
@@ -157,13 +157,13 @@ func (m *monitor) checkAll(ctx context.Context) {
 	seen := map[string]bool{}
 	for _, l := range st.chain {
 		if l.credential {
-			m.report(ctx, to, st, m.checkPool(l, locale), seen)
+			m.reportFinding(ctx, to, st, m.checkPool(l, locale), seen)
 		}
-		m.report(ctx, to, st, m.checkErrors(st, l, locale), seen)
+		m.reportFinding(ctx, to, st, m.checkErrors(st, l, locale), seen)
 	}
 	for key := range m.told {
 		if kind, ref, _ := strings.Cut(key, "/"); !seen[key] {
-			m.report(ctx, to, st, finding{key: key, over: true, good: writeAlert(locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)}, seen)
+			m.reportFinding(ctx, to, st, finding{key: key, over: true, good: writeAlert(locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)}, seen)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (m *monitor) checkPool(l *link, locale string) finding {
 
 // checkErrors returns whether too many calls of a backend have failed.
 func (m *monitor) checkErrors(st *state, l *link, locale string) finding {
-	set := st.settings.alerts()
+	set := st.settings.alertSettings()
 	total, failed := m.calls.sumCalls(l.ref, m.service.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": l.ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
@@ -202,10 +202,10 @@ func (m *monitor) checkErrors(st *state, l *link, locale string) finding {
 	}
 }
 
-// report raises or resolves the alert of a finding. The caller holds the mutex.
-func (m *monitor) report(ctx context.Context, to Alerter, st *state, f finding, seen map[string]bool) {
+// reportFinding raises or resolves the alert of a finding. The caller holds the mutex.
+func (m *monitor) reportFinding(ctx context.Context, to Alerter, st *state, f finding, seen map[string]bool) {
 	seen[f.key] = true
-	now, repeat := m.service.cfg.Now(), st.settings.alerts().Repeat
+	now, repeat := m.service.cfg.Now(), st.settings.alertSettings().Repeat
 	last, lasts := m.told[f.key]
 	if !f.over {
 		delete(m.calm, f.key)
@@ -257,6 +257,6 @@ func (m *monitor) reportInvalidKey(ctx context.Context, id, reason string) error
 	_, err := to.Raise(ctx, writeAlert(to.Locale(), alertKeyInvalid, notify.Alert{
 		Kind: alertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: alertKeyInvalid + "/" + id, Time: m.service.cfg.Now(),
 		Fields: map[string]any{"key_id": id, "reason": reason},
-	}, id), set.alerts().Repeat, set.Notify)
+	}, id), set.alertSettings().Repeat, set.Notify)
 	return err
 }

@@ -54,8 +54,8 @@ func orDev(version string) string {
 	return version
 }
 
-// op begins the declaration of an endpoint for administrators.
-func op(id, method, path, tag, summary string, errors ...int) api.Operation {
+// adminOperation returns the declaration of an endpoint for administrators.
+func adminOperation(id, method, path, tag, summary string, errors ...int) api.Operation {
 	return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Admin, Tag: tag, Summary: summary, Errors: errors}
 }
 
@@ -65,17 +65,17 @@ func withStatus(o api.Operation, code int) api.Operation { o.Status = code; retu
 
 func withPolicy(o api.Operation, p httpd.Policy) api.Operation { o.Policy = p; return o }
 
-// confirmed is an operation that needs a passkey check of the last minutes.
-func confirmed(o api.Operation) api.Operation {
+// requireConfirmation returns an operation that needs a passkey check of the last ten minutes.
+func requireConfirmation(o api.Operation) api.Operation {
 	o.Confirm, o.Description = true, "Needs a sign-in with a passkey, and a passkey check of the last ten minutes."
 	return o
 }
 
-// revealing is an operation that shows a whole token although it only reads.
-func revealing(o api.Operation) api.Operation { o.Audit = "search.tokens.show"; return o }
+// auditReveal returns an operation that is audited although it only reads, since it shows a whole token.
+func auditReveal(o api.Operation) api.Operation { o.Audit = "search.tokens.show"; return o }
 
-// exported is an operation whose answer is a file of requests.
-func exported(o api.Operation) api.Operation {
+// asExport returns an operation whose answer is a file of requests.
+func asExport(o api.Operation) api.Operation {
 	o.Description = "All that the filters choose, the newest first. A connection that is cut means that the file is not whole."
 	o.Files = map[string]any{"text/csv": "", "application/x-ndjson": RequestLog{}}
 	return o
@@ -85,27 +85,27 @@ const notFound = http.StatusNotFound
 
 func (s *Service) userAPI(a *api.API) {
 	user := func(id, method, path, summary string, errors ...int) api.Operation {
-		return withPolicy(op(id, method, path, tagUser, summary, errors...), httpd.APIKey)
+		return withPolicy(adminOperation(id, method, path, tagUser, summary, errors...), httpd.APIKey)
 	}
-	api.Register(a, withPolicy(op("summary", http.MethodGet, "/api/summary", tagPublic, "Public figures"), httpd.Public), s.summary)
-	api.Register(a, revealing(withText(user("user-token", http.MethodGet, "/api/user/token", "The caller's access token", notFound), "The first of the caller's tokens that can be used.")), s.userToken)
-	api.Register(a, user("user-dashboard", http.MethodGet, "/api/user/dashboard", "What the caller's tokens have used"), s.dashboard)
-	api.Register(a, withText(withStatus(user("user-logout", http.MethodPost, "/api/user/logout", "Sign out"), http.StatusNoContent), "Ends the session and takes its cookie away. Without a session it does nothing."), s.logout)
+	api.Register(a, withPolicy(adminOperation("summary", http.MethodGet, "/api/summary", tagPublic, "Public figures"), httpd.Public), s.showSummary)
+	api.Register(a, auditReveal(withText(user("user-token", http.MethodGet, "/api/user/token", "The caller's access token", notFound), "The first of the caller's tokens that can be used.")), s.userToken)
+	api.Register(a, user("user-dashboard", http.MethodGet, "/api/user/dashboard", "What the caller's tokens have used"), s.showDashboard)
+	api.Register(a, withText(withStatus(user("user-logout", http.MethodPost, "/api/user/logout", "Sign out"), http.StatusNoContent), "Ends the session and takes its cookie away. Without a session it does nothing."), s.endSession)
 	api.Register(a, user("user-tokens", http.MethodGet, "/api/user/tokens", "The caller's access tokens"), s.userTokens)
 	api.Register(a, user("user-token-get", http.MethodGet, "/api/user/tokens/{id}", "One of them", notFound), s.userGet)
-	api.Register(a, confirmed(user("user-token-secret", http.MethodGet, "/api/user/tokens/{id}/secret", "Show the token again", notFound)), s.userShow)
+	api.Register(a, requireConfirmation(user("user-token-secret", http.MethodGet, "/api/user/tokens/{id}/secret", "Show the token again", notFound)), s.userShow)
 	api.Register(a, user("user-token-rotate", http.MethodPost, "/api/user/tokens/{id}/secret/rotate", "Give the token a new secret", notFound), s.userRotate)
 	api.Register(a, user("user-token-metrics", http.MethodGet, "/api/user/tokens/{id}/metrics", "Chart of the token's requests", notFound), s.userChart)
 	api.Register(a, withText(user("user-logs", http.MethodGet, "/api/user/logs", "Requests of the caller's tokens", notFound), "The same parameters as the log of administrators."), s.userLogs)
-	api.Register(a, exported(user("user-log-export", http.MethodGet, "/api/user/logs/export", "Requests of the caller's tokens as a file", notFound)), s.exportUserLogs)
+	api.Register(a, asExport(user("user-log-export", http.MethodGet, "/api/user/logs/export", "Requests of the caller's tokens as a file", notFound)), s.exportUserLogs)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/user/logs/events", Policy: httpd.APIKey, Handler: s.handleUserLogEvents},
-		s.events(a, "user-log-events", tagUser, "Requests of the caller's tokens as they end"))
+		s.documentEvents(a, "user-log-events", tagUser, "Requests of the caller's tokens as they end"))
 }
 
 func (s *Service) tokenAPI(a *api.API) {
 	const list, one = "/api/tokens", "/api/tokens/{id}"
 	add := func(id, method, path, summary string, errors ...int) api.Operation {
-		return op(id, method, path, tagTokens, summary, errors...)
+		return adminOperation(id, method, path, tagTokens, summary, errors...)
 	}
 	api.Register(a, add("tokens", http.MethodGet, list, "List access tokens"), s.listTokens)
 	api.Register(a, withText(withStatus(add("token-create", http.MethodPost, list, "Make an access token"), http.StatusCreated), "The answer is one of the places where the whole token is shown."), s.postToken)
@@ -113,7 +113,7 @@ func (s *Service) tokenAPI(a *api.API) {
 		groups, err := s.TokenGroups(ctx)
 		return &struct{ Body []TokenGroup }{groups}, err
 	})
-	api.Register(a, withText(add("token-leaderboard", http.MethodGet, list+"/leaderboard", "Tokens with the most use"), "In the UTC day or month, by credits."), s.leaderboard)
+	api.Register(a, withText(add("token-leaderboard", http.MethodGet, list+"/leaderboard", "Tokens with the most use"), "In the UTC day or month, by credits."), s.listTopTokens)
 	api.Register(a, withStatus(add("tokens-create", http.MethodPost, list+"/batch", "Make many access tokens of a group"), http.StatusCreated), s.postTokens)
 	api.Register(a, add("tokens-status", http.MethodPatch, list+"/batch/status", "Enable or disable many tokens"), s.patchTokens)
 	api.Register(a, add("tokens-delete", http.MethodDelete, list+"/batch", "Delete many tokens"), s.deleteTokens)
@@ -128,7 +128,7 @@ func (s *Service) tokenAPI(a *api.API) {
 	api.Register(a, add("token-note", http.MethodPatch, one+"/note", "Change the note of a token", notFound), func(ctx context.Context, in *tokenNote) (*struct{}, error) {
 		return nil, s.ChangeToken(ctx, in.ID, TokenChange{Note: &in.Body.Note})
 	})
-	api.Register(a, confirmed(add("token-secret", http.MethodGet, one+"/secret", "Show a token again", notFound)), s.showToken)
+	api.Register(a, requireConfirmation(add("token-secret", http.MethodGet, one+"/secret", "Show a token again", notFound)), s.showToken)
 	api.Register(a, withText(add("token-rotate", http.MethodPost, one+"/secret/rotate", "Give a token a new secret", notFound), "The old one is refused at once."), s.rotateToken)
 	api.Register(a, add("token-metrics", http.MethodGet, one+"/metrics", "Chart of a token's requests", notFound), s.tokenChart)
 }
@@ -136,7 +136,7 @@ func (s *Service) tokenAPI(a *api.API) {
 func (s *Service) keyAPI(a *api.API) {
 	const list, one = "/api/keys", "/api/keys/{id}"
 	add := func(id, method, path, summary string, errors ...int) api.Operation {
-		return op(id, method, path, tagKeys, summary, errors...)
+		return adminOperation(id, method, path, tagKeys, summary, errors...)
 	}
 	api.Register(a, withText(add("keys", http.MethodGet, list, "List upstream keys"), "The keys themselves are never shown."), s.listKeys)
 	api.Register(a, withText(withStatus(add("key-add", http.MethodPost, list, "Add or restore an upstream key"), http.StatusCreated), "A key that was deleted or found invalid before is active again, under its id."), s.postKey)
@@ -148,8 +148,8 @@ func (s *Service) keyAPI(a *api.API) {
 	api.Register(a, add("key", http.MethodGet, one, "One upstream key", notFound), s.getKey)
 	api.Register(a, add("key-delete", http.MethodDelete, one, "Delete an upstream key", notFound), s.deleteKey)
 	api.Register(a, add("key-status", http.MethodPatch, one+"/status", "Take a key into use or out of it", notFound), s.patchKeyStatus)
-	api.Register(a, withText(add("key-quarantine", http.MethodPost, one+"/quarantine", "Keep a key out", notFound), "It counts as invalid until it is released."), s.quarantine)
-	api.Register(a, withText(add("key-release", http.MethodDelete, one+"/quarantine", "Release a key", notFound), "Makes a key active that was found invalid, or that rests."), s.release)
+	api.Register(a, withText(add("key-quarantine", http.MethodPost, one+"/quarantine", "Keep a key out", notFound), "It counts as invalid until it is released."), s.quarantineKey)
+	api.Register(a, withText(add("key-release", http.MethodDelete, one+"/quarantine", "Release a key", notFound), "Makes a key active that was found invalid, or that rests."), s.releaseKey)
 	api.Register(a, add("key-sync", http.MethodPost, one+"/sync-usage", "Ask the upstream for the key's quota", notFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable), s.syncKey)
 	api.Register(a, add("key-history", http.MethodGet, one+"/history", "Changes of a key's state"), s.keyChanges)
 	api.Register(a, add("key-metrics", http.MethodGet, one+"/metrics", "Chart of a key's requests", notFound), s.keyChart)
@@ -157,14 +157,14 @@ func (s *Service) keyAPI(a *api.API) {
 
 func (s *Service) logAPI(a *api.API) {
 	add := func(id, path, tag, summary string, errors ...int) api.Operation {
-		return op(id, http.MethodGet, path, tag, summary, errors...)
+		return adminOperation(id, http.MethodGet, path, tag, summary, errors...)
 	}
 	api.Register(a, add("logs", "/api/logs/list", tagLogs, "List requests"), s.listLogs)
-	api.Register(a, exported(add("log-export", "/api/logs/export", tagLogs, "Requests as a file")), s.exportLogs)
+	api.Register(a, asExport(add("log-export", "/api/logs/export", tagLogs, "Requests as a file")), s.exportLogs)
 	api.Register(a, add("log-catalog", "/api/logs/catalog", tagLogs, "What the log can be filtered by"), s.logFacets)
 	api.Register(a, add("log-details", "/api/logs/{id}/details", tagLogs, "One request, with its bodies where they are kept", notFound), s.logDetails)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/logs/events", Policy: httpd.Admin, Handler: s.handleLogEvents},
-		s.events(a, "log-events", tagLogs, "Requests as they end"))
+		s.documentEvents(a, "log-events", tagLogs, "Requests as they end"))
 	api.Register(a, add("metrics", "/api/metrics", tagCharts, "Chart of all requests"), s.allChart)
-	api.Register(a, add("summary-windows", "/api/summary/windows", tagCharts, "Sums of today, yesterday and the month, in UTC"), s.windows)
+	api.Register(a, add("summary-windows", "/api/summary/windows", tagCharts, "Sums of today, yesterday and the month, in UTC"), s.showWindows)
 }

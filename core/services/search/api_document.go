@@ -144,8 +144,8 @@ func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
 	return op
 }
 
-// events describes a stream of requests.
-func (s *Service) events(a *api.API, id, tag, summary string) huma.Operation {
+// documentEvents returns the description of a stream of requests.
+func (s *Service) documentEvents(a *api.API, id, tag, summary string) huma.Operation {
 	text := &huma.Schema{Type: huma.TypeString}
 	op := huma.Operation{
 		OperationID: id, Summary: summary, Tags: []string{tag},
@@ -158,11 +158,11 @@ func (s *Service) events(a *api.API, id, tag, summary string) huma.Operation {
 	for _, name := range []string{"auth_token_id", "key_id", "operation", "result"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
 	}
-	maps.Copy(op.Responses, denied(a))
+	maps.Copy(op.Responses, denialResponses(a))
 	return op
 }
 
-func denied(a *api.API) map[string]*huma.Response {
+func denialResponses(a *api.API) map[string]*huma.Response {
 	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"), "429": a.ErrorResponse("Too many API keys that are not valid"), "500": a.ErrorResponse("Internal Server Error")}
 }
 
@@ -176,6 +176,6 @@ func (s *Service) keysOperation(a *api.API, id, summary, text string) huma.Opera
 		},
 	}
 	op.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-	maps.Copy(op.Responses, denied(a))
+	maps.Copy(op.Responses, denialResponses(a))
 	return op
 }

@@ -55,9 +55,9 @@ func (a *attempt) priceAt(l *link) int64 {
 	return callPrice(l.operations[a.call.op.Name].Price, a.call.in.fields)
 }
 
-// run performs the call. client is the context of the client's request. Once it has ended, no further backend or key
+// runAttempt performs the call. client is the context of the client's request. Once it has ended, no further backend or key
 // is tried, but a call that is under way runs to its end, so that its cost is known.
-func (a *attempt) run(client context.Context) (ans *answer, err error) {
+func (a *attempt) runAttempt(client context.Context) (ans *answer, err error) {
 	defer func() {
 		// A reservation must never outlive its request, whatever went wrong.
 		if v := recover(); v != nil {
@@ -277,7 +277,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*an
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {
-		a.service.monitor.calls.countCall(a.link.ref, a.service.cfg.Now(), a.state.settings.alerts().ErrorWindow, failed)
+		a.service.monitor.calls.countCall(a.link.ref, a.service.cfg.Now(), a.state.settings.alertSettings().ErrorWindow, failed)
 	}
 	return ans, err
 }

@@ -175,7 +175,7 @@ const lastAttempts = 5
 // writeAll writes what is pending. A write that fails is tried again, with pauses, for as long as it takes; at the end
 // of the process it is given up after a few attempts.
 func (a *audit) writeAll() {
-	batch := a.batch()
+	batch := a.takeBatch()
 	a.lastGroup = len(batch.records)
 	if batch.empty() {
 		a.mu.Lock()
@@ -206,11 +206,11 @@ func (a *audit) writeAll() {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.wrote()
+	a.finishWrite()
 }
 
-// wrote notes that the batch that was taken has been written. The caller holds the mutex.
-func (a *audit) wrote() {
+// finishWrite marks the batch that was taken as written. The caller holds the mutex.
+func (a *audit) finishWrite() {
 	a.writing, a.written = 0, a.queued
 	if len(a.pending) > 0 {
 		a.written = a.pending[0].seq - 1
@@ -226,9 +226,9 @@ func (a *audit) goOn() {
 	}
 }
 
-// batch takes what is pending, save for requests that have begun and may soon have ended: they are held back, once, in
-// their order. An end that comes while its record is being written queues it again.
-func (a *audit) batch() *batch {
+// takeBatch takes the pending records from the queue. Requests that may end soon are held back once, in their order. A request
+// that ends while its record is being written is queued again.
+func (a *audit) takeBatch() *batch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	b, held := newBatch(len(a.pending)), a.pending[:0]
@@ -238,7 +238,7 @@ func (a *audit) batch() *batch {
 			held = append(held, r)
 			continue
 		}
-		b.add(r)
+		b.addRecord(r)
 		r.queued, r.written = false, true
 	}
 	clear(a.pending[len(held):])

@@ -8,10 +8,10 @@ func TestBeginningsAreHeldBackOnce(t *testing.T) {
 	a := newIdleAudit()
 	write := func(inserts, updates int, upTo uint64) {
 		t.Helper()
-		b := a.batch()
+		b := a.takeBatch()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.wrote()
+		a.finishWrite()
 		if len(b.inserts) != inserts || len(b.updates) != updates || a.written != upTo {
 			t.Errorf("%d inserts, %d updates, written up to %d; want %d, %d, %d", len(b.inserts), len(b.updates), a.written, inserts, updates, upTo)
 		}

@@ -15,9 +15,9 @@ func newIdleAudit() *audit {
 
 // take is what a write does with the queue: it returns the credits that it would store.
 func (a *audit) take() (credits int64) {
-	b := a.batch()
+	b := a.takeBatch()
 	a.mu.Lock()
-	a.wrote()
+	a.finishWrite()
 	a.mu.Unlock()
 	for _, u := range b.usage {
 		credits += u.Credits

@@ -178,7 +178,7 @@ func TestCommitWhoseAnswerWasLost(t *testing.T) {
 		write := func(again bool) {
 			t.Helper()
 			b := newBatch(1)
-			b.add(r)
+			b.addRecord(r)
 			for _, again := range []bool{again, true, true} {
 				if err := b.write(context.Background(), e.store, sql, again); err != nil {
 					t.Fatal(err)

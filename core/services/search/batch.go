@@ -42,11 +42,11 @@ func newBatch(n int) *batch {
 
 func (b *batch) empty() bool { return len(b.records) == 0 }
 
-// add takes a record as it is now. What it counts for the quota is counted once: the request with its first write, the
+// addRecord adds a record as it is now. What it counts for the quota is counted once: the request with its first write, the
 // credits and the outcome with its end.
-func (b *batch) add(r *record) {
+func (b *batch) addRecord(r *record) {
 	b.records = append(b.records, r)
-	u := b.use(r.TokenID, r.minute())
+	u := b.usageOf(r.TokenID, r.minute())
 	if r.written {
 		b.updates = append(b.updates, r.entry)
 	} else {
@@ -75,7 +75,7 @@ func (b *batch) add(r *record) {
 	}
 }
 
-func (b *batch) use(token string, minute int64) *usageRecord {
+func (b *batch) usageOf(token string, minute int64) *usageRecord {
 	k := usageKey{token, minute}
 	u := b.usage[k]
 	if u == nil {

@@ -62,35 +62,35 @@ type OperationShare struct {
 	ChartSums
 }
 
-func (t *tally) chart() ChartSums {
+func (t *tally) chartSums() ChartSums {
 	out := ChartSums{Requests: t.Requests, Successes: t.Successes, Errors: t.Errors, Refused: t.Refused, Credits: t.Credits}
-	out.P50MS, out.P95MS, out.P99MS = round(t.quantile(0.5)), round(t.quantile(0.95)), round(t.quantile(0.99))
+	out.P50MS, out.P95MS, out.P99MS = roundToThousandths(t.quantile(0.5)), roundToThousandths(t.quantile(0.95)), roundToThousandths(t.quantile(0.99))
 	if t.Requests > 0 {
-		out.MeanMS = round(float64(t.DurationUS) / 1000 / float64(t.Requests))
+		out.MeanMS = roundToThousandths(float64(t.DurationUS) / 1000 / float64(t.Requests))
 	}
 	return out
 }
 
-// round keeps three digits after the point.
-func round(x float64) float64 { return math.Round(x*1000) / 1000 }
+// roundToThousandths rounds to three digits after the point.
+func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // Chart draws all requests. The window is 1h, 24h or 30d.
 func (s *Service) Chart(ctx context.Context, window string) (*Chart, error) {
-	return s.chart(ctx, scopeAll, "", window)
+	return s.readChart(ctx, scopeAll, "", window)
 }
 
 // TokenChart draws the requests of a token.
 func (s *Service) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
-	return s.chart(ctx, scopeToken, id, window)
+	return s.readChart(ctx, scopeToken, id, window)
 }
 
 // KeyChart draws the requests with an upstream key.
 func (s *Service) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
-	return s.chart(ctx, scopeKey, id, window)
+	return s.readChart(ctx, scopeKey, id, window)
 }
 
-// chart draws the requests of a subject.
-func (s *Service) chart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+// readChart returns the chart of a subject's requests.
+func (s *Service) readChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
 	w, ok := chartWindows()[window]
 	if !ok {
 		return nil, invalidField("window", "The window is 1h, 24h or 30d.")
@@ -107,22 +107,22 @@ func (s *Service) chart(ctx context.Context, scope, subject, window string) (*Ch
 	var total tally
 	for i := range rows {
 		r := &rows[i]
-		points[(r.Start-from)/w.width].add(&r.tally, 1)
-		total.add(&r.tally, 1)
+		points[(r.Start-from)/w.width].addScaled(&r.tally, 1)
+		total.addScaled(&r.tally, 1)
 		if operations[r.Operation] == nil {
 			operations[r.Operation] = &tally{}
 		}
-		operations[r.Operation].add(&r.tally, 1)
+		operations[r.Operation].addScaled(&r.tally, 1)
 	}
 	out := &Chart{
-		Window: window, From: unixTime(from), To: unixTime(before), StepSeconds: w.width, Total: total.chart(),
+		Window: window, From: unixTime(from), To: unixTime(before), StepSeconds: w.width, Total: total.chartSums(),
 		Points: make([]ChartPoint, len(points)), Operations: []OperationShare{},
 	}
 	for i := range points {
-		out.Points[i] = ChartPoint{unixTime(from + int64(i)*w.width), points[i].chart()}
+		out.Points[i] = ChartPoint{unixTime(from + int64(i)*w.width), points[i].chartSums()}
 	}
 	for name, t := range operations {
-		out.Operations = append(out.Operations, OperationShare{name, t.chart()})
+		out.Operations = append(out.Operations, OperationShare{name, t.chartSums()})
 	}
 	slices.SortFunc(out.Operations, func(a, b OperationShare) int {
 		return cmp.Or(cmp.Compare(b.Requests+b.Refused, a.Requests+a.Refused), cmp.Compare(a.Operation, b.Operation))
@@ -138,7 +138,7 @@ func (s *Service) rowsOf(ctx context.Context, scope, subject string, step, from,
 	if err != nil {
 		return nil, err
 	}
-	s.rollups.unstored(func(k rollupKey) bool {
+	s.rollups.forEachUnstored(func(k rollupKey) bool {
 		return k.Scope == scope && k.Subject == subject && k.Step == step && k.Start >= from && k.Start < before
 	}, func(k rollupKey, t *tally) { rows = append(rows, rollupRow{k, *t}) })
 	return rows, nil

@@ -29,8 +29,8 @@ type ReachedLimit struct {
 	ResetAt api.Time `json:"reset_at"`
 }
 
-// detail returns what the audit keeps of a refusal.
-func (x *Exceeded) detail() string {
+// encodeLimit returns what the audit keeps of a refusal.
+func (x *Exceeded) encodeLimit() string {
 	raw, err := json.Marshal(ReachedLimit{x.Scope, x.Window, x.Limit, x.Used, api.TimeOf(x.ResetAt)})
 	if err != nil {
 		return ""
@@ -38,10 +38,10 @@ func (x *Exceeded) detail() string {
 	return string(raw)
 }
 
-// sentence says the same as the fault that the client got.
-func (l *ReachedLimit) sentence() string {
+// refusalText returns the sentence of the fault that the client got.
+func (l *ReachedLimit) refusalText() string {
 	x := Exceeded{Scope: l.Scope, Window: l.Window, Limit: l.Limit, Used: l.Used, ResetAt: l.ResetAt.Time}
-	return x.message()
+	return x.refusalText()
 }
 
 // errorSentence returns what an answer says of its error, as one short line; "" for an answer that says nothing in words. The
@@ -118,6 +118,6 @@ func (l *RequestLog) setDetail(outcome Outcome, detail string) {
 	}
 	var limit ReachedLimit
 	if json.Unmarshal([]byte(detail), &limit) == nil && limit.Window != "" {
-		l.Limit.Of, l.ErrorMessage = &limit, limit.sentence()
+		l.Limit.Of, l.ErrorMessage = &limit, limit.refusalText()
 	}
 }

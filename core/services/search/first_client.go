@@ -28,16 +28,16 @@ type clientRecord struct {
 // TableName implements gorm's Tabler.
 func (clientRecord) TableName() string { return "search_clients" }
 
-// restore reads whether a client was seen before.
-func (f *firstClient) restore(ctx context.Context) error {
+// loadState reads from the database whether a client was seen before.
+func (f *firstClient) loadState(ctx context.Context) error {
 	var n int64
 	err := f.repo.db(ctx).Model(&clientRecord{}).Count(&n).Error
 	f.seen.Store(n > 0)
 	return err
 }
 
-// note stores the first use by a client. Calls of the built-in token of development do not count.
-func (f *firstClient) note(ctx context.Context, tok *token, kind string, now time.Time) error {
+// recordUse stores the first use by a client. Calls of the built-in token of development do not count.
+func (f *firstClient) recordUse(ctx context.Context, tok *token, kind string, now time.Time) error {
 	if tok.id == builtinID || !f.seen.CompareAndSwap(false, true) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (s *Service) noteClient(ctx context.Context, tok *token, kind string) {
 	if s.client.seen.Load() {
 		return
 	}
-	if err := s.client.note(context.WithoutCancel(ctx), tok, kind, s.cfg.Now()); err != nil {
+	if err := s.client.recordUse(context.WithoutCancel(ctx), tok, kind, s.cfg.Now()); err != nil {
 		s.cfg.Logger.Warn("the first use by a client was not noted", "error", err)
 	}
 }

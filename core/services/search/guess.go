@@ -23,7 +23,7 @@ func newGuesses(now func() time.Time) (*limit.Limiter, error) {
 // authenticate finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many
 // that are not valid, a fault.RateLimited.
 func (s *Service) authenticate(c *gin.Context, text string) (*token, error) {
-	t, err := s.tokens.authenticate(c.Request.Context(), text)
+	t, err := s.tokens.authenticateToken(c.Request.Context(), text)
 	if err == nil || fault.CodeOf(err) != fault.Unauthorized {
 		return t, err
 	}

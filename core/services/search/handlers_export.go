@@ -21,7 +21,7 @@ type exportQuery struct {
 
 // exportLogs streams the requests that the filters of the list choose, the newest first.
 func (s *Service) exportLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
-	return s.export(ctx, in.Format, in.filter(), func(*RequestLog) {})
+	return s.exportLog(ctx, in.Format, in.toFilter(), func(*RequestLog) {})
 }
 
 // exportUserLogs is exportLogs for the requests of the caller's tokens.
@@ -33,12 +33,12 @@ func (s *Service) exportUserLogs(ctx context.Context, in *exportQuery) (*huma.St
 	if !found {
 		return s.exportFile(in.Format, f, nil, hideKey), nil
 	}
-	return s.export(ctx, in.Format, f, hideKey)
+	return s.exportLog(ctx, in.Format, f, hideKey)
 }
 
-// export reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
-func (s *Service) export(ctx context.Context, format string, f LogFilter, change func(*RequestLog)) (*huma.StreamResponse, error) {
-	rows, err := s.repo.requests(ctx, f, 0, 0, exportPage)
+// exportLog reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
+func (s *Service) exportLog(ctx context.Context, format string, f LogFilter, change func(*RequestLog)) (*huma.StreamResponse, error) {
+	rows, err := s.repo.listRequests(ctx, f, 0, 0, exportPage)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ func (s *Service) writeExport(c *gin.Context, format string, f LogFilter, rows [
 	file, err := httpd.NewRowFile(c, "patchbay-requests", format, exportColumns)
 	for err == nil {
 		for i := range rows {
-			r := rows[i].log()
+			r := rows[i].toLog()
 			change(&r)
-			if err = file.Write(r, r.cells()); err != nil {
+			if err = file.Write(r, r.csvCells()); err != nil {
 				break
 			}
 		}
@@ -67,7 +67,7 @@ func (s *Service) writeExport(c *gin.Context, format string, f LogFilter, rows [
 		if err != nil || len(rows) < exportPage {
 			break
 		}
-		rows, err = s.repo.requests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, exportPage)
+		rows, err = s.repo.listRequests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, exportPage)
 	}
 	if err != nil {
 		file.Abort(err)
@@ -80,8 +80,8 @@ var exportColumns = []string{
 	"duration_ms", "upstream_ms", "plugin_ms", "attempts", "request_body_bytes", "response_body_bytes", "client_ip", "error_code", "cached", "error_message",
 }
 
-// cells are the values of a row in the order of exportColumns.
-func (r *RequestLog) cells() []string {
+// csvCells returns the values of a row in the order of exportColumns.
+func (r *RequestLog) csvCells() []string {
 	n := func(v int) string { return strconv.Itoa(v) }
 	ms := func(v Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
 	return []string{

@@ -50,7 +50,7 @@ func (s *Service) describeKeys(ctx context.Context, records []keyRecord) ([]APIK
 	for i, r := range records {
 		ids[i] = r.ID
 	}
-	ever, err := s.rollups.ever(ctx, scopeKey, ids)
+	ever, err := s.rollups.lifetimeSums(ctx, scopeKey, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ type keyItem struct {
 	APIKey string `json:"api_key" example:"upstream-key-1"`
 }
 
-func (b keysInput) values() ([]string, error) {
+func (b keysInput) keyValues() ([]string, error) {
 	values := append([]string{}, b.APIKeys...)
 	for _, it := range b.Items {
 		values = append(values, it.APIKey)

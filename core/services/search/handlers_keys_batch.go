@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Service) postKeys(ctx context.Context, in *keysBody) (*keysResult, error) {
-	values, err := in.Body.values()
+	values, err := in.Body.keyValues()
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func readKeys(c *gin.Context) ([]string, string, error) {
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return nil, "", fault.New(fault.InvalidRequest, "The body is not a JSON object with api_keys or items.")
 	}
-	values, err := in.values()
+	values, err := in.keyValues()
 	return values, in.Group, err
 }
 
@@ -187,11 +187,11 @@ type quarantineBody struct {
 	}
 }
 
-func (s *Service) quarantine(ctx context.Context, in *quarantineBody) (*struct{}, error) {
+func (s *Service) quarantineKey(ctx context.Context, in *quarantineBody) (*struct{}, error) {
 	return nil, s.QuarantineKey(ctx, in.ID, texts.Valid(in.Body.Reason))
 }
 
-func (s *Service) release(ctx context.Context, in *KeyPath) (*struct{}, error) {
+func (s *Service) releaseKey(ctx context.Context, in *KeyPath) (*struct{}, error) {
 	return nil, s.ReleaseKey(ctx, in.ID)
 }
 

@@ -48,7 +48,7 @@ type Millis float64
 
 func millisOf(us int64) Millis { return Millis(float64(us) / 1000) }
 
-func (r *requestRow) log() RequestLog {
+func (r *requestRow) toLog() RequestLog {
 	l := RequestLog{
 		ID: r.ID, CreatedAt: api.TimeOfMillis(r.Time), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
 		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
@@ -59,15 +59,15 @@ func (r *requestRow) log() RequestLog {
 	return l
 }
 
-// log is the row of a request that has just been written.
-func (e *entry) log() RequestLog {
+// toLog returns the row of a request that has just been written.
+func (e *entry) toLog() RequestLog {
 	r := requestRow{
 		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
 		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
 		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
 		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached, Detail: e.Detail,
 	}
-	return r.log()
+	return r.toLog()
 }
 
 type logQuery struct {
@@ -89,7 +89,7 @@ type LogQuery struct {
 	Until      time.Time `query:"until" doc:"Before this moment."`
 }
 
-func (q *LogQuery) filter() LogFilter {
+func (q *LogQuery) toFilter() LogFilter {
 	f := LogFilter{
 		KeyID: q.KeyID, Operations: q.Operations, Outcomes: q.Results, Backend: q.Backend, Statuses: q.Statuses, RequestID: q.RequestID, Since: q.Since, Until: q.Until,
 	}
@@ -116,7 +116,7 @@ type logPosition struct {
 }
 
 func (s *Service) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
-	list, err := s.Requests(ctx, in.filter(), in.Cursor, in.Limit)
+	list, err := s.Requests(ctx, in.toFilter(), in.Cursor, in.Limit)
 	return &logList{list}, err
 }
 
@@ -129,7 +129,7 @@ func (s *Service) Requests(ctx context.Context, f LogFilter, cursor string, limi
 			return out, invalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
-	rows, err := s.repo.requests(ctx, f, at.Before, at.After, limit+1)
+	rows, err := s.repo.listRequests(ctx, f, at.Before, at.After, limit+1)
 	if err != nil {
 		return out, err
 	}
@@ -141,7 +141,7 @@ func (s *Service) Requests(ctx context.Context, f LogFilter, cursor string, limi
 		slices.Reverse(rows)
 	}
 	for i := range rows {
-		out.Items = append(out.Items, rows[i].log())
+		out.Items = append(out.Items, rows[i].toLog())
 	}
 	if len(rows) == 0 {
 		return out, nil
@@ -182,8 +182,8 @@ func (s *Service) logDetails(ctx context.Context, in *logPath) (*struct{ Body Re
 
 // Request is one request, with its bodies where they are kept.
 func (s *Service) Request(ctx context.Context, id int64) (RequestDetails, error) {
-	row, body, err := s.repo.request(ctx, id)
-	return RequestDetails{row.log(), textOf(body.Request), textOf(body.Response)}, err
+	row, body, err := s.repo.findRequest(ctx, id)
+	return RequestDetails{row.toLog(), textOf(body.Request), textOf(body.Response)}, err
 }
 
 func textOf(body []byte) *string {
@@ -233,12 +233,12 @@ const maxReplay = 200
 // "lagged" and reads the list again.
 func (s *Service) handleLogEvents(c *gin.Context) {
 	s.followLog(c, func(r *RequestLog) bool {
-		return matches(c.Query("auth_token_id"), r.TokenID) && matches(c.Query("key_id"), r.KeyID) && matches(c.Query("operation"), r.Operation) &&
-			matches(c.Query("result"), r.ResultStatus)
+		return matchesFilter(c.Query("auth_token_id"), r.TokenID) && matchesFilter(c.Query("key_id"), r.KeyID) && matchesFilter(c.Query("operation"), r.Operation) &&
+			matchesFilter(c.Query("result"), r.ResultStatus)
 	})
 }
 
-func matches(wanted, have string) bool { return wanted == "" || wanted == have }
+func matchesFilter(wanted, have string) bool { return wanted == "" || wanted == have }
 
 func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	last, err := httpd.LastEventID(c)
@@ -257,14 +257,14 @@ func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	defer sub.Close()
 	var missed []requestRow
 	if last > 0 {
-		if missed, err = s.repo.requests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
+		if missed, err = s.repo.listRequests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
 			s.writeError(c, err)
 			return
 		}
 	}
 	out := httpd.NewEvents(c)
 	for i := range missed {
-		r := missed[i].log()
+		r := missed[i].toLog()
 		if missed[i].Outcome != Open && wanted(&r) && sendRequest(out, &r) != nil {
 			return
 		}

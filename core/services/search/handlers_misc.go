@@ -60,20 +60,20 @@ type topQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"10"`
 }
 
-func (s *Service) leaderboard(ctx context.Context, in *topQuery) (*struct{ Body []TopToken }, error) {
+func (s *Service) listTopTokens(ctx context.Context, in *topQuery) (*struct{ Body []TopToken }, error) {
 	top, err := s.TopTokens(ctx, in.Window, in.Limit)
 	return &struct{ Body []TopToken }{top}, err
 }
 
 func (s *Service) allChart(ctx context.Context, in *ChartQuery) (*struct{ Body Chart }, error) {
-	return chartBody(s.chart(ctx, scopeAll, "", in.Window))
+	return chartBody(s.readChart(ctx, scopeAll, "", in.Window))
 }
 
 func (s *Service) tokenChart(ctx context.Context, in *tokenChart) (*struct{ Body Chart }, error) {
 	if _, err := s.repo.liveToken(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return chartBody(s.chart(ctx, scopeToken, in.ID, in.Window))
+	return chartBody(s.readChart(ctx, scopeToken, in.ID, in.Window))
 }
 
 type keyChart struct {
@@ -85,7 +85,7 @@ func (s *Service) keyChart(ctx context.Context, in *keyChart) (*struct{ Body Cha
 	if _, err := s.repo.liveKey(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return chartBody(s.chart(ctx, scopeKey, in.ID, in.Window))
+	return chartBody(s.readChart(ctx, scopeKey, in.ID, in.Window))
 }
 
 func chartBody(c *Chart, err error) (*struct{ Body Chart }, error) {
@@ -102,6 +102,6 @@ func (s *Service) handleUserLogEvents(c *gin.Context) {
 		r.KeyID = ""
 		// Asked anew for each request: tokens are made, and given to others, while a stream goes on.
 		t := s.tokens.get(r.TokenID)
-		return t != nil && t.owner != "" && t.owner == user && matches(c.Query("auth_token_id"), r.TokenID)
+		return t != nil && t.owner != "" && t.owner == user && matchesFilter(c.Query("auth_token_id"), r.TokenID)
 	})
 }

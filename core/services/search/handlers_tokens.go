@@ -129,7 +129,7 @@ func (s *Service) checkOwner(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
 	}
-	found, err := s.people(ctx, []string{id})
+	found, err := s.usersByID(ctx, []string{id})
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *Service) checkOwner(ctx context.Context, id string) error {
 	return nil
 }
 
-func (s *Service) people(ctx context.Context, ids []string) (map[string]auth.User, error) {
+func (s *Service) usersByID(ctx context.Context, ids []string) (map[string]auth.User, error) {
 	if s.cfg.People == nil || len(ids) == 0 {
 		return nil, nil
 	}
@@ -165,7 +165,7 @@ func (s *Service) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, e
 func (s *Service) Tokens(ctx context.Context, f TokenFilter, page, perPage int) (TokenPage, error) {
 	var spent map[string]string
 	if f.QuotaState != "" {
-		spent = s.tokens.spent()
+		spent = s.tokens.spentLimits()
 	}
 	out := TokenPage{Page: page, PerPage: perPage}
 	records, total, err := s.repo.tokenPage(ctx, f, spent, page, perPage)
@@ -199,11 +199,11 @@ func (s *Service) describeTokens(ctx context.Context, records []tokenRecord) ([]
 			owners = append(owners, r.OwnerID)
 		}
 	}
-	people, err := s.people(ctx, owners)
+	people, err := s.usersByID(ctx, owners)
 	if err != nil {
 		return nil, err
 	}
-	ever, err := s.rollups.ever(ctx, scopeToken, ids)
+	ever, err := s.rollups.lifetimeSums(ctx, scopeToken, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *Service) describeToken(r tokenRecord, ever *tally) AuthToken {
 	live := s.tokens.get(r.ID)
 	if live == nil {
 		// Another process has just made it.
-		live = s.tokens.fresh(r)
+		live = s.tokens.newToken(r)
 	}
 	u, l := live.counter.snapshot(s.cfg.Now()), live.limits
 	return AuthToken{

@@ -42,10 +42,10 @@ func (s *Service) handleUsage(c *gin.Context) {
 	}
 	c.Header("Cache-Control", "no-store")
 	s.rateHeaders(c, tok)
-	c.JSON(http.StatusOK, usage(tok, s.cfg.Now()))
+	c.JSON(http.StatusOK, usageOf(tok, s.cfg.Now()))
 }
 
-func usage(t *token, now time.Time) usageBody {
+func usageOf(t *token, now time.Time) usageBody {
 	u, l := t.counter.snapshot(now), t.limits
 	return usageBody{
 		TokenID: t.id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,

@@ -36,7 +36,7 @@ func (s *Service) userToken(ctx context.Context, _ *struct{}) (*tokenText, error
 	}
 	httpd.NoteObject(ctx, r.ID)
 	out := &tokenText{}
-	out.Body.Token, err = s.open(r)
+	out.Body.Token, err = s.openSecret(r)
 	return out, err
 }
 
@@ -97,7 +97,7 @@ func (s *Service) userChart(ctx context.Context, in *tokenChart) (*struct{ Body 
 
 // ownLogs confines filters to the caller's tokens; found is false where there are none.
 func (s *Service) ownLogs(ctx context.Context, in *LogQuery) (f LogFilter, found bool, err error) {
-	f = in.filter()
+	f = in.toFilter()
 	// Which upstream key it was is none of a user's business.
 	f.KeyID = ""
 	if in.TokenID != "" {
@@ -150,7 +150,7 @@ type RequestRate struct {
 	Scope         string `json:"scope" enum:"user"`
 }
 
-func (s *Service) dashboard(ctx context.Context, _ *struct{}) (*struct{ Body Dashboard }, error) {
+func (s *Service) showDashboard(ctx context.Context, _ *struct{}) (*struct{ Body Dashboard }, error) {
 	d, err := s.DashboardOf(ctx, auth.From(ctx).User.ID)
 	return &struct{ Body Dashboard }{d}, err
 }
@@ -165,7 +165,7 @@ func (s *Service) DashboardOf(ctx context.Context, user string) (Dashboard, erro
 	for i, r := range records {
 		ids[i] = r.ID
 	}
-	ever, err := s.rollups.ever(ctx, scopeToken, ids)
+	ever, err := s.rollups.lifetimeSums(ctx, scopeToken, ids)
 	if err != nil {
 		return Dashboard{}, err
 	}
@@ -174,7 +174,7 @@ func (s *Service) DashboardOf(ctx context.Context, user string) (Dashboard, erro
 	for _, r := range records {
 		t := s.tokens.get(r.ID)
 		if t == nil {
-			t = s.tokens.fresh(r)
+			t = s.tokens.newToken(r)
 		}
 		u, l := t.counter.snapshot(s.cfg.Now()), t.limits
 		out.RequestRate.Used += u.HourlyRequests
@@ -193,8 +193,8 @@ type logoutAnswer struct {
 	SetCookie http.Cookie `header:"Set-Cookie"`
 }
 
-// logout ends the session of the request. With an API key there is none to end.
-func (s *Service) logout(ctx context.Context, _ *struct{}) (*logoutAnswer, error) {
+// endSession ends the session of the request. With an API key there is none to end.
+func (s *Service) endSession(ctx context.Context, _ *struct{}) (*logoutAnswer, error) {
 	if p := auth.From(ctx); p.SessionID != "" && s.cfg.Sessions != nil {
 		if err := s.cfg.Sessions.EndSession(ctx, p.SessionID); err != nil {
 			return nil, err
@@ -218,14 +218,14 @@ type Summary struct {
 	TotalQuotaRemaining   int64     `json:"total_quota_remaining"`
 }
 
-func (s *Service) summary(ctx context.Context, _ *struct{}) (*struct{ Body Summary }, error) {
+func (s *Service) showSummary(ctx context.Context, _ *struct{}) (*struct{ Body Summary }, error) {
 	sum, err := s.Summary(ctx)
 	return &struct{ Body Summary }{sum}, err
 }
 
 // Summary adds up all requests, and tells about the key pool what everybody may know.
 func (s *Service) Summary(ctx context.Context) (Summary, error) {
-	ever, err := s.rollups.ever(ctx, scopeAll, []string{""})
+	ever, err := s.rollups.lifetimeSums(ctx, scopeAll, []string{""})
 	if err != nil {
 		return Summary{}, err
 	}
@@ -255,11 +255,11 @@ type Windows struct {
 	Month     ChartSums `json:"month"`
 }
 
-func (s *Service) windows(ctx context.Context, _ *struct{}) (*struct{ Body Windows }, error) {
+func (s *Service) showWindows(ctx context.Context, _ *struct{}) (*struct{ Body Windows }, error) {
 	now := s.cfg.Now().UTC()
 	today := now.Truncate(24 * time.Hour)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	from := earlier(month, today.Add(-24*time.Hour))
+	from := earlierOf(month, today.Add(-24*time.Hour))
 	rows, err := s.rowsOf(ctx, scopeAll, "", stepHour, from.Unix(), now.Unix()+1)
 	if err != nil {
 		return nil, err
@@ -268,13 +268,13 @@ func (s *Service) windows(ctx context.Context, _ *struct{}) (*struct{ Body Windo
 	for i := range rows {
 		r := &rows[i]
 		if r.Start >= today.Unix() {
-			sums[0].add(&r.tally, 1)
+			sums[0].addScaled(&r.tally, 1)
 		} else if r.Start >= today.Add(-24*time.Hour).Unix() {
-			sums[1].add(&r.tally, 1)
+			sums[1].addScaled(&r.tally, 1)
 		}
 		if r.Start >= month.Unix() {
-			sums[2].add(&r.tally, 1)
+			sums[2].addScaled(&r.tally, 1)
 		}
 	}
-	return &struct{ Body Windows }{Windows{sums[0].chart(), sums[1].chart(), sums[2].chart()}}, nil
+	return &struct{ Body Windows }{Windows{sums[0].chartSums(), sums[1].chartSums(), sums[2].chartSums()}}, nil
 }

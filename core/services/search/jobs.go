@@ -16,7 +16,7 @@ const (
 // Jobs are the handlers of the service's background work.
 func (s *Service) Jobs() []queue.Handler {
 	return []queue.Handler{
-		{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: s.purge},
+		{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: s.purgeOldRecords},
 		{Type: jobSync, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.syncDue},
 	}
 }
@@ -32,14 +32,14 @@ func (s *Service) Schedules() []queue.Schedule {
 // Housekeeping are the types of jobs that clean up and keep figures.
 func Housekeeping() []string { return []string{jobPurge, jobSync} }
 
-// purge deletes audit rows, bodies, counters and research ids that are past their time, in slices.
-func (s *Service) purge(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+// purgeOldRecords deletes audit rows, bodies, counters and research ids that are past their time, in slices.
+func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	now := s.cfg.Now()
 	rows := now.Add(-s.state.Load().settings.Retention)
 	// The counters of the running month are needed for as long as the month runs.
 	usage := now.Add(-32 * 24 * time.Hour)
 	for {
-		more, err := s.repo.purge(ctx, cutoffs{rows: rows, usage: usage, research: now.Add(-researchFor)}, purgeSlice)
+		more, err := s.repo.purgeBefore(ctx, cutoffs{rows: rows, usage: usage, research: now.Add(-researchFor)}, purgeSlice)
 		if err != nil {
 			return nil, err
 		}

@@ -40,8 +40,8 @@ type keyEvent struct {
 // TableName implements gorm's Tabler.
 func (keyEvent) TableName() string { return "search_key_events" }
 
-// note writes a change of a key into its history. Without a principal the system has made it.
-func (r *repository) note(ctx context.Context, key, operation string, before, after KeyState, reason string, now int64) error {
+// recordKeyEvent adds a change of a key to its history. Without a principal in ctx, the system has made it.
+func (r *repository) recordKeyEvent(ctx context.Context, key, operation string, before, after KeyState, reason string, now int64) error {
 	e := keyEvent{
 		ID: store.NewID("kev"), KeyID: key, Time: now, Source: "system", Operation: operation, Before: before, After: after, Reason: reason,
 	}
@@ -77,7 +77,7 @@ func (a *Admin) changeKey(ctx context.Context, id, operation, reason string, to 
 		if err := a.store.Writer(ctx).Model(&k).Updates(values).Error; err != nil {
 			return err
 		}
-		return a.repo.note(ctx, id, operation, before, to, reason, now)
+		return a.repo.recordKeyEvent(ctx, id, operation, before, to, reason, now)
 	})
 	if err != nil {
 		return fmt.Errorf("change upstream key: %w", err)
@@ -111,7 +111,7 @@ func (a *Admin) DeleteKey(ctx context.Context, id string) error {
 // KeyFilter selects upstream keys. Several values of a member are alternatives.
 type KeyFilter struct{ Groups, States []string }
 
-func (f KeyFilter) query(q *gorm.DB) *gorm.DB {
+func (f KeyFilter) applyTo(q *gorm.DB) *gorm.DB {
 	q = q.Where("deleted_at = 0")
 	if len(f.Groups) > 0 {
 		q = q.Where("group_name IN ?", f.Groups)
@@ -124,10 +124,10 @@ func (f KeyFilter) query(q *gorm.DB) *gorm.DB {
 
 // keyPage is one page of a list, the newest first, and how many there are in all.
 func (r *repository) keyPage(ctx context.Context, f KeyFilter, page, perPage int) (out []keyRecord, total int64, err error) {
-	if err = f.query(r.db(ctx).Model(&keyRecord{})).Count(&total).Error; err != nil {
+	if err = f.applyTo(r.db(ctx).Model(&keyRecord{})).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
-	err = f.query(r.db(ctx)).Order("created_at DESC, id DESC").Limit(perPage).Offset((page - 1) * perPage).Find(&out).Error
+	err = f.applyTo(r.db(ctx)).Order("created_at DESC, id DESC").Limit(perPage).Offset((page - 1) * perPage).Find(&out).Error
 	return out, total, err
 }
 
@@ -153,7 +153,7 @@ func (r *repository) keyHistory(ctx context.Context, key, before string, limit i
 	return out, err
 }
 
-// quotaOf stores what an upstream says about a key's quota.
+// setKeyQuota stores what an upstream says about a key's quota.
 func (r *repository) setKeyQuota(ctx context.Context, id string, limit, used, now int64, problem string) error {
 	return r.store.Tx(ctx, "store the quota of an upstream key", func(ctx context.Context) error {
 		values := map[string]any{"quota_synced_at": now, "quota_error": problem}

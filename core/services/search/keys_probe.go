@@ -19,7 +19,7 @@ const (
 	// probes is how many keys are asked about at once, probeTime how long one may take.
 	probes    = 8
 	probeTime = 20 * time.Second
-	// A key that was used lately is hot: its quota is asked for every 15 minutes; that of the others once a day.
+	// hotFor is how long a key that was used is hot: its quota is asked for every 15 minutes; that of the others once a day.
 	hotFor    = 2 * time.Hour
 	hotEvery  = 14 * time.Minute
 	coldEvery = 24 * time.Hour
@@ -89,7 +89,7 @@ func (s *Service) ValidateKeys(ctx context.Context, values []string, group strin
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			s.probe(ctx, l, v, &p)
+			s.probeKey(ctx, l, v, &p)
 			report(p)
 		})
 	}
@@ -97,7 +97,7 @@ func (s *Service) ValidateKeys(ctx context.Context, values []string, group strin
 	return ctx.Err()
 }
 
-func (s *Service) probe(ctx context.Context, l *link, value string, p *Probe) {
+func (s *Service) probeKey(ctx context.Context, l *link, value string, p *Probe) {
 	st, err := askKey(ctx, l, schema.Secret(value))
 	switch {
 	case err != nil:

@@ -63,8 +63,8 @@ func (requestRow) TableName() string { return "search_requests" }
 // requestColumns are the columns of a row, in the order of columns.
 const requestColumns = "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached,detail"
 
-// columns are where a row is scanned to. Lists do without gorm's reflection, which would double their time.
-func (r *requestRow) columns() []any {
+// scanTargets returns the fields that a row is scanned into. gorm's reflection would double the time of a list.
+func (r *requestRow) scanTargets() []any {
 	return []any{
 		&r.ID, &r.Time, &r.RequestID, &r.TokenID, &r.KeyID, &r.Backend, &r.Operation, &r.Outcome, &r.Status, &r.UpstreamStatus, &r.Credits,
 		&r.DurationUS, &r.UpstreamUS, &r.PluginUS, &r.Attempts, &r.RequestBytes, &r.ResponseBytes, &r.Client, &r.ErrorCode, &r.Cached, &r.Detail,
@@ -84,15 +84,15 @@ func outcomeOf(word string) (Outcome, bool) {
 // requestIDSpread is how long before its row's time an id may have been made, or after it.
 const requestIDSpread = time.Minute
 
-// span turns the bounds in time into bounds of ids, which every index ends with.
-func (r *repository) span(ctx context.Context, f *LogFilter) (from, before int64, err error) {
+// idRange returns the bounds of ids that the bounds in time mean. Every index ends with the id.
+func (r *repository) idRange(ctx context.Context, f *LogFilter) (from, before int64, err error) {
 	if f.RequestID != "" {
 		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
 		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
 			return 0, 0, invalidField("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
 		}
 		at := ulid.Time(id.Time())
-		f.Since, f.Until = later(f.Since, at.Add(-requestIDSpread)), earlier(f.Until, at.Add(requestIDSpread))
+		f.Since, f.Until = laterOf(f.Since, at.Add(-requestIDSpread)), earlierOf(f.Until, at.Add(requestIDSpread))
 	}
 	if !f.Since.IsZero() {
 		if from, err = r.firstID(ctx, f.Since.UnixMilli()); err != nil {
@@ -105,21 +105,21 @@ func (r *repository) span(ctx context.Context, f *LogFilter) (from, before int64
 	return from, before, err
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if !a.IsZero() && a.Before(b) {
 		return a
 	}
 	return b
 }
 
-func (f LogFilter) query(q *gorm.DB) (*gorm.DB, error) {
+func (f LogFilter) applyTo(q *gorm.DB) (*gorm.DB, error) {
 	if len(f.TokenIDs) > 0 {
 		q = q.Where("token_id IN ?", f.TokenIDs)
 	}
@@ -170,16 +170,16 @@ func (f LogFilter) query(q *gorm.DB) (*gorm.DB, error) {
 	return q, nil
 }
 
-// requests is a page of the audit, as page has it. The rows of several tokens are read token by token, each in the order of
+// listRequests returns a page of the audit, as readPage does. The rows of several tokens are read token by token, each in the order of
 // its index: to sort all that they ever did would take longer with each day.
-func (r *repository) requests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+func (r *repository) listRequests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
 	if len(f.TokenIDs) < 2 {
-		return r.page(ctx, f, before, after, limit)
+		return r.readPage(ctx, f, before, after, limit)
 	}
 	ids := f.TokenIDs
 	for _, id := range ids {
 		f.TokenIDs = []string{id}
-		rows, err := r.page(ctx, f, before, after, limit)
+		rows, err := r.readPage(ctx, f, before, after, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -194,13 +194,13 @@ func (r *repository) requests(ctx context.Context, f LogFilter, before, after in
 	return out[:min(limit, len(out))], nil
 }
 
-// page is a page of the audit before (newest first) or after (oldest first) an id; 0 is no bound.
-func (r *repository) page(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
-	from, until, err := r.span(ctx, &f)
+// readPage returns a page of the audit before (newest first) or after (oldest first) an id; 0 is no bound.
+func (r *repository) readPage(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+	from, until, err := r.idRange(ctx, &f)
 	if err != nil {
 		return nil, err
 	}
-	q, err := f.query(r.db(ctx))
+	q, err := f.applyTo(r.db(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (r *repository) page(ctx context.Context, f LogFilter, before, after int64,
 	out = make([]requestRow, 0, limit)
 	for rows.Next() {
 		var row requestRow
-		if err := rows.Scan(row.columns()...); err != nil {
+		if err := rows.Scan(row.scanTargets()...); err != nil {
 			return nil, err
 		}
 		out = append(out, row)
@@ -232,8 +232,8 @@ func (r *repository) page(ctx context.Context, f LogFilter, before, after int64,
 	return out, rows.Err()
 }
 
-// request is one row and its bodies, which are nil unless they were kept.
-func (r *repository) request(ctx context.Context, id int64) (row requestRow, body bodyRecord, err error) {
+// findRequest returns one row and its bodies, which are nil unless they were kept.
+func (r *repository) findRequest(ctx context.Context, id int64) (row requestRow, body bodyRecord, err error) {
 	err = r.db(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return row, body, fault.New(fault.NotFound, "There is no such request, or it is past its time.")

@@ -141,7 +141,7 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	}
 	out, id := resultOf(ans), ans.head.ResourceID
 	if t.Operation == sdk.OpResearch && id != "" && !out.Failed {
-		return m.await(ctx, c, id, out, began, t.Progress)
+		return m.awaitResult(ctx, c, id, out, began, t.Progress)
 	}
 	return out, nil
 }

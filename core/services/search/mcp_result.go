@@ -56,10 +56,10 @@ func upstreamMessage(body []byte) string {
 	return string(bytes.ToValidUTF8(body[:min(len(body), maxMessage)], nil))
 }
 
-// await asks for the result of a research until it is there. The questions cost nothing and count nowhere: for the
+// awaitResult asks for the result of a research until it is there. The questions cost nothing and count nowhere: for the
 // client they are part of the one call.
-func (m *mcpCaller) await(ctx context.Context, c *call, id string, pending *mcp.Result, began time.Time, progress func(float64, string)) (*mcp.Result, error) {
-	if !unfinished(pending.Body) {
+func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending *mcp.Result, began time.Time, progress func(float64, string)) (*mcp.Result, error) {
+	if !isUnfinished(pending.Body) {
 		return pending, nil
 	}
 	st := m.service.state.Load()
@@ -85,9 +85,9 @@ func (m *mcpCaller) await(ctx context.Context, c *call, id string, pending *mcp.
 			return pending, nil
 		case <-again.C:
 		}
-		out, err := m.ask(ctx, question)
+		out, err := m.pollResult(ctx, question)
 		switch {
-		case err == nil && !unfinished(out.Body):
+		case err == nil && !isUnfinished(out.Body):
 			return out, nil
 		case err == nil:
 			misses, pending = 0, out
@@ -99,10 +99,10 @@ func (m *mcpCaller) await(ctx context.Context, c *call, id string, pending *mcp.
 	}
 }
 
-// ask puts one question for a research.
-func (m *mcpCaller) ask(ctx context.Context, question *call) (*mcp.Result, error) {
+// pollResult asks once for the result of a research.
+func (m *mcpCaller) pollResult(ctx context.Context, question *call) (*mcp.Result, error) {
 	run := &attempt{service: m.service, state: m.service.state.Load(), call: question, unmetered: true, started: time.Now()}
-	ans, err := run.run(ctx)
+	ans, err := run.runAttempt(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func researchStatus(body []byte) string {
 	return shape.Status
 }
 
-func unfinished(body []byte) bool {
+func isUnfinished(body []byte) bool {
 	switch researchStatus(body) {
 	case "pending", "queued", "in_progress", "running":
 		return true

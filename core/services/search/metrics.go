@@ -58,7 +58,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) of(operation string, status int) series {
+func (m *Metrics) seriesOf(operation string, status int) series {
 	k := seriesKey{operation, status}
 	m.mu.RLock()
 	s, ok := m.series[k]
@@ -76,8 +76,8 @@ func (m *Metrics) of(operation string, status int) series {
 	return s
 }
 
-func (m *Metrics) ended(operation string, status int, took, upstream, plugin time.Duration, credits int64) {
-	s := m.of(operation, status)
+func (m *Metrics) observeRequest(operation string, status int, took, upstream, plugin time.Duration, credits int64) {
+	s := m.seriesOf(operation, status)
 	s.requests.Inc()
 	s.credits.Add(float64(credits))
 	s.duration.Observe(took.Seconds())
@@ -85,7 +85,7 @@ func (m *Metrics) ended(operation string, status int, took, upstream, plugin tim
 	s.plugin.Observe(plugin.Seconds())
 }
 
-func (m *Metrics) refused(x *Exceeded) { m.refusals.WithLabelValues(x.Scope, x.Window).Inc() }
+func (m *Metrics) countRefusal(x *Exceeded) { m.refusals.WithLabelValues(x.Scope, x.Window).Inc() }
 
 func (m *Metrics) watchKeys(states func() map[KeyState]int) {
 	m.mu.Lock()

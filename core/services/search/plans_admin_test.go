@@ -66,7 +66,7 @@ func adminQueries(s *Service) map[string]struct {
 		return func(ctx context.Context) error { _, _, err := s.repo.tokenPage(ctx, f, nil, 1, 50); return err }
 	}
 	logs := func(f LogFilter) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := s.repo.requests(ctx, f, 0, 0, 50); return err }
+		return func(ctx context.Context) error { _, err := s.repo.listRequests(ctx, f, 0, 0, 50); return err }
 	}
 	type query = struct {
 		run func(context.Context) error
@@ -109,20 +109,20 @@ func adminQueries(s *Service) map[string]struct {
 		"requests of an hour": {logs(LogFilter{Since: hour, Until: noon}), ""},
 		"research requests":   {logs(LogFilter{Operations: []string{"research"}}), ""},
 		"older requests": {func(ctx context.Context) error {
-			_, err := s.repo.requests(ctx, LogFilter{}, 500_000, 0, 50)
+			_, err := s.repo.listRequests(ctx, LogFilter{}, 500_000, 0, 50)
 			return err
 		}, "SELECT * FROM search_requests WHERE id < 500000 ORDER BY id DESC LIMIT 50"},
 		"newer requests": {func(ctx context.Context) error {
-			_, err := s.repo.requests(ctx, LogFilter{}, 0, 500_000, 50)
+			_, err := s.repo.listRequests(ctx, LogFilter{}, 0, 500_000, 50)
 			return err
 		}, ""},
-		"details of a request":    {func(ctx context.Context) error { _, _, err := s.repo.request(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
-		"chart of an hour":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeAll, "", "1h"); return err }, ""},
-		"chart of a day":          {func(ctx context.Context) error { _, err := s.chart(ctx, scopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
-		"chart of a month":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeAll, "", "30d"); return err }, ""},
-		"chart of a token":        {func(ctx context.Context) error { _, err := s.chart(ctx, scopeToken, "t77", "30d"); return err }, ""},
-		"sums of the month":       {func(ctx context.Context) error { _, err := s.windows(ctx, nil); return err }, ""},
-		"public figures":          {func(ctx context.Context) error { _, err := s.summary(ctx, nil); return err }, ""},
+		"details of a request":    {func(ctx context.Context) error { _, _, err := s.repo.findRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
+		"chart of an hour":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "1h"); return err }, ""},
+		"chart of a day":          {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
+		"chart of a month":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "30d"); return err }, ""},
+		"chart of a token":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeToken, "t77", "30d"); return err }, ""},
+		"sums of the month":       {func(ctx context.Context) error { _, err := s.showWindows(ctx, nil); return err }, ""},
+		"public figures":          {func(ctx context.Context) error { _, err := s.showSummary(ctx, nil); return err }, ""},
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
 		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.repo.keysToSync(ctx, noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {

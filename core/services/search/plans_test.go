@@ -193,16 +193,16 @@ func TestNoQueryScans(t *testing.T) {
 		ctx, r := t.Context(), e.svc.repo
 		minute := noon.Unix() / 60
 		for name, query := range map[string]func() error{
-			"unknown token":   func() error { _, _ = r.token(ctx, "nope"); return nil },
+			"unknown token":   func() error { _, _ = r.findToken(ctx, "nope"); return nil },
 			"changed tokens":  func() error { _, err := r.tokensSince(ctx, noon.UnixMilli()+1); return err },
-			"research":        func() error { _, err := r.research(ctx, "x5", noon.Add(-time.Hour)); return err },
+			"research":        func() error { _, err := r.findResearch(ctx, "x5", noon.Add(-time.Hour)); return err },
 			"last request":    func() error { _, err := r.lastRequestID(ctx); return err },
 			"open requests":   func() error { _, err := r.closeInterrupted(ctx); return err },
 			"use of the hour": func() error { _, err := r.usageSince(ctx, minute-2); return err },
 			"use of the day":  func() error { _, err := r.usageSums(ctx, minute-4, minute-2); return err },
 			"old rows": func() error {
 				old := noon.Add(-300 * time.Hour)
-				_, err := r.purge(ctx, cutoffs{rows: old, usage: old, research: old}, 100)
+				_, err := r.purgeBefore(ctx, cutoffs{rows: old, usage: old, research: old}, 100)
 				return err
 			},
 		} {

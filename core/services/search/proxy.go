@@ -58,7 +58,7 @@ func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer,
 		s.audit.begin(r)
 	}
 	run.started = time.Now()
-	ans, err := run.run(ctx)
+	ans, err := run.runAttempt(ctx)
 	if ans != nil && ans.stream != nil {
 		ans.finish = func(written int, err error) { s.settleCall(r, c, run, ans, written, err) }
 		return ans, nil
@@ -76,9 +76,9 @@ func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer,
 func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
 	now := s.cfg.Now()
 	c.token.counter.countRefused(now, r.Time)
-	s.cfg.Metrics.refused(x)
+	s.cfg.Metrics.countRefusal(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.finished = Refused, 429, string(fault.QuotaExhausted), 0, true
-	r.Detail = x.detail()
+	r.Detail = x.encodeLimit()
 	if s.audit != nil {
 		s.audit.begin(r)
 	}
@@ -87,14 +87,14 @@ func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
 
 // asFault returns the fault that the client gets.
 func (x *Exceeded) asFault(now time.Time) error {
-	return fault.New(fault.QuotaExhausted, "%s", x.message()).
+	return fault.New(fault.QuotaExhausted, "%s", x.refusalText()).
 		WithRetryAfter(x.ResetAt.Sub(now)).
 		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
 		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
 }
 
-// message says which limit is used up.
-func (x *Exceeded) message() string {
+// refusalText returns a sentence with the limit that is used up.
+func (x *Exceeded) refusalText() string {
 	return fmt.Sprintf("The access token has used its %s of %d %s.", windowName[x.Window], x.Limit, x.Scope)
 }
 
@@ -144,7 +144,7 @@ func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, writ
 	}
 	c.token.counter.settle(s.cfg.Now(), r.Time, run.reserved, credits, outcome)
 	took := time.Since(run.started)
-	s.cfg.Metrics.ended(c.op.Name, status, took, run.upstream, run.plugin, credits)
+	s.cfg.Metrics.observeRequest(c.op.Name, status, took, run.upstream, run.plugin, credits)
 	if s.audit == nil {
 		return
 	}

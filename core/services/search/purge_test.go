@@ -45,7 +45,7 @@ func TestPurge(t *testing.T) {
 		}
 		purge := func() [4]int64 {
 			t.Helper()
-			if _, err := e.svc.purge(context.Background(), nil, nil); err != nil {
+			if _, err := e.svc.purgeOldRecords(context.Background(), nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			return [4]int64{count("search_requests"), count("search_bodies"), count("search_research"), count("quota_usage")}

@@ -50,7 +50,7 @@ func (s *Service) findResearch(ctx context.Context, id, tokenID string) (researc
 	rec, ok := s.research.get(id)
 	if !ok && plainID(id) {
 		var err error
-		rec, err = s.repo.research(ctx, id, since)
+		rec, err = s.repo.findResearch(ctx, id, since)
 		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 			return rec, fault.Wrap(err, fault.Internal, "The research could not be looked up.")
 		}

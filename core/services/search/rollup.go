@@ -53,8 +53,8 @@ type tally struct {
 	Hist       [buckets]int64
 }
 
-// add joins two tally. sign -1 takes the second away, all but its last time.
-func (s *tally) add(o *tally, sign int64) {
+// addScaled adds o to the sums, or subtracts it if sign is -1. The later LastAt is kept either way.
+func (s *tally) addScaled(o *tally, sign int64) {
 	s.Requests += sign * o.Requests
 	s.Successes += sign * o.Successes
 	s.Errors += sign * o.Errors
@@ -179,8 +179,8 @@ func (r *rollups) close(ctx context.Context) {
 	}
 }
 
-// add takes in requests that have ended and are written.
-func (r *rollups) add(entries []entry) {
+// addEntries adds written requests that have ended to the sums.
+func (r *rollups) addEntries(entries []entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range entries {
@@ -198,7 +198,7 @@ func (r *rollups) addOne(e *entry) {
 			s = &tally{}
 			r.pending[k] = s
 		}
-		s.add(&one, 1)
+		s.addScaled(&one, 1)
 	}
 }
 
@@ -238,17 +238,17 @@ func (r *rollups) flush(ctx context.Context) error {
 	defer r.mu.Unlock()
 	for k, s := range rest {
 		if have := r.pending[k]; have != nil {
-			s.add(have, 1)
+			s.addScaled(have, 1)
 		}
 		r.pending[k] = s
 	}
 	return err
 }
 
-// restore makes the roll-ups anew from the audit rows if the last process has not ended well: for the time from which
-// some may not have been stored.
-func (r *rollups) restore(ctx context.Context) error {
-	mark, err := r.repo.mark(ctx, markRollups)
+// restoreSums computes roll-ups again from the audit rows after a crash, from the time on from which some may not have been
+// stored.
+func (r *rollups) restoreSums(ctx context.Context) error {
+	mark, err := r.repo.readMark(ctx, markRollups)
 	if err != nil {
 		return err
 	}
@@ -275,9 +275,9 @@ func (r *rollups) restore(ctx context.Context) error {
 		k, s := stored[i].rollupKey, &stored[i].tally
 		if k.Step == stepHour {
 			ever := rollupKey{k.Scope, k.Subject, stepEver, 0, k.Operation}
-			subtract(diff, ever, s)
+			subtractStored(diff, ever, s)
 		}
-		subtract(diff, k, s)
+		subtractStored(diff, k, s)
 	}
 	for k, s := range diff {
 		if s.empty() {
@@ -291,17 +291,17 @@ func (r *rollups) restore(ctx context.Context) error {
 	return err
 }
 
-func subtract(from map[rollupKey]*tally, k rollupKey, s *tally) {
+func subtractStored(from map[rollupKey]*tally, k rollupKey, s *tally) {
 	have := from[k]
 	if have == nil {
 		have = &tally{}
 		from[k] = have
 	}
-	have.add(s, -1)
+	have.addScaled(s, -1)
 }
 
-// unstored adds to tally what has not reached the database yet.
-func (r *rollups) unstored(match func(rollupKey) bool, to func(rollupKey, *tally)) {
+// forEachUnstored calls to with a copy of each matching sum that has not reached the database yet.
+func (r *rollups) forEachUnstored(match func(rollupKey) bool, to func(rollupKey, *tally)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, s := range r.pending {
@@ -312,8 +312,8 @@ func (r *rollups) unstored(match func(rollupKey) bool, to func(rollupKey, *tally
 	}
 }
 
-// ever is the sum of all requests of subjects since the beginning.
-func (r *rollups) ever(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+// lifetimeSums returns the sums of all requests of subjects since the first one.
+func (r *rollups) lifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
 	// Sums that are on their way to the database are in neither place for a moment.
 	r.storing.Lock()
 	defer r.storing.Unlock()
@@ -328,8 +328,8 @@ func (r *rollups) ever(ctx context.Context, scope string, subjects []string) (ma
 			out[s] = &tally{}
 		}
 	}
-	r.unstored(func(k rollupKey) bool { return k.Step == stepEver && k.Scope == scope && wanted[k.Subject] },
-		func(k rollupKey, s *tally) { out[k.Subject].add(s, 1) })
+	r.forEachUnstored(func(k rollupKey) bool { return k.Step == stepEver && k.Scope == scope && wanted[k.Subject] },
+		func(k rollupKey, s *tally) { out[k.Subject].addScaled(s, 1) })
 	return out, nil
 }
 

@@ -80,8 +80,8 @@ func (r *repository) addSlice(ctx context.Context, sql string, keys []rollupKey,
 	})
 }
 
-// mark is a stored moment in Unix milliseconds, 0 if there is none.
-func (r *repository) mark(ctx context.Context, name string) (at int64, err error) {
+// readMark returns a stored time in Unix milliseconds, 0 if there is none.
+func (r *repository) readMark(ctx context.Context, name string) (at int64, err error) {
 	err = r.db(ctx).Raw("SELECT COALESCE(MAX(at), 0) FROM search_marks WHERE name = ?", name).Scan(&at).Error
 	return at, err
 }

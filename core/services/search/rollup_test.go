@@ -122,7 +122,7 @@ func TestRollupsAreTheSumsOfTheRows(t *testing.T) {
 		e.compareRollups("after a crash")
 
 		e.svc.Close()
-		if at, err := e.svc.repo.mark(t.Context(), markRollups); err != nil || at != cleanEnd {
+		if at, err := e.svc.repo.readMark(t.Context(), markRollups); err != nil || at != cleanEnd {
 			t.Fatalf("after an end in good order the mark is %d, %v", at, err)
 		}
 		e.svc = e.start()

@@ -99,12 +99,12 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	}
 	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, research: newResources(), researchPause: researchPause}
 	s.monitor = newMonitor(s)
-	s.tokenChanged = func(r tokenRecord) { s.tokens.load([]tokenRecord{r}) }
+	s.tokenChanged = func(r tokenRecord) { s.tokens.storeRecords([]tokenRecord{r}) }
 	s.keysChanged = s.Refresh
 	s.live = event.NewBus()
 	s.client = &firstClient{repo: s.repo}
 	s.rollups = newRollups(s.repo, cfg.Logger, cfg.Now)
-	s.tokens = newTokens(s.repo, cfg.Settings.limits(), cfg.Now)
+	s.tokens = newTokens(s.repo, cfg.Settings.defaultLimits(), cfg.Now)
 	s.pool = newPool(cfg.Now, s.keyChanged)
 	var err error
 	if s.guessed, err = newGuesses(cfg.Now); err != nil {
@@ -116,7 +116,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.Reload(cfg.Settings, cfg.Backends...); err != nil {
 		return nil, err
 	}
-	if err := s.restore(ctx); err != nil {
+	if err := s.restoreState(ctx); err != nil {
 		return nil, err
 	}
 	cfg.Metrics.watchKeys(s.pool.countStates)
@@ -150,7 +150,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 	next.origins = mcp.NewOrigins(s.cfg.PublicURL, set.BaseURL)
 	return func() {
 		s.pool.bindBackends(chain)
-		s.tokens.setDefaults(set.limits())
+		s.tokens.setDefaults(set.defaultLimits())
 		s.state.Store(next)
 		if set.DevOpenAdmin {
 			s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
@@ -158,8 +158,8 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 	}, nil
 }
 
-// restore reads what an earlier process left.
-func (s *Service) restore(ctx context.Context) error {
+// restoreState reads what an earlier process left.
+func (s *Service) restoreState(ctx context.Context) error {
 	interrupted, err := s.repo.closeInterrupted(ctx)
 	if err != nil {
 		return fmt.Errorf("close interrupted requests: %w", err)
@@ -171,17 +171,17 @@ func (s *Service) restore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the last request: %w", err)
 	}
-	if err := s.client.restore(ctx); err != nil {
+	if err := s.client.loadState(ctx); err != nil {
 		return fmt.Errorf("read the first client: %w", err)
 	}
-	if err := s.refresh(ctx, 0); err != nil {
+	if err := s.refreshState(ctx, 0); err != nil {
 		return err
 	}
 	if err := s.restoreCounters(ctx); err != nil {
 		return fmt.Errorf("rebuild the counters: %w", err)
 	}
 	if !s.cfg.Settings.NoAudit {
-		if err := s.rollups.restore(ctx); err != nil {
+		if err := s.rollups.restoreSums(ctx); err != nil {
 			return fmt.Errorf("make the roll-ups anew: %w", err)
 		}
 		s.rollups.start()
@@ -194,7 +194,7 @@ func (s *Service) restore(ctx context.Context) error {
 // the rest of the day and the month.
 func (s *Service) restoreCounters(ctx context.Context) error {
 	// The built-in token is stored nowhere, but what was used without a token is.
-	s.tokens.builtin()
+	s.tokens.builtinToken()
 	now := s.cfg.Now()
 	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
 	recent, err := s.repo.usageSince(ctx, hour)
@@ -221,24 +221,24 @@ func (s *Service) restoreCounters(ctx context.Context) error {
 }
 
 // Refresh takes in what other processes have written to tokens and keys.
-func (s *Service) Refresh(ctx context.Context) error { return s.refresh(ctx, s.seen.Load()) }
+func (s *Service) Refresh(ctx context.Context) error { return s.refreshState(ctx, s.seen.Load()) }
 
 // refreshSlack covers clocks that differ, and transactions that wait for the writer and commit after later ones.
 const refreshSlack = time.Minute
 
-func (s *Service) refresh(ctx context.Context, since int64) error {
+func (s *Service) refreshState(ctx context.Context, since int64) error {
 	now := s.cfg.Now()
 	toks, err := s.repo.tokensSince(ctx, since)
 	if err != nil {
 		return fmt.Errorf("load access tokens: %w", err)
 	}
-	s.tokens.load(toks)
+	s.tokens.storeRecords(toks)
 	if s.cfg.People != nil {
 		barred, err := s.cfg.People.Disabled(ctx)
 		if err != nil {
 			return fmt.Errorf("load disabled owners: %w", err)
 		}
-		s.tokens.bar(barred)
+		s.tokens.setDisabledOwners(barred)
 	}
 	keys, err := s.repo.keysSince(ctx, since)
 	if err != nil {
@@ -265,8 +265,8 @@ func (s *Service) Ready() error {
 
 // recordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
 func (s *Service) recordWritten(inserts, updates []entry) {
-	s.rollups.add(inserts)
-	s.rollups.add(updates)
+	s.rollups.addEntries(inserts)
+	s.rollups.addEntries(updates)
 	if !s.live.Heard(topicRequests) {
 		return
 	}
@@ -275,7 +275,7 @@ func (s *Service) recordWritten(inserts, updates []entry) {
 	slices.SortFunc(written, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range written {
 		if written[i].Outcome != Open {
-			s.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].log()})
+			s.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].toLog()})
 		}
 	}
 }

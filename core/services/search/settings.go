@@ -35,7 +35,7 @@ func DefaultLimits() Limits {
 	return Limits{RequestsHour: 500, CreditsHour: 1000, CreditsDay: 5000, CreditsMonth: 50000}
 }
 
-func (s Settings) limits() Limits {
+func (s Settings) defaultLimits() Limits {
 	if s.Limits == nil {
 		return DefaultLimits()
 	}
@@ -62,11 +62,11 @@ func (s Settings) Check() schema.Diagnostics {
 	if s.CacheTTL < 0 || s.CacheTTL > maxCacheTTL {
 		out = append(out, schema.Errorf(schema.At("cache_ttl"), "must be from 0s to 720h")...)
 	}
-	l := s.limits()
+	l := s.defaultLimits()
 	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay, "credits_month": l.CreditsMonth, "requests_minute": l.RequestsMinute} {
 		if v < 0 {
 			out = append(out, schema.Errorf(schema.At("limits").Attr(name), "must not be negative")...)
 		}
 	}
-	return append(out, s.alerts().check()...)
+	return append(out, s.alertSettings().check()...)
 }

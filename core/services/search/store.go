@@ -15,7 +15,7 @@ type repository struct{ store *store.Store }
 
 func (r *repository) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
 
-func (r *repository) token(ctx context.Context, id string) (tokenRecord, error) {
+func (r *repository) findToken(ctx context.Context, id string) (tokenRecord, error) {
 	var out tokenRecord
 	err := r.db(ctx).Where("id = ?", id).Take(&out).Error
 	return out, err
@@ -50,7 +50,7 @@ func (r *repository) usageSums(ctx context.Context, from, before int64) (out []u
 	return out, err
 }
 
-func (r *repository) research(ctx context.Context, resource string, since time.Time) (researchRecord, error) {
+func (r *repository) findResearch(ctx context.Context, resource string, since time.Time) (researchRecord, error) {
 	var out researchRecord
 	err := r.db(ctx).Where("resource_id = ? AND created_at >= ?", resource, since.UnixMilli()).Take(&out).Error
 	return out, err
@@ -97,19 +97,19 @@ func (r *repository) setKeyState(ctx context.Context, id string, state KeyState,
 		if err != nil || before == state {
 			return err
 		}
-		return r.note(ctx, id, KeyMarked, before, state, reason, now)
+		return r.recordKeyEvent(ctx, id, KeyMarked, before, state, reason, now)
 	})
 }
 
 // cutoffs are the times before which rows go.
 type cutoffs struct{ rows, usage, research time.Time }
 
-// purge deletes at most limit requests, with their bodies, and what else is older than the cut-offs. It tells whether
+// purgeBefore deletes at most limit requests, with their bodies, and what else is older than the cut-offs. It reports whether
 // requests are left to delete.
-func (r *repository) purge(ctx context.Context, before cutoffs, limit int) (more bool, err error) {
+func (r *repository) purgeBefore(ctx context.Context, before cutoffs, limit int) (more bool, err error) {
 	err = r.store.Tx(ctx, "delete old requests", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
-		ids, err := oldest(w, before.rows, limit)
+		ids, err := oldestIDs(w, before.rows, limit)
 		if err != nil {
 			return err
 		}
@@ -130,9 +130,9 @@ func (r *repository) purge(ctx context.Context, before cutoffs, limit int) (more
 	return more, err
 }
 
-// oldest are the ids of at most limit requests from the beginning that are older than a time. Ids ascend with time, so that
+// oldestIDs returns the ids of the oldest requests before a time, at most limit. Ids ascend with time, so that
 // no index on the time is needed, which every request would pay for.
-func oldest(w *gorm.DB, before time.Time, limit int) (ids []int64, err error) {
+func oldestIDs(w *gorm.DB, before time.Time, limit int) (ids []int64, err error) {
 	var rows []struct{ ID, Time int64 }
 	if err := w.Raw("SELECT id, time FROM search_requests WHERE id > 0 ORDER BY id LIMIT ?", limit).Scan(&rows).Error; err != nil {
 		return nil, err

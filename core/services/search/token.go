@@ -68,13 +68,13 @@ func (t *tokens) setDefaults(l Limits) {
 	t.defaults = l
 	for id, old := range t.byID {
 		next := *old
-		next.limits = old.own.over(l)
+		next.limits = old.own.mergeOver(l)
 		t.byID[id] = &next
 	}
 }
 
-// load takes records in; what is deleted goes.
-func (t *tokens) load(records []tokenRecord) {
+// storeRecords replaces tokens by their records, and removes deleted ones.
+func (t *tokens) storeRecords(records []tokenRecord) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range records {
@@ -84,7 +84,7 @@ func (t *tokens) load(records []tokenRecord) {
 			delete(t.byID, r.ID)
 			continue
 		}
-		next := r.live(t.defaults)
+		next := r.toToken(t.defaults)
 		if old != nil {
 			next.counter = old.counter
 		}
@@ -92,8 +92,8 @@ func (t *tokens) load(records []tokenRecord) {
 	}
 }
 
-// bar takes in which owners are disabled.
-func (t *tokens) bar(owners []string) {
+// setDisabledOwners replaces the set of owners whose tokens are refused.
+func (t *tokens) setDisabledOwners(owners []string) {
 	next := make(map[string]bool, len(owners))
 	for _, id := range owners {
 		next[id] = true
@@ -116,17 +116,17 @@ func (t *tokens) usable(tok *token) bool {
 	return !t.barred[tok.owner]
 }
 
-// fresh is a token that is not in the table yet, as another process has just made it.
-func (t *tokens) fresh(r tokenRecord) *token {
+// newToken returns a token that is not in the table yet: another process has just created it.
+func (t *tokens) newToken(r tokenRecord) *token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return r.live(t.defaults)
+	return r.toToken(t.defaults)
 }
 
-func (r tokenRecord) live(defaults Limits) *token {
+func (r tokenRecord) toToken(defaults Limits) *token {
 	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}}
 	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute}
-	out.limits = out.own.over(defaults)
+	out.limits = out.own.mergeOver(defaults)
 	copy(out.hash[:], r.Hash)
 	if r.ExpiresAt != 0 {
 		out.expires = time.UnixMilli(r.ExpiresAt)
@@ -151,7 +151,7 @@ func (t *token) quotaState(now time.Time) string {
 // overrides are a token's own limits; nil takes the default.
 type overrides struct{ requests, hour, day, month, minute *int64 }
 
-func (o overrides) over(l Limits) Limits {
+func (o overrides) mergeOver(l Limits) Limits {
 	for _, x := range []struct{ from, to *int64 }{
 		{o.requests, &l.RequestsHour}, {o.hour, &l.CreditsHour}, {o.day, &l.CreditsDay}, {o.month, &l.CreditsMonth},
 		{o.minute, &l.RequestsMinute},
@@ -187,8 +187,8 @@ func wellFormed(text string) bool {
 	return true
 }
 
-// authenticate finds the token of a text. Its error is a fault.Unauthorized.
-func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) {
+// authenticateToken finds the token of a text. Its error is a fault.Unauthorized.
+func (t *tokens) authenticateToken(ctx context.Context, text string) (*token, error) {
 	if !wellFormed(text) {
 		return nil, errToken("The access token is invalid or disabled.")
 	}
@@ -196,7 +196,7 @@ func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) 
 	found := t.get(id)
 	if found == nil {
 		var err error
-		if found, err = t.lookup(ctx, id); err != nil {
+		if found, err = t.findOrLoad(ctx, id); err != nil {
 			return nil, err
 		}
 	}
@@ -206,9 +206,9 @@ func (t *tokens) authenticate(ctx context.Context, text string) (*token, error) 
 	return found, nil
 }
 
-// lookup asks the database about an id that is not in the table. That there is no such token is remembered for a second;
-// a request that asks at the same moment as another asks for itself, so that a new token is refused to neither.
-func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
+// findOrLoad returns a token by its id, from the database if it is not in the table. That there is no such token is remembered for
+// a second. Requests that ask at the same moment each read the database, so that a new token is refused to none of them.
+func (t *tokens) findOrLoad(ctx context.Context, id string) (*token, error) {
 	now := t.now()
 	t.mu.RLock()
 	asked, known := t.unknown[id]
@@ -216,7 +216,7 @@ func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
 	if known && now.Sub(asked) < unknownFor {
 		return nil, nil
 	}
-	r, err := t.store.token(ctx, id)
+	r, err := t.store.findToken(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && r.DeletedAt != 0 {
 		t.forget(id, now)
 		return nil, nil
@@ -224,7 +224,7 @@ func (t *tokens) lookup(ctx context.Context, id string) (*token, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "The access token could not be checked.")
 	}
-	t.load([]tokenRecord{r})
+	t.storeRecords([]tokenRecord{r})
 	return t.get(id), nil
 }
 
@@ -241,8 +241,8 @@ func (t *tokens) forget(id string, now time.Time) {
 // builtinID is the token on which calls without one are counted in development. No real id looks like it.
 const builtinID = "dev"
 
-// builtin is that token; it is made at its first use and never stored.
-func (t *tokens) builtin() *token {
+// builtinToken returns that token. It is made at its first use and never stored.
+func (t *tokens) builtinToken() *token {
 	if found := t.get(builtinID); found != nil {
 		return found
 	}

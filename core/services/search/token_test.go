@@ -56,7 +56,7 @@ func TestTokens(t *testing.T) {
 		}
 		check := func(name, text string, want bool) {
 			t.Helper()
-			_, err := e.svc.tokens.authenticate(ctx, text)
+			_, err := e.svc.tokens.authenticateToken(ctx, text)
 			if (err == nil) != want || !want && (fault.CodeOf(err) != fault.Unauthorized || strings.Contains(err.Error(), text[8:])) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -98,7 +98,7 @@ func TestForeignTokens(t *testing.T) {
 		beside.Exclusive = false
 		admin := NewAdmin(testkit.OpenStore(t, beside, Migrations()), e.ring, e.clock.now)
 		usable := func(text string) bool {
-			_, err := e.svc.tokens.authenticate(ctx, text)
+			_, err := e.svc.tokens.authenticateToken(ctx, text)
 			return err == nil
 		}
 		// The watcher sees what is written after it has begun.
@@ -142,7 +142,7 @@ func TestNewTokenIsRefusedToNobody(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				if _, err := e.svc.tokens.authenticate(context.Background(), text); err != nil {
+				if _, err := e.svc.tokens.authenticateToken(context.Background(), text); err != nil {
 					refused.Add(1)
 				}
 			})
@@ -166,7 +166,7 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 		return len(watched.during(func() {
 			for range 5 {
 				for _, text := range []string{someToken, deleted} {
-					_, _ = e.svc.tokens.authenticate(context.Background(), text)
+					_, _ = e.svc.tokens.authenticateToken(context.Background(), text)
 				}
 			}
 		}))

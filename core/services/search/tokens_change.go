@@ -35,7 +35,7 @@ type TokenChange struct {
 // Override is a limit of a token's own, or none.
 type Override struct{ Value *int64 }
 
-func (c TokenChange) values() (map[string]any, error) {
+func (c TokenChange) columnValues() (map[string]any, error) {
 	out := map[string]any{}
 	if c.Note != nil {
 		out["note"] = strings.TrimSpace(*c.Note)
@@ -97,7 +97,7 @@ func checkLabels(note, group *string) error {
 
 // ChangeToken changes parts of a token.
 func (a *Admin) ChangeToken(ctx context.Context, id string, c TokenChange) error {
-	values, err := c.values()
+	values, err := c.columnValues()
 	if err != nil {
 		return err
 	}
@@ -152,10 +152,10 @@ func (a *Admin) TokenText(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.open(r)
+	return a.openSecret(r)
 }
 
-func (a *Admin) open(r tokenRecord) (string, error) {
+func (a *Admin) openSecret(r tokenRecord) (string, error) {
 	plain, err := a.keyring.Open(r.Sealed, "search_tokens", r.ID, "sealed")
 	if err != nil {
 		return "", fault.Wrap(err, fault.Internal, "The access token cannot be opened with the present master key.")

@@ -35,8 +35,8 @@ type TokenFilter struct {
 	QuotaState string
 }
 
-// query adds the conditions to a statement.
-func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
+// applyTo adds the conditions to a statement.
+func (f TokenFilter) applyTo(q *gorm.DB, spent map[string]string) *gorm.DB {
 	q = q.Where("deleted_at = 0")
 	if f.Group != nil {
 		q = q.Where("group_name = ?", *f.Group)
@@ -79,10 +79,10 @@ func (f TokenFilter) query(q *gorm.DB, spent map[string]string) *gorm.DB {
 
 // tokenPage is one page of a list, the newest first, and how many there are in all.
 func (r *repository) tokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
-	if err = f.query(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
+	if err = f.applyTo(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
-	err = f.query(r.db(ctx), spent).Order("created_at DESC, id DESC").Limit(perPage).Offset((page - 1) * perPage).Find(&out).Error
+	err = f.applyTo(r.db(ctx), spent).Order("created_at DESC, id DESC").Limit(perPage).Offset((page - 1) * perPage).Find(&out).Error
 	return out, total, err
 }
 
@@ -107,8 +107,8 @@ func (a *Admin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
 	return out, err
 }
 
-// spent are the tokens whose quota is used up, and which window of it.
-func (t *tokens) spent() map[string]string {
+// spentLimits returns the window that is used up by the id of the token, for tokens with such a window.
+func (t *tokens) spentLimits() map[string]string {
 	now := t.now()
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -123,7 +123,7 @@ func (t *tokens) spent() map[string]string {
 
 // liveToken is a token that is not deleted.
 func (r *repository) liveToken(ctx context.Context, id string) (tokenRecord, error) {
-	out, err := r.token(ctx, id)
+	out, err := r.findToken(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && out.DeletedAt != 0 {
 		return out, fault.New(fault.NotFound, "There is no such access token.")
 	}

@@ -13,7 +13,7 @@ type Trouble struct {
 // Troubles returns what is wrong with the backends, by the limits of the alerts, in the order of the chain.
 func (s *Service) Troubles() (out []Trouble) {
 	st := s.state.Load()
-	set := st.settings.alerts()
+	set := st.settings.alertSettings()
 	for _, l := range st.chain {
 		if l.credential && !s.pool.hasUsable(l.keyGroup()) {
 			out = append(out, Trouble{Kind: alertPoolEmpty, Backend: l.ref})

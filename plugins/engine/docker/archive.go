@@ -15,19 +15,19 @@ import (
 
 // Archive implements engine.Archiver.
 func (d *docker) Archive(ctx context.Context, container, from string, w io.Writer) error {
-	return d.do(ctx, "read "+from, func(api *client.Client) error {
+	return d.callEngine(ctx, "read "+from, func(api *client.Client) error {
 		stream, _, err := api.CopyFromContainer(ctx, container, path.Clean(from))
 		if err != nil {
 			return err
 		}
 		defer stream.Close()
-		return reroot(tar.NewReader(stream), w, path.Clean(from) == "/")
+		return stripBaseName(tar.NewReader(stream), w, path.Clean(from) == "/")
 	})
 }
 
-// reroot copies a tar stream whose names begin with the base name of what was asked for, without that name. The entry of
+// stripBaseName copies a tar stream whose names begin with the base name of what was asked for, without that name. The entry of
 // the directory itself becomes "./".
-func reroot(in *tar.Reader, w io.Writer, whole bool) error {
+func stripBaseName(in *tar.Reader, w io.Writer, whole bool) error {
 	out := tar.NewWriter(w)
 	for {
 		h, err := in.Next()
@@ -39,9 +39,9 @@ func reroot(in *tar.Reader, w io.Writer, whole bool) error {
 		}
 		if !whole {
 			if h.Typeflag == tar.TypeLink {
-				h.Linkname = below(h.Linkname)
+				h.Linkname = withoutFirstPart(h.Linkname)
 			}
-			h.Name = below(h.Name)
+			h.Name = withoutFirstPart(h.Name)
 		}
 		h.Format = tar.FormatUnknown
 		if err := out.WriteHeader(h); err != nil {
@@ -53,8 +53,8 @@ func reroot(in *tar.Reader, w io.Writer, whole bool) error {
 	}
 }
 
-// below is a name without its first part.
-func below(name string) string {
+// withoutFirstPart returns a name without its first part.
+func withoutFirstPart(name string) string {
 	dir := strings.HasSuffix(name, "/")
 	_, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+name), "/"), "/")
 	switch {

@@ -26,7 +26,7 @@ const (
 
 // Run implements engine.CommandRunner. The engine itself removes a container that has ended, also when nobody waits for it.
 func (d *docker) Run(ctx context.Context, req engine.RunRequest) (out *engine.RunResult, err error) {
-	err = d.do(ctx, "run a command of the image "+req.Image, func(api *client.Client) error {
+	err = d.callEngine(ctx, "run a command of the image "+req.Image, func(api *client.Client) error {
 		if err := removeFormerRun(ctx, api, req.Name); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func runAttached(ctx context.Context, api *client.Client, id string) (*engine.Ru
 	defer context.AfterFunc(ctx, stream.Close)()
 	gone, failed := api.ContainerWait(ctx, id, container.WaitConditionRemoved)
 	if err := api.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
-		if connection(err) || ctx.Err() != nil {
+		if isConnectionError(err) || ctx.Err() != nil {
 			return nil, err
 		}
 		return nil, wrongState("the command cannot be started: %s", engineMessage(err))

@@ -17,11 +17,11 @@ import (
 
 // Compose implements engine.Runner.
 func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
-	p, err := d.probes.of(ctx, req.Bin)
+	p, err := d.probes.probeOf(ctx, req.Bin)
 	if err != nil {
 		return nil, err
 	}
-	args, err := arguments(p, &req)
+	args, err := composeArguments(p, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	if req.DryRun {
 		return &engine.ComposeResult{Command: command}, nil
 	}
-	env, cleanup, err := d.environment(&req)
+	env, cleanup, err := d.composeEnvironment(&req)
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +40,11 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	}
 	defer func() { _ = lock.Close() }()
 	if req.Action != engine.ActionStop {
-		if err := d.repair(ctx, &req, send); err != nil {
+		if err := d.repairProject(ctx, &req, send); err != nil {
 			return nil, err
 		}
 	}
-	res, err := d.run(ctx, append([]string{p.path}, command[1:]...), req.WorkingDir, env, lock, send)
+	res, err := d.runCommand(ctx, append([]string{p.path}, command[1:]...), req.WorkingDir, env, lock, send)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 	return res, nil
 }
 
-// arguments are what follows the words of the command. Names are checked before: none can be taken for an option.
-func arguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
+// composeArguments returns what follows the words of the command. Names are checked before: none can be taken for an option.
+func composeArguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
 	if !p.pullPolicy && len(req.EnvFiles) > 1 {
 		return nil, errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "this compose command (%s) takes one env file", p.version)
 	}
@@ -67,12 +67,12 @@ func arguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
 	for _, f := range req.Profiles {
 		out = append(out, "--profile", f)
 	}
-	return slices.Concat(out, verb(p, req), scaleOptions(p, req), req.Services), nil
+	return slices.Concat(out, composeVerb(p, req), scaleOptions(p, req), req.Services), nil
 }
 
 // scaleOptions keep the number of containers of services, where "up" would bring it to what the files say.
 func scaleOptions(p *probe, req *engine.ComposeRequest) (out []string) {
-	if verb(p, req)[0] != "up" {
+	if composeVerb(p, req)[0] != "up" {
 		return nil
 	}
 	for _, service := range slices.Sorted(maps.Keys(req.Scale)) {
@@ -81,8 +81,8 @@ func scaleOptions(p *probe, req *engine.ComposeRequest) (out []string) {
 	return out
 }
 
-// verb is the compose command itself with its options.
-func verb(p *probe, req *engine.ComposeRequest) []string {
+// composeVerb returns the compose command itself with its options.
+func composeVerb(p *probe, req *engine.ComposeRequest) []string {
 	switch {
 	case req.Action == engine.ActionRecreate:
 		out := []string{"up", "-d"}
@@ -107,10 +107,10 @@ func verb(p *probe, req *engine.ComposeRequest) []string {
 // inherited are the variables that compose gets from the plugin: none of them is compose's own.
 var inherited = []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"}
 
-// environment is what compose gets. cleanup removes the copy of the client configuration.
-func (d *docker) environment(req *engine.ComposeRequest) (env []string, cleanup func(), err error) {
+// composeEnvironment returns the variables of compose. cleanup removes the copy of the client configuration.
+func (d *docker) composeEnvironment(req *engine.ComposeRequest) (env []string, cleanup func(), err error) {
 	env = baseEnvironment()
-	if host := d.host(); host != "" {
+	if host := d.engineHost(); host != "" {
 		env = append(env, "DOCKER_HOST="+host)
 	}
 	if d.cfg.TLSDir != "" {
@@ -123,7 +123,7 @@ func (d *docker) environment(req *engine.ComposeRequest) (env []string, cleanup 
 	if path == "" {
 		return env, func() {}, nil
 	}
-	c, err := d.auth(path)
+	c, err := d.readAuth(path)
 	if err != nil {
 		return nil, nil, err
 	}

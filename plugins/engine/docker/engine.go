@@ -37,14 +37,14 @@ var _ engine.Engine = (*docker)(nil)
 func newEngine(cfg Config, log hclog.Logger, executable func() (string, error)) (*docker, error) {
 	d := &docker{cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes()}
 	// The connection is made with the first call: an engine may come up later than the plugin.
-	if _, err := d.dial(); err != nil {
+	if _, err := d.connect(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// dial returns the client of the engine's API.
-func (d *docker) dial() (*client.Client, error) {
+// connect returns the client of the engine's API.
+func (d *docker) connect() (*client.Client, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.api != nil {
@@ -52,7 +52,7 @@ func (d *docker) dial() (*client.Client, error) {
 	}
 	// The client's own spans would show whole addresses.
 	opts := []client.Opt{client.WithAPIVersionNegotiation(), client.WithTraceProvider(noop.NewTracerProvider())}
-	if host := d.host(); host != "" {
+	if host := d.engineHost(); host != "" {
 		opts = append(opts, client.WithHost(host))
 	}
 	if dir := d.tlsDir(); dir != "" {
@@ -66,8 +66,8 @@ func (d *docker) dial() (*client.Client, error) {
 	return api, nil
 }
 
-// host is where the engine is; empty means the default socket.
-func (d *docker) host() string {
+// engineHost returns the address of the engine; "" means the default socket.
+func (d *docker) engineHost() string {
 	if d.cfg.Host != "" {
 		return d.cfg.Host
 	}
@@ -81,8 +81,8 @@ func (d *docker) tlsDir() string {
 	return d.cfg.TLSDir
 }
 
-// lost forgets a client whose connection failed: the engine that comes back may speak another version.
-func (d *docker) lost(api *client.Client) {
+// dropClient drops a client whose connection failed: the engine that comes back may speak another version.
+func (d *docker) dropClient(api *client.Client) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.api == api {
@@ -91,24 +91,24 @@ func (d *docker) lost(api *client.Client) {
 	}
 }
 
-// do makes a call to the engine and puts its error into words; what says what the call is about.
-func (d *docker) do(ctx context.Context, what string, call func(*client.Client) error) error {
-	api, err := d.dial()
+// callEngine makes a call to the engine and describes its error. what names the attempt, such as "list the containers".
+func (d *docker) callEngine(ctx context.Context, what string, call func(*client.Client) error) error {
+	api, err := d.connect()
 	if err != nil {
 		return errs.Unavailable(errs.ReasonConnect, "%v", err)
 	}
 	if err = call(api); err == nil {
 		return nil
 	}
-	if connection(err) && ctx.Err() == nil {
-		d.lost(api)
+	if isConnectionError(err) && ctx.Err() == nil {
+		d.dropClient(api)
 	}
-	return failure(ctx, what, err)
+	return describeFailure(ctx, what, err)
 }
 
 // Health implements framework's optional check.
 func (d *docker) Health(ctx context.Context) error {
-	return d.do(ctx, "ask the engine", func(api *client.Client) error {
+	return d.callEngine(ctx, "ask the engine", func(api *client.Client) error {
 		_, err := api.Ping(ctx)
 		return err
 	})
@@ -124,8 +124,8 @@ func (d *docker) Close() error {
 	return d.api.Close()
 }
 
-// auth reads the Docker client configuration that a call names, or the instance's.
-func (d *docker) auth(path string) (*dockerauth.Config, error) {
+// readAuth reads the Docker client configuration that a call names, or the instance's.
+func (d *docker) readAuth(path string) (*dockerauth.Config, error) {
 	if path == "" {
 		path = d.cfg.DockerConfig
 	}

@@ -33,15 +33,15 @@ const (
 // maxMessage is how much of a message of the engine's is handed on.
 const maxMessage = 500
 
-// connection reports whether the engine was not reached, or the connection broke.
-func connection(err error) bool {
+// isConnectionError reports whether the engine was not reached, or the connection broke.
+func isConnectionError(err error) bool {
 	var op *net.OpError
 	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// failure puts an error of the engine's API into words; what is the attempt, such as "list the containers".
-func failure(ctx context.Context, what string, err error) error {
+// describeFailure returns an error of the engine's API in words. what names the attempt, such as "list the containers".
+func describeFailure(ctx context.Context, what string, err error) error {
 	var own *errs.Error
 	say := func(source errs.Source, code codes.Code, reason string) error {
 		return errs.New(source, code, reason, "%s: %s", what, engineMessage(err))
@@ -49,7 +49,7 @@ func failure(ctx context.Context, what string, err error) error {
 	switch {
 	case errors.As(err, &own), ctx.Err() != nil:
 		return err
-	case connection(err):
+	case isConnectionError(err):
 		return say(errs.Upstream, codes.Unavailable, errs.ReasonConnect)
 	case cerrdefs.IsNotFound(err):
 		return say(errs.Caller, codes.NotFound, reasonNotFound)

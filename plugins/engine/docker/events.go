@@ -19,7 +19,7 @@ import (
 func (d *docker) Events(ctx context.Context, send func(engine.Event) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return d.do(ctx, "follow the events", func(api *client.Client) error {
+	return d.callEngine(ctx, "follow the events", func(api *client.Client) error {
 		// The engine answers before it listens: what happens in between is asked for by time, and time is the engine's.
 		since, err := engineTime(ctx, api)
 		if err != nil {
@@ -35,7 +35,7 @@ func (d *docker) Events(ctx context.Context, send func(engine.Event) error) erro
 		if err := send(engine.Event{Type: engine.EventReady, At: d.now().UnixMilli()}); err != nil {
 			return err
 		}
-		return follow(ctx, messages, failed, send)
+		return followEvents(ctx, messages, failed, send)
 	})
 }
 
@@ -48,15 +48,15 @@ func engineTime(ctx context.Context, api *client.Client) (string, error) {
 	if err != nil {
 		return "", errs.Unavailable(errs.ReasonProtocol, "the engine does not tell its time")
 	}
-	return strconv.FormatInt(t.Unix(), 10) + "." + fraction(t), nil
+	return strconv.FormatInt(t.Unix(), 10) + "." + nanosecondDigits(t), nil
 }
 
-func fraction(t time.Time) string {
+func nanosecondDigits(t time.Time) string {
 	nanos := strconv.Itoa(t.Nanosecond())
 	return strings.Repeat("0", 9-len(nanos)) + nanos
 }
 
-func follow(ctx context.Context, messages <-chan events.Message, failed <-chan error, send func(engine.Event) error) error {
+func followEvents(ctx context.Context, messages <-chan events.Message, failed <-chan error, send func(engine.Event) error) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,14 +67,14 @@ func follow(ctx context.Context, messages <-chan events.Message, failed <-chan e
 			if strings.HasPrefix(string(m.Action), "exec_") {
 				continue
 			}
-			if err := send(event(&m)); err != nil {
+			if err := send(toEvent(&m)); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func event(m *events.Message) engine.Event {
+func toEvent(m *events.Message) engine.Event {
 	out := engine.Event{Type: string(m.Type), Action: string(m.Action), ID: m.Actor.ID, At: m.TimeNano / int64(time.Millisecond)}
 	if m.Type == events.ContainerEventType {
 		out.Labels = maps.Clone(m.Actor.Attributes)

@@ -1,4 +1,4 @@
 package docker
 
 // Declare is Plugin with another executable for what runs beside the plugin.
-var Declare = declare
+var Declare = newPlugin

@@ -38,9 +38,9 @@ const (
 	removeLimit = 30 * time.Second
 )
 
-// wipe empties the mount of a helper container, and gives it the mode and owner of args if there are any. Outside of a
+// emptyMount empties the mount of a helper container, and gives it the mode and owner of args if there are any. Outside of a
 // container it refuses.
-func wipe(args []string) int {
+func emptyMount(args []string) int {
 	if os.Getpid() != 1 {
 		return notStarted
 	}
@@ -49,7 +49,7 @@ func wipe(args []string) int {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(helperMount, e.Name())))
 	}
 	if len(args) == 3 {
-		err = errors.Join(err, give(helperMount, args[0], args[1], args[2]))
+		err = errors.Join(err, setOwnerAndMode(helperMount, args[0], args[1], args[2]))
 	}
 	if err != nil {
 		return 1
@@ -65,7 +65,7 @@ func rootArgs(root *tar.Header) []string {
 	return []string{strconv.FormatInt(root.Mode&0o7777, 8), strconv.Itoa(root.Uid), strconv.Itoa(root.Gid)}
 }
 
-func give(path, mode, uid, gid string) error {
+func setOwnerAndMode(path, mode, uid, gid string) error {
 	m, err := strconv.ParseUint(mode, 8, 32)
 	u, uErr := strconv.Atoi(uid)
 	g, gErr := strconv.Atoi(gid)
@@ -76,8 +76,8 @@ func give(path, mode, uid, gid string) error {
 	return errors.Join(os.Lchown(path, u, g), syscall.Chmod(path, uint32(m)))
 }
 
-// empty deletes what a mount holds; root is what it is to be itself, or nil.
-func (d *docker) empty(ctx context.Context, m *container.MountPoint, root *tar.Header) error {
+// clearMount deletes the content of a mount. root, unless nil, has the mode and owner that the mount is given.
+func (d *docker) clearMount(ctx context.Context, m *container.MountPoint, root *tar.Header) error {
 	ctx, cancel := context.WithTimeout(ctx, wipeLimit)
 	defer cancel()
 	ref, err := d.helperRef(ctx)
@@ -88,19 +88,19 @@ func (d *docker) empty(ctx context.Context, m *container.MountPoint, root *tar.H
 	if m.Type == mount.TypeVolume {
 		source = m.Name
 	}
-	return d.do(ctx, "empty the mount", func(api *client.Client) error {
+	return d.callEngine(ctx, "empty the mount", func(api *client.Client) error {
 		made, err := api.ContainerCreate(ctx, &container.Config{
 			Image: ref, Entrypoint: append([]string{helperBinary, helperWord, wipeWord}, rootArgs(root)...), User: "0:0", NetworkDisabled: true,
 			Labels: map[string]string{helperLabel: wipeWord},
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges"},
 			Mounts: []mount.Mount{{Type: m.Type, Source: source, Target: helperMount}},
-		}, nil, nil, helperImage+"-"+random())
+		}, nil, nil, helperImage+"-"+randomName())
 		if err != nil {
 			return err
 		}
 		// Only a container that did not start, or that still runs when ctx ends, is still there.
-		defer remove(api, made.ID)
+		defer removeContainer(api, made.ID)
 		return runToEnd(ctx, api, made.ID)
 	})
 }
@@ -112,27 +112,27 @@ func runToEnd(ctx context.Context, api *client.Client, id string) error {
 	}
 	select {
 	case err := <-failed:
-		return halfway("the mount is perhaps only partly emptied: %s", engineMessage(err))
+		return partialRestore("the mount is perhaps only partly emptied: %s", engineMessage(err))
 	case r := <-ended:
 		if r.StatusCode != 0 {
-			return halfway("the mount is only partly emptied: the helper ended with status %d", r.StatusCode)
+			return partialRestore("the mount is only partly emptied: the helper ended with status %d", r.StatusCode)
 		}
 	}
 	return nil
 }
 
-// halfway is the error of a restoration that has begun to change the mount.
-func halfway(format string, args ...any) error {
+// partialRestore returns the error of a restoration that has begun to change the mount.
+func partialRestore(format string, args ...any) error {
 	return errs.New(errs.Upstream, codes.DataLoss, reasonHalfway, format, args...)
 }
 
-func remove(api *client.Client, id string) {
+func removeContainer(api *client.Client, id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
 	_ = api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
 }
 
-func random() string {
+func randomName() string {
 	raw := make([]byte, 6)
 	_, _ = rand.Read(raw)
 	return hex.EncodeToString(raw)
@@ -144,14 +144,14 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 	defer d.helper.Unlock()
 	self, err := d.executable()
 	if err != nil {
-		return "", internal("find the plugin's own executable", err)
+		return "", internalError("find the plugin's own executable", err)
 	}
-	sum, err := digest(self)
+	sum, err := fileDigest(self)
 	if err != nil {
-		return "", internal("read the plugin's own executable", err)
+		return "", internalError("read the plugin's own executable", err)
 	}
 	ref := helperImage + ":" + sum[:12]
-	if _, err := d.image(ctx, ref); err == nil || errs.From(err).Reason != reasonNotFound {
+	if _, err := d.findImage(ctx, ref); err == nil || errs.From(err).Reason != reasonNotFound {
 		return ref, err
 	}
 	info, err := d.Info(ctx, "")
@@ -164,16 +164,16 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 	if err := d.importHelper(ctx, self, sum[:12]); err != nil {
 		return "", err
 	}
-	d.retire(ctx, ref)
+	d.removeOldHelpers(ctx, ref)
 	return ref, nil
 }
 
 // retireAfter is how old a helper image is that another version has made when it is removed.
 const retireAfter = time.Hour
 
-// retire removes the helper images of other versions. One that is in use stays.
-func (d *docker) retire(ctx context.Context, current string) {
-	err := d.do(ctx, "remove former helper images", func(api *client.Client) error {
+// removeOldHelpers removes the helper images of other versions. One that is in use stays.
+func (d *docker) removeOldHelpers(ctx context.Context, current string) {
+	err := d.callEngine(ctx, "remove former helper images", func(api *client.Client) error {
 		all, err := api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", helperLabel))})
 		if err != nil {
 			return err
@@ -195,11 +195,11 @@ func (d *docker) retire(ctx context.Context, current string) {
 	}
 }
 
-func internal(what string, err error) error {
+func internalError(what string, err error) error {
 	return errs.New(errs.Plugin, codes.Internal, "INTERNAL", "%s: %v", what, err)
 }
 
-func digest(file string) (string, error) {
+func fileDigest(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err
@@ -214,7 +214,7 @@ func digest(file string) (string, error) {
 
 // importHelper makes an image that holds the executable and nothing else.
 func (d *docker) importHelper(ctx context.Context, file, tag string) error {
-	return d.do(ctx, "make the helper image", func(api *client.Client) error {
+	return d.callEngine(ctx, "make the helper image", func(api *client.Client) error {
 		r, w := io.Pipe()
 		defer r.Close()
 		go func() { w.CloseWithError(layerOf(w, file)) }()
@@ -232,8 +232,8 @@ func (d *docker) importHelper(ctx context.Context, file, tag string) error {
 				return nil
 			case err != nil:
 				return err
-			case line.failed() != "":
-				return pullError(line.failed())
+			case line.failureText() != "":
+				return pullError(line.failureText())
 			}
 		}
 	})

@@ -57,7 +57,7 @@ func (d *docker) Images(ctx context.Context, refs []string) ([]*engine.Image, er
 			continue
 		}
 		g.Go(func() (err error) {
-			found[i], err = d.image(run, ref)
+			found[i], err = d.findImage(run, ref)
 			if err != nil && errs.From(err).Reason == reasonNotFound {
 				return nil
 			}
@@ -88,7 +88,7 @@ func (d *docker) fillFromList(ctx context.Context, ids []string, found []*engine
 		return nil
 	}
 	var all []image.Summary
-	err := d.do(ctx, "list the images", func(api *client.Client) (err error) {
+	err := d.callEngine(ctx, "list the images", func(api *client.Client) (err error) {
 		all, err = api.ImageList(ctx, image.ListOptions{})
 		return err
 	})
@@ -112,9 +112,9 @@ func withoutNone(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "<none>") })
 }
 
-func (d *docker) image(ctx context.Context, ref string) (*engine.Image, error) {
+func (d *docker) findImage(ctx context.Context, ref string) (*engine.Image, error) {
 	var in image.InspectResponse
-	err := d.do(ctx, "read the image "+ref, func(api *client.Client) (err error) {
+	err := d.callEngine(ctx, "read the image "+ref, func(api *client.Client) (err error) {
 		in, err = api.ImageInspect(ctx, ref)
 		return err
 	})

@@ -27,9 +27,9 @@ const (
 func Helper(args []string) (status int, ok bool) {
 	switch {
 	case len(args) > 3 && args[0] == helperWord && args[1] == keepWord && args[2] == "--":
-		return keep(args[3:]), true
+		return keepCommand(args[3:]), true
 	case len(args) >= 2 && args[0] == helperWord && args[1] == wipeWord:
-		return wipe(args[2:]), true
+		return emptyMount(args[2:]), true
 	}
 	return 0, false
 }
@@ -43,18 +43,18 @@ const (
 	lockFD = 3
 )
 
-// keep runs a command until it ends or the standard input does. In the second case, which also is the death of the
+// keepCommand runs a command until it ends or the standard input does. In the second case, which also is the death of the
 // plugin, the command's group is asked to end, and killed after the grace period, with all that it started.
-func keep(command []string) int {
+func keepCommand(command []string) int {
 	// The command is tied to the life of this thread.
 	runtime.LockOSThread()
-	adopt()
+	adoptOrphans()
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGTERM)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = framework.Stdout(), os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(lockFD, "lock")}
-	isolate(cmd, syscall.SIGKILL)
+	isolateGroup(cmd, syscall.SIGKILL)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return notStarted

@@ -20,7 +20,7 @@ const atOnce = 4
 // Info implements engine.Reader.
 func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, error) {
 	out := &engine.Info{}
-	err := d.do(ctx, "read the engine's version", func(api *client.Client) error {
+	err := d.callEngine(ctx, "read the engine's version", func(api *client.Client) error {
 		v, err := api.ServerVersion(ctx)
 		out.Version, out.OS, out.Arch = v.Version, v.Os, v.Arch
 		out.APIVersion = api.ClientVersion()
@@ -31,12 +31,12 @@ func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, err
 	}
 	out.Arch, out.Variant, _ = strings.Cut(out.Arch, "/")
 	if composeBin != "" {
-		p, err := d.probes.of(ctx, composeBin)
+		p, err := d.probes.probeOf(ctx, composeBin)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			out.ComposeError = message(err)
+			out.ComposeError = errorMessage(err)
 		} else {
 			out.Compose = &engine.Compose{Version: p.version, PullPolicy: p.pullPolicy}
 		}
@@ -44,8 +44,8 @@ func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, err
 	return out, nil
 }
 
-// message is an error's text for people.
-func message(err error) string { return errs.From(err).Message }
+// errorMessage returns the text of an error for people.
+func errorMessage(err error) string { return errs.From(err).Message }
 
 // Containers implements engine.Reader.
 func (d *docker) Containers(ctx context.Context, f engine.Filter) ([]engine.Container, error) {
@@ -57,7 +57,7 @@ func (d *docker) Containers(ctx context.Context, f engine.Filter) ([]engine.Cont
 		args.Add("id", id)
 	}
 	var all []container.Summary
-	err := d.do(ctx, "list the containers", func(api *client.Client) (err error) {
+	err := d.callEngine(ctx, "list the containers", func(api *client.Client) (err error) {
 		all, err = api.ContainerList(ctx, container.ListOptions{All: true, Filters: args})
 		return err
 	})
@@ -66,15 +66,15 @@ func (d *docker) Containers(ctx context.Context, f engine.Filter) ([]engine.Cont
 	}
 	out := make([]engine.Container, 0, len(all))
 	for i := range all {
-		out = append(out, summary(&all[i]))
+		out = append(out, toContainer(&all[i]))
 	}
 	return out, nil
 }
 
-func summary(c *container.Summary) engine.Container {
+func toContainer(c *container.Summary) engine.Container {
 	out := engine.Container{
 		ID: c.ID, Image: c.Image, ImageID: c.ImageID, State: c.State, Status: c.Status, Labels: c.Labels, CreatedAt: c.Created,
-		Mounts: mounts(c.Mounts),
+		Mounts: toMounts(c.Mounts),
 	}
 	// A container that is linked to has more names, with a slash in them.
 	for _, n := range c.Names {
@@ -85,7 +85,7 @@ func summary(c *container.Summary) engine.Container {
 	return out
 }
 
-func mounts(all []container.MountPoint) (out []engine.Mount) {
+func toMounts(all []container.MountPoint) (out []engine.Mount) {
 	for _, m := range all {
 		out = append(out, engine.Mount{Type: string(m.Type), Name: m.Name, Source: m.Source, Destination: m.Destination, ReadOnly: !m.RW})
 	}
@@ -97,12 +97,12 @@ const maxHealthLog = 1 << 10
 
 // Inspect implements engine.Reader.
 func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error) {
-	c, err := d.inspect(ctx, id)
+	c, err := d.inspectContainer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	out := &engine.Detail{RestartCount: c.RestartCount, Config: containerConfig(&c), Container: engine.Container{
-		ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), ImageID: c.Image, Mounts: mounts(c.Mounts), CreatedAt: unixTime(c.Created),
+		ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), ImageID: c.Image, Mounts: toMounts(c.Mounts), CreatedAt: unixTime(c.Created),
 	}}
 	if c.Config != nil {
 		out.Image, out.Labels = c.Config.Image, c.Config.Labels
@@ -121,13 +121,13 @@ func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 		out.State, out.Status = s.Status, s.Status
 		out.ExitCode, out.OOMKilled, out.Error = s.ExitCode, s.OOMKilled, texts.Truncate(s.Error, maxHealthLog)
 		out.StartedAt = unixMilli(s.StartedAt)
-		out.Health, out.HealthLog = health(s.Health)
+		out.Health, out.HealthLog = healthOf(s.Health)
 	}
 	return out, nil
 }
 
-func (d *docker) inspect(ctx context.Context, id string) (c container.InspectResponse, err error) {
-	err = d.do(ctx, "read the container", func(api *client.Client) (err error) {
+func (d *docker) inspectContainer(ctx context.Context, id string) (c container.InspectResponse, err error) {
+	err = d.callEngine(ctx, "read the container", func(api *client.Client) (err error) {
 		c, err = api.ContainerInspect(ctx, id)
 		return err
 	})
@@ -137,7 +137,7 @@ func (d *docker) inspect(ctx context.Context, id string) (c container.InspectRes
 	return c, err
 }
 
-func health(h *container.Health) (state, log string) {
+func healthOf(h *container.Health) (state, log string) {
 	if h == nil || h.Status == container.NoHealthcheck {
 		return "", ""
 	}
@@ -147,21 +147,21 @@ func health(h *container.Health) (state, log string) {
 	return h.Status, log
 }
 
-// moment reads a time of the engine's; what never happened is the year 1.
-func moment(s string) (time.Time, bool) {
+// parseTime returns a time of the engine's. It reports false for the year 1, which stands for never.
+func parseTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t, err == nil && t.Year() > 1
 }
 
 func unixTime(s string) int64 {
-	if t, ok := moment(s); ok {
+	if t, ok := parseTime(s); ok {
 		return t.Unix()
 	}
 	return 0
 }
 
 func unixMilli(s string) int64 {
-	if t, ok := moment(s); ok {
+	if t, ok := parseTime(s); ok {
 		return t.UnixMilli()
 	}
 	return 0
@@ -169,7 +169,7 @@ func unixMilli(s string) int64 {
 
 // Tag implements engine.Runner.
 func (d *docker) Tag(ctx context.Context, image, ref string) error {
-	return d.do(ctx, "give the image "+image+" the name "+ref, func(api *client.Client) error {
+	return d.callEngine(ctx, "give the image "+image+" the name "+ref, func(api *client.Client) error {
 		return api.ImageTag(ctx, image, ref)
 	})
 }

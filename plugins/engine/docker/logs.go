@@ -19,12 +19,12 @@ var _ engine.LogReader = (*docker)(nil)
 
 // Logs implements engine.LogReader. The engine adds a time to each line, which is cut off again.
 func (d *docker) Logs(ctx context.Context, req engine.LogRequest, send func(engine.LogLine) error) error {
-	c, err := d.inspect(ctx, req.Container)
+	c, err := d.inspectContainer(ctx, req.Container)
 	if err != nil {
 		return err
 	}
 	var sendErr error
-	err = d.do(ctx, "read the output of the container", func(api *client.Client) error {
+	err = d.callEngine(ctx, "read the output of the container", func(api *client.Client) error {
 		stream, err := api.ContainerLogs(ctx, c.ID, container.LogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true, Follow: req.Follow, Tail: strconv.Itoa(req.Tail)})
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (l *logLines) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// flush hands on the line that was read so far.
+// flush sends the line that was read so far.
 func (l *logLines) flush() error {
 	if len(l.rest) == 0 {
 		return nil

@@ -51,8 +51,8 @@ func TestProgress(t *testing.T) {
 		if err := json.Unmarshal([]byte(step.line), &l); err != nil {
 			t.Fatal(err)
 		}
-		p.add(&l)
-		if diff := cmp.Diff(step.want, p.report()); diff != "" {
+		p.addLine(&l)
+		if diff := cmp.Diff(step.want, p.snapshot()); diff != "" {
 			t.Errorf("after %s: %s", step.line, diff)
 		}
 	}
@@ -63,15 +63,15 @@ func TestWatch(t *testing.T) {
 	d := &docker{now: func() time.Time { now = now.Add(50 * time.Millisecond); return now }}
 	line := `{"status":"Downloading","progressDetail":{"current":1,"total":100},"id":"a"}`
 	n := 0
-	if err := d.watch(strings.NewReader(strings.Repeat(line, 100)), func(engine.PullProgress) error { n++; return nil }); err != nil || n < 20 || n > 22 {
+	if err := d.watchPull(strings.NewReader(strings.Repeat(line, 100)), func(engine.PullProgress) error { n++; return nil }); err != nil || n < 20 || n > 22 {
 		t.Errorf("%d reports in 5 seconds, %v", n, err)
 	}
 	quiet := func(engine.PullProgress) error { return nil }
 	var failed pullError
-	if err := d.watch(strings.NewReader(line+`{"errorDetail":{"message":"no"},"error":"no"}`), quiet); !errors.As(err, &failed) || failed != "no" {
+	if err := d.watchPull(strings.NewReader(line+`{"errorDetail":{"message":"no"},"error":"no"}`), quiet); !errors.As(err, &failed) || failed != "no" {
 		t.Errorf("an error within the stream: %v", err)
 	}
-	if err := d.watch(strings.NewReader(line+`{"status":`), quiet); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := d.watchPull(strings.NewReader(line+`{"status":`), quiet); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a stream that is cut: %v", err)
 	}
 }
@@ -96,11 +96,11 @@ func TestRefusals(t *testing.T) {
 			l    login
 			code codes.Code
 		}{{login{}, want.anonymous}, {known, want.known}} {
-			e := errs.From(tt.l.refusal(context.Background(), "h/a:1", pullError(text)))
+			e := errs.From(tt.l.describeRefusal(context.Background(), "h/a:1", pullError(text)))
 			if e.Code != tt.code || e.Source != errs.Upstream {
 				t.Errorf("%s: %s of %s, want %s", text, e.Code, e.Source, tt.code)
 			}
-			if tt.l.known() && strings.Contains(e.Error(), tt.l.Password) {
+			if tt.l.hasCredentials() && strings.Contains(e.Error(), tt.l.Password) {
 				t.Errorf("the password is in %v", e)
 			}
 		}
@@ -111,7 +111,7 @@ func TestBelow(t *testing.T) {
 	for name, want := range map[string]string{
 		"data": "./", "data/": "./", "data/a": "a", "data/a/": "a/", "data/a/b": "a/b", "./data/a": "a", "/data/a": "a", "": "./", "data/../../x": "./",
 	} {
-		if got := below(name); got != want {
+		if got := withoutFirstPart(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestRerootLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), reroot(tar.NewReader(&in), &out, false)); err != nil {
+	if err := errors.Join(w.Close(), stripBaseName(tar.NewReader(&in), &out, false)); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -161,7 +161,7 @@ func TestLines(t *testing.T) {
 	if last := got[len(got)-1]; last != (engine.Line{Stderr: true, Text: "bad ? byte"}) {
 		t.Errorf("%+v", last)
 	}
-	if tail := out.tail(); len(tail) > maxTail || !strings.HasSuffix(tail, "bad ? byte\n") {
+	if tail := out.lastLines(); len(tail) > maxTail || !strings.HasSuffix(tail, "bad ? byte\n") {
 		t.Errorf("a tail of %d bytes: %q", len(tail), tail[len(tail)-20:])
 	}
 	failing := &output{send: func(engine.Line) error { return io.ErrClosedPipe }, stop: func(err error) { got = nil }}
@@ -206,14 +206,14 @@ func TestMeasure(t *testing.T) {
 	want := engine.Sample{
 		ContainerID: "c", SampledAt: 1767323045006, MemUsed: 70, MemLimit: 1000, NetRx: 11, NetTx: 22, HasBlock: true, BlockRead: 5, BlockWrite: 2, PIDs: 3,
 	}
-	if diff := cmp.Diff(want, d.measure("c", &s)); diff != "" {
+	if diff := cmp.Diff(want, d.toSample("c", &s)); diff != "" {
 		t.Error(diff)
 	}
 	s = container.StatsResponse{}
 	if err := json.Unmarshal([]byte(`{"read":"2026-01-02T03:04:05Z","blkio_stats":{"io_service_bytes_recursive":null},"memory_stats":{}}`), &s); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.measure("d", &s); got.HasBlock || got.MemUsed != 0 {
+	if got := d.toSample("d", &s); got.HasBlock || got.MemUsed != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -22,12 +22,12 @@ type Config struct {
 }
 
 // Plugin declares the plugin.
-func Plugin() framework.Plugin { return declare(nil) }
+func Plugin() framework.Plugin { return newPlugin(nil) }
 
-// declare is Plugin with another executable for what runs beside the plugin, see helper.go; nil means this one.
-func declare(executable func() (string, error)) framework.Plugin {
+// newPlugin returns Plugin with another executable for what runs beside the plugin (see helper.go); nil means this one.
+func newPlugin(executable func() (string, error)) framework.Plugin {
 	if executable == nil {
-		executable = self
+		executable = ownExecutable
 	}
 	return framework.Plugin{
 		Name:    "docker",
@@ -36,14 +36,14 @@ func declare(executable func() (string, error)) framework.Plugin {
 		Documentation: "The API version is negotiated, and an engine that comes late or restarts is found again. Compose runs as a child process that " +
 			"ends with the plugin. Restoring a volume runs a container from an image `patchbay-helper`, made from the plugin itself; nothing is fetched for it.",
 		Kinds: []framework.Kind{engine.New(engine.Definition[Config]{Build: func(inst engine.Instance, cfg Config) (engine.Open, schema.Diagnostics) {
-			return build(inst, cfg, executable)
+			return buildInstance(inst, cfg, executable)
 		}})},
 	}
 }
 
 var schemes = []string{"unix", "tcp"}
 
-func build(inst engine.Instance, cfg Config, executable func() (string, error)) (engine.Open, schema.Diagnostics) {
+func buildInstance(inst engine.Instance, cfg Config, executable func() (string, error)) (engine.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	if cfg.Host != "" {
 		u, err := url.Parse(cfg.Host)

@@ -41,23 +41,23 @@ type probeKey struct {
 
 func newProbes() *probes { return &probes{known: map[probeKey]*probe{}} }
 
-func unusable(bin, format string, args ...any) error {
+func unusableCommand(bin, format string, args ...any) error {
 	return errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "the compose command %q cannot be used: "+format, append([]any{bin}, args...)...)
 }
 
-// of asks a command what it can do, or knows it.
-func (p *probes) of(ctx context.Context, bin string) (*probe, error) {
+// probeOf returns what a command can do. Each command is asked once.
+func (p *probes) probeOf(ctx context.Context, bin string) (*probe, error) {
 	words := strings.Fields(bin)
 	if len(words) == 0 {
-		return nil, unusable(bin, "it has no words")
+		return nil, unusableCommand(bin, "it has no words")
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return nil, unusable(bin, "%v", err)
+		return nil, unusableCommand(bin, "%v", err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, unusable(bin, "%v", err)
+		return nil, unusableCommand(bin, "%v", err)
 	}
 	key := probeKey{bin: bin, path: path, changed: info.ModTime(), size: info.Size()}
 	p.mu.Lock()
@@ -66,7 +66,7 @@ func (p *probes) of(ctx context.Context, bin string) (*probe, error) {
 	if known != nil {
 		return known, nil
 	}
-	found, err := ask(ctx, bin, path, words[1:])
+	found, err := probeCommand(ctx, bin, path, words[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -76,25 +76,25 @@ func (p *probes) of(ctx context.Context, bin string) (*probe, error) {
 	return found, nil
 }
 
-func ask(ctx context.Context, bin, path string, words []string) (*probe, error) {
-	help, err := answer(ctx, path, append(words[:len(words):len(words)], "up", "--help"))
+func probeCommand(ctx context.Context, bin, path string, words []string) (*probe, error) {
+	help, err := commandOutput(ctx, path, append(words[:len(words):len(words)], "up", "--help"))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, unusable(bin, "%v", err)
+		return nil, unusableCommand(bin, "%v", err)
 	}
 	if !strings.Contains(help, "--no-deps") {
-		return nil, unusable(bin, "it does not answer as compose does")
+		return nil, unusableCommand(bin, "it does not answer as compose does")
 	}
-	version, err := answer(ctx, path, append(words[:len(words):len(words)], "version", "--short"))
+	version, err := commandOutput(ctx, path, append(words[:len(words):len(words)], "version", "--short"))
 	if err != nil {
-		return nil, unusable(bin, "%v", err)
+		return nil, unusableCommand(bin, "%v", err)
 	}
 	return &probe{path: path, version: texts.Truncate(strings.TrimSpace(version), 100), pullPolicy: strings.Contains(help, "--pull ")}, nil
 }
 
-func answer(ctx context.Context, path string, args []string) (string, error) {
+func commandOutput(ctx context.Context, path string, args []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -102,7 +102,7 @@ func answer(ctx context.Context, path string, args []string) (string, error) {
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	isolate(cmd, syscall.SIGKILL)
-	err := wait(cmd)
+	isolateGroup(cmd, syscall.SIGKILL)
+	err := waitFor(cmd)
 	return out.String(), err
 }

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate gives a command a process group of its own, and has the kernel send it a signal when the thread ends that
+// isolateGroup gives a command a process group of its own, and has the kernel send it a signal when the thread ends that
 // starts it.
-func isolate(cmd *exec.Cmd, last syscall.Signal) {
+func isolateGroup(cmd *exec.Cmd, last syscall.Signal) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: last}
 }
 
@@ -26,8 +26,8 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// adopt makes this process the parent of whatever its descendants leave behind.
-func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+// adoptOrphans makes this process the parent of the orphans among its descendants.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 func endGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) }
 
@@ -69,5 +69,5 @@ func childrenOf(parent int) (out []int) {
 	return out
 }
 
-// self is the running executable, also after another one has taken its place on the disk.
-func self() (string, error) { return "/proc/self/exe", nil }
+// ownExecutable returns the running executable, also after another one has taken its place on the disk.
+func ownExecutable() (string, error) { return "/proc/self/exe", nil }

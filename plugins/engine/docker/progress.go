@@ -20,8 +20,8 @@ type pullLine struct {
 	} `json:"errorDetail"`
 }
 
-// failed is the error that ended the pull, or empty.
-func (l *pullLine) failed() string {
+// failureText returns the error that ended the pull, "" for none.
+func (l *pullLine) failureText() string {
 	if l.Detail.Message != "" {
 		return l.Detail.Message
 	}
@@ -59,7 +59,7 @@ var states = map[string]struct {
 	"Layer already being pulled by another client. Waiting.": {},
 }
 
-func (p *progress) add(l *pullLine) {
+func (p *progress) addLine(l *pullLine) {
 	status := l.Status
 	if strings.HasPrefix(status, "Retrying in") {
 		status = "Retrying"
@@ -87,8 +87,8 @@ func (p *progress) add(l *pullLine) {
 	}
 }
 
-// report is how far the pull is.
-func (p *progress) report() engine.PullProgress {
+// snapshot returns the progress of the pull.
+func (p *progress) snapshot() engine.PullProgress {
 	out := engine.PullProgress{TotalLayers: len(p.order), Status: p.status}
 	for _, id := range p.order {
 		at := p.layers[id]

@@ -29,49 +29,49 @@ func (d *docker) Pull(ctx context.Context, req engine.PullRequest, send func(eng
 	if err != nil {
 		return nil, errs.BadInput(engine.ReasonBadRef, "%q is no image reference: %v", req.Ref, err)
 	}
-	login, err := d.login(ctx, req.DockerConfig, reference.Domain(ref))
+	login, err := d.loginFor(ctx, req.DockerConfig, reference.Domain(ref))
 	if err != nil {
 		return nil, err
 	}
 	opts := image.PullOptions{Platform: req.Platform}
-	if login.known() {
+	if login.hasCredentials() {
 		if opts.RegistryAuth, err = registry.EncodeAuthConfig(login.AuthConfig); err != nil {
 			return nil, errs.New(errs.Plugin, codes.Internal, "INTERNAL", "the credentials cannot be encoded")
 		}
 	}
-	err = d.do(ctx, "pull "+req.Ref, func(api *client.Client) error {
+	err = d.callEngine(ctx, "pull "+req.Ref, func(api *client.Client) error {
 		stream, err := api.ImagePull(ctx, req.Ref, opts)
 		if err == nil {
 			defer stream.Close()
-			err = d.watch(stream, send)
+			err = d.watchPull(stream, send)
 		}
-		return login.refusal(ctx, req.Ref, err)
+		return login.describeRefusal(ctx, req.Ref, err)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return d.image(ctx, req.Ref)
+	return d.findImage(ctx, req.Ref)
 }
 
-// watch hands on what a pull reports, until it ends.
-func (d *docker) watch(stream io.Reader, send func(engine.PullProgress) error) error {
+// watchPull sends what a pull reports, until it ends.
+func (d *docker) watchPull(stream io.Reader, send func(engine.PullProgress) error) error {
 	p := newProgress()
 	var sent time.Time
 	for dec := json.NewDecoder(stream); ; {
 		var line pullLine
 		switch err := dec.Decode(&line); {
 		case errors.Is(err, io.EOF):
-			return ours(send(p.report()))
+			return wrapSenderError(send(p.snapshot()))
 		case err != nil:
 			return err
-		case line.failed() != "":
-			return pullError(line.failed())
+		case line.failureText() != "":
+			return pullError(line.failureText())
 		}
-		p.add(&line)
+		p.addLine(&line)
 		if now := d.now(); now.Sub(sent) >= progressEvery {
 			sent = now
-			if err := send(p.report()); err != nil {
-				return ours(err)
+			if err := send(p.snapshot()); err != nil {
+				return wrapSenderError(err)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ type senderError struct{ error }
 
 func (s senderError) Unwrap() error { return s.error }
 
-func ours(err error) error {
+func wrapSenderError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -97,8 +97,8 @@ func ours(err error) error {
 // login is what the engine shows to a registry.
 type login struct{ registry.AuthConfig }
 
-func (d *docker) login(ctx context.Context, path, host string) (login, error) {
-	c, err := d.auth(path)
+func (d *docker) loginFor(ctx context.Context, path, host string) (login, error) {
+	c, err := d.readAuth(path)
 	if err != nil {
 		return login{}, err
 	}
@@ -109,7 +109,9 @@ func (d *docker) login(ctx context.Context, path, host string) (login, error) {
 	return login{registry.AuthConfig{Username: user, Password: password, IdentityToken: token, ServerAddress: host}}, nil
 }
 
-func (l login) known() bool { return l.Username != "" || l.Password != "" || l.IdentityToken != "" }
+func (l login) hasCredentials() bool {
+	return l.Username != "" || l.Password != "" || l.IdentityToken != ""
+}
 
 // redact takes the credentials out of a text.
 func (l login) redact(s string) string {
@@ -121,8 +123,8 @@ func (l login) redact(s string) string {
 	return s
 }
 
-// refusal puts what a registry said, by way of the engine, into words. The engine hands on only a text.
-func (l login) refusal(ctx context.Context, ref string, err error) error {
+// describeRefusal returns what a registry said, which the engine passes on as a text, as an error.
+func (l login) describeRefusal(ctx context.Context, ref string, err error) error {
 	var sender senderError
 	var fromStream pullError
 	switch {
@@ -132,7 +134,7 @@ func (l login) refusal(ctx context.Context, ref string, err error) error {
 		return fmt.Errorf("report a pull: %w", sender.error)
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case connection(err) && !errors.As(err, &fromStream):
+	case isConnectionError(err) && !errors.As(err, &fromStream):
 		return err
 	}
 	said := l.redact(engineMessage(err))
@@ -152,7 +154,7 @@ func (l login) refusal(ctx context.Context, ref string, err error) error {
 		return say(codes.ResourceExhausted, reasonLimited)
 	case has("unauthorized", "no basic auth credentials", "authentication required", "status: 401", "http 401"):
 		return say(codes.Unauthenticated, reasonAuth)
-	case has("denied", "status: 403", "http 403") && l.known():
+	case has("denied", "status: 403", "http 403") && l.hasCredentials():
 		return say(codes.PermissionDenied, reasonDenied)
 	case has("denied", "status: 403", "http 403"):
 		return say(codes.Unauthenticated, reasonAuth)

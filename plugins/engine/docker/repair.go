@@ -48,8 +48,8 @@ func lockProject(ctx context.Context, req *engine.ComposeRequest) (*os.File, err
 	}
 }
 
-// repair removes and renames what interrupted compose commands have left of a project. Volumes stay.
-func (d *docker) repair(ctx context.Context, req *engine.ComposeRequest, send func(engine.Line) error) error {
+// repairProject removes and renames what interrupted compose commands have left of a project. Volumes stay.
+func (d *docker) repairProject(ctx context.Context, req *engine.ComposeRequest, send func(engine.Line) error) error {
 	all, err := d.Containers(ctx, engine.Filter{Labels: []string{engine.LabelProject + "=" + req.Project, engine.LabelService}})
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (d *docker) repair(ctx context.Context, req *engine.ComposeRequest, send fu
 		if err := send(engine.Line{Text: "giving its name " + name + " back to a container that an interrupted command has renamed"}); err != nil {
 			return err
 		}
-		err := d.do(ctx, "rename a container to "+name, func(api *client.Client) error { return api.ContainerRename(ctx, id, name) })
+		err := d.callEngine(ctx, "rename a container to "+name, func(api *client.Client) error { return api.ContainerRename(ctx, id, name) })
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (d *docker) repair(ctx context.Context, req *engine.ComposeRequest, send fu
 
 // removeContainer stops and removes a container and waits until it is gone. Its volumes stay.
 func (d *docker) removeContainer(ctx context.Context, id string) error {
-	return d.do(ctx, "remove a container", func(api *client.Client) error {
+	return d.callEngine(ctx, "remove a container", func(api *client.Client) error {
 		// One that does not stop by itself is ended by the removal.
 		_ = api.ContainerStop(ctx, id, container.StopOptions{})
 		err := api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})

@@ -23,37 +23,37 @@ func wrongState(format string, args ...any) error {
 // into it.
 func (d *docker) Restore(ctx context.Context, id, to string, r io.Reader) error {
 	to = path.Clean(to)
-	c, err := d.inspect(ctx, id)
+	c, err := d.inspectContainer(ctx, id)
 	if err != nil {
 		return err
 	}
-	m, err := restorable(&c, to)
+	m, err := restorableMount(&c, to)
 	if err != nil {
 		return err
 	}
-	if err := d.directory(ctx, c.ID, to); err != nil {
+	if err := d.requireDirectory(ctx, c.ID, to); err != nil {
 		return err
 	}
 	// What is no archive must not cost the contents.
 	in := bufio.NewReaderSize(r, 64<<10)
-	root, err := peek(in)
+	root, err := peekRoot(in)
 	if err != nil {
 		return err
 	}
-	if err := d.empty(ctx, m, root); err != nil {
+	if err := d.clearMount(ctx, m, root); err != nil {
 		return err
 	}
-	err = d.do(ctx, "unpack into "+to, func(api *client.Client) error {
+	err = d.callEngine(ctx, "unpack into "+to, func(api *client.Client) error {
 		return api.CopyToContainer(ctx, c.ID, to, in, container.CopyToContainerOptions{AllowOverwriteDirWithFile: true})
 	})
 	if err != nil {
-		return halfway("%s was emptied and is only partly filled again: %s", to, engineMessage(err))
+		return partialRestore("%s was emptied and is only partly filled again: %s", to, engineMessage(err))
 	}
 	return nil
 }
 
-// restorable is the mount at a path, if its contents may be replaced now.
-func restorable(c *container.InspectResponse, to string) (*container.MountPoint, error) {
+// restorableMount returns the mount at a path, or an error if its contents may not be replaced now.
+func restorableMount(c *container.InspectResponse, to string) (*container.MountPoint, error) {
 	if c.State != nil && (c.State.Running || c.State.Paused || c.State.Restarting) {
 		return nil, wrongState("the container is %s: it must be stopped before its data is replaced", c.State.Status)
 	}
@@ -72,9 +72,9 @@ func restorable(c *container.InspectResponse, to string) (*container.MountPoint,
 	return nil, errs.BadInput("NO_SUCH_MOUNT", "the container has no mount at %s", to)
 }
 
-// directory refuses a mount of a single file: the engine cannot replace it.
-func (d *docker) directory(ctx context.Context, id, at string) error {
-	return d.do(ctx, "look at "+at, func(api *client.Client) error {
+// requireDirectory returns an error for a mount of a single file, which the engine cannot replace.
+func (d *docker) requireDirectory(ctx context.Context, id, at string) error {
+	return d.callEngine(ctx, "look at "+at, func(api *client.Client) error {
 		st, err := api.ContainerStatPath(ctx, id, at)
 		if err == nil && !st.Mode.IsDir() {
 			return wrongState("the mount at %s is no directory", at)
@@ -86,9 +86,9 @@ func (d *docker) directory(ctx context.Context, id, at string) error {
 // block is the unit of a tar stream, in bytes.
 const block = 512
 
-// peek reports whether a stream begins as a tar archive does. root is the entry of the mount itself if it comes first, as
+// peekRoot reports whether a stream begins as a tar archive does. root is the entry of the mount itself if it comes first, as
 // Archive writes it.
-func peek(in *bufio.Reader) (root *tar.Header, err error) {
+func peekRoot(in *bufio.Reader) (root *tar.Header, err error) {
 	head, err := in.Peek(block)
 	if err == nil && bytes.Count(head, []byte{0}) == block {
 		return nil, nil

@@ -28,9 +28,9 @@ const (
 	endLimit = 10 * time.Second
 )
 
-// run runs a command below a keeper (see keep.go), hands on its lines, and returns when it has ended. When ctx ends, or
+// runCommand runs a command below a keeper (see keep.go), sends its lines, and returns when it has ended. When ctx ends, or
 // send fails, the command and all that it started are ended. They have lock open until then.
-func (d *docker) run(ctx context.Context, command []string, dir string, env []string, lock *os.File, send func(engine.Line) error) (*engine.ComposeResult, error) {
+func (d *docker) runCommand(ctx context.Context, command []string, dir string, env []string, lock *os.File, send func(engine.Line) error) (*engine.ComposeResult, error) {
 	self, err := d.executable()
 	if err != nil {
 		return nil, errs.New(errs.Plugin, codes.Internal, "INTERNAL", "find the plugin's own executable: %v", err)
@@ -39,7 +39,7 @@ func (d *docker) run(ctx context.Context, command []string, dir string, env []st
 	defer cancel(nil)
 	out := &output{send: send, stop: cancel}
 	cmd := exec.CommandContext(ctx, self, append([]string{helperWord, keepWord, "--"}, command...)...)
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = env, existing(dir), []*os.File{lock}
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = env, workingDirectory(dir), []*os.File{lock}
 	cmd.Stdout, cmd.Stderr = &lines{out: out}, &lines{out: out, stderr: true}
 	// The keeper ends the command when this end of the pipe closes: here, or with the plugin.
 	hold, err := cmd.StdinPipe()
@@ -49,8 +49,8 @@ func (d *docker) run(ctx context.Context, command []string, dir string, env []st
 	cmd.Cancel = hold.Close
 	cmd.WaitDelay = endLimit
 	// The keeper must live on to end what the command has started.
-	isolate(cmd, syscall.SIGTERM)
-	err = wait(cmd)
+	isolateGroup(cmd, syscall.SIGTERM)
+	err = waitFor(cmd)
 	for _, w := range []any{cmd.Stdout, cmd.Stderr} {
 		w.(*lines).flush()
 	}
@@ -61,11 +61,11 @@ func (d *docker) run(ctx context.Context, command []string, dir string, env []st
 	if err != nil && !errors.As(err, &status) {
 		return nil, errs.New(errs.Plugin, codes.Internal, "INTERNAL", "run compose: %v", err)
 	}
-	return &engine.ComposeResult{ExitCode: cmd.ProcessState.ExitCode(), Tail: out.tail()}, nil
+	return &engine.ComposeResult{ExitCode: cmd.ProcessState.ExitCode(), Tail: out.lastLines()}, nil
 }
 
-// wait runs cmd from a thread of its own: the kernel ends a child when the thread ends that made it.
-func wait(cmd *exec.Cmd) error {
+// waitFor runs cmd from a thread of its own: the kernel ends a child together with the thread that has started it.
+func waitFor(cmd *exec.Cmd) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -74,7 +74,7 @@ func wait(cmd *exec.Cmd) error {
 	return <-done
 }
 
-func existing(dir string) string {
+func workingDirectory(dir string) string {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return dir
 	}
@@ -89,7 +89,7 @@ type output struct {
 	end  []byte
 }
 
-func (o *output) line(stderr bool, raw []byte) {
+func (o *output) addLine(stderr bool, raw []byte) {
 	text := string(bytes.ToValidUTF8(escapes.ReplaceAll(raw, nil), []byte("?")))
 	if text == "" {
 		return
@@ -109,7 +109,7 @@ func (o *output) line(stderr bool, raw []byte) {
 	}
 }
 
-func (o *output) tail() string {
+func (o *output) lastLines() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return string(bytes.ToValidUTF8(o.end, nil))
@@ -140,7 +140,7 @@ func (l *lines) Write(p []byte) (int, error) {
 
 func (l *lines) flush() {
 	if len(l.rest) > 0 {
-		l.out.line(l.stderr, l.rest)
+		l.out.addLine(l.stderr, l.rest)
 		l.rest = l.rest[:0]
 	}
 }

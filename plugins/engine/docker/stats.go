@@ -36,8 +36,8 @@ type counter struct {
 
 func newUsage() *usage { return &usage{last: map[string]counter{}} }
 
-// percent is the CPU use since the last counter; false if there is none to compare with, or the container has started
-// again since.
+// percent returns the CPU use since the last counter. It reports false if there is none to compare with, or the container was
+// restarted since.
 func (u *usage) percent(id string, now counter) (float64, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -67,7 +67,7 @@ func (d *docker) Stats(ctx context.Context, ids []string) ([]engine.Sample, erro
 	g.SetLimit(atOnce)
 	for i, id := range ids {
 		g.Go(func() (err error) {
-			found[i], err = d.sample(ctx, id)
+			found[i], err = d.sampleContainer(ctx, id)
 			return err
 		})
 	}
@@ -84,11 +84,11 @@ func (d *docker) Stats(ctx context.Context, ids []string) ([]engine.Sample, erro
 	return out, nil
 }
 
-// sample is nil for a container that is gone or does not run.
-func (d *docker) sample(ctx context.Context, id string) (*engine.Sample, error) {
+// sampleContainer returns the use of a container, nil for one that is gone or does not run.
+func (d *docker) sampleContainer(ctx context.Context, id string) (*engine.Sample, error) {
 	var raw container.StatsResponse
 	gone := false
-	err := d.do(ctx, "read the use of a container", func(api *client.Client) error {
+	err := d.callEngine(ctx, "read the use of a container", func(api *client.Client) error {
 		resp, err := api.ContainerStatsOneShot(ctx, id)
 		if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) || cerrdefs.IsInvalidArgument(err) {
 			gone = true
@@ -103,14 +103,14 @@ func (d *docker) sample(ctx context.Context, id string) (*engine.Sample, error) 
 	if err != nil || gone || raw.Read.Year() <= 1 {
 		return nil, err
 	}
-	out := d.measure(id, &raw)
+	out := d.toSample(id, &raw)
 	return &out, nil
 }
 
-func (d *docker) measure(id string, raw *container.StatsResponse) engine.Sample {
+func (d *docker) toSample(id string, raw *container.StatsResponse) engine.Sample {
 	out := engine.Sample{
 		ContainerID: id, SampledAt: raw.Read.UnixMilli(),
-		MemUsed: memory(&raw.MemoryStats), MemLimit: int64(raw.MemoryStats.Limit), PIDs: int64(raw.PidsStats.Current),
+		MemUsed: usedMemory(&raw.MemoryStats), MemLimit: int64(raw.MemoryStats.Limit), PIDs: int64(raw.PidsStats.Current),
 	}
 	out.CPUPercent, out.HasCPU = d.usage.percent(id, counter{nanos: raw.CPUStats.CPUUsage.TotalUsage, at: raw.Read})
 	for _, n := range raw.Networks {
@@ -129,9 +129,9 @@ func (d *docker) measure(id string, raw *container.StatsResponse) engine.Sample 
 	return out
 }
 
-// memory leaves out the page cache that the kernel would give back: the name of that counter depends on the version of
+// usedMemory returns the memory in use without the page cache that the kernel would give back: the name of that counter depends on the version of
 // control groups.
-func memory(m *container.MemoryStats) int64 {
+func usedMemory(m *container.MemoryStats) int64 {
 	for _, name := range []string{"total_inactive_file", "inactive_file"} {
 		if cache, ok := m.Stats[name]; ok && cache < m.Usage {
 			return int64(m.Usage - cache)

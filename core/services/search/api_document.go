@@ -87,7 +87,7 @@ func pathParam(name string) *huma.Param {
 	return &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 }
 
-// proxyAnswers are those that all operations of the proxy have.
+// proxyAnswers returns the answers that all operations of the proxy have.
 func (s *Service) proxyAnswers(a *api.API, success int) map[string]*huma.Response {
 	body := func(text string) *huma.Response {
 		return &huma.Response{Description: text, Content: api.JSON(api.Schema[proxyError](a))}

@@ -17,7 +17,7 @@ type chartWindow struct {
 	width  int64
 }
 
-// chartWindows are the stretches that charts may show.
+// chartWindows returns the stretches that charts may show.
 func chartWindows() map[string]chartWindow {
 	return map[string]chartWindow{
 		"1h":  {time.Hour, stepFine, stepFine},
@@ -130,7 +130,7 @@ func (s *Service) readChart(ctx context.Context, scope, subject, window string) 
 	return out, nil
 }
 
-// rowsOf are the roll-ups of a subject, with those that are not stored yet.
+// rowsOf returns the roll-ups of a subject, with those that are not stored yet.
 func (s *Service) rowsOf(ctx context.Context, scope, subject string, step, from, before int64) ([]rollupRow, error) {
 	s.rollups.storing.Lock()
 	defer s.rollups.storing.Unlock()

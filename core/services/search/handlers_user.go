@@ -14,13 +14,13 @@ import (
 // maxOwn is how many tokens of one user are shown.
 const maxOwn = 200
 
-// tokensOf are the tokens of a user, the oldest first.
+// tokensOf returns the tokens of a user, the oldest first.
 func (r *repository) tokensOf(ctx context.Context, user string) (out []tokenRecord, err error) {
 	err = r.db(ctx).Where("owner_id = ? AND owner_id > '' AND deleted_at = 0", user).Order("created_at, id").Limit(maxOwn).Find(&out).Error
 	return out, err
 }
 
-// ownToken is a token of the caller. That of somebody else does not exist for it.
+// ownToken returns a token of the caller. That of somebody else does not exist for it.
 func (s *Service) ownToken(ctx context.Context, id string) (tokenRecord, error) {
 	r, err := s.repo.liveToken(ctx, id)
 	if err == nil && (r.OwnerID == "" || r.OwnerID != auth.From(ctx).User.ID) {
@@ -113,7 +113,7 @@ func (s *Service) ownLogs(ctx context.Context, in *LogQuery) (f LogFilter, found
 
 func hideKey(r *RequestLog) { r.KeyID = "" }
 
-// userLogs are the requests of the caller's tokens.
+// userLogs returns the requests of the caller's tokens.
 func (s *Service) userLogs(ctx context.Context, in *logQuery) (*logList, error) {
 	f, found, err := s.ownLogs(ctx, &in.LogQuery)
 	if err != nil || !found {

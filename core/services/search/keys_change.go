@@ -51,7 +51,7 @@ func (r *repository) recordKeyEvent(ctx context.Context, key, operation string, 
 	return r.store.Writer(ctx).Create(&e).Error
 }
 
-// liveKey is an upstream key that is not deleted.
+// liveKey returns an upstream key that is not deleted.
 func (r *repository) liveKey(ctx context.Context, id string) (keyRecord, error) {
 	var out keyRecord
 	err := r.db(ctx).Where("id = ? AND deleted_at = 0", id).Take(&out).Error
@@ -122,7 +122,7 @@ func (f KeyFilter) applyTo(q *gorm.DB) *gorm.DB {
 	return q
 }
 
-// keyPage is one page of a list, the newest first, and how many there are in all.
+// keyPage returns one page of a list, the newest first, and how many there are in all.
 func (r *repository) keyPage(ctx context.Context, f KeyFilter, page, perPage int) (out []keyRecord, total int64, err error) {
 	if err = f.applyTo(r.db(ctx).Model(&keyRecord{})).Count(&total).Error; err != nil {
 		return nil, 0, err
@@ -143,7 +143,7 @@ func (r *repository) keyFacet(ctx context.Context, column string) ([]Facet, erro
 	return out, err
 }
 
-// keyHistory is a page of a key's changes, the newest first, and the position after it.
+// keyHistory returns a page of a key's changes, the newest first, and the position after it.
 func (r *repository) keyHistory(ctx context.Context, key, before string, limit int) (out []keyEvent, err error) {
 	q := r.db(ctx).Where("key_id = ?", key)
 	if before != "" {

@@ -123,7 +123,7 @@ func askKey(ctx context.Context, l *link, value schema.Secret) (*sdk.KeyStatus, 
 	return l.search.KeyStatus(ctx, value)
 }
 
-// keyedFor is the backend that keys of a group are for; nil if no backend needs keys.
+// keyedFor returns the backend that keys of a group are for; nil if no backend needs keys.
 func (st *state) keyedFor(group string) *link {
 	for _, l := range st.chain {
 		if l.credential && l.keyGroup() == group {
@@ -188,7 +188,7 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 	return map[string]int{"synced": len(ids) - failed, "failed": failed}, nil
 }
 
-// keysToSync are the keys whose quota is due. The hot ones are those with a request in the last two hours.
+// keysToSync returns the keys whose quota is due. The hot ones are those with a request in the last two hours.
 func (r *repository) keysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
 	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state NOT IN (?, ?) AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
 		SELECT 1 FROM search_rollups u WHERE u.scope = 'key' AND u.subject = k.id AND u.step = 0 AND u.start = 0 AND u.last_at >= ?)) ORDER BY k.quota_synced_at, k.id`,
@@ -196,7 +196,7 @@ func (r *repository) keysToSync(ctx context.Context, now time.Time) (ids []strin
 	return ids, err
 }
 
-// knownKeys are the hashes of those of the values that are in the pool.
+// knownKeys returns the hashes of those of the values that are in the pool.
 func (r *repository) knownKeys(ctx context.Context, values []string) (map[string]bool, error) {
 	hashes := make([][]byte, len(values))
 	for i, v := range values {

@@ -71,7 +71,7 @@ func (r *requestRow) scanTargets() []any {
 	}
 }
 
-// outcomeOf is the outcome of a word.
+// outcomeOf returns the outcome of a word.
 func outcomeOf(word string) (Outcome, bool) {
 	for o := Open; o <= Interrupted; o++ {
 		if o.String() == word {

@@ -18,7 +18,7 @@ import (
 // queryToken is the parameter, in any case, that may carry the token of an MCP client which can send no header.
 const queryToken = "tavilyApiKey"
 
-// toolsOf are the operations that MCP clients see, each as the first backend of the chain that has it describes it.
+// toolsOf returns the operations that MCP clients see, each as the first backend of the chain that has it describes it.
 func toolsOf(chain []*link) (tools []mcp.Tool) {
 	names, operations := map[string]bool{}, map[string]bool{}
 	for _, l := range chain {
@@ -43,7 +43,7 @@ func mcpTools(chain []*link) (*mcp.Tools, error) {
 	return set, nil
 }
 
-// mcpRoutes are those of the endpoint. There is no GET: the service has nothing to say unasked.
+// mcpRoutes returns the routes of the endpoint. There is no GET: the service has nothing to say unasked.
 func (s *Service) mcpRoutes() []httpd.Route {
 	return []httpd.Route{
 		{Method: http.MethodPost, Path: "/mcp", Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: s.handleMCP(s.mcp.Post)},
@@ -89,7 +89,7 @@ func (s *Service) mcpCaller(c *gin.Context, st *state) (*mcpCaller, error) {
 	return &mcpCaller{service: s, token: tok, text: text, requestID: httpd.RequestID(c), client: httpd.ClientAddr(c)}, nil
 }
 
-// tokenOfQuery is the value of the parameter. Several are no token at all, so that nobody has to guess which one counts.
+// tokenOfQuery returns the value of the parameter. Several are no token at all, so that nobody has to guess which one counts.
 func tokenOfQuery(r *http.Request) string {
 	var found []string
 	for name, values := range r.URL.Query() {

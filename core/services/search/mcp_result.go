@@ -35,7 +35,7 @@ func resultOf(ans *answer) *mcp.Result {
 	return &mcp.Result{Body: bytes.Clone(ans.body())}
 }
 
-// upstreamMessage is the sentence in an error body, wherever such bodies have it, else the body.
+// upstreamMessage returns the sentence in an error body, wherever such bodies have it, else the body.
 func upstreamMessage(body []byte) string {
 	var shape struct {
 		Detail  json.RawMessage `json:"detail"`

@@ -111,7 +111,7 @@ type entry struct {
 	ResponseBody []byte
 }
 
-// minute is the bucket of the quota that the request belongs to.
+// minute returns the bucket of the quota that the request belongs to.
 func (e *entry) minute() int64 { return e.Time.Unix() / 60 }
 
 // usageRecord counts what a token used in one minute.

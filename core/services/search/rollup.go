@@ -71,7 +71,7 @@ func (s *tally) empty() bool {
 	return s.Requests == 0 && s.Successes == 0 && s.Errors == 0 && s.Refused == 0 && s.Credits == 0 && s.DurationUS == 0 && s.Hist == [buckets]int64{}
 }
 
-// quantile is the latency below which a share of the answered requests stayed, in milliseconds, interpolated within its
+// quantile returns the latency below which a share of the answered requests stayed, in milliseconds, interpolated within its
 // class; 0 if there were none.
 func (s *tally) quantile(q float64) float64 {
 	var total int64
@@ -100,7 +100,7 @@ func (s *tally) quantile(q float64) float64 {
 	return float64(bucketBounds[len(bucketBounds)-1])
 }
 
-// tallyOf is what one request adds. A refused one has no latency.
+// tallyOf returns what one request adds. A refused one has no latency.
 func tallyOf(e *entry) tally {
 	s := tally{Credits: e.Credits, LastAt: e.Time.UnixMilli()}
 	switch e.Outcome {
@@ -202,7 +202,7 @@ func (r *rollups) addOne(e *entry) {
 	}
 }
 
-// keysOf are the rows that a request adds to.
+// keysOf returns the rows that a request adds to.
 func keysOf(e *entry) []rollupKey {
 	out := make([]rollupKey, 0, 9)
 	at := e.Time.Unix()
@@ -339,5 +339,5 @@ const (
 	cleanEnd    = -1
 )
 
-// lastStart is the beginning of the steps of a width that hold a time.
+// lastStart returns the beginning of the steps of a width that hold a time.
 func lastStart(t time.Time, step int64) int64 { return t.Unix() - t.Unix()%step }

@@ -116,7 +116,7 @@ func (r *repository) rollupRows(ctx context.Context, where string, args ...any) 
 	return out, rows.Err()
 }
 
-// rollupsSince are the stored rows of all steps from a moment in Unix seconds on, without the sums since the beginning.
+// rollupsSince returns the stored rows of all steps from a moment in Unix seconds on, without the sums since the beginning.
 func (r *repository) rollupsSince(ctx context.Context, start int64) ([]rollupRow, error) {
 	fine, err := r.rollupRows(ctx, "step = ? AND start >= ?", stepFine, start)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *repository) rollupsSince(ctx context.Context, start int64) ([]rollupRow
 	return append(fine, hours...), err
 }
 
-// rollupsEver are the tally since the beginning of the subjects that have any.
+// rollupsEver returns the tally since the beginning of the subjects that have any.
 func (r *repository) rollupsEver(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
 	rows, err := r.db(ctx).Raw("SELECT subject, SUM(requests), SUM(successes), SUM(errors), SUM(refused), SUM(credits), MAX(last_at) FROM search_rollups "+
 		"WHERE scope = ? AND subject IN ? AND step = 0 AND start = 0 GROUP BY subject", scope, subjects).Rows()
@@ -146,7 +146,7 @@ func (r *repository) rollupsEver(ctx context.Context, scope string, subjects []s
 	return out, rows.Err()
 }
 
-// rollupsOf are the rows of a subject between two moments in Unix seconds.
+// rollupsOf returns the rows of a subject between two moments in Unix seconds.
 func (r *repository) rollupsOf(ctx context.Context, scope, subject string, step, from, before int64) ([]rollupRow, error) {
 	return r.rollupRows(ctx, "scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ?", scope, subject, step, from, before)
 }
@@ -199,7 +199,7 @@ func (r *repository) eachSince(ctx context.Context, from time.Time, visit func(*
 // idSlack is how much later than its neighbours a request with a smaller id may have begun.
 const idSlack = 2 * time.Second
 
-// firstID is an id from which on all requests since a moment, in Unix milliseconds, are found. Ids ascend with time, so
+// firstID returns an id from which on all requests since a moment, in Unix milliseconds, are found. Ids ascend with time, so
 // that a search by halves needs no index on the time, which every request would pay for.
 func (r *repository) firstID(ctx context.Context, at int64) (int64, error) {
 	at -= idSlack.Milliseconds()

@@ -28,7 +28,7 @@ func (s *Service) MountAt(base string) (httpd.Mount, error) {
 	return httpd.Mount{Service: "search", BaseURL: base, Routes: routes, Errors: s.writeError}, nil
 }
 
-// plainRoutes are those that handlers of their own serve.
+// plainRoutes returns the routes that have plain handlers.
 func (s *Service) plainRoutes() []httpd.Route {
 	post := func(path, op string, limit int64) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit, Handler: s.handlePost(op)}

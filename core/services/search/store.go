@@ -36,13 +36,13 @@ func (r *repository) countTokens(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// usageSince is the stored use since a minute, one row for each token and minute.
+// usageSince returns the stored use since a minute, one row for each token and minute.
 func (r *repository) usageSince(ctx context.Context, minute int64) (out []usageRecord, err error) {
 	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
 	return out, err
 }
 
-// usageSums is the stored use from one minute to before another, summed by token and dated by its newest minute.
+// usageSums returns the stored use from one minute to before another, summed by token and dated by its newest minute.
 func (r *repository) usageSums(ctx context.Context, from, before int64) (out []usageRecord, err error) {
 	err = r.db(ctx).Model(&usageRecord{}).
 		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").

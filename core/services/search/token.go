@@ -134,7 +134,7 @@ func (r tokenRecord) toToken(defaults Limits) *token {
 	return out
 }
 
-// quotaState is the widest window of the quota that is used up.
+// quotaState returns the widest window of the quota that is used up.
 func (t *token) quotaState(now time.Time) string {
 	u, l := t.counter.readSums(now), t.limits
 	switch {
@@ -169,7 +169,7 @@ func (t *tokens) get(id string) *token {
 	return t.byID[id]
 }
 
-// errToken is the one answer to every token that is not usable.
+// errToken returns the one answer to every token that is not usable.
 func errToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
 
 // wellFormed reports whether a text has the shape of a token. What has not is never looked up.

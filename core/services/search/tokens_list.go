@@ -77,7 +77,7 @@ func (f TokenFilter) applyTo(q *gorm.DB, spent map[string]string) *gorm.DB {
 	return q
 }
 
-// tokenPage is one page of a list, the newest first, and how many there are in all.
+// tokenPage returns one page of a list, the newest first, and how many there are in all.
 func (r *repository) tokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
 	if err = f.applyTo(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
 		return nil, 0, err
@@ -121,7 +121,7 @@ func (t *tokens) spentLimits() map[string]string {
 	return out
 }
 
-// liveToken is a token that is not deleted.
+// liveToken returns a token that is not deleted.
 func (r *repository) liveToken(ctx context.Context, id string) (tokenRecord, error) {
 	out, err := r.findToken(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && out.DeletedAt != 0 {
@@ -130,7 +130,7 @@ func (r *repository) liveToken(ctx context.Context, id string) (tokenRecord, err
 	return out, err
 }
 
-// firstTokenOf is the oldest enabled token of a user.
+// firstTokenOf returns the oldest enabled token of a user.
 func (r *repository) firstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
 	var out tokenRecord
 	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user, now).Order("created_at, id").Take(&out).Error

@@ -20,7 +20,7 @@ type user struct {
 	HTMLURL   string `json:"html_url"`
 }
 
-func (u *user) account() codehost.Account {
+func (u *user) toAccount() codehost.Account {
 	if u == nil {
 		return codehost.Account{}
 	}
@@ -30,16 +30,16 @@ func (u *user) account() codehost.Account {
 // Viewer implements codehost.ViewerHost.
 func (h *host) Viewer(ctx context.Context, token schema.Secret) (*codehost.ViewerInfo, error) {
 	var me user
-	header, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, "user"), token: token}, &me)
+	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, "user"), token: token}, &me)
 	if err != nil {
 		return nil, err
 	}
 	if me.ID == 0 || me.Login == "" {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no account")
 	}
-	out := &codehost.ViewerInfo{Account: me.account(), Meta: h.meta(header)}
+	out := &codehost.ViewerInfo{Account: me.toAccount(), Meta: h.readMeta(header)}
 	for _, scope := range strings.Split(header.Get("X-Oauth-Scopes"), ",") {
-		if scope = visible(strings.TrimSpace(scope)); scope != "" {
+		if scope = printableText(strings.TrimSpace(scope)); scope != "" {
 			out.Scopes = append(out.Scopes, scope)
 		}
 	}
@@ -49,7 +49,7 @@ func (h *host) Viewer(ctx context.Context, token schema.Secret) (*codehost.Viewe
 // ListFollowers implements codehost.SocialHost.
 func (h *host) ListFollowers(ctx context.Context, token schema.Secret, page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
 	return fetchPage(ctx, h, pageCall{token: token, path: []string{"user", "followers"}, page: page}, func(u *user) (codehost.Account, bool) {
-		return u.account(), u.ID != 0
+		return u.toAccount(), u.ID != 0
 	})
 }
 
@@ -67,6 +67,6 @@ func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo str
 	}
 	c := pageCall{token: token, path: path, page: page, accept: "application/vnd.github.star+json"}
 	return fetchPage(ctx, h, c, func(s *stargazer) (codehost.Stargazer, bool) {
-		return codehost.Stargazer{Account: s.User.account(), StarredAt: utc(s.StarredAt)}, s.User != nil
+		return codehost.Stargazer{Account: s.User.toAccount(), StarredAt: timeOrZero(s.StarredAt)}, s.User != nil
 	})
 }

@@ -20,7 +20,7 @@ type category struct {
 	Name string `json:"name"`
 }
 
-func (c category) announces() bool {
+func (c category) isAnnouncement() bool {
 	return slices.ContainsFunc([]string{c.Slug, c.Name}, func(word string) bool {
 		word = strings.ToLower(word)
 		return word == "announcement" || word == "announcements"
@@ -81,7 +81,7 @@ func (h *host) ListAnnouncements(ctx context.Context, token schema.Secret, repos
 		if repo == nil {
 			continue
 		}
-		if at := slices.IndexFunc(repo.Categories.Nodes, category.announces); at >= 0 {
+		if at := slices.IndexFunc(repo.Categories.Nodes, category.isAnnouncement); at >= 0 {
 			variables[fmt.Sprintf("category%d", i)] = repo.Categories.Nodes[at].ID
 		}
 	}
@@ -112,7 +112,7 @@ func (h *host) ListAnnouncements(ctx context.Context, token schema.Secret, repos
 		}
 		for _, d := range repo.Discussions.Nodes {
 			out.Items = append(out.Items, codehost.Announcement{
-				ID: d.ID, RepoFullName: repo.NameWithOwner, Title: d.Title, Body: d.Body, HTMLURL: d.URL, Author: d.Author.account(),
+				ID: d.ID, RepoFullName: repo.NameWithOwner, Title: d.Title, Body: d.Body, HTMLURL: d.URL, Author: d.Author.toAccount(),
 				CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(),
 			})
 		}

@@ -30,8 +30,8 @@ type call struct {
 	validators codehost.Validators
 }
 
-// header returns the header of a request, without a body's.
-func (c call) header() (http.Header, error) {
+// requestHeader returns the header of a request, without a body's.
+func (c call) requestHeader() (http.Header, error) {
 	out := http.Header{"Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {apiVersion}}
 	for name, value := range map[string]string{
 		"Accept": c.accept, "If-None-Match": c.validators.ETag, "If-Modified-Since": c.validators.LastModified,
@@ -50,8 +50,8 @@ func (c call) header() (http.Header, error) {
 	return out, nil
 }
 
-// url is the address of a path, each part of which is escaped.
-func (h *host) url(query url.Values, parts ...string) *url.URL {
+// urlOf returns the address of a path, each part of which is escaped.
+func (h *host) urlOf(query url.Values, parts ...string) *url.URL {
 	u := *h.base
 	for _, p := range parts {
 		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(p)
@@ -61,18 +61,18 @@ func (h *host) url(query url.Values, parts ...string) *url.URL {
 	return &u
 }
 
-// do makes a request and decodes the answer into out, unless that is nil. Every status that is no success is an error.
-func (h *host) do(ctx context.Context, c call, out any) (http.Header, error) {
-	res, err := h.fetch(ctx, c)
+// callAPI makes a request and decodes the answer into out, unless that is nil. Every status that is no success is an error.
+func (h *host) callAPI(ctx context.Context, c call, out any) (http.Header, error) {
+	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return res.Header, c.decode(res, out)
+	return res.Header, c.decodeAnswer(res, out)
 }
 
-// fetch makes a request. Every status that is no success is an error, save 304 to a conditional request.
-func (h *host) fetch(ctx context.Context, c call) (*httpx.Response, error) {
-	header, err := c.header()
+// fetchAnswer makes a request. Every status that is no success is an error, save 304 to a conditional request.
+func (h *host) fetchAnswer(ctx context.Context, c call) (*httpx.Response, error) {
+	header, err := c.requestHeader()
 	if err != nil {
 		return nil, err
 	}
@@ -84,18 +84,18 @@ func (h *host) fetch(ctx context.Context, c call) (*httpx.Response, error) {
 		}
 		req.Body, req.Header["Content-Type"] = raw, []string{"application/json"}
 	}
-	res, err := h.send(ctx, req)
+	res, err := h.sendRequest(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	if res.Status == http.StatusNotModified && c.validators != (codehost.Validators{}) || res.Status >= 200 && res.Status <= 299 {
 		return res, nil
 	}
-	return nil, h.refused(c, res)
+	return nil, h.refusalError(c, res)
 }
 
-// decode decodes an answer into out, unless that is nil.
-func (c call) decode(res *httpx.Response, out any) error {
+// decodeAnswer decodes an answer into out, unless that is nil.
+func (c call) decodeAnswer(res *httpx.Response, out any) error {
 	if out == nil {
 		return nil
 	}
@@ -105,12 +105,12 @@ func (c call) decode(res *httpx.Response, out any) error {
 	return nil
 }
 
-// send makes a request, and goes where a repository has moved to. A request that changes something stays what it is; the
+// sendRequest makes a request, and goes where a repository has moved to. A request that changes something stays what it is; the
 // token goes to the configured host alone.
-func (h *host) send(ctx context.Context, req *httpx.Request) (*httpx.Response, error) {
+func (h *host) sendRequest(ctx context.Context, req *httpx.Request) (*httpx.Response, error) {
 	for range maxRedirects + 1 {
 		res, err := h.http.Do(ctx, req)
-		if err != nil || !moved(req.Method, res.Status) {
+		if err != nil || !hasMoved(req.Method, res.Status) {
 			return res, err
 		}
 		to, err := req.URL.Parse(res.Header.Get("Location"))
@@ -123,7 +123,7 @@ func (h *host) send(ctx context.Context, req *httpx.Request) (*httpx.Response, e
 	return nil, errs.Unavailable(errs.ReasonProtocol, "%s leads to more than %d further addresses", req.URL.Host, maxRedirects)
 }
 
-func moved(method string, status int) bool {
+func hasMoved(method string, status int) bool {
 	switch status {
 	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
@@ -139,29 +139,29 @@ const (
 	maxPages = 100
 )
 
-// list follows the pages of a list while more wants another one.
-func list[T any](ctx context.Context, h *host, token schema.Secret, first *url.URL, more func([]T) bool) error {
+// listPage follows the pages of a list while more wants another one.
+func listPage[T any](ctx context.Context, h *host, token schema.Secret, first *url.URL, more func([]T) bool) error {
 	for next, page := first, 0; next != nil; page++ {
 		if page == maxPages {
 			return errs.Unavailable(errs.ReasonProtocol, "%s%s: the list has no end", first.Host, first.Path)
 		}
 		var items []T
-		header, err := h.do(ctx, call{method: http.MethodGet, url: next, token: token}, &items)
+		header, err := h.callAPI(ctx, call{method: http.MethodGet, url: next, token: token}, &items)
 		if err != nil {
 			return err
 		}
 		if !more(items) {
 			return nil
 		}
-		if next, err = h.linked(next, header); err != nil {
+		if next, err = h.nextPage(next, header); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// linked is the next page, nil on the last one. The token goes to the configured host alone.
-func (h *host) linked(from *url.URL, header http.Header) (*url.URL, error) {
+// nextPage returns the next page, nil on the last one. The token goes to the configured host alone.
+func (h *host) nextPage(from *url.URL, header http.Header) (*url.URL, error) {
 	for _, value := range header["Link"] {
 		for _, part := range strings.Split(value, ",") {
 			target, params, _ := strings.Cut(strings.TrimSpace(part), ">")

@@ -46,7 +46,7 @@ var graphqlCodes = map[string]codes.Code{
 // data: what they are about is null in it.
 func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query string, variables map[string]any, out any, tolerated ...string) (codehost.Meta, error) {
 	c := call{method: http.MethodPost, url: graphqlOf(h.base), token: token, body: map[string]any{"query": query, "variables": variables}}
-	res, err := h.fetch(ctx, c)
+	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
 		return codehost.Meta{}, err
 	}
@@ -54,7 +54,7 @@ func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query stri
 		Data   json.RawMessage `json:"data"`
 		Errors []graphqlError  `json:"errors"`
 	}
-	if err := c.decode(res, &answer); err != nil {
+	if err := c.decodeAnswer(res, &answer); err != nil {
 		return codehost.Meta{}, err
 	}
 	hasData := len(answer.Data) > 0 && string(answer.Data) != "null"
@@ -66,7 +66,7 @@ func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query stri
 	if !hasData || json.Unmarshal(answer.Data, out) != nil {
 		return codehost.Meta{}, errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer cannot be read", c.method, c.url.Host, c.url.Path)
 	}
-	meta := h.meta(res.Header)
+	meta := h.readMeta(res.Header)
 	meta.Validators = codehost.Validators{}
 	return meta, nil
 }
@@ -77,9 +77,9 @@ func (h *host) refusedGraphQL(c call, res *httpx.Response, said graphqlError) er
 	if !ok {
 		code = codes.InvalidArgument
 	}
-	text := visible(c.redact(said.Message))
+	text := printableText(c.redactSecrets(said.Message))
 	e := errs.New(errs.Upstream, code, errs.ReasonStatus, "%s %s%s: %s", c.method, c.url.Host, c.url.Path, text)
-	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: visible(res.Header.Get("X-Github-Request-Id"))}
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: printableText(res.Header.Get("X-Github-Request-Id"))}
 	if code == codes.ResourceExhausted {
 		e.RetryAfter = h.untilReset(res.Header)
 	}
@@ -104,14 +104,14 @@ type pageInfo struct {
 	EndCursor   string `json:"endCursor"`
 }
 
-func (p pageInfo) cursor() string {
+func (p pageInfo) nextCursor() string {
 	if p.HasNextPage {
 		return p.EndCursor
 	}
 	return ""
 }
 
-// pageVariables are $first and $after of a list.
+// pageVariables returns $first and $after of a list.
 func pageVariables(page codehost.PageRequest) map[string]any {
 	out := map[string]any{"first": pageSize(page), "after": nil}
 	if page.Cursor != "" {

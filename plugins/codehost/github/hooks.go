@@ -25,7 +25,7 @@ type hook struct {
 	} `json:"config"`
 }
 
-func (k *hook) out() *codehost.Hook {
+func (k *hook) toHook() *codehost.Hook {
 	return &codehost.Hook{ID: strconv.FormatInt(k.ID, 10), URL: k.Config.URL, Events: k.Events, Active: k.Active, ContentType: k.Config.ContentType}
 }
 
@@ -50,7 +50,7 @@ func changeOf(name string, spec codehost.HookSpec) change {
 	}}
 }
 
-// hooksURL is the address of a repository's hooks, or of the one with an id.
+// hooksURL returns the address of a repository's hooks, or of the one with an id.
 func (h *host) hooksURL(query url.Values, repo string, id ...string) (*url.URL, error) {
 	if !reponame.IsFullName(repo) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the repository must be owner/name")
@@ -61,7 +61,7 @@ func (h *host) hooksURL(query url.Values, repo string, id ...string) (*url.URL, 
 		}
 	}
 	owner, name, _ := strings.Cut(repo, "/")
-	return h.url(query, append([]string{"repos", owner, name, "hooks"}, id...)...), nil
+	return h.urlOf(query, append([]string{"repos", owner, name, "hooks"}, id...)...), nil
 }
 
 // Hooks implements codehost.CodeHost.
@@ -71,9 +71,9 @@ func (h *host) Hooks(ctx context.Context, token schema.Secret, repo string) ([]c
 		return nil, err
 	}
 	var out []codehost.Hook
-	err = list(ctx, h, token, first, func(page []hook) bool {
+	err = listPage(ctx, h, token, first, func(page []hook) bool {
 		for i := range page {
-			out = append(out, *page[i].out())
+			out = append(out, *page[i].toHook())
 		}
 		return true
 	})
@@ -89,7 +89,7 @@ func (h *host) CreateHook(ctx context.Context, token schema.Secret, repo string,
 	if err != nil {
 		return nil, err
 	}
-	return h.write(ctx, call{method: http.MethodPost, url: at, token: token, body: changeOf("web", spec), secret: spec.Secret})
+	return h.writeHook(ctx, call{method: http.MethodPost, url: at, token: token, body: changeOf("web", spec), secret: spec.Secret})
 }
 
 // UpdateHook implements codehost.CodeHost.
@@ -98,18 +98,18 @@ func (h *host) UpdateHook(ctx context.Context, token schema.Secret, repo, id str
 	if err != nil {
 		return nil, err
 	}
-	return h.write(ctx, call{method: http.MethodPatch, url: at, token: token, body: changeOf("", spec), secret: spec.Secret})
+	return h.writeHook(ctx, call{method: http.MethodPatch, url: at, token: token, body: changeOf("", spec), secret: spec.Secret})
 }
 
-func (h *host) write(ctx context.Context, c call) (*codehost.Hook, error) {
+func (h *host) writeHook(ctx context.Context, c call) (*codehost.Hook, error) {
 	var got hook
-	if _, err := h.do(ctx, c, &got); err != nil {
+	if _, err := h.callAPI(ctx, c, &got); err != nil {
 		return nil, err
 	}
 	if got.ID == 0 {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "%s %s%s: the answer names no webhook", c.method, c.url.Host, c.url.Path)
 	}
-	return got.out(), nil
+	return got.toHook(), nil
 }
 
 // DeleteHook implements codehost.CodeHost.
@@ -118,6 +118,6 @@ func (h *host) DeleteHook(ctx context.Context, token schema.Secret, repo, id str
 	if err != nil {
 		return err
 	}
-	_, err = h.do(ctx, call{method: http.MethodDelete, url: at, token: token}, nil)
+	_, err = h.callAPI(ctx, call{method: http.MethodDelete, url: at, token: token}, nil)
 	return err
 }

@@ -49,12 +49,12 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 		}
 		query.Set("page", strconv.Itoa(number))
 	}
-	c := call{method: http.MethodGet, url: h.url(query, p.path...), token: p.token, accept: p.accept, validators: p.page.Validators}
-	res, err := h.fetch(ctx, c)
+	c := call{method: http.MethodGet, url: h.urlOf(query, p.path...), token: p.token, accept: p.accept, validators: p.page.Validators}
+	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	out := &codehost.Page[O]{Meta: h.meta(res.Header)}
+	out := &codehost.Page[O]{Meta: h.readMeta(res.Header)}
 	if res.Status == http.StatusNotModified {
 		out.NotModified = true
 		if out.Validators == (codehost.Validators{}) {
@@ -63,7 +63,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 		return out, nil
 	}
 	var items []I
-	if err := c.decode(res, &items); err != nil {
+	if err := c.decodeAnswer(res, &items); err != nil {
 		return nil, err
 	}
 	for i := range items {
@@ -74,7 +74,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 	if p.page.Cursor != "" {
 		out.Validators = codehost.Validators{}
 	}
-	next, err := h.linked(c.url, res.Header)
+	next, err := h.nextPage(c.url, res.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,9 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 	return out, nil
 }
 
-// meta returns what the header of an answer says.
-func (h *host) meta(header http.Header) codehost.Meta {
-	out := codehost.Meta{Validators: codehost.Validators{ETag: visible(header.Get("Etag")), LastModified: visible(header.Get("Last-Modified"))}}
+// readMeta returns what the header of an answer says.
+func (h *host) readMeta(header http.Header) codehost.Meta {
+	out := codehost.Meta{Validators: codehost.Validators{ETag: printableText(header.Get("Etag")), LastModified: printableText(header.Get("Last-Modified"))}}
 	if seconds, err := strconv.Atoi(header.Get("X-Poll-Interval")); err == nil && seconds > 0 {
 		out.PollInterval = time.Duration(min(seconds, 3600)) * time.Second
 	}

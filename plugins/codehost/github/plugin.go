@@ -31,7 +31,7 @@ func Plugin() framework.Plugin {
 		Documentation: "Tokens come with each call. A classic token needs `repo` and `admin:repo_hook` (`public_repo` for public repositories alone), " +
 			"a fine-grained one Webhooks read and write and Metadata read-only. Releases and tags of public repositories need none; the inbox " +
 			"needs `notifications`, reactions `public_repo`.",
-		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build, Capabilities: []string{
+		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: buildInstance, Capabilities: []string{
 			codehost.CapWebhooks, codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications,
 			codehost.CapSocial, codehost.CapEvents, codehost.CapAnnouncements, codehost.CapReactions, codehost.CapCompare, codehost.CapOAuth,
 		}})},
@@ -48,7 +48,7 @@ const (
 	publicWeb    = "github.com"
 )
 
-func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
+func buildInstance(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	base, err := httpx.ParseBase(cfg.BaseURL)
 	if err != nil {
@@ -79,7 +79,7 @@ func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostic
 	}, diags
 }
 
-// webOf is the host that people see.
+// webOf returns the host that people see.
 func webOf(base *url.URL) string {
 	host := strings.ToLower(base.Host)
 	if host == publicAPI {

@@ -29,7 +29,7 @@ type reactable struct {
 	} `json:"reactionGroups"`
 }
 
-func (r *reactable) reactions() codehost.Reactions {
+func (r *reactable) toReactions() codehost.Reactions {
 	out := codehost.Reactions{NodeID: r.ID, Counts: map[string]int64{}}
 	for _, word := range codehost.ReactionContents {
 		for _, g := range r.Groups {
@@ -59,7 +59,7 @@ func (h *host) ReadReactions(ctx context.Context, token schema.Secret, nodeIDs [
 	out := &codehost.Page[codehost.Reactions]{Meta: meta}
 	for _, n := range data.Nodes {
 		if n != nil && n.ID != "" {
-			out.Items = append(out.Items, n.reactions())
+			out.Items = append(out.Items, n.toReactions())
 		}
 	}
 	return out, nil
@@ -88,7 +88,7 @@ func (h *host) SetReaction(ctx context.Context, token schema.Secret, nodeID, con
 	if data.Change.Subject == nil || data.Change.Subject.ID == "" {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names nothing that was reacted to")
 	}
-	return &codehost.ReactionInfo{Reactions: data.Change.Subject.reactions(), Meta: meta}, nil
+	return &codehost.ReactionInfo{Reactions: data.Change.Subject.toReactions(), Meta: meta}, nil
 }
 
 // confirmRemoved reports success if a reaction that could not be removed is not there; refusal is the error of the removal.

@@ -16,11 +16,11 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// refused is the error that an answer without success means.
-func (h *host) refused(c call, res *httpx.Response) error {
-	text := c.redact(said(res.Body))
-	code, reason := meaning(res.Status)
-	after, limited := h.limited(res, text)
+// refusalError returns the error that an answer without success means.
+func (h *host) refusalError(c call, res *httpx.Response) error {
+	text := c.redactSecrets(errorMessage(res.Body))
+	code, reason := classifyStatus(res.Status)
+	after, limited := h.readLimit(res, text)
 	if limited {
 		code = codes.ResourceExhausted
 	}
@@ -29,15 +29,15 @@ func (h *host) refused(c call, res *httpx.Response) error {
 		message += ": " + text
 	}
 	e := errs.New(errs.Upstream, code, reason, "%s %s%s: %s", c.method, c.url.Host, c.url.Path, message)
-	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: visible(res.Header.Get("X-Github-Request-Id"))}
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: printableText(res.Header.Get("X-Github-Request-Id"))}
 	if limited || code == codes.Unavailable {
 		e.RetryAfter = after
 	}
 	return e
 }
 
-// redact cuts the secrets of a request out of a text.
-func (c call) redact(text string) string {
+// redactSecrets returns a text without the secrets of a request.
+func (c call) redactSecrets(text string) string {
 	for _, s := range []schema.Secret{c.token, c.secret} {
 		if s != "" {
 			text = strings.ReplaceAll(text, s.Reveal(), schema.Redacted)
@@ -46,7 +46,7 @@ func (c call) redact(text string) string {
 	return text
 }
 
-func meaning(status int) (codes.Code, string) {
+func classifyStatus(status int) (codes.Code, string) {
 	switch status {
 	case http.StatusUnauthorized:
 		return codes.Unauthenticated, errs.ReasonStatus
@@ -68,8 +68,8 @@ func meaning(status int) (codes.Code, string) {
 // secondaryPause is how long to wait where a secondary limit names no time.
 const secondaryPause = time.Minute
 
-// limited reports whether an answer says that a limit is used up, and when it is worth asking again.
-func (h *host) limited(res *httpx.Response, text string) (after time.Duration, limited bool) {
+// readLimit reports whether an answer says that a limit is used up, and when it is worth asking again.
+func (h *host) readLimit(res *httpx.Response, text string) (after time.Duration, limited bool) {
 	after = httpx.RetryAfter(res.Header.Get("Retry-After"), h.now())
 	if res.Status != http.StatusForbidden && res.Status != http.StatusTooManyRequests {
 		return after, false
@@ -86,8 +86,8 @@ func (h *host) limited(res *httpx.Response, text string) (after time.Duration, l
 	return after, res.Status == http.StatusTooManyRequests || used || secondary || res.Header.Get("Retry-After") != ""
 }
 
-// said takes the message out of an error's body.
-func said(raw []byte) string {
+// errorMessage returns the message in the body of an error.
+func errorMessage(raw []byte) string {
 	var body struct {
 		Message string            `json:"message"`
 		Errors  []json.RawMessage `json:"errors"`
@@ -102,11 +102,11 @@ func said(raw []byte) string {
 			message += "; " + strings.TrimSpace(strings.Join([]string{detail.Field, detail.Code, detail.Message}, " "))
 		}
 	}
-	return visible(message)
+	return printableText(message)
 }
 
 // maxSaid is how much of the host's own words goes into an error, in bytes.
 const maxSaid = 300
 
-// visible makes words of the host safe to show.
-func visible(words string) string { return texts.Truncate(texts.Printable(words), maxSaid) }
+// printableText returns words of the host that are safe to show.
+func printableText(words string) string { return texts.Truncate(texts.Printable(words), maxSaid) }

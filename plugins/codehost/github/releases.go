@@ -40,7 +40,7 @@ type reactionSummary struct {
 	Eyes     int64 `json:"eyes"`
 }
 
-func (r *reactionSummary) counts() map[string]int64 {
+func (r *reactionSummary) countReactions() map[string]int64 {
 	if r == nil {
 		return nil
 	}
@@ -55,18 +55,18 @@ func (r *reactionSummary) counts() map[string]int64 {
 	return out
 }
 
-// utc returns a time, zero for none.
-func utc(t *time.Time) time.Time {
+// timeOrZero returns a time, zero for none.
+func timeOrZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
 	return t.UTC()
 }
 
-func (r *release) release() (codehost.Release, bool) {
+func (r *release) toRelease() (codehost.Release, bool) {
 	return codehost.Release{
-		ID: formatID(r.ID), NodeID: r.NodeID, TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: utc(r.CreatedAt),
-		PublishedAt: utc(r.PublishedAt), Prerelease: r.Prerelease, Draft: r.Draft, Reactions: r.Reactions.counts(), Author: r.Author.account(),
+		ID: formatID(r.ID), NodeID: r.NodeID, TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: timeOrZero(r.CreatedAt),
+		PublishedAt: timeOrZero(r.PublishedAt), Prerelease: r.Prerelease, Draft: r.Draft, Reactions: r.Reactions.countReactions(), Author: r.Author.toAccount(),
 	}, r.ID != 0
 }
 
@@ -76,7 +76,7 @@ func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo strin
 	if err != nil {
 		return nil, err
 	}
-	return fetchPage(ctx, h, pageCall{token: token, path: path, page: page}, (*release).release)
+	return fetchPage(ctx, h, pageCall{token: token, path: path, page: page}, (*release).toRelease)
 }
 
 // tag is a tag as the API has it.
@@ -133,12 +133,12 @@ func (h *host) Compare(ctx context.Context, token schema.Secret, repo, base, hea
 			Patch     string `json:"patch"`
 		} `json:"files"`
 	}
-	header, err := h.do(ctx, call{method: http.MethodGet, url: h.url(url.Values{"per_page": {perPage}}, path...), token: token}, &got)
+	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(url.Values{"per_page": {perPage}}, path...), token: token}, &got)
 	if err != nil {
 		return nil, err
 	}
 	out := &codehost.Comparison{
-		Status: got.Status, AheadBy: got.AheadBy, BehindBy: got.BehindBy, TotalCommits: got.TotalCommits, HTMLURL: got.HTMLURL, Meta: h.meta(header),
+		Status: got.Status, AheadBy: got.AheadBy, BehindBy: got.BehindBy, TotalCommits: got.TotalCommits, HTMLURL: got.HTMLURL, Meta: h.readMeta(header),
 	}
 	for _, c := range got.Commits {
 		subject, _, _ := strings.Cut(c.Commit.Message, "\n")

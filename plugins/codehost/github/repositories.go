@@ -41,7 +41,7 @@ type actor struct {
 	AvatarURL  string `json:"avatarUrl"`
 }
 
-func (a *actor) account() codehost.Account {
+func (a *actor) toAccount() codehost.Account {
 	if a == nil {
 		return codehost.Account{}
 	}
@@ -56,10 +56,10 @@ func formatID(id int64) string {
 	return strconv.FormatInt(id, 10)
 }
 
-func (n *node) repository() codehost.Repository {
+func (n *node) toRepository() codehost.Repository {
 	return codehost.Repository{
 		ID: formatID(n.DatabaseID), FullName: n.NameWithOwner, Description: n.Description, HTMLURL: n.URL, Private: n.IsPrivate, Archived: n.IsArchived,
-		Fork: n.IsFork, Stars: n.StargazerCount, Owner: n.Owner.account(),
+		Fork: n.IsFork, Stars: n.StargazerCount, Owner: n.Owner.toAccount(),
 		OpenGraphImageURL: n.OpenGraphImageURL, CustomOpenGraphImage: n.UsesCustomOpenGraphImage,
 	}
 }
@@ -84,10 +84,10 @@ func (h *host) ListStarred(ctx context.Context, token schema.Secret, page codeho
 		return nil, err
 	}
 	out := &codehost.Page[codehost.Starred]{Meta: meta}
-	out.NextCursor = data.Viewer.Starred.PageInfo.cursor()
+	out.NextCursor = data.Viewer.Starred.PageInfo.nextCursor()
 	for _, edge := range data.Viewer.Starred.Edges {
 		if edge.Node != nil && reponame.IsFullName(edge.Node.NameWithOwner) {
-			out.Items = append(out.Items, codehost.Starred{Repository: edge.Node.repository(), StarredAt: edge.StarredAt.UTC()})
+			out.Items = append(out.Items, codehost.Starred{Repository: edge.Node.toRepository(), StarredAt: edge.StarredAt.UTC()})
 		}
 	}
 	return out, nil
@@ -110,10 +110,10 @@ func (h *host) ListOwned(ctx context.Context, token schema.Secret, page codehost
 		return nil, err
 	}
 	out := &codehost.Page[codehost.Repository]{Meta: meta}
-	out.NextCursor = data.Viewer.Repositories.PageInfo.cursor()
+	out.NextCursor = data.Viewer.Repositories.PageInfo.nextCursor()
 	for _, n := range data.Viewer.Repositories.Nodes {
 		if n != nil && reponame.IsFullName(n.NameWithOwner) {
-			out.Items = append(out.Items, n.repository())
+			out.Items = append(out.Items, n.toRepository())
 		}
 	}
 	return out, nil
@@ -134,16 +134,16 @@ func (h *host) FindRepository(ctx context.Context, token schema.Secret, repo str
 		Stars       int64  `json:"stargazers_count"`
 		Owner       user   `json:"owner"`
 	}
-	header, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, path...), token: token}, &r)
+	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, path...), token: token}, &r)
 	if err != nil {
 		return nil, err
 	}
 	if !reponame.IsFullName(r.FullName) || r.ID == 0 {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no repository")
 	}
-	return &codehost.RepositoryInfo{Meta: h.meta(header), Repository: codehost.Repository{
+	return &codehost.RepositoryInfo{Meta: h.readMeta(header), Repository: codehost.Repository{
 		ID: formatID(r.ID), FullName: r.FullName, Description: r.Description, HTMLURL: r.HTMLURL, Private: r.Private, Archived: r.Archived,
-		Fork: r.Fork, Stars: r.Stars, Owner: r.Owner.account(),
+		Fork: r.Fork, Stars: r.Stars, Owner: r.Owner.toAccount(),
 	}}, nil
 }
 

@@ -32,7 +32,7 @@ type repository struct {
 	} `json:"owner"`
 }
 
-func (r *repository) repo() codehost.Repo {
+func (r *repository) toRepo() codehost.Repo {
 	out := codehost.Repo{FullName: r.FullName, Visibility: r.Visibility}
 	if out.Visibility == "" && r.Private {
 		out.Visibility = "private"
@@ -55,16 +55,16 @@ func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (
 		return nil, err
 	}
 	if name == "" {
-		return h.owner(ctx, token, owner)
+		return h.listOwner(ctx, token, owner)
 	}
 	var r repository
-	if _, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, "repos", owner, name), token: token}, &r); err != nil {
+	if _, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, "repos", owner, name), token: token}, &r); err != nil {
 		return nil, err
 	}
 	if !reponame.IsFullName(r.FullName) {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no repository")
 	}
-	out := &codehost.Resolution{Kind: codehost.KindRepo, Owner: r.Owner.Login, Repos: []codehost.Repo{r.repo()}}
+	out := &codehost.Resolution{Kind: codehost.KindRepo, Owner: r.Owner.Login, Repos: []codehost.Repo{r.toRepo()}}
 	if out.Owner == "" {
 		out.Owner = owner
 	}
@@ -74,31 +74,31 @@ func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (
 	return out, nil
 }
 
-// owner lists the repositories of an organisation, or else of a person.
-func (h *host) owner(ctx context.Context, token schema.Secret, owner string) (*codehost.Resolution, error) {
-	out, err := h.repos(ctx, token, owner, h.url(url.Values{"type": {"all"}, "per_page": {perPage}}, "orgs", owner, "repos"))
+// listOwner lists the repositories of an organisation, or else of a person.
+func (h *host) listOwner(ctx context.Context, token schema.Secret, owner string) (*codehost.Resolution, error) {
+	out, err := h.listRepositories(ctx, token, owner, h.urlOf(url.Values{"type": {"all"}, "per_page": {perPage}}, "orgs", owner, "repos"))
 	if errs.From(err) == nil || errs.From(err).Code != codes.NotFound {
 		return out, err
 	}
-	mine, err := h.mine(ctx, token, owner)
+	mine, err := h.isTokenOf(ctx, token, owner)
 	if err != nil {
 		return nil, err
 	}
 	if mine {
-		return h.repos(ctx, token, owner, h.url(url.Values{"affiliation": {"owner"}, "per_page": {perPage}}, "user", "repos"))
+		return h.listRepositories(ctx, token, owner, h.urlOf(url.Values{"affiliation": {"owner"}, "per_page": {perPage}}, "user", "repos"))
 	}
-	return h.repos(ctx, token, owner, h.url(url.Values{"type": {"owner"}, "per_page": {perPage}}, "users", owner, "repos"))
+	return h.listRepositories(ctx, token, owner, h.urlOf(url.Values{"type": {"owner"}, "per_page": {perPage}}, "users", owner, "repos"))
 }
 
-// mine reports whether the token is that of owner: then private repositories can be listed too.
-func (h *host) mine(ctx context.Context, token schema.Secret, owner string) (bool, error) {
+// isTokenOf reports whether the token is that of owner: then private repositories can be listed too.
+func (h *host) isTokenOf(ctx context.Context, token schema.Secret, owner string) (bool, error) {
 	if token == "" {
 		return false, nil
 	}
 	var me struct {
 		Login string `json:"login"`
 	}
-	_, err := h.do(ctx, call{method: http.MethodGet, url: h.url(nil, "user"), token: token}, &me)
+	_, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, "user"), token: token}, &me)
 	if e := errs.From(err); e != nil && (e.Code == codes.PermissionDenied || e.Code == codes.NotFound) {
 		// A token of an application belongs to nobody.
 		return false, nil
@@ -106,10 +106,10 @@ func (h *host) mine(ctx context.Context, token schema.Secret, owner string) (boo
 	return strings.EqualFold(me.Login, owner), err
 }
 
-func (h *host) repos(ctx context.Context, token schema.Secret, owner string, first *url.URL) (*codehost.Resolution, error) {
+func (h *host) listRepositories(ctx context.Context, token schema.Secret, owner string, first *url.URL) (*codehost.Resolution, error) {
 	out := &codehost.Resolution{Kind: codehost.KindOwner, Owner: owner}
 	archived, cut := 0, false
-	err := list(ctx, h, token, first, func(page []repository) bool {
+	err := listPage(ctx, h, token, first, func(page []repository) bool {
 		for i := range page {
 			switch {
 			case page[i].Archived:
@@ -118,7 +118,7 @@ func (h *host) repos(ctx context.Context, token schema.Secret, owner string, fir
 				cut = true
 				return false
 			case reponame.IsFullName(page[i].FullName):
-				out.Repos = append(out.Repos, page[i].repo())
+				out.Repos = append(out.Repos, page[i].toRepo())
 			}
 		}
 		return true

@@ -13,8 +13,8 @@ import (
 
 const signaturePrefix = "sha256="
 
-// signed tells in constant time whether a signature belongs to a body and a secret.
-func signed(d codehost.Delivery) bool {
+// hasValidSignature reports in constant time whether a signature belongs to a body and a secret.
+func hasValidSignature(d codehost.Delivery) bool {
 	text, ok := strings.CutPrefix(d.Signature, signaturePrefix)
 	if !ok || len(text) != hex.EncodedLen(sha256.Size) || d.Secret == "" {
 		return false
@@ -61,7 +61,7 @@ type version struct {
 
 // ParseWebhook implements codehost.CodeHost.
 func (h *host) ParseWebhook(_ context.Context, d codehost.Delivery) (*codehost.Webhook, error) {
-	if !signed(d) {
+	if !hasValidSignature(d) {
 		return nil, codehost.InvalidSignature("the signature does not belong to the body and the secret")
 	}
 	var p *payload
@@ -70,18 +70,18 @@ func (h *host) ParseWebhook(_ context.Context, d codehost.Delivery) (*codehost.W
 	}
 	out := &codehost.Webhook{
 		Event: d.Event, Action: p.Action,
-		Owner:    first(p.Organization.Login, p.Repository.Owner.Login, p.Sender.Login),
-		FullName: first(p.Repository.FullName, p.Package.Repository.FullName),
+		Owner:    firstNonEmpty(p.Organization.Login, p.Repository.Owner.Login, p.Sender.Login),
+		FullName: firstNonEmpty(p.Repository.FullName, p.Package.Repository.FullName),
 		Package:  p.Package.Name, PackageType: strings.ToLower(p.Package.Type),
 	}
 	if p.Package.Version != nil {
-		out.Tags, out.Digest = p.Package.Version.names()
+		out.Tags, out.Digest = p.Package.Version.tagsAndDigest()
 	}
 	return out, nil
 }
 
-// names are the tags and the digest of a version. A version of a container without a tag is called by its digest.
-func (v *version) names() (tags []string, digest string) {
+// tagsAndDigest returns the tags and the digest of a version. A version of a container without a tag is called by its digest.
+func (v *version) tagsAndDigest() (tags []string, digest string) {
 	var tag struct{ Name, Digest string }
 	var several []string
 	switch {
@@ -95,14 +95,14 @@ func (v *version) names() (tags []string, digest string) {
 	}
 	switch {
 	case strings.HasPrefix(v.Version, "sha256:"):
-		digest = first(digest, v.Version)
+		digest = firstNonEmpty(digest, v.Version)
 	case v.Version != "" && len(tags) == 0:
 		tags = []string{v.Version}
 	}
 	return tags, digest
 }
 
-func first(texts ...string) string {
+func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
 			return t

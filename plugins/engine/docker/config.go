@@ -10,7 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// containerConfig is what a container was created with; nil where the engine does not tell.
+// containerConfig returns what a container was created with; nil where the engine does not tell.
 func containerConfig(c *container.InspectResponse) *engine.ContainerConfig {
 	if c.Config == nil || c.HostConfig == nil {
 		return nil
@@ -38,7 +38,7 @@ func containerConfig(c *container.InspectResponse) *engine.ContainerConfig {
 	return out
 }
 
-// nanoCPUs is the limit of processor time, however it was set.
+// nanoCPUs returns the limit of processor time, however it was set.
 func nanoCPUs(r *container.Resources) int64 {
 	if r.NanoCPUs > 0 || r.CPUPeriod == 0 || r.CPUQuota <= 0 {
 		return r.NanoCPUs

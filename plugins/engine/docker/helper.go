@@ -57,7 +57,7 @@ func emptyMount(args []string) int {
 	return 0
 }
 
-// rootArgs are the arguments of wipe for the entry of a mount.
+// rootArgs returns the arguments of emptyMount for the entry of a mount.
 func rootArgs(root *tar.Header) []string {
 	if root == nil {
 		return nil
@@ -138,7 +138,7 @@ func randomName() string {
 	return hex.EncodeToString(raw)
 }
 
-// helperRef is the name of the helper image, which is made from the plugin's own executable where it is missing.
+// helperRef returns the name of the helper image, which is made from the plugin's own executable where it is missing.
 func (d *docker) helperRef(ctx context.Context) (string, error) {
 	d.helper.Lock()
 	defer d.helper.Unlock()

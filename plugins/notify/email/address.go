@@ -72,11 +72,11 @@ func parseServer(raw schema.Secret) (*server, error) {
 	if s.user == "" && s.password != "" {
 		return nil, errors.New("the SMTP address has a password and no user")
 	}
-	return s, s.options(u.RawQuery)
+	return s, s.readOptions(u.RawQuery)
 }
 
-// options reads the query. A plus sign stands for itself: it is part of many mail addresses.
-func (s *server) options(query string) error {
+// readOptions reads the query. A plus sign stands for itself: it is part of many mail addresses.
+func (s *server) readOptions(query string) error {
 	var to, from []string
 	for _, pair := range strings.Split(query, "&") {
 		if pair == "" {
@@ -124,10 +124,10 @@ func (s *server) setTo(lists []string) error {
 			return errors.New("the parameter to is no list of mail addresses")
 		}
 		for _, a := range all {
-			if !sound(a.Address) {
+			if !isSafeAddress(a.Address) {
 				return errors.New("the parameter to has an address that cannot be used")
 			}
-			a.Name = spaced(a.Name)
+			a.Name = plusToSpace(a.Name)
 			if !slices.ContainsFunc(s.to, func(b *mail.Address) bool { return strings.EqualFold(a.Address, b.Address) }) {
 				s.to = append(s.to, a)
 			}
@@ -145,33 +145,33 @@ func (s *server) setTo(lists []string) error {
 func (s *server) setFrom(values []string) error {
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
-		s.from = &mail.Address{Name: "Patchbay", Address: "patchbay@" + s.domain()}
+		s.from = &mail.Address{Name: "Patchbay", Address: "patchbay@" + s.mailDomain()}
 		return nil
 	case len(values) > 1:
 		return errors.New("the parameter from stands more than once")
 	}
 	a, err := mail.ParseAddress(values[0])
-	if err != nil || !sound(a.Address) {
+	if err != nil || !isSafeAddress(a.Address) {
 		return errors.New("the parameter from is no mail address")
 	}
-	a.Name = spaced(a.Name)
+	a.Name = plusToSpace(a.Name)
 	s.from = a
 	return nil
 }
 
-// spaced gives a name the spaces that forms write as plus signs.
-func spaced(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "+", " ")) }
+// plusToSpace gives a name the spaces that forms write as plus signs.
+func plusToSpace(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "+", " ")) }
 
-// sound reports whether an address can be written in a command and a header.
-func sound(address string) bool {
+// isSafeAddress reports whether an address can be written in a command and a header.
+func isSafeAddress(address string) bool {
 	at := strings.LastIndexByte(address, '@')
 	return at > 0 && at < len(address)-1 && len(address) <= 254 && !strings.ContainsFunc(address, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || r == '<' || r == '>'
 	})
 }
 
-// domain is the server's name as the right side of a mail address.
-func (s *server) domain() string {
+// mailDomain returns the server's name as the right side of a mail address.
+func (s *server) mailDomain() string {
 	addr, err := netip.ParseAddr(s.host)
 	switch {
 	case err != nil:
@@ -182,13 +182,13 @@ func (s *server) domain() string {
 	return "[IPv6:" + s.host + "]"
 }
 
-func (s *server) address() string { return net.JoinHostPort(s.host, s.port) }
+func (s *server) dialAddress() string { return net.JoinHostPort(s.host, s.port) }
 
 // maxWords is how much of a server's own words goes into an error, in bytes.
 const maxWords = 300
 
-// clean makes a server's words fit for an error: one line, bounded, without what it was told in confidence.
-func (s *server) clean(words string) string {
+// cleanReply makes a server's words fit for an error: one line, bounded, without what it was told in confidence.
+func (s *server) cleanReply(words string) string {
 	if s.password != "" {
 		for _, secret := range []string{
 			base64.StdEncoding.EncodeToString([]byte("\x00" + s.user + "\x00" + s.password)),
@@ -214,4 +214,4 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-func printable(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }
+func isPrintable(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }

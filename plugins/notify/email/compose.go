@@ -31,8 +31,8 @@ type written struct {
 	parts []notify.Part
 }
 
-// compose writes the mail. The same notification has the same Message-ID and date each time.
-func (c *channel) compose(n *notify.Notification, s *server) (*written, error) {
+// composeMail writes the mail. The same notification has the same Message-ID and date each time.
+func (c *channel) composeMail(n *notify.Notification, s *server) (*written, error) {
 	plain, rich := plainText(n), &bytes.Buffer{}
 	if err := c.layout.Execute(rich, newPage(n)); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (c *channel) compose(n *notify.Notification, s *server) (*written, error) {
 	m.SetMessageIDWithValue(id)
 	m.SetGenHeader("Auto-Submitted", "auto-generated")
 	m.SetGenHeader("X-Patchbay-Kind", texts.Truncate(oneLine(n.Kind), maxKind))
-	m.SetBodyString(gomail.TypeTextPlain, plain, gomail.WithPartEncoding(encoding(plain)))
-	m.AddAlternativeString(gomail.TypeTextHTML, rich.String(), gomail.WithPartEncoding(encoding(rich.String())))
+	m.SetBodyString(gomail.TypeTextPlain, plain, gomail.WithPartEncoding(encodingFor(plain)))
+	m.AddAlternativeString(gomail.TypeTextHTML, rich.String(), gomail.WithPartEncoding(encodingFor(rich.String())))
 	var raw bytes.Buffer
 	if _, err := m.WriteTo(&raw); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (c *channel) compose(n *notify.Notification, s *server) (*written, error) {
 	return &written{raw: raw.Bytes(), id: "<" + id + ">", parts: n.TextParts()}, nil
 }
 
-// encoding keeps what is mostly ASCII readable in the source.
-func encoding(s string) gomail.Encoding {
+// encodingFor keeps what is mostly ASCII readable in the source.
+func encodingFor(s string) gomail.Encoding {
 	wide := 0
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -73,7 +73,7 @@ func encoding(s string) gomail.Encoding {
 	return gomail.EncodingQP
 }
 
-// plainText is the plain part.
+// plainText returns the plain part.
 func plainText(n *notify.Notification) string {
 	var blocks []string
 	for _, s := range []string{oneLine(n.Title.Plain), n.Summary.Plain, n.Detail.Plain} {
@@ -116,25 +116,25 @@ type pageLink struct {
 }
 
 func newPage(n *notify.Notification) *page {
-	p := &page{Title: oneLine(n.Title.Plain), Severity: n.Severity.String(), Summary: rich(n.Summary), Detail: rich(n.Detail)}
+	p := &page{Title: oneLine(n.Title.Plain), Severity: n.Severity.String(), Summary: toHTML(n.Summary), Detail: toHTML(n.Detail)}
 	first := true
 	for _, l := range n.Links {
-		clickable := absolute(l.URL)
+		clickable := isAbsolute(l.URL)
 		p.Links = append(p.Links, pageLink{Label: linkLabel(l), URL: l.URL, First: first && clickable, Clickable: clickable})
 		first = first && !clickable
 	}
 	return p
 }
 
-func absolute(address string) bool {
+func isAbsolute(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// rich is a text as HTML that is safe to show. Lines of plain text stay lines.
-func rich(t notify.Text) template.HTML {
+// toHTML returns a text as HTML that is safe to show. Lines of plain text stay lines.
+func toHTML(t notify.Text) template.HTML {
 	if t.HTML != "" {
-		if out := sanitize(t.HTML); out != "" {
+		if out := sanitizeHTML(t.HTML); out != "" {
 			return template.HTML(out) // #nosec G203 -- sanitized
 		}
 	}

@@ -15,20 +15,20 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// judge turns an error into an outcome. What the server has not taken for certain may be sent again.
-func (d *delivery) judge(err error) error {
+// toOutcome turns an error into an outcome. What the server has not taken for certain may be sent again.
+func (d *delivery) toOutcome(err error) error {
 	var own *errs.Error
 	var reply *textproto.Error
-	host := d.server.address()
+	host := d.server.dialAddress()
 	switch {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &reply):
-		return d.answered(reply)
+		return d.refusalOutcome(reply)
 	case d.phase == phaseEnd:
-		return notify.Unknown("%s: %s: %s", host, d.phase, reason(err))
+		return notify.Unknown("%s: %s: %s", host, d.phase, connectionProblem(err))
 	}
-	if text := certificate(err); text != "" {
+	if text := certificateProblem(err); text != "" {
 		return notify.Permanent("CERTIFICATE_INVALID", "%s: %s", host, text)
 	}
 	var record tls.RecordHeaderError
@@ -36,16 +36,16 @@ func (d *delivery) judge(err error) error {
 	case errors.As(err, &record):
 		return notify.Permanent(errs.ReasonProtocol, "%s does not speak TLS; smtp:// is for a port with STARTTLS, smtps:// for one with TLS from the start", host)
 	case d.phase == phaseConnect:
-		return notify.Temporary(0, errs.ReasonConnect, "%s: %s", host, reason(err))
+		return notify.Temporary(0, errs.ReasonConnect, "%s: %s", host, connectionProblem(err))
 	case timedOut(err):
-		return notify.Temporary(0, errs.ReasonTimeout, "%s: %s: %s", host, d.phase, reason(err))
+		return notify.Temporary(0, errs.ReasonTimeout, "%s: %s: %s", host, d.phase, connectionProblem(err))
 	}
-	return notify.Temporary(0, errs.ReasonProtocol, "%s: %s: %s", host, d.phase, reason(err))
+	return notify.Temporary(0, errs.ReasonProtocol, "%s: %s: %s", host, d.phase, connectionProblem(err))
 }
 
-// answered is the outcome of a server's refusal.
-func (d *delivery) answered(reply *textproto.Error) error {
-	host, words := d.server.address(), d.words(reply)
+// refusalOutcome returns the outcome of a server's refusal.
+func (d *delivery) refusalOutcome(reply *textproto.Error) error {
+	host, words := d.server.dialAddress(), d.replyText(reply)
 	switch {
 	case reply.Code < 400 || reply.Code > 599:
 		return notify.Temporary(0, errs.ReasonProtocol, "%s: %s: an answer that does not belong here: %s", host, d.phase, words)
@@ -57,17 +57,17 @@ func (d *delivery) answered(reply *textproto.Error) error {
 	return notify.Permanent(errs.ReasonStatus, "%s: %s: %s", host, d.phase, words)
 }
 
-// words are a server's own, with its code.
-func (d *delivery) words(err error) string {
+// replyText returns the words of a server's reply, with its code.
+func (d *delivery) replyText(err error) string {
 	var reply *textproto.Error
 	if !errors.As(err, &reply) {
-		return reason(err)
+		return connectionProblem(err)
 	}
-	return d.server.clean(fmt.Sprintf("%03d %s", reply.Code, reply.Msg))
+	return d.server.cleanReply(fmt.Sprintf("%03d %s", reply.Code, reply.Msg))
 }
 
-// certificate says what is wrong with a certificate, or nothing.
-func certificate(err error) string {
+// certificateProblem says what is wrong with a certificate, or nothing.
+func certificateProblem(err error) string {
 	var verify *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -90,8 +90,8 @@ func timedOut(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// reason says in a few words of our own what became of a connection.
-func reason(err error) string {
+// connectionProblem says in a few words of our own what became of a connection.
+func connectionProblem(err error) string {
 	var dns *net.DNSError
 	var protocol textproto.ProtocolError
 	var alert tls.AlertError

@@ -38,7 +38,7 @@ func Plugin() framework.Plugin {
 		Documentation: "STARTTLS is used wherever the server offers it, and certificates are always checked. Without encryption a password is sent to loopback addresses only. " +
 			"A recipient's own SMTP address counts where `smtp_url` is not set; it may name a server in a private network only if `allow_hosts` does. If the server refuses some recipients and takes others, the mail counts as sent, with a warning.",
 		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{
-			Role: notify.RoleEmail, PerUserTarget: true, HTML: true, TargetSchema: targetSchema, Build: build,
+			Role: notify.RoleEmail, PerUserTarget: true, HTML: true, TargetSchema: targetSchema, Build: buildInstance,
 		})},
 	}
 }
@@ -48,7 +48,7 @@ const (
 	maxPrefix  = 100
 )
 
-func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
+func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	c := &channel{cfg: cfg, log: inst.Log}
 	var diags schema.Diagnostics
 	if cfg.SMTPURL != "" {
@@ -61,12 +61,12 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	if c.guard, err = newGuard(cfg.AllowHosts); err != nil {
 		diags = append(diags, schema.Errorf(schema.At("allow_hosts"), "%v", err)...)
 	}
-	roots, err := authorities(inst.BaseDir, cfg.CAFile)
+	roots, err := loadAuthorities(inst.BaseDir, cfg.CAFile)
 	if err != nil {
 		diags = append(diags, schema.Errorf(schema.At("ca_file"), "%v", err)...)
 	}
 	c.tls = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	if len(cfg.SubjectPrefix) > maxPrefix || !printable(cfg.SubjectPrefix) {
+	if len(cfg.SubjectPrefix) > maxPrefix || !isPrintable(cfg.SubjectPrefix) {
 		diags = append(diags, schema.Errorf(schema.At("subject_prefix"), "must be one line of at most %d bytes", maxPrefix)...)
 	}
 	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
@@ -81,8 +81,8 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	}, diags
 }
 
-// authorities are the system's and those of a file, or nil for the system's alone.
-func authorities(base, path string) (*x509.CertPool, error) {
+// loadAuthorities returns the system's certificate authorities with those of a file, or nil for the system's alone.
+func loadAuthorities(base, path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -105,12 +105,12 @@ func authorities(base, path string) (*x509.CertPool, error) {
 
 // ValidateTarget implements notify.TargetValidator.
 func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
-	_, diags := c.recipient(to)
+	_, diags := c.serverFor(to)
 	return diags
 }
 
-// recipient is the server that a call goes to. What the configuration says goes before what the target says.
-func (c *channel) recipient(to notify.Target) (*server, schema.Diagnostics) {
+// serverFor returns the server that a call goes to. What the configuration says goes before what the target says.
+func (c *channel) serverFor(to notify.Target) (*server, schema.Diagnostics) {
 	var members map[string]json.RawMessage
 	if len(to.JSON) > 0 && (json.Unmarshal(to.JSON, &members) != nil || len(members) > 0) {
 		return nil, schema.Errorf(nil, "the target has no members: all is in the secret, the SMTP address")
@@ -123,7 +123,7 @@ func (c *channel) recipient(to notify.Target) (*server, schema.Diagnostics) {
 	}
 	s, err := parseServer(to.Secret)
 	if err == nil {
-		err = s.check(c.guard)
+		err = s.checkAddress(c.guard)
 	}
 	if err != nil {
 		return nil, schema.Errorf(nil, "the secret: %v", err)

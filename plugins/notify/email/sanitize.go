@@ -23,9 +23,9 @@ var (
 	}
 )
 
-// sanitize keeps text, structure and links of a fragment: no attribute besides the address of a link, nothing that loads
+// sanitizeHTML keeps text, structure and links of a fragment: no attribute besides the address of a link, nothing that loads
 // from elsewhere, and no tag left open.
-func sanitize(fragment string) string {
+func sanitizeHTML(fragment string) string {
 	var s sanitizer
 	tok := html.NewTokenizer(strings.NewReader(fragment))
 	for {
@@ -41,11 +41,11 @@ func sanitize(fragment string) string {
 				s.out.WriteString(html.EscapeString(tok.Token().Data))
 			}
 		case html.StartTagToken:
-			s.start(tok.Token(), false)
+			s.startTag(tok.Token(), false)
 		case html.SelfClosingTagToken:
-			s.start(tok.Token(), true)
+			s.startTag(tok.Token(), true)
 		case html.EndTagToken:
-			s.end(tok.Token().DataAtom)
+			s.endTag(tok.Token().DataAtom)
 		}
 	}
 }
@@ -57,7 +57,7 @@ type sanitizer struct {
 	deep int
 }
 
-func (s *sanitizer) start(t html.Token, closed bool) {
+func (s *sanitizer) startTag(t html.Token, closed bool) {
 	switch {
 	case s.skip != 0:
 		if t.DataAtom == s.skip && !closed {
@@ -70,14 +70,14 @@ func (s *sanitizer) start(t html.Token, closed bool) {
 	case slices.Contains(void, t.DataAtom):
 		s.out.WriteString("<" + t.DataAtom.String() + ">")
 	case slices.Contains(allowed, t.DataAtom) && !closed:
-		s.push(t)
+		s.openTag(t)
 	}
 }
 
-func (s *sanitizer) push(t html.Token) {
+func (s *sanitizer) openTag(t html.Token) {
 	if t.DataAtom == atom.A {
 		i := slices.IndexFunc(t.Attr, func(a html.Attribute) bool { return a.Key == "href" })
-		if i < 0 || !absolute(t.Attr[i].Val) || slices.Contains(s.open, atom.A) {
+		if i < 0 || !isAbsolute(t.Attr[i].Val) || slices.Contains(s.open, atom.A) {
 			return
 		}
 		s.out.WriteString(`<a href="` + html.EscapeString(t.Attr[i].Val) + `">`)
@@ -87,7 +87,7 @@ func (s *sanitizer) push(t html.Token) {
 	s.open = append(s.open, t.DataAtom)
 }
 
-func (s *sanitizer) end(tag atom.Atom) {
+func (s *sanitizer) endTag(tag atom.Atom) {
 	if s.skip != 0 {
 		if tag == s.skip {
 			if s.deep--; s.deep == 0 {

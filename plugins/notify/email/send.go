@@ -33,25 +33,25 @@ type channel struct {
 
 // Send implements notify.Channel.
 func (c *channel) Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-	s, diags := c.recipient(to)
+	s, diags := c.serverFor(to)
 	if diags.HasErrors() {
 		return nil, errs.BadInput("INVALID_TARGET", "%v", diags.Err())
 	}
-	m, err := c.compose(n, s)
+	m, err := c.composeMail(n, s)
 	if err != nil {
 		return nil, errs.BadInput("INVALID_NOTIFICATION", "write the mail: %v", err)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	d := &delivery{channel: c, server: s, phase: phaseConnect}
-	if err := d.run(limited, m.raw); err != nil {
+	if err := d.deliverMail(limited, m.raw); err != nil {
 		if ctx.Err() != nil {
-			return nil, notify.Unknown("%s: the call ended before the server's last word", s.address())
+			return nil, notify.Unknown("%s: the call ended before the server's last word", s.dialAddress())
 		}
-		return nil, d.judge(err)
+		return nil, d.toOutcome(err)
 	}
-	c.log.Debug("sent", "id", n.ID, "server", s.address(), "recipients", d.accepted, "refused", len(d.refused))
-	return &notify.Receipt{MessageIDs: []string{m.id}, Delivered: m.parts, Warnings: d.warnings()}, nil
+	c.log.Debug("sent", "id", n.ID, "server", s.dialAddress(), "recipients", d.accepted, "refused", len(d.refused))
+	return &notify.Receipt{MessageIDs: []string{m.id}, Delivered: m.parts, Warnings: d.listWarnings()}, nil
 }
 
 // phase is how far a delivery has come.
@@ -83,9 +83,9 @@ type refusal struct {
 	err     error
 }
 
-// run talks to the server until it has taken the mail.
-func (d *delivery) run(ctx context.Context, raw []byte) error {
-	conn, err := d.dial(ctx)
+// deliverMail talks to the server until it has taken the mail.
+func (d *delivery) deliverMail(ctx context.Context, raw []byte) error {
+	conn, err := d.dialServer(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,26 +94,26 @@ func (d *delivery) run(ctx context.Context, raw []byte) error {
 		_ = conn.SetDeadline(deadline)
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	c, err := d.greet(conn)
+	c, err := d.startSession(conn)
 	if err != nil {
 		return err
 	}
-	if err := d.authenticate(c, conn); err != nil {
+	if err := d.signIn(c, conn); err != nil {
 		return err
 	}
-	if err := d.envelope(c); err != nil {
+	if err := d.sendEnvelope(c); err != nil {
 		return err
 	}
-	if err := d.content(c, raw); err != nil {
+	if err := d.sendContent(c, raw); err != nil {
 		return err
 	}
 	_ = c.Quit()
 	return nil
 }
 
-// dial connects, for smtps with TLS.
-func (d *delivery) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := d.connect(ctx)
+// dialServer connects, for smtps with TLS.
+func (d *delivery) dialServer(ctx context.Context) (net.Conn, error) {
+	conn, err := d.connectServer(ctx)
 	if err != nil || !d.server.implicit {
 		return conn, err
 	}
@@ -132,8 +132,8 @@ func (d *delivery) tlsConfig() *tls.Config {
 	return conf
 }
 
-// greet says hello and starts TLS.
-func (d *delivery) greet(conn net.Conn) (*smtp.Client, error) {
+// startSession says hello and starts TLS.
+func (d *delivery) startSession(conn net.Conn) (*smtp.Client, error) {
 	d.phase = phaseGreet
 	c, err := smtp.NewClient(conn, d.server.host)
 	if err != nil {
@@ -150,12 +150,12 @@ func (d *delivery) greet(conn net.Conn) (*smtp.Client, error) {
 		return c, c.StartTLS(d.tlsConfig())
 	}
 	if d.server.policy == tlsRequired {
-		return nil, notify.Permanent("TLS_MISSING", "%s does not offer STARTTLS, and tls=required", d.server.address())
+		return nil, notify.Permanent("TLS_MISSING", "%s does not offer STARTTLS, and tls=required", d.server.dialAddress())
 	}
 	return c, nil
 }
 
-// ownName is how we greet a server: by name if we have a full one, otherwise by our address.
+// ownName returns how we greet a server: by name if we have a full one, otherwise by our address.
 func ownName(conn net.Conn) string {
 	if name, err := os.Hostname(); err == nil && strings.Contains(name, ".") {
 		return name
@@ -164,34 +164,34 @@ func ownName(conn net.Conn) string {
 	if err != nil {
 		return "localhost"
 	}
-	return (&server{host: host}).domain()
+	return (&server{host: host}).mailDomain()
 }
 
-// authenticate signs in where there is a user.
-func (d *delivery) authenticate(c *smtp.Client, conn net.Conn) error {
+// signIn signs in where there is a user.
+func (d *delivery) signIn(c *smtp.Client, conn net.Conn) error {
 	if d.server.user == "" {
 		return nil
 	}
 	d.phase = phaseAuth
 	state, encrypted := c.TLSConnectionState()
-	if !(encrypted && state.HandshakeComplete) && !loopback(conn) {
-		return notify.Permanent("TLS_MISSING", "%s: the connection is not encrypted, and a password is not sent over it", d.server.address())
+	if !(encrypted && state.HandshakeComplete) && !isLoopback(conn) {
+		return notify.Permanent("TLS_MISSING", "%s: the connection is not encrypted, and a password is not sent over it", d.server.dialAddress())
 	}
 	_, offered := c.Extension("AUTH")
-	auth, err := d.mechanism(strings.Fields(strings.ToUpper(offered)))
+	auth, err := d.chooseMechanism(strings.Fields(strings.ToUpper(offered)))
 	if err != nil {
 		return err
 	}
 	return c.Auth(auth)
 }
 
-func loopback(conn net.Conn) bool {
+func isLoopback(conn net.Conn) bool {
 	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }
 
-// mechanism picks the way to sign in that most servers get right.
-func (d *delivery) mechanism(offered []string) (smtp.Auth, error) {
+// chooseMechanism picks the way to sign in that most servers get right.
+func (d *delivery) chooseMechanism(offered []string) (smtp.Auth, error) {
 	s := d.server
 	has := map[string]bool{}
 	for _, m := range offered {
@@ -209,23 +209,23 @@ func (d *delivery) mechanism(offered []string) (smtp.Auth, error) {
 	case has["CRAM-MD5"]:
 		return smtp.CRAMMD5Auth(s.user, s.password), nil
 	}
-	return nil, notify.Permanent("AUTH_MISSING", "%s offers no way to sign in that is known here", s.address())
+	return nil, notify.Permanent("AUTH_MISSING", "%s offers no way to sign in that is known here", s.dialAddress())
 }
 
-// envelope names sender and recipients. It fails if no recipient is taken.
-func (d *delivery) envelope(c *smtp.Client) error {
+// sendEnvelope names sender and recipients. It fails if no recipient is taken.
+func (d *delivery) sendEnvelope(c *smtp.Client) error {
 	d.phase = phaseFrom
-	wide := d.wide()
+	wide := d.needsSMTPUTF8()
 	if ok, _ := c.Extension("SMTPUTF8"); wide && !ok {
-		return notify.Permanent("SMTPUTF8_MISSING", "%s takes no mail addresses with characters outside of ASCII", d.server.address())
+		return notify.Permanent("SMTPUTF8_MISSING", "%s takes no mail addresses with characters outside of ASCII", d.server.dialAddress())
 	}
 	c.SkipSMTPUTF8(!wide)
-	if err := c.Mail(bracketed(d.server.from)); err != nil {
+	if err := c.Mail(withBrackets(d.server.from)); err != nil {
 		return err
 	}
 	d.phase = phaseTo
 	for _, to := range d.server.to {
-		err := c.Rcpt(bracketed(to))
+		err := c.Rcpt(withBrackets(to))
 		var reply *textproto.Error
 		switch {
 		case err == nil:
@@ -237,13 +237,13 @@ func (d *delivery) envelope(c *smtp.Client) error {
 		}
 	}
 	if d.accepted == 0 {
-		return d.worst()
+		return d.decisiveRefusal()
 	}
 	return nil
 }
 
-// wide reports whether an address of the envelope is not ASCII.
-func (d *delivery) wide() bool {
+// needsSMTPUTF8 reports whether an address of the envelope is not ASCII.
+func (d *delivery) needsSMTPUTF8() bool {
 	for _, a := range append([]*mail.Address{d.server.from}, d.server.to...) {
 		if strings.ContainsFunc(a.Address, func(r rune) bool { return r > 126 }) {
 			return true
@@ -252,8 +252,8 @@ func (d *delivery) wide() bool {
 	return false
 }
 
-// worst is the refusal that counts if all recipients were refused: a temporary one, if there is one.
-func (d *delivery) worst() error {
+// decisiveRefusal returns the refusal that counts if all recipients were refused: a temporary one, if there is one.
+func (d *delivery) decisiveRefusal() error {
 	for _, r := range d.refused {
 		var reply *textproto.Error
 		if errors.As(r.err, &reply) && reply.Code < 500 {
@@ -263,10 +263,10 @@ func (d *delivery) worst() error {
 	return d.refused[0].err
 }
 
-func bracketed(a *mail.Address) string { return (&mail.Address{Address: a.Address}).String() }
+func withBrackets(a *mail.Address) string { return (&mail.Address{Address: a.Address}).String() }
 
-// content sends the mail itself. From its last line on, the server may have taken it.
-func (d *delivery) content(c *smtp.Client, raw []byte) error {
+// sendContent sends the mail itself. From its last line on, the server may have taken it.
+func (d *delivery) sendContent(c *smtp.Client, raw []byte) error {
 	d.phase = phaseData
 	w, err := c.Data()
 	if err != nil {
@@ -279,9 +279,9 @@ func (d *delivery) content(c *smtp.Client, raw []byte) error {
 	return w.Close()
 }
 
-func (d *delivery) warnings() (out []string) {
+func (d *delivery) listWarnings() (out []string) {
 	for _, r := range d.refused {
-		out = append(out, fmt.Sprintf("%s was refused: %s", r.address, d.words(r.err)))
+		out = append(out, fmt.Sprintf("%s was refused: %s", r.address, d.replyText(r.err)))
 	}
 	return out
 }

@@ -33,7 +33,7 @@ func TestParseServer(t *testing.T) {
 		if s.implicit {
 			policy = "tls"
 		}
-		got := s.address() + " '" + s.user + "' '" + s.password + "' " + policy
+		got := s.dialAddress() + " '" + s.user + "' '" + s.password + "' " + policy
 		for _, a := range s.to {
 			got += " " + a.Address
 		}
@@ -102,7 +102,7 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "\r\n", "\n", "\r", "Bcc: x@y.z", "字", "🚀", "\u2028", "\x00", "=?utf-8?q?x?=", ":", strings.Repeat("w", 90), "\x1b[31m"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return strings.Join(rapid.SliceOf(piece).Draw(t, name), "") }
-		m, err := c.compose(&notify.Notification{
+		m, err := c.composeMail(&notify.Notification{
 			ID: "n-1", Kind: text("kind"), Title: notify.Text{Plain: text("title")}, Detail: notify.Text{Plain: text("detail")},
 			Links: []notify.Link{{Label: text("label"), URL: "https://example.com/" + text("url")}}, SentAt: time.Unix(1, 0),
 		}, s)
@@ -139,7 +139,7 @@ func TestSanitize(t *testing.T) {
 		`a &lt;script&gt; b`:                               `a &lt;script&gt; b`,
 		`</div></div>x`:                                    `x`,
 	} {
-		if got := sanitize(in); got != want {
+		if got := sanitizeHTML(in); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}
@@ -148,7 +148,7 @@ func TestSanitize(t *testing.T) {
 		"</svg>", "<div>", "</div>", "<!--", "-->", "<", ">", "&lt;", `"`, "x", "<iframe src=x>", "</iframe>", "<td background=x>", "<textarea>", "</textarea>",
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		out := sanitize(strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), ""))
+		out := sanitizeHTML(strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), ""))
 		depth := 0
 		tok := html.NewTokenizer(strings.NewReader(out))
 		for tok.Next() != html.ErrorToken {

@@ -33,8 +33,8 @@ var (
 	refusedText = regexp.MustCompile(`(?i)server response: |server responded with |response failure|\b(bad request|forbidden|unauthorized|not found): `)
 )
 
-// judge turns an error of the library into an outcome; who names the service.
-func judge(who string, err error) *errs.Error {
+// toOutcome turns an error of the library into an outcome; who names the service.
+func toOutcome(who string, err error) *errs.Error {
 	var dial *net.OpError
 	var start *startError
 	begun := !errors.As(err, &start)

@@ -17,11 +17,11 @@ type message struct {
 	cut         bool
 }
 
-// compose writes the text for a service: links are left out before the detail is shortened.
-func compose(n *notify.Notification, r *receiver) message {
+// composeMessage writes the text for a service: links are left out before the detail is shortened.
+func composeMessage(n *notify.Notification, r *receiver) message {
 	m := message{title: n.Title.Plain, parts: []notify.Part{notify.PartTitle}}
 	if r.titled && len(m.title) > maxTitle {
-		m.title, m.cut = shorten(m.title, maxTitle), true
+		m.title, m.cut = shortenText(m.title, maxTitle), true
 	}
 	var blocks []string
 	add := func(part notify.Part, text string) {
@@ -56,7 +56,7 @@ func compose(n *notify.Notification, r *receiver) message {
 		m.text = m.title
 	}
 	if len(m.text) > room {
-		m.text, m.cut = shorten(m.text, room), true
+		m.text, m.cut = shortenText(m.text, room), true
 	}
 	return m
 }
@@ -69,7 +69,7 @@ func linkText(links []notify.Link) string {
 	return strings.Join(lines, "\n")
 }
 
-// shorten cuts between characters, and marks that.
-func shorten(full string, room int) string {
+// shortenText cuts between characters, and marks that.
+func shortenText(full string, room int) string {
 	return texts.Head(full, room-len(texts.Ellipsis)) + texts.Ellipsis
 }

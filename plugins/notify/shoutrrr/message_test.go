@@ -22,7 +22,7 @@ func TestMessagesFit(t *testing.T) {
 			Title: notify.Text{Plain: strings.Repeat("题", rapid.IntRange(1, 1500).Draw(t, "title"))}, Summary: notify.Text{Plain: long("summary", 0)},
 			Detail: notify.Text{Plain: long("detail", 0)}, Links: []notify.Link{{Label: "L", URL: "https://example.com/" + strings.Repeat("a", rapid.IntRange(0, 3000).Draw(t, "link"))}},
 		}
-		m := compose(n, r)
+		m := composeMessage(n, r)
 		whole := len(m.text)
 		if r.titled {
 			whole += len(m.title)

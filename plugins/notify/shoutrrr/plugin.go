@@ -36,11 +36,11 @@ func Plugin() framework.Plugin {
 		Documentation: "The addresses are those of the Shoutrrr library. Several are served side by side; the notification counts as delivered if one of them got it, " +
 			"with a warning for each that did not. A text has at most 4000 bytes, which the services take that refuse longer ones (ntfy, Lark and Telegram: 4096), " +
 			"2000 for WeCom and 1000 for Pushover and PagerDuty. Log in to Matrix with an access token: a name and password log in anew each time.",
-		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{MaxTextBytes: maxHuman, Build: build})},
+		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{MaxTextBytes: maxHuman, Build: buildInstance})},
 	}
 }
 
-func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
+func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	c := &channel{timeout: cfg.Timeout, log: inst.Log}
 	var diags schema.Diagnostics
 	if len(cfg.URLs) == 0 || len(cfg.URLs) > maxURLs {

@@ -27,8 +27,8 @@ type receiver struct {
 	pending chan struct{}
 }
 
-// titled are the services whose title, as the library hands it on, is seen by people.
-func titled(scheme string, u *url.URL) bool {
+// showsTitle reports whether people see the title that the library passes to a service.
+func showsTitle(scheme string, u *url.URL) bool {
 	switch scheme {
 	case "bark", "discord", "gotify", "join", "lark", "ntfy", "opsgenie", "pushbullet", "pushover", "slack", "smtp", "teams", "telegram":
 		return true
@@ -41,7 +41,7 @@ func titled(scheme string, u *url.URL) bool {
 // maxMessage is the longest text for a service that is not named in limit.
 const maxMessage = 4000
 
-func limit(scheme string) int {
+func maxTextOf(scheme string) int {
 	switch scheme {
 	case "pagerduty", "pushover":
 		return 1000
@@ -64,16 +64,16 @@ func newReceiver(raw string) (*receiver, error) {
 	if _, err := new(router.ServiceRouter).NewService(scheme); err != nil {
 		return nil, fmt.Errorf("there is no service %.20q", scheme)
 	}
-	if err := check(raw, scheme, u); err != nil {
+	if err := checkAddress(raw, scheme, u); err != nil {
 		return nil, fmt.Errorf("the address is not one of the service %s", scheme)
 	}
-	return &receiver{raw: raw, scheme: scheme, titled: titled(scheme, u), limit: limit(scheme), pending: make(chan struct{}, maxPending)}, nil
+	return &receiver{raw: raw, scheme: scheme, titled: showsTitle(scheme, u), limit: maxTextOf(scheme), pending: make(chan struct{}, maxPending)}, nil
 }
 
-// check makes the service without sending anything.
-func check(raw, scheme string, u *url.URL) (err error) {
-	defer recovered(&err)
-	if u.Host == "" && hosted(scheme) {
+// checkAddress makes the service without sending anything.
+func checkAddress(raw, scheme string, u *url.URL) (err error) {
+	defer recoverPanic(&err)
+	if u.Host == "" && needsHost(scheme) {
 		return errors.New("there is no host")
 	}
 	if scheme == matrix.Scheme {
@@ -84,8 +84,8 @@ func check(raw, scheme string, u *url.URL) (err error) {
 	return err
 }
 
-// hosted are the services that have a host, which the library does not always miss.
-func hosted(scheme string) bool {
+// needsHost reports whether the address of a service has a host. The library does not always notice a missing one.
+func needsHost(scheme string) bool {
 	switch scheme {
 	case "bark", "generic", "gotify", "matrix", "mattermost", "ntfy", "rocketchat", "smtp", "zulip":
 		return true
@@ -95,7 +95,7 @@ func hosted(scheme string) bool {
 
 var errPanicked = errors.New("the library panicked")
 
-func recovered(err *error) {
+func recoverPanic(err *error) {
 	if recover() != nil {
 		*err = errPanicked
 	}
@@ -103,8 +103,8 @@ func recovered(err *error) {
 
 var errBusy = errors.New("earlier sends have not ended")
 
-// send delivers one text. A service is made anew each time: some keep what they were given last.
-func (r *receiver) send(ctx context.Context, title, text string) error {
+// sendText delivers one text. A service is made anew each time: some keep what they were given last.
+func (r *receiver) sendText(ctx context.Context, title, text string) error {
 	select {
 	case r.pending <- struct{}{}:
 	default:
@@ -117,7 +117,7 @@ func (r *receiver) send(ctx context.Context, title, text string) error {
 	done := make(chan error, 1)
 	go func() {
 		defer func() { <-r.pending }()
-		done <- deliver(r.raw, text, params)
+		done <- deliverText(r.raw, text, params)
 	}()
 	select {
 	case err := <-done:
@@ -133,17 +133,17 @@ type startError struct{ err error }
 func (e *startError) Error() string { return "start: " + e.err.Error() }
 func (e *startError) Unwrap() error { return e.err }
 
-func deliver(raw, text string, params types.Params) (err error) {
-	defer recovered(&err)
-	service, err := open(raw)
+func deliverText(raw, text string, params types.Params) (err error) {
+	defer recoverPanic(&err)
+	service, err := openService(raw)
 	if err != nil {
 		return &startError{err}
 	}
 	return service.Send(text, &params)
 }
 
-// open makes a service. The library would hide why a login fails.
-func open(raw string) (types.Service, error) {
+// openService makes a service. The library would hide why a login fails.
+func openService(raw string) (types.Service, error) {
 	u, err := url.Parse(raw)
 	if err != nil || !strings.EqualFold(u.Scheme, matrix.Scheme) {
 		return new(router.ServiceRouter).Locate(raw)

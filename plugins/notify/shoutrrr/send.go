@@ -26,39 +26,39 @@ func (c *channel) Send(ctx context.Context, n *notify.Notification, _ notify.Tar
 	problems := make([]*errs.Error, len(c.receivers))
 	var all sync.WaitGroup
 	for i, r := range c.receivers {
-		messages[i] = compose(n, r)
+		messages[i] = composeMessage(n, r)
 		all.Go(func() { problems[i] = c.sendOne(limited, i, messages[i], r) })
 	}
 	all.Wait()
-	return conclude(messages, problems, n.ID)
+	return summarizeOutcomes(messages, problems, n.ID)
 }
 
 func (c *channel) sendOne(ctx context.Context, i int, m message, r *receiver) *errs.Error {
-	err := r.send(ctx, m.title, m.text)
+	err := r.sendText(ctx, m.title, m.text)
 	if err == nil {
 		return nil
 	}
-	e := judge(fmt.Sprintf("urls[%d] (%s)", i, r.scheme), err)
+	e := toOutcome(fmt.Sprintf("urls[%d] (%s)", i, r.scheme), err)
 	c.log.Debug("not delivered", "service", r.scheme, "index", i, "reason", e.Reason)
 	return e
 }
 
-// conclude makes one outcome of several: delivered if one was; else the least certain of the failures, so that nothing
+// summarizeOutcomes makes one outcome of several: delivered if one was; else the least certain of the failures, so that nothing
 // is repeated that may have arrived.
-func conclude(messages []message, problems []*errs.Error, id string) (*notify.Receipt, error) {
+func summarizeOutcomes(messages []message, problems []*errs.Error, id string) (*notify.Receipt, error) {
 	out := &notify.Receipt{}
 	var worst *errs.Error
 	for i, e := range problems {
 		if e == nil {
 			out.MessageIDs = []string{id}
-			out.Delivered = union(out.Delivered, messages[i].parts)
+			out.Delivered = unionParts(out.Delivered, messages[i].parts)
 			if messages[i].cut {
 				out.Warnings = append(out.Warnings, fmt.Sprintf("urls[%d]: the text is shortened to what the service takes", i))
 			}
 			continue
 		}
 		out.Warnings = append(out.Warnings, e.Message)
-		if worst == nil || weight(e) > weight(worst) || weight(e) == weight(worst) && e.RetryAfter > worst.RetryAfter {
+		if worst == nil || outcomeRank(e) > outcomeRank(worst) || outcomeRank(e) == outcomeRank(worst) && e.RetryAfter > worst.RetryAfter {
 			worst = e
 		}
 	}
@@ -68,7 +68,7 @@ func conclude(messages []message, problems []*errs.Error, id string) (*notify.Re
 	return nil, worst
 }
 
-func weight(e *errs.Error) int {
+func outcomeRank(e *errs.Error) int {
 	switch notify.OutcomeOf(e) {
 	case notify.Uncertain:
 		return 2
@@ -78,7 +78,7 @@ func weight(e *errs.Error) int {
 	return 0
 }
 
-func union(all, more []notify.Part) []notify.Part {
+func unionParts(all, more []notify.Part) []notify.Part {
 	seen := map[notify.Part]bool{}
 	for _, p := range all {
 		seen[p] = true

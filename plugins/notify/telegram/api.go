@@ -55,8 +55,8 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// photo uploads an image with a caption and returns the message's id.
-func (c *channel) photo(ctx context.Context, to recipient, image []byte, caption string) (string, *failure) {
+// sendPhoto uploads an image with a caption and returns the message's id.
+func (c *channel) sendPhoto(ctx context.Context, to recipient, image []byte, caption string) (string, *failure) {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	fields := [][2]string{{"chat_id", to.chat}, {"caption", caption}, {"parse_mode", "HTML"}}
@@ -71,7 +71,7 @@ func (c *channel) photo(ctx context.Context, to recipient, image []byte, caption
 	})
 	_, _ = file.Write(image)
 	_ = w.Close()
-	return c.call(ctx, to, "sendPhoto", w.FormDataContentType(), body.Bytes())
+	return c.callMethod(ctx, to, "sendPhoto", w.FormDataContentType(), body.Bytes())
 }
 
 // text is a request of sendMessage.
@@ -87,17 +87,17 @@ type previewOptions struct {
 	Disabled bool `json:"is_disabled"`
 }
 
-// message sends a text and returns its id. mode is HTML, or empty for plain text.
-func (c *channel) message(ctx context.Context, to recipient, s, mode string) (string, *failure) {
+// sendMessage sends a text and returns its id. mode is HTML, or empty for plain text.
+func (c *channel) sendMessage(ctx context.Context, to recipient, s, mode string) (string, *failure) {
 	body, err := json.Marshal(text{ChatID: to.chat, Text: s, ParseMode: mode, Silent: c.cfg.Silent, Preview: previewOptions{Disabled: true}})
 	if err != nil {
 		return "", &failure{err: errs.BadInput("INVALID_NOTIFICATION", "the text cannot be written as JSON"), final: true}
 	}
-	return c.call(ctx, to, "sendMessage", "application/json", body)
+	return c.callMethod(ctx, to, "sendMessage", "application/json", body)
 }
 
-// call posts one request. The token is part of the address, which therefore stands in no error.
-func (c *channel) call(ctx context.Context, to recipient, method, contentType string, body []byte) (string, *failure) {
+// callMethod posts one request. The token is part of the address, which therefore stands in no error.
+func (c *channel) callMethod(ctx context.Context, to recipient, method, contentType string, body []byte) (string, *failure) {
 	var sent atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	res, err := c.http.Do(traced, &httpx.Request{
@@ -121,10 +121,10 @@ func (c *channel) call(ctx context.Context, to recipient, method, contentType st
 	if a.Code == 0 {
 		a.Code = res.Status
 	}
-	return "", c.judge(to, &a)
+	return "", c.toFailure(to, &a)
 }
 
-// noAnswer is the failure of a request without an answer. sent tells whether some of it was written.
+// noAnswer returns the failure of a request without an answer. sent reports whether some of it was written.
 func (c *channel) noAnswer(ctx context.Context, to recipient, err error, sent bool) *failure {
 	e := errs.From(err)
 	_, why, _ := strings.Cut(e.Message, ": ")
@@ -132,16 +132,16 @@ func (c *channel) noAnswer(ctx context.Context, to recipient, err error, sent bo
 	case ctx.Err() != nil:
 		return &failure{err: notify.Unknown("%s: the call ended before the answer came", c.host), final: true}
 	case e.Source != errs.Upstream:
-		return &failure{err: errs.New(e.Source, e.Code, e.Reason, "%s: %s", c.host, clean(e.Message, to)), final: true}
+		return &failure{err: errs.New(e.Source, e.Code, e.Reason, "%s: %s", c.host, cleanText(e.Message, to)), final: true}
 	case !sent:
-		return &failure{err: notify.Temporary(0, errs.ReasonConnect, "%s: %s", c.host, clean(why, to)), final: true}
+		return &failure{err: notify.Temporary(0, errs.ReasonConnect, "%s: %s", c.host, cleanText(why, to)), final: true}
 	}
-	return &failure{err: notify.Unknown("%s: %s", c.host, clean(why, to))}
+	return &failure{err: notify.Unknown("%s: %s", c.host, cleanText(why, to))}
 }
 
-// judge turns an error of the API into an outcome.
-func (c *channel) judge(to recipient, a *answer) *failure {
-	words := clean(a.Description, to)
+// toFailure returns the failure that an error of the API means.
+func (c *channel) toFailure(to recipient, a *answer) *failure {
+	words := cleanText(a.Description, to)
 	if words == "" {
 		words = http.StatusText(a.Code)
 	}
@@ -151,13 +151,13 @@ func (c *channel) judge(to recipient, a *answer) *failure {
 	case a.Code == http.StatusUnauthorized, a.Code == http.StatusNotFound && !strings.Contains(lower, "chat"):
 		f = &failure{err: notify.Permanent("TOKEN_INVALID", "%s answered %d: the bot token is not valid", c.host, a.Code), final: true}
 	case a.Code == http.StatusTooManyRequests:
-		f = &failure{err: notify.Temporary(c.wait(a), errs.ReasonStatus, "%s answered %d: %s", c.host, a.Code, words), final: true}
+		f = &failure{err: notify.Temporary(c.retryDelay(a), errs.ReasonStatus, "%s answered %d: %s", c.host, a.Code, words), final: true}
 	case a.Parameters.MigrateTo != 0:
 		f.err.Message, f.final = fmt.Sprintf("%s answered %d: the group has become a supergroup; its chat id is now %d", c.host, a.Code, a.Parameters.MigrateTo), true
 	case a.Code == http.StatusForbidden, strings.Contains(lower, "chat not found"):
 		f.final = true
 	case a.Code >= 500:
-		f.err = notify.Temporary(c.wait(a), errs.ReasonStatus, "%s answered %d: %s", c.host, a.Code, words)
+		f.err = notify.Temporary(c.retryDelay(a), errs.ReasonStatus, "%s answered %d: %s", c.host, a.Code, words)
 	case strings.Contains(lower, "can't parse entities"):
 		f.markup = true
 	}
@@ -165,19 +165,19 @@ func (c *channel) judge(to recipient, a *answer) *failure {
 	return f
 }
 
-// wait is how long the API wants to be left alone.
-func (c *channel) wait(a *answer) time.Duration {
+// retryDelay returns how long the API wants to be left alone.
+func (c *channel) retryDelay(a *answer) time.Duration {
 	return min(time.Duration(min(max(a.Parameters.RetryAfter, 0), int64(maxWait/time.Second)))*time.Second, maxWait)
 }
 
-// clean makes words from outside fit for an error: one line, bounded, without the token.
-func clean(s string, to recipient) string {
+// cleanText makes words from outside fit for an error: one line, bounded, without the token.
+func cleanText(s string, to recipient) string {
 	s = strings.ReplaceAll(s, to.token.Reveal(), "(token)")
 	return texts.Truncate(texts.OneLine(strings.ToValidUTF8(s, "")), maxWords)
 }
 
-// why is a failure in a few words, for a warning.
-func why(err error) string {
+// shortReason returns a failure in a few words, for a warning.
+func shortReason(err error) string {
 	var e *errs.Error
 	if errors.As(err, &e) {
 		return e.Message

@@ -39,7 +39,7 @@ func Plugin() framework.Plugin {
 		Documentation: "A notification with an image is a photo with title, summary and the first link, and its detail is a second message without link previews. " +
 			"If the photo cannot be sent, one text stands for both. A recipient's own chat and token count where `chat_id` and `bot_token` are not set.",
 		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{
-			Role: notify.RoleChat, PerUserTarget: true, Image: true, HTML: true, TargetSchema: targetSchema, Build: build,
+			Role: notify.RoleChat, PerUserTarget: true, Image: true, HTML: true, TargetSchema: targetSchema, Build: buildInstance,
 		})},
 	}
 }
@@ -57,7 +57,7 @@ const (
 	badChat  = "must be a number, or @ and the name of a public channel"
 )
 
-func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
+func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		return nil, schema.Errorf(schema.At("allow_hosts"), "%v", err)
@@ -71,7 +71,7 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	switch {
 	case err != nil:
 		diags = append(diags, schema.Errorf(schema.At("base_url"), "%v", err)...)
-	case base.Scheme == "http" && !listed(cfg.AllowHosts, base):
+	case base.Scheme == "http" && !isAllowedHost(cfg.AllowHosts, base):
 		diags = append(diags, schema.Errorf(schema.At("base_url"), "must be https: the token would be readable on the way; a host of allow_hosts may be reached by http")...)
 	default:
 		c.host = base.Host
@@ -96,8 +96,8 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	}, diags
 }
 
-// listed reports whether the operator has named the host of an address, by itself or within a network.
-func listed(allow []string, u *url.URL) bool {
+// isAllowedHost reports whether the operator has named the host of an address, by itself or within a network.
+func isAllowedHost(allow []string, u *url.URL) bool {
 	if slices.Contains(allow, u.Hostname()) || slices.Contains(allow, u.Host) {
 		return true
 	}
@@ -116,12 +116,12 @@ type recipient struct {
 
 // ValidateTarget implements notify.TargetValidator.
 func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
-	_, diags := c.recipient(to)
+	_, diags := c.readRecipient(to)
 	return diags
 }
 
-// recipient reads a target. What the configuration says goes before it.
-func (c *channel) recipient(to notify.Target) (recipient, schema.Diagnostics) {
+// readRecipient reads a target. What the configuration says goes before it.
+func (c *channel) readRecipient(to notify.Target) (recipient, schema.Diagnostics) {
 	var in notify.ChatTarget
 	if len(to.JSON) > 0 {
 		dec := json.NewDecoder(bytes.NewReader(to.JSON))

@@ -28,8 +28,8 @@ var hidden = map[atom.Atom]bool{
 	atom.Object: true, atom.Svg: true, atom.Textarea: true, atom.Select: true,
 }
 
-// sanitize reduces HTML to the tags that the API understands, properly nested, with line ends in place of blocks.
-func sanitize(fragment string) string {
+// sanitizeHTML reduces HTML to the tags that the API understands, properly nested, with line ends in place of blocks.
+func sanitizeHTML(fragment string) string {
 	s := &sanitizer{}
 	tok := html.NewTokenizer(strings.NewReader(fragment))
 	for {
@@ -41,11 +41,11 @@ func sanitize(fragment string) string {
 			s.closeDown(0)
 			return strings.TrimSpace(s.out.String())
 		case html.TextToken:
-			s.text(tok.Token().Data)
+			s.writeText(tok.Token().Data)
 		case html.StartTagToken, html.SelfClosingTagToken:
-			s.start(tok.Token())
+			s.startTag(tok.Token())
 		case html.EndTagToken:
-			s.end(tok.Token())
+			s.endTag(tok.Token())
 		}
 	}
 }
@@ -60,34 +60,34 @@ type sanitizer struct {
 	space bool
 }
 
-func (s *sanitizer) has(tag string) bool { return slices.Contains(s.open, tag) }
+func (s *sanitizer) isOpen(tag string) bool { return slices.Contains(s.open, tag) }
 
-// blank is the white space that HTML runs together.
-func blank(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }
+// isBlank reports whether r is white space that HTML collapses.
+func isBlank(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }
 
-// text writes text; outside of pre, white space is one space.
-func (s *sanitizer) text(data string) {
+// writeText writes text; outside of pre, white space is one space.
+func (s *sanitizer) writeText(data string) {
 	if s.skip != 0 {
 		return
 	}
-	if s.has("pre") {
-		s.flush()
-		s.out.WriteString(escape(data))
+	if s.isOpen("pre") {
+		s.flushSpace()
+		s.out.WriteString(escapeHTML(data))
 		return
 	}
-	words := strings.FieldsFunc(data, blank)
+	words := strings.FieldsFunc(data, isBlank)
 	if len(words) == 0 {
 		s.space = s.space || data != ""
 		return
 	}
-	s.space = s.space || strings.TrimLeftFunc(data, blank) != data
-	s.flush()
-	s.out.WriteString(escape(strings.Join(words, " ")))
-	s.space = strings.TrimRightFunc(data, blank) != data
+	s.space = s.space || strings.TrimLeftFunc(data, isBlank) != data
+	s.flushSpace()
+	s.out.WriteString(escapeHTML(strings.Join(words, " ")))
+	s.space = strings.TrimRightFunc(data, isBlank) != data
 }
 
-// flush writes the line ends or the space that wait.
-func (s *sanitizer) flush() {
+// flushSpace writes the line ends or the space that wait.
+func (s *sanitizer) flushSpace() {
 	switch {
 	case s.out.Len() == 0:
 	case s.lines > 0:
@@ -98,7 +98,7 @@ func (s *sanitizer) flush() {
 	s.lines, s.space = 0, false
 }
 
-func (s *sanitizer) start(t html.Token) {
+func (s *sanitizer) startTag(t html.Token) {
 	switch {
 	case s.skip != 0:
 		if t.DataAtom == s.skip && t.Type == html.StartTagToken {
@@ -117,35 +117,35 @@ func (s *sanitizer) start(t html.Token) {
 	s.lines = max(s.lines, breaks[t.DataAtom])
 	switch t.DataAtom {
 	case atom.Li:
-		s.flush()
+		s.flushSpace()
 		s.out.WriteString("• ")
 	case atom.Td, atom.Th:
 		s.space = true
 	}
 	if name := tags[t.DataAtom]; name != "" && t.Type == html.StartTagToken {
-		s.push(name, t)
+		s.openTag(name, t)
 	}
 }
 
-// push opens a tag where the API permits it.
-func (s *sanitizer) push(name string, t html.Token) {
-	if s.has(name) || s.has("code") || s.has("pre") && name != "code" {
+// openTag opens a tag where the API permits it.
+func (s *sanitizer) openTag(name string, t html.Token) {
+	if s.isOpen(name) || s.isOpen("code") || s.isOpen("pre") && name != "code" {
 		return
 	}
 	text := "<" + name + ">"
 	if name == "a" {
 		i := slices.IndexFunc(t.Attr, func(a html.Attribute) bool { return a.Key == "href" })
-		if i < 0 || !absolute(t.Attr[i].Val) {
+		if i < 0 || !isAbsolute(t.Attr[i].Val) {
 			return
 		}
-		text = `<a href="` + escape(t.Attr[i].Val) + `">`
+		text = `<a href="` + escapeHTML(t.Attr[i].Val) + `">`
 	}
-	s.flush()
+	s.flushSpace()
 	s.open = append(s.open, name)
 	s.out.WriteString(text)
 }
 
-func (s *sanitizer) end(t html.Token) {
+func (s *sanitizer) endTag(t html.Token) {
 	if s.skip != 0 {
 		if t.DataAtom == s.skip {
 			if s.deep--; s.deep == 0 {

@@ -21,15 +21,15 @@ type channel struct {
 
 // Send implements notify.Channel.
 func (c *channel) Send(ctx context.Context, n *notify.Notification, target notify.Target) (*notify.Receipt, error) {
-	to, diags := c.recipient(target)
+	to, diags := c.readRecipient(target)
 	if diags.HasErrors() {
 		return nil, errs.BadInput("INVALID_TARGET", "%v", diags.Err())
 	}
 	s := &sending{channel: c, n: n, to: to, receipt: &notify.Receipt{}}
 	if len(n.Image) == 0 {
-		return s.whole(ctx)
+		return s.sendText(ctx)
 	}
-	return s.illustrated(ctx)
+	return s.sendPhotoAndDetail(ctx)
 }
 
 // Close lets idle connections go.
@@ -43,49 +43,51 @@ type sending struct {
 	receipt *notify.Receipt
 }
 
-func (s *sending) warn(what string, err error) {
-	s.receipt.Warnings = append(s.receipt.Warnings, what+": "+why(err))
-	s.log.Warn("part of a notification could not be sent", "id", s.n.ID, "part", what, "error", why(err))
+func (s *sending) addFailure(what string, err error) {
+	s.receipt.Warnings = append(s.receipt.Warnings, what+": "+shortReason(err))
+	s.log.Warn("part of a notification could not be sent", "id", s.n.ID, "part", what, "error", shortReason(err))
 }
 
-func (s *sending) note(warning string) { s.receipt.Warnings = append(s.receipt.Warnings, warning) }
+func (s *sending) addWarning(warning string) {
+	s.receipt.Warnings = append(s.receipt.Warnings, warning)
+}
 
-// illustrated sends the photo and then the detail. If the photo cannot be sent, a text stands for both.
-func (s *sending) illustrated(ctx context.Context) (*notify.Receipt, error) {
+// sendPhotoAndDetail sends the photo and then the detail. If the photo cannot be sent, a text stands for both.
+func (s *sending) sendPhotoAndDetail(ctx context.Context) (*notify.Receipt, error) {
 	caption := makeCaption(s.n)
-	id, fail := s.photo(ctx, s.to, s.n.Image, caption.html)
+	id, fail := s.sendPhoto(ctx, s.to, s.n.Image, caption.html)
 	switch {
 	case fail != nil && fail.final:
 		return nil, fail.err
 	case fail != nil:
-		s.warn("photo", fail)
-		receipt, err := s.whole(ctx)
+		s.addFailure("photo", fail)
+		receipt, err := s.sendText(ctx)
 		if err != nil && notify.OutcomeOf(fail.err) == notify.Uncertain && notify.OutcomeOf(err) == notify.Retryable {
-			return nil, notify.Unknown("%s; whether the photo arrived before is not known", why(err))
+			return nil, notify.Unknown("%s; whether the photo arrived before is not known", shortReason(err))
 		}
 		return receipt, err
 	}
 	s.receipt.MessageIDs = []string{id}
 	s.receipt.Delivered = append(caption.parts, notify.PartImage)
 	if caption.cut {
-		s.note("the caption was shortened")
+		s.addWarning("the caption was shortened")
 	}
-	s.detail(ctx, s.n.Links[caption.links:])
+	s.sendDetail(ctx, s.n.Links[caption.links:])
 	return s.receipt, nil
 }
 
-// detail sends what stands below a photo. The photo has arrived: a failure is a warning, for a repetition would send the
+// sendDetail sends what stands below a photo. The photo has arrived: a failure is a warning, for a repetition would send the
 // photo again.
-func (s *sending) detail(ctx context.Context, links []notify.Link) {
+func (s *sending) sendDetail(ctx context.Context, links []notify.Link) {
 	if s.n.Detail.Plain == "" && s.n.Detail.HTML == "" {
 		if len(links) > 0 {
-			s.note("there is no detail, and only the first link was sent")
+			s.addWarning("there is no detail, and only the first link was sent")
 		}
 		return
 	}
-	id, fail := s.either(ctx, body{detail: s.n.Detail, links: links})
+	id, fail := s.sendHTMLOrPlain(ctx, body{detail: s.n.Detail, links: links})
 	if fail != nil {
-		s.warn("detail", fail)
+		s.addFailure("detail", fail)
 		return
 	}
 	s.receipt.MessageIDs = append(s.receipt.MessageIDs, id)
@@ -95,9 +97,9 @@ func (s *sending) detail(ctx context.Context, links []notify.Link) {
 	}
 }
 
-// whole sends everything as one text.
-func (s *sending) whole(ctx context.Context) (*notify.Receipt, error) {
-	id, fail := s.either(ctx, body{title: s.n.Title, summary: s.n.Summary, detail: s.n.Detail, links: s.n.Links})
+// sendText sends everything as one text.
+func (s *sending) sendText(ctx context.Context) (*notify.Receipt, error) {
+	id, fail := s.sendHTMLOrPlain(ctx, body{title: s.n.Title, summary: s.n.Summary, detail: s.n.Detail, links: s.n.Links})
 	if fail != nil {
 		return nil, fail.err
 	}
@@ -106,21 +108,21 @@ func (s *sending) whole(ctx context.Context) (*notify.Receipt, error) {
 	return s.receipt, nil
 }
 
-// either sends HTML, or plain text where HTML is too long or not understood.
-func (s *sending) either(ctx context.Context, b body) (string, *failure) {
-	if markup := b.html(); visible(markup) <= maxText && len(markup) <= maxMarkup {
-		id, fail := s.message(ctx, s.to, markup, "HTML")
+// sendHTMLOrPlain sends HTML, or plain text where HTML is too long or not understood.
+func (s *sending) sendHTMLOrPlain(ctx context.Context, b body) (string, *failure) {
+	if markup := b.toHTML(); visibleUnits(markup) <= maxText && len(markup) <= maxMarkup {
+		id, fail := s.sendMessage(ctx, s.to, markup, "HTML")
 		if fail == nil || !fail.markup {
 			return id, fail
 		}
-		s.note("the text was sent without formatting: " + why(fail))
+		s.addWarning("the text was sent without formatting: " + shortReason(fail))
 	} else {
-		s.note("the text is too long for formatting")
+		s.addWarning("the text is too long for formatting")
 	}
-	plain := b.plain()
-	if units(plain) > maxText-reserve {
-		plain = cut(plain, maxText-reserve, truncated)
-		s.note("the text was shortened")
+	plain := b.toPlainText()
+	if countUnits(plain) > maxText-reserve {
+		plain = cutText(plain, maxText-reserve, truncated)
+		s.addWarning("the text was shortened")
 	}
-	return s.message(ctx, s.to, plain, "")
+	return s.sendMessage(ctx, s.to, plain, "")
 }

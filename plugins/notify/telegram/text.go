@@ -27,19 +27,19 @@ const (
 	maxMarkup = 32 << 10
 )
 
-// units is the length of plain text as the Bot API counts it.
-func units(s string) (n int) {
+// countUnits returns the length of plain text as the Bot API counts it.
+func countUnits(s string) (n int) {
 	for _, r := range s {
 		n += max(utf16.RuneLen(r), 1)
 	}
 	return n
 }
 
-// visible is the length of HTML of ours once it is parsed.
-func visible(markup string) (n int) {
+// visibleUnits returns the length of HTML of ours once it is parsed.
+func visibleUnits(markup string) (n int) {
 	for markup != "" {
 		before, rest, found := strings.Cut(markup, "<")
-		n += units(html.UnescapeString(before))
+		n += countUnits(html.UnescapeString(before))
 		if !found {
 			break
 		}
@@ -48,12 +48,12 @@ func visible(markup string) (n int) {
 	return n
 }
 
-// cut shortens plain text to at most limit units, the mark included, between two characters.
-func cut(s string, limit int, mark string) string {
-	if units(s) <= limit {
+// cutText shortens plain text to at most limit units, the mark included, between two characters.
+func cutText(s string, limit int, mark string) string {
+	if countUnits(s) <= limit {
 		return s
 	}
-	room, end := limit-units(mark), 0
+	room, end := limit-countUnits(mark), 0
 	for i, r := range s {
 		if room -= max(utf16.RuneLen(r), 1); room < 0 {
 			break
@@ -65,25 +65,25 @@ func cut(s string, limit int, mark string) string {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-func escape(s string) string { return escaper.Replace(strings.ToValidUTF8(s, "\ufffd")) }
+func escapeHTML(s string) string { return escaper.Replace(strings.ToValidUTF8(s, "\ufffd")) }
 
-// markup is a text in the HTML that the API understands.
-func markup(t notify.Text) string {
+// toHTML returns a text in the HTML that the API understands.
+func toHTML(t notify.Text) string {
 	if t.HTML != "" {
-		if out := sanitize(t.HTML); visible(out) > 0 {
+		if out := sanitizeHTML(t.HTML); visibleUnits(out) > 0 {
 			return out
 		}
 	}
-	return escape(strings.TrimSpace(t.Plain))
+	return escapeHTML(strings.TrimSpace(t.Plain))
 }
 
-// anchor is a link in HTML. What is not absolute cannot be clicked and is shown as code.
-func anchor(l notify.Link) string {
-	label := escape(linkLabel(l))
-	if !absolute(l.URL) {
-		return label + ": <code>" + escape(l.URL) + "</code>"
+// linkHTML returns a link in HTML. What is not absolute cannot be clicked and is shown as code.
+func linkHTML(l notify.Link) string {
+	label := escapeHTML(linkLabel(l))
+	if !isAbsolute(l.URL) {
+		return label + ": <code>" + escapeHTML(l.URL) + "</code>"
 	}
-	return `<a href="` + escape(l.URL) + `">` + label + "</a>"
+	return `<a href="` + escapeHTML(l.URL) + `">` + label + "</a>"
 }
 
 func linkLabel(l notify.Link) string {
@@ -93,7 +93,7 @@ func linkLabel(l notify.Link) string {
 	return l.URL
 }
 
-func absolute(address string) bool {
+func isAbsolute(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
@@ -104,24 +104,24 @@ type body struct {
 	links                  []notify.Link
 }
 
-func (b body) html() string {
+func (b body) toHTML() string {
 	var parts []string
 	if b.title.Plain != "" {
-		parts = append(parts, "<b>"+escape(texts.OneLine(b.title.Plain))+"</b>")
+		parts = append(parts, "<b>"+escapeHTML(texts.OneLine(b.title.Plain))+"</b>")
 	}
 	for _, t := range []notify.Text{b.summary, b.detail} {
-		if s := markup(t); s != "" {
+		if s := toHTML(t); s != "" {
 			parts = append(parts, s)
 		}
 	}
 	var lines []string
 	for _, l := range b.links {
-		lines = append(lines, anchor(l))
+		lines = append(lines, linkHTML(l))
 	}
-	return join(parts, lines)
+	return joinParts(parts, lines)
 }
 
-func (b body) plain() string {
+func (b body) toPlainText() string {
 	var parts []string
 	for _, s := range []string{texts.OneLine(b.title.Plain), b.summary.Plain, b.detail.Plain} {
 		if s = strings.TrimSpace(strings.ToValidUTF8(s, "\ufffd")); s != "" {
@@ -136,10 +136,10 @@ func (b body) plain() string {
 		}
 		lines = append(lines, l.URL)
 	}
-	return join(parts, lines)
+	return joinParts(parts, lines)
 }
 
-func join(parts, lines []string) string {
+func joinParts(parts, lines []string) string {
 	if len(lines) > 0 {
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
@@ -158,13 +158,13 @@ type caption struct {
 func makeCaption(n *notify.Notification) caption {
 	first := n.Links[:min(1, len(n.Links))]
 	full := body{title: n.Title, summary: n.Summary, links: first}
-	if markup := full.html(); visible(markup) <= maxCaption {
-		return finish(full, len(first), false)
+	if markup := full.toHTML(); visibleUnits(markup) <= maxCaption {
+		return newCaption(full, len(first), false)
 	}
-	title, summary := cut(texts.OneLine(n.Title.Plain), maxTitle, ellipsis), strings.TrimSpace(n.Summary.Plain)
-	room := shortCaption - units(title)
+	title, summary := cutText(texts.OneLine(n.Title.Plain), maxTitle, ellipsis), strings.TrimSpace(n.Summary.Plain)
+	room := shortCaption - countUnits(title)
 	if len(first) > 0 {
-		if used := visible(anchor(first[0])) + len("\n\n"); used <= room {
+		if used := visibleUnits(linkHTML(first[0])) + len("\n\n"); used <= room {
 			room -= used
 		} else {
 			first = nil
@@ -175,12 +175,12 @@ func makeCaption(n *notify.Notification) caption {
 	}
 	short := body{title: notify.Text{Plain: title}, links: first}
 	if summary != "" {
-		short.summary.Plain = cut(summary, room, ellipsis)
+		short.summary.Plain = cutText(summary, room, ellipsis)
 	}
-	return finish(short, len(first), true)
+	return newCaption(short, len(first), true)
 }
 
-func finish(b body, links int, shortened bool) caption {
+func newCaption(b body, links int, shortened bool) caption {
 	n := &notify.Notification{Summary: b.summary, Links: b.links}
-	return caption{html: b.html(), parts: n.TextParts(), links: links, cut: shortened}
+	return caption{html: b.toHTML(), parts: n.TextParts(), links: links, cut: shortened}
 }

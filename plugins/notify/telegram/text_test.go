@@ -31,7 +31,7 @@ func TestSanitize(t *testing.T) {
 		`</b>x</i>`:                                            `x`,
 		`<svg><b>x</b></svg>y`:                                 `y`,
 	} {
-		got := sanitize(in)
+		got := sanitizeHTML(in)
 		if got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
@@ -49,12 +49,12 @@ func TestSanitizedIsUnderstood(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		in := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
-		out := sanitize(in)
+		out := sanitizeHTML(in)
 		text, _, err := telegramtest.ParseHTML(out)
 		if err != nil {
 			t.Fatalf("%q becomes %q: %v", in, out, err)
 		}
-		if got, want := visible(out), telegramtest.Units(text); got != want {
+		if got, want := visibleUnits(out), telegramtest.Units(text); got != want {
 			t.Fatalf("%q is %d units long, not %d", out, want, got)
 		}
 	})
@@ -64,11 +64,11 @@ func TestCutKeepsCharactersWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.StringOf(rapid.RuneFrom([]rune("ab 字🚀👩\u200d\n"))).Draw(t, "text")
 		limit := rapid.IntRange(20, 60).Draw(t, "limit")
-		out := cut(in, limit, ellipsis)
-		if units(out) > limit || !utf8.ValidString(out) || strings.Contains(out, "\ufffd") {
-			t.Fatalf("%q cut at %d: %q of %d units", in, limit, out, units(out))
+		out := cutText(in, limit, ellipsis)
+		if countUnits(out) > limit || !utf8.ValidString(out) || strings.Contains(out, "\ufffd") {
+			t.Fatalf("%q cut at %d: %q of %d units", in, limit, out, countUnits(out))
 		}
-		if units(in) <= limit && out != in {
+		if countUnits(in) <= limit && out != in {
 			t.Fatalf("%q fits and became %q", in, out)
 		}
 	})

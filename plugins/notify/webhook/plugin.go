@@ -40,13 +40,13 @@ func Plugin() framework.Plugin {
 		Summary: "Posts notifications as JSON, signed by Standard Webhooks.",
 		Documentation: "A 2xx status counts as delivered; 408, 429, 5xx and no answer are tried again, all others are not. Redirects are not followed. " +
 			"A repetition has the same `webhook-id`. A recipient's own address and secret count where `url` and `secrets` are not set.",
-		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{Role: notify.RoleWebhook, PerUserTarget: true, Idempotent: true, TargetSchema: targetSchema, Build: build})},
+		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{Role: notify.RoleWebhook, PerUserTarget: true, Idempotent: true, TargetSchema: targetSchema, Build: buildInstance})},
 	}
 }
 
 const maxTimeout = 90 * time.Second
 
-func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
+func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		return nil, schema.Errorf(schema.At("allow_hosts"), "%v", err)
@@ -54,7 +54,7 @@ func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	c := &channel{cfg: cfg, guard: guard, now: time.Now, log: inst.Log}
 	var diags schema.Diagnostics
 	if cfg.URL != "" {
-		if c.url, err = c.address(cfg.URL.Reveal()); err != nil {
+		if c.url, err = c.parseAddress(cfg.URL.Reveal()); err != nil {
 			diags = append(diags, schema.Errorf(schema.At("url"), "%v", err)...)
 		}
 	}
@@ -102,12 +102,12 @@ func (c *channel) setHeaders(cfg Config) (diags schema.Diagnostics) {
 
 // ValidateTarget implements notify.TargetValidator.
 func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
-	_, _, diags := c.recipient(to)
+	_, _, diags := c.readRecipient(to)
 	return diags
 }
 
-// recipient is where a call goes and what signs it. What the configuration says goes before what the target says.
-func (c *channel) recipient(to notify.Target) (*url.URL, [][]byte, schema.Diagnostics) {
+// readRecipient returns the address that a call goes to and the keys that sign it. What the configuration says goes before what the target says.
+func (c *channel) readRecipient(to notify.Target) (*url.URL, [][]byte, schema.Diagnostics) {
 	var in notify.WebhookTarget
 	var diags schema.Diagnostics
 	if len(to.JSON) > 0 {
@@ -120,7 +120,7 @@ func (c *channel) recipient(to notify.Target) (*url.URL, [][]byte, schema.Diagno
 	u, keys := c.url, c.keys
 	if u == nil {
 		var err error
-		if u, err = c.address(in.URL); err != nil {
+		if u, err = c.parseAddress(in.URL); err != nil {
 			diags = append(diags, schema.Errorf(schema.At("url"), "%v", err)...)
 		}
 	}

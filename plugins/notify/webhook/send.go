@@ -28,8 +28,8 @@ type channel struct {
 	log     hclog.Logger
 }
 
-// address checks an address. The error does not hold it: it may be a secret.
-func (c *channel) address(raw string) (*url.URL, error) {
+// parseAddress checks an address. The error does not hold it: it may be a secret.
+func (c *channel) parseAddress(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, errors.New("there is no address to post to")
 	}
@@ -43,23 +43,23 @@ func (c *channel) address(raw string) (*url.URL, error) {
 
 // Send implements notify.Channel.
 func (c *channel) Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-	u, keys, diags := c.recipient(to)
+	u, keys, diags := c.readRecipient(to)
 	if diags.HasErrors() {
 		return nil, errs.BadInput("INVALID_TARGET", "%v", diags.Err())
 	}
-	body, receipt, err := content(n)
+	body, receipt, err := encodeContent(n)
 	if err != nil {
 		return nil, err
 	}
 	header := c.headers.Clone()
 	header["Content-Type"] = []string{"application/json"}
-	sign(header, keys, n.ID, c.now(), body)
-	status, answer, err := c.post(ctx, &httpx.Request{Method: http.MethodPost, URL: u, Header: header, Body: body})
+	signRequest(header, keys, n.ID, c.now(), body)
+	status, answer, err := c.postRequest(ctx, &httpx.Request{Method: http.MethodPost, URL: u, Header: header, Body: body})
 	if err != nil {
 		return nil, err
 	}
 	c.log.Debug("posted", "id", n.ID, "host", u.Host, "status", status)
-	if err := c.judge(u.Host, status, answer); err != nil {
+	if err := c.toOutcome(u.Host, status, answer); err != nil {
 		return nil, err
 	}
 	receipt.MessageIDs = []string{n.ID}
@@ -69,8 +69,8 @@ func (c *channel) Send(ctx context.Context, n *notify.Notification, to notify.Ta
 	return receipt, nil
 }
 
-// post returns status and header; what else the receiver says does not matter.
-func (c *channel) post(ctx context.Context, req *httpx.Request) (int, http.Header, error) {
+// postRequest returns status and header; what else the receiver says does not matter.
+func (c *channel) postRequest(ctx context.Context, req *httpx.Request) (int, http.Header, error) {
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	status, header, err := oneway.Do(limited, c.http, req)
@@ -80,8 +80,8 @@ func (c *channel) post(ctx context.Context, req *httpx.Request) (int, http.Heade
 	return status, header, nil
 }
 
-// judge turns a status into an outcome.
-func (c *channel) judge(host string, status int, header http.Header) error {
+// toOutcome turns a status into an outcome.
+func (c *channel) toOutcome(host string, status int, header http.Header) error {
 	var e *errs.Error
 	switch {
 	case status >= 200 && status <= 299:
@@ -118,8 +118,8 @@ type link struct {
 	URL   string `json:"url"`
 }
 
-// content is the body, and what of the notification is in it.
-func content(n *notify.Notification) ([]byte, *notify.Receipt, error) {
+// encodeContent returns the body, and a receipt with the parts of the notification that are in it.
+func encodeContent(n *notify.Notification) ([]byte, *notify.Receipt, error) {
 	if len(n.Payload) > 0 {
 		return n.Payload, &notify.Receipt{Delivered: []notify.Part{notify.PartPayload}}, nil
 	}

@@ -29,8 +29,8 @@ func parseSecret(s string) ([]byte, error) {
 	return key, nil
 }
 
-// sign sets the headers of the specification. Several keys give several signatures, of which a receiver needs to know one.
-func sign(header http.Header, keys [][]byte, id string, at time.Time, body []byte) {
+// signRequest sets the headers of the specification. Several keys give several signatures, of which a receiver needs to know one.
+func signRequest(header http.Header, keys [][]byte, id string, at time.Time, body []byte) {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	header["Webhook-Id"] = []string{id}
 	header["Webhook-Timestamp"] = []string{stamp}

@@ -34,10 +34,10 @@ func keys(t testing.TB) (public, private string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return encode(key.PublicKey().Bytes()), encode(key.Bytes())
+	return encodeMember(key.PublicKey().Bytes()), encodeMember(key.Bytes())
 }
 
-func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+func encodeMember(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
 // target is a recipient as JSON and secret.
 func target(t testing.TB, to notify.PushTarget, private string) notify.Target {
@@ -55,7 +55,7 @@ func somewhere(t testing.TB, endpoint string) (notify.PushTarget, string) {
 	public, private := keys(t)
 	browser, _ := keys(t)
 	return notify.PushTarget{
-		Endpoint: endpoint, Keys: notify.PushKeys{P256dh: browser, Auth: encode(make([]byte, 16))}, VAPIDPublicKey: public, VAPIDSubject: subject,
+		Endpoint: endpoint, Keys: notify.PushKeys{P256dh: browser, Auth: encodeMember(make([]byte, 16))}, VAPIDPublicKey: public, VAPIDSubject: subject,
 	}, private
 }
 

@@ -15,8 +15,8 @@ type member struct {
 	part        notify.Part
 }
 
-// members are what is shown of a notification. There is always a click target: the site itself, if nothing else.
-func members(n *notify.Notification) []member {
+// shownMembers returns what is shown of a notification. There is always a click target: the site itself, if nothing else.
+func shownMembers(n *notify.Notification) []member {
 	body, part := n.Summary.Plain, notify.PartSummary
 	if body == "" {
 		body, part = n.Detail.Plain, notify.PartDetail
@@ -31,33 +31,33 @@ func members(n *notify.Notification) []member {
 	return out
 }
 
-// content is the text of the message, and what of the notification is in it.
-func content(n *notify.Notification) ([]byte, *notify.Receipt, error) {
+// encodeContent returns the text of the message, and a receipt with the parts of the notification that are in it.
+func encodeContent(n *notify.Notification) ([]byte, *notify.Receipt, error) {
 	receipt := &notify.Receipt{}
 	payload := bytes.TrimSpace(n.Payload)
 	if len(payload) > 0 {
-		if text, ok := complete(payload, n, receipt); ok {
+		if text, ok := addMissingMembers(payload, n, receipt); ok {
 			return text, receipt, nil
 		}
 		receipt.Warnings = append(receipt.Warnings, fmt.Sprintf("the payload is left out: it is no object of at most %d bytes", maxText))
 	}
-	text, err := compose(n, receipt)
+	text, err := composeMessage(n, receipt)
 	return text, receipt, err
 }
 
-// complete adds the members that a payload lacks, as far as there is room. It leaves every byte of the payload as it is.
-func complete(payload []byte, n *notify.Notification, receipt *notify.Receipt) ([]byte, bool) {
+// addMissingMembers adds the members that a payload lacks, as far as there is room. It leaves every byte of the payload as it is.
+func addMissingMembers(payload []byte, n *notify.Notification, receipt *notify.Receipt) ([]byte, bool) {
 	var has map[string]json.RawMessage
 	if len(payload) > maxText || json.Unmarshal(payload, &has) != nil || has == nil {
 		return nil, false
 	}
 	receipt.Delivered = []notify.Part{notify.PartPayload}
 	var added []byte
-	for _, m := range members(n) {
+	for _, m := range shownMembers(n) {
 		if _, ok := has[m.name]; ok {
 			continue
 		}
-		field, err := encode(m)
+		field, err := encodeMember(m)
 		if err != nil || len(payload)+len(added)+len(field)+1 > maxText {
 			receipt.Warnings = append(receipt.Warnings, fmt.Sprintf("there is no room for the member %s", m.name))
 			continue
@@ -74,14 +74,14 @@ func complete(payload []byte, n *notify.Notification, receipt *notify.Receipt) (
 	return append(out, payload[1:]...), true
 }
 
-func encode(m member) ([]byte, error) {
+func encodeMember(m member) ([]byte, error) {
 	value, err := json.Marshal(m.value)
 	return fmt.Appendf(nil, "%q:%s", m.name, value), err
 }
 
-// compose makes a message of the texts, and shortens the longest where that is needed.
-func compose(n *notify.Notification, receipt *notify.Receipt) ([]byte, error) {
-	all := members(n)
+// composeMessage makes a message of the texts, and shortens the longest where that is needed.
+func composeMessage(n *notify.Notification, receipt *notify.Receipt) ([]byte, error) {
+	all := shownMembers(n)
 	for {
 		fields := map[string]string{}
 		for _, m := range all {
@@ -100,12 +100,12 @@ func compose(n *notify.Notification, receipt *notify.Receipt) ([]byte, error) {
 			}
 			return text, nil
 		}
-		shorten(all, len(text)-maxText, receipt)
+		shortenMembers(all, len(text)-maxText, receipt)
 	}
 }
 
-// shorten takes off at least some of what is too much. An address is not cut but dropped.
-func shorten(all []member, over int, receipt *notify.Receipt) {
+// shortenMembers takes off at least some of what is too much. An address is not cut but dropped.
+func shortenMembers(all []member, over int, receipt *notify.Receipt) {
 	longest := 1
 	for i := range all {
 		if len(all[i].value) > len(all[longest].value) {

@@ -29,7 +29,7 @@ func TestMessagesFit(t *testing.T) {
 			}
 			n.Payload = raw
 		}
-		text, receipt, err := content(n)
+		text, receipt, err := encodeContent(n)
 		if err != nil || len(text) > maxText || !utf8.Valid(text) || len(receipt.Delivered) == 0 {
 			t.Fatalf("%d bytes, %+v, %v", len(text), receipt, err)
 		}

@@ -64,12 +64,12 @@ func Plugin() framework.Plugin {
 			"A repetition replaces what the push service still keeps, and has the same `id`, which the browser shows once.",
 		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{
 			Role: notify.RoleWebPush, PerUserTarget: true, Idempotent: true, MaxTextBytes: maxHuman, MaxPayloadBytes: maxText,
-			TargetSchema: targetSchema, Build: build,
+			TargetSchema: targetSchema, Build: buildInstance,
 		})},
 	}
 }
 
-func build(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
+func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagnostics) {
 	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		return nil, schema.Errorf(schema.At("allow_hosts"), "%v", err)
@@ -116,8 +116,8 @@ func (c *channel) setSender(cfg Config) (diags schema.Diagnostics) {
 	return diags
 }
 
-// plain reports whether a push service may be reached without TLS: only where the configuration names it.
-func (c *channel) plain(u *url.URL) bool {
+// allowsPlainHTTP reports whether a push service may be reached without TLS: only where the configuration names it.
+func (c *channel) allowsPlainHTTP(u *url.URL) bool {
 	addr, _ := netip.ParseAddr(u.Hostname())
 	return slices.ContainsFunc(c.cfg.AllowHosts, func(entry string) bool {
 		if prefix, err := netip.ParsePrefix(entry); err == nil {

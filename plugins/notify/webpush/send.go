@@ -32,47 +32,47 @@ type channel struct {
 
 // Send implements notify.Channel.
 func (c *channel) Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-	r, diags := c.recipient(to)
+	r, diags := c.readRecipient(to)
 	if diags.HasErrors() {
 		return nil, errs.BadInput("INVALID_TARGET", "%v", diags.Err())
 	}
-	text, receipt, err := content(n)
+	text, receipt, err := encodeContent(n)
 	if err != nil {
 		return nil, err
 	}
-	status, header, err := c.push(ctx, r, n.ID, text)
+	status, header, err := c.postPush(ctx, r, n.ID, text)
 	if err != nil {
 		return nil, err
 	}
 	c.log.Debug("pushed", "id", n.ID, "host", r.endpoint.Host, "status", status)
-	if err := c.judge(r.endpoint.Host, status, header); err != nil {
+	if err := c.toOutcome(r.endpoint.Host, status, header); err != nil {
 		return nil, err
 	}
 	receipt.MessageIDs = []string{n.ID}
 	return receipt, nil
 }
 
-// topic makes the push service replace an undelivered copy of the same notification; it has 32 characters, the most that
+// topicOf makes the push service replace an undelivered copy of the same notification; it has 32 characters, the most that
 // is permitted.
-func topic(id string) string {
+func topicOf(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return encodeKey(sum[:24])
 }
 
-// push encrypts, signs and posts. It returns status and header of the answer.
-func (c *channel) push(ctx context.Context, r *recipient, id string, text []byte) (int, http.Header, error) {
+// postPush encrypts, signs and posts. It returns status and header of the answer.
+func (c *channel) postPush(ctx context.Context, r *recipient, id string, text []byte) (int, http.Header, error) {
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	res, err := webpush.SendNotificationWithContext(limited, text,
 		&webpush.Subscription{Endpoint: r.endpoint.String(), Keys: webpush.Keys{P256dh: r.p256dh, Auth: r.auth}},
 		&webpush.Options{
 			HTTPClient: poster{c.http}, RecordSize: recordSize, TTL: int(c.cfg.TTL / time.Second), Urgency: webpush.Urgency(c.cfg.Urgency),
-			Topic: topic(id), VAPIDPublicKey: r.pair.public, VAPIDPrivateKey: r.pair.private,
+			Topic: topicOf(id), VAPIDPublicKey: r.pair.public, VAPIDPrivateKey: r.pair.private,
 			// The library puts mailto: before whatever does not begin with https:.
 			Subscriber: strings.TrimPrefix(r.subject, "mailto:"),
 		})
 	if err != nil {
-		return 0, nil, outcome(ctx, r.endpoint, err)
+		return 0, nil, unansweredOutcome(ctx, r.endpoint, err)
 	}
 	defer res.Body.Close()
 	return res.StatusCode, res.Header, nil
@@ -94,17 +94,17 @@ func (p poster) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: http.NoBody}, nil
 }
 
-// outcome is what became of a push without an answer. A repetition replaces the first one, so that it may be made
+// unansweredOutcome returns the outcome of a push that got no answer. A repetition replaces the first one, so that it may be made
 // although the first one may have arrived.
-func outcome(ctx context.Context, u *url.URL, err error) error {
+func unansweredOutcome(ctx context.Context, u *url.URL, err error) error {
 	if e := (*errs.Error)(nil); ctx.Err() == nil && !errors.As(err, &e) {
 		return errs.New(errs.Plugin, codes.InvalidArgument, "NOT_ENCRYPTED", "the message could not be encrypted and signed for %s", u.Host)
 	}
 	return oneway.Unanswered(ctx, u, err)
 }
 
-// judge turns a status into an outcome.
-func (c *channel) judge(host string, status int, header http.Header) error {
+// toOutcome turns a status into an outcome.
+func (c *channel) toOutcome(host string, status int, header http.Header) error {
 	var e *errs.Error
 	switch {
 	case status >= 200 && status <= 299:

@@ -70,12 +70,12 @@ func checkSubject(subject string) error {
 
 // ValidateTarget implements notify.TargetValidator.
 func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
-	_, diags := c.recipient(to)
+	_, diags := c.readRecipient(to)
 	return diags
 }
 
-// recipient reads a target. What the configuration says goes before what the target says.
-func (c *channel) recipient(to notify.Target) (*recipient, schema.Diagnostics) {
+// readRecipient reads a target. What the configuration says goes before what the target says.
+func (c *channel) readRecipient(to notify.Target) (*recipient, schema.Diagnostics) {
 	var in notify.PushTarget
 	if len(to.JSON) > 0 {
 		dec := json.NewDecoder(bytes.NewReader(to.JSON))
@@ -85,7 +85,7 @@ func (c *channel) recipient(to notify.Target) (*recipient, schema.Diagnostics) {
 		}
 	}
 	out := &recipient{pair: c.pair, subject: c.cfg.VAPIDSubject}
-	diags := c.subscription(in, out)
+	diags := c.checkSubscription(in, out)
 	if out.pair == (pair{}) {
 		diags = append(diags, out.takePair(in.VAPIDPublicKey, to.Secret.Reveal())...)
 	}
@@ -98,10 +98,10 @@ func (c *channel) recipient(to notify.Target) (*recipient, schema.Diagnostics) {
 	return out, diags
 }
 
-// subscription checks what the browser has told.
-func (c *channel) subscription(in notify.PushTarget, out *recipient) (diags schema.Diagnostics) {
+// checkSubscription checks what the browser has told.
+func (c *channel) checkSubscription(in notify.PushTarget, out *recipient) (diags schema.Diagnostics) {
 	var err error
-	if out.endpoint, err = c.address(in.Endpoint); err != nil {
+	if out.endpoint, err = c.parseAddress(in.Endpoint); err != nil {
 		diags = append(diags, schema.Errorf(schema.At("endpoint"), "%v", err)...)
 	}
 	keys := schema.At("keys")
@@ -138,8 +138,8 @@ func (r *recipient) takePair(public, private string) schema.Diagnostics {
 	return nil
 }
 
-// address checks a subscription's address. The error does not hold it: who knows it may push.
-func (c *channel) address(raw string) (*url.URL, error) {
+// parseAddress checks a subscription's address. The error does not hold it: who knows it may push.
+func (c *channel) parseAddress(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, errors.New("there is no address to push to")
 	}
@@ -151,7 +151,7 @@ func (c *channel) address(raw string) (*url.URL, error) {
 	if err := c.guard.CheckURL(u); err != nil {
 		return nil, err
 	}
-	if u.Scheme != "https" && !c.plain(u) {
+	if u.Scheme != "https" && !c.allowsPlainHTTP(u) {
 		return nil, errors.New("address must start with https://")
 	}
 	return u, nil

@@ -21,7 +21,7 @@ func parseChallenge(values []string) *challenge {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
 		switch scheme = strings.ToLower(scheme); {
 		case scheme == schemeBearer:
-			params := parameters(rest)
+			params := parseParameters(rest)
 			if params["realm"] != "" {
 				return &challenge{scheme: scheme, realm: params["realm"], service: params["service"]}
 			}
@@ -32,23 +32,23 @@ func parseChallenge(values []string) *challenge {
 	return found
 }
 
-// parameters reads name=value and name="value", separated by commas. Names are in lower case.
-func parameters(text string) map[string]string {
+// parseParameters reads name=value and name="value", separated by commas. Names are in lower case.
+func parseParameters(text string) map[string]string {
 	out := map[string]string{}
 	for text != "" {
 		name, rest, ok := strings.Cut(text, "=")
 		if !ok {
 			break
 		}
-		value, after := parameter(rest)
+		value, after := parseParameter(rest)
 		out[strings.ToLower(strings.Trim(name, " \t,"))] = value
 		text = after
 	}
 	return out
 }
 
-// parameter reads one value and returns what follows it.
-func parameter(text string) (value, rest string) {
+// parseParameter reads one value and returns what follows it.
+func parseParameter(text string) (value, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if !strings.HasPrefix(text, `"`) {
 		value, rest, _ = strings.Cut(text, ",")

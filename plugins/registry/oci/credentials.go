@@ -35,12 +35,12 @@ func newCredentials() *credentials { return &credentials{files: map[string]*conf
 // maxFiles bounds how many configurations are remembered.
 const maxFiles = 100
 
-// get finds the credentials of a domain in the configuration at path.
-func (c *credentials) get(ctx context.Context, path, domain string) (credential, error) {
+// credentialOf returns the credentials of a domain in the configuration at path.
+func (c *credentials) credentialOf(ctx context.Context, path, domain string) (credential, error) {
 	if path == "" {
 		return credential{}, nil
 	}
-	f, err := c.file(path)
+	f, err := c.loadFile(path)
 	if err != nil {
 		return credential{}, errs.BadInput(reasonDockerConfig, "%v", err)
 	}
@@ -52,7 +52,7 @@ func (c *credentials) get(ctx context.Context, path, domain string) (credential,
 	}
 	user, password, identity, err := f.config.Get(ctx, domain)
 	if ctx.Err() != nil {
-		return credential{}, ended(ctx)
+		return credential{}, contextError(ctx)
 	}
 	if err != nil {
 		return credential{}, errs.BadInput(reasonHelper, "%v", err)
@@ -67,8 +67,8 @@ func (c *credentials) get(ctx context.Context, path, domain string) (credential,
 	return got, nil
 }
 
-// file loads a configuration if it is not loaded or has changed.
-func (c *credentials) file(path string) (*configFile, error) {
+// loadFile loads a configuration if it is not loaded or has changed.
+func (c *credentials) loadFile(path string) (*configFile, error) {
 	c.mu.Lock()
 	f := c.files[path]
 	c.mu.Unlock()
@@ -89,8 +89,8 @@ func (c *credentials) file(path string) (*configFile, error) {
 	return f, nil
 }
 
-// forget makes the next get ask again.
-func (c *credentials) forget(path, domain string) {
+// forgetCredential has the next credentialOf ask again.
+func (c *credentials) forgetCredential(path, domain string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f := c.files[path]; f != nil {

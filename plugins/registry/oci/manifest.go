@@ -31,7 +31,7 @@ var digestPattern = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{12
 
 func validDigest(digest string) bool { return digestPattern.MatchString(digest) }
 
-// digestOf is the digest of body in the algorithm of another digest, sha256 without one.
+// digestOf returns the digest of body in the algorithm of another digest, sha256 without one.
 func digestOf(body []byte, like string) string {
 	if strings.HasPrefix(like, "sha512:") {
 		sum := sha512.Sum512(body)
@@ -62,13 +62,13 @@ type manifest struct {
 	Config            *descriptor  `json:"config"`
 }
 
-func (m *manifest) index() bool { return m.mediaType == ociIndex || m.mediaType == dockerList }
+func (m *manifest) isIndex() bool { return m.mediaType == ociIndex || m.mediaType == dockerList }
 
 // parseManifest reads a body that has the digest.
 func (s *session) parseManifest(header http.Header, body []byte, digest string) (*manifest, error) {
 	m := &manifest{digest: digest}
 	if err := json.Unmarshal(body, m); err != nil {
-		return nil, s.nonsense("%s gave a manifest that is not JSON", s)
+		return nil, s.protocolError("%s gave a manifest that is not JSON", s)
 	}
 	m.mediaType = mediaType(header)
 	if !slices.Contains([]string{ociIndex, dockerList, ociManifest, dockerManifest}, m.mediaType) {
@@ -82,13 +82,13 @@ func (s *session) parseManifest(header http.Header, body []byte, digest string) 
 	}
 	switch {
 	case m.Schema != 2:
-		return nil, s.nonsense("%s gave a manifest of a version that is not supported", s)
-	case !m.index() && (m.Config == nil || !validDigest(m.Config.Digest)):
-		return nil, s.nonsense("%s gave a manifest without a configuration", s)
+		return nil, s.protocolError("%s gave a manifest of a version that is not supported", s)
+	case !m.isIndex() && (m.Config == nil || !validDigest(m.Config.Digest)):
+		return nil, s.protocolError("%s gave a manifest without a configuration", s)
 	}
 	for _, d := range m.Manifests {
 		if !validDigest(d.Digest) {
-			return nil, s.nonsense("%s gave an index with an entry that has no digest", s)
+			return nil, s.protocolError("%s gave an index with an entry that has no digest", s)
 		}
 	}
 	return m, nil
@@ -99,8 +99,8 @@ func mediaType(header http.Header) string {
 	return kind
 }
 
-// platforms are the entries of an index that are images.
-func (m *manifest) platforms() (out []registry.Platform) {
+// imagePlatforms returns the entries of an index that are images.
+func (m *manifest) imagePlatforms() (out []registry.Platform) {
 	for _, d := range m.Manifests {
 		p := d.Platform
 		if d.Annotations["vnd.docker.reference.type"] == "attestation-manifest" || p == nil || p.OS == "" || p.Architecture == "" ||
@@ -112,8 +112,8 @@ func (m *manifest) platforms() (out []registry.Platform) {
 	return out
 }
 
-// choose finds the digest for a platform: the exact one, or the only one of the same os and architecture.
-func choose(all []registry.Platform, want registry.Platform) string {
+// chooseDigest finds the digest for a platform: the exact one, or the only one of the same os and architecture.
+func chooseDigest(all []registry.Platform, want registry.Platform) string {
 	var close []registry.Platform
 	for _, p := range all {
 		if p.OS != want.OS || p.Arch != want.Arch {

@@ -32,8 +32,8 @@ func (n name) String() string {
 	return n.domain + "/" + n.path
 }
 
-// id is what stands for the manifest in a request.
-func (n name) id() string {
+// reference returns what stands for the manifest in a request.
+func (n name) reference() string {
 	if n.digest != "" {
 		return n.digest
 	}
@@ -98,7 +98,7 @@ func parseDomain(text string) (string, error) {
 	return text, nil
 }
 
-// apiHost is where a domain's registry answers.
+// apiHost returns where a domain's registry answers.
 func apiHost(domain string) string {
 	if domain == hub {
 		return "registry-1.docker.io"
@@ -106,8 +106,8 @@ func apiHost(domain string) string {
 	return domain
 }
 
-// loopback reports whether a host is this machine by its very name.
-func loopback(host string) bool {
+// isLoopback reports whether a host is this machine by its very name.
+func isLoopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}

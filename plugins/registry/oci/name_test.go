@@ -35,11 +35,11 @@ func TestWhereReferencesLead(t *testing.T) {
 			t.Errorf("%s: %v", ref, err)
 			continue
 		}
-		s, err := r.session(n, registry.Access{})
+		s, err := r.sessionFor(n, registry.Access{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.scheme + "://" + s.host + " " + n.path + " " + n.id(); got != want {
+		if got := s.scheme + "://" + s.host + " " + n.path + " " + n.reference(); got != want {
 			t.Errorf("%s leads to %s, want %s", ref, got, want)
 		}
 	}
@@ -71,11 +71,11 @@ func TestNothingPanics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		parseChallenge([]string{"Bearer " + text, text})
-		linked(map[string][]string{"Link": {text, "<" + text + `>; rel="next"`}})
+		linkedQuery(map[string][]string{"Link": {text, "<" + text + `>; rel="next"`}})
 		_, _ = parseRef(text)
 		_, _ = parsePlatform(text)
 		_, _ = parseDomain(text)
-		_ = said([]byte(text))
+		_ = registryErrors([]byte(text))
 		if c, err := parseCursor(text, 10); err == nil && text != "" && c.Page < 2 {
 			t.Errorf("the cursor %q is read as %+v", text, c)
 		}
@@ -100,7 +100,7 @@ func TestChoose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := choose(all, asked); got != want {
+		if got := chooseDigest(all, asked); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

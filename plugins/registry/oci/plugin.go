@@ -36,7 +36,7 @@ func Plugin() framework.Plugin {
 		Summary: "Reads image registries that speak the OCI distribution protocol.",
 		Documentation: "Credentials come from `docker_config`: `auths`, `credHelpers` and `credsStore` are honoured, and the file is read again when it changes. " +
 			"A credential helper must be in the path of the core. Requests are not repeated: the core decides about that.",
-		Kinds: []framework.Kind{registry.New(registry.Definition[Config]{Build: build})},
+		Kinds: []framework.Kind{registry.New(registry.Definition[Config]{Build: buildInstance})},
 	}
 }
 
@@ -53,10 +53,10 @@ const (
 	maxRedirects = 5
 )
 
-func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostics) {
+func buildInstance(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
-	hosts, bad := domains("hosts", cfg.Hosts)
-	insecure, worse := domains("insecure", cfg.Insecure)
+	hosts, bad := readDomains("hosts", cfg.Hosts)
+	insecure, worse := readDomains("insecure", cfg.Insecure)
 	diags = append(append(diags, bad...), worse...)
 	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
 		diags = append(diags, schema.Errorf(schema.At("timeout"), "must be more than 0 and at most %s", maxTimeout)...)
@@ -67,7 +67,7 @@ func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostic
 	}
 	path := ""
 	if cfg.DockerConfig != "" {
-		path = absolute(inst.BaseDir, cfg.DockerConfig)
+		path = resolvePath(inst.BaseDir, cfg.DockerConfig)
 		if _, err := dockerauth.Load(path); err != nil {
 			diags = append(diags, schema.Errorf(schema.At("docker_config"), "%v", err)...)
 		}
@@ -90,15 +90,15 @@ func build(inst registry.Instance, cfg Config) (registry.Open, schema.Diagnostic
 	}, diags
 }
 
-func absolute(dir, path string) string {
+func resolvePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(dir, path)
 }
 
-// domains reads a list of registry hosts into their usual form.
-func domains(name string, list []string) (out []string, diags schema.Diagnostics) {
+// readDomains reads a list of registry hosts into their usual form.
+func readDomains(name string, list []string) (out []string, diags schema.Diagnostics) {
 	for i, h := range list {
 		domain, err := parseDomain(h)
 		if err != nil {

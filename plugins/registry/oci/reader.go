@@ -44,8 +44,8 @@ func newReader(s settings, client, realms *httpx.Client) *reader {
 // maxSessions bounds what is remembered; a caller chooses references and configurations.
 const maxSessions = 1000
 
-// session is how a registry is spoken to. It is made at the first question and kept.
-func (r *reader) session(n name, access registry.Access) (*session, error) {
+// sessionFor returns the session with a registry. It is made at the first request and kept.
+func (r *reader) sessionFor(n name, access registry.Access) (*session, error) {
 	if len(r.hosts) > 0 && !slices.Contains(r.hosts, n.domain) {
 		return nil, errs.BadInput(registry.ReasonInvalidReference, "%s is not among the registries of this instance", n.domain)
 	}
@@ -62,7 +62,7 @@ func (r *reader) session(n name, access registry.Access) (*session, error) {
 		clear(r.sessions)
 	}
 	s := &session{reader: r, key: key, host: apiHost(n.domain), scheme: "https", tokens: map[string]*token{}}
-	if loopback(n.domain) || slices.Contains(r.insecure, n.domain) {
+	if isLoopback(n.domain) || slices.Contains(r.insecure, n.domain) {
 		s.scheme = "http"
 	}
 	r.sessions[key] = s
@@ -89,10 +89,10 @@ func (r *reader) Credentials(ctx context.Context, access registry.Access, hosts 
 		if err != nil {
 			continue
 		}
-		c, err := r.creds.get(ctx, path, domain)
+		c, err := r.creds.credentialOf(ctx, path, domain)
 		switch {
 		case ctx.Err() != nil:
-			return nil, ended(ctx)
+			return nil, contextError(ctx)
 		case invalidConfig(err):
 			return nil, err
 		case err == nil && c != (credential{}):

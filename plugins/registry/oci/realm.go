@@ -36,7 +36,7 @@ func (s *session) askRealm(ctx context.Context, req *httpx.Request) (*httpx.Stre
 // trustsRealm reports whether a token server is on the registry's own host, or on one that the configuration names.
 func (s *session) trustsRealm(realm *url.URL) bool {
 	own := (&url.URL{Host: s.host}).Hostname()
-	return realm.Hostname() == own || loopback(own) && loopback(realm.Hostname()) ||
+	return realm.Hostname() == own || isLoopback(own) && isLoopback(realm.Hostname()) ||
 		slices.Contains(s.reader.hosts, realm.Host) || slices.Contains(s.reader.insecure, realm.Host)
 }
 

@@ -9,16 +9,16 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// follow sends a request that has no body, and goes where redirects lead. Credentials stay with the very host and port
+// followRedirects sends a request that has no body, and goes where redirects lead. Credentials stay with the very host and port
 // that they were meant for: a store behind the registry, also one on the same machine, gets none.
-func (r *reader) follow(ctx context.Context, req *httpx.Request) (*httpx.Stream, error) {
+func (r *reader) followRedirects(ctx context.Context, req *httpx.Request) (*httpx.Stream, error) {
 	for range maxRedirects + 1 {
 		st, err := r.http.Stream(ctx, req, 0)
 		if err != nil {
 			return nil, err
 		}
 		location := st.Header.Get("Location")
-		if !redirects(st.Status) || location == "" {
+		if !isRedirect(st.Status) || location == "" {
 			return st, nil
 		}
 		_ = st.Close()
@@ -29,12 +29,12 @@ func (r *reader) follow(ctx context.Context, req *httpx.Request) (*httpx.Stream,
 		if req.URL.Scheme == "https" && to.Scheme != "https" {
 			return nil, errs.Unavailable(errs.ReasonProtocol, "%s leads from https to http", req.URL.Host)
 		}
-		req = redirected(req, to)
+		req = redirectRequest(req, to)
 	}
 	return nil, errs.Unavailable(errs.ReasonProtocol, "%s leads to more than %d further addresses", req.URL.Host, maxRedirects)
 }
 
-func redirects(status int) bool {
+func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
@@ -42,7 +42,7 @@ func redirects(status int) bool {
 	return false
 }
 
-func redirected(req *httpx.Request, to *url.URL) *httpx.Request {
+func redirectRequest(req *httpx.Request, to *url.URL) *httpx.Request {
 	to.Fragment, to.RawFragment = "", ""
 	out := &httpx.Request{Method: req.Method, URL: to, Header: req.Header.Clone()}
 	if to.Host != req.URL.Host || to.Scheme != req.URL.Scheme {

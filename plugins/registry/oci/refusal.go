@@ -24,14 +24,14 @@ type refusal struct {
 	reader           *reader
 }
 
-// is reports whether r is a refusal with a status; a nil r is none.
-func (r *refusal) is(status int) bool { return r != nil && r.code == status }
+// hasStatus reports whether r is a refusal with a status; a nil r is none.
+func (r *refusal) hasStatus(status int) bool { return r != nil && r.code == status }
 
-func (s *session) refused(q question, st *httpx.Stream) *refusal {
+func (s *session) toRefusal(q question, st *httpx.Stream) *refusal {
 	r := &refusal{code: st.Status, header: st.Header, host: s.host, what: s.key.domain + "/" + q.repo + "/" + q.path, reader: s.reader}
 	if q.method != http.MethodHead {
 		raw, _ := io.ReadAll(io.LimitReader(st, maxError))
-		r.text = said(raw)
+		r.text = registryErrors(raw)
 	}
 	return r
 }
@@ -39,8 +39,8 @@ func (s *session) refused(q question, st *httpx.Stream) *refusal {
 // maxSaid is how much of a registry's own words goes into an error, in bytes.
 const maxSaid = 200
 
-// said takes the errors out of a registry's answer, made safe to show.
-func said(raw []byte) string {
+// registryErrors returns the errors in a registry's answer, safe to show.
+func registryErrors(raw []byte) string {
 	var body struct {
 		Errors []struct{ Code, Message string }
 	}
@@ -50,12 +50,12 @@ func said(raw []byte) string {
 	return texts.Truncate(texts.Printable(strings.TrimSpace(body.Errors[0].Code+" "+body.Errors[0].Message)), maxSaid)
 }
 
-// or is err, or the error that a refusal means.
-func (r *refusal) or(err error) error {
+// orError returns err, or, if it is nil, the error that a refusal means.
+func (r *refusal) orError(err error) error {
 	if err != nil || r == nil {
 		return err
 	}
-	code, reason, text := r.meaning()
+	code, reason, text := r.classify()
 	if r.text != "" {
 		text += ": " + r.text
 	}
@@ -67,7 +67,7 @@ func (r *refusal) or(err error) error {
 	return e
 }
 
-func (r *refusal) meaning() (codes.Code, string, string) {
+func (r *refusal) classify() (codes.Code, string, string) {
 	limited := r.code == http.StatusTooManyRequests || r.code == http.StatusForbidden && strings.HasPrefix(strings.ToUpper(r.text), "TOOMANYREQUESTS")
 	switch {
 	case limited:

@@ -24,11 +24,11 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.session(n, req.Access)
+	s, err := r.sessionFor(n, req.Access)
 	if err != nil {
 		return nil, err
 	}
-	head, err := s.head(ctx, n)
+	head, err := s.readDigest(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -38,16 +38,16 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 	if head != nil {
 		n.digest = head.digest
 	}
-	m, err := s.manifest(ctx, n)
+	m, err := s.fetchManifest(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return s.details(ctx, n, m, want)
+	return s.readDetails(ctx, n, m, want)
 }
 
-// head asks for the digest alone. It is nil where the registry does not say it in this way.
-func (s *session) head(ctx context.Context, n name) (*manifest, error) {
-	got, err := s.ask(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.id(), accept: accepted})
+// readDigest asks for the digest alone. It is nil where the registry does not say it in this way.
+func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
+	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted})
 	if e := errs.From(err); e != nil {
 		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented {
 			return nil, nil
@@ -59,14 +59,14 @@ func (s *session) head(ctx context.Context, n name) (*manifest, error) {
 	case !validDigest(digest):
 		return nil, nil
 	case n.digest != "" && digest != n.digest:
-		return nil, s.nonsense("%s: the registry names another digest than the one that was asked for", n)
+		return nil, s.protocolError("%s: the registry names another digest than the one that was asked for", n)
 	}
 	return &manifest{digest: digest, mediaType: mediaType(got.header)}, nil
 }
 
-// manifest fetches what a reference names and compares its digest with what was promised.
-func (s *session) manifest(ctx context.Context, n name) (*manifest, error) {
-	got, err := s.ask(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.id(), accept: accepted, limit: maxManifest})
+// fetchManifest fetches what a reference names and compares its digest with what was promised.
+func (s *session) fetchManifest(ctx context.Context, n name) (*manifest, error) {
+	got, err := s.askRegistry(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, limit: maxManifest})
 	if err != nil {
 		return nil, err
 	}
@@ -76,23 +76,23 @@ func (s *session) manifest(ctx context.Context, n name) (*manifest, error) {
 	}
 	digest := digestOf(got.body, promised)
 	if promised != "" && promised != digest {
-		return nil, s.nonsense("%s: the manifest does not have the digest that was promised", n)
+		return nil, s.protocolError("%s: the manifest does not have the digest that was promised", n)
 	}
 	return s.parseManifest(got.header, got.body, digest)
 }
 
-func (s *session) details(ctx context.Context, n name, m *manifest, want registry.Platform) (*registry.Resolved, error) {
+func (s *session) readDetails(ctx context.Context, n name, m *manifest, want registry.Platform) (*registry.Resolved, error) {
 	out := &registry.Resolved{Digest: m.digest, MediaType: m.mediaType, Detailed: true}
-	if m.index() {
-		out.Platforms = m.platforms()
-		out.PlatformDigest = choose(out.Platforms, want)
+	if m.isIndex() {
+		out.Platforms = m.imagePlatforms()
+		out.PlatformDigest = chooseDigest(out.Platforms, want)
 		return out, nil
 	}
 	out.PlatformDigest = m.digest
 	if m.Config.MediaType != ociConfig && m.Config.MediaType != dockerConfig {
 		return out, nil
 	}
-	c, err := s.config(ctx, n, m)
+	c, err := s.fetchConfig(ctx, n, m)
 	if err != nil {
 		return nil, err
 	}
@@ -113,18 +113,18 @@ type imageConfig struct {
 	} `json:"config"`
 }
 
-func (s *session) config(ctx context.Context, n name, m *manifest) (*imageConfig, error) {
+func (s *session) fetchConfig(ctx context.Context, n name, m *manifest) (*imageConfig, error) {
 	digest := m.Config.Digest
-	got, err := s.ask(ctx, question{method: http.MethodGet, repo: n.path, path: "blobs/" + digest, limit: maxConfig})
+	got, err := s.askRegistry(ctx, question{method: http.MethodGet, repo: n.path, path: "blobs/" + digest, limit: maxConfig})
 	if err != nil {
 		return nil, err
 	}
 	if digestOf(got.body, digest) != digest {
-		return nil, s.nonsense("%s: the configuration does not have the digest that was promised", n)
+		return nil, s.protocolError("%s: the configuration does not have the digest that was promised", n)
 	}
 	c := &imageConfig{}
 	if err := json.Unmarshal(got.body, c); err != nil {
-		return nil, s.nonsense("%s: the configuration of the image cannot be read", n)
+		return nil, s.protocolError("%s: the configuration of the image cannot be read", n)
 	}
 	return c, nil
 }
@@ -139,15 +139,15 @@ func (r *reader) Config(ctx context.Context, req registry.ConfigRequest) (*regis
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.session(n, req.Access)
+	s, err := r.sessionFor(n, req.Access)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.single(ctx, n, want)
+	m, err := s.fetchSingle(ctx, n, want)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.config(ctx, n, m)
+	c, err := s.fetchConfig(ctx, n, m)
 	if err != nil {
 		return nil, err
 	}
@@ -158,14 +158,14 @@ func (r *reader) Config(ctx context.Context, req registry.ConfigRequest) (*regis
 	return out, nil
 }
 
-// single is the manifest of one image: the one that is named, or that of a platform within an index.
-func (s *session) single(ctx context.Context, n name, want registry.Platform) (*manifest, error) {
-	m, err := s.manifest(ctx, n)
-	if err != nil || !m.index() {
+// fetchSingle returns the manifest of one image: the one that is named, or that of a platform within an index.
+func (s *session) fetchSingle(ctx context.Context, n name, want registry.Platform) (*manifest, error) {
+	m, err := s.fetchManifest(ctx, n)
+	if err != nil || !m.isIndex() {
 		return m, err
 	}
-	all := m.platforms()
-	digest := choose(all, want)
+	all := m.imagePlatforms()
+	digest := chooseDigest(all, want)
 	if want == (registry.Platform{}) && len(all) == 1 {
 		digest = all[0].Digest
 	}
@@ -175,8 +175,8 @@ func (s *session) single(ctx context.Context, n name, want registry.Platform) (*
 		return nil, e
 	}
 	n.digest = digest
-	if m, err = s.manifest(ctx, n); err == nil && m.index() {
-		return nil, s.nonsense("%s: an index names another index where an image should be", n)
+	if m, err = s.fetchManifest(ctx, n); err == nil && m.isIndex() {
+		return nil, s.protocolError("%s: an index names another index where an image should be", n)
 	}
 	return m, err
 }

@@ -44,52 +44,52 @@ type answer struct {
 	body   []byte
 }
 
-func (s *session) url(q question) *url.URL {
+func (s *session) urlOf(q question) *url.URL {
 	return &url.URL{Scheme: s.scheme, Host: s.host, Path: "/v2/" + q.repo + "/" + q.path, RawQuery: q.query}
 }
 
-// ask puts a question, with whatever the registry wants to see. A registry that refuses what was remembered is asked once
+// askRegistry sends a question with the credentials that the registry wants. A registry that refuses what was remembered is asked once
 // more with what it says then; nothing else is tried twice.
-func (s *session) ask(ctx context.Context, q question) (*answer, error) {
+func (s *session) askRegistry(ctx context.Context, q question) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*s.reader.timeout)
 	defer cancel()
-	sent, err := s.authorization(ctx, q.repo)
+	sent, err := s.initialHeader(ctx, q.repo)
 	if err != nil {
 		return nil, err
 	}
-	got, status, err := s.send(ctx, q, sent)
-	if err != nil || !status.is(http.StatusUnauthorized) {
-		return got, status.or(err)
+	got, status, err := s.sendRequest(ctx, q, sent)
+	if err != nil || !status.hasStatus(http.StatusUnauthorized) {
+		return got, status.orError(err)
 	}
-	again, err := s.learn(ctx, q.repo, status, sent)
+	again, err := s.answerChallenge(ctx, q.repo, status, sent)
 	switch {
 	case err != nil:
 		return nil, err
 	case again == sent:
-		return nil, status.or(nil)
+		return nil, status.orError(nil)
 	}
-	got, status, err = s.send(ctx, q, again)
-	return got, status.or(err)
+	got, status, err = s.sendRequest(ctx, q, again)
+	return got, status.orError(err)
 }
 
-// send makes one request. A status besides 200 is in the second value; the error is for what gave no status.
-func (s *session) send(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
+// sendRequest makes one request. A status besides 200 is in the second value; the error is for what gave no status.
+func (s *session) sendRequest(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.reader.timeout)
 	defer cancel()
-	req := &httpx.Request{Method: q.method, URL: s.url(q), Header: http.Header{}}
+	req := &httpx.Request{Method: q.method, URL: s.urlOf(q), Header: http.Header{}}
 	if q.accept != "" {
 		req.Header["Accept"] = []string{q.accept}
 	}
 	if authorization != "" {
 		req.Header["Authorization"] = []string{authorization}
 	}
-	st, err := s.reader.follow(ctx, req)
+	st, err := s.reader.followRedirects(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer st.Close()
 	if st.Status != http.StatusOK {
-		return nil, s.refused(q, st), nil
+		return nil, s.toRefusal(q, st), nil
 	}
 	if q.method == http.MethodHead {
 		return &answer{header: st.Header}, nil, nil
@@ -101,20 +101,20 @@ func (s *session) send(ctx context.Context, q question, authorization string) (*
 	return &answer{header: st.Header, body: body}, nil, nil
 }
 
-// authorization is the header to send at first: nothing before the registry has said what it wants.
-func (s *session) authorization(ctx context.Context, repo string) (string, error) {
+// initialHeader returns the header to send at first: nothing before the registry has said what it wants.
+func (s *session) initialHeader(ctx context.Context, repo string) (string, error) {
 	s.mu.Lock()
 	want := s.want
 	s.mu.Unlock()
 	if want == nil {
 		return "", nil
 	}
-	return s.authorize(ctx, want, repo, "")
+	return s.headerFor(ctx, want, repo, "")
 }
 
-// learn takes a challenge in, and returns the header for the second request; it is what was sent if there is nothing
+// answerChallenge takes a challenge in, and returns the header for the second request; it is what was sent if there is nothing
 // better.
-func (s *session) learn(ctx context.Context, repo string, r *refusal, sent string) (string, error) {
+func (s *session) answerChallenge(ctx context.Context, repo string, r *refusal, sent string) (string, error) {
 	want := parseChallenge(r.header["Www-Authenticate"])
 	if want == nil {
 		return sent, nil
@@ -125,14 +125,14 @@ func (s *session) learn(ctx context.Context, repo string, r *refusal, sent strin
 	s.mu.Unlock()
 	// At the first contact a refusal is how a registry says what it wants. Later it says that the credentials are wrong.
 	if before != nil {
-		s.reader.creds.forget(s.key.dockerConfig, s.key.domain)
+		s.reader.creds.forgetCredential(s.key.dockerConfig, s.key.domain)
 	}
-	return s.authorize(ctx, want, repo, sent)
+	return s.headerFor(ctx, want, repo, sent)
 }
 
-// authorize is the header that answers a challenge. refused is a header that did not do: its token is not used again.
-func (s *session) authorize(ctx context.Context, want *challenge, repo, refused string) (string, error) {
-	c, err := s.reader.creds.get(ctx, s.key.dockerConfig, s.key.domain)
+// headerFor returns the header that answers a challenge. refused is a header that the registry has refused: its token is not used again.
+func (s *session) headerFor(ctx context.Context, want *challenge, repo, refused string) (string, error) {
+	c, err := s.reader.creds.credentialOf(ctx, s.key.dockerConfig, s.key.domain)
 	if err != nil {
 		return "", err
 	}
@@ -140,17 +140,17 @@ func (s *session) authorize(ctx context.Context, want *challenge, repo, refused 
 		if c.user == "" && c.password == "" {
 			return "", nil
 		}
-		return basic(c), nil
+		return basicHeader(c), nil
 	}
-	return s.bearer(ctx, want, c, repo, refused)
+	return s.bearerHeader(ctx, want, c, repo, refused)
 }
 
-func basic(c credential) string {
+func basicHeader(c credential) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.user+":"+c.password))
 }
 
-// ended is the error of a call whose context has ended.
-func ended(ctx context.Context) error {
+// contextError returns the error of a call whose context has ended.
+func contextError(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errs.Unavailable(errs.ReasonTimeout, "no answer in time")
 	}

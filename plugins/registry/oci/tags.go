@@ -61,12 +61,12 @@ func (r *reader) Tags(ctx context.Context, req registry.TagsRequest) (*registry.
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.session(n, req.Access)
+	s, err := r.sessionFor(n, req.Access)
 	if err != nil {
 		return nil, err
 	}
 	if at.Page > maxPages {
-		return nil, s.nonsense("%s: the list of tags has no end", n)
+		return nil, s.protocolError("%s: the list of tags has no end", n)
 	}
 	got, at, err := s.tagList(ctx, n, at)
 	if err != nil {
@@ -74,13 +74,13 @@ func (r *reader) Tags(ctx context.Context, req registry.TagsRequest) (*registry.
 	}
 	var body struct{ Tags []string }
 	if err := json.Unmarshal(got.body, &body); err != nil {
-		return nil, s.nonsense("%s: the list of tags cannot be read", n)
+		return nil, s.protocolError("%s: the list of tags cannot be read", n)
 	}
 	if at.First != "" && len(body.Tags) > 0 && body.Tags[0] == at.First {
 		return &registry.TagsPage{}, nil
 	}
-	out := &registry.TagsPage{Tags: valid(body.Tags)}
-	if next := at.next(got.header, body.Tags, req.Limit); next.Query != "" {
+	out := &registry.TagsPage{Tags: validTags(body.Tags)}
+	if next := at.nextPage(got.header, body.Tags, req.Limit); next.Query != "" {
 		out.Next = next.String()
 	}
 	return out, nil
@@ -89,7 +89,7 @@ func (r *reader) Tags(ctx context.Context, req registry.TagsRequest) (*registry.
 // tagList asks for a page, once more without a size if the registry refuses the size.
 func (s *session) tagList(ctx context.Context, n name, at cursor) (*answer, cursor, error) {
 	q := question{method: http.MethodGet, repo: n.path, path: "tags/list", query: at.Query, limit: maxTags}
-	got, err := s.ask(ctx, q)
+	got, err := s.askRegistry(ctx, q)
 	if err == nil {
 		return got, at, nil
 	}
@@ -101,15 +101,15 @@ func (s *session) tagList(ctx context.Context, n name, at cursor) (*answer, curs
 	values.Del("n")
 	at.Query = values.Encode()
 	q.query = at.Query
-	got, err = s.ask(ctx, q)
+	got, err = s.askRegistry(ctx, q)
 	return got, at, err
 }
 
-// next is the page after this one; its query is empty on the last. Where the registry names the next page, only the
+// nextPage returns the page after this one; its query is empty on the last. Where the registry names the next page, only the
 // query of its address counts: the host and the path stay ours.
-func (c cursor) next(header http.Header, tags []string, limit int) cursor {
+func (c cursor) nextPage(header http.Header, tags []string, limit int) cursor {
 	out := cursor{Page: c.Page + 1}
-	if link, ok := linked(header); ok {
+	if link, ok := linkedQuery(header); ok {
 		if link != c.Query {
 			out.Query = link
 		}
@@ -125,8 +125,8 @@ func (c cursor) next(header http.Header, tags []string, limit int) cursor {
 	return out
 }
 
-// linked is the query of the address with rel="next".
-func linked(header http.Header) (string, bool) {
+// linkedQuery returns the query of the address with rel="next".
+func linkedQuery(header http.Header) (string, bool) {
 	for _, value := range header["Link"] {
 		for _, part := range strings.Split(value, ",") {
 			target, params, _ := strings.Cut(strings.TrimSpace(part), ">")
@@ -144,7 +144,7 @@ func linked(header http.Header) (string, bool) {
 
 var tagPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
-// valid leaves out what cannot be a tag.
-func valid(tags []string) []string {
+// validTags leaves out what cannot be a tag.
+func validTags(tags []string) []string {
 	return slices.DeleteFunc(tags, func(t string) bool { return !tagPattern.MatchString(t) })
 }

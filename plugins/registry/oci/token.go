@@ -26,14 +26,14 @@ type token struct {
 	until  time.Time
 }
 
-// bearer is a header with a token for a repository, fetched if there is none that is good.
-func (s *session) bearer(ctx context.Context, want *challenge, c credential, repo, refused string) (string, error) {
-	t := s.token(repo, c)
+// bearerHeader returns a header with a token for a repository, fetched if there is none that is good.
+func (s *session) bearerHeader(ctx context.Context, want *challenge, c credential, repo, refused string) (string, error) {
+	t := s.tokenSlot(repo, c)
 	select {
 	case t.lock <- struct{}{}:
 		defer func() { <-t.lock }()
 	case <-ctx.Done():
-		return "", ended(ctx)
+		return "", contextError(ctx)
 	}
 	if t.header != "" && t.header != refused && s.reader.now().Before(t.until) {
 		return t.header, nil
@@ -47,8 +47,8 @@ func (s *session) bearer(ctx context.Context, want *challenge, c credential, rep
 	return t.header, nil
 }
 
-// token is the slot of a repository. Other credentials void all tokens.
-func (s *session) token(repo string, c credential) *token {
+// tokenSlot returns the slot of a repository. Other credentials void all tokens.
+func (s *session) tokenSlot(repo string, c credential) *token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used != c || len(s.tokens) >= maxTokens {
@@ -77,10 +77,10 @@ func (s *session) fetchToken(ctx context.Context, want *challenge, c credential,
 	}
 	defer st.Close()
 	if st.Status != http.StatusOK {
-		s.reader.creds.forget(s.key.dockerConfig, s.key.domain)
-		r := s.refused(question{method: req.Method, repo: repo, path: "token"}, st)
+		s.reader.creds.forgetCredential(s.key.dockerConfig, s.key.domain)
+		r := s.toRefusal(question{method: req.Method, repo: repo, path: "token"}, st)
 		r.host = req.URL.Host
-		return "", 0, r.or(nil)
+		return "", 0, r.orError(nil)
 	}
 	body, err := readAll(st, maxToken)
 	if err != nil {
@@ -92,13 +92,13 @@ func (s *session) fetchToken(ctx context.Context, want *challenge, c credential,
 		ExpiresIn   float64 `json:"expires_in"`
 	}
 	if json.Unmarshal(body, &got) != nil {
-		return "", 0, s.nonsense("the token server %s gave an answer that is not JSON", req.URL.Host)
+		return "", 0, s.protocolError("the token server %s gave an answer that is not JSON", req.URL.Host)
 	}
 	if got.Token == "" {
 		got.Token = got.AccessToken
 	}
 	if got.Token == "" || strings.ContainsAny(got.Token, " \r\n\t") {
-		return "", 0, s.nonsense("the token server %s gave no token", req.URL.Host)
+		return "", 0, s.protocolError("the token server %s gave no token", req.URL.Host)
 	}
 	life := time.Duration(min(max(got.ExpiresIn, 0), maxLife.Seconds()) * float64(time.Second))
 	if life == 0 {
@@ -110,10 +110,10 @@ func (s *session) fetchToken(ctx context.Context, want *challenge, c credential,
 func (s *session) tokenRequest(want *challenge, c credential, repo string) (*httpx.Request, error) {
 	realm, err := url.Parse(want.realm)
 	if err != nil || realm.Host == "" || realm.Scheme != "https" && realm.Scheme != "http" || realm.User != nil {
-		return nil, s.nonsense("%s names no address where tokens are given", s)
+		return nil, s.protocolError("%s names no address where tokens are given", s)
 	}
-	if realm.Scheme == "http" && s.scheme == "https" && c != (credential{}) && !loopback(realm.Host) {
-		return nil, s.nonsense("%s wants credentials sent to %s over plain HTTP", s, realm.Host)
+	if realm.Scheme == "http" && s.scheme == "https" && c != (credential{}) && !isLoopback(realm.Host) {
+		return nil, s.protocolError("%s wants credentials sent to %s over plain HTTP", s, realm.Host)
 	}
 	scope := "repository:" + repo + ":pull"
 	if c.identity != "" {
@@ -132,12 +132,12 @@ func (s *session) tokenRequest(want *challenge, c credential, repo string) (*htt
 	realm.RawQuery = query.Encode()
 	req := &httpx.Request{Method: http.MethodGet, URL: realm, Header: http.Header{}}
 	if c.user != "" || c.password != "" {
-		req.Header["Authorization"] = []string{basic(c)}
+		req.Header["Authorization"] = []string{basicHeader(c)}
 	}
 	return req, nil
 }
 
-// nonsense is an upstream that does not keep to the protocol.
-func (s *session) nonsense(format string, args ...any) *errs.Error {
+// protocolError returns the error of an upstream that does not keep to the protocol.
+func (s *session) protocolError(format string, args ...any) *errs.Error {
 	return errs.Unavailable(errs.ReasonProtocol, format, args...)
 }

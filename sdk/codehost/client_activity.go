@@ -12,7 +12,7 @@ import (
 
 // call makes one call for the instance.
 func call[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error), in *I) (*O, error) {
-	out, err := rpc(c.context(ctx), in)
+	out, err := rpc(c.callContext(ctx), in)
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -34,11 +34,11 @@ func pageOf[T, P any](out listAnswer[P], err error, convert func(P) T) (*Page[T]
 }
 
 func listRequest(token schema.Secret, page PageRequest) *codehostv1.ListRequest {
-	return &codehostv1.ListRequest{Token: secret(token), Page: page.proto()}
+	return &codehostv1.ListRequest{Token: secret(token), Page: page.toProto()}
 }
 
 func repositoryListRequest(token schema.Secret, repo string, page PageRequest) *codehostv1.RepositoryListRequest {
-	return &codehostv1.RepositoryListRequest{Token: secret(token), Repo: repo, Page: page.proto()}
+	return &codehostv1.RepositoryListRequest{Token: secret(token), Repo: repo, Page: page.toProto()}
 }
 
 // Viewer implements ViewerHost.
@@ -80,7 +80,7 @@ func (c *Client) ListTags(ctx context.Context, token schema.Secret, repo string,
 // ListNotifications implements NotificationHost.
 func (c *Client) ListNotifications(ctx context.Context, token schema.Secret, req NotificationsRequest) (*Page[Notification], error) {
 	out, err := call(ctx, c, c.rpc.ListNotifications, &codehostv1.ListNotificationsRequest{
-		Token: secret(token), Page: req.PageRequest.proto(), SinceUnixMs: unixMS(req.Since), All: req.All,
+		Token: secret(token), Page: req.PageRequest.toProto(), SinceUnixMs: unixMS(req.Since), All: req.All,
 	})
 	return pageOf(out, err, notificationFrom)
 }
@@ -105,7 +105,7 @@ func (c *Client) ListFollowers(ctx context.Context, token schema.Secret, page Pa
 
 // ListEvents implements EventHost.
 func (c *Client) ListEvents(ctx context.Context, token schema.Secret, login string, page PageRequest) (*Page[Event], error) {
-	out, err := call(ctx, c, c.rpc.ListEvents, &codehostv1.ListEventsRequest{Token: secret(token), Login: login, Page: page.proto()})
+	out, err := call(ctx, c, c.rpc.ListEvents, &codehostv1.ListEventsRequest{Token: secret(token), Login: login, Page: page.toProto()})
 	return pageOf(out, err, eventFrom)
 }
 

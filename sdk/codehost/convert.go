@@ -17,7 +17,7 @@ func secret(s schema.Secret) *sharedv1.Secret {
 
 func secretFrom(p *sharedv1.Secret) schema.Secret { return schema.Secret(p.GetValue()) }
 
-func (r *Resolution) proto() *codehostv1.ResolveResponse {
+func (r *Resolution) toProto() *codehostv1.ResolveResponse {
 	out := &codehostv1.ResolveResponse{Kind: r.Kind, Owner: r.Owner, Warnings: r.Warnings}
 	for _, repo := range r.Repos {
 		p := &codehostv1.Repo{FullName: repo.FullName, Visibility: repo.Visibility}
@@ -41,7 +41,7 @@ func resolutionFrom(p *codehostv1.ResolveResponse) *Resolution {
 	return out
 }
 
-func (h *Hook) proto() *codehostv1.Hook {
+func (h *Hook) toProto() *codehostv1.Hook {
 	return &codehostv1.Hook{Id: h.ID, Url: h.URL, Events: h.Events, Active: h.Active, ContentType: h.ContentType}
 }
 
@@ -49,7 +49,7 @@ func hookFrom(p *codehostv1.Hook) *Hook {
 	return &Hook{ID: p.GetId(), URL: p.GetUrl(), Events: p.GetEvents(), Active: p.GetActive(), ContentType: p.GetContentType()}
 }
 
-func (s *HookSpec) proto() *codehostv1.HookSpec {
+func (s *HookSpec) toProto() *codehostv1.HookSpec {
 	return &codehostv1.HookSpec{Url: s.URL, Secret: secret(s.Secret), Events: s.Events, Active: s.Active}
 }
 
@@ -61,7 +61,7 @@ func deliveryFrom(p *codehostv1.ParseWebhookRequest) Delivery {
 	return Delivery{Event: p.GetEvent(), Signature: p.GetSignature(), Body: p.GetBody(), Secret: secretFrom(p.GetSecret())}
 }
 
-func (w *Webhook) proto() *codehostv1.ParseWebhookResponse {
+func (w *Webhook) toProto() *codehostv1.ParseWebhookResponse {
 	return &codehostv1.ParseWebhookResponse{
 		Event: w.Event, Action: w.Action, Owner: w.Owner, FullName: w.FullName,
 		Package: w.Package, PackageType: w.PackageType, Tags: w.Tags, Digest: w.Digest,

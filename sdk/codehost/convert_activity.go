@@ -14,7 +14,7 @@ func unixMS(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// timeFrom is the inverse of unixMS.
+// timeFrom returns the inverse of unixMS.
 func timeFrom(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -31,7 +31,7 @@ func convertAll[I, O any](items []I, convert func(I) O) []O {
 	return out
 }
 
-func (v Validators) proto() *codehostv1.Validators {
+func (v Validators) toProto() *codehostv1.Validators {
 	if v == (Validators{}) {
 		return nil
 	}
@@ -42,8 +42,8 @@ func validatorsFrom(p *codehostv1.Validators) Validators {
 	return Validators{ETag: p.GetEtag(), LastModified: p.GetLastModified()}
 }
 
-func (r PageRequest) proto() *codehostv1.PageRequest {
-	return &codehostv1.PageRequest{Cursor: r.Cursor, Size: uint32(min(max(r.Size, 0), MaxPage+1)), Validators: r.Validators.proto()}
+func (r PageRequest) toProto() *codehostv1.PageRequest {
+	return &codehostv1.PageRequest{Cursor: r.Cursor, Size: uint32(min(max(r.Size, 0), MaxPage+1)), Validators: r.Validators.toProto()}
 }
 
 func pageFrom(p *codehostv1.PageRequest) PageRequest {
@@ -54,9 +54,9 @@ func pageFrom(p *codehostv1.PageRequest) PageRequest {
 	return out
 }
 
-func (m Meta) proto() *codehostv1.Meta {
+func (m Meta) toProto() *codehostv1.Meta {
 	out := &codehostv1.Meta{
-		NextCursor: m.NextCursor, NotModified: m.NotModified, Validators: m.Validators.proto(), PollIntervalMs: m.PollInterval.Milliseconds(),
+		NextCursor: m.NextCursor, NotModified: m.NotModified, Validators: m.Validators.toProto(), PollIntervalMs: m.PollInterval.Milliseconds(),
 	}
 	if m.Quota != nil {
 		out.Quota = &codehostv1.Quota{Limit: m.Quota.Limit, Remaining: m.Quota.Remaining, ResetUnixMs: unixMS(m.Quota.ResetAt)}
@@ -75,7 +75,7 @@ func metaFrom(p *codehostv1.Meta) Meta {
 	return out
 }
 
-func (a Account) proto() *codehostv1.Account {
+func (a Account) toProto() *codehostv1.Account {
 	if a == (Account{}) {
 		return nil
 	}
@@ -86,10 +86,10 @@ func accountFrom(p *codehostv1.Account) Account {
 	return Account{ID: p.GetId(), Login: p.GetLogin(), Name: p.GetName(), AvatarURL: p.GetAvatarUrl(), HTMLURL: p.GetHtmlUrl()}
 }
 
-func (r Repository) proto() *codehostv1.Repository {
+func (r Repository) toProto() *codehostv1.Repository {
 	return &codehostv1.Repository{
 		Id: r.ID, FullName: r.FullName, Description: r.Description, HtmlUrl: r.HTMLURL, Private: r.Private, Archived: r.Archived, Fork: r.Fork,
-		Stars: r.Stars, Owner: r.Owner.proto(), OpenGraphImageUrl: r.OpenGraphImageURL, CustomOpenGraphImage: r.CustomOpenGraphImage,
+		Stars: r.Stars, Owner: r.Owner.toProto(), OpenGraphImageUrl: r.OpenGraphImageURL, CustomOpenGraphImage: r.CustomOpenGraphImage,
 	}
 }
 
@@ -101,18 +101,18 @@ func repositoryFrom(p *codehostv1.Repository) Repository {
 	}
 }
 
-func (s Starred) proto() *codehostv1.Starred {
-	return &codehostv1.Starred{Repository: s.Repository.proto(), StarredUnixMs: unixMS(s.StarredAt)}
+func (s Starred) toProto() *codehostv1.Starred {
+	return &codehostv1.Starred{Repository: s.Repository.toProto(), StarredUnixMs: unixMS(s.StarredAt)}
 }
 
 func starredFrom(p *codehostv1.Starred) Starred {
 	return Starred{Repository: repositoryFrom(p.GetRepository()), StarredAt: timeFrom(p.GetStarredUnixMs())}
 }
 
-func (r Release) proto() *codehostv1.Release {
+func (r Release) toProto() *codehostv1.Release {
 	return &codehostv1.Release{
 		Id: r.ID, NodeId: r.NodeID, TagName: r.TagName, Name: r.Name, Body: r.Body, HtmlUrl: r.HTMLURL, CreatedUnixMs: unixMS(r.CreatedAt),
-		PublishedUnixMs: unixMS(r.PublishedAt), Prerelease: r.Prerelease, Draft: r.Draft, Reactions: r.Reactions, Author: r.Author.proto(),
+		PublishedUnixMs: unixMS(r.PublishedAt), Prerelease: r.Prerelease, Draft: r.Draft, Reactions: r.Reactions, Author: r.Author.toProto(),
 	}
 }
 
@@ -124,7 +124,7 @@ func releaseFrom(p *codehostv1.Release) Release {
 	}
 }
 
-func (t Tag) proto() *codehostv1.Tag {
+func (t Tag) toProto() *codehostv1.Tag {
 	return &codehostv1.Tag{Name: t.Name, Commit: t.Commit, HtmlUrl: t.HTMLURL, CreatedUnixMs: unixMS(t.CreatedAt)}
 }
 
@@ -132,7 +132,7 @@ func tagFrom(p *codehostv1.Tag) Tag {
 	return Tag{Name: p.GetName(), Commit: p.GetCommit(), HTMLURL: p.GetHtmlUrl(), CreatedAt: timeFrom(p.GetCreatedUnixMs())}
 }
 
-func (n Notification) proto() *codehostv1.Notification {
+func (n Notification) toProto() *codehostv1.Notification {
 	return &codehostv1.Notification{
 		ThreadId: n.ThreadID, RepoFullName: n.RepoFullName, Title: n.Title, SubjectType: n.SubjectType, Reason: n.Reason,
 		UpdatedUnixMs: unixMS(n.UpdatedAt), Unread: n.Unread, HtmlUrl: n.HTMLURL,
@@ -146,17 +146,17 @@ func notificationFrom(p *codehostv1.Notification) Notification {
 	}
 }
 
-func (s Stargazer) proto() *codehostv1.Stargazer {
-	return &codehostv1.Stargazer{Account: s.Account.proto(), StarredUnixMs: unixMS(s.StarredAt)}
+func (s Stargazer) toProto() *codehostv1.Stargazer {
+	return &codehostv1.Stargazer{Account: s.Account.toProto(), StarredUnixMs: unixMS(s.StarredAt)}
 }
 
 func stargazerFrom(p *codehostv1.Stargazer) Stargazer {
 	return Stargazer{Account: accountFrom(p.GetAccount()), StarredAt: timeFrom(p.GetStarredUnixMs())}
 }
 
-func (e Event) proto() *codehostv1.Event {
+func (e Event) toProto() *codehostv1.Event {
 	return &codehostv1.Event{
-		Id: e.ID, Type: e.Type, Actor: e.Actor.proto(), RepoFullName: e.RepoFullName, TargetFullName: e.TargetFullName, Title: e.Title,
+		Id: e.ID, Type: e.Type, Actor: e.Actor.toProto(), RepoFullName: e.RepoFullName, TargetFullName: e.TargetFullName, Title: e.Title,
 		TagName: e.TagName, HtmlUrl: e.HTMLURL, CreatedUnixMs: unixMS(e.CreatedAt),
 	}
 }
@@ -168,9 +168,9 @@ func eventFrom(p *codehostv1.Event) Event {
 	}
 }
 
-func (a Announcement) proto() *codehostv1.Announcement {
+func (a Announcement) toProto() *codehostv1.Announcement {
 	return &codehostv1.Announcement{
-		Id: a.ID, RepoFullName: a.RepoFullName, Title: a.Title, Body: a.Body, HtmlUrl: a.HTMLURL, Author: a.Author.proto(),
+		Id: a.ID, RepoFullName: a.RepoFullName, Title: a.Title, Body: a.Body, HtmlUrl: a.HTMLURL, Author: a.Author.toProto(),
 		CreatedUnixMs: unixMS(a.CreatedAt), UpdatedUnixMs: unixMS(a.UpdatedAt),
 	}
 }
@@ -182,7 +182,7 @@ func announcementFrom(p *codehostv1.Announcement) Announcement {
 	}
 }
 
-func (r Reactions) proto() *codehostv1.Reactions {
+func (r Reactions) toProto() *codehostv1.Reactions {
 	return &codehostv1.Reactions{NodeId: r.NodeID, Counts: r.Counts, Viewer: r.Viewer}
 }
 
@@ -190,9 +190,9 @@ func reactionsFrom(p *codehostv1.Reactions) Reactions {
 	return Reactions{NodeID: p.GetNodeId(), Counts: p.GetCounts(), Viewer: p.GetViewer()}
 }
 
-func (c *Comparison) proto() *codehostv1.CompareResponse {
+func (c *Comparison) toProto() *codehostv1.CompareResponse {
 	return &codehostv1.CompareResponse{
-		Status: c.Status, AheadBy: c.AheadBy, BehindBy: c.BehindBy, TotalCommits: c.TotalCommits, HtmlUrl: c.HTMLURL, Meta: c.Meta.proto(),
+		Status: c.Status, AheadBy: c.AheadBy, BehindBy: c.BehindBy, TotalCommits: c.TotalCommits, HtmlUrl: c.HTMLURL, Meta: c.Meta.toProto(),
 		Commits: convertAll(c.Commits, func(k Commit) *codehostv1.Commit {
 			return &codehostv1.Commit{Hash: k.Hash, Subject: k.Subject}
 		}),

@@ -53,7 +53,7 @@ type OAuthToken struct {
 // maxCode bounds codes, verifiers and tokens, in bytes.
 const maxCode = 4096
 
-func (c OAuthClient) proto() *codehostv1.OAuthClient {
+func (c OAuthClient) toProto() *codehostv1.OAuthClient {
 	return &codehostv1.OAuthClient{Id: c.ID, Secret: secret(c.Secret), RedirectUrl: c.RedirectURL}
 }
 
@@ -61,7 +61,7 @@ func oauthClientFrom(p *codehostv1.OAuthClient) OAuthClient {
 	return OAuthClient{ID: p.GetId(), Secret: secretFrom(p.GetSecret()), RedirectURL: p.GetRedirectUrl()}
 }
 
-func (t *OAuthToken) proto() *codehostv1.TokenResponse {
+func (t *OAuthToken) toProto() *codehostv1.TokenResponse {
 	return &codehostv1.TokenResponse{AccessToken: secret(t.AccessToken), RefreshToken: secret(t.RefreshToken), ExpiresUnixMs: unixMS(t.ExpiresAt)}
 }
 
@@ -103,7 +103,7 @@ func (s *server) ExchangeCode(ctx context.Context, p *codehostv1.ExchangeCodeReq
 	err = useOptional(ctx, s, CapOAuth, func(h OAuthHost) error {
 		got, err := h.ExchangeCode(ctx, oauthClientFrom(p.GetClient()), code, verifier)
 		if err == nil && got != nil {
-			out = got.proto()
+			out = got.toProto()
 		}
 		return err
 	})
@@ -119,7 +119,7 @@ func (s *server) RefreshToken(ctx context.Context, p *codehostv1.RefreshTokenReq
 	err = useOptional(ctx, s, CapOAuth, func(h OAuthHost) error {
 		got, err := h.RefreshToken(ctx, oauthClientFrom(p.GetClient()), refresh)
 		if err == nil && got != nil {
-			out = got.proto()
+			out = got.toProto()
 		}
 		return err
 	})
@@ -128,13 +128,13 @@ func (s *server) RefreshToken(ctx context.Context, p *codehostv1.RefreshTokenReq
 
 // AuthorizeURL implements OAuthHost.
 func (c *Client) AuthorizeURL(ctx context.Context, req AuthorizeRequest) (string, error) {
-	out, err := call(ctx, c, c.rpc.AuthorizeURL, &codehostv1.AuthorizeURLRequest{Client: req.Client.proto(), State: req.State, CodeChallenge: req.CodeChallenge})
+	out, err := call(ctx, c, c.rpc.AuthorizeURL, &codehostv1.AuthorizeURLRequest{Client: req.Client.toProto(), State: req.State, CodeChallenge: req.CodeChallenge})
 	return out.GetUrl(), err
 }
 
 // ExchangeCode implements OAuthHost.
 func (c *Client) ExchangeCode(ctx context.Context, client OAuthClient, code, verifier schema.Secret) (*OAuthToken, error) {
-	out, err := call(ctx, c, c.rpc.ExchangeCode, &codehostv1.ExchangeCodeRequest{Client: client.proto(), Code: secret(code), CodeVerifier: secret(verifier)})
+	out, err := call(ctx, c, c.rpc.ExchangeCode, &codehostv1.ExchangeCodeRequest{Client: client.toProto(), Code: secret(code), CodeVerifier: secret(verifier)})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (c *Client) ExchangeCode(ctx context.Context, client OAuthClient, code, ver
 
 // RefreshToken implements OAuthHost.
 func (c *Client) RefreshToken(ctx context.Context, client OAuthClient, refreshToken schema.Secret) (*OAuthToken, error) {
-	out, err := call(ctx, c, c.rpc.RefreshToken, &codehostv1.RefreshTokenRequest{Client: client.proto(), RefreshToken: secret(refreshToken)})
+	out, err := call(ctx, c, c.rpc.RefreshToken, &codehostv1.RefreshTokenRequest{Client: client.toProto(), RefreshToken: secret(refreshToken)})
 	if err != nil {
 		return nil, err
 	}

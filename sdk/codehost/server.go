@@ -17,7 +17,7 @@ func (s *server) Resolve(ctx context.Context, p *codehostv1.ResolveRequest) (out
 	err = s.use(ctx, func(h CodeHost) error {
 		got, err := h.Resolve(ctx, secretFrom(p.GetToken()), input)
 		if err == nil && got != nil {
-			out = got.proto()
+			out = got.toProto()
 		}
 		return err
 	})
@@ -32,7 +32,7 @@ func (s *server) Hooks(ctx context.Context, p *codehostv1.HooksRequest) (out *co
 		hooks, err := h.Hooks(ctx, secretFrom(p.GetToken()), p.GetRepo())
 		out = &codehostv1.HooksResponse{}
 		for i := range hooks {
-			out.Hooks = append(out.Hooks, hooks[i].proto())
+			out.Hooks = append(out.Hooks, hooks[i].toProto())
 		}
 		return err
 	})
@@ -46,7 +46,7 @@ func (s *server) CreateHook(ctx context.Context, p *codehostv1.CreateHookRequest
 	err = useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		hook, err := h.CreateHook(ctx, secretFrom(p.GetToken()), p.GetRepo(), specFrom(p.GetSpec()))
 		if err == nil && hook != nil {
-			out = &codehostv1.CreateHookResponse{Hook: hook.proto()}
+			out = &codehostv1.CreateHookResponse{Hook: hook.toProto()}
 		}
 		return err
 	})
@@ -60,7 +60,7 @@ func (s *server) UpdateHook(ctx context.Context, p *codehostv1.UpdateHookRequest
 	err = useOptional(ctx, s, CapWebhooks, func(h WebhookHost) error {
 		hook, err := h.UpdateHook(ctx, secretFrom(p.GetToken()), p.GetRepo(), p.GetId(), specFrom(p.GetSpec()))
 		if err == nil && hook != nil {
-			out = &codehostv1.UpdateHookResponse{Hook: hook.proto()}
+			out = &codehostv1.UpdateHookResponse{Hook: hook.toProto()}
 		}
 		return err
 	})
@@ -84,7 +84,7 @@ func (s *server) ParseWebhook(ctx context.Context, p *codehostv1.ParseWebhookReq
 		}
 		got, err := h.ParseWebhook(ctx, deliveryFrom(p))
 		if err == nil && got != nil {
-			out = got.proto()
+			out = got.toProto()
 		}
 		return err
 	})

@@ -52,7 +52,7 @@ func (s *server) ListStarred(ctx context.Context, p *codehostv1.ListRequest) (ou
 	err = listOwn(ctx, s, CapStarred, p, func(h StarHost, token schema.Secret, page PageRequest) (*Page[Starred], error) {
 		return h.ListStarred(ctx, token, page)
 	}, func(got *Page[Starred]) {
-		out = &codehostv1.ListStarredResponse{Items: convertAll(got.Items, Starred.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListStarredResponse{Items: convertAll(got.Items, Starred.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -62,7 +62,7 @@ func (s *server) ListReleases(ctx context.Context, p *codehostv1.RepositoryListR
 	err = listOfRepository(ctx, s, CapReleases, p, func(h ReleaseHost, token schema.Secret, page PageRequest) (*Page[Release], error) {
 		return h.ListReleases(ctx, token, p.GetRepo(), page)
 	}, func(got *Page[Release]) {
-		out = &codehostv1.ListReleasesResponse{Items: convertAll(got.Items, Release.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListReleasesResponse{Items: convertAll(got.Items, Release.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -72,7 +72,7 @@ func (s *server) ListTags(ctx context.Context, p *codehostv1.RepositoryListReque
 	err = listOfRepository(ctx, s, CapTags, p, func(h TagHost, token schema.Secret, page PageRequest) (*Page[Tag], error) {
 		return h.ListTags(ctx, token, p.GetRepo(), page)
 	}, func(got *Page[Tag]) {
-		out = &codehostv1.ListTagsResponse{Items: convertAll(got.Items, Tag.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListTagsResponse{Items: convertAll(got.Items, Tag.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -83,7 +83,7 @@ func (s *server) ListNotifications(ctx context.Context, p *codehostv1.ListNotifi
 	err = listOwn(ctx, s, CapNotifications, own, func(h NotificationHost, token schema.Secret, page PageRequest) (*Page[Notification], error) {
 		return h.ListNotifications(ctx, token, NotificationsRequest{PageRequest: page, Since: timeFrom(p.GetSinceUnixMs()), All: p.GetAll()})
 	}, func(got *Page[Notification]) {
-		out = &codehostv1.ListNotificationsResponse{Items: convertAll(got.Items, Notification.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListNotificationsResponse{Items: convertAll(got.Items, Notification.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -93,7 +93,7 @@ func (s *server) ListOwned(ctx context.Context, p *codehostv1.ListRequest) (out 
 	err = listOwn(ctx, s, CapSocial, p, func(h SocialHost, token schema.Secret, page PageRequest) (*Page[Repository], error) {
 		return h.ListOwned(ctx, token, page)
 	}, func(got *Page[Repository]) {
-		out = &codehostv1.ListRepositoriesResponse{Items: convertAll(got.Items, Repository.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListRepositoriesResponse{Items: convertAll(got.Items, Repository.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -103,7 +103,7 @@ func (s *server) ListStargazers(ctx context.Context, p *codehostv1.RepositoryLis
 	err = listOfRepository(ctx, s, CapSocial, p, func(h SocialHost, token schema.Secret, page PageRequest) (*Page[Stargazer], error) {
 		return h.ListStargazers(ctx, token, p.GetRepo(), page)
 	}, func(got *Page[Stargazer]) {
-		out = &codehostv1.ListStargazersResponse{Items: convertAll(got.Items, Stargazer.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListStargazersResponse{Items: convertAll(got.Items, Stargazer.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -113,7 +113,7 @@ func (s *server) ListFollowers(ctx context.Context, p *codehostv1.ListRequest) (
 	err = listOwn(ctx, s, CapSocial, p, func(h SocialHost, token schema.Secret, page PageRequest) (*Page[Account], error) {
 		return h.ListFollowers(ctx, token, page)
 	}, func(got *Page[Account]) {
-		out = &codehostv1.ListFollowersResponse{Items: convertAll(got.Items, Account.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListFollowersResponse{Items: convertAll(got.Items, Account.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -130,7 +130,7 @@ func (s *server) ListEvents(ctx context.Context, p *codehostv1.ListEventsRequest
 	err = listOwn(ctx, s, CapEvents, own, func(h EventHost, token schema.Secret, page PageRequest) (*Page[Event], error) {
 		return h.ListEvents(ctx, token, p.GetLogin(), page)
 	}, func(got *Page[Event]) {
-		out = &codehostv1.ListEventsResponse{Items: convertAll(got.Items, Event.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListEventsResponse{Items: convertAll(got.Items, Event.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }
@@ -149,7 +149,7 @@ func (s *server) ListAnnouncements(ctx context.Context, p *codehostv1.ListAnnoun
 	err = listOwn(ctx, s, CapAnnouncements, own, func(h AnnouncementHost, token schema.Secret, _ PageRequest) (*Page[Announcement], error) {
 		return h.ListAnnouncements(ctx, token, p.GetRepos())
 	}, func(got *Page[Announcement]) {
-		out = &codehostv1.ListAnnouncementsResponse{Items: convertAll(got.Items, Announcement.proto), Meta: got.Meta.proto()}
+		out = &codehostv1.ListAnnouncementsResponse{Items: convertAll(got.Items, Announcement.toProto), Meta: got.Meta.toProto()}
 	})
 	return out, err
 }

@@ -71,7 +71,7 @@ func (s *server) Viewer(ctx context.Context, p *codehostv1.ViewerRequest) (out *
 		}
 		got, err := h.Viewer(ctx, token)
 		if err == nil && got != nil {
-			out = &codehostv1.ViewerResponse{Account: got.Account.proto(), Scopes: got.Scopes, Meta: got.Meta.proto()}
+			out = &codehostv1.ViewerResponse{Account: got.Account.toProto(), Scopes: got.Scopes, Meta: got.Meta.toProto()}
 		}
 		return err
 	})
@@ -86,7 +86,7 @@ func (s *server) FindRepository(ctx context.Context, p *codehostv1.FindRepositor
 	err = useOptional(ctx, s, CapReleases, func(h ReleaseHost) error {
 		got, err := h.FindRepository(ctx, secretFrom(p.GetToken()), p.GetRepo())
 		if err == nil && got != nil {
-			out = &codehostv1.FindRepositoryResponse{Repository: got.Repository.proto(), Meta: got.Meta.proto()}
+			out = &codehostv1.FindRepositoryResponse{Repository: got.Repository.toProto(), Meta: got.Meta.toProto()}
 		}
 		return err
 	})
@@ -110,7 +110,7 @@ func (s *server) ReadReactions(ctx context.Context, p *codehostv1.ReadReactionsR
 		}
 		got, err := h.ReadReactions(ctx, token, p.GetNodeIds())
 		if err == nil && got != nil {
-			out = &codehostv1.ReadReactionsResponse{Items: convertAll(got.Items, Reactions.proto), Meta: got.Meta.proto()}
+			out = &codehostv1.ReadReactionsResponse{Items: convertAll(got.Items, Reactions.toProto), Meta: got.Meta.toProto()}
 		}
 		return err
 	})
@@ -132,7 +132,7 @@ func (s *server) SetReaction(ctx context.Context, p *codehostv1.SetReactionReque
 		}
 		got, err := h.SetReaction(ctx, token, p.GetNodeId(), p.GetContent(), p.GetPresent())
 		if err == nil && got != nil {
-			out = &codehostv1.SetReactionResponse{Reactions: got.Reactions.proto(), Meta: got.Meta.proto()}
+			out = &codehostv1.SetReactionResponse{Reactions: got.Reactions.toProto(), Meta: got.Meta.toProto()}
 		}
 		return err
 	})
@@ -147,7 +147,7 @@ func (s *server) Compare(ctx context.Context, p *codehostv1.CompareRequest) (out
 	err = useOptional(ctx, s, CapCompare, func(h CompareHost) error {
 		got, err := h.Compare(ctx, secretFrom(p.GetToken()), p.GetRepo(), p.GetBase(), p.GetHead())
 		if err == nil && got != nil {
-			out = got.proto()
+			out = got.toProto()
 		}
 		return err
 	})

@@ -86,7 +86,7 @@ func (c *Client) ListRecords(ctx context.Context, zoneID, name string, recordTyp
 
 // SetRecords implements Provider.
 func (c *Client) SetRecords(ctx context.Context, zoneID string, set RecordSet) (Outcome, error) {
-	out, err := call(ctx, c, c.rpc.SetRecords, &dnsv1.SetRecordsRequest{ZoneId: zoneID, Set: set.proto()})
+	out, err := call(ctx, c, c.rpc.SetRecords, &dnsv1.SetRecordsRequest{ZoneId: zoneID, Set: set.toProto()})
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (c *Client) DeleteRecords(ctx context.Context, zoneID, name string, recordT
 func (c *Client) CheckRecords(ctx context.Context, zoneID string, sets []RecordSet) ([]Check, error) {
 	in := &dnsv1.CheckRecordsRequest{ZoneId: zoneID}
 	for _, s := range sets {
-		in.Sets = append(in.Sets, s.proto())
+		in.Sets = append(in.Sets, s.toProto())
 	}
 	out, err := call(ctx, c, c.rpc.CheckRecords, in)
 	var checks []Check

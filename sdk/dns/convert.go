@@ -41,7 +41,7 @@ func visibilityFrom(p dnsv1.Visibility) Visibility {
 	return Visibility(strings.ToLower(strings.TrimPrefix(p.String(), visibilityPrefix)))
 }
 
-func (z *Zone) proto() *dnsv1.Zone {
+func (z *Zone) toProto() *dnsv1.Zone {
 	if z == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func zoneFrom(p *dnsv1.Zone) *Zone {
 	return &Zone{ID: p.GetId(), Name: p.GetName(), Status: p.GetStatus(), NameServers: p.GetNameServers()}
 }
 
-func (s RecordSet) proto() *dnsv1.RecordSet {
+func (s RecordSet) toProto() *dnsv1.RecordSet {
 	return &dnsv1.RecordSet{Name: s.Name, Type: typeProto(s.Type), TtlSeconds: uint32(min(max(s.TTL, 0), MaxTTL+1)), Values: s.Values}
 }
 
@@ -60,7 +60,7 @@ func recordSetFrom(p *dnsv1.RecordSet) RecordSet {
 	return RecordSet{Name: p.GetName(), Type: typeFrom(p.GetType()), TTL: int(p.GetTtlSeconds()), Values: p.GetValues()}
 }
 
-func (c *Check) proto() *dnsv1.Check {
+func (c *Check) toProto() *dnsv1.Check {
 	out := &dnsv1.Check{Name: c.Name, Type: typeProto(c.Type), Visibility: visibilityProto(c.Visibility)}
 	for _, o := range c.Observations {
 		out.Observations = append(out.Observations, &dnsv1.Observation{

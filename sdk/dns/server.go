@@ -28,7 +28,7 @@ func (s *server) ListZones(ctx context.Context, _ *dnsv1.ListZonesRequest) (out 
 		zones, err := p.ListZones(ctx)
 		out = &dnsv1.ListZonesResponse{}
 		for i := range zones {
-			out.Zones = append(out.Zones, zones[i].proto())
+			out.Zones = append(out.Zones, zones[i].toProto())
 		}
 		return err
 	})
@@ -48,7 +48,7 @@ func (s *server) FindZone(ctx context.Context, in *dnsv1.FindZoneRequest) (out *
 		if err == nil && zone == nil {
 			err = NoZone(name)
 		}
-		out = &dnsv1.FindZoneResponse{Zone: zone.proto()}
+		out = &dnsv1.FindZoneResponse{Zone: zone.toProto()}
 		return err
 	})
 	return out, err
@@ -68,7 +68,7 @@ func (s *server) ListRecords(ctx context.Context, in *dnsv1.ListRecordsRequest) 
 		sets, err := p.ListRecords(ctx, in.GetZoneId(), name, typeFrom(in.GetType()))
 		out = &dnsv1.ListRecordsResponse{}
 		for _, set := range sets {
-			out.Sets = append(out.Sets, set.proto())
+			out.Sets = append(out.Sets, set.toProto())
 		}
 		return err
 	})
@@ -150,14 +150,14 @@ func (s *server) CheckRecords(ctx context.Context, in *dnsv1.CheckRecordsRequest
 		}
 		out = &dnsv1.CheckRecordsResponse{}
 		for i := range checks {
-			out.Checks = append(out.Checks, checks[i].proto())
+			out.Checks = append(out.Checks, checks[i].toProto())
 		}
 		return nil
 	})
 	return out, err
 }
 
-// unsupported is the error of a call without its capability.
+// unsupported returns the error of a call without its capability.
 func unsupported(capability string) error {
 	return errs.New(errs.Caller, codes.Unimplemented, errs.ReasonUnsupported, "the provider does not have the capability %s", capability)
 }

@@ -36,7 +36,7 @@ func (s *server) CreateZone(ctx context.Context, in *dnsv1.CreateZoneRequest) (o
 	}
 	err = s.useCreator(ctx, func(c ZoneCreator) error {
 		zone, created, err := c.CreateZone(ctx, name)
-		out = &dnsv1.CreateZoneResponse{Zone: zone.proto(), Created: created}
+		out = &dnsv1.CreateZoneResponse{Zone: zone.toProto(), Created: created}
 		return err
 	})
 	return out, err

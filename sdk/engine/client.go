@@ -33,13 +33,13 @@ func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
 // Close does nothing; a client holds nothing open.
 func (c *Client) Close() error { return nil }
 
-func (c *Client) context(ctx context.Context) context.Context {
+func (c *Client) callContext(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance)
 }
 
 // Info implements Reader.
 func (c *Client) Info(ctx context.Context, composeBin string) (*Info, error) {
-	p, err := c.rpc.Info(c.context(ctx), &enginev1.InfoRequest{ComposeBin: composeBin})
+	p, err := c.rpc.Info(c.callContext(ctx), &enginev1.InfoRequest{ComposeBin: composeBin})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (c *Client) Info(ctx context.Context, composeBin string) (*Info, error) {
 
 // Containers implements Reader.
 func (c *Client) Containers(ctx context.Context, f Filter) ([]Container, error) {
-	p, err := c.rpc.Containers(c.context(ctx), &enginev1.ContainersRequest{Labels: f.Labels, Ids: f.IDs})
+	p, err := c.rpc.Containers(c.callContext(ctx), &enginev1.ContainersRequest{Labels: f.Labels, Ids: f.IDs})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (c *Client) Containers(ctx context.Context, f Filter) ([]Container, error) 
 
 // Inspect implements Reader.
 func (c *Client) Inspect(ctx context.Context, id string) (*Detail, error) {
-	p, err := c.rpc.Inspect(c.context(ctx), &enginev1.InspectRequest{Id: id})
+	p, err := c.rpc.Inspect(c.callContext(ctx), &enginev1.InspectRequest{Id: id})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (c *Client) Inspect(ctx context.Context, id string) (*Detail, error) {
 
 // Images implements Reader.
 func (c *Client) Images(ctx context.Context, refs []string) ([]*Image, error) {
-	p, err := c.rpc.Images(c.context(ctx), &enginev1.ImagesRequest{Refs: refs})
+	p, err := c.rpc.Images(c.callContext(ctx), &enginev1.ImagesRequest{Refs: refs})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (c *Client) Images(ctx context.Context, refs []string) ([]*Image, error) {
 
 // Stats implements Reader.
 func (c *Client) Stats(ctx context.Context, ids []string) ([]Sample, error) {
-	p, err := c.rpc.Stats(c.context(ctx), &enginev1.StatsRequest{Ids: ids})
+	p, err := c.rpc.Stats(c.callContext(ctx), &enginev1.StatsRequest{Ids: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c *Client) Stats(ctx context.Context, ids []string) ([]Sample, error) {
 func (c *Client) Events(ctx context.Context, send func(Event) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := c.rpc.Events(c.context(ctx), &enginev1.EventsRequest{})
+	st, err := c.rpc.Events(c.callContext(ctx), &enginev1.EventsRequest{})
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *Client) Events(ctx context.Context, send func(Event) error) error {
 func (c *Client) Pull(ctx context.Context, req PullRequest, send func(PullProgress) error) (img *Image, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := c.rpc.Pull(c.context(ctx), req.proto())
+	st, err := c.rpc.Pull(c.callContext(ctx), req.toProto())
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (c *Client) Pull(ctx context.Context, req PullRequest, send func(PullProgre
 
 // Tag implements Runner.
 func (c *Client) Tag(ctx context.Context, image, ref string) error {
-	_, err := c.rpc.Tag(c.context(ctx), &enginev1.TagRequest{Image: image, Ref: ref})
+	_, err := c.rpc.Tag(c.callContext(ctx), &enginev1.TagRequest{Image: image, Ref: ref})
 	return err
 }
 
@@ -139,7 +139,7 @@ func (c *Client) Tag(ctx context.Context, image, ref string) error {
 func (c *Client) Compose(ctx context.Context, req ComposeRequest, send func(Line) error) (res *ComposeResult, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := c.rpc.Compose(c.context(ctx), req.proto())
+	st, err := c.rpc.Compose(c.callContext(ctx), req.toProto())
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (c *Client) Compose(ctx context.Context, req ComposeRequest, send func(Line
 func (c *Client) Archive(ctx context.Context, container, path string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := c.rpc.Archive(c.context(ctx), &enginev1.ArchiveRequest{Container: container, Path: path})
+	st, err := c.rpc.Archive(c.callContext(ctx), &enginev1.ArchiveRequest{Container: container, Path: path})
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (c *Client) Archive(ctx context.Context, container, path string, w io.Write
 func (c *Client) Restore(ctx context.Context, container, path string, r io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := c.rpc.Restore(c.context(ctx))
+	st, err := c.rpc.Restore(c.callContext(ctx))
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (c *Client) Restore(ctx context.Context, container, path string, r io.Reade
 func (c *Client) Logs(ctx context.Context, req LogRequest, send func(LogLine) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := c.rpc.Logs(c.context(ctx), &enginev1.LogsRequest{Container: req.Container, Tail: int32(req.Tail), Follow: req.Follow})
+	st, err := c.rpc.Logs(c.callContext(ctx), &enginev1.LogsRequest{Container: req.Container, Tail: int32(req.Tail), Follow: req.Follow})
 	if err != nil {
 		return err
 	}

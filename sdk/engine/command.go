@@ -87,7 +87,7 @@ func (s *server) Run(ctx context.Context, p *enginev1.RunRequest) (out *enginev1
 
 // Run implements CommandRunner.
 func (c *Client) Run(ctx context.Context, req RunRequest) (*RunResult, error) {
-	p, err := c.rpc.Run(c.context(ctx), &enginev1.RunRequest{Image: req.Image, Args: req.Args, Name: req.Name})
+	p, err := c.rpc.Run(c.callContext(ctx), &enginev1.RunRequest{Image: req.Image, Args: req.Args, Name: req.Name})
 	if err != nil {
 		return nil, err
 	}

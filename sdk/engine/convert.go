@@ -4,7 +4,7 @@ import (
 	enginev1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/engine/v1"
 )
 
-func (i *Info) proto() *enginev1.InfoResponse {
+func (i *Info) toProto() *enginev1.InfoResponse {
 	out := &enginev1.InfoResponse{
 		Version: i.Version, ApiVersion: i.APIVersion, Os: i.OS, Arch: i.Arch, Variant: i.Variant, ComposeError: i.ComposeError,
 	}
@@ -25,17 +25,17 @@ func infoFrom(p *enginev1.InfoResponse) *Info {
 	return out
 }
 
-func (m Mount) proto() *enginev1.Mount {
+func (m Mount) toProto() *enginev1.Mount {
 	return &enginev1.Mount{Type: m.Type, Name: m.Name, Source: m.Source, Destination: m.Destination, ReadOnly: m.ReadOnly}
 }
 
-func (c *Container) proto() *enginev1.Container {
+func (c *Container) toProto() *enginev1.Container {
 	out := &enginev1.Container{
 		Id: c.ID, Name: c.Name, Image: c.Image, ImageId: c.ImageID, State: c.State, Status: c.Status, Labels: c.Labels,
 		CreatedAt: c.CreatedAt,
 	}
 	for _, m := range c.Mounts {
-		out.Mounts = append(out.Mounts, m.proto())
+		out.Mounts = append(out.Mounts, m.toProto())
 	}
 	return out
 }
@@ -53,12 +53,12 @@ func containerFrom(p *enginev1.Container) Container {
 	return out
 }
 
-func (d *Detail) proto() *enginev1.InspectResponse {
+func (d *Detail) toProto() *enginev1.InspectResponse {
 	return &enginev1.InspectResponse{
-		Container: d.Container.proto(), Health: d.Health, HealthLog: d.HealthLog,
+		Container: d.Container.toProto(), Health: d.Health, HealthLog: d.HealthLog,
 		StartPeriodMs: d.StartPeriodMS, IntervalMs: d.IntervalMS, TimeoutMs: d.TimeoutMS, Retries: int32(d.Retries),
 		RestartCount: int32(d.RestartCount), ExitCode: int32(d.ExitCode), OomKilled: d.OOMKilled, Error: d.Error,
-		StartedAtUnixMs: d.StartedAt, RestartPolicy: d.RestartPolicy, Config: d.Config.proto(),
+		StartedAtUnixMs: d.StartedAt, RestartPolicy: d.RestartPolicy, Config: d.Config.toProto(),
 	}
 }
 
@@ -71,13 +71,13 @@ func detailFrom(p *enginev1.InspectResponse) *Detail {
 	}
 }
 
-func (i *Image) proto() *enginev1.Image {
+func (i *Image) toProto() *enginev1.Image {
 	if i == nil {
 		return nil
 	}
 	return &enginev1.Image{
 		Id: i.ID, RepoTags: i.RepoTags, RepoDigests: i.RepoDigests, Os: i.OS, Arch: i.Arch, Variant: i.Variant, Labels: i.Labels,
-		SizeBytes: i.SizeBytes, CreatedAt: i.CreatedAt, Config: i.Config.proto(),
+		SizeBytes: i.SizeBytes, CreatedAt: i.CreatedAt, Config: i.Config.toProto(),
 	}
 }
 
@@ -92,7 +92,7 @@ func imageFrom(p *enginev1.Image) *Image {
 	}
 }
 
-func (s *Sample) proto() *enginev1.Sample {
+func (s *Sample) toProto() *enginev1.Sample {
 	out := &enginev1.Sample{
 		ContainerId: s.ContainerID, SampledAtUnixMs: s.SampledAt, MemUsed: s.MemUsed, MemLimit: s.MemLimit,
 		NetRx: s.NetRx, NetTx: s.NetTx, Pids: s.PIDs,
@@ -114,7 +114,7 @@ func sampleFrom(p *enginev1.Sample) Sample {
 	}
 }
 
-func (e *Event) proto() *enginev1.EventsResponse {
+func (e *Event) toProto() *enginev1.EventsResponse {
 	return &enginev1.EventsResponse{Type: e.Type, Action: e.Action, Id: e.ID, Labels: e.Labels, AtUnixMs: e.At}
 }
 
@@ -122,7 +122,7 @@ func eventFrom(p *enginev1.EventsResponse) Event {
 	return Event{Type: p.GetType(), Action: p.GetAction(), ID: p.GetId(), Labels: p.GetLabels(), At: p.GetAtUnixMs()}
 }
 
-func (p *PullProgress) proto() *enginev1.PullProgress {
+func (p *PullProgress) toProto() *enginev1.PullProgress {
 	out := &enginev1.PullProgress{
 		CurrentBytes: p.CurrentBytes, TotalBytes: p.TotalBytes, CompletedLayers: int32(p.CompletedLayers),
 		TotalLayers: int32(p.TotalLayers), Status: p.Status,
@@ -144,7 +144,7 @@ func progressFrom(p *enginev1.PullProgress) PullProgress {
 	return out
 }
 
-func (r *PullRequest) proto() *enginev1.PullRequest {
+func (r *PullRequest) toProto() *enginev1.PullRequest {
 	return &enginev1.PullRequest{Ref: r.Ref, Platform: r.Platform, DockerConfig: r.DockerConfig}
 }
 
@@ -152,7 +152,7 @@ func pullFrom(p *enginev1.PullRequest) PullRequest {
 	return PullRequest{Ref: p.GetRef(), Platform: p.GetPlatform(), DockerConfig: p.GetDockerConfig()}
 }
 
-func (r *ComposeRequest) proto() *enginev1.ComposeRequest {
+func (r *ComposeRequest) toProto() *enginev1.ComposeRequest {
 	return &enginev1.ComposeRequest{
 		Bin: r.Bin, Action: r.Action, Project: r.Project, WorkingDir: r.WorkingDir, Files: r.Files, EnvFiles: r.EnvFiles,
 		Profiles: r.Profiles, Services: r.Services, DockerConfig: r.DockerConfig, DryRun: r.DryRun,
@@ -180,7 +180,7 @@ func mapValues[B, A ~int | ~int32](m map[string]A) map[string]B {
 	return out
 }
 
-func (r *ComposeResult) proto() *enginev1.ComposeResult {
+func (r *ComposeResult) toProto() *enginev1.ComposeResult {
 	return &enginev1.ComposeResult{Command: r.Command, ExitCode: int32(r.ExitCode), Tail: r.Tail}
 }
 

@@ -4,7 +4,7 @@ import (
 	enginev1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/engine/v1"
 )
 
-func (c *ImageConfig) proto() *enginev1.ImageConfig {
+func (c *ImageConfig) toProto() *enginev1.ImageConfig {
 	if c == nil {
 		return nil
 	}
@@ -18,7 +18,7 @@ func imageConfigFrom(p *enginev1.ImageConfig) *ImageConfig {
 	return &ImageConfig{Env: p.GetEnv(), Command: p.GetCommand(), Entrypoint: p.GetEntrypoint(), User: p.GetUser(), WorkingDir: p.GetWorkingDir()}
 }
 
-func (c *ContainerConfig) proto() *enginev1.ContainerConfig {
+func (c *ContainerConfig) toProto() *enginev1.ContainerConfig {
 	if c == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (s *server) Info(ctx context.Context, p *enginev1.InfoRequest) (out *engine
 	err = s.with(ctx, func(e Engine) error {
 		info, err := e.Info(ctx, p.GetComposeBin())
 		if err == nil {
-			out = info.proto()
+			out = info.toProto()
 		}
 		return err
 	})
@@ -49,7 +49,7 @@ func (s *server) Containers(ctx context.Context, p *enginev1.ContainersRequest) 
 		all, err := e.Containers(ctx, Filter{Labels: p.GetLabels(), IDs: p.GetIds()})
 		out = &enginev1.ContainersResponse{}
 		for i := range all {
-			out.Containers = append(out.Containers, all[i].proto())
+			out.Containers = append(out.Containers, all[i].toProto())
 		}
 		return err
 	})
@@ -63,7 +63,7 @@ func (s *server) Inspect(ctx context.Context, p *enginev1.InspectRequest) (out *
 		}
 		d, err := e.Inspect(ctx, p.GetId())
 		if err == nil {
-			out = d.proto()
+			out = d.toProto()
 		}
 		return err
 	})
@@ -86,7 +86,7 @@ func (s *server) Images(ctx context.Context, p *enginev1.ImagesRequest) (out *en
 		}
 		out = &enginev1.ImagesResponse{}
 		for _, i := range all {
-			out.Images = append(out.Images, &enginev1.ImageResult{Image: i.proto()})
+			out.Images = append(out.Images, &enginev1.ImageResult{Image: i.toProto()})
 		}
 		return nil
 	})
@@ -103,7 +103,7 @@ func (s *server) Stats(ctx context.Context, p *enginev1.StatsRequest) (out *engi
 		all, err := e.Stats(ctx, p.GetIds())
 		out = &enginev1.StatsResponse{}
 		for i := range all {
-			out.Samples = append(out.Samples, all[i].proto())
+			out.Samples = append(out.Samples, all[i].toProto())
 		}
 		return err
 	})
@@ -113,7 +113,7 @@ func (s *server) Stats(ctx context.Context, p *enginev1.StatsRequest) (out *engi
 func (s *server) Events(_ *enginev1.EventsRequest, st grpc.ServerStreamingServer[enginev1.EventsResponse]) error {
 	ctx := st.Context()
 	return s.with(ctx, func(e Engine) error {
-		err := e.Events(ctx, func(ev Event) error { return st.Send(ev.proto()) })
+		err := e.Events(ctx, func(ev Event) error { return st.Send(ev.toProto()) })
 		if err == nil && ctx.Err() == nil {
 			err = errs.Unavailable(errs.ReasonProtocol, "the engine ended its events")
 		}
@@ -128,7 +128,7 @@ func (s *server) Pull(p *enginev1.PullRequest, st grpc.ServerStreamingServer[eng
 			return err
 		}
 		img, err := e.Pull(ctx, req, func(p PullProgress) error {
-			return st.Send(&enginev1.PullResponse{Message: &enginev1.PullResponse_Progress{Progress: p.proto()}})
+			return st.Send(&enginev1.PullResponse{Message: &enginev1.PullResponse_Progress{Progress: p.toProto()}})
 		})
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (s *server) Pull(p *enginev1.PullRequest, st grpc.ServerStreamingServer[eng
 		if img == nil {
 			return errs.New(errs.Plugin, codes.Internal, "INTERNAL", "the pull gave no image")
 		}
-		return st.Send(&enginev1.PullResponse{Message: &enginev1.PullResponse_Image{Image: img.proto()}})
+		return st.Send(&enginev1.PullResponse{Message: &enginev1.PullResponse_Image{Image: img.toProto()}})
 	})
 }
 
@@ -162,7 +162,7 @@ func (s *server) Compose(p *enginev1.ComposeRequest, st grpc.ServerStreamingServ
 		if err != nil {
 			return err
 		}
-		return st.Send(&enginev1.ComposeResponse{Message: &enginev1.ComposeResponse_Result{Result: res.proto()}})
+		return st.Send(&enginev1.ComposeResponse{Message: &enginev1.ComposeResponse_Result{Result: res.toProto()}})
 	})
 }
 

@@ -60,14 +60,14 @@ func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
 // Close does nothing; a client holds nothing open.
 func (c *Client) Close() error { return nil }
 
-func (c *Client) context(ctx context.Context) context.Context {
+func (c *Client) callContext(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance)
 }
 
 // Send delivers n.
 func (c *Client) Send(ctx context.Context, n *Notification, to Target) (*Receipt, error) {
 	var at peer.Peer
-	resp, err := c.rpc.Send(c.context(ctx), &notifyv1.SendRequest{Notification: n.proto(), Target: to.proto()}, grpc.Peer(&at))
+	resp, err := c.rpc.Send(c.callContext(ctx), &notifyv1.SendRequest{Notification: n.toProto(), Target: to.toProto()}, grpc.Peer(&at))
 	// Without an address no connection was chosen: it could not be made, or it is being closed with a plugin that is replaced.
 	lost := status.Code(err) == codes.Unavailable || status.Code(err) == codes.Canceled && ctx.Err() == nil
 	if lost && at.Addr == nil {
@@ -81,7 +81,7 @@ func (c *Client) Send(ctx context.Context, n *Notification, to Target) (*Receipt
 
 // ValidateTarget checks a recipient and sends nothing.
 func (c *Client) ValidateTarget(ctx context.Context, to Target) (schema.Diagnostics, error) {
-	resp, err := c.rpc.ValidateTarget(c.context(ctx), &notifyv1.ValidateTargetRequest{Target: to.proto()})
+	resp, err := c.rpc.ValidateTarget(c.callContext(ctx), &notifyv1.ValidateTargetRequest{Target: to.toProto()})
 	if err != nil {
 		return nil, err
 	}

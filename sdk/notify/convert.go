@@ -8,7 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-func (t Text) proto() *notifyv1.Text {
+func (t Text) toProto() *notifyv1.Text {
 	if t == (Text{}) {
 		return nil
 	}
@@ -19,10 +19,10 @@ func textFrom(p *notifyv1.Text) Text {
 	return Text{Plain: p.GetPlain(), Markdown: p.GetMarkdown(), HTML: p.GetHtml()}
 }
 
-func (n *Notification) proto() *notifyv1.Notification {
+func (n *Notification) toProto() *notifyv1.Notification {
 	out := &notifyv1.Notification{
 		Id: n.ID, Kind: n.Kind, SchemaVersion: int32(n.Version), Severity: notifyv1.Severity(n.Severity),
-		Title: n.Title.proto(), Summary: n.Summary.proto(), Detail: n.Detail.proto(), Payload: n.Payload, ImagePng: n.Image,
+		Title: n.Title.toProto(), Summary: n.Summary.toProto(), Detail: n.Detail.toProto(), Payload: n.Payload, ImagePng: n.Image,
 	}
 	if !n.SentAt.IsZero() {
 		out.SentAtUnixMs = n.SentAt.UnixMilli()
@@ -48,7 +48,7 @@ func notificationFrom(p *notifyv1.Notification) *Notification {
 	return out
 }
 
-func (t Target) proto() *notifyv1.Target {
+func (t Target) toProto() *notifyv1.Target {
 	if t.Empty() {
 		return nil
 	}
@@ -63,7 +63,7 @@ func targetFrom(p *notifyv1.Target) Target {
 	return Target{JSON: p.GetJson(), Secret: schema.Secret(p.GetSecret().GetValue())}
 }
 
-func (r *Receipt) proto() *notifyv1.SendResponse {
+func (r *Receipt) toProto() *notifyv1.SendResponse {
 	out := &notifyv1.SendResponse{ProviderMessageIds: r.MessageIDs, Warnings: r.Warnings}
 	for _, p := range r.Delivered {
 		out.Delivered = append(out.Delivered, notifyv1.Part(p))

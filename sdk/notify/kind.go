@@ -112,7 +112,7 @@ func (s *server) Send(ctx context.Context, p *notifyv1.SendRequest) (*notifyv1.S
 	if receipt == nil {
 		receipt = &Receipt{}
 	}
-	return receipt.proto(), nil
+	return receipt.toProto(), nil
 }
 
 func (s *server) ValidateTarget(ctx context.Context, p *notifyv1.ValidateTargetRequest) (*notifyv1.ValidateTargetResponse, error) {

@@ -27,13 +27,13 @@ func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
 // Close does nothing; a client holds nothing open.
 func (c *Client) Close() error { return nil }
 
-func (c *Client) context(ctx context.Context) context.Context {
+func (c *Client) callContext(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance)
 }
 
 // Hosts implements Registry.
 func (c *Client) Hosts(ctx context.Context) ([]string, error) {
-	out, err := c.rpc.Hosts(c.context(ctx), &registryv1.HostsRequest{})
+	out, err := c.rpc.Hosts(c.callContext(ctx), &registryv1.HostsRequest{})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -42,8 +42,8 @@ func (c *Client) Hosts(ctx context.Context) ([]string, error) {
 
 // Resolve implements Registry.
 func (c *Client) Resolve(ctx context.Context, req ResolveRequest) (*Resolved, error) {
-	out, err := c.rpc.Resolve(c.context(ctx), &registryv1.ResolveRequest{
-		Access: req.Access.proto(), Ref: req.Ref, Known: req.Known, Platform: req.Platform, DigestOnly: req.DigestOnly,
+	out, err := c.rpc.Resolve(c.callContext(ctx), &registryv1.ResolveRequest{
+		Access: req.Access.toProto(), Ref: req.Ref, Known: req.Known, Platform: req.Platform, DigestOnly: req.DigestOnly,
 	})
 	if err != nil {
 		return nil, errs.From(err)
@@ -53,8 +53,8 @@ func (c *Client) Resolve(ctx context.Context, req ResolveRequest) (*Resolved, er
 
 // Tags implements Registry.
 func (c *Client) Tags(ctx context.Context, req TagsRequest) (*TagsPage, error) {
-	out, err := c.rpc.Tags(c.context(ctx), &registryv1.TagsRequest{
-		Access: req.Access.proto(), Repository: req.Repository, Cursor: req.Cursor, Limit: int32(min(max(req.Limit, -1), MaxTags+1)),
+	out, err := c.rpc.Tags(c.callContext(ctx), &registryv1.TagsRequest{
+		Access: req.Access.toProto(), Repository: req.Repository, Cursor: req.Cursor, Limit: int32(min(max(req.Limit, -1), MaxTags+1)),
 	})
 	if err != nil {
 		return nil, errs.From(err)
@@ -64,7 +64,7 @@ func (c *Client) Tags(ctx context.Context, req TagsRequest) (*TagsPage, error) {
 
 // Config implements Registry.
 func (c *Client) Config(ctx context.Context, req ConfigRequest) (*ImageConfig, error) {
-	out, err := c.rpc.Config(c.context(ctx), &registryv1.ConfigRequest{Access: req.Access.proto(), Ref: req.Ref, Platform: req.Platform})
+	out, err := c.rpc.Config(c.callContext(ctx), &registryv1.ConfigRequest{Access: req.Access.toProto(), Ref: req.Ref, Platform: req.Platform})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -73,7 +73,7 @@ func (c *Client) Config(ctx context.Context, req ConfigRequest) (*ImageConfig, e
 
 // Credentials implements Registry.
 func (c *Client) Credentials(ctx context.Context, access Access, hosts []string) ([]string, error) {
-	out, err := c.rpc.Credentials(c.context(ctx), &registryv1.CredentialsRequest{Access: access.proto(), Hosts: hosts})
+	out, err := c.rpc.Credentials(c.callContext(ctx), &registryv1.CredentialsRequest{Access: access.toProto(), Hosts: hosts})
 	if err != nil {
 		return nil, errs.From(err)
 	}

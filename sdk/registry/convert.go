@@ -6,7 +6,7 @@ import (
 	registryv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/registry/v1"
 )
 
-func (a Access) proto() *registryv1.Access {
+func (a Access) toProto() *registryv1.Access {
 	if a == (Access{}) {
 		return nil
 	}
@@ -23,7 +23,7 @@ func tagsFrom(p *registryv1.TagsRequest) TagsRequest {
 	return TagsRequest{Access: accessFrom(p.GetAccess()), Repository: p.GetRepository(), Cursor: p.GetCursor(), Limit: int(p.GetLimit())}
 }
 
-func (r *Resolved) proto() *registryv1.ResolveResponse {
+func (r *Resolved) toProto() *registryv1.ResolveResponse {
 	if r == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func resolvedFrom(p *registryv1.ResolveResponse) *Resolved {
 	return out
 }
 
-func (c *ImageConfig) proto() *registryv1.ConfigResponse {
+func (c *ImageConfig) toProto() *registryv1.ConfigResponse {
 	if c == nil {
 		return nil
 	}

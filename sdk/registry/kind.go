@@ -62,7 +62,7 @@ func (s *server) Resolve(ctx context.Context, p *registryv1.ResolveRequest) (out
 		if err == nil && got == nil {
 			got = &Resolved{}
 		}
-		out = got.proto()
+		out = got.toProto()
 		return err
 	})
 	return out, err
@@ -94,7 +94,7 @@ func (s *server) Config(ctx context.Context, p *registryv1.ConfigRequest) (out *
 		if err == nil && got == nil {
 			got = &ImageConfig{}
 		}
-		out = got.proto()
+		out = got.toProto()
 		return err
 	})
 	return out, err

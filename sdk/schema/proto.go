@@ -89,7 +89,7 @@ func (ds Diagnostics) Proto() []*pluginv1.Diagnostic {
 	for _, d := range ds.capped() {
 		p := &pluginv1.Diagnostic{Severity: pluginv1.Severity(d.Severity), Summary: d.Summary, Detail: d.Detail}
 		for _, s := range d.Path {
-			p.Path = append(p.Path, s.proto())
+			p.Path = append(p.Path, s.toProto())
 		}
 		out = append(out, p)
 	}
@@ -127,7 +127,7 @@ func (ds Diagnostics) capped() Diagnostics {
 	return append(out, last)
 }
 
-func (s Step) proto() *pluginv1.Step {
+func (s Step) toProto() *pluginv1.Step {
 	switch s.Kind {
 	case StepIndex:
 		return &pluginv1.Step{Step: &pluginv1.Step_Index{Index: int64(s.Index)}}

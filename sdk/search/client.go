@@ -91,17 +91,17 @@ func (r *Reply) Release() {
 	}
 }
 
-func (c *Client) context(ctx context.Context) context.Context {
+func (c *Client) callContext(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance)
 }
 
 // Invoke performs one operation. req.Body must stay unchanged, for good if Invoke fails.
 func (c *Client) Invoke(ctx context.Context, req *Request) (*Reply, error) {
-	p := req.proto()
+	p := req.toProto()
 	if c.pool == nil {
 		p.Body = req.Body
 		var at peer.Peer
-		resp, err := c.rpc.Invoke(c.context(ctx), p, grpc.Peer(&at))
+		resp, err := c.rpc.Invoke(c.callContext(ctx), p, grpc.Peer(&at))
 		// With an address a connection was chosen, so that the request may have gone out.
 		if at.Addr != nil && ctx.Err() == nil {
 			err = exchange.InterruptedBy(err)
@@ -143,8 +143,8 @@ type Stream struct {
 
 // Stream performs one operation whose answer is streamed. The caller closes the result.
 func (c *Client) Stream(ctx context.Context, req *Request) (*Stream, error) {
-	ctx, cancel := context.WithCancel(c.context(ctx))
-	p := req.proto()
+	ctx, cancel := context.WithCancel(c.callContext(ctx))
+	p := req.toProto()
 	p.Body = req.Body
 	recv, err := c.rpc.Stream(ctx, p)
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Stream) Close() { s.cancel() }
 
 // KeyStatus asks the upstream about a credential.
 func (c *Client) KeyStatus(ctx context.Context, credential schema.Secret) (*KeyStatus, error) {
-	resp, err := c.rpc.KeyStatus(c.context(ctx), &searchv1.KeyStatusRequest{Credential: &sharedv1.Secret{Value: []byte(credential.Reveal())}})
+	resp, err := c.rpc.KeyStatus(c.callContext(ctx), &searchv1.KeyStatusRequest{Credential: &sharedv1.Secret{Value: []byte(credential.Reveal())}})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ const (
 	headerRetry = "Retry-After"
 )
 
-func (r *Request) proto() *searchv1.InvokeRequest {
+func (r *Request) toProto() *searchv1.InvokeRequest {
 	out := &searchv1.InvokeRequest{Operation: r.Operation, ResourceId: r.ResourceID, Query: r.Query, RequestId: r.RequestID}
 	if r.Credential != "" {
 		out.Credential = &sharedv1.Secret{Value: []byte(r.Credential.Reveal())}
@@ -28,9 +28,9 @@ func requestFrom(p *searchv1.InvokeRequest, body []byte) *Request {
 	}
 }
 
-func (h *Head) proto() *searchv1.Head {
+func (h *Head) toProto() *searchv1.Head {
 	out := &searchv1.Head{
-		HttpStatus: int32(h.Status), ResourceId: h.ResourceID, UpstreamUs: h.Upstream.Microseconds(), Key: h.Key.proto(),
+		HttpStatus: int32(h.Status), ResourceId: h.ResourceID, UpstreamUs: h.Upstream.Microseconds(), Key: h.Key.toProto(),
 	}
 	if h.ContentType != "" {
 		out.Headers = append(out.Headers, &sharedv1.Header{Name: headerType, Value: h.ContentType})
@@ -67,7 +67,7 @@ func usageFrom(p *searchv1.Head) *Usage {
 	return &Usage{Credits: max(0, p.GetCredits())}
 }
 
-func (v KeyVerdict) proto() *searchv1.KeyVerdict {
+func (v KeyVerdict) toProto() *searchv1.KeyVerdict {
 	if v.State == KeyUnknown {
 		return nil
 	}
@@ -78,8 +78,8 @@ func verdictFrom(p *searchv1.KeyVerdict) KeyVerdict {
 	return KeyVerdict{State: KeyState(p.GetState()), RetryAfter: time.Duration(p.GetRetryAfterMs()) * time.Millisecond, Reason: p.GetReason()}
 }
 
-func (s *KeyStatus) proto() *searchv1.KeyStatusResponse {
-	out := &searchv1.KeyStatusResponse{Key: s.Key.proto(), Plan: s.Plan, Used: s.Used, Limit: s.Limit}
+func (s *KeyStatus) toProto() *searchv1.KeyStatusResponse {
+	out := &searchv1.KeyStatusResponse{Key: s.Key.toProto(), Plan: s.Plan, Used: s.Used, Limit: s.Limit}
 	if !s.ResetsAt.IsZero() {
 		out.ResetsAtUnix = s.ResetsAt.Unix()
 	}
@@ -94,7 +94,7 @@ func statusFrom(p *searchv1.KeyStatusResponse) *KeyStatus {
 	return out
 }
 
-func (o Operation) proto() *searchv1.Operation {
+func (o Operation) toProto() *searchv1.Operation {
 	out := &searchv1.Operation{
 		Name: o.Name, Title: o.Title, Description: o.Description, InputSchema: o.InputSchema, Stream: o.Stream,
 		Required: o.Required, TimeoutMs: o.Timeout.Milliseconds(), Tool: o.Tool, Price: &searchv1.Price{},

@@ -67,7 +67,7 @@ const (
 
 // IndexStatus reports on the index of a backend with CapIndex.
 func (c *Client) IndexStatus(ctx context.Context) (*IndexStatus, error) {
-	resp, err := c.rpc.IndexStatus(c.context(ctx), &searchv1.IndexStatusRequest{})
+	resp, err := c.rpc.IndexStatus(c.callContext(ctx), &searchv1.IndexStatusRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (c *Client) IndexStatus(ctx context.Context) (*IndexStatus, error) {
 
 // Reindex starts to index everything again at a backend with CapIndex.
 func (c *Client) Reindex(ctx context.Context) error {
-	_, err := c.rpc.Reindex(c.context(ctx), &searchv1.ReindexRequest{})
+	_, err := c.rpc.Reindex(c.callContext(ctx), &searchv1.ReindexRequest{})
 	return err
 }
 
@@ -104,7 +104,7 @@ func (s *server) IndexStatus(ctx context.Context, _ *searchv1.IndexStatusRequest
 	if err != nil {
 		return nil, own(ctx, err)
 	}
-	return st.proto(), nil
+	return st.toProto(), nil
 }
 
 func (s *server) Reindex(ctx context.Context, _ *searchv1.ReindexRequest) (*searchv1.ReindexResponse, error) {
@@ -119,7 +119,7 @@ func (s *server) Reindex(ctx context.Context, _ *searchv1.ReindexRequest) (*sear
 	return &searchv1.ReindexResponse{}, nil
 }
 
-func (s *IndexStatus) proto() *searchv1.IndexStatusResponse {
+func (s *IndexStatus) toProto() *searchv1.IndexStatusResponse {
 	out := &searchv1.IndexStatusResponse{Documents: s.Documents, Bytes: s.Bytes, Reindexing: s.Reindexing}
 	for _, src := range s.Sources {
 		out.Sources = append(out.Sources, &searchv1.IndexSource{

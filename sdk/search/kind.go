@@ -42,7 +42,7 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 		desc.Credential = searchv1.Credential_CREDENTIAL_REQUIRED
 	}
 	for _, o := range k.def.Operations {
-		desc.Operations = append(desc.Operations, o.proto())
+		desc.Operations = append(desc.Operations, o.toProto())
 	}
 	out.Capabilities = k.capabilities()
 	out.Descriptor_, err = proto.Marshal(desc)
@@ -79,7 +79,7 @@ func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) (head
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err = proto.Marshal(resp.Head.proto())
+	head, err = proto.Marshal(resp.Head.toProto())
 	return head, resp.Body, err
 }
 
@@ -135,7 +135,7 @@ func (s *server) Invoke(ctx context.Context, p *searchv1.InvokeRequest) (*search
 	if err != nil {
 		return nil, err
 	}
-	return &searchv1.InvokeResponse{Head: resp.Head.proto(), Body: resp.Body}, nil
+	return &searchv1.InvokeResponse{Head: resp.Head.toProto(), Body: resp.Body}, nil
 }
 
 func (s *server) Stream(p *searchv1.InvokeRequest, out grpc.ServerStreamingServer[searchv1.StreamResponse]) error {
@@ -154,7 +154,7 @@ func (s *server) Stream(p *searchv1.InvokeRequest, out grpc.ServerStreamingServe
 		return own(out.Context(), err)
 	}
 	tail := &Head{Usage: usage, Upstream: time.Since(started)}
-	return out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Tail{Tail: tail.proto()}})
+	return out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Tail{Tail: tail.toProto()}})
 }
 
 func (s *server) KeyStatus(ctx context.Context, p *searchv1.KeyStatusRequest) (*searchv1.KeyStatusResponse, error) {
@@ -171,7 +171,7 @@ func (s *server) KeyStatus(ctx context.Context, p *searchv1.KeyStatusRequest) (*
 	if err != nil {
 		return nil, own(ctx, err)
 	}
-	return st.proto(), nil
+	return st.toProto(), nil
 }
 
 type streamWriter struct {
@@ -179,7 +179,7 @@ type streamWriter struct {
 }
 
 func (w streamWriter) Start(h *Head) error {
-	return w.out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Head{Head: h.proto()}})
+	return w.out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Head{Head: h.toProto()}})
 }
 
 func (w streamWriter) Write(p []byte) (int, error) {

@@ -27,13 +27,13 @@ func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
 // Close does nothing; a client holds nothing open.
 func (c *Client) Close() error { return nil }
 
-func (c *Client) context(ctx context.Context) context.Context {
+func (c *Client) callContext(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance)
 }
 
 // ListModels implements Translator.
 func (c *Client) ListModels(ctx context.Context) ([]Model, error) {
-	out, err := c.rpc.ListModels(c.context(ctx), &translatorv1.ListModelsRequest{})
+	out, err := c.rpc.ListModels(c.callContext(ctx), &translatorv1.ListModelsRequest{})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -46,7 +46,7 @@ func (c *Client) ListModels(ctx context.Context) ([]Model, error) {
 
 // Translate implements Translator.
 func (c *Client) Translate(ctx context.Context, req Request) (*Answer, error) {
-	out, err := c.rpc.Translate(c.context(ctx), req.proto())
+	out, err := c.rpc.Translate(c.callContext(ctx), req.toProto())
 	if err != nil {
 		return nil, errs.From(err)
 	}

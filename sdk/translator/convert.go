@@ -45,7 +45,7 @@ func partsFrom(parts []*translatorv1.Part) (out []Part) {
 	return out
 }
 
-func (r Request) proto() *translatorv1.TranslateRequest {
+func (r Request) toProto() *translatorv1.TranslateRequest {
 	return &translatorv1.TranslateRequest{
 		Task: tasks[r.Task], SourceLanguage: r.SourceLanguage, TargetLanguage: r.TargetLanguage, Parts: partsProto(r.Parts), Correction: r.Correction,
 	}
@@ -58,7 +58,7 @@ func requestFrom(p *translatorv1.TranslateRequest) Request {
 	}
 }
 
-func (a *Answer) proto() *translatorv1.TranslateResponse {
+func (a *Answer) toProto() *translatorv1.TranslateResponse {
 	out := &translatorv1.TranslateResponse{Parts: partsProto(a.Parts), Insufficient: a.Insufficient, Problem: a.Problem}
 	for _, t := range a.Attempts {
 		out.Attempts = append(out.Attempts, &translatorv1.Attempt{
@@ -80,7 +80,7 @@ func answerFrom(p *translatorv1.TranslateResponse) *Answer {
 	return out
 }
 
-func (m Model) proto() *translatorv1.Model {
+func (m Model) toProto() *translatorv1.Model {
 	out := &translatorv1.Model{Name: m.Name, MaxInputTokens: m.MaxInputTokens}
 	if !m.CoolingUntil.IsZero() {
 		out.CoolingUntilUnixMs = m.CoolingUntil.UnixMilli()

@@ -47,7 +47,7 @@ func (s *server) ListModels(ctx context.Context, _ *translatorv1.ListModelsReque
 		models, err := t.ListModels(ctx)
 		out = &translatorv1.ListModelsResponse{}
 		for _, m := range models {
-			out.Models = append(out.Models, m.proto())
+			out.Models = append(out.Models, m.toProto())
 		}
 		return err
 	})
@@ -67,7 +67,7 @@ func (s *server) Translate(ctx context.Context, p *translatorv1.TranslateRequest
 		if err := req.checkAnswer(answer); err != nil {
 			return err
 		}
-		out = answer.proto()
+		out = answer.toProto()
 		return nil
 	})
 	return out, err

@@ -9,6 +9,14 @@ import (
 // Num is a whole number with the separators of the language.
 func (v *View) Num(n int64) string { return v.kit.cfg.Texts.printers[v.Lang].Sprintf("%d", n) }
 
+// AtLeast returns a number, with a plus sign if there is more than was counted.
+func (v *View) AtLeast(n int, more bool) string {
+	if more {
+		return v.Num(int64(n)) + "+"
+	}
+	return v.Num(int64(n))
+}
+
 // Percent is part of whole with one decimal; a dash if whole is 0.
 func (v *View) Percent(part, whole int64) string {
 	if whole <= 0 {

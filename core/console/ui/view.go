@@ -37,6 +37,8 @@ type View struct {
 	Warnings []string
 	// RequestID is shown where something failed.
 	RequestID string
+	// Origin is the scheme and host under which the browser sees this server, also behind a proxy that is trusted.
+	Origin string
 	// Now is when the page is made.
 	Now time.Time
 
@@ -160,6 +162,14 @@ func (v *View) preferencesURL() string {
 
 // Admin reports whether the principal may administer.
 func (v *View) Admin() bool { return v.Principal != nil && v.Principal.Admin() }
+
+// ServiceURL returns the whole address of a service: its configured one, or, if that is a path, the one that the browser sees.
+func (v *View) ServiceURL(configured, path string) string {
+	if strings.HasPrefix(configured, "http") {
+		return configured
+	}
+	return v.Origin + path
+}
 
 // Current reports whether an item of the navigation leads to this page.
 func (v *View) Current(item NavItem) bool {

@@ -85,6 +85,11 @@ func TestMailPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.open("/system")
+	b.shows("Unread mail, last 7 days")
+	b.shows("0 with a code")
+	c.sendMail("hello@mail.localhost", "Subject: Your verification code: 907113", "The code is 907113.\n")
+	b.shows("1 with a code")
 	b.open("/mail/deploy-check")
 	b.press("form[action$='/deploy-check'] .btn.p", "#check-0 .pill")
 	for _, l := range looks() {

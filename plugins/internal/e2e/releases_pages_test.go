@@ -134,6 +134,8 @@ func TestReleasesPages(t *testing.T) {
 	b.open("/releases/hosts")
 	evaluated(b, "the limit of Ada's token is known", `[...document.querySelectorAll("td")].some(e => /^4,9\d\d \/ 5,000$/.test(e.textContent.trim()))`, true)
 	evaluated(b, "the tasks lead to their jobs", `document.querySelectorAll("a[href^='/system/jobs/job_']").length > 0`, true)
+	b.open("/system")
+	b.shows("Unread releases, last 7 days")
 	b.open("/releases/briefs")
 	b.press(".top .btn", "article.notes")
 	brief := path()

@@ -42,15 +42,12 @@ func (p pages) showDocs(c *gin.Context) {
 	if len(names) > 0 {
 		domain = names[0]
 	}
-	url := p.url
-	if !strings.HasPrefix(url, "http") {
-		url = p.kit.Origin(c) + p.base
-	}
+	v := p.newView(c, "mail.docs.title")
+	url := v.ServiceURL(p.url, p.base)
 	fill := strings.NewReplacer("{url}", url, "{domain}", domain)
 	shown := make([]example, len(examples))
 	for i, e := range examples {
 		shown[i] = example{e.TextID, fill.Replace(e.Command)}
 	}
-	v := p.newView(c, "mail.docs.title")
 	p.kit.Render(c, v, http.StatusOK, docsPage(v, p, url, shown))
 }

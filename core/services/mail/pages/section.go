@@ -121,5 +121,34 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 	part.Steps = []ui.Step{{
 		ID: "mail-mailbox", Title: v.T("mail.step"), Text: v.T("mail.step.text"), Href: p.base + inboxPath + "?open=" + newMailbox, Action: v.T("mail.mailbox.new"), Done: len(list.Items) > 0,
 	}}
-	return part, nil
+	if len(list.Items) > 0 {
+		part.Figures, err = p.unreadFigure(ctx, v)
+	}
+	return part, err
+}
+
+const (
+	// unreadDays is how old unread mail may be that the home page counts, and maxUnread how much of it is counted.
+	unreadDays = 7
+	maxUnread  = 100
+)
+
+// unreadFigure returns the unread mail of the last days, with how many messages have a verification code.
+func (p pages) unreadFigure(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) {
+	search := "is:unread after:" + v.Now.UTC().AddDate(0, 0, -unreadDays).Format(time.DateOnly)
+	unread, err := p.service.Messages(ctx, service.MessageChoice{}, search, maxUnread, "")
+	if err != nil {
+		return nil, err
+	}
+	codes := 0
+	for _, m := range unread.Items {
+		if m.Verification.Of != nil {
+			codes++
+		}
+	}
+	figure := ui.KeyFigure{
+		Name: v.T("mail.home.unread", "Days", unreadDays), Value: v.AtLeast(len(unread.Items), unread.Next != ""),
+		Remark: v.N("mail.home.codes", codes), Href: p.base + inboxPath,
+	}
+	return []ui.KeyFigure{figure}, nil
 }

@@ -131,7 +131,38 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 	part.Steps = []ui.Step{{
 		ID: "releases-repos", Title: v.T("releases.step"), Text: v.T("releases.step.text"), Href: p.base + reposPath, Action: v.T("releases.nav.repos"), Done: status.SeesRepos,
 	}}
-	return part, nil
+	if status.SeesRepos {
+		part.Figures, err = p.unreadFigure(ctx, v, status.Unread)
+	}
+	return part, err
+}
+
+const (
+	// unreadDays is how old unread releases may be that the home page counts, and maxUnread how many releases are looked at.
+	unreadDays = 7
+	maxUnread  = 50
+)
+
+// unreadFigure returns the unread releases of the last days, beside the unread notifications of the code hosts.
+func (p pages) unreadFigure(ctx context.Context, v *ui.View, notifications int64) ([]ui.KeyFigure, error) {
+	page, err := p.service.FeedPageOf(ctx, service.FeedChoice{Types: "releases", Limit: maxUnread})
+	if err != nil {
+		return nil, err
+	}
+	since, unread, recent := v.Now.AddDate(0, 0, -unreadDays).UnixMilli(), 0, 0
+	for i := range page.Items {
+		if page.Items[i].TS < since {
+			continue
+		}
+		if recent++; !page.Items[i].Read {
+			unread++
+		}
+	}
+	figure := ui.KeyFigure{
+		Name: v.T("releases.home.unread", "Days", unreadDays), Value: v.AtLeast(unread, recent == maxUnread && unread > 0),
+		Remark: v.N("releases.home.notifications", int(notifications)), Href: p.base + feedPath,
+	}
+	return []ui.KeyFigure{figure}, nil
 }
 
 // finishAction answers an action and goes on to a page.

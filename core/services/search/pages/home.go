@@ -97,7 +97,7 @@ func (p pages) firstSteps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := "curl -s " + p.url + `/api/proxy/search -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"query":"hello"}'`
+	command := "curl -s " + v.ServiceURL(p.url, p.base) + `/api/proxy/search -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"query":"hello"}'`
 	return []ui.Step{
 		{ID: "search-token", Title: v.T("search.step.token"), Text: v.T("search.step.token.text"), Href: p.base + "/tokens?open=" + newToken, Action: v.T("search.tokens.create"), Done: has},
 		{ID: "search-request", Title: v.T("search.step.request"), Text: v.T("search.step.request.text"), Command: command, Href: p.base + "/playground", Action: v.T("search.nav.playground"), Done: sum.TotalRequests > 0},

@@ -261,20 +261,12 @@ func (p pages) showGuide(c *gin.Context) {
 		p.kit.Fail(c, err)
 		return
 	}
-	g := guideView{URL: p.serviceAddress(c), Tokens: tokens}
+	v := p.newView(c, "search.guide.title")
+	g := guideView{URL: v.ServiceURL(p.url, p.base), Tokens: tokens}
 	if result := new(testResult); p.takeResult(c, p.base+"/guide", result) {
 		g.Result = result
 	}
-	v := p.newView(c, "search.guide.title")
 	p.kit.Render(c, v, http.StatusOK, guidePage(v, p, g))
-}
-
-// serviceAddress is that of the service as the caller's browser sees it, where the configuration names none.
-func (p pages) serviceAddress(c *gin.Context) string {
-	if strings.HasPrefix(p.url, "http") {
-		return p.url
-	}
-	return p.kit.Origin(c) + p.base
 }
 
 // testConnection makes the smallest search there is with one of the caller's tokens.

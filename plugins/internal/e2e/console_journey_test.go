@@ -28,6 +28,8 @@ const maxClicks = 4
 type journey struct {
 	*browser
 	clicks int
+	// picks numbers the calls of pick.
+	picks int
 }
 
 // task goes home, does something and counts its clicks.
@@ -84,10 +86,12 @@ func (j *journey) secret(prefix string) (out string) {
 }
 
 // pick waits for what an expression finds by text, and marks it or clicks it. Both are one step: a live part of the page may
-// be another one in the next.
+// be another one in the next. A click can open a page before its answer is here; the number in the session's storage tells that
+// it was made, so that the next page, which may have a button of the same name, gets none.
 func (j *journey) pick(text, expression, then string) {
 	j.t.Helper()
-	script := fmt.Sprintf(`(() => { const text = %q; document.querySelector("[data-picked]")?.removeAttribute("data-picked"); const found = %s; if (found) { %s } return !!found; })()`, text, expression, then)
+	j.picks++
+	script := fmt.Sprintf(`(() => { const pick = "%[1]d"; if (sessionStorage.pick === pick) return true; const text = %[2]q; document.querySelector("[data-picked]")?.removeAttribute("data-picked"); const found = %[3]s; if (found) { sessionStorage.pick = pick; %[4]s } return !!found; })()`, j.picks, text, expression, then)
 	for deadline := time.Now().Add(browserLimit / 2); ; time.Sleep(pollEvery) {
 		if found, err := evaluate[bool](j.browser, script); err == nil && found {
 			return

@@ -88,11 +88,14 @@ func (t *Texts) translateDetail(lang, text string, depth int) (string, bool) {
 	return text, false
 }
 
-// DetailText returns a sentence that a service wrote in English in the language of the page. It reports false, with the text as it
-// is, for one that is not ours, such as the words of an upstream.
-func (v *View) DetailText(text string) (string, bool) {
-	if v.Lang == English || text == "" {
+// Detail returns a sentence that a service wrote in English in a language. It reports false, with the text as it is, for one that is
+// not ours, such as the words of an upstream.
+func (t *Texts) Detail(lang, text string) (string, bool) {
+	if lang == English || text == "" {
 		return text, true
 	}
-	return v.kit.cfg.Texts.translateDetail(v.Lang, text, 1)
+	return t.translateDetail(lang, text, 1)
 }
+
+// DetailText returns a sentence in the language of the page, as Detail does.
+func (v *View) DetailText(text string) (string, bool) { return v.kit.cfg.Texts.Detail(v.Lang, text) }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -85,7 +86,7 @@ func readAll(r io.Reader, size int64) ([]byte, error) {
 	return body, err
 }
 
-// WriteBody answers with a whole body. A client that does not read a large one is cut off after a minute.
+// WriteBody answers with a whole body and its length. A client that does not read a large one is cut off after a minute.
 func WriteBody(c *gin.Context, status int, contentType string, body []byte) {
 	h := c.Writer.Header()
 	// Without a type nothing is said about the content, and nothing guessed.
@@ -93,6 +94,8 @@ func WriteBody(c *gin.Context, status int, contentType string, body []byte) {
 	if contentType != "" {
 		h["Content-Type"] = []string{contentType}
 	}
+	// Without the length the body would go in chunks, which a client reads in small pieces.
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	if len(body) > largeBody {
 		rc := http.NewResponseController(c.Writer)
 		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,5 +186,7 @@ func TestLargeBodiesGoBothWays(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 3<<20)
 	if got := ask(t, s, "POST", "/s/echo", bytes.NewReader(body)); got.status != 200 || len(got.body) != len(body) {
 		t.Fatalf("got %d, %d bytes", got.status, len(got.body))
+	} else if length := got.header.Get("Content-Length"); length != strconv.Itoa(len(body)) {
+		t.Errorf("the length is told as %q", length)
 	}
 }

@@ -179,7 +179,6 @@ func (s *Service) writeAnswer(c *gin.Context, st *state, call *call) error {
 		s.writeStream(c, ans)
 		return nil
 	}
-	h["Content-Length"] = []string{strconv.Itoa(len(ans.body()))}
 	httpd.WriteBody(c, ans.head.Status, ans.head.ContentType, ans.body())
 	return nil
 }

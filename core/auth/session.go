@@ -94,7 +94,7 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		p.Via = ViaLinked
 	}
 	if s.KeyID != "" {
-		key, err := u.liveKey(ctx, "id = ?", s.KeyID)
+		key, err := u.liveKey(ctx, s.KeyID)
 		if err != nil || key == nil {
 			return nil, err
 		}
@@ -148,7 +148,11 @@ func (u *Users) loadUser(ctx context.Context, id string) (User, error) {
 		return out, wrapStoreError("read user", err)
 	}
 	if out.Disabled {
-		return out, fault.New("account_disabled", "This account is disabled.").WithStatus(http.StatusForbidden)
+		return out, errDisabled()
 	}
 	return out, nil
+}
+
+func errDisabled() error {
+	return fault.New("account_disabled", "This account is disabled.").WithStatus(http.StatusForbidden)
 }

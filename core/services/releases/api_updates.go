@@ -167,12 +167,7 @@ func (s *Service) marksOf(ctx context.Context, list string, q feed.Query) ([]fee
 	case listBriefs:
 		return s.briefs.Marks(ctx, q.UserID, markedRows)
 	}
-	found, err := s.reads.ListNotifications(ctx, q.UserID, markedRows)
-	marks := make([]feed.Mark, len(found))
-	for i, n := range found {
-		marks[i] = feed.NewMark("notification:"+n.ThreadID, strconv.FormatInt(n.UpdatedAt, 36), strconv.FormatBool(n.Unread))
-	}
-	return marks, err
+	return s.reads.NotificationMarks(ctx, q.UserID, markedRows)
 }
 
 // markTranslations has the marks of releases differ by what has come of their translations.

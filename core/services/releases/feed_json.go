@@ -1,7 +1,6 @@
 package releases
 
 import (
-	"cmp"
 	"strconv"
 	"sync"
 	"time"
@@ -21,20 +20,21 @@ const (
 
 // appendFeedPage appends a FeedPage as JSON. none stands for a translation that there is not.
 func appendFeedPage(b []byte, page feed.Page, translated map[int64]Translated, none *TranslatedItem) []byte {
+	absent := appendTranslated(nil, none)
 	b = append(b, `{"items":[`...)
 	for i := range page.Items {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendFeedItem(b, &page.Items[i], translated[page.Items[i].Seq], none)
+		b = appendFeedItem(b, &page.Items[i], translated[page.Items[i].Seq], absent)
 	}
 	b = append(b, `],"next_cursor":`...)
 	b = appendOptional(b, page.Next)
 	return append(b, '}')
 }
 
-// appendFeedItem appends a FeedItem as JSON.
-func appendFeedItem(b []byte, i *feed.Item, t Translated, none *TranslatedItem) []byte {
+// appendFeedItem appends a FeedItem as JSON. absent is the JSON of a translation that there is not.
+func appendFeedItem(b []byte, i *feed.Item, t Translated, absent []byte) []byte {
 	b = append(b, `{"kind":"`...)
 	b = append(b, i.Kind...)
 	b = append(b, `","ts":"`...)
@@ -69,9 +69,9 @@ func appendFeedItem(b []byte, i *feed.Item, t Translated, none *TranslatedItem) 
 		return append(b, `},"translated":null,"smart":null,"reactions":null}`...)
 	}
 	b = append(b, `,"translated":`...)
-	b = appendTranslated(b, cmp.Or(t.Text, none))
+	b = appendTranslatedOr(b, t.Text, absent)
 	b = append(b, `,"smart":`...)
-	b = appendTranslated(b, cmp.Or(t.Smart, none))
+	b = appendTranslatedOr(b, t.Smart, absent)
 	b = append(b, `,"reactions":{"counts":`...)
 	if i.Reactions == "" {
 		b = append(b, noCounts...)
@@ -84,6 +84,14 @@ func appendFeedItem(b []byte, i *feed.Item, t Translated, none *TranslatedItem) 
 		return append(b, `,"status":"sync_required"}}`...)
 	}
 	return append(b, `,"status":"ready"}}`...)
+}
+
+// appendTranslatedOr appends a TranslatedItem, or absent for nil.
+func appendTranslatedOr(b []byte, t *TranslatedItem, absent []byte) []byte {
+	if t == nil {
+		return append(b, absent...)
+	}
+	return appendTranslated(b, t)
 }
 
 // appendTranslated appends a TranslatedItem.
@@ -165,12 +173,24 @@ func appendOptional(b []byte, s string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
+// plainBytes says of each byte whether it stands for itself in a JSON text.
+var plainBytes = func() (plain [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
 // appendText appends a text in quotation marks.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); {
 		c := s[i]
+		if plainBytes[c] {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && n == 1 {
@@ -178,10 +198,6 @@ func appendText(b []byte, s string) []byte {
 				from = i + n
 			}
 			i += n
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
 			continue
 		}
 		b = append(b, s[from:i]...)

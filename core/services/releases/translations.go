@@ -159,11 +159,11 @@ type Translated struct{ Text, Smart *TranslatedItem }
 // translatedOf returns the translations of releases into a language. The whole text is taken before the beginning, which is left out
 // if only the whole is wanted.
 func (s *Service) translatedOf(ctx context.Context, language string, ids []int64, whole bool) (map[int64]Translated, error) {
-	out := make(map[int64]Translated, len(ids))
 	if s.state.Load().translator == nil {
-		return out, nil
+		return nil, nil
 	}
 	found, err := s.translations.OfReleases(ctx, language, ids)
+	out := make(map[int64]Translated, len(ids))
 	for _, w := range found {
 		t := out[w.Of]
 		item := itemOf(w.Work)

@@ -2,6 +2,7 @@ package brief
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -221,11 +222,11 @@ func (b *Briefs) Names(ctx context.Context, userID string, releaseID int64) (boo
 
 // Marks returns the marks of the latest briefs of a user.
 func (b *Briefs) Marks(ctx context.Context, userID string, limit int) ([]feed.Mark, error) {
-	var rows []Brief
-	err := b.store.DB(ctx).Select("id, updated_at").Where("user_id = ?", userID).Order("window_end DESC, created_at DESC, id DESC").Limit(limit).Find(&rows).Error
-	marks := make([]feed.Mark, len(rows))
-	for i, r := range rows {
-		marks[i] = feed.NewMark("brief:"+r.ID, strconv.FormatInt(r.UpdatedAt, 36))
-	}
-	return marks, err
+	const text = "SELECT id, updated_at FROM release_briefs WHERE user_id = ? ORDER BY window_end DESC, created_at DESC, id DESC"
+	return feed.ListMarks(ctx, b.store, limit, text, []any{userID}, func(rows *sql.Rows) (feed.Mark, error) {
+		var id string
+		var updated int64
+		err := rows.Scan(&id, &updated)
+		return feed.NewMark("brief:"+id, strconv.FormatInt(updated, 36)), err
+	})
 }

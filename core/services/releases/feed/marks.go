@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"hash/fnv"
 	"strconv"
+
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Mark identifies a state of an item: Digest differs once the item has changed.
@@ -33,8 +35,25 @@ func NewMark(key string, parts ...string) (m Mark) {
 	return m
 }
 
-// markColumns are those of a release that Marks looks at.
-const markColumns = "r.id, r.ts, r.updated_at"
+// ListMarks returns a mark for each row of a query, whose columns scan reads. limit is how many rows there are at most. It runs past
+// gorm and does not watch for a caller who goes away, which would take longer than the query.
+func ListMarks(ctx context.Context, s *store.Store, limit int, text string, values []any, scan func(*sql.Rows) (Mark, error)) ([]Mark, error) {
+	ctx = context.WithoutCancel(ctx)
+	rows, err := connOf(s.DB(ctx)).QueryContext(ctx, s.Dialect().Bind(text+limitClause(limit)), values...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var marks []Mark
+	for rows.Next() {
+		m, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, m)
+	}
+	return marks, rows.Err()
+}
 
 // Marks returns the marks of the first items of the feed.
 func (s *Store) Marks(ctx context.Context, q Query) (marks []Mark, err error) {
@@ -44,7 +63,11 @@ func (s *Store) Marks(ctx context.Context, q Query) (marks []Mark, err error) {
 	var releases, events []Item
 	updated := map[int64]int64{}
 	if q.wantsReleases() {
-		releases, err = s.listReleases(ctx, q, nil, markColumns, func(rows *sql.Rows, i *Item) error {
+		chosen, values, err := s.chooseReleases(ctx, q, nil)
+		if err != nil {
+			return nil, err
+		}
+		releases, err = s.queryItems(ctx, &q, "SELECT e.id, e.ts, e.updated_at"+chosen, values, q.Limit+1, func(rows *sql.Rows, i *Item) error {
 			i.Kind = Release
 			changed := int64(0)
 			err := rows.Scan(&i.Seq, &i.TS, &changed)

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -51,7 +52,7 @@ func (s *Store) List(ctx context.Context, q Query) (out Page, err error) {
 func (s *Store) listAfter(ctx context.Context, q Query, after *place) (items []Item, err error) {
 	var releases, events []Item
 	if q.wantsReleases() {
-		if releases, err = s.listReleases(ctx, q, after, releaseColumns, scanRelease); err != nil {
+		if releases, err = s.listReleases(ctx, q, after); err != nil {
 			return nil, err
 		}
 	}
@@ -96,10 +97,19 @@ const visibleRelease = "EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN
 	"OR f.min_level > e.level AND e.level > 0 OR f.keyword <> '' AND EXISTS (SELECT 1 FROM release_entries t WHERE t.id = e.id AND REPLACE(t.search_text, f.keyword, '') = t.search_text)))"
 
 // listReleases returns one release more than the page has, if there is one.
-func (s *Store) listReleases(ctx context.Context, q Query, after *place, columns string, scan func(*sql.Rows, *Item) error) ([]Item, error) {
+func (s *Store) listReleases(ctx context.Context, q Query, after *place) ([]Item, error) {
+	chosen, values, err := s.chooseReleases(ctx, q, after)
+	if err != nil {
+		return nil, err
+	}
+	text := "SELECT " + releaseColumns + " FROM (SELECT e.id" + chosen + ") c CROSS JOIN release_entries r CROSS JOIN release_repos p WHERE r.id = c.id AND p.id = r.repo_id ORDER BY r.ts DESC, r.id DESC"
+	return s.queryItems(ctx, &q, text, values, q.Limit+1, scanRelease)
+}
+
+// chooseReleases returns a query without its columns, and its values: of the releases e, one more than the page has.
+func (s *Store) chooseReleases(ctx context.Context, q Query, after *place) (text string, values []any, err error) {
 	var b strings.Builder
-	var values []any
-	b.WriteString("SELECT e.id FROM release_entries e WHERE ")
+	b.WriteString(" FROM release_entries e WHERE ")
 	b.WriteString(visibleRelease)
 	values = append(values, q.UserID, q.UserID)
 	scope, scopeValues := repo.InScope(q.Scope, "e.repo_id")
@@ -108,7 +118,7 @@ func (s *Store) listReleases(ctx context.Context, q Query, after *place, columns
 	if scope == "" {
 		narrow, narrowValues, err := s.narrowByRepo(ctx, q)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		b.WriteString(narrow)
 		values = append(values, narrowValues...)
@@ -125,10 +135,8 @@ func (s *Store) listReleases(ctx context.Context, q Query, after *place, columns
 		b.WriteString(" AND e.ts < ?")
 		values = append(values, after.TS)
 	}
-	b.WriteString(" ORDER BY e.ts DESC, e.id DESC LIMIT ?")
-	values = append(values, q.Limit+1)
-	text := "SELECT " + columns + " FROM (" + b.String() + ") c CROSS JOIN release_entries r CROSS JOIN release_repos p WHERE r.id = c.id AND p.id = r.repo_id ORDER BY r.ts DESC, r.id DESC"
-	return s.queryItems(ctx, text, values, q.Limit+1, scan)
+	b.WriteString(" ORDER BY e.ts DESC, e.id DESC" + limitClause(q.Limit+1))
+	return b.String(), values, nil
 }
 
 const eventColumns = "e.id, e.kind, e.ts, e.repo_full_name, e.title, e.body, e.body_truncated, e.html_url, e.actor_login, e.actor_avatar, e.actor_url, " +
@@ -164,12 +172,19 @@ func (s *Store) listEvents(ctx context.Context, q Query, after *place) ([]Item, 
 		b.WriteString(" AND (e.ts, e.event_rank, e.id) < (?, ?, ?)")
 		values = append(values, after.TS, after.Rank, after.Seq)
 	}
-	b.WriteString(" ORDER BY e.ts DESC, e.event_rank DESC, e.id DESC LIMIT ?")
-	return s.queryItems(ctx, b.String(), append(values, q.Limit+1), q.Limit+1, scanEvent)
+	b.WriteString(" ORDER BY e.ts DESC, e.event_rank DESC, e.id DESC" + limitClause(q.Limit+1))
+	return s.queryItems(ctx, &q, b.String(), values, q.Limit+1, scanEvent)
 }
 
-// queryItems runs a query past gorm, whose building of statements would cost as much as the query.
-func (s *Store) queryItems(ctx context.Context, text string, values []any, size int, scan func(*sql.Rows, *Item) error) (items []Item, err error) {
+// limitClause returns the LIMIT of a query as a number in its text: SQLite plans a statement anew whenever a value is bound to LIMIT.
+func limitClause(rows int) string { return " LIMIT " + strconv.Itoa(rows) }
+
+// queryItems runs a query past gorm, whose building of statements would cost as much as the query. A caller who goes away ends a search
+// alone: watching for that costs a page a fifth of its time.
+func (s *Store) queryItems(ctx context.Context, q *Query, text string, values []any, size int, scan func(*sql.Rows, *Item) error) (items []Item, err error) {
+	if !q.Search.isSet() {
+		ctx = context.WithoutCancel(ctx)
+	}
 	rows, err := connOf(s.store.DB(ctx)).QueryContext(ctx, s.store.Dialect().Bind(text), values...)
 	if err != nil {
 		return nil, err

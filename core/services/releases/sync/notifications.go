@@ -2,11 +2,14 @@ package sync
 
 import (
 	"context"
+	"database/sql"
+	"strconv"
 	"time"
 
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -129,6 +132,18 @@ func (s *State) saveNotifications(ctx context.Context, userID, accountID string,
 func (s *State) ListNotifications(ctx context.Context, userID string, limit int) (found []Notification, err error) {
 	err = s.store.DB(ctx).Where("user_id = ?", userID).Order("updated_at DESC, thread_id DESC").Limit(limit).Find(&found).Error
 	return found, err
+}
+
+// NotificationMarks returns the marks of the latest notifications of a user.
+func (s *State) NotificationMarks(ctx context.Context, userID string, limit int) ([]feed.Mark, error) {
+	const text = "SELECT thread_id, updated_at, unread FROM release_notifications WHERE user_id = ? ORDER BY updated_at DESC, thread_id DESC"
+	return feed.ListMarks(ctx, s.store, limit, text, []any{userID}, func(rows *sql.Rows) (feed.Mark, error) {
+		var id string
+		var updated int64
+		var unread bool
+		err := rows.Scan(&id, &updated, &unread)
+		return feed.NewMark("notification:"+id, strconv.FormatInt(updated, 36), strconv.FormatBool(unread)), err
+	})
 }
 
 // FindNotification returns a notification of a user, and false if there is no such one.

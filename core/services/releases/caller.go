@@ -23,8 +23,13 @@ func ownerOf(ctx context.Context) (string, error) {
 
 // preferencesOf returns what a user has chosen, or else the defaults of the settings.
 func (s *Service) preferencesOf(ctx context.Context, userID string) (own.Preferences, error) {
+	return s.accounts.Preferences(ctx, userID, s.defaultPreferences())
+}
+
+// defaultPreferences returns those of a user who has chosen nothing.
+func (s *Service) defaultPreferences() own.Preferences {
 	set := s.state.Load().settings
-	return s.accounts.Preferences(ctx, userID, own.Preferences{TimeZone: set.TimeZone, BriefHour: int(set.BriefHour), BriefDaily: true})
+	return own.Preferences{TimeZone: set.TimeZone, BriefHour: int(set.BriefHour), BriefDaily: true}
 }
 
 // languageOf returns the language in which the caller reads translations on the pages.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
@@ -136,7 +137,7 @@ func (s *Service) indexWords(ctx context.Context, _ *queue.Job, _ queue.Progress
 
 // writeBriefs writes the briefs whose days have ended. A user whose brief fails does not keep those of others from being written.
 func (s *Service) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-	users, err := s.cfg.Users.List(ctx)
+	due, err := s.usersWithoutBrief(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,29 +145,62 @@ func (s *Service) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progres
 		Written int `json:"written"`
 		Failed  int `json:"failed"`
 	}{}
-	for _, u := range users {
-		if u.Disabled {
-			continue
-		}
-		n, err := s.writeBriefsOf(ctx, u.ID)
+	for _, prefs := range due {
+		n, err := s.writeBriefsOf(ctx, prefs)
 		result.Written += n
 		if err != nil {
 			if ctx.Err() != nil {
 				return result, err
 			}
 			result.Failed++
-			s.log.Error("the brief of a user was not written", "user", u.ID, "error", err)
+			s.log.Error("the brief of a user was not written", "user", prefs.UserID, "error", err)
 		}
 	}
 	return result, nil
 }
 
-// writeBriefsOf writes the briefs that a user lacks. One who sees no repository gets none.
-func (s *Service) writeBriefsOf(ctx context.Context, userID string) (written int, err error) {
-	prefs, err := s.preferencesOf(ctx, userID)
-	if err != nil || !prefs.BriefDaily {
-		return 0, err
+// usersWithoutBrief returns the preferences of the users who want a daily brief and do not have the latest one. How many queries it
+// makes does not depend on how many users there are.
+func (s *Service) usersWithoutBrief(ctx context.Context) (due []own.Preferences, err error) {
+	users, err := s.cfg.Users.List(ctx)
+	if err != nil {
+		return nil, err
 	}
+	chosen, err := s.accounts.AllPreferences(ctx)
+	if err != nil {
+		return nil, err
+	}
+	latest, err := s.briefs.LatestDates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defaults, now := s.defaultPreferences(), s.cfg.Now()
+	zones := map[string]*time.Location{}
+	for _, u := range users {
+		prefs, ok := chosen[u.ID]
+		if !ok {
+			prefs = defaults
+			prefs.UserID = u.ID
+		}
+		if u.Disabled || !prefs.BriefDaily {
+			continue
+		}
+		zone, ok := zones[prefs.TimeZone]
+		if !ok {
+			// writeBriefsOf tells of a zone that is unknown.
+			zone, _ = time.LoadLocation(prefs.TimeZone)
+			zones[prefs.TimeZone] = zone
+		}
+		if zone == nil || latest[u.ID] < brief.LatestWindow(now, prefs.BriefHour, zone).Date {
+			due = append(due, prefs)
+		}
+	}
+	return due, nil
+}
+
+// writeBriefsOf writes the briefs that a user lacks. One who sees no repository gets none.
+func (s *Service) writeBriefsOf(ctx context.Context, prefs own.Preferences) (written int, err error) {
+	userID := prefs.UserID
 	visible, err := s.repos.SeesAny(ctx, userID)
 	if err != nil || !visible {
 		return 0, err

@@ -293,6 +293,17 @@ func (s *Store) Preferences(ctx context.Context, userID string, defaults Prefere
 	return p, err
 }
 
+// AllPreferences returns what users have chosen, by their ids.
+func (s *Store) AllPreferences(ctx context.Context) (map[string]Preferences, error) {
+	var found []Preferences
+	err := s.store.DB(ctx).Find(&found).Error
+	byUser := make(map[string]Preferences, len(found))
+	for _, p := range found {
+		byUser[p.UserID] = p
+	}
+	return byUser, err
+}
+
 // SavePreferences keeps what a user has chosen.
 func (s *Store) SavePreferences(ctx context.Context, p Preferences) error {
 	return s.store.Tx(ctx, "save preferences", func(ctx context.Context) error {

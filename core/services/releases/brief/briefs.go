@@ -197,6 +197,20 @@ func (b *Briefs) Missing(ctx context.Context, userID string, hour int, zone *tim
 	return out[max(0, len(out)-maxMissed):], nil
 }
 
+// recentDays is how many days back LatestDates looks: more than any clock in the world is behind.
+const recentDays = 3
+
+// LatestDates returns the date of the latest brief of each user who has one of the last days.
+func (b *Briefs) LatestDates(ctx context.Context) (map[string]string, error) {
+	var found []struct{ UserID, Date string }
+	err := b.store.DB(ctx).Model(&Brief{}).Select("user_id, MAX(date) AS date").Where("date >= ?", b.now().AddDate(0, 0, -recentDays).Format(time.DateOnly)).Group("user_id").Find(&found).Error
+	dates := make(map[string]string, len(found))
+	for _, f := range found {
+		dates[f.UserID] = f.Date
+	}
+	return dates, err
+}
+
 // List returns the briefs of a user, the latest first.
 func (b *Briefs) List(ctx context.Context, userID string) (found []Brief, err error) {
 	err = b.store.DB(ctx).Where("user_id = ?", userID).Order("window_end DESC, created_at DESC, id DESC").Find(&found).Error

@@ -181,9 +181,15 @@ func (s Scope) IsEmpty() bool { return s.Nothing || s.Names != nil && len(s.Name
 
 // SeesAny reports whether a user sees a repository at all.
 func (s *Store) SeesAny(ctx context.Context, userID string) (bool, error) {
-	var found []int64
-	err := s.store.DB(ctx).Model(&Link{}).Where("user_id IN (?, '') AND visible", userID).Limit(1).Pluck("repo_id", &found).Error
-	return len(found) > 0, err
+	// With both users in one condition, PostgreSQL looks through all links for a user who has none.
+	for _, id := range []string{userID, ""} {
+		var found []int64
+		err := s.store.DB(ctx).Model(&Link{}).Where("user_id = ? AND visible", id).Order("repo_id").Limit(1).Pluck("repo_id", &found).Error
+		if err != nil || len(found) > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // FindVisible returns the repository with a name that a user sees. The name is looked for at all hosts.

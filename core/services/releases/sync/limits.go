@@ -2,8 +2,9 @@ package sync
 
 import (
 	"context"
-	gosync "sync"
 	"time"
+
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -13,49 +14,58 @@ import (
 type Limit struct {
 	// Host is the reference of the code host's instance; AccountID is the account whose token it is, "" for calls without one.
 	Host, AccountID string
-	// Quota is what the host said last, at SeenAt; zero if it has said nothing since the start.
+	// Quota is what the host said last, at SeenAt; zero if it has never said anything.
 	Quota  codehost.Quota
 	SeenAt time.Time
 	// PausedUntil is until when the host is left alone; zero for no pause.
 	PausedUntil time.Time
 }
 
-// maxLimits bounds how many limits are remembered.
-const maxLimits = 10_000
+type limitRow struct {
+	Host      string `gorm:"primaryKey"`
+	AccountID string `gorm:"primaryKey"`
+	CallLimit int64
+	Remaining int64
+	ResetAt   int64
+	SeenAt    int64
+}
+
+// TableName implements gorm's Tabler.
+func (limitRow) TableName() string { return "release_host_limits" }
+
+// saveQuota stores what a host has said of its limit for an account.
+func (s *State) saveQuota(ctx context.Context, host, accountID string, q codehost.Quota, now time.Time) error {
+	row := limitRow{Host: host, AccountID: accountID, CallLimit: q.Limit, Remaining: q.Remaining, SeenAt: store.Millis(now)}
+	if !q.ResetAt.IsZero() {
+		row.ResetAt = store.Millis(q.ResetAt)
+	}
+	return s.store.Tx(ctx, "save quota", func(ctx context.Context) error {
+		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+}
 
 type limitKey struct{ host, accountID string }
 
-// limits are what code hosts said last of their limits. The zero value is ready to use.
-type limits struct {
-	mu   gosync.Mutex
-	seen map[limitKey]Limit
-}
-
-// note remembers what a host has said.
-func (l *limits) note(c caller, q codehost.Quota, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen == nil || len(l.seen) >= maxLimits {
-		l.seen = map[limitKey]Limit{}
-	}
-	l.seen[limitKey{c.host.Ref, c.accountID}] = Limit{Host: c.host.Ref, AccountID: c.accountID, Quota: q, SeenAt: now}
-}
-
 // Limits returns what is known of the limits of code hosts, and which of them are left alone, in no order.
-func (s *Syncer) Limits(ctx context.Context) ([]Limit, error) {
-	var rows []pauseRow
-	if err := s.cfg.Store.DB(ctx).Where("until > ?", store.Millis(s.cfg.Now())).Find(&rows).Error; err != nil {
+func (s *Syncer) Limits(ctx context.Context) (out []Limit, err error) {
+	var pauses []pauseRow
+	if err := s.cfg.Store.DB(ctx).Where("until > ?", store.Millis(s.cfg.Now())).Find(&pauses).Error; err != nil {
 		return nil, err
 	}
 	paused := map[limitKey]time.Time{}
-	for _, r := range rows {
+	for _, r := range pauses {
 		paused[limitKey{r.Host, r.UserID}] = store.FromMillis(r.Until)
 	}
-	s.limits.mu.Lock()
-	defer s.limits.mu.Unlock()
-	var out []Limit
-	for key, limit := range s.limits.seen {
-		limit.PausedUntil = paused[key]
+	var rows []limitRow
+	if err := s.cfg.Store.DB(ctx).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		key := limitKey{r.Host, r.AccountID}
+		limit := Limit{Host: r.Host, AccountID: r.AccountID, Quota: codehost.Quota{Limit: r.CallLimit, Remaining: r.Remaining}, SeenAt: store.FromMillis(r.SeenAt), PausedUntil: paused[key]}
+		if r.ResetAt != 0 {
+			limit.Quota.ResetAt = store.FromMillis(r.ResetAt)
+		}
 		delete(paused, key)
 		out = append(out, limit)
 	}

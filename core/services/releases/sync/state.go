@@ -62,6 +62,9 @@ func (s *State) Forget(ctx context.Context, userID, accountID string) error {
 				return err
 			}
 		}
+		if err := s.store.Writer(ctx).Where("account_id = ?", accountID).Delete(&limitRow{}).Error; err != nil {
+			return err
+		}
 		return s.store.Writer(ctx).Where("user_id = ? AND account_id = ?", userID, accountID).Delete(&Notification{}).Error
 	})
 }

@@ -39,14 +39,8 @@ type syncing struct {
 func startSyncing(t *testing.T, cfg store.Config, count int) *syncing {
 	t.Helper()
 	s := &syncing{host: fake.NewCodeHost(""), store: testkit.OpenStore(t, cfg, releases.Migrations()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
-	must(t, err)
+	s.restart(t)
 	repos := repo.NewStore(s.store)
-	s.Syncer = sync.New(sync.Config{
-		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: account.NewStore(s.store, ring), State: sync.NewState(s.store), Logger: hclog.NewNullLogger(),
-		Now: func() time.Time { return s.now }, Interval: func() time.Duration { return time.Hour },
-		Hosts: func() []sync.Host { return []sync.Host{sync.NewHost("codehost.main", s.host)} },
-	})
 	must(t, s.store.Tx(t.Context(), "add repositories", func(ctx context.Context) error {
 		for i := range count {
 			name := fmt.Sprintf("acme/r%d", i)
@@ -67,6 +61,19 @@ func startSyncing(t *testing.T, cfg store.Config, count int) *syncing {
 		return nil
 	}))
 	return s
+}
+
+// restart replaces the Syncer by one that knows what is in the database alone.
+func (s *syncing) restart(t *testing.T) {
+	t.Helper()
+	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	must(t, err)
+	repos := repo.NewStore(s.store)
+	s.Syncer = sync.New(sync.Config{
+		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: account.NewStore(s.store, ring), State: sync.NewState(s.store), Logger: hclog.NewNullLogger(),
+		Now: func() time.Time { return s.now }, Interval: func() time.Duration { return time.Hour },
+		Hosts: func() []sync.Host { return []sync.Host{sync.NewHost("codehost.main", s.host)} },
+	})
 }
 
 // countLists counts how often lists of releases were asked for.
@@ -133,4 +140,57 @@ func TestKnownLimits(t *testing.T) {
 			t.Errorf("in the pause: %+v, %v", known, err)
 		}
 	})
+}
+
+// TestRestartInPause restarts in the middle of a pause, once after a refusal and once after the last call of a quota: what the code host
+// said is still known, and it is not called before the pause ends.
+func TestRestartInPause(t *testing.T) {
+	for name, limit := range map[string]func(*syncing){
+		"Retry-After": func(s *syncing) { s.host.Fail("acme/r0", fake.CodeHostError(429, time.Hour)) },
+		"quota": func(s *syncing) {
+			// A call that finds nothing new costs nothing.
+			s.host.Change("acme/r0", func(c *fake.CodeHostContent) {
+				c.Releases = append(c.Releases, codehost.Release{ID: "new", TagName: "v3", PublishedAt: s.now})
+			})
+			s.host.SetQuota(&codehost.Quota{Limit: 60, Remaining: 1, ResetAt: s.now.Add(time.Hour)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+				s := startSyncing(t, cfg, 1)
+				s.host.SetQuota(&codehost.Quota{Limit: 60, Remaining: 50, ResetAt: s.now.Add(time.Hour)})
+				if _, err := s.Due(t.Context(), 10); err != nil {
+					t.Fatal(err)
+				}
+				s.now = s.now.Add(2 * time.Hour)
+				limit(s)
+				_, _ = s.Due(t.Context(), 10)
+				before, err := s.Limits(t.Context())
+				if err != nil || len(before) != 1 || before[0].Quota.Limit != 60 || before[0].PausedUntil.IsZero() {
+					t.Fatalf("before the restart: %+v, %v", before, err)
+				}
+				s.restart(t)
+				after, err := s.Limits(t.Context())
+				if err != nil || len(after) != 1 || after[0] != before[0] {
+					t.Errorf("after the restart: %+v, %v, want %+v", after, err, before)
+				}
+				calls := len(s.host.Calls())
+				until := before[0].PausedUntil
+				s.host.SetQuota(nil)
+				for s.now = s.now.Add(10 * time.Minute); s.now.Before(until); s.now = s.now.Add(10 * time.Minute) {
+					_, _ = s.Due(t.Context(), 10)
+					if _, err := s.Releases(t.Context(), "", func(int, int) {}); err == nil {
+						t.Error("a sync in the pause tells of no pause")
+					}
+					if n := len(s.host.Calls()); n != calls {
+						t.Fatalf("the code host was called %d times in the pause", n-calls)
+					}
+				}
+				s.now = until.Add(time.Hour)
+				if _, err := s.Due(t.Context(), 10); err != nil || len(s.host.Calls()) == calls {
+					t.Errorf("after the pause: %d calls, %v", len(s.host.Calls())-calls, err)
+				}
+			})
+		})
+	}
 }

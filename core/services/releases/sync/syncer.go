@@ -95,7 +95,6 @@ type Syncer struct {
 	refreshing singleflight.Group
 	// toggles makes reactions of a user come one after the other.
 	toggles userLocks
-	limits  limits
 }
 
 // New returns a Syncer.
@@ -151,7 +150,9 @@ func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) co
 	}
 	q := metaOf(out).Quota
 	if q != nil {
-		s.limits.note(c, *q, s.cfg.Now())
+		if err := s.cfg.State.saveQuota(ctx, c.host.Ref, c.accountID, *q, s.cfg.Now()); err != nil {
+			return out, err
+		}
 	}
 	if q == nil || q.Remaining > 0 || !q.ResetAt.After(s.cfg.Now()) {
 		return out, nil

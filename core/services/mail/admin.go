@@ -48,16 +48,16 @@ func (a *Admin) ListMailboxes(ctx context.Context, cursor string) (page []mailbo
 
 // NewestMessage returns the newest message of the mailbox with an address, or the newest one with a verification code. It
 // reports false if there is none that came after a time.
-func (a *Admin) NewestMessage(ctx context.Context, address string, after time.Time, withCode bool) (message.Stored, bool, error) {
+func (a *Admin) NewestMessage(ctx context.Context, address string, after time.Time, withCode bool) (message.Summary, bool, error) {
 	box, err := a.mailboxes.Resolve(ctx, systemCaller(""), address)
 	if err != nil {
-		return message.Stored{}, false, err
+		return message.Summary{}, false, err
 	}
 	found, err := a.messages.List(ctx, message.Filter{
 		Caller: systemCaller(""), Mailboxes: mailbox.Filter{IDs: []string{box.ID}}, After: after, WithCode: withCode, Limit: 1,
 	})
 	if err != nil || len(found) == 0 {
-		return message.Stored{}, false, err
+		return message.Summary{}, false, err
 	}
 	return found[0], true, nil
 }

@@ -44,7 +44,7 @@ type Verification struct {
 }
 
 // messageItemOf returns a message for lists.
-func messageItemOf(m message.Stored) MessageItem {
+func messageItemOf(m message.Summary) MessageItem {
 	out := MessageItem{
 		ID: m.ID, MailboxID: m.MailboxID, MailboxAddress: m.MailboxAddress, Subject: orText(m.Subject, "(no subject)"), PreviewText: orText(m.Preview, "(no preview)"),
 		FromName: optionalText(m.FromName), FromAddress: optionalText(m.FromAddress), ReceivedAt: api.TimeOfMillis(m.ReceivedAt), SizeBytes: m.Size,
@@ -196,7 +196,7 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 }
 
 // listWaiting is waitForMessages for a request, of which a user may have a bounded number.
-func (s *Service) listWaiting(ctx context.Context, f message.Filter, seconds int) ([]message.Stored, error) {
+func (s *Service) listWaiting(ctx context.Context, f message.Filter, seconds int) ([]message.Summary, error) {
 	if seconds > 0 {
 		release, err := s.waits.Acquire(auth.From(ctx).User.ID)
 		if err != nil {
@@ -281,7 +281,7 @@ func (s *Service) patchMessage(ctx context.Context, in *messageChange) (*message
 		return nil, err
 	}
 	m.ReadAt = store.Millis(at)
-	return &messageItemOutput{messageItemOf(m)}, nil
+	return &messageItemOutput{messageItemOf(m.Summary)}, nil
 }
 
 func (s *Service) deleteMessage(ctx context.Context, in *MessagePath) (*struct{}, error) {

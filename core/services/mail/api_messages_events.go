@@ -80,7 +80,7 @@ func (s *Service) serveMessageEvents(c *gin.Context) {
 }
 
 // sendMessages sends an event for each message.
-func sendMessages(out *httpd.Events, found []message.Stored) error {
+func sendMessages(out *httpd.Events, found []message.Summary) error {
 	for _, m := range found {
 		raw, err := json.Marshal(messageItemOf(m))
 		if err != nil {

@@ -212,7 +212,7 @@ func (s *Service) serveMbox(c *gin.Context) {
 	f := message.Filter{Caller: callerFrom(ctx), OldestFirst: true, Limit: exportPage}
 	f.Mailboxes.IDs = []string{box.ID}
 	for {
-		page, err := s.messages.List(ctx, f)
+		page, err := s.messages.ListStored(ctx, f)
 		for _, m := range page {
 			if err == nil {
 				err = message.WriteMbox(w, m, s.messages.OpenRaw(ctx, m))

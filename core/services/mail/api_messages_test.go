@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -127,6 +128,27 @@ func TestMessageSearch(t *testing.T) {
 		}
 		if got := r.get("bob:member", "/api/messages?q=engine").subjects(); got != "" {
 			t.Errorf("Bob finds %q", got)
+		}
+	})
+}
+
+// TestMessageItem compares a message in the list with the same one found by its id.
+func TestMessageItem(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		r := newReceiver(t, cfg)
+		r.newMailbox("ada", "shop")
+		r.deliver("shop", rich)
+		r.deliver("shop", "\n")
+		listed := r.get("ada:member", "/api/messages").list("messages")
+		if len(listed) != 2 {
+			t.Fatalf("got %d messages", len(listed))
+		}
+		for _, item := range listed {
+			found := r.call("ada:member", "PATCH", "/api/messages/"+item["id"].(string), `{"read":false}`)
+			delete(found.json, "$schema")
+			if found.status != 200 || len(item) < 14 || !reflect.DeepEqual(found.json, item) {
+				t.Errorf("listed %v, found %v", item, found.json)
+			}
 		}
 	})
 }

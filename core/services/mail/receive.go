@@ -121,7 +121,7 @@ func (s *Service) subscribe(caller mailbox.Caller) *event.Subscription {
 }
 
 // waitForMessages lists the messages of a filter. While there are none it waits for some, no longer than wait.
-func (s *Service) waitForMessages(ctx context.Context, f message.Filter, wait time.Duration, stop <-chan struct{}) ([]message.Stored, error) {
+func (s *Service) waitForMessages(ctx context.Context, f message.Filter, wait time.Duration, stop <-chan struct{}) ([]message.Summary, error) {
 	if wait <= 0 {
 		return s.messages.List(ctx, f)
 	}

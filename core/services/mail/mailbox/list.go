@@ -35,10 +35,17 @@ type pageKey struct {
 	ID string `json:"i"`
 }
 
-// WhereVisible adds to q the condition that column is the id of a mailbox that the caller may see and that fits the filter.
+// NamesMailboxes reports whether the filter chooses mailboxes by id, address or tag, and so few of them.
+func (f Filter) NamesMailboxes() bool { return len(f.IDs)+len(f.Addresses)+len(f.Tags) > 0 }
+
+// WhereVisible adds to q the condition that column is the id of a mailbox that the caller may see and that fits the filter. Where
+// the filter names mailboxes, the rows are found by them; else each row is checked, and the rows keep their order.
 func WhereVisible(q *gorm.DB, column string, caller Caller, f Filter, now time.Time) *gorm.DB {
 	inner := chooseMailboxes(q.Session(&gorm.Session{NewDB: true}).Model(&Mailbox{}).Select("id"), caller, f, now)
-	return q.Where(column+" IN (?)", inner)
+	if f.NamesMailboxes() {
+		return q.Where(column+" IN (?)", inner)
+	}
+	return q.Where("EXISTS (?)", inner.Where("id = "+column))
 }
 
 // chooseMailboxes adds the conditions of a filter.

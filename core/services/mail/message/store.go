@@ -25,36 +25,18 @@ func NewStore(s *store.Store) (*Store, error) {
 	return &Store{store: s, codec: c, sql: newStatements(s.Dialect())}, nil
 }
 
-// Stored is a message as the list shows it. Times are Unix milliseconds, 0 for none.
+// Stored is a message with all that is kept of it besides its raw bytes and its words. Times are Unix milliseconds, 0 for none.
 type Stored struct {
-	// Seq ascends in the order in which messages were stored.
-	Seq            int64 `gorm:"primaryKey"`
-	ID             string
-	MailboxID      string
-	OwnerID        string
-	MailboxAddress string
-	ContentID      int64
-	Hash           []byte
-	Size           int64
-	ReceivedAt     int64
-	EnvelopeFrom   string
-	EnvelopeTo     string
+	Summary
+	OwnerID      string
+	ContentID    int64
+	Hash         []byte
+	EnvelopeFrom string
+	EnvelopeTo   string
 	// MessageID is the Message-ID field, SentAt the time in the Date field.
-	MessageID   string
-	SentAt      int64
-	Subject     string
-	Preview     string
-	FromName    string
-	FromAddress string
-	// Attachments is how many there are.
-	Attachments int
-	HasHTML     bool
-	ParseStatus rfc822.ParseStatus
-	Parser      rfc822.Parser
-	// Code is the verification code, "" for none; CodeSource is where it stands.
-	Code       string
-	CodeSource string
-	ReadAt     int64
+	MessageID string
+	SentAt    int64
+	Parser    rfc822.Parser
 	// Via is how the message came; Client, Helo and TLS say from whom, as far as that is known.
 	Via, Client, Helo, TLS string
 	// AuthAt is when the sender was checked, and Auth the result as JSON.

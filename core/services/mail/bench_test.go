@@ -41,8 +41,8 @@ func vocabulary() (all []string) {
 	return all[:benchWords]
 }
 
-// seedMessages fills the database with messages of a dozen words each, of which a few are common and most are rare.
-func seedMessages(b *testing.B, r *receiver) {
+// seedMessages fills the database with a number of messages of a dozen words each, of which a few are common and most are rare.
+func seedMessages(b testing.TB, r *receiver, messages int) {
 	b.Helper()
 	r.must(r.store.Tx(context.Background(), "seed", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
@@ -54,7 +54,7 @@ func seedMessages(b *testing.B, r *receiver) {
 				return err
 			}
 		}
-		for _, statement := range seedStatements(r.store.Dialect()) {
+		for _, statement := range seedStatements(r.store.Dialect(), messages) {
 			if err := w.Exec(statement).Error; err != nil {
 				return err
 			}
@@ -68,13 +68,13 @@ func seedMessages(b *testing.B, r *receiver) {
 }
 
 // seedStatements returns the statements that make mailboxes, messages and the words of the index.
-func seedStatements(d store.Dialect) []string {
+func seedStatements(d store.Dialect, messages int) []string {
 	blob, index, document := "BLOB", "INSERT INTO mail_search (docid, subject, sender, recipient, body)", "lower(m.subject), 'ada lovelace ada example com', 'box inbox test', %s"
 	if d == store.Postgres {
 		blob, index = "BYTEA", "INSERT INTO mail_search (seq, doc)"
 		document = "setweight(to_tsvector('simple', m.subject), 'A') || setweight(to_tsvector('simple', 'ada lovelace ada example com'), 'B') || setweight(to_tsvector('simple', 'box inbox test'), 'C') || setweight(to_tsvector('simple', %s), 'D')"
 	}
-	numbers := fmt.Sprintf("(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c) AS numbers", benchMessages)
+	numbers := fmt.Sprintf("(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c) AS numbers", messages)
 	// The product of two indexes makes low ones, and so some words, more frequent.
 	word := func(n string, salt int) string {
 		return fmt.Sprintf("(SELECT w FROM bench_words WHERE i = ((%s * %d) %% 44) * ((%s * %d) %% 45))", n, salt, n, salt*7+3)
@@ -106,9 +106,9 @@ func BenchmarkMillion(b *testing.B) {
 				cfg = testkit.PostgresConfig(b)
 			}
 			r := newReceiver(b, cfg)
-			seedMessages(b, r)
+			seedMessages(b, r, benchMessages)
 			measureLists(b, r)
-			for name, query := range map[string]string{"rare": "number500000", "common": "order", "two": "order meeting", "phrase": `"order invoice"`, "subject": "subject:garden", "sender": "from:ada report", "excluded": "order -meeting"} {
+			for name, query := range map[string]string{"rare": "number500000", "common": "order", "two": "order meeting", "phrase": `"order invoice"`, "subject": "subject:garden", "sender": "from:ada report", "excluded": "order -meeting", "before": "order before:2020-09-14", "missing": "nowhere", "code": "order has:code"} {
 				b.Run("search-"+name, func(b *testing.B) {
 					measureMedian(b, func() { r.list(b, query, 0) })
 				})
@@ -142,7 +142,7 @@ func measureLists(b *testing.B, r *receiver) {
 }
 
 // list asks the store as the list of messages does, and returns the number of rows.
-func (r *receiver) list(b *testing.B, text string, before int64) int {
+func (r *receiver) list(b testing.TB, text string, before int64) int {
 	b.Helper()
 	query, err := message.ParseQuery(text)
 	r.must(err)

@@ -41,11 +41,16 @@ func (f Filter) NamesMailboxes() bool { return len(f.IDs)+len(f.Addresses)+len(f
 // WhereVisible adds to q the condition that column is the id of a mailbox that the caller may see and that fits the filter. Where
 // the filter names mailboxes, the rows are found by them; else each row is checked, and the rows keep their order.
 func WhereVisible(q *gorm.DB, column string, caller Caller, f Filter, now time.Time) *gorm.DB {
-	inner := chooseMailboxes(q.Session(&gorm.Session{NewDB: true}).Model(&Mailbox{}).Select("id"), caller, f, now)
+	inner := SelectVisible(q.Session(&gorm.Session{NewDB: true}), caller, f, now)
 	if f.NamesMailboxes() {
 		return q.Where(column+" IN (?)", inner)
 	}
 	return q.Where("EXISTS (?)", inner.Where("id = "+column))
+}
+
+// SelectVisible returns the query for the ids of the mailboxes that the caller may see and that fit the filter.
+func SelectVisible(db *gorm.DB, caller Caller, f Filter, now time.Time) *gorm.DB {
+	return chooseMailboxes(db.Model(&Mailbox{}).Select("id"), caller, f, now)
 }
 
 // chooseMailboxes adds the conditions of a filter.

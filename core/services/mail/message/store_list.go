@@ -10,7 +10,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/texts/words"
 )
 
 // Filter chooses messages.
@@ -28,90 +27,105 @@ type Filter struct {
 	// WithCode chooses the messages that have a verification code.
 	WithCode bool
 	Limit    int
+	// mailboxID is the only mailbox that Mailboxes chooses, "" if there are several or that is unknown.
+	mailboxID string
 }
 
 // List returns summaries of messages, the newest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Summary, error) {
-	q, err := s.chooseOrdered(ctx, f)
-	if err != nil {
+	if err := s.prepareFilter(ctx, &f); err != nil {
 		return nil, err
 	}
-	return findSummaries(q)
+	if s.store.Dialect() == store.Postgres && f.Query.hasWords() && !f.OldestFirst && f.mailboxID == "" {
+		return s.searchPostgres(ctx, f)
+	}
+	return findSummaries(s.chooseOrdered(ctx, f, false))
+}
+
+// prepareFilter checks a filter, and looks up what makes it narrower: the only mailbox that it chooses, and the first message that is too new.
+func (s *Store) prepareFilter(ctx context.Context, f *Filter) (err error) {
+	chosen := &f.Mailboxes
+	if chosen.Tags, err = mailbox.NormaliseTags(append(chosen.Tags, f.Query.Tags...)); err != nil {
+		return fault.As(err).With("field", "q")
+	}
+	if chosen.NotTags, err = mailbox.NormaliseTags(f.Query.NotTags); err != nil {
+		return fault.As(err).With("field", "q")
+	}
+	if chosen.NamesMailboxes() {
+		var ids []string
+		if err := mailbox.SelectVisible(s.store.DB(ctx), f.Caller, *chosen, time.Now()).Limit(2).Scan(&ids).Error; err != nil {
+			return err
+		}
+		if len(ids) == 1 {
+			f.mailboxID = ids[0]
+		}
+	}
+	return s.boundByTime(ctx, f)
 }
 
 // ListStored is List with all that is kept of the messages.
 func (s *Store) ListStored(ctx context.Context, f Filter) (found []Stored, err error) {
-	q, err := s.chooseOrdered(ctx, f)
-	if err != nil {
+	if err := s.prepareFilter(ctx, &f); err != nil {
 		return nil, err
 	}
-	err = q.Select("m.*").Find(&found).Error
+	err = s.chooseOrdered(ctx, f, false).Select("m.*").Find(&found).Error
 	return found, err
 }
 
-// chooseOrdered is choose with the order and the limit of a filter. The limit stands in the text: with one among the parameters, as gorm
-// has it, PostgreSQL takes a tenth of all rows for granted and never uses a plan again.
-func (s *Store) chooseOrdered(ctx context.Context, f Filter) (*gorm.DB, error) {
-	q, err := s.choose(ctx, f)
-	if err != nil {
-		return nil, err
-	}
+// chooseOrdered is choose with the order and the limit of a filter. With sorted, PostgreSQL finds all messages by the index of words
+// and sorts them; without it, it reads messages in their order until it has enough. The limit stands in the text: with one among the
+// parameters, as gorm has it, PostgreSQL takes a tenth of all rows for granted and never uses a plan again.
+func (s *Store) chooseOrdered(ctx context.Context, f Filter, sorted bool) *gorm.DB {
 	order := "m.seq DESC"
-	if f.OldestFirst {
+	switch {
+	case f.OldestFirst:
 		order = "m.seq"
-	} else if f.Query.hasWords() && s.store.Dialect() == store.SQLite {
+	case f.Query.hasWords() && s.store.Dialect() == store.SQLite:
 		// The index of words returns the newest first by itself.
 		order = "w.docid DESC"
+	case sorted:
+		// No index has this order.
+		order = "m.seq + 0 DESC"
 	}
-	return q.Order(order + " LIMIT " + strconv.Itoa(f.Limit)), nil
+	return s.choose(ctx, f, sorted).Order(order + " LIMIT " + strconv.Itoa(f.Limit))
 }
 
 // choose returns the query for the messages of a filter.
-func (s *Store) choose(ctx context.Context, f Filter) (*gorm.DB, error) {
-	q := s.store.DB(ctx).Table("mail_messages AS m")
-	sqlite := s.store.Dialect() == store.SQLite
-	switch {
-	case len(f.Query.terms) == 0:
-	case sqlite && !f.Query.hasWords():
-		q = q.Where("m.seq NOT IN (SELECT docid FROM mail_search WHERE mail_search MATCH ?)", words.FormatExcluded(f.Query.terms))
-	case sqlite:
-		q = q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?", words.FormatMatch(f.Query.terms))
-	default:
-		q = q.Table("mail_messages AS m JOIN mail_search AS w ON w.seq = m.seq").Where("w.doc @@ CAST(? AS tsquery)", words.FormatTSQuery(f.Query.terms, weights))
+func (s *Store) choose(ctx context.Context, f Filter, sorted bool) *gorm.DB {
+	q, documentSeq := s.whereWords(s.store.DB(ctx).Table("mail_messages AS m"), f.Query, sorted)
+	if f.mailboxID != "" {
+		return narrow(q.Where("m.mailbox_id = ?", f.mailboxID), f, documentSeq)
 	}
-	chosen := f.Mailboxes
-	var err error
-	if chosen.Tags, err = mailbox.NormaliseTags(append(chosen.Tags, f.Query.Tags...)); err != nil {
-		return nil, fault.As(err).With("field", "q")
-	}
-	if chosen.NotTags, err = mailbox.NormaliseTags(f.Query.NotTags); err != nil {
-		return nil, fault.As(err).With("field", "q")
-	}
-	if !chosen.NamesMailboxes() && !f.Caller.Admin {
+	if !f.Mailboxes.NamesMailboxes() && !f.Caller.Admin {
 		q = q.Where("m.owner_id = ?", f.Caller.UserID)
 	}
-	q = mailbox.WhereVisible(q, "m.mailbox_id", f.Caller, chosen, time.Now())
-	return s.narrow(q, f), nil
+	return narrow(mailbox.WhereVisible(q, "m.mailbox_id", f.Caller, f.Mailboxes, time.Now()), f, documentSeq)
 }
 
-// narrow adds the conditions on the message alone.
-func (s *Store) narrow(q *gorm.DB, f Filter) *gorm.DB {
+// narrow adds the conditions on the message alone. documentSeq is that of whereWords.
+func narrow(q *gorm.DB, f Filter, documentSeq string) *gorm.DB {
+	boundSeq := func(condition string, value int64) {
+		q = q.Where("m.seq"+condition, value)
+		if documentSeq != "" {
+			q = q.Where(documentSeq+condition, value)
+		}
+	}
 	after := f.After
 	if f.Query.After.After(after) {
 		after = f.Query.After
 	}
 	if !after.IsZero() {
-		q = q.Where("m.received_at > ?", store.Millis(after)).
-			Where("m.seq > COALESCE((SELECT seq FROM mail_messages WHERE received_at <= ? ORDER BY received_at DESC, seq DESC LIMIT 1), 0)", store.Millis(after))
+		q = q.Where("m.received_at > ?", store.Millis(after))
+		boundSeq(" > COALESCE((SELECT seq FROM mail_messages WHERE received_at <= ? ORDER BY received_at DESC, seq DESC LIMIT 1), 0)", store.Millis(after))
 	}
 	if !f.Query.Before.IsZero() {
 		q = q.Where("m.received_at < ?", store.Millis(f.Query.Before))
 	}
 	if f.BeforeSeq > 0 {
-		q = q.Where("m.seq < ?", f.BeforeSeq)
+		boundSeq(" < ?", f.BeforeSeq)
 	}
 	if f.AfterSeq > 0 {
-		q = q.Where("m.seq > ?", f.AfterSeq)
+		boundSeq(" > ?", f.AfterSeq)
 	}
 	if f.WithCode {
 		q = q.Where("m.code <> ''")

@@ -1,0 +1,121 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// searchMessages is how many messages TestSearchOfMany has: more than the newest ones, which are read first.
+const searchMessages = 10_000
+
+// TestSearchOfMany compares searches among many messages with a look at each of them.
+func TestSearchOfMany(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		r := newReceiver(t, cfg)
+		seedMessages(t, r, searchMessages)
+		// Message n came n seconds after 12:26:40.
+		if n := r.list(t, "before:2020-09-13T12:30:00Z", 0); n != 51 {
+			t.Errorf("a page before a time has %d messages", n)
+		}
+		if n := r.list(t, "before:2020-09-13T12:27:10Z", 0); n != 29 {
+			t.Errorf("%d messages came before a time", n)
+		}
+		empty := []string{"nowhere", `"order number44"`, "has:code order"}
+		for _, text := range []string{
+			"number7", "number9000", "nowhere", "order", "order number44", `"number44 order"`, `"order number44"`, "subject:number1*", "number1*", "order -meeting", "-order", "from:ada number2",
+			"to:box number2", "order before:2020-09-13T12:30:00Z", "number2* before:2020-09-13T12:30:00Z", "number9* after:2020-09-13T15:00:00Z", "order after:2020-09-13T15:10:00Z", "has:code order",
+		} {
+			for _, before := range []int64{0, searchMessages / 2, 10} {
+				for _, f := range []message.Filter{{}, {Mailboxes: mailbox.Filter{IDs: []string{"mbx8"}}}, {Mailboxes: mailbox.Filter{Addresses: []string{"box8@inbox.test", "box3@inbox.test"}}}} {
+					f.BeforeSeq, f.Limit, f.Caller = before, 51, mailbox.Caller{UserID: "ada"}
+					found := r.compareSearch(t, text, f)
+					if whole := before == 0 && len(f.Mailboxes.IDs)+len(f.Mailboxes.Addresses) == 0; whole && (found == 0) != slices.Contains(empty, text) {
+						t.Errorf("%s finds %d messages", text, found)
+					}
+				}
+			}
+		}
+	})
+}
+
+// compareSearch compares a page of a search with the list of all that it finds, and returns the length of the page.
+func (r *receiver) compareSearch(t *testing.T, text string, f message.Filter) int {
+	t.Helper()
+	var err error
+	f.Query, err = message.ParseQuery(text)
+	r.must(err)
+	found, err := r.svc.messages.List(t.Context(), f)
+	r.must(err)
+	// The oldest first are read in their order on both databases, without a bound.
+	f.OldestFirst, f.Limit = true, searchMessages
+	all, err := r.svc.messages.List(t.Context(), f)
+	r.must(err)
+	slices.Reverse(all)
+	if want := all[:min(len(all), 51)]; !slices.Equal(found, want) {
+		t.Errorf("%s, before %d in %v: found %d messages, want %d", text, f.BeforeSeq, f.Mailboxes, len(found), len(want))
+	}
+	return len(found)
+}
+
+// statement is a statement that chooses messages by words.
+type statement struct {
+	sql  string
+	vars []any
+}
+
+// TestSearchPlans looks at the plans of PostgreSQL: a frequent word is found by reading the newest messages, a rare one by the index.
+func TestSearchPlans(t *testing.T) {
+	r := newReceiver(t, testkit.PostgresConfig(t))
+	seedMessages(t, r, searchMessages)
+	var mu sync.Mutex
+	var seen []statement
+	r.must(r.store.DB(t.Context()).Callback().Row().After("*").Register("seen", func(db *gorm.DB) {
+		mu.Lock()
+		defer mu.Unlock()
+		if sql := db.Statement.SQL.String(); strings.Contains(sql, "mail_messages AS m JOIN mail_search") {
+			seen = append(seen, statement{sql, db.Statement.Vars})
+		}
+	}))
+	for text, want := range map[string][]bool{"order": {false}, "number7": {false, true}, "order has:code": {false, false}} {
+		seen = nil
+		query, err := message.ParseQuery(text)
+		r.must(err)
+		_, err = r.svc.messages.List(t.Context(), message.Filter{Caller: mailbox.Caller{UserID: "ada"}, Query: query, Limit: 51})
+		r.must(err)
+		var got []bool
+		var plans string
+		for _, s := range seen {
+			plan := r.explain(s)
+			got, plans = append(got, strings.Contains(plan, "mail_search_words")), plans+plan
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s uses the index of words: %v, want %v\n%s", text, got, want, plans)
+		}
+	}
+}
+
+// explain returns the plan of a statement on PostgreSQL.
+func (r *receiver) explain(s statement) (plan string) {
+	r.Helper()
+	rows, err := r.store.DB(context.Background()).Statement.ConnPool.QueryContext(context.Background(), "EXPLAIN "+s.sql, s.vars...)
+	r.must(err)
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		r.must(rows.Scan(&line))
+		plan += fmt.Sprintln(line)
+	}
+	r.must(rows.Err())
+	return plan
+}

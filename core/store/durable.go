@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,15 @@ func (s *Store) SyncToDisk() error {
 		return fmt.Errorf("sync the database %s: %w", s.cfg.Path, err)
 	}
 	return nil
+}
+
+// RelaxDurability lets the running transaction commit before it is on the disk, as those on SQLite always do: a loss of power may undo
+// it, as if it had not happened.
+func (s *Store) RelaxDurability(ctx context.Context) error {
+	if s.cfg.Dialect != Postgres {
+		return nil
+	}
+	return s.Writer(ctx).Exec("SET LOCAL synchronous_commit = off").Error
 }
 
 // sqlstateDiskFull is PostgreSQL's code for a disk without space.

@@ -19,6 +19,31 @@ func TestSyncToDisk(t *testing.T) {
 	})
 }
 
+// TestRelaxDurability looks at what PostgreSQL waits for in a transaction and after it.
+func TestRelaxDurability(t *testing.T) {
+	s := testkit.OpenStore(t, testkit.PostgresConfig(t))
+	var inside, after string
+	err := s.Tx(t.Context(), "relax", func(ctx context.Context) error {
+		if err := s.RelaxDurability(ctx); err != nil {
+			return err
+		}
+		return s.DB(ctx).Raw("SHOW synchronous_commit").Scan(&inside).Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DB(t.Context()).Raw("SHOW synchronous_commit").Scan(&after).Error; err != nil {
+		t.Fatal(err)
+	}
+	if inside != "off" || after == "off" {
+		t.Errorf("a commit waits for %q, and after the transaction for %q", inside, after)
+	}
+	lite := testkit.OpenStore(t, testkit.SQLiteConfig(t))
+	if err := lite.Tx(t.Context(), "relax", lite.RelaxDurability); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestIsDiskFull(t *testing.T) {
 	s := testkit.OpenStore(t, testkit.SQLiteConfig(t))
 	err := s.Tx(context.Background(), "fill the disk", func(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
@@ -16,6 +17,10 @@ import (
 const (
 	// senderChecks is how many messages are checked at once.
 	senderChecks = 8
+	// senderBatch is how many results one transaction stores at most.
+	senderBatch = 64
+	// senderPause is how long further messages are waited for, so that they are checked together.
+	senderPause = 100 * time.Millisecond
 	// senderPoll is how often unchecked messages are looked for when nothing new arrives.
 	senderPoll = time.Minute
 )
@@ -63,29 +68,42 @@ func (c *senderChecker) run() {
 		if err != nil && c.ctx.Err() == nil {
 			c.log.Error("the senders of messages could not be checked", "error", err)
 		}
-		if err == nil && n > 0 {
+		if err == nil && n == senderBatch {
 			continue
 		}
 		select {
 		case <-c.wake:
+			c.pause()
 		case <-time.After(senderPoll):
 		case <-c.ctx.Done():
 		}
 	}
 }
 
+// pause waits for senderPause, or until close.
+func (c *senderChecker) pause() {
+	select {
+	case <-time.After(senderPause):
+	case <-c.ctx.Done():
+	}
+}
+
 // checkSome checks some messages side by side and returns how many.
 func (c *senderChecker) checkSome() (int, error) {
-	found, err := c.messages.Unchecked(c.ctx, senderChecks)
+	found, err := c.messages.Unchecked(c.ctx, senderBatch)
 	if err != nil {
 		return 0, err
 	}
 	results := make([]string, len(found))
-	var all sync.WaitGroup
+	var all errgroup.Group
+	all.SetLimit(senderChecks)
 	for i, m := range found {
-		all.Go(func() { results[i] = c.check(m) })
+		all.Go(func() error {
+			results[i] = c.check(m)
+			return nil
+		})
 	}
-	all.Wait()
+	_ = all.Wait()
 	if c.ctx.Err() != nil {
 		return 0, c.ctx.Err()
 	}

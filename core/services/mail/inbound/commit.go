@@ -3,6 +3,8 @@ package inbound
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -129,9 +131,12 @@ func (c *committer) writeTransaction(batch []*pending) error {
 				return err
 			}
 		}
-		received := map[string]error{}
+		active, err := c.setReceived(ctx, batch, at)
+		if err != nil {
+			return err
+		}
 		for _, p := range batch {
-			if err := c.storePending(ctx, p, at, received); err != nil {
+			if err := c.storePending(ctx, p, at, active); err != nil {
 				return err
 			}
 			if len(p.stored) > 0 {
@@ -166,25 +171,33 @@ func (c *committer) makeMailboxes(ctx context.Context, p *pending) error {
 	return nil
 }
 
-// storePending stores one message for the recipients that there still are. received has what SetReceived has said of mailboxes in
-// the transaction.
-func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, received map[string]error) error {
+// setReceived notes that the mailboxes of messages have got some, and returns those that there still are.
+func (c *committer) setReceived(ctx context.Context, batch []*pending, at time.Time) (active map[string]bool, err error) {
+	active = map[string]bool{}
+	for _, p := range batch {
+		for _, r := range p.there {
+			active[r.MailboxID] = false
+		}
+	}
+	if len(active) == 0 {
+		return active, nil
+	}
+	found, err := c.cfg.Mailboxes.SetReceived(ctx, slices.Sorted(maps.Keys(active)), at)
+	for _, id := range found {
+		active[id] = true
+	}
+	return active, err
+}
+
+// storePending stores one message for those of its recipients whose mailboxes are active.
+func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, active map[string]bool) error {
 	p.out, p.stored = nil, nil
 	var to []message.Delivery
 	var there []Recipient
 	for _, r := range p.there {
-		err, known := received[r.MailboxID]
-		if !known {
-			err = c.cfg.Mailboxes.SetReceived(ctx, r.MailboxID, at)
-			received[r.MailboxID] = err
+		if active[r.MailboxID] {
+			to, there = append(to, message.Delivery(r)), append(there, r)
 		}
-		if err != nil && isUnknownRecipient(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		to, there = append(to, message.Delivery(r)), append(there, r)
 	}
 	if len(to) == 0 {
 		return errAllGone

@@ -41,13 +41,15 @@ func (m *mailboxes) MakeRecipient(ctx context.Context, address string) (Recipien
 }
 
 // SetReceived implements Mailboxes.
-func (m *mailboxes) SetReceived(_ context.Context, id string, _ time.Time) error {
+func (m *mailboxes) SetReceived(_ context.Context, ids []string, _ time.Time) (active []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.gone[id] {
-		return fault.New(fault.NotFound, "There is no mailbox with this address.")
+	for _, id := range ids {
+		if !m.gone[id] {
+			active = append(active, id)
+		}
 	}
-	return nil
+	return active, nil
 }
 
 // env is a listening server with its database.

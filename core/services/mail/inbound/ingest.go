@@ -36,9 +36,8 @@ type Recipients interface {
 
 // Mailboxes is told about mail.
 type Mailboxes interface {
-	// SetReceived notes in the running transaction that a mailbox has got a message. It fails with a fault if the mailbox is
-	// gone.
-	SetReceived(ctx context.Context, mailboxID string, at time.Time) error
+	// SetReceived notes in the running transaction that mailboxes have got messages, and returns those that there still are.
+	SetReceived(ctx context.Context, mailboxIDs []string, at time.Time) (active []string, err error)
 }
 
 // Config is what an Ingester works with. What says nothing of a default is needed.

@@ -13,6 +13,34 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
+// TestRecipientsShareContent counts what is stored of messages to several mailboxes, one of which has the message already.
+func TestRecipientsShareContent(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		e := newEnv(t, cfg, nil)
+		c := e.greeted()
+		for _, to := range [][]string{{"ada"}, {"ada", "bob"}, {"bob", "ada"}, {"cay", "dan"}} {
+			c.say("MAIL FROM:<ada@example.com>", "250")
+			for _, local := range to {
+				c.say("RCPT TO:<"+local+"@inbox.test>", "250")
+			}
+			c.say("DATA", "354")
+			c.write(sample(1, 2000) + ".\r\n")
+			c.expect("250")
+		}
+		for table, want := range map[string]int64{"mail_messages": 4, "mail_search": 4, "mail_contents": 3, "mail_chunks": 3} {
+			var n int64
+			if err := e.store.DB(t.Context()).Table(table).Count(&n).Error; err != nil || n != want {
+				t.Errorf("%s has %d rows, want %d: %v", table, n, want, err)
+			}
+		}
+		for _, m := range e.all() {
+			if e.raw(m) != sample(1, 2000) {
+				t.Errorf("the message of %s is not the one that was sent", m.MailboxAddress)
+			}
+		}
+	})
+}
+
 func TestMessageIsStoredAsItCame(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnv(t, cfg, nil)

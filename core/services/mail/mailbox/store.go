@@ -37,10 +37,10 @@ func (s *Store) findByAddress(ctx context.Context, addr string) (Mailbox, bool, 
 	return m, err == nil, err
 }
 
-// findReceiver is findByAddress without the tags, for mail that arrives.
+// findReceiver is findByAddress for mail that arrives: with what says where it goes, and no more.
 func (s *Store) findReceiver(ctx context.Context, addr string) (Mailbox, bool, error) {
 	var found []Mailbox
-	err := s.store.DB(ctx).Where("address = ? AND status <> 'destroyed'", addr).Limit(1).Find(&found).Error
+	err := s.store.DB(ctx).Select("id, owner_id, address, status, expires_at").Where("address = ? AND status <> 'destroyed'", addr).Limit(1).Find(&found).Error
 	if err != nil || len(found) == 0 {
 		return Mailbox{}, false, err
 	}
@@ -111,15 +111,13 @@ func (s *Store) replaceTags(ctx context.Context, id string, tags []string) error
 	return w.Create(&rows).Error
 }
 
-// SetReceived notes that a message for an active mailbox has come, in the running transaction. It fails with a fault if the
-// mailbox is being destroyed, so that no message is left behind without one.
-func (s *Store) SetReceived(ctx context.Context, mailboxID string, at time.Time) error {
+// SetReceived notes that messages for some mailboxes have come, in the running transaction, and returns those that are active. No message
+// may be stored for the others: they are gone, or being destroyed.
+func (s *Store) SetReceived(ctx context.Context, mailboxIDs []string, at time.Time) (active []string, err error) {
 	ms := store.Millis(at)
-	done := s.store.Writer(ctx).Exec("UPDATE mail_mailboxes SET received_at = CASE WHEN received_at < ? THEN ? ELSE received_at END WHERE id = ? AND status = 'active'", ms, ms, mailboxID)
-	if done.Error == nil && done.RowsAffected == 0 {
-		return errUnknownRecipient()
-	}
-	return done.Error
+	err = s.store.Writer(ctx).Raw("UPDATE mail_mailboxes SET received_at = CASE WHEN received_at < ? THEN ? ELSE received_at END WHERE id IN ? AND status = 'active' RETURNING id",
+		ms, ms, mailboxIDs).Scan(&active).Error
+	return active, err
 }
 
 // CountLive returns how many mailboxes of a domain are not destroyed.

@@ -21,17 +21,22 @@ func (s *Store) SetRead(ctx context.Context, id string, at time.Time) error {
 	})
 }
 
-// Unchecked returns messages whose sender was not checked yet, the oldest first.
+// Unchecked returns messages whose sender was not checked yet, the oldest first, with what the check needs.
 func (s *Store) Unchecked(ctx context.Context, limit int) (found []Stored, err error) {
-	err = s.store.DB(ctx).Where("auth_at = 0").Order("seq").Limit(limit).Find(&found).Error
+	err = s.store.DB(ctx).Select("seq, content_id, size, client, helo, envelope_from, from_address").Where("auth_at = 0").Order("seq").Limit(limit).Find(&found).Error
 	return found, err
 }
 
-// SetAuth stores the results of checking the senders of messages, in the order of the messages.
+// SetAuth stores the results of checking the senders of messages, in the order of the messages. A loss of power may undo that: the messages
+// are then checked again.
 func (s *Store) SetAuth(ctx context.Context, checked []Stored, at time.Time, results []string) error {
 	return s.store.Tx(ctx, "store mail authentication", func(ctx context.Context) error {
+		if err := s.store.RelaxDurability(ctx); err != nil {
+			return err
+		}
+		conn := s.store.Writer(ctx).Statement.ConnPool
 		for i, m := range checked {
-			if err := s.store.Writer(ctx).Exec("UPDATE mail_messages SET auth_at = ?, auth = ? WHERE seq = ?", store.Millis(at), results[i], m.Seq).Error; err != nil {
+			if _, err := conn.ExecContext(ctx, s.sql.setAuth, store.Millis(at), results[i], m.Seq); err != nil {
 				return err
 			}
 		}

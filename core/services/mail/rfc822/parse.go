@@ -2,6 +2,7 @@ package rfc822
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -133,7 +134,7 @@ func (p *Parsed) readText(r io.Reader) error {
 // collector makes a Parsed of the leaves of a message.
 type collector struct {
 	parsed     Parsed
-	text, html strings.Builder
+	text, html bytes.Buffer
 }
 
 // addLeaf implements leafVisitor.
@@ -154,11 +155,11 @@ func (c *collector) addLeaf(l *leaf) error {
 }
 
 // addText appends a text to those before it.
-func (c *collector) addText(to *strings.Builder, body io.Reader) error {
+func (c *collector) addText(to *bytes.Buffer, body io.Reader) error {
 	if to.Len() > 0 && to.Len() < MaxText {
 		to.WriteString("\n")
 	}
-	if _, err := io.Copy(to, io.LimitReader(body, int64(max(0, MaxText-to.Len())))); err != nil {
+	if _, err := to.ReadFrom(io.LimitReader(body, int64(max(0, MaxText-to.Len())))); err != nil {
 		return err
 	}
 	rest, err := io.Copy(io.Discard, body)

@@ -12,37 +12,62 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image release clean
+.PHONY: build run test e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image image-debian release clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
 
-# A container image, FROM scratch. COMPOSE is the compose binary that goes into it, a static one of the second generation;
-# CA_BUNDLE the certificates.
+# Container images: FROM scratch, or on a Debian with Python and Node for plugins in these languages. COMPOSE is the compose binary that
+# goes into them, a static one of the second generation; CA_BUNDLE the certificates of the image without a Debian.
 IMAGE     ?= patchbay:$(VERSION)
 COMPOSE   ?= /usr/libexec/docker/cli-plugins/docker-compose
 CA_BUNDLE ?= /etc/ssl/certs/ca-certificates.crt
 IMAGE_DIR := bin/image
 
+# DEBIAN_BASE is the Debian that image-debian begins with, such as debian:trixie-slim. Without it debootstrap makes one in DEBIAN_ROOT, as root.
+DEBIAN_IMAGE ?= $(IMAGE)-debian
+DEBIAN_BASE  ?=
+DEBIAN_ROOT  ?= bin/debian
+DEBIAN_SUITE ?= trixie
+
 # The licences of what the binaries contain.
 LICENCES  := core/docs/third-party-licences.md
 
-image:
+# What all images contain. /bin is a link, as in Debian.
+define prepare_image
 	@test -x "$(COMPOSE)" || { echo "there is no compose binary at $(COMPOSE): name one with COMPOSE=…"; exit 1; }
 	rm -rf $(IMAGE_DIR)
-	mkdir -p $(IMAGE_DIR)/rootfs/bin $(IMAGE_DIR)/rootfs/etc/ssl/certs $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/owned/data
+	mkdir -p $(IMAGE_DIR)/rootfs/usr/bin $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/owned/data
+	ln -s usr/bin $(IMAGE_DIR)/rootfs/bin
 	chmod 1777 $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run
 	chmod 700 $(IMAGE_DIR)/owned/data
-	printf 'root:x:0:0::/:\npatchbay:x:10001:10001::/data:\n' >$(IMAGE_DIR)/rootfs/etc/passwd
-	printf 'root:x:0:\npatchbay:x:10001:\n' >$(IMAGE_DIR)/rootfs/etc/group
 	$(GO) build -trimpath -tags netgo,osusergo,sqlite_omit_load_extension -ldflags '$(LDFLAGS) -linkmode external -extldflags -static' -o $(IMAGE_DIR)/rootfs/bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(IMAGE_DIR)/rootfs/bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
 	cp "$(COMPOSE)" $(IMAGE_DIR)/rootfs/bin/docker-compose
-	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
 	cp LICENSE $(LICENCES) $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay/
 	cp examples/deploy/config/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
-	docker build -q --label org.opencontainers.image.version=$(VERSION) -t "$(IMAGE)" -f examples/deploy/Dockerfile $(IMAGE_DIR)
+endef
+build_image = docker build -q --label org.opencontainers.image.version=$(VERSION) -f examples/deploy/Dockerfile
+
+image:
+	$(prepare_image)
+	mkdir -p $(IMAGE_DIR)/rootfs/etc/ssl/certs
+	printf 'root:x:0:0::/:\npatchbay:x:10001:10001::/data:\n' >$(IMAGE_DIR)/rootfs/etc/passwd
+	printf 'root:x:0:\npatchbay:x:10001:\n' >$(IMAGE_DIR)/rootfs/etc/group
+	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
+	$(build_image) -t "$(IMAGE)" $(IMAGE_DIR)
+
+$(DEBIAN_ROOT):
+	rm -rf $@.partial
+	debootstrap --variant=minbase $(DEBIAN_SUITE) $@.partial
+	mv $@.partial $@
+
+image-debian: $(if $(DEBIAN_BASE),,$(DEBIAN_ROOT))
+	$(prepare_image)
+	$(if $(DEBIAN_BASE),,tar -C $(DEBIAN_ROOT) --one-file-system --exclude='./var/cache/apt/archives/*.deb' --exclude='./var/lib/apt/lists/*' -c . | docker import - "$(DEBIAN_IMAGE)-root")
+	docker build -q --build-arg DEBIAN_BASE="$(or $(DEBIAN_BASE),$(DEBIAN_IMAGE)-root)" -t "$(DEBIAN_IMAGE)-base" - <examples/deploy/debian.Dockerfile
+	$(build_image) --build-arg BASE="$(DEBIAN_IMAGE)-base" -t "$(DEBIAN_IMAGE)" $(IMAGE_DIR)
 
 # What is published of a version, in bin/release: archives, Debian and RPM packages, a bill of materials, and checksums that the key
 # of MINISIGN_KEY signs; RELEASEFLAGS=-unsigned does without. Another architecture than this machine's needs its C compiler.

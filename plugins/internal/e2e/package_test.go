@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // runHost runs a program that must succeed, and returns what it prints.
@@ -38,22 +36,6 @@ func makePackage(t *testing.T) string {
 	runHost(t, "../../../core/tools/release", "go", "build", "-buildvcs=false", "-trimpath", "-o", tool, ".")
 	runHost(t, "../../..", tool, "-version", "0.1.0-dev", "-arch", "amd64", "-formats", "deb", "-unsigned", "-binaries", filepath.Dir(built.core), "-out", out)
 	return filepath.Join(out, "patchbay_0.1.0-dev_linux_amd64.deb")
-}
-
-// debianRoot makes a minimal Debian in a directory, with nothing to build programs with.
-func debianRoot(t *testing.T) string {
-	t.Helper()
-	_, err := exec.LookPath("debootstrap")
-	testkit.Require(t, "debootstrap", err == nil, "install debootstrap")
-	testkit.Require(t, "root", os.Geteuid() == 0, "run the test as root: it changes the root directory")
-	root, err := os.MkdirTemp("/tmp", "pb")
-	must(t, err)
-	must(t, os.Chmod(root, 0o755))
-	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	runHost(t, "", "debootstrap", "--variant=minbase", "bookworm", root)
-	must(t, syscall.Mount("proc", filepath.Join(root, "proc"), "proc", 0, ""))
-	t.Cleanup(func() { _ = syscall.Unmount(filepath.Join(root, "proc"), syscall.MNT_DETACH) })
-	return root
 }
 
 // machine is a Debian on which the package is installed.
@@ -162,7 +144,7 @@ func (m *machine) hears(state string) {
 // from outside, and removes it again.
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
-	root := debianRoot(t)
+	root := debianMachine(t)
 	must(t, os.Link(makePackage(t), filepath.Join(root, "patchbay.deb")))
 	inside := func(line string) string { t.Helper(); return runHost(t, "", "chroot", root, "sh", "-c", line) }
 	if out, err := exec.Command("chroot", root, "sh", "-c", "command -v go gcc make").CombinedOutput(); err == nil {

@@ -61,6 +61,12 @@ func TestSupervisorIsKilled(t *testing.T) {
 		}
 		s.withstandsUpgrades(kill, "pull", "check_image", "apply", "wait_healthy")
 		s.withstandsRollbacks(kill, crashing("3"), "rollback", "rollback_wait_healthy")
+		s.withstandsWhileItWaits(func(b *busyCore, former string) {
+			s.kill9()
+			s.start()
+			s.waitsForJob(former)
+			b.release()
+		}, "No job of the core runs")
 	})
 }
 
@@ -75,6 +81,12 @@ func TestSupervisorWhileTheEngineRestarts(t *testing.T) {
 		}
 		s.withstandsUpgrades(cut, "precheck", "pull", "check_image", "apply", "wait_healthy")
 		s.withstandsRollbacks(cut, crashing("3"), "rollback", "rollback_wait_healthy")
+		s.withstandsWhileItWaits(func(b *busyCore, _ string) {
+			s.engine.close()
+			b.release()
+			s.comesTo("apply")
+			s.engine.open()
+		}, "No job of the core runs")
 	})
 }
 
@@ -100,6 +112,10 @@ func TestSupervisedCoreIsKilled(t *testing.T) {
 		}
 		s.withstandsRollbacks(killAll, answeringLate("3"), "wait_healthy")
 		s.withstandsRollbacks(killAll, crashing("3"), "rollback", "rollback_wait_healthy")
+		s.withstandsWhileItWaits(func(b *busyCore, _ string) {
+			b.kill9()
+			killAll("wait_jobs")
+		}, "cannot be asked whether jobs run, and is replaced all the same")
 	})
 }
 

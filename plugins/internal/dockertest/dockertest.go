@@ -46,11 +46,7 @@ func Name(t testing.TB) string {
 // Docker runs the docker command and returns its standard output without surrounding space. The test fails if it does.
 func Docker(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := try(nil, nil, "docker", args...)
-	if err != nil {
-		t.Fatalf("docker %s: %v", strings.Join(args, " "), err)
-	}
-	return out
+	return (*Daemon)(nil).Docker(t, args...)
 }
 
 // failure is an error of a command with what it wrote.
@@ -182,10 +178,7 @@ func volumesOf(label string) []string {
 // Up runs a compose command in the directory of a project, such as Up(t, bin, dir, "up", "-d"). The test fails if it does.
 func Up(t testing.TB, bin ComposeBin, dir string, args ...string) {
 	t.Helper()
-	args = append([]string{"--project-directory", dir, "-p", filepath.Base(dir), "-f", composeFile(t, dir)}, args...)
-	if _, err := try(nil, nil, bin.Path, args...); err != nil {
-		t.Fatalf("compose %s %s: %v", bin.Name, strings.Join(args, " "), err)
-	}
+	(*Daemon)(nil).Up(t, bin, dir, args...)
 }
 
 func composeFile(t testing.TB, dir string) string {
@@ -202,6 +195,5 @@ func composeFile(t testing.TB, dir string) string {
 // ContainerOf is the id of the one container of a service, running or not; empty if there is none.
 func ContainerOf(t testing.TB, dir, service string) string {
 	t.Helper()
-	return Docker(t, "ps", "-aq", "--no-trunc", "--filter", "label=com.docker.compose.project="+filepath.Base(dir),
-		"--filter", "label=com.docker.compose.service="+service)
+	return (*Daemon)(nil).ContainerOf(t, dir, service)
 }

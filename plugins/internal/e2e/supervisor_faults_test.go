@@ -90,6 +90,38 @@ func TestSupervisorWhileTheEngineRestarts(t *testing.T) {
 	})
 }
 
+// TestSupervisorWhileTheEngineCrashes: an engine that is killed at any step of an operation, and started again, leaves one core, of the new
+// image or of the former one.
+func TestSupervisorWhileTheEngineCrashes(t *testing.T) {
+	t.Parallel()
+	bins := dockertest.Compose(t)
+	s := startSupervisedIn(t, dockertest.StartDaemon(t), bins[len(bins)-1])
+	crash := func(step string) {
+		s.comesTo(step)
+		s.daemon.Kill(t)
+		s.daemon.Start(t)
+	}
+	for i, step := range []string{"precheck", "pull", "check_image", "apply", "wait_healthy", "rollback", "rollback_wait_healthy"} {
+		former, version := s.image(), fmt.Sprintf("2.%d.0", i)
+		next := answering(version)
+		if strings.HasPrefix(step, "rollback") {
+			next = crashing(version)
+		}
+		s.push(t, "latest", next)
+		s.upgrade("latest", "apply")
+		crash(step)
+		st := s.endsAnyhow()
+		t.Logf("at %s: %s (%s)", step, st.State, st.Progress.Message)
+		stays := former
+		if st.State == "succeeded" {
+			if stays = s.image(); stays == former || st.Target.Version != version {
+				t.Errorf("at %s: the core has the version %s, want %s", step, st.Target.Version, version)
+			}
+		}
+		s.runs("at "+step, stays)
+	}
+}
+
 // TestSupervisedCoreIsKilled: a core that is killed at any step of an operation is not missing at its end. One that is killed before
 // it has answered is a core that cannot start. Cores that answer late leave time for a kill on a busy machine.
 func TestSupervisedCoreIsKilled(t *testing.T) {

@@ -35,9 +35,12 @@ service "releases" {
 func (s *supervised) startBusyCore() *busyCore {
 	s.t.Helper()
 	b := &busyCore{answer: make(chan struct{})}
-	asked := make(chan struct{}, 16)
+	asked := make(chan struct{}, 1)
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
 		select {
 		case <-b.answer:
 		case <-r.Context().Done():

@@ -21,6 +21,8 @@ type supervised struct {
 	bin       dockertest.ComposeBin
 	reg       *dockertest.Reg
 	repo, dir string
+	// daemon is the engine of the project.
+	daemon *dockertest.Daemon
 }
 
 // upgradeState is what the tests read of the state of self-upgrade.
@@ -59,7 +61,17 @@ func freePort(t testing.TB) int {
 // startSupervised starts a core of version 1.0.0 under the tag latest, and a supervisor.
 func startSupervised(t testing.TB, bin dockertest.ComposeBin) *supervised {
 	t.Helper()
-	s := &supervised{bin: bin, reg: dockertest.Registry(t, dockertest.RegistryOptions{}), repo: "patchbay/" + dockertest.Name(t)}
+	return startSupervisedIn(t, nil, bin)
+}
+
+// startSupervisedIn is startSupervised in an engine. In one of the test's own the core is started again with the engine.
+func startSupervisedIn(t testing.TB, daemon *dockertest.Daemon, bin dockertest.ComposeBin) *supervised {
+	t.Helper()
+	restart, config := "no", ""
+	if daemon != nil {
+		restart, config = "unless-stopped", fmt.Sprintf("\n  config { host = %q }\n", daemon.Host)
+	}
+	s := &supervised{daemon: daemon, bin: bin, reg: dockertest.Registry(t, dockertest.RegistryOptions{}), repo: "patchbay/" + dockertest.Name(t)}
 	s.push(t, "latest", answering("1.0.0"))
 	s.dir = dockertest.Project(t, map[string]string{"docker-compose.yml": fmt.Sprintf(`version: "3.7"
 services:
@@ -68,17 +80,18 @@ services:
     ports: ["127.0.0.1:%d:50883"]
     volumes: ["data:/data"]
     stop_grace_period: 1s
+    restart: "%s"
 volumes: { data: {} }
-`, s.reg.Host, s.repo, freePort(t))})
-	dockertest.Up(t, bin, s.dir, "up", "-d")
+`, s.reg.Host, s.repo, freePort(t), restart)})
+	daemon.Up(t, bin, s.dir, "up", "-d")
 	s.core = newCore(t, fmt.Sprintf(`
-engine "docker" "local" {}
+engine "docker" "local" {%s}
 supervisor {
   compose_bin       = %q
   target_image_repo = "%s/%s"
   health_timeout    = "15s"
 }
-`, bin.Path, s.reg.Host, s.repo), "SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0")
+`, config, bin.Path, s.reg.Host, s.repo), "SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0")
 	s.command = "supervise"
 	s.start()
 	t.Cleanup(func() {
@@ -131,11 +144,17 @@ func (s *supervised) state() (out upgradeState) {
 	return out
 }
 
+// endsAnyhow waits for the end of an operation.
+func (s *supervised) endsAnyhow() (last upgradeState) {
+	s.t.Helper()
+	eventually(s.t, time.Minute, "the operation ends", func() bool { last = s.state(); return last.State != "running" })
+	return last
+}
+
 // ends waits for the end of an operation, which must have a state.
 func (s *supervised) ends(want string) upgradeState {
 	s.t.Helper()
-	var last upgradeState
-	eventually(s.t, time.Minute, "the operation ends", func() bool { last = s.state(); return last.State != "running" })
+	last := s.endsAnyhow()
 	if last.State != want {
 		s.t.Fatalf("the operation ended %s at %s (%s), want %s", last.State, last.Progress.Step, last.Progress.Message, want)
 	}
@@ -145,11 +164,11 @@ func (s *supervised) ends(want string) upgradeState {
 // runs fails the test unless exactly one container of the core runs, of an image, and returns its id.
 func (s *supervised) runs(what, image string) (id string) {
 	s.t.Helper()
-	id = dockertest.ContainerOf(s.t, s.dir, "patchbay")
+	id = s.daemon.ContainerOf(s.t, s.dir, "patchbay")
 	if id == "" || strings.ContainsAny(id, " \n") {
 		s.t.Fatalf("%s: the containers of the core are %q", what, id)
 	}
-	if got := dockertest.Docker(s.t, "inspect", "-f", "{{.State.Running}} {{.Image}}", id); got != "true "+image {
+	if got := s.daemon.Docker(s.t, "inspect", "-f", "{{.State.Running}} {{.Image}}", id); got != "true "+image {
 		s.t.Fatalf("%s: the core's container is %q, want image %s", what, got, image)
 	}
 	return id
@@ -158,7 +177,7 @@ func (s *supervised) runs(what, image string) (id string) {
 // image returns the id of the image that runs.
 func (s *supervised) image() string {
 	s.t.Helper()
-	return dockertest.Docker(s.t, "inspect", "-f", "{{.Image}}", dockertest.ContainerOf(s.t, s.dir, "patchbay"))
+	return s.daemon.Docker(s.t, "inspect", "-f", "{{.Image}}", s.daemon.ContainerOf(s.t, s.dir, "patchbay"))
 }
 
 func (s *supervised) override() bool {

@@ -15,12 +15,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
-// The members of a backup archive. The folders hold files below their names.
+// The members of a backup archive. The folders hold files below their names. The database is backupDatabase or, of PostgreSQL, backupDump.
 const (
 	backupManifest  = "manifest.json"
 	backupConfig    = "plugin.hcl"
 	backupLock      = "plugin.lock.hcl"
 	backupDatabase  = "patchbay.sqlite3"
+	backupDump      = "patchbay.pgdump"
 	backupKey       = "master.key"
 	backupSecrets   = "secrets"
 	backupInstances = "instances"
@@ -148,7 +149,7 @@ func memberLimit(h *tar.Header, maxSize int64) (int64, error) {
 	case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) || filepath.Clean(h.Name) != h.Name:
 	case below && rest != "" && (folder == backupInstances || folder == backupPlugins || folder == backupSecrets):
 		return maxSize, nil
-	case h.Name == backupDatabase:
+	case h.Name == backupDatabase, h.Name == backupDump:
 		return maxSize, nil
 	case h.Name == backupKey:
 		return maxKeyFile, nil

@@ -32,7 +32,7 @@ type pluginFile struct {
 	Digest string `json:"digest"`
 }
 
-// Backup writes an archive of a consistent copy of the embedded database and of what belongs to it: plugin.hcl with its lock file
+// Backup writes an archive of a consistent copy of the database and of what belongs to it: plugin.hcl with its lock file
 // and the binaries of third-party plugins, the data of instances and, if withKey, the master key and the secrets that the console has
 // written. The core may be running. The archive has mode 0600 and must not exist yet.
 func Backup(ctx context.Context, src settings.Source, archive string, withKey bool) (config.Diagnostics, error) {
@@ -40,11 +40,10 @@ func Backup(ctx context.Context, src settings.Source, archive string, withKey bo
 	if err != nil || diags.HasErrors() {
 		return diags, err
 	}
-	if set.Store.Dialect != store.SQLite {
-		return diags, store.ErrEmbeddedOnly
-	}
-	if _, err := os.Stat(set.Store.Path); err != nil {
-		return diags, fmt.Errorf("there is no database yet: %w", err)
+	if set.Store.Dialect == store.SQLite {
+		if _, err := os.Stat(set.Store.Path); err != nil {
+			return diags, fmt.Errorf("there is no database yet: %w", err)
+		}
 	}
 	st, err := store.Open(ctx, set.Store)
 	if err != nil {
@@ -59,18 +58,19 @@ func WriteBackup(ctx context.Context, st *store.Store, set *settings.Settings, a
 	if _, err := os.Lstat(archive); err == nil {
 		return fmt.Errorf("make the archive: %s: %w", archive, fs.ErrExist)
 	}
-	lock, err := lockBackup(set.Store.Path)
+	database := databasePath(set)
+	lock, err := lockBackup(database)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	removeStale(filepath.Dir(set.Store.Path), filepath.Dir(archive))
-	dir, err := os.MkdirTemp(filepath.Dir(set.Store.Path), copyPrefix)
+	removeStale(filepath.Dir(database), filepath.Dir(archive))
+	dir, err := os.MkdirTemp(filepath.Dir(database), copyPrefix)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	copied := filepath.Join(dir, backupDatabase)
+	copied := filepath.Join(dir, databaseMember(set))
 	if err := st.Backup(ctx, copied); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func WriteBackup(ctx context.Context, st *store.Store, set *settings.Settings, a
 	if err != nil {
 		return err
 	}
-	members = append(members, member{name: backupDatabase, from: copied})
+	members = append(members, member{name: databaseMember(set), from: copied})
 	if withKey {
 		if set.Core.SecretKey == "" {
 			members = append(members, member{name: backupKey, from: set.KeyFile()})
@@ -93,6 +93,22 @@ func WriteBackup(ctx context.Context, st *store.Store, set *settings.Settings, a
 	return writeArchive(ctx, archive, members)
 }
 
+// databaseMember returns the name of the database in an archive.
+func databaseMember(set *settings.Settings) string {
+	if set.Store.Dialect == store.Postgres {
+		return backupDump
+	}
+	return backupDatabase
+}
+
+// databasePath returns the file of the embedded database. A copy of PostgreSQL is made in the data directory.
+func databasePath(set *settings.Settings) string {
+	if set.Store.Dialect == store.Postgres {
+		return filepath.Join(set.DataDir, backupDump)
+	}
+	return set.Store.Path
+}
+
 // copyPrefix begins the names of directories that hold the copy of the database while an archive is written.
 const copyPrefix = "backup-"
 
@@ -101,6 +117,9 @@ const staleAfter = time.Hour
 
 // lockBackup keeps a second backup of a database away. The kernel releases the lock when the process ends.
 func lockBackup(database string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(database), 0o700); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(database+".backup.lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -24,17 +24,38 @@ func source(path string) settings.Source {
 	return settings.Source{Path: path, Env: func(string) (string, bool) { return "", false }}
 }
 
-// newInstallation makes a data directory with a database that a core uses, and returns the database and the configuration.
-func newInstallation(t *testing.T) (*store.Store, settings.Source) {
+// newSource returns a new configuration with a database that is empty, on PostgreSQL one of its own.
+func newSource(t *testing.T, dialect store.Dialect) settings.Source {
 	t.Helper()
-	src := source(filepath.Join(t.TempDir(), "plugin.hcl"))
-	must(t, os.WriteFile(src.Path, []byte("core {}\n"), 0o600))
+	src, text := source(filepath.Join(t.TempDir(), "plugin.hcl")), "core {}\n"
+	if dialect == store.Postgres {
+		text = fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\n", testkit.Postgres(t))
+	}
+	must(t, os.WriteFile(src.Path, []byte(text), 0o600))
+	return src
+}
+
+// openDatabase opens the database of a configuration.
+func openDatabase(t *testing.T, src settings.Source, exclusive bool) *store.Store {
+	t.Helper()
+	set, diags, err := src.Read()
+	must(t, errors.Join(err, diags.Err()))
+	set.Store.Exclusive = exclusive
+	must(t, os.MkdirAll(set.DataDir, 0o700))
+	st, err := store.Open(t.Context(), set.Store)
+	must(t, err)
+	t.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
+// newInstallation makes a data directory with a database that a core uses, and returns the database and the configuration.
+func newInstallation(t *testing.T, dialect store.Dialect) (*store.Store, settings.Source) {
+	t.Helper()
+	src := newSource(t, dialect)
 	data := filepath.Join(filepath.Dir(src.Path), "data")
 	must(t, os.MkdirAll(filepath.Join(data, "instances", "search.docs"), 0o700))
 	must(t, os.WriteFile(filepath.Join(data, "master.key"), []byte("a key"), 0o600))
-	st, err := store.Open(t.Context(), store.Config{Dialect: store.SQLite, Path: filepath.Join(data, "patchbay.sqlite3"), Exclusive: true})
-	must(t, err)
-	t.Cleanup(func() { _ = st.Close() })
+	st := openDatabase(t, src, true)
 	must(t, st.Tx(t.Context(), "create", func(ctx context.Context) error {
 		return st.Writer(ctx).Exec("CREATE TABLE pairs (writer INTEGER, n INTEGER, side TEXT)").Error
 	}))
@@ -45,14 +66,21 @@ func newInstallation(t *testing.T) (*store.Store, settings.Source) {
 func pairs(t *testing.T, st *store.Store) (rows, single int) {
 	t.Helper()
 	must(t, st.DB(t.Context()).Raw("SELECT COUNT(*) FROM pairs").Scan(&rows).Error)
-	must(t, st.DB(t.Context()).Raw("SELECT COUNT(*) FROM (SELECT 1 FROM pairs GROUP BY writer, n HAVING COUNT(*) <> 2)").Scan(&single).Error)
+	must(t, st.DB(t.Context()).Raw("SELECT COUNT(*) FROM (SELECT 1 FROM pairs GROUP BY writer, n HAVING COUNT(*) <> 2) s").Scan(&single).Error)
 	return rows, single
 }
 
 // TestBackupAndRestoreUnderLoad writes pairs of rows in transactions and changes the folder of an instance, backs that up and restores
 // it elsewhere meanwhile: what comes back has whole transactions alone, at least those that had ended when the backup began.
 func TestBackupAndRestoreUnderLoad(t *testing.T) {
-	st, src := newInstallation(t)
+	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
+		t.Run(string(dialect), func(t *testing.T) { backUpUnderLoad(t, dialect) })
+	}
+}
+
+func backUpUnderLoad(t *testing.T, dialect store.Dialect) {
+	st, src := newInstallation(t, dialect)
+	requireTools(t, src)
 	folder := filepath.Join(filepath.Dir(src.Path), "data", "instances", "search.docs")
 	ctx, stop := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
@@ -84,15 +112,17 @@ func TestBackupAndRestoreUnderLoad(t *testing.T) {
 			t.Fatalf("over a database that a core uses: %v", err)
 		}
 		other := source(filepath.Join(t.TempDir(), "plugin.hcl"))
+		if dialect == store.Postgres {
+			other = newSource(t, dialect)
+		}
 		done, diags, err := Restore(t.Context(), other, Restoring{Archive: archive, MaxSize: 1 << 30})
 		must(t, err)
 		must(t, diags.Err())
-		if len(done.Kept)+len(done.Beside) > 0 {
+		if len(done.Kept) > 0 || dialect == store.SQLite && len(done.Beside) > 0 {
 			t.Errorf("nothing was there, but %+v", done)
 		}
 		data := filepath.Join(filepath.Dir(other.Path), "data")
-		restored, err := store.Open(t.Context(), store.Config{Dialect: store.SQLite, Path: filepath.Join(data, "patchbay.sqlite3")})
-		must(t, err)
+		restored := openDatabase(t, other, false)
 		rows, single := pairs(t, restored)
 		must(t, restored.Close())
 		if single > 0 || rows < began || rows > ended {
@@ -106,10 +136,49 @@ func TestBackupAndRestoreUnderLoad(t *testing.T) {
 	}
 }
 
+// requireTools skips the test where what copies the database is missing.
+func requireTools(t *testing.T, src settings.Source) {
+	t.Helper()
+	set, _, err := src.Read()
+	must(t, err)
+	testkit.Require(t, "postgresql-client", set.Store.CheckTools() == nil, "install postgresql-client")
+}
+
+// TestRestoreKeepsWhatIsThere restores over another installation with PostgreSQL: only if that is asked for, and what was there is kept.
+// An archive of the other kind of database is refused.
+func TestRestoreKeepsWhatIsThere(t *testing.T) {
+	st, src := newInstallation(t, store.Postgres)
+	requireTools(t, src)
+	archive := filepath.Join(t.TempDir(), "backup.tar.gz")
+	_, err := Backup(t.Context(), src, archive, true)
+	must(t, err)
+	must(t, st.Close())
+	data := filepath.Join(filepath.Dir(src.Path), "data")
+	must(t, os.WriteFile(filepath.Join(data, "master.key"), []byte("another key"), 0o600))
+	if done, _, err := Restore(t.Context(), src, Restoring{Archive: archive, MaxSize: 1 << 30}); !errors.Is(err, store.ErrDatabaseExists) || len(done.Kept) > 0 {
+		t.Errorf("over a database: %+v, %v", done, err)
+	}
+	done, _, err := Restore(t.Context(), src, Restoring{Archive: archive, Overwrite: true, MaxSize: 1 << 30})
+	must(t, err)
+	if kept := strings.Join(done.Kept, "\n"); len(done.Kept) != 2 || !strings.Contains(kept, "the schema before_restore_") || !strings.Contains(kept, "master.key.before-restore-") {
+		t.Errorf("it has kept %q", done.Kept)
+	}
+	if rows, single := pairs(t, openDatabase(t, src, true)); rows+single > 0 {
+		t.Errorf("%d rows, %d of them alone", rows, single)
+	}
+	if left, err := filepath.Glob(filepath.Join(data, "[br]*-*")); err != nil || len(left) > 0 {
+		t.Errorf("backup and restore left %q, %v", left, err)
+	}
+	other := newSource(t, store.SQLite)
+	if _, _, err := Restore(t.Context(), other, Restoring{Archive: archive, MaxSize: 1 << 30}); err == nil || !strings.Contains(err.Error(), "another kind of database than plugin.hcl says: patchbay.sqlite3") {
+		t.Errorf("into SQLite: %v", err)
+	}
+}
+
 // TestKilledBackupLeavesNoArchive kills a process while it writes an archive: there is none under the final name, and the next
 // backup is whole.
 func TestKilledBackupLeavesNoArchive(t *testing.T) {
-	_, src := newInstallation(t)
+	_, src := newInstallation(t, store.SQLite)
 	dir := filepath.Dir(src.Path)
 	large := filepath.Join(dir, "data", "instances", "search.docs", "large")
 	must(t, os.WriteFile(large, nil, 0o600))

@@ -47,15 +47,12 @@ func Restore(ctx context.Context, src settings.Source, r Restoring) (done Restor
 	if err != nil || diags.HasErrors() {
 		return done, diags, err
 	}
-	if set.Store.Dialect != store.SQLite {
-		return done, diags, store.ErrEmbeddedOnly
-	}
 	unpacked, remove, err := r.unpackBeside(set)
 	if err != nil {
 		return done, diags, err
 	}
 	defer remove()
-	former, err := store.Replace(ctx, set.Store.Path, filepath.Join(unpacked.database, backupDatabase), r.Overwrite)
+	former, err := replaceDatabase(ctx, set, unpacked.database, r.Overwrite)
 	done.keep(former)
 	if err != nil {
 		return done, diags, err
@@ -72,6 +69,19 @@ func Restore(ctx context.Context, src settings.Source, r Restoring) (done Restor
 		}
 	}
 	return done, diags, done.placeConfiguration(unpacked.rest, src.Path)
+}
+
+// replaceDatabase puts the copy in a folder in the place of the database, and returns the name under which that one is kept.
+func replaceDatabase(ctx context.Context, set *settings.Settings, folder string, overwrite bool) (kept string, err error) {
+	from := filepath.Join(folder, databaseMember(set))
+	if set.Store.Dialect == store.SQLite {
+		return store.Replace(ctx, set.Store.Path, from, overwrite)
+	}
+	schema, err := store.ReplacePostgres(ctx, set.Store, from, overwrite)
+	if schema != "" {
+		kept = "the schema " + schema + " of the database"
+	}
+	return kept, err
 }
 
 // keep notes the new name of what was replaced; "" is nothing.
@@ -118,7 +128,7 @@ func (r Restoring) unpackBeside(set *settings.Settings) (u unpacking, remove fun
 	for _, place := range []struct {
 		beside string
 		dir    *string
-	}{{filepath.Dir(set.Store.Path), &u.database}, {set.DataDir, &u.rest}} {
+	}{{filepath.Dir(databasePath(set)), &u.database}, {set.DataDir, &u.rest}} {
 		err := os.MkdirAll(place.beside, 0o700)
 		if err == nil {
 			*place.dir, err = os.MkdirTemp(place.beside, "restore-")
@@ -129,20 +139,20 @@ func (r Restoring) unpackBeside(set *settings.Settings) (u unpacking, remove fun
 		}
 		made = append(made, *place.dir)
 	}
-	if err := r.unpackInto(u); err != nil {
+	if err := r.unpackInto(u, databaseMember(set)); err != nil {
 		remove()
 		return u, nil, err
 	}
 	return u, remove, nil
 }
 
-// unpackInto writes the members of the archive.
-func (r Restoring) unpackInto(u unpacking) error {
+// unpackInto writes the members of the archive, of which database must be one.
+func (r Restoring) unpackInto(u unpacking, database string) error {
 	found, rest := map[string]bool{}, int64(0)
 	err := openArchive(r.Archive, func(h *tar.Header, in io.Reader) error {
 		limit, err := memberLimit(h, r.MaxSize)
 		dir := u.rest
-		if h.Name == backupDatabase {
+		if h.Name == backupDatabase || h.Name == backupDump {
 			dir = u.database
 		} else {
 			rest += h.Size
@@ -167,10 +177,15 @@ func (r Restoring) unpackInto(u unpacking) error {
 		}
 		return nil
 	})
-	if err == nil && !found[backupDatabase] {
-		err = errors.New("the archive holds no database")
+	switch {
+	case err != nil:
+		return err
+	case found[database]:
+		return nil
+	case found[backupDatabase], found[backupDump]:
+		return fmt.Errorf("the archive holds another kind of database than plugin.hcl says: %s is not in it", database)
 	}
-	return err
+	return errors.New("the archive holds no database")
 }
 
 // replaceKey puts the key file from, if there is one, in the place of to. It loses no key, since the former one may be the only way

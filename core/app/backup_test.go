@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,5 +88,30 @@ func TestBackupFailureIsTold(t *testing.T) {
 	must(t, r.reload())
 	if schedules() != 0 || backupState(t, r.App) != "" {
 		t.Error("the schedule stays without the block")
+	}
+}
+
+// TestScheduledBackupOfPostgres writes an archive with what pg_dump reads, and refuses the block where there is no pg_dump.
+func TestScheduledBackupOfPostgres(t *testing.T) {
+	hcl := fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\nsearch \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n", testkit.Postgres(t))
+	r, text := newReloadable(t, map[string]string{"testsearch": testplugin.Well}, hcl)
+	r.start()
+	testkit.Require(t, "postgresql-client", r.set.Store.CheckTools() == nil, "install postgresql-client")
+	folder := filepath.Join(filepath.Dir(r.path), "backups")
+	r.write(text + fmt.Sprintf("backup {\n  to = %q\n}\n", folder))
+	must(t, r.reload())
+	if job := writeBackup(t, r.App); job.State != queue.Success || backupState(t, r.App) != stateOK {
+		t.Fatalf("the backup is %+v", job.Failure)
+	}
+	archives, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
+	if err != nil || len(archives) != 1 {
+		t.Fatalf("there are the archives %q, %v", archives, err)
+	}
+	if list, err := exec.Command("tar", "-tzf", archives[0]).CombinedOutput(); err != nil || !strings.Contains(string(list), "patchbay.pgdump\n") || strings.Contains(string(list), "sqlite3") {
+		t.Errorf("the archive holds %s, %v", list, err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := r.reload(); err == nil || !strings.Contains(err.Error(), "install the package postgresql-client") {
+		t.Errorf("a reload without pg_dump: %v", err)
 	}
 }

@@ -91,7 +91,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		if !errors.As(err, &newer) || newer.Module != "search" || newer.Database != 9999 || newer.Program <= 0 {
 			t.Fatalf("the error is %v", err)
 		}
-		for _, advice := range []string{"migrate search: ", "schema version 9999", "start the newer version of patchbay again", "patchbay restore FILE", "pg_restore"} {
+		for _, advice := range []string{"migrate search: ", "schema version 9999", "start the newer version of patchbay again", "patchbay restore FILE", ".before-migration-"} {
 			if !strings.Contains(err.Error(), advice) {
 				t.Errorf("the error %q lacks %q", err, advice)
 			}

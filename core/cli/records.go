@@ -42,7 +42,7 @@ func (c *commandLine) serviceCommands() (all []*cobra.Command) {
 
 func (c *commandLine) backupCommand() *cobra.Command {
 	var withoutKey bool
-	cmd := &cobra.Command{Use: "backup FILE", Short: "Write an archive of the embedded database, the master key, the data of instances, the configuration and its plugins; the core may be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "backup FILE", Short: "Write an archive of the database, the master key, the data of instances, the configuration and its plugins; the core may be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		diags, err := admin.Backup(cmd.Context(), c.source(), args[0], !withoutKey)
 		if reported := c.report(diags); reported != nil {
 			return reported
@@ -71,11 +71,11 @@ func (c *commandLine) restoreCommand() *cobra.Command {
 			fmt.Fprintln(c.out, "What is there stays; that of the archive is", name)
 		}
 		if errors.Is(err, store.ErrDatabaseExists) {
-			return command.Mistake{Err: fmt.Errorf("%w; with -force it is replaced, and kept beside the new one", err)}
+			return command.Mistake{Err: fmt.Errorf("%w; with -force it is replaced, and kept", err)}
 		}
 		return err
 	}}
-	cmd.Flags().BoolVar(&r.Overwrite, "force", false, "replace a database that is there; it is kept beside the new one")
+	cmd.Flags().BoolVar(&r.Overwrite, "force", false, "replace a database that is there; it is kept, on PostgreSQL in a schema of its own")
 	cmd.Flags().Int64Var(&r.MaxSize, "max-size", maxRestored, "largest database to unpack, and how much all the rest may have, in bytes")
 	return cmd
 }

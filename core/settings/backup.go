@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -33,8 +32,8 @@ func (s *Settings) decodeBackup() config.Diagnostics {
 	s.Backup = &Backup{}
 	diags := block.Decode(s.Backup)
 	var found schema.Diagnostics
-	if s.Store.Dialect == store.Postgres {
-		found = append(found, schema.Errorf(schema.At("to"), "%v", store.ErrEmbeddedOnly)...)
+	if err := s.Store.CheckTools(); err != nil {
+		found = append(found, schema.Errorf(schema.At("to"), "%v", err)...)
 	}
 	if s.Backup.Every < time.Minute {
 		found = append(found, schema.Errorf(schema.At("every"), "must be at least 1m")...)

@@ -10,14 +10,10 @@ import (
 	"time"
 )
 
-// ErrEmbeddedOnly tells that an operation exists for the embedded database alone.
-var ErrEmbeddedOnly = errors.New("only the embedded database can be copied by patchbay: use pg_dump and pg_restore")
-
-// Backup writes a consistent copy of the embedded database to a new file while it is in use, and checks the copy. On
-// PostgreSQL it is ErrEmbeddedOnly.
+// Backup writes a consistent copy of the database to a new file while it is in use, and checks the copy. On PostgreSQL pg_dump writes it.
 func (s *Store) Backup(ctx context.Context, path string) error {
-	if s.cfg.Dialect != SQLite {
-		return ErrEmbeddedOnly
+	if s.cfg.Dialect == Postgres {
+		return s.dumpPostgres(ctx, path)
 	}
 	db, err := sql.Open("sqlite3", s.dsn("mode=rw"))
 	if err != nil {
@@ -129,9 +125,12 @@ func KeepBeside(path string, sides ...string) (string, error) {
 // fileTime is how a time stands in the name of a file, in UTC.
 const fileTime = "20060102T150405Z"
 
+// restoreTime returns the time of now for a name.
+func restoreTime() string { return time.Now().UTC().Format(fileTime) }
+
 // FreeName returns path.before-restore- and the time, with a number behind it if that name is taken.
 func FreeName(path string) string {
-	name := path + ".before-restore-" + time.Now().UTC().Format(fileTime)
+	name := path + ".before-restore-" + restoreTime()
 	free := name
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(free); err != nil {

@@ -26,7 +26,7 @@ const (
 // newer schema but a copy. On PostgreSQL it only tells that none is made. The caller holds the lock of migrations.
 func (s *Store) copyBeforeMigration(ctx context.Context) error {
 	if s.cfg.Dialect != SQLite {
-		s.log.Warn("the schema of the database changes now; before an upgrade make a copy with pg_dump, since there is no other way back")
+		s.log.Warn("the schema of the database changes now; before an upgrade make a copy with patchbay backup, since there is no other way back")
 		return nil
 	}
 	partial := s.cfg.Path + migrationCopy + copyPartial

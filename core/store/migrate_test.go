@@ -41,7 +41,7 @@ func TestMigrateRefusesNewer(t *testing.T) {
 		if !errors.Is(err, store.ErrNewer) || !errors.As(err, &refused) {
 			t.Fatalf("got %v", err)
 		}
-		if *refused != (store.NewerError{Module: "things", Database: 2, Program: 1}) || !strings.Contains(err.Error(), "patchbay restore FILE") || !strings.Contains(err.Error(), "pg_restore") {
+		if *refused != (store.NewerError{Module: "things", Database: 2, Program: 1}) || !strings.Contains(err.Error(), "patchbay restore FILE") {
 			t.Errorf("got %v", err)
 		}
 	})

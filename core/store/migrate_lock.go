@@ -24,7 +24,11 @@ func (s *Store) lockMigrations(ctx context.Context) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, migrateWait)
 	defer cancel()
 	if s.cfg.Dialect == Postgres {
-		return lockMigrationsServer(ctx, s.cfg.URL)
+		cfg, err := s.cfg.parseURL()
+		if err != nil {
+			return nil, err
+		}
+		return lockMigrationsServer(ctx, cfg.ConnConfig)
 	}
 	return lockMigrationsFile(ctx, s.cfg.Path+".migrate.lock")
 }
@@ -45,8 +49,8 @@ func lockMigrationsFile(ctx context.Context, path string) (func(), error) {
 	return func() { _ = file.Close() }, nil
 }
 
-func lockMigrationsServer(ctx context.Context, url string) (func(), error) {
-	conn, err := pgx.Connect(ctx, url)
+func lockMigrationsServer(ctx context.Context, cfg *pgx.ConnConfig) (func(), error) {
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect for the migration lock: %w", err)
 	}

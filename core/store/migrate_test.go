@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -215,4 +216,16 @@ func TestMigrateKeepsACopy(t *testing.T) {
 			t.Errorf("copy %d has %d rows and %d new tables", i, rows, tables)
 		}
 	}
+}
+
+// TestMigrateWithAPoolInTheURL: the parameters of a URL that are the pool's are no parameters of the server.
+func TestMigrateWithAPoolInTheURL(t *testing.T) {
+	cfg := testkit.PostgresConfig(t)
+	u, err := url.Parse(cfg.URL)
+	must(t, err)
+	query := u.Query()
+	query.Set("pool_max_conns", "4")
+	u.RawQuery = query.Encode()
+	cfg.URL = u.String()
+	testkit.OpenStore(t, cfg)
 }

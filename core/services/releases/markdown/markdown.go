@@ -54,7 +54,7 @@ func (r *Renderer) Render(source string) string {
 		// Nothing but the writer can fail, and a buffer does not.
 		return "<pre>" + html.EscapeString(source) + "</pre>"
 	}
-	return focusable.Replace(string(r.policy.SanitizeBytes(b.Bytes())))
+	return focusable.Replace(string(r.policy.SanitizeBytes(linkImages(b.Bytes()))))
 }
 
 // newPolicy returns what of HTML may stay. Images are not part of it: they would tell another site that the page is read.

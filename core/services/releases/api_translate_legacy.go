@@ -233,6 +233,8 @@ func (s *Service) streamTranslations(c *gin.Context, ids []string, works []trans
 	httpd.StreamHeaders(c.Writer.Header())
 	c.Status(http.StatusOK)
 	out := http.NewResponseController(c.Writer)
+	// The header goes before the first line, which may be a minute away.
+	_ = out.Flush()
 	send := func(e BatchEvent) error {
 		raw, err := json.Marshal(e)
 		if err == nil {

@@ -133,6 +133,7 @@ bench: build
 	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Million -benchtime 100x ./core/services/mail
 	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Mail -benchtime 1x $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench "Feed|Planning" -benchtime 30x ./core/services/releases
+	$(GO) test -trimpath -run "^$$" -bench WaitingClients -benchtime 1x ./core/services/releases
 	$(GO) test -trimpath -run "^$$" -bench . -skip Mail -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local

@@ -94,9 +94,9 @@ LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./cor
 test: $(TOOLS)/testsum
 	@mkdir -p bin
 	{ $(GO) test $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.json & \
+	(cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./... >../bin/sdk.json) & \
 	$(GO) test -json -trimpath -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
-	(cd sdk && $(GO) test -json -trimpath $(TESTFLAGS) ./...); \
-	wait; cat bin/e2e.json; } | $(TOOLS)/testsum
+	wait; cat bin/sdk.json bin/e2e.json; } | $(TOOLS)/testsum
 
 # Only the tests that run the product as processes, with its real clients.
 e2e: $(TOOLS)/testsum

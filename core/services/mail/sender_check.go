@@ -73,15 +73,15 @@ func (c *senderChecker) run() {
 		}
 		select {
 		case <-c.wake:
-			c.pause()
+			c.waitForMore()
 		case <-time.After(senderPoll):
 		case <-c.ctx.Done():
 		}
 	}
 }
 
-// pause waits for senderPause, or until close.
-func (c *senderChecker) pause() {
+// waitForMore waits for senderPause, or until close.
+func (c *senderChecker) waitForMore() {
 	select {
 	case <-time.After(senderPause):
 	case <-c.ctx.Done():

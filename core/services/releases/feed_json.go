@@ -173,7 +173,7 @@ func appendOptional(b []byte, s string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// plainBytes says of each byte whether it stands for itself in a JSON text.
+// plainBytes reports for each byte whether a JSON text has it unescaped.
 var plainBytes = func() (plain [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'

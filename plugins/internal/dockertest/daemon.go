@@ -47,13 +47,13 @@ func StartDaemon(t testing.TB) *Daemon {
 		if d.cmd != nil && d.cmd.ProcessState != nil {
 			d.Start(t)
 		}
-		d.remove()
+		d.removeAll()
 		if t.Failed() {
 			t.Logf("end of the engine's log:\n%s", d.log.String()[max(0, d.log.Len()-8000):])
 		}
 	})
 	// Without a bridge of its own the engine would take that of this machine's engine, or remove it.
-	for _, args := range [][]string{{"link", "add", d.bridge(), "type", "bridge"}, {"address", "add", fmt.Sprintf("10.214.%d.1/24", rand.IntN(256)), "dev", d.bridge()}, {"link", "set", d.bridge(), "up"}} {
+	for _, args := range [][]string{{"link", "add", d.bridgeName(), "type", "bridge"}, {"address", "add", fmt.Sprintf("10.214.%d.1/24", rand.IntN(256)), "dev", d.bridgeName()}, {"link", "set", d.bridgeName(), "up"}} {
 		if _, err := try(nil, nil, "ip", args...); err != nil {
 			t.Fatalf("make a bridge: %v", err)
 		}
@@ -62,15 +62,15 @@ func StartDaemon(t testing.TB) *Daemon {
 	return d
 }
 
-// bridge is the network interface of the engine's default network.
-func (d *Daemon) bridge() string { return filepath.Base(d.dir) }
+// bridgeName is the network interface of the engine's default network.
+func (d *Daemon) bridgeName() string { return filepath.Base(d.dir) }
 
 // Start starts a killed engine again, and waits until it answers.
 func (d *Daemon) Start(t testing.TB) {
 	t.Helper()
 	// Published ports are passed on by a proxy. An engine with address pools of its own would remove docker0 at its second start.
 	d.cmd = exec.Command("dockerd", "--host", d.Host, "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", filepath.Join(d.dir, "docker.pid"),
-		"--containerd-namespace", filepath.Base(d.dir), "--containerd-plugins-namespace", filepath.Base(d.dir)+"-plugins", "--bridge", d.bridge(), "--iptables=false")
+		"--containerd-namespace", filepath.Base(d.dir), "--containerd-plugins-namespace", filepath.Base(d.dir)+"-plugins", "--bridge", d.bridgeName(), "--iptables=false")
 	d.cmd.Stdout, d.cmd.Stderr = &d.log, &d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatalf("start dockerd: %v", err)
@@ -78,7 +78,7 @@ func (d *Daemon) Start(t testing.TB) {
 	testkit.Eventually(t, time.Minute, func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		return exec.CommandContext(ctx, "docker", d.args("version")...).Run() == nil
+		return exec.CommandContext(ctx, "docker", d.clientArgs("version")...).Run() == nil
 	}, "the engine of the test answers")
 }
 
@@ -95,22 +95,22 @@ func (d *Daemon) Kill(t testing.TB) {
 	}
 }
 
-// remove ends the engine and removes all that it has made.
-func (d *Daemon) remove() {
+// removeAll ends the engine and removes all that it has made.
+func (d *Daemon) removeAll() {
 	defer func() {
-		_, _ = try(nil, nil, "ip", "link", "delete", d.bridge())
+		_, _ = try(nil, nil, "ip", "link", "delete", d.bridgeName())
 		_ = os.RemoveAll(d.dir)
 	}()
 	if d.cmd == nil || d.cmd.Process == nil {
 		return
 	}
-	ids, _ := try(nil, nil, "docker", d.args("ps", "-aq")...)
+	ids, _ := try(nil, nil, "docker", d.clientArgs("ps", "-aq")...)
 	if ids != "" {
-		_, _ = try(nil, nil, "docker", d.args(append([]string{"rm", "-f", "-v"}, strings.Fields(ids)...)...)...)
+		_, _ = try(nil, nil, "docker", d.clientArgs(append([]string{"rm", "-f", "-v"}, strings.Fields(ids)...)...)...)
 	}
-	networks, _ := try(nil, nil, "docker", d.args("network", "ls", "-q", "--filter", "type=custom")...)
+	networks, _ := try(nil, nil, "docker", d.clientArgs("network", "ls", "-q", "--filter", "type=custom")...)
 	if networks != "" {
-		_, _ = try(nil, nil, "docker", d.args(append([]string{"network", "rm"}, strings.Fields(networks)...)...)...)
+		_, _ = try(nil, nil, "docker", d.clientArgs(append([]string{"network", "rm"}, strings.Fields(networks)...)...)...)
 	}
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
 	ended := time.AfterFunc(20*time.Second, func() { _ = d.cmd.Process.Kill() })
@@ -126,8 +126,8 @@ func (d *Daemon) remove() {
 	}
 }
 
-// args returns the arguments of a docker command for the engine.
-func (d *Daemon) args(args ...string) []string {
+// clientArgs returns the arguments of a docker command for the engine.
+func (d *Daemon) clientArgs(args ...string) []string {
 	if d == nil {
 		return args
 	}
@@ -137,7 +137,7 @@ func (d *Daemon) args(args ...string) []string {
 // Docker runs the docker command and returns its standard output without surrounding space. The test fails if it does.
 func (d *Daemon) Docker(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := try(nil, nil, "docker", d.args(args...)...)
+	out, err := try(nil, nil, "docker", d.clientArgs(args...)...)
 	if err != nil {
 		t.Fatalf("docker %s: %v", strings.Join(args, " "), err)
 	}

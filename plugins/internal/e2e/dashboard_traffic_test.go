@@ -108,7 +108,7 @@ func (s *busy) work() {
 	s.workOnContainers(n)
 }
 
-// workBeside does what is not a search.
+// workBeside sends mail and starts other work beside the searches, as much of it as the wave is high.
 func (s *busy) workBeside(n int, wave float64) {
 	for i := range int(2 * wave) {
 		s.sendMail(s.mailbox, fmt.Sprintf("Subject: Report %d.%d", n, i), "Hello.")

@@ -113,7 +113,7 @@ func (f filling) fill(t testing.TB, db *sql.DB, token string, keys []string) [][
 	exec("UPDATE search_tokens SET group_name = ?, limit_requests = ?, limit_credits_month = ? WHERE id = ?", f.cut(80), f.number, f.number*1000, token)
 	for i, key := range keys {
 		exec("UPDATE search_keys SET state = ?, reason = ?, group_name = ?, until = ?, quota_error = ? WHERE id = ?",
-			[]string{"invalid", "cooling_down", "exhausted", "quarantined"}[i%4], f.text(i), f.cut(60), now+3_600_000, f.text(i), key)
+			[]string{"invalid", "cooling_down", "exhausted", "disabled"}[i%4], f.text(i), f.cut(60), now+3_600_000, f.text(i), key)
 		for n := range 10 {
 			exec("INSERT INTO search_key_events (id,key_id,time,source,actor,operation,before,after,reason) VALUES (?,?,?,'admin',?,'quarantined','active','invalid',?)", fmt.Sprintf("kev_%d_%d", i, n), key, now, f.text(i), f.text(n))
 		}

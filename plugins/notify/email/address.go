@@ -75,7 +75,7 @@ func parseServer(raw schema.Secret) (*server, error) {
 	return s, s.readOptions(u.RawQuery)
 }
 
-// readOptions reads the query. A plus sign stands for itself: it is part of many mail addresses.
+// readOptions reads the query. A plus sign is no space: many mail addresses have one.
 func (s *server) readOptions(query string) error {
 	var to, from []string
 	for _, pair := range strings.Split(query, "&") {

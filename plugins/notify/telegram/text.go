@@ -77,7 +77,7 @@ func toHTML(t notify.Text) string {
 	return escapeHTML(strings.TrimSpace(t.Plain))
 }
 
-// linkHTML returns a link in HTML. What is not absolute cannot be clicked and is shown as code.
+// linkHTML returns a link in HTML. An address that is not absolute is shown as code, since it cannot be clicked.
 func linkHTML(l notify.Link) string {
 	label := escapeHTML(linkLabel(l))
 	if !isAbsolute(l.URL) {

@@ -87,11 +87,11 @@ func (s *Store) chooseOrdered(ctx context.Context, f Filter, sorted bool) *gorm.
 		// No index has this order.
 		order = "m.seq + 0 DESC"
 	}
-	return s.choose(ctx, f, sorted).Order(order + " LIMIT " + strconv.Itoa(f.Limit))
+	return s.chooseMessages(ctx, f, sorted).Order(order + " LIMIT " + strconv.Itoa(f.Limit))
 }
 
-// choose returns the query for the messages of a filter.
-func (s *Store) choose(ctx context.Context, f Filter, sorted bool) *gorm.DB {
+// chooseMessages returns the query for the messages of a filter.
+func (s *Store) chooseMessages(ctx context.Context, f Filter, sorted bool) *gorm.DB {
 	q, documentSeq := s.whereWords(s.store.DB(ctx).Table("mail_messages AS m"), f.Query, sorted)
 	if f.mailboxID != "" {
 		return narrow(q.Where("m.mailbox_id = ?", f.mailboxID), f, documentSeq)

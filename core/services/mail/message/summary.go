@@ -35,8 +35,8 @@ type Summary struct {
 const summaryColumns = "m.seq, m.id, m.mailbox_id, m.mailbox_address, m.size, m.received_at, m.subject, m.preview, m.from_name, m.from_address, " +
 	"m.attachments, m.has_html, m.parse_status, m.code, m.code_source, m.read_at"
 
-// scan reads the summary from a row.
-func (m *Summary) scan(rows *sql.Rows) error {
+// scanRow reads the summary from a row.
+func (m *Summary) scanRow(rows *sql.Rows) error {
 	return rows.Scan(&m.Seq, &m.ID, &m.MailboxID, &m.MailboxAddress, &m.Size, &m.ReceivedAt, &m.Subject, &m.Preview, &m.FromName, &m.FromAddress,
 		&m.Attachments, &m.HasHTML, &m.ParseStatus, &m.Code, &m.CodeSource, &m.ReadAt)
 }
@@ -51,7 +51,7 @@ func findSummaries(q *gorm.DB) ([]Summary, error) {
 	var found []Summary
 	for rows.Next() {
 		found = append(found, Summary{})
-		if err := found[len(found)-1].scan(rows); err != nil {
+		if err := found[len(found)-1].scanRow(rows); err != nil {
 			return nil, err
 		}
 	}

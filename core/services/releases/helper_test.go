@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,6 +78,8 @@ type server struct {
 	adaID    string
 	// adaCookie is a session of Ada.
 	adaCookie string
+	// planned counts the queries of rounds of the schedule.
+	planned atomic.Int64
 }
 
 // forEach runs a test on both dialects.
@@ -91,6 +94,7 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	must(t, err)
 	s := &server{TB: t, host: fake.NewCodeHost(""), model: fake.NewTranslator("译"), told: fake.NewNotifier(sdk.Descriptor{}), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
 	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), notify.Migrations(), releases.Migrations())
+	s.watchQueries()
 	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "releases"}})
 	must(t, err)
 	s.access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})

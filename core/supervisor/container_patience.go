@@ -36,7 +36,7 @@ func (e *patientEngine) callPatiently(ctx context.Context, do func() error) erro
 			answered = true
 			continue
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := sleepContext(ctx, lookEvery); err != nil {
 			return err
 		}
 		e.waited.Add(int64(lookEvery))

@@ -30,7 +30,7 @@ func (d *container) awaitDriver(ctx context.Context) error {
 		case !isEngineGone(err) || time.Since(began) > d.cfg.EngineTimeout:
 			return err
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := sleepContext(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (d *container) recreateCore(ctx context.Context, r *run, i Image, override 
 		if wait := d.awaitDriver(ctx); wait != nil {
 			return wait
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := sleepContext(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

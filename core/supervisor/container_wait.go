@@ -39,13 +39,7 @@ func (d *container) lookOnce(ctx context.Context, r *run, want Image, first map[
 		return "", state, err
 	}
 	version, err = probeVersion(ctx, d.urlsOf(c))
-	switch {
-	case err != nil:
-		return "", "it does not answer: " + err.Error(), nil
-	case want.Version != "" && version != want.Version:
-		return "", "", fault.New(fault.Conflict, "The core answers that it has the version %s instead of %s.", version, want.Version)
-	}
-	return version, "", nil
+	return checkAnswer(version, err, want)
 }
 
 // checkContainer returns what a container is waiting for, "" if it is healthy, or an error if it will not become so.

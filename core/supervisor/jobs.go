@@ -50,7 +50,7 @@ func (r *run) awaitJobs(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := sleepContext(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

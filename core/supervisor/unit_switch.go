@@ -63,13 +63,7 @@ func (d *unit) watchCore(_ *run, want Image) func(ctx context.Context) (version,
 			return "", state, err
 		}
 		version, err = d.askCore(ctx)
-		switch {
-		case err != nil:
-			return "", "it does not answer: " + err.Error(), nil
-		case want.Version != "" && version != want.Version:
-			return "", "", fault.New(fault.Conflict, "The core answers that it has the version %s instead of %s.", version, want.Version)
-		}
-		return version, "", nil
+		return checkAnswer(version, err, want)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // lookEvery is the pause between two looks at what is waited for.
 const lookEvery = 500 * time.Millisecond
 
-// sleep waits, or returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleepContext waits, or returns the error of ctx.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -33,10 +33,22 @@ func (r *run) awaitCore(ctx context.Context, want Image) (version string, failur
 		if time.Since(began) > r.s.cfg.HealthTimeout+r.s.deployment.timeAway()-away {
 			return "", fault.New(fault.Conflict, "The core did not answer as it should within %s: %s", r.s.cfg.HealthTimeout, state)
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if err := sleepContext(ctx, lookEvery); err != nil {
 			return "", err
 		}
 	}
+}
+
+// checkAnswer returns what a look at the core of an image has found, from the version that it told and the error of asking: a core that does
+// not answer is waited for, and one with another version is an error.
+func checkAnswer(told string, failure error, want Image) (version, state string, err error) {
+	switch {
+	case failure != nil:
+		return "", "it does not answer: " + failure.Error(), nil
+	case want.Version != "" && told != want.Version:
+		return "", "", fault.New(fault.Conflict, "The core answers that it has the version %s instead of %s.", told, want.Version)
+	}
+	return told, "", nil
 }
 
 // addedSentence returns what an engine adds to a message, after a space; "" for nothing.

@@ -35,10 +35,10 @@ func withMetadata(ctx context.Context) context.Context {
 // Received returns the trace context in the metadata of the gRPC call that is answered with ctx.
 func Received(ctx context.Context) Context {
 	md, _ := metadata.FromIncomingContext(ctx)
-	return Context{first(md, keyParent), first(md, keyState)}
+	return Context{firstValue(md, keyParent), firstValue(md, keyState)}
 }
 
-func first(md metadata.MD, key string) string {
+func firstValue(md metadata.MD, key string) string {
 	if v := md.Get(key); len(v) > 0 {
 		return v[0]
 	}

@@ -34,7 +34,7 @@ func Open(ctx context.Context, service tracing.Service, report func(error)) (tra
 	if err != nil {
 		return nil, fmt.Errorf("set up the export of traces: %w", err)
 	}
-	res, err := describe(ctx, service)
+	res, err := newResource(ctx, service)
 	if err != nil {
 		return nil, fmt.Errorf("set up the export of traces: read OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
@@ -43,8 +43,8 @@ func Open(ctx context.Context, service tracing.Service, report func(error)) (tra
 	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res)), nil
 }
 
-// describe returns the resource of all spans. What the environment says of it wins.
-func describe(ctx context.Context, service tracing.Service) (*resource.Resource, error) {
+// newResource returns the resource of all spans. What the environment says of it wins.
+func newResource(ctx context.Context, service tracing.Service) (*resource.Resource, error) {
 	return resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", service.Name), attribute.String("service.version", service.Version)),
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
@@ -52,7 +52,7 @@ func describe(ctx context.Context, service tracing.Service) (*resource.Resource,
 
 // ServiceName returns the name of a service whose environment is this process's.
 func ServiceName(ctx context.Context, service tracing.Service) string {
-	if res, err := describe(ctx, service); err == nil {
+	if res, err := newResource(ctx, service); err == nil {
 		if name, ok := res.Set().Value("service.name"); ok {
 			return name.AsString()
 		}

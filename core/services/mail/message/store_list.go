@@ -94,16 +94,16 @@ func (s *Store) chooseOrdered(ctx context.Context, f Filter, sorted bool) *gorm.
 func (s *Store) chooseMessages(ctx context.Context, f Filter, sorted bool) *gorm.DB {
 	q, documentSeq := s.whereWords(s.store.DB(ctx).Table("mail_messages AS m"), f.Query, sorted)
 	if f.mailboxID != "" {
-		return narrow(q.Where("m.mailbox_id = ?", f.mailboxID), f, documentSeq)
+		return addConditions(q.Where("m.mailbox_id = ?", f.mailboxID), f, documentSeq)
 	}
 	if !f.Mailboxes.NamesMailboxes() && !f.Caller.Admin {
 		q = q.Where("m.owner_id = ?", f.Caller.UserID)
 	}
-	return narrow(mailbox.WhereVisible(q, "m.mailbox_id", f.Caller, f.Mailboxes, time.Now()), f, documentSeq)
+	return addConditions(mailbox.WhereVisible(q, "m.mailbox_id", f.Caller, f.Mailboxes, time.Now()), f, documentSeq)
 }
 
-// narrow adds the conditions on the message alone. documentSeq is that of whereWords.
-func narrow(q *gorm.DB, f Filter, documentSeq string) *gorm.DB {
+// addConditions adds the conditions on the message alone. documentSeq is that of whereWords.
+func addConditions(q *gorm.DB, f Filter, documentSeq string) *gorm.DB {
 	boundSeq := func(condition string, value int64) {
 		q = q.Where("m.seq"+condition, value)
 		if documentSeq != "" {

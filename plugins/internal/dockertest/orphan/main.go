@@ -48,7 +48,7 @@ func waitForParent() {
 	}
 }
 
-func plugin() framework.Plugin {
+func newPlugin() framework.Plugin {
 	kind := search.New(search.Definition[config]{
 		Build: func(search.Instance, config) (search.Open, schema.Diagnostics) {
 			return func(context.Context) (search.Backend, error) { return backend{}, nil }, nil
@@ -64,7 +64,7 @@ func plugin() framework.Plugin {
 func main() {
 	switch {
 	case len(os.Args) < 2:
-		framework.Serve(plugin())
+		framework.Serve(newPlugin())
 	case os.Args[1] == runParent:
 		if err := repeatProgram(runOrphan).Start(); err != nil {
 			os.Exit(1)

@@ -70,6 +70,7 @@ func TestSync(t *testing.T) {
 			c.Announcements = []codehost.Announcement{{ID: "d1", RepoFullName: "acme/engine", Title: "Roadmap", Body: "Soon", CreatedAt: day.Add(5 * time.Hour)}}
 		})
 		s.saveToken()
+		seen := s.want(200, "", s.ada, http.MethodGet, "/api/dashboard/updates", nil)["token"].(string)
 		all := s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
 		if all["starred"].(dict)["repos"] != 1.0 || all["releases"].(dict)["releases"] != 2.0 || all["notifications"].(dict)["notifications"] != 1.0 || all["social_error"] != nil {
 			t.Errorf("got %v", all)
@@ -78,6 +79,7 @@ func TestSync(t *testing.T) {
 		if got := titles(s.want(200, "", s.ada, http.MethodGet, "/api/feed", nil)); !slices.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}
+		checkUpdates(t, s, seen)
 		if got := titles(s.want(200, "", s.bob, http.MethodGet, "/api/feed", nil)); len(got) != 0 {
 			t.Errorf("Bob sees %q", got)
 		}
@@ -90,6 +92,21 @@ func TestSync(t *testing.T) {
 		}
 		checkSecondSync(t, s)
 	})
+}
+
+// checkUpdates compares what a poll for updates names, since a token, with the lists.
+func checkUpdates(t *testing.T, s *server, token string) {
+	t.Helper()
+	var feed []any
+	for _, item := range s.want(200, "", s.ada, http.MethodGet, "/api/feed", nil)["items"].([]any) {
+		feed = append(feed, item.(dict)["kind"].(string)+":"+item.(dict)["id"].(string))
+	}
+	lists := s.want(200, "", s.ada, http.MethodGet, "/api/dashboard/updates?token="+token, nil)["lists"].(dict)
+	for list, want := range map[string][]any{"feed": feed, "notifications": {"notification:t1"}, "briefs": {}} {
+		if got := lists[list].(dict); !slices.Equal(got["latest_keys"].([]any), want) || got["new_count"] != float64(len(want)) {
+			t.Errorf("%s: got %v, want %v", list, got, want)
+		}
+	}
 }
 
 // checkSecondSync looks at what is new at the second look.

@@ -15,7 +15,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 )
 
 // The lists whose changes are told, in the order of the token.
@@ -31,7 +33,9 @@ const (
 	// markedItems and markedRows are how many items of the feed, and rows of the other lists, are compared.
 	markedItems, markedRows = 30, 50
 	tokenVersion            = 1
-	digestSize              = 6
+	// markVersion is part of the hash of a query, so that a token with digests of another kind tells of no change.
+	markVersion = 2
+	digestSize  = 6
 )
 
 // UpdatesAnswer tells which lists have changed.
@@ -119,6 +123,7 @@ func parseInclude(text string) ([]string, error) {
 // queryHash identifies the parameters to which a token belongs.
 func queryHash(c *gin.Context, include []string, userID string) uint64 {
 	h := fnv.New64a()
+	_, _ = h.Write([]byte{markVersion})
 	for _, list := range updateLists {
 		_, _ = h.Write([]byte(strconv.FormatBool(slices.Contains(include, list))))
 	}
@@ -131,16 +136,16 @@ func queryHash(c *gin.Context, include []string, userID string) uint64 {
 // findUpdates compares lists with what a client has seen.
 func (s *Service) findUpdates(ctx context.Context, q feed.Query, include []string, former *updatesToken, query uint64) (out UpdatesAnswer, err error) {
 	out = UpdatesAnswer{GeneratedAt: api.TimeOf(s.cfg.Now()), Lists: map[string]ListChange{}}
+	marks, err := s.readMarks(ctx, q, include)
+	if err != nil {
+		return out, err
+	}
 	token := newTokenWriter(query)
 	for i, list := range updateLists {
-		var marks []feed.Mark
 		if slices.Contains(include, list) {
-			if marks, err = s.marksOf(ctx, list, q); err != nil {
-				return out, err
-			}
 			change := ListChange{LatestKeys: []string{}}
 			if former != nil && former.query == query {
-				for _, m := range marks {
+				for _, m := range marks[list] {
 					if !former.lists[i][m.Digest] {
 						change.LatestKeys = append(change.LatestKeys, m.Key)
 					}
@@ -149,39 +154,52 @@ func (s *Service) findUpdates(ctx context.Context, q feed.Query, include []strin
 			change.NewCount, change.Changed = len(change.LatestKeys), len(change.LatestKeys) > 0
 			out.Lists[list] = change
 		}
-		token.addList(marks)
+		token.addList(marks[list])
 	}
 	out.Token = token.encode()
 	return out, nil
 }
 
-// marksOf returns the marks of the first rows of a list.
-func (s *Service) marksOf(ctx context.Context, list string, q feed.Query) ([]feed.Mark, error) {
-	switch list {
-	case listFeed:
-		marks, err := s.feed.Marks(ctx, q)
-		if err == nil {
-			err = s.markTranslations(ctx, marks)
+// readMarks returns the marks of the first rows of lists, by the lists.
+func (s *Service) readMarks(ctx context.Context, q feed.Query, include []string) (map[string][]feed.Mark, error) {
+	queries := make([]feed.MarkQuery, len(include))
+	for i, list := range include {
+		var err error
+		switch list {
+		case listFeed:
+			queries[i], err = s.feed.MarkQuery(ctx, q)
+		case listBriefs:
+			queries[i] = brief.MarkQuery(q.UserID, markedRows)
+		case listNotifications:
+			queries[i] = sync.NotificationMarkQuery(q.UserID, markedRows)
 		}
-		return marks, err
-	case listBriefs:
-		return s.briefs.Marks(ctx, q.UserID, markedRows)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return s.reads.NotificationMarks(ctx, q.UserID, markedRows)
+	read, err := feed.ReadMarks(ctx, s.cfg.Store, queries...)
+	marks := make(map[string][]feed.Mark, len(read))
+	for i := range read {
+		marks[include[i]] = read[i]
+	}
+	if err == nil {
+		err = s.markTranslations(ctx, marks[listFeed])
+	}
+	return marks, err
 }
 
 // markTranslations has the marks of releases differ by what has come of their translations.
 func (s *Service) markTranslations(ctx context.Context, marks []feed.Mark) error {
-	places := map[int64]int{}
-	var ids []int64
-	for i, m := range marks {
-		if m.ReleaseID > 0 {
-			places[m.ReleaseID] = i
-			ids = append(ids, m.ReleaseID)
-		}
-	}
 	if s.state.Load().translator == nil {
 		return nil
+	}
+	places := map[int64]int{}
+	var ids []int64
+	for i := range marks {
+		if id := marks[i].ReleaseID(); id > 0 {
+			places[id] = i
+			ids = append(ids, id)
+		}
 	}
 	ended, err := s.translations.EndedOf(ctx, DefaultLanguage, ids)
 	for _, e := range ended {

@@ -1,8 +1,11 @@
 package releases_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"fmt"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -50,16 +53,17 @@ func BenchmarkFeed(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	s := startServer(b, testkit.SQLiteConfig(b))
 	seedReleases(b, s)
+	c := dialPages(b, s, s.ada)
 	last, err := store.EncodeCursor(map[string]int64{"t": 1_600_000_101_000, "r": 5, "i": 101})
 	must(b, err)
 	token := s.want(200, "", s.ada, http.MethodGet, "/api/dashboard/updates", nil)["token"].(string)
 	measured := []*measurement{
 		{name: "raw", run: func() { readRawPage(b, s.store) }},
-		{name: "first", run: func() { getItems(b, s, "/api/feed?limit=100", 100) }},
-		{name: "last", run: func() { getItems(b, s, "/api/feed?limit=100&cursor="+last, 100) }},
-		{name: "updates", run: func() { getItems(b, s, "/api/dashboard/updates?token="+token, 0) }},
+		{name: "first", run: func() { c.getItems(b, "/api/feed?limit=100", 100) }},
+		{name: "last", run: func() { c.getItems(b, "/api/feed?limit=100&cursor="+last, 100) }},
+		{name: "updates", run: func() { c.getItems(b, "/api/dashboard/updates?token="+token, 0) }},
 		// A word that 20 releases have.
-		{name: "search", run: func() { getItems(b, s, "/api/feed?limit=100&q=of49999", 20) }},
+		{name: "search", run: func() { c.getItems(b, "/api/feed?limit=100&q=of49999", 20) }},
 	}
 	for b.Loop() {
 		for _, m := range measured {
@@ -115,21 +119,34 @@ func readRawPage(b *testing.B, st *store.Store) {
 	}
 }
 
-// received is where answers of benchmarks are read into.
-var received bytes.Buffer
+// pageClient asks for pages over one connection, without the goroutines of net/http's, which would cost more than a poll for updates.
+type pageClient struct {
+	conn    net.Conn
+	answers *bufio.Reader
+	// prefix begins each path.
+	prefix, token string
+	body          bytes.Buffer
+}
+
+func dialPages(b *testing.B, s *server, token string) *pageClient {
+	host, prefix, _ := strings.Cut(strings.TrimPrefix(s.base, "http://"), "/")
+	conn, err := net.Dial("tcp", host)
+	must(b, err)
+	b.Cleanup(func() { _ = conn.Close() })
+	return &pageClient{conn: conn, answers: bufio.NewReaderSize(conn, 64<<10), prefix: "/" + prefix, token: token}
+}
 
 // getItems asks for a path; its answer must have a number of items.
-func getItems(b *testing.B, s *server, path string, items int) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.base+path, http.NoBody)
+func (c *pageClient) getItems(b *testing.B, path string, items int) {
+	_, err := fmt.Fprintf(c.conn, "GET %s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", c.prefix, path, c.conn.RemoteAddr(), c.token)
 	must(b, err)
-	req.Header.Set("Authorization", "Bearer "+s.ada)
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.ReadResponse(c.answers, nil)
 	must(b, err)
-	received.Reset()
-	_, err = received.ReadFrom(res.Body)
+	c.body.Reset()
+	_, err = c.body.ReadFrom(res.Body)
 	must(b, err)
 	must(b, res.Body.Close())
-	if n := bytes.Count(received.Bytes(), []byte(`"kind":`)); res.StatusCode != http.StatusOK || n != items {
+	if n := bytes.Count(c.body.Bytes(), []byte(`"kind":`)); res.StatusCode != http.StatusOK || n != items {
 		b.Fatalf("got %d with %d items", res.StatusCode, n)
 	}
 }

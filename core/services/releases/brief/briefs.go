@@ -2,7 +2,6 @@ package brief
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,13 +233,10 @@ func (b *Briefs) Names(ctx context.Context, userID string, releaseID int64) (boo
 	return n > 0, err
 }
 
-// Marks returns the marks of the latest briefs of a user.
-func (b *Briefs) Marks(ctx context.Context, userID string, limit int) ([]feed.Mark, error) {
-	const text = "SELECT id, updated_at FROM release_briefs WHERE user_id = ? ORDER BY window_end DESC, created_at DESC, id DESC"
-	return feed.ListMarks(ctx, b.store, limit, text, []any{userID}, func(rows *sql.Rows) (feed.Mark, error) {
-		var id string
-		var updated int64
-		err := rows.Scan(&id, &updated)
-		return feed.NewMark("brief:"+id, strconv.FormatInt(updated, 36)), err
-	})
+// MarkQuery returns the query for the marks of the latest briefs of a user.
+func MarkQuery(userID string, limit int) feed.MarkQuery {
+	const order = "window_end DESC, created_at DESC, id DESC"
+	column := feed.MarkColumn("updated_at", "'brief:' || id")
+	rows := "SELECT " + column + ", window_end, created_at, id FROM release_briefs WHERE user_id = ? ORDER BY " + order + " LIMIT " + strconv.Itoa(limit)
+	return feed.MarkQuery{Parts: []feed.MarkPart{{Rows: rows, Order: order, Values: []any{userID}}}, Limit: limit}
 }

@@ -65,8 +65,11 @@ func (i *Item) ID() string {
 	if i.Kind == Release {
 		return strconv.FormatInt(i.Seq, 10)
 	}
-	return "evt_" + strconv.FormatInt(i.Seq, 10)
+	return eventIDPrefix + strconv.FormatInt(i.Seq, 10)
 }
+
+// eventIDPrefix begins the ids of events.
+const eventIDPrefix = "evt_"
 
 // place is where an item stands in the feed.
 type place struct {

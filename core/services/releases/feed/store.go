@@ -148,9 +148,16 @@ func scanEvent(rows *sql.Rows, i *Item) error {
 
 // listEvents returns one event more than the page has, if there is one.
 func (s *Store) listEvents(ctx context.Context, q Query, after *place) ([]Item, error) {
+	chosen, values := chooseEvents(q, after)
+	text := "SELECT " + eventColumns + " FROM release_events e LEFT JOIN release_repos p ON p.id = e.repo_id" + chosen
+	return s.queryItems(ctx, &q, text, append([]any{false}, values...), q.Limit+1, scanEvent)
+}
+
+// chooseEvents returns the end of a query from WHERE on, and its values: of the events e, one more than the page has.
+func chooseEvents(q Query, after *place) (text string, values []any) {
 	var b strings.Builder
-	b.WriteString("SELECT " + eventColumns + " FROM release_events e LEFT JOIN release_repos p ON p.id = e.repo_id WHERE e.user_id = ?")
-	values := []any{false, q.UserID}
+	b.WriteString(" WHERE e.user_id = ?")
+	values = append(values, q.UserID)
 	if !q.Types.isAll() || q.Scope.IsSet() {
 		b.WriteString(" AND e.kind IN (")
 		for i, kind := range q.eventKinds() {
@@ -173,7 +180,7 @@ func (s *Store) listEvents(ctx context.Context, q Query, after *place) ([]Item, 
 		values = append(values, after.TS, after.Rank, after.Seq)
 	}
 	b.WriteString(" ORDER BY e.ts DESC, e.event_rank DESC, e.id DESC" + limitClause(q.Limit+1))
-	return s.queryItems(ctx, &q, b.String(), values, q.Limit+1, scanEvent)
+	return b.String(), values
 }
 
 // limitClause returns the LIMIT of a query as a number in its text: SQLite plans a statement anew whenever a value is bound to LIMIT.

@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"time"
 
@@ -134,16 +133,12 @@ func (s *State) ListNotifications(ctx context.Context, userID string, limit int)
 	return found, err
 }
 
-// NotificationMarks returns the marks of the latest notifications of a user.
-func (s *State) NotificationMarks(ctx context.Context, userID string, limit int) ([]feed.Mark, error) {
-	const text = "SELECT thread_id, updated_at, unread FROM release_notifications WHERE user_id = ? ORDER BY updated_at DESC, thread_id DESC"
-	return feed.ListMarks(ctx, s.store, limit, text, []any{userID}, func(rows *sql.Rows) (feed.Mark, error) {
-		var id string
-		var updated int64
-		var unread bool
-		err := rows.Scan(&id, &updated, &unread)
-		return feed.NewMark("notification:"+id, strconv.FormatInt(updated, 36), strconv.FormatBool(unread)), err
-	})
+// NotificationMarkQuery returns the query for the marks of the latest notifications of a user.
+func NotificationMarkQuery(userID string, limit int) feed.MarkQuery {
+	const order = "updated_at DESC, thread_id DESC"
+	column := feed.MarkColumn("updated_at || CASE WHEN unread THEN ' unread' ELSE ' read' END", "'notification:' || thread_id")
+	rows := "SELECT " + column + ", updated_at, thread_id FROM release_notifications WHERE user_id = ? ORDER BY " + order + " LIMIT " + strconv.Itoa(limit)
+	return feed.MarkQuery{Parts: []feed.MarkPart{{Rows: rows, Order: order, Values: []any{userID}}}, Limit: limit}
 }
 
 // FindNotification returns a notification of a user, and false if there is no such one.

@@ -28,7 +28,13 @@ service "search" {
 // startConsole runs a core that nobody enters without signing in.
 func startConsole(t *testing.T) *core {
 	t.Helper()
-	c := newCore(t, consoleConfig, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	return startConsoleWith(t, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+}
+
+// startConsoleWith is startConsole with other settings in the environment.
+func startConsoleWith(t *testing.T, env ...string) *core {
+	t.Helper()
+	c := newCore(t, consoleConfig, env...)
 	if err := os.Mkdir(filepath.Join(c.dir, "docs"), 0o700); err != nil {
 		t.Fatal(err)
 	}

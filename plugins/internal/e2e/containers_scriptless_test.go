@@ -24,6 +24,28 @@ func (b *browser) reloaded(text string) {
 	})
 }
 
+// useHooksWithoutScript tracks a repository, has its webhook made, says which of two stays, and gives it up, by plain forms.
+func (b *browser) useHooksWithoutScript(host *githubtest.Server, repo string) {
+	b.t.Helper()
+	b.sendForm("/host-packages", "form[action$='/repos/select'] button", ".toast.ok")
+	b.sendForm("/host-packages", "header form[action$='/sync'] button", "#job")
+	b.reloaded("success")
+	host.AddHook(repo, host.Hooks(repo)[0])
+	b.sendForm("/host-packages", "[data-row] form[action$='/sync'] button", "#job")
+	b.reloaded("success")
+	b.open("/host-packages")
+	b.press("a[href*='/host-packages/conflict']", "form[action$='/conflict']")
+	b.fillIn("form[action$='/conflict'] .typed input", repo)
+	b.submit("form[action$='/conflict'] .btn", ".toast.ok")
+	if n := len(host.Hooks(repo)); n != 1 {
+		b.t.Errorf("the repository has %d webhooks", n)
+	}
+	b.answerBelow("/host-packages", "/repos/bulk", ".toast.ok")
+	b.answerBelow("/host-packages", "/targets/remove", ".toast.ok")
+	b.answerBelow("/host-packages", "/repos/select", ".toast.ok")
+	b.answerBelow("/host-packages", "/repos/delete", "#job")
+}
+
 // TestContainersWithoutScript: a stack is checked, updated with its preview and rolled back, and settings, ignore rules, webhooks and
 // channels are changed, by plain forms.
 func TestContainersWithoutScript(t *testing.T) {
@@ -40,7 +62,8 @@ func TestContainersWithoutScript(t *testing.T) {
 notify "webhook" "hook" {
   config { allow_hosts = [%q] }
 }
-`, host.URL, hook.host)+containersHCL(bins[len(bins)-1].Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n  notify = [notify.hook]\n", a.reg.Host)))
+notify "webpush" "push" {}
+`, host.URL, hook.host)+containersHCL(bins[len(bins)-1].Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n  notify = [notify.hook, notify.push]\n", a.reg.Host)))
 	st := c.stackNamed(t, a.project)
 	web := st.service(t, "web")
 	page := "/services/" + st.ID + "/" + web.ID
@@ -61,6 +84,8 @@ notify "webhook" "hook" {
 	b.reloaded("success")
 	b.open(page)
 	b.press("header a[href$='/logs']", "#log .line")
+	c.check(t, web.ID)
+	b.sendForm(page, "form[action$='/ignore-version'] button", ".toast.ok")
 
 	b.sendForm(page, "form[action='"+page+"/settings'] .btn.p", ".toast.ok", "#healthTimeoutSeconds", "45")
 	b.sendForm(page+"?open=new-ignore", "form[action$='/ignores'] .btn.p", ".toast.ok", "#value", "9.9.9")
@@ -74,6 +99,21 @@ notify "webhook" "hook" {
 	b.reloaded("delivered")
 	b.sendForm("/notifications", "#events .btn.p", ".toast.ok")
 	b.sendForm("/notifications", "#ch-webhook form[action$='/switch'] button", ".toast.ok")
+	b.open("/notifications")
+	b.press("details:has(> #set-webPush) > summary", "form[action$='/notifications/keys'] button")
+	b.submit("form[action$='/notifications/keys'] button", ".toast.ok")
+	db := c.writable(t)
+	if _, err := db.Exec("INSERT INTO notify_subscriptions (id,endpoint,p256dh,auth,sealed_as,label,created_by,created_at,updated_at) VALUES ('sub_1','https://push.example.invalid/1','','','notify_subscriptions','Chromium','',1,1)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const remove = "details.ask:has(form[action$='/subscriptions/remove'])"
+	b.open("/notifications")
+	b.press("details:has(> #set-webPush) > summary", remove+" > summary")
+	b.press(remove+" > summary", remove+" .asked form button")
+	b.submit(remove+" .asked form button", ".toast.ok")
 
 	b.open("/host-packages")
 	b.do(chromedp.Click(chromedp.CSS("#hook-settings [name=enabled]")))
@@ -81,7 +121,7 @@ notify "webhook" "hook" {
 	b.fillIn("#pat", pat)
 	b.submit("#hook-settings .btn.p", ".toast.ok")
 	b.sendForm("/host-packages?open=new-target", "form[action$='/targets'] button", ".toast.ok", "#input", a.repo)
-	b.sendForm("/host-packages", "form[action$='/repos/select'] button", ".toast")
+	b.useHooksWithoutScript(host, a.repo)
 	b.sendForm("/deploy-check", "main header form button", "main")
 	b.sendForm("/discovery", "main header form button", "#job")
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReleaseLanes has a release translated and summarised in the browser, and looks at its lanes in every look.
+// TestReleaseLanes has a release translated in the browser, and summarised without a script, and looks at its lanes in every look.
 func TestReleaseLanes(t *testing.T) {
 	t.Parallel()
 	hub := fillHub(t)
@@ -32,7 +32,15 @@ func TestReleaseLanes(t *testing.T) {
 	evaluated(b, "code is as it was", `document.querySelector("article.notes pre").textContent.trim()`, `func main() { fmt.Println("hello") }`)
 	evaluated(b, "nothing in the notes was run", `window.ran === undefined && document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length === 0`, true)
 	b.press(".feed-tabs a[href*='lane=summary']", ".feed-tabs a[href*='lane=summary'][aria-current]")
-	b.press("article.notes .btn", "article.notes [lang=zh-CN] li")
+	b.withoutScript(true)
+	b.open(release + "?lane=summary")
+	b.submit("article.notes .btn", "article.notes")
+	eventually(t, browserLimit, "the release is summarised", func() bool {
+		b.open(release + "?lane=summary")
+		shown, err := evaluate[bool](b, `document.querySelector("article.notes [lang=zh-CN] li") !== null`)
+		return err == nil && shown
+	})
+	b.withoutScript(false)
 	b.open("/releases/feed")
 	evaluated(b, "the feed leads to the translation", `document.querySelector(".item .excerpt a[lang=zh-CN]").textContent.trim() + " " + document.querySelector(".item .excerpt a").search`,
 		"〔zh-CN〕 Second edition, first candidate ?lane=translated")

@@ -91,3 +91,48 @@ func TestSearchWithoutScript(t *testing.T) {
 	b.open("/system/plugins/instance/search.docs")
 	b.press("form[action$='/check'] button", ".toast.ok")
 }
+
+// TestConsoleWithoutScript: whoever starts a core looks around, becomes its administrator, renames and revokes a passkey, signs out and
+// in again by plain forms. Only a new passkey takes a script.
+func TestConsoleWithoutScript(t *testing.T) {
+	t.Parallel()
+	c := startConsoleWith(t, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=")
+	b := browse(t, c)
+	b.withoutScript(true)
+	b.open(c.setupPath())
+	b.submit("[formaction$='/look-around']", ".side nav")
+	b.open("/system/account")
+	b.submit("form[action$='/first-administrator'] button", "#email")
+	b.fillIn("#email", "ada@example.com")
+	b.fillIn("#name", "Ada Lovelace")
+	b.submit("main form .btn.p", "#passkeys")
+	b.sendForm("/system/account?open=new-key", "form[action='/system/account/keys'] .btn.p", ".code pre", "#key-name", "Backup job")
+	key, err := evaluate[string](b, `document.querySelector(".code pre").textContent.trim()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	b.withoutScript(false)
+	b.authenticator(true)
+	b.open("/system/account")
+	b.addPasskey("Laptop")
+	b.withoutScript(true)
+	b.open("/system/account")
+	b.press("#passkeys [data-row] details:not(.ask) > summary", "form[action$='/rename'] .btn")
+	b.fillIn("form[action$='/rename'] input", "Office")
+	b.submit("form[action$='/rename'] .btn", ".toast.ok")
+	b.shows("Office")
+	b.open("/system/account")
+	const revoke = "#passkeys details.ask:has(form[action*='/passkeys/'][action$='/revoke'])"
+	b.press(revoke+" > summary", revoke+" .asked form button")
+	b.fillIn(revoke+" .asked form input:not([type=hidden])", "Office")
+	b.expect("409")
+	b.submit(revoke+" .asked form button", "main .card")
+	b.shows("This is your last passkey")
+
+	b.open("/system")
+	b.submit(".side .wide .who button", "input#key")
+	b.fillIn("#key", key)
+	b.submit("form[action='/system/sign-in'] button", ".side nav")
+	b.shows("Ada Lovelace")
+}

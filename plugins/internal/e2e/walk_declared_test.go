@@ -76,9 +76,9 @@ func textOf(e ast.Expr, known map[string]ast.Expr) string {
 	return types.ExprString(e)
 }
 
-// declaredRoutes are the paths that the pages of the core and of the services take GET at, each behind the directory that
-// declares it: what is written as httpd.Route, or as a call of a package's own function get.
-func declaredRoutes(t *testing.T) (routes []string) {
+// declaredRoutes are the paths at which the pages of the core and of the services take a method, get or post, each behind the directory
+// that declares it: what is written as httpd.Route, or as a call of a package's own function get or post.
+func declaredRoutes(t *testing.T, method string) (routes []string) {
 	t.Helper()
 	for _, dir := range pagePackages(t) {
 		known := map[string]ast.Expr{}
@@ -97,7 +97,7 @@ func declaredRoutes(t *testing.T) (routes []string) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					if f, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{"get", "getRoute"}, f.Name) && len(n.Args) > 1 && types.ExprString(n.Args[0]) != "ctx" {
+					if f, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{method, method + "Route"}, f.Name) && len(n.Args) > 1 && types.ExprString(n.Args[0]) != "ctx" {
 						add(n.Args[0])
 					}
 				case *ast.CompositeLit:
@@ -108,7 +108,7 @@ func declaredRoutes(t *testing.T) (routes []string) {
 						}
 					}
 					// These functions have a literal whose path is their parameter.
-					if path := fields["Path"]; path != nil && fields["Method"] != nil && types.ExprString(fields["Method"]) == "http.MethodGet" && types.ExprString(path) != "path" {
+					if path := fields["Path"]; path != nil && fields["Method"] != nil && strings.EqualFold(types.ExprString(fields["Method"]), "http.Method"+method) && !strings.HasSuffix(types.ExprString(path), "path") {
 						add(path)
 					}
 				}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,7 +83,7 @@ var notWalked = map[string]string{
 	"console /system/sign-in":                                          "TestConsolePages looks at it: whoever is signed in does not see it",
 	"console /system/plugins/changes/:id":                              "TestConsoleProviders looks at it: a change is kept for a short time",
 	"services/containers/pages /":                                      "it leads on",
-	"services/containers/pages /host-packages/conflict":                "TestContainersHooksPage: it takes a code host in which two have changed a webhook",
+	"services/containers/pages /host-packages/conflict":                "TestContainersWithoutScript: it takes a repository with two webhooks",
 	"services/containers/pages /host-packages/inbox":                   "a part of a page",
 	"services/containers/pages /notifications/preview":                 "it leads on",
 	"services/containers/pages /notifications/preview/:kind/card.png":  "a picture",
@@ -102,7 +103,7 @@ var notWalked = map[string]string{
 // TestEveryPageIsWalked: a page that is declared is looked at in every state, or has a reason why it is not.
 func TestEveryPageIsWalked(t *testing.T) {
 	t.Parallel()
-	declared := declaredRoutes(t)
+	declared := declaredRoutes(t, "get")
 	for _, route := range declared {
 		known := strings.HasSuffix(route, "/live") || walked[route] != nil || notWalked[route] != ""
 		if !known {
@@ -241,7 +242,8 @@ func (b *browser) change(l look) {
 	evaluated(b, "change the theme to "+l.theme, fmt.Sprintf(`(document.documentElement.dataset.theme = %q) && document.getAnimations().forEach((a) => a.finish()), getComputedStyle(document.documentElement).colorScheme`, l.theme), l.theme)
 }
 
-// TestPagesInEveryState looks at every page of a core with all services: empty, with one of each, and with many.
+// TestPagesInEveryState looks at every page of a core with all services: empty, with one of each, and with many, where every form can be
+// sent without a script.
 func TestPagesInEveryState(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
@@ -255,15 +257,28 @@ func TestPagesInEveryState(t *testing.T) {
 			if f.rows > 0 {
 				things = b.fillAll(c, f)
 			}
+			pages := map[string]string{}
 			for _, paths := range walked {
 				for _, path := range paths {
-					if strings.Contains(path, "{") && f.rows == 0 {
-						continue
+					if !strings.Contains(path, "{") || f.rows > 0 {
+						name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-", "{", "", "}", "").Replace(path), "-")
+						pages[name] = things.Replace(path)
 					}
-					name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-", "{", "", "}", "").Replace(path), "-")
-					b.walk(state+"-"+name, things.Replace(path), source)
 				}
 			}
+			for name, path := range pages {
+				b.walk(state+"-"+name, path, source)
+			}
+			if f.rows <= 1 {
+				return
+			}
+			b.as(look{"en", "light", 1280})
+			b.withoutScript(true)
+			more, sent := b.fillForms(c)
+			for _, path := range slices.Concat(more, slices.Collect(maps.Values(pages))) {
+				sent = append(sent, b.inspectForms(path)...)
+			}
+			checkFormsWereSeen(t, sent)
 		})
 	}
 }

@@ -104,7 +104,7 @@ func databaseMember(set *settings.Settings) string {
 // databasePath returns the file of the embedded database. A copy of PostgreSQL is made in the data directory.
 func databasePath(set *settings.Settings) string {
 	if set.Store.Dialect == store.Postgres {
-		return filepath.Join(set.DataDir, backupDump)
+		return set.CopyFile()
 	}
 	return set.Store.Path
 }

@@ -20,7 +20,7 @@ import (
 
 // Restoring says what to put back.
 type Restoring struct {
-	// Archive is a file that Backup has written.
+	// Archive is a file that Backup has written, or a copy that was made before a migration: the database alone.
 	Archive string
 	// Overwrite allows to replace a database that is there.
 	Overwrite bool
@@ -148,6 +148,11 @@ func (r Restoring) unpackBeside(set *settings.Settings) (u unpacking, remove fun
 
 // unpackInto writes the members of the archive, of which database must be one.
 func (r Restoring) unpackInto(u unpacking, database string) error {
+	if bare, err := bareDatabase(r.Archive); err != nil {
+		return err
+	} else if bare != "" {
+		return r.copyBare(u.database, bare, database)
+	}
 	found, rest := map[string]bool{}, int64(0)
 	err := openArchive(r.Archive, func(h *tar.Header, in io.Reader) error {
 		limit, err := memberLimit(h, r.MaxSize)
@@ -183,7 +188,7 @@ func (r Restoring) unpackInto(u unpacking, database string) error {
 	case found[database]:
 		return nil
 	case found[backupDatabase], found[backupDump]:
-		return fmt.Errorf("the archive holds another kind of database than plugin.hcl says: %s is not in it", database)
+		return errOtherDatabase(database)
 	}
 	return errors.New("the archive holds no database")
 }

@@ -58,7 +58,7 @@ const maxRestored = 8 << 30
 
 func (c *commandLine) restoreCommand() *cobra.Command {
 	r := admin.Restoring{}
-	cmd := &cobra.Command{Use: "restore FILE", Short: "Put a backup back; the core must not be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "restore FILE", Short: "Put a backup, or a copy that was made before a migration, back; the core must not be running", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		r.Archive = args[0]
 		done, diags, err := admin.Restore(cmd.Context(), c.source(), r)
 		if reported := c.report(diags); reported != nil {

@@ -55,7 +55,8 @@ type sqliteStorage struct {
 
 // postgresStorage is the block of a database server.
 type postgresStorage struct {
-	URL schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
+	URL           schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
+	MigrationCopy bool          `patchbay:"migration_copy,default=true,env=SVC_MIGRATION_COPY" doc:"Whether a new version must copy the database into the data directory before it changes the schema. It needs the programs of postgresql-client, and does not start without."`
 }
 
 // fileOptions returns what may stand in plugin.hcl. builtins are the names of the built-in plugins by kind, nil while they are
@@ -155,8 +156,12 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 	if s.Store.Dialect == store.Postgres {
 		var p postgresStorage
 		diags := block.Decode(&p)
-		s.Store.URL = p.URL.Reveal()
-		return append(diags, block.Locate(diagnosticAt("url", s.Store.CheckURL()))...)
+		s.Store.URL, s.Store.MigrateWithoutCopy, s.Store.CopyPath = p.URL.Reveal(), !p.MigrationCopy, s.CopyFile()
+		found := diagnosticAt("url", s.Store.CheckURL())
+		if err := s.Store.CheckTools(); err != nil && p.MigrationCopy {
+			found = append(found, schema.Warnf(schema.At("migration_copy"), "an upgrade that changes the schema will not start: %v, or set migration_copy = false", err)...)
+		}
+		return append(diags, block.Locate(found)...)
 	}
 	var l sqliteStorage
 	diags := block.Decode(&l)
@@ -166,6 +171,9 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 	s.Store.Path = AbsolutePath(s.File.Dir, l.Path)
 	return diags
 }
+
+// CopyFile returns the file of the data directory that copies of a PostgreSQL database are named after.
+func (s *Settings) CopyFile() string { return filepath.Join(s.DataDir, "patchbay.pgdump") }
 
 // AbsolutePath returns path, which starts at dir if it is relative.
 func AbsolutePath(dir, path string) string {

@@ -32,7 +32,7 @@ type NewerError struct {
 func (e *NewerError) Error() string {
 	return fmt.Sprintf("migrate %s: the database has schema version %d and this program knows %d; "+
 		"start the newer version of patchbay again, or go back to the data from before the upgrade: "+
-		"patchbay restore FILE, or with SQLite the copy beside the database whose name has .before-migration-", e.Module, e.Database, e.Program)
+		"patchbay restore FILE, where FILE is a backup or the copy whose name has .before-migration-", e.Module, e.Database, e.Program)
 }
 
 // Is makes errors.Is(err, ErrNewer) true.

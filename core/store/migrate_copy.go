@@ -22,19 +22,38 @@ const (
 	copyPartial = ".partial"
 )
 
-// copyBeforeMigration keeps a copy of the embedded database beside it, and removes the oldest copies. There is no way back from a
-// newer schema but a copy. On PostgreSQL it only tells that none is made. The caller holds the lock of migrations.
+// copyBeforeMigration keeps a copy of the database, an embedded one beside it, and removes the oldest copies. There is no way back from a
+// newer schema but a copy: without one the schema does not change, unless the configuration of PostgreSQL says that it may. The caller
+// holds the lock of migrations.
 func (s *Store) copyBeforeMigration(ctx context.Context) error {
-	if s.cfg.Dialect != SQLite {
-		s.log.Warn("the schema of the database changes now; before an upgrade make a copy with patchbay backup, since there is no other way back")
+	if s.cfg.Dialect == SQLite {
+		return s.keepCopy(ctx, s.cfg.Path)
+	}
+	if s.cfg.MigrateWithoutCopy {
+		s.log.Warn("the schema of the database changes without a copy, as storage says; the only way back is a backup that was made before")
 		return nil
 	}
-	partial := s.cfg.Path + migrationCopy + copyPartial
+	if err := s.keepCopy(ctx, s.cfg.CopyPath); err != nil {
+		return fmt.Errorf("%w; nothing was changed: see to it that the copy can be made, or make one by other means and set migration_copy = false (SVC_MIGRATION_COPY) in storage \"postgres\"", err)
+	}
+	return nil
+}
+
+// keepCopy writes a copy whose name begins with base, and removes the oldest ones.
+func (s *Store) keepCopy(ctx context.Context, base string) error {
+	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+		return err
+	}
+	partial := base + migrationCopy + copyPartial
 	if err := removeIfThere(partial); err != nil { // of a process that was killed
 		return err
 	}
-	began, path := time.Now(), s.cfg.Path+migrationCopy+time.Now().UTC().Format(copyTime)
-	if err := errors.Join(s.Backup(ctx, partial), os.Chmod(partial, 0o600), syncFile(partial)); err != nil {
+	began, path := time.Now(), base+migrationCopy+time.Now().UTC().Format(copyTime)
+	err := s.Backup(ctx, partial)
+	if err == nil {
+		err = errors.Join(os.Chmod(partial, 0o600), syncFile(partial))
+	}
+	if err != nil {
 		return errors.Join(err, removeIfThere(partial))
 	}
 	if err := os.Rename(partial, path); err != nil {
@@ -44,19 +63,19 @@ func (s *Store) copyBeforeMigration(ctx context.Context) error {
 		return err
 	}
 	s.log.Info("copied the database before its schema changes", "copy", path, "took", time.Since(began).Round(time.Millisecond))
-	return s.removeOldCopies()
+	return removeOldCopies(base)
 }
 
-// removeOldCopies removes all copies but the newest.
-func (s *Store) removeOldCopies() error {
-	names, err := os.ReadDir(filepath.Dir(s.cfg.Path))
+// removeOldCopies removes all copies whose names begin with base but the newest.
+func removeOldCopies(base string) error {
+	names, err := os.ReadDir(filepath.Dir(base))
 	if err != nil {
 		return err
 	}
 	var copies []string
 	for _, e := range names { // in the order of the names, the oldest first
-		if ok, _ := filepath.Match(copyPattern, strings.TrimPrefix(e.Name(), filepath.Base(s.cfg.Path))); ok {
-			copies = append(copies, filepath.Join(filepath.Dir(s.cfg.Path), e.Name()))
+		if ok, _ := filepath.Match(copyPattern, strings.TrimPrefix(e.Name(), filepath.Base(base))); ok {
+			copies = append(copies, filepath.Join(filepath.Dir(base), e.Name()))
 		}
 	}
 	for _, old := range copies[:max(0, len(copies)-keptCopies)] {

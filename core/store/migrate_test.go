@@ -3,10 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -155,67 +152,6 @@ CREATE TABLE kinds (
 			t.Errorf("%+v, want %+v", got, row)
 		}
 	})
-}
-
-// TestMigrateKeepsACopy changes the schema of a database that is in use again and again: beside it are the newest copies of what was
-// there before, each with the former schema.
-func TestMigrateKeepsACopy(t *testing.T) {
-	cfg := testkit.SQLiteConfig(t)
-	copies := func() []string {
-		t.Helper()
-		found, err := filepath.Glob(cfg.Path + ".before-migration-*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
-	st, err := store.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	next := things()
-	if err := st.Migrate(t.Context(), next); err != nil || len(copies()) > 0 {
-		t.Fatalf("a new database: %v, %q", err, copies())
-	}
-	if err := os.WriteFile(cfg.Path+".before-migration-.partial", []byte("of a process that was killed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for n := 2; n < 7; n++ {
-		if err := add(st, t.Context(), int64(n), fmt.Sprint("before ", n)); err != nil {
-			t.Fatal(err)
-		}
-		next.FS.(fstest.MapFS)[fmt.Sprintf("sqlite/%04d_more.sql", n)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- +goose Up\nCREATE TABLE more%d (id BIGINT);\n", n)}
-		for range 2 { // the second time there is nothing to change
-			if err := st.Migrate(t.Context(), next); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	found := copies()
-	if len(found) != 3 {
-		t.Fatalf("the copies are %q", found)
-	}
-	for i, path := range found {
-		info, err := os.Stat(path)
-		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", path, info, err)
-		}
-		former, err := store.Open(t.Context(), store.Config{Dialect: store.SQLite, Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var rows, tables int
-		if err := errors.Join(
-			former.DB(t.Context()).Raw("SELECT COUNT(*) FROM things").Scan(&rows).Error,
-			former.DB(t.Context()).Raw("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'more%'").Scan(&tables).Error, former.Close(),
-		); err != nil {
-			t.Fatal(err)
-		}
-		if rows != i+3 || tables != i+2 {
-			t.Errorf("copy %d has %d rows and %d new tables", i, rows, tables)
-		}
-	}
 }
 
 // TestMigrateWithAPoolInTheURL: the parameters of a URL that are the pool's are no parameters of the server.

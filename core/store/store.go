@@ -40,6 +40,11 @@ type Config struct {
 	Path string
 	// URL is the PostgreSQL connection URL. It may hold a password and is never logged.
 	URL string
+	// CopyPath is what the names of copies of a PostgreSQL database begin with that are made before its schema changes. Its directory is
+	// made when it does not exist.
+	CopyPath string
+	// MigrateWithoutCopy lets the schema of a PostgreSQL database change without a copy.
+	MigrateWithoutCopy bool
 	// Logger may be nil.
 	Logger hclog.Logger
 	// Exclusive takes the lock that only one core may hold. Commands that run beside a core leave it false.

@@ -14,10 +14,10 @@ func SQLiteConfig(t testing.TB) store.Config {
 	return store.Config{Dialect: store.SQLite, Path: filepath.Join(t.TempDir(), "test.sqlite3"), Exclusive: true}
 }
 
-// PostgresConfig is the configuration of a fresh PostgreSQL database, or Require's skip.
+// PostgresConfig is the configuration of a fresh PostgreSQL database, which migrates without a copy, or Require's skip.
 func PostgresConfig(t testing.TB) store.Config {
 	t.Helper()
-	return store.Config{Dialect: store.Postgres, URL: Postgres(t), Exclusive: true}
+	return store.Config{Dialect: store.Postgres, URL: Postgres(t), Exclusive: true, MigrateWithoutCopy: true}
 }
 
 // OpenStore opens and migrates a store and closes it when the test ends.

@@ -62,7 +62,7 @@ func debianImage(t *testing.T, bin dockertest.ComposeBin) (image string) {
 }
 
 // TestDebianImage builds the Debian flavour of the image and runs it: the core in it loads the examples in Python and Node, whose answers
-// arrive outside. It is the same image as the one without a Debian otherwise.
+// arrive outside. It can copy a PostgreSQL database, and is the same image as the one without a Debian otherwise.
 func TestDebianImage(t *testing.T) {
 	t.Parallel()
 	bins := dockertest.Compose(t)
@@ -110,6 +110,7 @@ func TestDebianImage(t *testing.T) {
 		t.Errorf("the backend in Python: status %d: %s", a.status, a.body)
 	}
 	eventually(t, startWithin, "the channel in Node sends the alerts", func() bool { return len(in.received()) >= 2 })
+	contains(t, dockertest.Docker(t, "run", "--rm", "--entrypoint", "/usr/bin/pg_dump", image, "--version"), "pg_dump (PostgreSQL)")
 	labels := dockertest.Docker(t, "inspect", "-f", "{{index .Config.Labels \"org.opencontainers.image.version\"}} {{.Config.User}} {{.Config.Entrypoint}} {{.Config.Healthcheck.Test}} {{.Config.Volumes}}", image)
 	if want := "0.1.0-dev 10001:10001 [/bin/patchbay] [CMD /bin/patchbay health] map[/data:{}]"; labels != want {
 		t.Errorf("the image is %s, want %s", labels, want)

@@ -81,7 +81,8 @@ func (d *container) fetchTarget(ctx context.Context, r *run) error {
 	}
 	d.discardTarget(ctx, r)
 	r.op.Target.ID, r.op.Target.Version = img.ID, img.Labels[labelVersion]
-	if digest := d.digestOf(img); digest != "" {
+	// An image may have several digests: that of its manifest, and those of indexes that list it.
+	if digest := d.digestOf(img); digest != "" && r.op.Request.Target.Digest == "" {
 		r.op.Target.Digest = digest
 	}
 	return r.recordLine("info", "Pulled "+describeImage(r.op.Target))

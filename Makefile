@@ -12,18 +12,21 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image image-debian release clean
+.PHONY: build run test e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image image-archive image-push always image-debian release clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
 
 # Container images: FROM scratch, or on a Debian with Python and Node for plugins in these languages. COMPOSE is the compose binary that
-# goes into them, a static one of the second generation; CA_BUNDLE the certificates of the image without a Debian.
+# goes into them, a static one of the second generation, and COMPOSE_amd64 or COMPOSE_arm64 that of an image for another architecture than
+# this machine's; CA_BUNDLE the certificates of the image without a Debian.
 IMAGE     ?= patchbay:$(VERSION)
 COMPOSE   ?= /usr/libexec/docker/cli-plugins/docker-compose
 CA_BUNDLE ?= /etc/ssl/certs/ca-certificates.crt
 IMAGE_DIR := bin/image
+ARCH      := $(shell $(GO) env GOHOSTARCH)
+COMPOSE_$(ARCH) ?= $(COMPOSE)
 
 # DEBIAN_BASE is the Debian that image-debian begins with, such as debian:trixie-slim. Without it debootstrap makes one in DEBIAN_ROOT, as root.
 DEBIAN_IMAGE ?= $(IMAGE)-debian
@@ -34,47 +37,72 @@ DEBIAN_SUITE ?= trixie
 # The licences of what the binaries contain.
 LICENCES  := core/docs/third-party-licences.md
 
-# What all images contain. /bin is a link, as in Debian.
+# What all images of the architecture $(1) contain. /bin is a link, as in Debian.
 define prepare_image
-	@test -x "$(COMPOSE)" || { echo "there is no compose binary at $(COMPOSE): name one with COMPOSE=…"; exit 1; }
-	rm -rf $(IMAGE_DIR)
-	mkdir -p $(IMAGE_DIR)/rootfs/usr/bin $(IMAGE_DIR)/rootfs/etc/patchbay $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run $(IMAGE_DIR)/owned/data
-	ln -s usr/bin $(IMAGE_DIR)/rootfs/bin
-	chmod 1777 $(IMAGE_DIR)/rootfs/tmp $(IMAGE_DIR)/rootfs/run
-	chmod 700 $(IMAGE_DIR)/owned/data
-	$(GO) build -trimpath -tags netgo,osusergo,sqlite_omit_load_extension -ldflags '$(LDFLAGS) -linkmode external -extldflags -static' -o $(IMAGE_DIR)/rootfs/bin/patchbay ./core/cmd/patchbay
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(IMAGE_DIR)/rootfs/bin/patchbay-plugins ./plugins/cmd/patchbay-plugins
-	cp "$(COMPOSE)" $(IMAGE_DIR)/rootfs/bin/docker-compose
-	cp LICENSE $(LICENCES) $(IMAGE_DIR)/rootfs/usr/share/doc/patchbay/
-	cp examples/deploy/config/plugin.hcl $(IMAGE_DIR)/rootfs/etc/patchbay/plugin.hcl
+	@test -x "$(COMPOSE_$(1))" || { echo "there is no compose binary at '$(COMPOSE_$(1))': name one with COMPOSE=…, and with COMPOSE_ARCHITECTURE=… for another architecture than $(ARCH)"; exit 1; }
+	rm -rf $(IMAGE_DIR)/$(1)
+	mkdir -p $(IMAGE_DIR)/$(1)/rootfs/usr/bin $(IMAGE_DIR)/$(1)/rootfs/etc/patchbay $(IMAGE_DIR)/$(1)/rootfs/usr/share/doc/patchbay $(IMAGE_DIR)/$(1)/rootfs/tmp $(IMAGE_DIR)/$(1)/rootfs/run $(IMAGE_DIR)/$(1)/owned/data
+	ln -s usr/bin $(IMAGE_DIR)/$(1)/rootfs/bin
+	chmod 1777 $(IMAGE_DIR)/$(1)/rootfs/tmp $(IMAGE_DIR)/$(1)/rootfs/run
+	chmod 700 $(IMAGE_DIR)/$(1)/owned/data
+	$(IMAGE_DIR)/tools/compile $(VERSION) $(COMMIT) $(1) $(IMAGE_DIR)/$(1)/rootfs/bin
+	cp "$(COMPOSE_$(1))" $(IMAGE_DIR)/$(1)/rootfs/bin/docker-compose
+	cp LICENSE $(LICENCES) $(IMAGE_DIR)/$(1)/rootfs/usr/share/doc/patchbay/
+	cp examples/deploy/config/plugin.hcl $(IMAGE_DIR)/$(1)/rootfs/etc/patchbay/plugin.hcl
 endef
 build_image = docker build -q --label org.opencontainers.image.version=$(VERSION) -f examples/deploy/Dockerfile
 
-image:
-	$(prepare_image)
-	mkdir -p $(IMAGE_DIR)/rootfs/etc/ssl/certs
-	printf 'root:x:0:0::/:\npatchbay:x:10001:10001::/data:\n' >$(IMAGE_DIR)/rootfs/etc/passwd
-	printf 'root:x:0:\npatchbay:x:10001:\n' >$(IMAGE_DIR)/rootfs/etc/group
-	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/rootfs/etc/ssl/certs/ca-certificates.crt
-	$(build_image) -t "$(IMAGE)" $(IMAGE_DIR)
+# The image FROM scratch for the architecture $(1), under the name $(2). No program of the image runs while it is built, so that any
+# architecture will do.
+define scratch_image
+	$(call prepare_image,$(1))
+	mkdir -p $(IMAGE_DIR)/$(1)/rootfs/etc/ssl/certs
+	printf 'root:x:0:0::/:\npatchbay:x:10001:10001::/data:\n' >$(IMAGE_DIR)/$(1)/rootfs/etc/passwd
+	printf 'root:x:0:\npatchbay:x:10001:\n' >$(IMAGE_DIR)/$(1)/rootfs/etc/group
+	cp "$(CA_BUNDLE)" $(IMAGE_DIR)/$(1)/rootfs/etc/ssl/certs/ca-certificates.crt
+	$(build_image) --platform linux/$(1) -t "$(2)" $(IMAGE_DIR)/$(1)
+endef
+
+# The programs that make images.
+$(IMAGE_DIR)/tools/%: always
+	cd core/tools/release && $(GO) build -trimpath -o $(abspath $@) ./$*
+
+image: $(IMAGE_DIR)/tools/compile
+	$(call scratch_image,$(ARCH),$(IMAGE))
+
+# The image for all of ARCHITECTURES under one name: image-archive writes it to RELEASE_DIR, beside what "make release" has made, and
+# image-push pushes it to the registry of IMAGE, too. IMAGEFLAGS=-unsigned leaves the checksums without a signature.
+ARCHITECTURES ?= amd64 arm64
+RELEASE_DIR   ?= bin/release
+IMAGEFLAGS    ?=
+IMAGE_FILES    = $(ARCHITECTURES:%=$(IMAGE_DIR)/%.tar)
+image-archive image-push: $(IMAGE_DIR)/tools/image $(IMAGE_FILES)
+	$(IMAGE_DIR)/tools/image -version $(VERSION) -out $(RELEASE_DIR) $(if $(filter image-push,$@),-push "$(IMAGE)") $(IMAGEFLAGS) $(IMAGE_FILES)
+	rm $(IMAGE_FILES)
+
+# The image for one architecture, as a file.
+$(IMAGE_DIR)/%.tar: $(IMAGE_DIR)/tools/compile always
+	$(call scratch_image,$*,$(IMAGE)-$*)
+	docker save -o $@ "$(IMAGE)-$*"
+	docker rmi "$(IMAGE)-$*" >/dev/null
 
 $(DEBIAN_ROOT):
 	rm -rf $@.partial
 	debootstrap --variant=minbase $(DEBIAN_SUITE) $@.partial
 	mv $@.partial $@
 
-image-debian: $(if $(DEBIAN_BASE),,$(DEBIAN_ROOT))
-	$(prepare_image)
+image-debian: $(IMAGE_DIR)/tools/compile $(if $(DEBIAN_BASE),,$(DEBIAN_ROOT))
+	$(call prepare_image,$(ARCH))
 	$(if $(DEBIAN_BASE),,tar -C $(DEBIAN_ROOT) --one-file-system --exclude='./var/cache/apt/archives/*.deb' --exclude='./var/lib/apt/lists/*' -c . | docker import - "$(DEBIAN_IMAGE)-root")
 	docker build -q --build-arg DEBIAN_BASE="$(or $(DEBIAN_BASE),$(DEBIAN_IMAGE)-root)" -t "$(DEBIAN_IMAGE)-base" - <examples/deploy/debian.Dockerfile
-	$(build_image) --build-arg BASE="$(DEBIAN_IMAGE)-base" -t "$(DEBIAN_IMAGE)" $(IMAGE_DIR)
+	$(build_image) --build-arg BASE="$(DEBIAN_IMAGE)-base" -t "$(DEBIAN_IMAGE)" $(IMAGE_DIR)/$(ARCH)
 
 # What is published of a version, in bin/release: archives, Debian and RPM packages, a bill of materials, and checksums that the key
 # of MINISIGN_KEY signs; RELEASEFLAGS=-unsigned does without. Another architecture than this machine's needs its C compiler.
 RELEASEFLAGS ?=
 release:
 	cd core/tools/release && $(GO) build -trimpath -o ../../../$(TOOLS)/release .
-	$(TOOLS)/release -version $(VERSION) $(RELEASEFLAGS)
+	$(TOOLS)/release -version $(VERSION) -out $(RELEASE_DIR) $(RELEASEFLAGS)
 
 run: build
 	bin/patchbay serve -config plugin.hcl
@@ -164,7 +192,7 @@ check: generate
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff
 	cd core/tools/lint && $(GO) mod tidy -diff
-	cd core/tools/release && $(GO) vet . && $(GO) mod tidy -diff
+	cd core/tools/release && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd core/tools/lint && $(GO) build -trimpath -o ../../../$(TOOLS)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
 	cd sdk && ../$(TOOLS)/golangci-lint run ./...

@@ -9,21 +9,19 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/goreleaser/nfpm/v2/deb"
 	"github.com/goreleaser/nfpm/v2/rpm"
+
+	"github.com/patchbay-dev/patchbay/core/tools/release/internal/build"
+	"github.com/patchbay-dev/patchbay/core/tools/release/internal/sums"
 )
 
 // release is a version that is being made.
 type release struct {
-	version, commit string
-	// date is that of the commit: files and archives have it.
-	date time.Time
+	version build.Version
 	// out is the directory of the artefacts, work one for what they are made of.
 	out, work string
 	// binaries holds binaries of this machine's architecture that are packed instead of new ones; "" builds them.
@@ -34,7 +32,7 @@ type release struct {
 
 func main() {
 	r := release{}
-	flag.StringVar(&r.version, "version", "", "version, such as 1.2.0")
+	version := flag.String("version", "", "version, such as 1.2.0")
 	flag.StringVar(&r.out, "out", "bin/release", "directory of the artefacts; what is in it is removed")
 	flag.StringVar(&r.binaries, "binaries", "", "directory of binaries to pack instead of building them")
 	architectures := flag.String("arch", "amd64,arm64", "architectures, separated by commas")
@@ -42,22 +40,25 @@ func main() {
 	unsigned := flag.Bool("unsigned", false, "leave the checksums without a signature")
 	flag.Parse()
 	r.formats = strings.Split(*formats, ",")
-	if err := r.makeRelease(strings.Split(*architectures, ","), *unsigned); err != nil {
+	if err := r.makeRelease(*version, strings.Split(*architectures, ","), *unsigned); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
 // makeRelease makes the artefacts for architectures.
-func (r *release) makeRelease(architectures []string, unsigned bool) error {
+func (r *release) makeRelease(version string, architectures []string, unsigned bool) (err error) {
+	if r.version, err = build.ReadVersion(version); err != nil {
+		return err
+	}
+	key, err := sums.ReadKey(unsigned)
+	if err != nil {
+		return err
+	}
 	if err := r.prepareDirectories(); err != nil {
 		return err
 	}
 	defer os.RemoveAll(r.work)
-	key, err := readSigningKey(unsigned)
-	if err != nil {
-		return err
-	}
 	if err := r.writeTexts(); err != nil {
 		return err
 	}
@@ -66,34 +67,11 @@ func (r *release) makeRelease(architectures []string, unsigned bool) error {
 			return fmt.Errorf("%s: %w", arch, err)
 		}
 	}
-	if err := r.writeChecksums(); err != nil {
-		return err
-	}
-	if key == nil {
-		return nil
-	}
-	return r.signChecksums(*key)
+	return sums.Write(r.out, r.version.Name, key)
 }
 
-// prepareDirectories checks the version, and makes the directories.
+// prepareDirectories makes the directories.
 func (r *release) prepareDirectories() (err error) {
-	if r.version == "" || strings.ContainsAny(r.version, " /_~") {
-		return fmt.Errorf("-version %q is no version, such as 1.2.0", r.version)
-	}
-	if r.commit, err = runOutput("git", "rev-parse", "--short", "HEAD"); err != nil {
-		return err
-	}
-	seconds := os.Getenv("SOURCE_DATE_EPOCH")
-	if seconds == "" {
-		if seconds, err = runOutput("git", "log", "-1", "--format=%ct"); err != nil {
-			return err
-		}
-	}
-	n, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil {
-		return fmt.Errorf("SOURCE_DATE_EPOCH must be seconds since 1970: %w", err)
-	}
-	r.date = time.Unix(n, 0).UTC()
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
 	}
@@ -109,7 +87,7 @@ func (r *release) makeArchitecture(arch string) error {
 	bin := r.binaries
 	if bin == "" {
 		bin = filepath.Join(r.work, arch)
-		if err := r.compileBinaries(arch, bin); err != nil {
+		if err := r.version.CompileBinaries(arch, bin); err != nil {
 			return err
 		}
 	}
@@ -133,15 +111,4 @@ func (r *release) writeFormat(arch, format string, packed []packedFile) error {
 		return r.writePackage(arch, format, rpm.DefaultRPM, packed)
 	}
 	return fmt.Errorf("-formats: %q is none of tar.gz, deb and rpm", format)
-}
-
-// runOutput runs a command and returns what it prints, without the last line break.
-func runOutput(name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", strings.Join(append([]string{name}, args...), " "), err)
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
 }

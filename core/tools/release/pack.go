@@ -61,7 +61,7 @@ func (r *release) listFiles(bin string) []packedFile {
 
 // writeArchive writes the archive of an architecture. Its folder has the archive's name.
 func (r *release) writeArchive(arch string, packed []packedFile) (err error) {
-	name := fmt.Sprintf("patchbay_%s_linux_%s", r.version, arch)
+	name := fmt.Sprintf("patchbay_%s_linux_%s", r.version.Name, arch)
 	f, err := os.Create(filepath.Join(r.out, name+".tar.gz"))
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *release) addToArchive(out *tar.Writer, name string, p packedFile) error
 	if err != nil {
 		return err
 	}
-	if err := out.WriteHeader(&tar.Header{Name: name, Mode: int64(p.mode), Size: info.Size(), ModTime: r.date, Format: tar.FormatPAX}); err != nil {
+	if err := out.WriteHeader(&tar.Header{Name: name, Mode: int64(p.mode), Size: info.Size(), ModTime: r.version.Date, Format: tar.FormatPAX}); err != nil {
 		return err
 	}
 	_, err = io.Copy(out, f)
@@ -109,7 +109,7 @@ func (r *release) addToArchive(out *tar.Writer, name string, p packedFile) error
 func (r *release) writePackage(arch, format string, packager nfpm.Packager, packed []packedFile) error {
 	info := r.describePackage(arch, packed)
 	info.Depends = userTools[format]
-	info.Target = filepath.Join(r.out, fmt.Sprintf("patchbay_%s_linux_%s.%s", r.version, arch, format))
+	info.Target = filepath.Join(r.out, fmt.Sprintf("patchbay_%s_linux_%s.%s", r.version.Name, arch, format))
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return fmt.Errorf("describe the %s package: %w", format, err)
 	}
@@ -130,20 +130,20 @@ var userTools = map[string][]string{"deb": {"passwd"}, "rpm": {"shadow-utils"}}
 func (r *release) describePackage(arch string, packed []packedFile) *nfpm.Info {
 	const scripts = "core/tools/release/scripts/"
 	contents := files.Contents{
-		{Destination: "/etc/patchbay", Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o750, MTime: r.date}},
-		{Source: "/usr/lib/patchbay/patchbay", Destination: "/usr/bin/patchbay", Type: files.TypeSymlink, FileInfo: &files.ContentFileInfo{MTime: r.date}},
+		{Destination: "/etc/patchbay", Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o750, MTime: r.version.Date}},
+		{Source: "/usr/lib/patchbay/patchbay", Destination: "/usr/bin/patchbay", Type: files.TypeSymlink, FileInfo: &files.ContentFileInfo{MTime: r.version.Date}},
 	}
 	for _, p := range packed {
 		kind := files.TypeFile
 		if p.config {
 			kind = files.TypeConfigNoReplace
 		}
-		contents = append(contents, &files.Content{Source: p.source, Destination: p.pack, Type: kind, FileInfo: &files.ContentFileInfo{Mode: p.mode, MTime: r.date}})
+		contents = append(contents, &files.Content{Source: p.source, Destination: p.pack, Type: kind, FileInfo: &files.ContentFileInfo{Mode: p.mode, MTime: r.version.Date}})
 	}
-	version, prerelease, _ := strings.Cut(r.version, "-")
+	version, prerelease, _ := strings.Cut(r.version.Name, "-")
 	return nfpm.WithDefaults(&nfpm.Info{
 		Name: "patchbay", Arch: arch, Platform: "linux", Version: version, Prerelease: prerelease, Section: "net", Priority: "optional",
-		Maintainer: "The Patchbay authors", Vendor: "Patchbay", License: "Apache-2.0", Homepage: "https://github.com/patchbay-dev/patchbay", MTime: r.date,
+		Maintainer: "The Patchbay authors", Vendor: "Patchbay", License: "Apache-2.0", Homepage: "https://github.com/patchbay-dev/patchbay", MTime: r.version.Date,
 		Description: "self-hosted core that providers are plugged into\nA search proxy, mailboxes, a feed of releases, and updates of containers. Each outside system\nis a plugin in a process of its own, chosen in one file.",
 		Overridables: nfpm.Overridables{
 			Contents: contents, Recommends: []string{"ca-certificates"},

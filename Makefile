@@ -192,7 +192,7 @@ check: generate
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff
 	cd core/tools/lint && $(GO) mod tidy -diff
-	cd core/tools/release && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd core/tools/release && $(GO) vet ./... && $(GO) test -trimpath ./internal/sums && $(GO) mod tidy -diff
 	cd core/tools/lint && $(GO) build -trimpath -o ../../../$(TOOLS)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
 	cd sdk && ../$(TOOLS)/golangci-lint run ./...

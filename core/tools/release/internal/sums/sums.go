@@ -21,7 +21,8 @@ const (
 	signatureName = fileName + ".minisig"
 )
 
-// ReadKey returns the key that MINISIGN_KEY names, with the password MINISIGN_PASSWORD; nil if there is none and none is wanted.
+// ReadKey returns the key that MINISIGN_KEY names, with the password MINISIGN_PASSWORD if it is encrypted; nil if there is none and none is
+// wanted.
 func ReadKey(unsigned bool) (*minisign.PrivateKey, error) {
 	name := os.Getenv("MINISIGN_KEY")
 	switch {
@@ -30,7 +31,16 @@ func ReadKey(unsigned bool) (*minisign.PrivateKey, error) {
 	case name == "":
 		return nil, errors.New("MINISIGN_KEY names no key: set it, or say -unsigned")
 	}
-	key, err := minisign.PrivateKeyFromFile(os.Getenv("MINISIGN_PASSWORD"), name)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of MINISIGN_KEY: %w", err)
+	}
+	var key minisign.PrivateKey
+	if minisign.IsEncrypted(text) {
+		key, err = minisign.DecryptKey(os.Getenv("MINISIGN_PASSWORD"), text)
+	} else {
+		err = key.UnmarshalText(text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the key of MINISIGN_KEY: %w", err)
 	}

@@ -87,7 +87,7 @@ func TestSearchPlans(t *testing.T) {
 			seen = append(seen, statement{sql, db.Statement.Vars})
 		}
 	}))
-	for text, want := range map[string][]bool{"order": {false}, "number7": {false, true}, "order has:code": {false, false}} {
+	for text, want := range map[string][]bool{"order": {false}, "number7": {false, true}, "order has:code": {false, true}} {
 		seen = nil
 		query, err := message.ParseQuery(text)
 		r.must(err)

@@ -61,6 +61,17 @@ func NewTerm(column, value string, quoted bool) (Term, bool) {
 	return t, len(t.words) > 0
 }
 
+// markerSign begins the words of markers. It is no letter and no digit, so that no word of a text or of a search begins with it.
+const markerSign = "¤"
+
+// FormatMarker returns the word by which a document is found that has a property. The name holds lower-case letters of ASCII alone.
+func FormatMarker(name string) string { return markerSign + name }
+
+// NewMarkerTerm returns the term for documents that have the marker of a name.
+func NewMarkerTerm(name string, excluded bool) Term {
+	return Term{Excluded: excluded, words: []string{FormatMarker(name)}}
+}
+
 // CutMinus takes the minus off a search that excludes what follows. One alone, or among several, is no such minus.
 func CutMinus(s string) (rest string, excluded bool) {
 	if len(s) > 1 && s[0] == '-' && !strings.ContainsRune("- \t\r\n", rune(s[1])) {
@@ -101,7 +112,7 @@ func FormatExcluded(terms []Term) string {
 	return strings.Join(all, " OR ")
 }
 
-// formatMatch returns the words of the term in the language of FTS4. Words hold letters and digits alone.
+// formatMatch returns the words of the term in the language of FTS4. Words hold letters and digits alone, but for markerSign.
 func (t Term) formatMatch() string {
 	words := slices.Clone(t.words)
 	if t.prefix {

@@ -42,6 +42,23 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// TestMarkers: no text and no search has the word of a marker.
+func TestMarkers(t *testing.T) {
+	marker := words.FormatMarker("code")
+	if got := words.ListWords(marker); !slices.Equal(got, []string{"code"}) {
+		t.Errorf("a text has the words %q", got)
+	}
+	for _, text := range []string{marker, marker + "*", marker[:1] + "*", `"` + marker + `"`} {
+		if term, ok := words.NewTerm("", text, false); ok && strings.Contains(words.FormatMatch([]words.Term{term}), marker) {
+			t.Errorf("%s looks for the marker", text)
+		}
+	}
+	terms := []words.Term{words.NewMarkerTerm("code", false), words.NewMarkerTerm("file", true)}
+	if match, query := words.FormatMatch(terms), words.FormatTSQuery(terms, nil); match != "(¤code) NOT (¤file)" || query != "('¤code') & !('¤file')" {
+		t.Errorf("got %s and %s", match, query)
+	}
+}
+
 func TestFormatVector(t *testing.T) {
 	sections := []words.Section{{Weight: 'A', Words: []string{"one", "two"}}, {Weight: 'B', Words: []string{"one"}}}
 	parts := strings.Fields(words.FormatVector(sections))

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +139,21 @@ func (q *Query) addWords(column, value string, quoted, not bool) {
 	if t, ok := words.NewTerm(column, value, quoted); ok {
 		t.Excluded = not
 		q.terms = append(q.terms, t)
+	}
+}
+
+// useMarkers turns what the search asks of codes and attachments into terms, if it looks for words anyway or has to find such messages in
+// all mailboxes: the index then spares the database messages that have the words and not the rest.
+func (q *Query) useMarkers(all bool) {
+	isWanted := func(b *bool) bool { return b != nil && *b }
+	if !q.hasWords() && (!all || !isWanted(q.HasCode) && !isWanted(q.HasAttachment)) {
+		return
+	}
+	q.terms = slices.Clip(q.terms)
+	for name, has := range map[string]**bool{markerCode: &q.HasCode, markerAttachment: &q.HasAttachment} {
+		if *has != nil {
+			q.terms, *has = append(q.terms, words.NewMarkerTerm(name, !**has)), nil
+		}
 	}
 }
 

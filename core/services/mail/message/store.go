@@ -55,7 +55,7 @@ type Incoming struct {
 	Message Stored
 	// bodyText is what is shown in lists.
 	bodyText string
-	// words are what is searched, and chunk the compressed bytes of a small message.
+	// words are what is searched, without markers and the recipient, and chunk the compressed bytes of a small message.
 	words document
 	chunk []byte
 }

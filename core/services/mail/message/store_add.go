@@ -102,13 +102,13 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 	if err := conn.QueryRowContext(ctx, s.sql.addMessage, slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...).Scan(&m.Seq); err != nil {
 		return err
 	}
-	return s.addDocument(ctx, conn, m.Seq, in.words.sentTo(m.MailboxAddress))
+	return s.addDocument(ctx, conn, m.Seq, in.documentFor(m.MailboxAddress))
 }
 
 // addWhole is addMessage for a small message whose raw bytes are not stored yet, on PostgreSQL.
 func (s *Store) addWhole(ctx context.Context, conn gorm.ConnPool, in *Incoming, m *Stored, content *int64) error {
 	m.ID = store.NewID("msg")
-	args := slices.Concat([]any{m.Hash, m.Size, m.MailboxID, m.Hash, in.chunk}, m.valuesBefore(), m.valuesAfter(), []any{words.FormatVector(in.words.sentTo(m.MailboxAddress).sections())})
+	args := slices.Concat([]any{m.Hash, m.Size, m.MailboxID, m.Hash, in.chunk}, m.valuesBefore(), m.valuesAfter(), []any{words.FormatVector(in.documentFor(m.MailboxAddress).sections())})
 	err := conn.QueryRowContext(ctx, s.sql.addWhole, args...).Scan(&m.Seq, &m.ContentID)
 	if errors.Is(err, sql.ErrNoRows) {
 		m.ID = ""

@@ -60,6 +60,7 @@ func (s *Store) prepareFilter(ctx context.Context, f *Filter) (err error) {
 			f.mailboxID = ids[0]
 		}
 	}
+	f.Query.useMarkers(f.mailboxID == "")
 	return s.boundByTime(ctx, f)
 }
 

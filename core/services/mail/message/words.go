@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
@@ -31,9 +32,23 @@ func newDocument(p *rfc822.Parsed, bodyText string) document {
 	}
 }
 
-// sentTo returns the document with the address of a recipient.
-func (d document) sentTo(address string) document {
+// The markers of documents, by which a search finds them without a look at their messages.
+const (
+	markerCode       = "code"
+	markerAttachment = "attachment"
+)
+
+// documentFor returns what the index has of the message in the mailbox of an address.
+func (in *Incoming) documentFor(address string) document {
+	d := in.words
 	d.recipient = append(words.ListWords(address), d.recipient...)
+	d.body = slices.Clip(d.body)
+	if in.Message.Code != "" {
+		d.body = append(d.body, words.FormatMarker(markerCode))
+	}
+	if in.Message.Attachments > 0 {
+		d.body = append(d.body, words.FormatMarker(markerAttachment))
+	}
 	return d
 }
 

@@ -25,7 +25,7 @@ func (s *Store) SyncToDisk() error {
 	if err != nil {
 		return fmt.Errorf("sync the database %s: %w", s.cfg.Path, err)
 	}
-	if err := errors.Join(log.Sync(), log.Close()); err != nil {
+	if err := errors.Join(syncData(log), log.Close()); err != nil {
 		return fmt.Errorf("sync the database %s: %w", s.cfg.Path, err)
 	}
 	return nil

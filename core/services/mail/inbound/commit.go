@@ -28,8 +28,12 @@ var errAllGone = fault.New(fault.NotFound, "There is no mailbox with this addres
 // then which they are.
 var errSomeGone = errors.New("a recipient has gone since it was named")
 
-// committer stores messages that arrive at about the same time in one transaction: those that come while one transaction is
-// written make up the next.
+// worthwhile is how many messages are written while the messages before them wait for the disk. Fewer wait until those are durable: a
+// transaction costs more than the messages in it, and the disk is slower while something is written.
+const worthwhile = 16
+
+// committer stores messages that arrive at about the same time in one transaction: those that come while one transaction is written, or
+// waits for the disk, make up the next.
 type committer struct {
 	cfg     *Config
 	queue   chan *pending
@@ -56,7 +60,7 @@ func newCommitter(cfg *Config) *committer {
 	return c
 }
 
-// close ends the committer after the transaction under way.
+// close ends the committer after the transactions under way.
 func (c *committer) close() {
 	c.once.Do(func() { close(c.closing) })
 	<-c.done
@@ -79,23 +83,53 @@ func (c *committer) commit(ctx context.Context, in *message.Incoming, to []Recip
 // run writes one transaction after the other.
 func (c *committer) run() {
 	defer close(c.done)
-	for {
+	// gathered are the messages that make up the next transaction, written those whose transaction has ended.
+	var gathered, written []*pending
+	// durable gets a signal when the messages that wait for the disk are durable. There are some while syncing is true.
+	durable, syncing := make(chan struct{}), false
+	for closing := c.closing; closing != nil || syncing || len(gathered) > 0; {
+		if gathered = c.collect(gathered); len(gathered) > 0 && (!syncing || isWorthwhile(gathered)) {
+			c.writeBatch(gathered)
+			written, gathered = append(written, gathered...), nil
+		}
+		if !syncing && len(written) > 0 {
+			syncing = true
+			go func(batch []*pending) {
+				c.finish(batch)
+				durable <- struct{}{}
+			}(written)
+			written = nil
+		}
 		select {
 		case p := <-c.queue:
-			c.writeBatch(c.collect(p))
-		case <-c.closing:
-			return
+			gathered = append(gathered, p)
+		case <-durable:
+			syncing = false
+		case <-closing:
+			closing = nil
 		}
 	}
 }
 
-// collect returns a message and those that wait beside it.
-func (c *committer) collect(first *pending) []*pending {
-	batch, size := []*pending{first}, first.in.Message.Size
-	for len(batch) < maxBatch && size < maxBatchBytes {
+// isWorthwhile reports whether a batch is written while others wait for the disk.
+func isWorthwhile(batch []*pending) bool {
+	return len(batch) >= worthwhile || sizeOf(batch) >= maxBatchBytes
+}
+
+// sizeOf returns the size of the messages in a batch, in bytes.
+func sizeOf(batch []*pending) (size int64) {
+	for _, p := range batch {
+		size += p.in.Message.Size
+	}
+	return size
+}
+
+// collect returns a batch with the messages that wait beside it.
+func (c *committer) collect(batch []*pending) []*pending {
+	for len(batch) < maxBatch && sizeOf(batch) < maxBatchBytes {
 		select {
 		case p := <-c.queue:
-			batch, size = append(batch, p), size+p.in.Message.Size
+			batch = append(batch, p)
 		default:
 			return batch
 		}
@@ -103,7 +137,21 @@ func (c *committer) collect(first *pending) []*pending {
 	return batch
 }
 
-// writeBatch stores messages and tells their senders. If the transaction fails, each gets one of its own.
+// finish waits until messages are durable, passes them on and tells their senders.
+func (c *committer) finish(batch []*pending) {
+	err := c.cfg.Store.SyncToDisk()
+	for _, p := range batch {
+		if p.err == nil {
+			p.err = err
+		}
+	}
+	c.announce(batch)
+	for _, p := range batch {
+		close(p.done)
+	}
+}
+
+// writeBatch stores messages. If the transaction fails, each gets one of its own.
 func (c *committer) writeBatch(batch []*pending) {
 	err := c.writeTransaction(batch)
 	if err != nil && len(batch) > 1 {
@@ -115,16 +163,12 @@ func (c *committer) writeBatch(batch []*pending) {
 			p.err = err
 		}
 	}
-	c.announce(batch)
-	for _, p := range batch {
-		close(p.done)
-	}
 }
 
-// writeTransaction stores messages in one transaction and waits until they are on the disk.
+// writeTransaction stores messages in one transaction.
 func (c *committer) writeTransaction(batch []*pending) error {
 	// Those who wait have begun before: the transaction ends by itself, whoever leaves.
-	err := c.cfg.Store.Tx(context.Background(), "store mail", func(ctx context.Context) error {
+	return c.cfg.Store.Tx(context.Background(), "store mail", func(ctx context.Context) error {
 		at := c.cfg.Now()
 		for _, p := range batch {
 			if err := c.makeMailboxes(ctx, p); err != nil {
@@ -145,10 +189,6 @@ func (c *committer) writeTransaction(batch []*pending) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return c.cfg.Store.SyncToDisk()
 }
 
 // makeMailboxes makes the mailboxes that the recipients of a message do not have yet.
@@ -207,12 +247,17 @@ func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, 
 		return err
 	}
 	for i, m := range stored {
-		p.out = append(p.out, Delivered{there[i], m.ID})
-		if m.Seq != 0 {
-			p.stored = append(p.stored, m)
-		}
+		p.addStored(there[i], m)
 	}
 	return nil
+}
+
+// addStored notes what became of the message for a recipient.
+func (p *pending) addStored(to Recipient, m message.Stored) {
+	p.out = append(p.out, Delivered{to, m.ID})
+	if m.Seq != 0 {
+		p.stored = append(p.stored, m)
+	}
 }
 
 // announce passes on what was stored.

@@ -23,8 +23,8 @@ const alertMessage = "message_received"
 // notifyMessages tells the channels of the settings of new messages, in the transaction that stores these. A channel that
 // cannot be told costs no message.
 func (s *Service) notifyMessages(ctx context.Context, all []message.Stored) {
-	channels := s.state.Load().settings.Notify
-	if s.cfg.Alerts == nil || len(channels) == 0 {
+	channels := s.channelsToTell()
+	if len(channels) == 0 {
 		return
 	}
 	for _, m := range all {
@@ -32,6 +32,14 @@ func (s *Service) notifyMessages(ctx context.Context, all []message.Stored) {
 			s.log.Error("nobody is told of a message", "message", m.ID, "error", err)
 		}
 	}
+}
+
+// channelsToTell returns the channels that are told of new messages.
+func (s *Service) channelsToTell() []string {
+	if s.cfg.Alerts == nil {
+		return nil
+	}
+	return s.state.Load().settings.Notify
 }
 
 // newMailAlert describes a message by its header.

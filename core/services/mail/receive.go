@@ -35,8 +35,16 @@ func recipientOf(box mailbox.Mailbox) inbound.Recipient {
 func (s *Service) newIngester() *inbound.Ingester {
 	return inbound.New(inbound.Config{
 		Store: s.cfg.Store, Messages: s.messages, Recipients: recipients{s.mailboxes}, Mailboxes: s.mailboxes, Logger: s.log, Now: s.cfg.Now,
-		SpoolDir: s.spoolDir(), Parallel: s.cfg.Settings.Limits.ParseBudget, Within: s.notifyMessages, Stored: s.announceMessages, Metrics: inbound.NewMetrics(s.cfg.Metrics),
+		SpoolDir: s.spoolDir(), Parallel: s.cfg.Settings.Limits.ParseBudget, Within: s.notifyMessages, Stored: s.announceMessages, AddAlone: s.addAlone, Metrics: inbound.NewMetrics(s.cfg.Metrics),
 	})
+}
+
+// addAlone is that of inbound.Config. What tells the channels needs the transaction.
+func (s *Service) addAlone(ctx context.Context, in *message.Incoming, to message.Delivery, at time.Time) (message.Stored, bool, error) {
+	if len(s.channelsToTell()) > 0 {
+		return message.Stored{}, false, nil
+	}
+	return s.messages.AddAlone(ctx, in, to, at)
 }
 
 // spoolDir holds large messages while they arrive.

@@ -165,9 +165,26 @@ func (c *committer) writeBatch(batch []*pending) {
 	}
 }
 
+// writeAlone stores a batch of one message for one recipient by one statement, if that can be done. It reports false if it has done nothing.
+func (c *committer) writeAlone(batch []*pending) (bool, error) {
+	p := batch[0]
+	p.out, p.stored = nil, nil
+	if c.cfg.AddAlone == nil || len(batch) > 1 || len(p.to) != 1 || p.to[0].MailboxID == "" {
+		return false, nil
+	}
+	m, done, err := c.cfg.AddAlone(context.Background(), p.in, message.Delivery(p.to[0]), c.cfg.Now())
+	if done {
+		p.addStored(p.to[0], m)
+	}
+	return done || err != nil, err
+}
+
 // writeTransaction stores messages in one transaction.
 func (c *committer) writeTransaction(batch []*pending) error {
 	// Those who wait have begun before: the transaction ends by itself, whoever leaves.
+	if done, err := c.writeAlone(batch); done {
+		return err
+	}
 	return c.cfg.Store.Tx(context.Background(), "store mail", func(ctx context.Context) error {
 		at := c.cfg.Now()
 		for _, p := range batch {

@@ -57,6 +57,9 @@ type Config struct {
 	// Seq; both may be nil. Within may be called again for the same messages after a transaction that failed.
 	Within func(context.Context, []message.Stored)
 	Stored func([]message.Stored)
+	// AddAlone may store a message for one recipient in a transaction of its own, and note that the mailbox has got it, where Within has
+	// nothing to do. It reports false if it has done nothing; nil stands for one that never does anything.
+	AddAlone func(ctx context.Context, in *message.Incoming, to message.Delivery, at time.Time) (message.Stored, bool, error)
 	// Metrics may be nil.
 	Metrics *Metrics
 }

@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts/words"
 )
@@ -18,8 +19,8 @@ import (
 // cost more than the rest.
 type statements struct {
 	findCopy, addContent, addChunk, addMessage, addWords, setAuth string
-	// addWhole, on PostgreSQL, does for a small message what all of them do, in one round trip.
-	addWhole string
+	// addWhole, on PostgreSQL, does for a small message what all of them do, in one round trip. addAlone notes the receipt as well.
+	addWhole, addAlone string
 }
 
 // The columns that addMessage fills, around content_id, and their values.
@@ -41,11 +42,15 @@ func newStatements(d store.Dialect) statements {
 	}
 	if d == store.Postgres {
 		s.addWords = "INSERT INTO mail_search (seq, doc) VALUES ($1, CAST($2 AS tsvector))"
-		s.addWhole = d.Bind("WITH content AS (INSERT INTO mail_contents (hash, size) SELECT CAST(? AS BYTEA), CAST(? AS BIGINT) " +
-			"WHERE NOT EXISTS (SELECT 1 FROM mail_messages WHERE mailbox_id = ? AND hash = ?) RETURNING id), " +
-			"chunk AS (INSERT INTO mail_chunks (content_id, number, data) SELECT id, 0, ? FROM content), " +
-			"message AS (INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") SELECT " + valuesBefore + ", id, " + valuesAfter + " FROM content RETURNING seq, content_id), " +
-			"document AS (INSERT INTO mail_search (seq, doc) SELECT seq, CAST(? AS tsvector) FROM message) SELECT seq, content_id FROM message")
+		// The bytes are stored for the message, which a mailbox that has it already does not take. Foreign keys are looked at in the end.
+		whole := "message AS (INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") SELECT " + valuesBefore + ", nextval(pg_get_serial_sequence('mail_contents', 'id')), " + valuesAfter +
+			"%s ON CONFLICT (mailbox_id, hash) DO NOTHING RETURNING seq, content_id, hash, size), " +
+			"content AS (INSERT INTO mail_contents (id, hash, size) OVERRIDING SYSTEM VALUE SELECT content_id, hash, size FROM message), " +
+			"chunk AS (INSERT INTO mail_chunks (content_id, number, data) SELECT content_id, 0, ? FROM message), " +
+			"document AS (INSERT INTO mail_search (seq, doc) SELECT seq, CAST(? AS tsvector) FROM message) SELECT %s"
+		s.addWhole = d.Bind("WITH " + fmt.Sprintf(whole, "", "seq, content_id FROM message"))
+		s.addAlone = d.Bind("WITH mailbox AS (" + mailbox.UpdateReceived + "= ? RETURNING id), " +
+			fmt.Sprintf(whole, " FROM mailbox", "COALESCE(message.seq, 0), COALESCE(message.content_id, 0) FROM mailbox LEFT JOIN message ON TRUE"))
 	}
 	return s
 }
@@ -63,6 +68,41 @@ func (m *Stored) valuesAfter() []any {
 	}
 }
 
+// valuesWhole are the parameters of addWhole.
+func (m *Stored) valuesWhole(in *Incoming) []any {
+	return slices.Concat(m.valuesBefore(), m.valuesAfter(), []any{in.chunk, words.FormatVector(in.documentFor(m.MailboxAddress).sections())})
+}
+
+// AddAlone stores an incoming message for one recipient in a transaction of its own, and notes that the mailbox has got it, if one
+// statement can do that: for a small message, on PostgreSQL. It reports false if it has done nothing, which is so for a mailbox that is not
+// active too. The message is that of Add.
+func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, at time.Time) (m Stored, done bool, err error) {
+	if in.chunk == nil || s.store.Dialect() != store.Postgres {
+		return Stored{}, false, nil
+	}
+	m = in.deliveredTo(to, at)
+	m.ID = store.NewID("msg")
+	err = s.store.RunStatement(ctx, "store mail", func(conn gorm.ConnPool) error {
+		return conn.QueryRowContext(ctx, s.sql.addAlone, slices.Concat([]any{m.ReceivedAt, m.ReceivedAt, m.MailboxID}, m.valuesWhole(in))...).Scan(&m.Seq, &m.ContentID)
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Stored{}, false, nil
+	case err != nil:
+		return Stored{}, false, fmt.Errorf("store a message: %w", err)
+	case m.Seq == 0:
+		m.ID = ""
+	}
+	return m, true, nil
+}
+
+// deliveredTo returns the message for one of its recipients.
+func (in *Incoming) deliveredTo(d Delivery, at time.Time) Stored {
+	m := in.Message
+	m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, d.Address, store.Millis(at)
+	return m
+}
+
 // Add stores an incoming message for its recipients in the running transaction. It returns the messages, in the order of the
 // recipients. One that a mailbox has already is returned with the Seq 0.
 func (s *Store) Add(ctx context.Context, in *Incoming, to []Delivery, at time.Time) ([]Stored, error) {
@@ -73,10 +113,8 @@ func (s *Store) Add(ctx context.Context, in *Incoming, to []Delivery, at time.Ti
 	added := make([]Stored, len(to))
 	content := int64(0)
 	for i, d := range to {
-		m := &added[i]
-		*m = in.Message
-		m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, d.Address, store.Millis(at)
-		if err := s.addMessage(ctx, w.Statement.ConnPool, in, m, &content); err != nil {
+		added[i] = in.deliveredTo(d, at)
+		if err := s.addMessage(ctx, w.Statement.ConnPool, in, &added[i], &content); err != nil {
 			return nil, fmt.Errorf("store a message: %w", err)
 		}
 	}
@@ -108,8 +146,7 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 // addWhole is addMessage for a small message whose raw bytes are not stored yet, on PostgreSQL.
 func (s *Store) addWhole(ctx context.Context, conn gorm.ConnPool, in *Incoming, m *Stored, content *int64) error {
 	m.ID = store.NewID("msg")
-	args := slices.Concat([]any{m.Hash, m.Size, m.MailboxID, m.Hash, in.chunk}, m.valuesBefore(), m.valuesAfter(), []any{words.FormatVector(in.documentFor(m.MailboxAddress).sections())})
-	err := conn.QueryRowContext(ctx, s.sql.addWhole, args...).Scan(&m.Seq, &m.ContentID)
+	err := conn.QueryRowContext(ctx, s.sql.addWhole, m.valuesWhole(in)...).Scan(&m.Seq, &m.ContentID)
 	if errors.Is(err, sql.ErrNoRows) {
 		m.ID = ""
 		return nil

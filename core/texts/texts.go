@@ -10,7 +10,13 @@ import (
 const ellipsis = "…"
 
 // Valid returns s as valid UTF-8 without NUL, which every database accepts.
-func Valid(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+func Valid(s string) string {
+	// Most texts are valid, which ValidString tells faster.
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "")
+	}
+	return strings.ReplaceAll(s, "\x00", "")
+}
 
 // Limit returns at most the first n bytes of s, made Valid.
 func Limit(s string, n int) string { return Valid(s[:min(len(s), n)]) }

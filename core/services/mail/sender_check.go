@@ -94,12 +94,12 @@ func (c *senderChecker) checkSome() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	results := make([]string, len(found))
+	results, checker := make([]string, len(found)), c.checker.Shared()
 	var all errgroup.Group
 	all.SetLimit(senderChecks)
 	for i, m := range found {
 		all.Go(func() error {
-			results[i] = c.check(m)
+			results[i] = c.check(checker, m)
 			return nil
 		})
 	}
@@ -114,9 +114,9 @@ func (c *senderChecker) checkSome() (int, error) {
 }
 
 // check returns the result for a message as JSON.
-func (c *senderChecker) check(m message.Stored) string {
-	result := c.checker.Check(c.ctx, authresult.Message{
-		Client: net.ParseIP(m.Client), Helo: m.Helo, EnvelopeFrom: m.EnvelopeFrom, From: m.FromAddress, Open: c.messages.OpenRaw(c.ctx, m),
+func (c *senderChecker) check(checker *authresult.Checker, m message.Stored) string {
+	result := checker.Check(c.ctx, authresult.Message{
+		Client: net.ParseIP(m.Client), Helo: m.Helo, EnvelopeFrom: m.EnvelopeFrom, From: m.FromAddress, Unsigned: !m.Signed, Open: c.messages.OpenRaw(c.ctx, m),
 	})
 	// A Result has no part that cannot be encoded.
 	text, _ := json.Marshal(result)

@@ -17,6 +17,9 @@ const chunkSize = 512 << 10
 // usualSize is the memory that a message gets at first, in bytes.
 const usualSize = 16 << 10
 
+// maxUnsigned is the longest header, in bytes, in which a signature is looked for while the message arrives.
+const maxUnsigned = 64 << 10
+
 // Content is the raw bytes of a message that has arrived and is not stored yet. Those of a large one are in a file without a
 // name, which goes with the process.
 type Content struct {
@@ -114,6 +117,18 @@ func (c *Content) Open() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(c.memory)), nil
 	}
 	return io.NopCloser(io.NewSectionReader(c.file, 0, c.size)), nil
+}
+
+// headerEnd is the empty line that ends the header.
+var headerEnd = []byte("\r\n\r\n")
+
+// signatureField is the name of the field with a DKIM signature, in lower case.
+var signatureField = []byte("dkim-signature")
+
+// mayBeSigned reports whether the header has the name of a DKIM signature anywhere, or is not known.
+func (c *Content) mayBeSigned() bool {
+	header, _, ends := bytes.Cut(c.memory, headerEnd)
+	return !ends || len(header) > maxUnsigned || bytes.Contains(bytes.ToLower(header), signatureField)
 }
 
 // Close frees the bytes.

@@ -39,6 +39,8 @@ type Stored struct {
 	Parser    rfc822.Parser
 	// Via is how the message came; Client, Helo and TLS say from whom, as far as that is known.
 	Via, Client, Helo, TLS string
+	// Signed says that the header may have a DKIM signature.
+	Signed bool
 	// AuthAt is when the sender was checked, and Auth the result as JSON.
 	AuthAt int64
 	Auth   string
@@ -69,7 +71,7 @@ func (s *Store) PrepareIncoming(content *Content, parsed *rfc822.Parsed, share S
 		in.bodyText = rfc822.HTMLText(parsed.HTML, rfc822.MaxText)
 	}
 	m := &in.Message
-	m.Hash, m.Size = content.sum[:], content.size
+	m.Hash, m.Size, m.Signed = content.sum[:], content.size, content.mayBeSigned()
 	m.MessageID, m.SentAt, m.Subject = parsed.MessageID, store.Millis(parsed.Date), parsed.Subject
 	m.FromName, m.FromAddress = parsed.From.Name, parsed.From.Address
 	m.Preview, m.Attachments, m.HasHTML = rfc822.Preview(in.bodyText), len(parsed.Attachments), parsed.HTML != ""

@@ -27,8 +27,8 @@ type statements struct {
 const (
 	columnsBefore, valuesBefore = "id, mailbox_id, owner_id, mailbox_address", "?, ?, ?, ?"
 	columnsAfter                = "hash, size, received_at, envelope_from, envelope_to, message_id, sent_at, subject, preview, from_name, from_address, " +
-		"attachments, has_html, parse_status, parser, code, code_source, read_at, via, client, helo, tls, auth_at, auth"
-	valuesAfter = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, 0, ''"
+		"attachments, has_html, parse_status, parser, code, code_source, read_at, via, client, helo, tls, signed, auth_at, auth"
+	valuesAfter = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, 0, ''"
 )
 
 func newStatements(d store.Dialect) statements {
@@ -64,7 +64,7 @@ func (m *Stored) valuesBefore() []any {
 func (m *Stored) valuesAfter() []any {
 	return []any{
 		m.Hash, m.Size, m.ReceivedAt, m.EnvelopeFrom, m.EnvelopeTo, m.MessageID,
-		m.SentAt, m.Subject, m.Preview, m.FromName, m.FromAddress, m.Attachments, m.HasHTML, string(m.ParseStatus), string(m.Parser), m.Code, m.CodeSource, m.Via, m.Client, m.Helo, m.TLS,
+		m.SentAt, m.Subject, m.Preview, m.FromName, m.FromAddress, m.Attachments, m.HasHTML, string(m.ParseStatus), string(m.Parser), m.Code, m.CodeSource, m.Via, m.Client, m.Helo, m.TLS, m.Signed,
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *Store) SetRead(ctx context.Context, id string, at time.Time) error {
 
 // Unchecked returns messages whose sender was not checked yet, the oldest first, with what the check needs.
 func (s *Store) Unchecked(ctx context.Context, limit int) (found []Stored, err error) {
-	err = s.store.DB(ctx).Select("seq, content_id, size, client, helo, envelope_from, from_address").Where("auth_at = 0").Order("seq").Limit(limit).Find(&found).Error
+	err = s.store.DB(ctx).Select("seq, content_id, size, client, helo, envelope_from, from_address, signed").Where("auth_at = 0").Order("seq").Limit(limit).Find(&found).Error
 	return found, err
 }
 

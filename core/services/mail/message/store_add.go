@@ -35,12 +35,14 @@ func newStatements(d store.Dialect) statements {
 	s := statements{
 		findCopy:   d.Bind("SELECT COUNT(*) FROM mail_messages WHERE mailbox_id = ? AND hash = ?"),
 		setAuth:    d.Bind("UPDATE mail_messages SET auth_at = ?, auth = ? WHERE seq = ?"),
-		addContent: d.Bind("INSERT INTO mail_contents (hash, size) VALUES (?, ?) RETURNING id"),
+		addContent: d.Bind("INSERT INTO mail_contents (hash, size) VALUES (?, ?)"),
 		addChunk:   d.Bind("INSERT INTO mail_chunks (content_id, number, data) VALUES (?, ?, ?)"),
-		addMessage: d.Bind("INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") VALUES (" + valuesBefore + ", ?, " + valuesAfter + ") RETURNING seq"),
+		addMessage: d.Bind("INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") VALUES (" + valuesBefore + ", ?, " + valuesAfter + ")"),
 		addWords:   "INSERT INTO mail_search (docid, subject, sender, recipient, body) VALUES (?, ?, ?, ?, ?)",
 	}
 	if d == store.Postgres {
+		s.addContent += " RETURNING id"
+		s.addMessage += " RETURNING seq"
 		s.addWords = "INSERT INTO mail_search (seq, doc) VALUES ($1, CAST($2 AS tsvector))"
 		// The bytes are stored for the message, which a mailbox that has it already does not take. Foreign keys are looked at in the end.
 		whole := "message AS (INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") SELECT " + valuesBefore + ", nextval(pg_get_serial_sequence('mail_contents', 'id')), " + valuesAfter +
@@ -137,10 +139,24 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 		}
 	}
 	m.ID, m.ContentID = store.NewID("msg"), *content
-	if err := conn.QueryRowContext(ctx, s.sql.addMessage, slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...).Scan(&m.Seq); err != nil {
+	if err := s.insertRow(ctx, conn, &m.Seq, s.sql.addMessage, slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...); err != nil {
 		return err
 	}
 	return s.addDocument(ctx, conn, m.Seq, in.documentFor(m.MailboxAddress))
+}
+
+// insertRow adds a row and sets id to its key. SQLite is not asked to return it: for a statement that returns something it keeps a copy of
+// each page that it changes, and looks for rows that refer to the new one.
+func (s *Store) insertRow(ctx context.Context, conn gorm.ConnPool, id *int64, statement string, args ...any) error {
+	if s.store.Dialect() == store.Postgres {
+		return conn.QueryRowContext(ctx, statement, args...).Scan(id)
+	}
+	added, err := conn.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	*id, err = added.LastInsertId()
+	return err
 }
 
 // addWhole is addMessage for a small message whose raw bytes are not stored yet, on PostgreSQL.
@@ -157,7 +173,7 @@ func (s *Store) addWhole(ctx context.Context, conn gorm.ConnPool, in *Incoming, 
 
 // addContent stores the raw bytes.
 func (s *Store) addContent(ctx context.Context, conn gorm.ConnPool, in *Incoming, id *int64) error {
-	if err := conn.QueryRowContext(ctx, s.sql.addContent, in.Message.Hash, in.Message.Size).Scan(id); err != nil {
+	if err := s.insertRow(ctx, conn, id, s.sql.addContent, in.Message.Hash, in.Message.Size); err != nil {
 		return err
 	}
 	addChunk := func(number int, data []byte) error {

@@ -15,7 +15,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
-	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
 // Check queues a check for new versions.
@@ -28,11 +27,7 @@ func (s *Service) Check(ctx context.Context, req ScanRequest) (string, error) {
 }
 
 func (s *Service) checkSubmission(ctx context.Context, req ScanRequest) (submission, error) {
-	inv, err := s.loadInventory(ctx)
-	if err != nil {
-		return submission{}, err
-	}
-	if err := req.checkScope(inv); err != nil {
+	if err := s.checkScope(ctx, &req); err != nil {
 		return submission{}, err
 	}
 	return req.newSubmission(JobCheck), nil
@@ -77,61 +72,71 @@ type checking struct {
 	r        *report
 	platform Platform
 	runtime  map[string]runtimeState
-	total    int
-	failed   atomic.Int64
-
-	// known are the digests about which a reference's answer needs no details.
-	known map[string]map[string][]platformEntry
+	// refs are the images of the services, by the service's id.
+	refs   map[string]image.Ref
+	total  int
+	failed atomic.Int64
+	// turns bound how many services the registries are asked about at once.
+	turns chan struct{}
 
 	mu       sync.Mutex
 	findings []finding
 	// wanted ask for the versions behind digests, once the findings are stored.
 	wanted   []func()
 	reported time.Time
+	// known are the digests about which a reference's answer needs no details; observed tells that the engine has said what runs.
+	known    map[string]map[string][]platformEntry
+	observed bool
 	// asked are the references that were asked for, so that services with the same image cost one request.
 	asked map[string]*answer
 }
 
-type answer struct {
-	once sync.Once
-	res  *registry.Resolved
-	err  error
-}
-
-// runCheck asks the registries about the services of a job, several at once.
+// runCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.
 func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
 	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
 	platform, err := s.hostPlatform(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &checking{s: s, r: r, platform: platform, asked: map[string]*answer{}}
-	if err := c.readRuntime(ctx, &spec); err != nil {
-		return nil, err
-	}
 	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var services []*serviceRecord
-	for _, svc := range inv.services {
-		if spec.selectsService(svc) && !inv.isArchived(svc) {
-			services = append(services, svc)
-		}
-	}
-	slices.SortFunc(services, func(a, b *serviceRecord) int { return compareText(a.ID, b.ID) })
-	c.total = len(services)
-	if err := c.readKnown(ctx, services); err != nil {
+	parallel := int(s.settings().Parallel)
+	c := &checking{s: s, r: r, platform: platform, turns: make(chan struct{}, parallel), asked: map[string]*answer{}}
+	services, manifests, err := c.selectServices(ctx, &spec, inv)
+	if err != nil {
 		return nil, err
 	}
+	wait := c.askAhead(ctx, services, manifests)
+	defer wait()
+	o, _, err := s.observeEngine(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if c.noteRuntime(o, &spec, inv) {
+		if _, err := s.scanRuntime(ctx, o, spec.selectsService); err != nil {
+			return nil, err
+		}
+		if inv, err = s.loadInventory(ctx); err != nil {
+			return nil, err
+		}
+		if services, manifests, err = c.selectServices(ctx, &spec, inv); err != nil {
+			return nil, err
+		}
+		c.noteRuntime(o, &spec, inv)
+	}
+	c.total = len(services)
+	c.setKnown(knownDigests(c.askedServices(services), c.runtime, manifests), true)
 	g, run := errgroup.WithContext(ctx)
-	g.SetLimit(int(s.settings().Parallel))
+	g.SetLimit(parallel)
 	for _, svc := range services {
 		g.Go(func() error { return c.checkService(run, inv.stacks[svc.StackID], svc) })
 	}
 	err = g.Wait()
 	// What was found before a cancellation is kept.
-	if werr := s.repo.writeFindings(context.WithoutCancel(ctx), c.findings, s.now()); werr != nil {
+	news, werr := s.repo.writeFindings(context.WithoutCancel(ctx), c.findings, s.now())
+	if werr != nil {
 		return nil, errors.Join(err, fmt.Errorf("write what the check found: %w", werr))
 	}
 	// What is inferred is written to candidates, so these are stored before it begins.
@@ -141,35 +146,12 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	if err != nil {
 		return nil, err
 	}
-	return c.summarizeCheck(ctx, &spec, services)
-}
-
-// readRuntime reads what runs now, so that candidates are compared with it.
-func (c *checking) readRuntime(ctx context.Context, spec *jobSpec) error {
-	o, _, err := c.s.observeEngine(ctx, "")
-	if err != nil {
-		return err
+	if news {
+		if inv, err = s.loadInventory(ctx); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := c.s.scanRuntime(ctx, o, spec.selectsService); err != nil {
-		return err
-	}
-	c.runtime = map[string]runtimeState{}
-	stacks, err := c.s.repo.listStacks(ctx)
-	if err != nil {
-		return fmt.Errorf("read the stacks: %w", err)
-	}
-	services, err := c.s.repo.listServices(ctx)
-	if err != nil {
-		return fmt.Errorf("read the services: %w", err)
-	}
-	projects := map[string]string{}
-	for _, st := range stacks {
-		projects[st.ID] = st.Project
-	}
-	for i := range services {
-		c.runtime[services[i].ID] = o.stateOf(projects[services[i].StackID], &services[i])
-	}
-	return nil
+	return c.summarizeCheck(ctx, &spec, inv, services)
 }
 
 // checkService checks a service and notes what was found. Only what ends the whole check is an error.
@@ -208,23 +190,10 @@ func (c *checking) wantVersions(ref image.Ref, digests ...string) {
 	}
 }
 
-// asksRegistry reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
-// built or loaded on the host, which no registry has.
-func (c *checking) asksRegistry(svc *serviceRecord) bool {
-	now := c.runtime[svc.ID]
-	switch {
-	case svc.imageRef().Tag == "", now.problem == runtimeLocal:
-		return false
-	case svc.Built:
-		return now.digest != "" && !now.built
-	}
-	return true
-}
-
 // findCandidate compares what runs with what the registry has under the service's tag, and gives the columns that change.
 func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
 	columns := map[string]any{"check_error": "", "check_reason": ""}
-	ref := svc.imageRef().Unpinned()
+	ref := c.refs[svc.ID].Unpinned()
 	if !c.asksRegistry(svc) {
 		maps.Copy(columns, noCandidate())
 		columns["newer_tags"], columns["tag_digest"] = toJSON([]string(nil)), ""
@@ -235,7 +204,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[s
 		return nil, err
 	}
 	columns["tag_digest"] = res.Digest
-	if newer, err := c.s.newerTags(ctx, ref); err == nil {
+	if newer, err := c.newerTags(ctx, ref); err == nil {
 		columns["newer_tags"] = toJSON(newer)
 	} else {
 		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, failureReason(err))
@@ -261,29 +230,11 @@ func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[s
 	return columns, nil
 }
 
-// resolveOnce returns what a reference resolves to. The registry is asked once for each reference.
-func (c *checking) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
-	c.mu.Lock()
-	a := c.asked[ref.String()]
-	if a == nil {
-		a = &answer{}
-		c.asked[ref.String()] = a
-	}
-	c.mu.Unlock()
-	a.once.Do(func() {
-		a.res, a.err = c.s.registry.resolveRef(ctx, ref, c.platform, c.known[ref.String()])
-	})
-	return a.res, a.err
-}
-
-func (c *checking) summarizeCheck(ctx context.Context, spec *jobSpec, services []*serviceRecord) (CheckSummary, error) {
+// summarizeCheck sums up what the inventory has of the services after the check.
+func (c *checking) summarizeCheck(ctx context.Context, spec *jobSpec, inv *inventory, services []*serviceRecord) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
-	}
-	inv, err := c.s.loadInventory(ctx)
-	if err != nil {
-		return out, err
 	}
 	for _, old := range services {
 		if !slices.Contains(out.StackIDs, old.StackID) {

@@ -175,25 +175,30 @@ type ScanRequest struct {
 	Reason    string
 }
 
-// checkScope returns an error if the stack or service that the scope names does not exist.
-func (r *ScanRequest) checkScope(inv *inventory) error {
-	r.Reason = orElse(r.Reason, ReasonUI)
-	switch r.Scope {
-	case ScopeAll:
-		r.StackID, r.ServiceID = "", ""
+// checkScope returns an error if the stack or service that the scope of a request names does not exist, and completes the request.
+func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
+	req.Reason = orElse(req.Reason, ReasonUI)
+	if req.Scope == ScopeAll {
+		req.StackID, req.ServiceID = "", ""
 		return nil
+	}
+	inv, err := s.loadInventory(ctx)
+	if err != nil {
+		return err
+	}
+	switch req.Scope {
 	case ScopeStack:
-		if inv.stacks[r.StackID] == nil {
+		if inv.stacks[req.StackID] == nil {
 			return invalidField("stackId", noStack)
 		}
-		r.ServiceID = ""
+		req.ServiceID = ""
 		return nil
 	case ScopeService:
-		svc := inv.services[r.ServiceID]
+		svc := inv.services[req.ServiceID]
 		if svc == nil {
 			return invalidField("serviceId", noService)
 		}
-		r.StackID = svc.StackID
+		req.StackID = svc.StackID
 		return nil
 	}
 	return invalidField("scope", "The scope must be all, stack or service.")
@@ -215,11 +220,7 @@ func (r *ScanRequest) newSubmission(kind string) submission {
 
 // RuntimeScan queues a scan of what runs.
 func (s *Service) RuntimeScan(ctx context.Context, req ScanRequest) (string, error) {
-	inv, err := s.loadInventory(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := req.checkScope(inv); err != nil {
+	if err := s.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
 	return s.submitNew(ctx, req.newSubmission(JobRuntimeScan))

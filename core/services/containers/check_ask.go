@@ -1,0 +1,228 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+// answer is what a reference resolves to.
+type answer struct {
+	once sync.Once
+	res  *registry.Resolved
+	err  error
+	// ahead tells that the registry was asked before the engine has said what runs.
+	ahead bool
+}
+
+// selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
+// digests that are stored of them.
+func (c *checking) selectServices(ctx context.Context, spec *jobSpec, inv *inventory) ([]*serviceRecord, map[string][]platformEntry, error) {
+	var services []*serviceRecord
+	var digests []string
+	c.refs = map[string]image.Ref{}
+	for _, svc := range inv.services {
+		if spec.selectsService(svc) && !inv.isArchived(svc) {
+			services = append(services, svc)
+			digests = append(digests, svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest)
+			c.refs[svc.ID] = svc.imageRef()
+		}
+	}
+	slices.SortFunc(services, func(a, b *serviceRecord) int { return compareText(a.ID, b.ID) })
+	slices.Sort(digests)
+	manifests, err := c.s.repo.manifestsOf(ctx, slices.Compact(digests))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read known manifests: %w", err)
+	}
+	return services, manifests, nil
+}
+
+// noteRuntime notes what the services of a check run, and reports whether that differs from what is stored of them.
+func (c *checking) noteRuntime(o *observed, spec *jobSpec, inv *inventory) (news bool) {
+	c.runtime = map[string]runtimeState{}
+	for id, svc := range inv.services {
+		if !spec.selectsService(svc) {
+			continue
+		}
+		project := ""
+		if st := inv.stacks[svc.StackID]; st != nil {
+			project = st.Project
+		}
+		now := o.stateOf(project, svc)
+		c.runtime[id] = now
+		news = news || svc.differsFrom(now)
+	}
+	return news
+}
+
+// asksRegistry reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
+// built or loaded on the host, which no registry has.
+func (c *checking) asksRegistry(svc *serviceRecord) bool {
+	now := c.runtime[svc.ID]
+	switch {
+	case c.refs[svc.ID].Tag == "", now.problem == runtimeLocal:
+		return false
+	case svc.Built:
+		return now.digest != "" && !now.built
+	}
+	return true
+}
+
+// askedServices returns the services that the registries are asked about, by reference.
+func (c *checking) askedServices(services []*serviceRecord) map[string][]*serviceRecord {
+	out := map[string][]*serviceRecord{}
+	for _, svc := range services {
+		if c.asksRegistry(svc) {
+			ref := c.refs[svc.ID].Unpinned().String()
+			out[ref] = append(out[ref], svc)
+		}
+	}
+	return out
+}
+
+// knownDigests gathers the digests about which no details are needed, by reference: those whose platforms were seen before, and
+// what every service of a reference runs.
+func knownDigests(byRef map[string][]*serviceRecord, runtime map[string]runtimeState, manifests map[string][]platformEntry) map[string]map[string][]platformEntry {
+	out := make(map[string]map[string][]platformEntry, len(byRef))
+	for ref, list := range byRef {
+		known := map[string][]platformEntry{}
+		for _, d := range runtime[list[0].ID].digests {
+			if !slices.ContainsFunc(list, func(svc *serviceRecord) bool { return !slices.Contains(runtime[svc.ID].digests, d) }) {
+				known[d] = nil
+			}
+		}
+		for _, svc := range list {
+			for _, d := range []string{svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest} {
+				if entries, ok := manifests[d]; ok {
+					known[d] = entries
+				}
+			}
+		}
+		out[ref] = known
+	}
+	return out
+}
+
+func (c *checking) setKnown(known map[string]map[string][]platformEntry, observed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known, c.observed = known, observed
+}
+
+func (c *checking) isObserved() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.observed
+}
+
+// askAhead begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
+// the registry when that was seen last, until it is known what runs. wait cancels what is still under way, and waits for its end.
+func (c *checking) askAhead(ctx context.Context, services []*serviceRecord, manifests map[string][]platformEntry) (wait func()) {
+	byRef, unclear, seen := map[string][]*serviceRecord{}, map[string]bool{}, map[string]runtimeState{}
+	var refs []image.Ref
+	for _, svc := range services {
+		ref := c.refs[svc.ID].Unpinned()
+		name := ref.String()
+		if len(byRef[name]) == 0 {
+			refs = append(refs, ref)
+		}
+		byRef[name] = append(byRef[name], svc)
+		seen[svc.ID] = runtimeState{digests: []string{svc.RuntimeDigest}}
+		unclear[name] = unclear[name] || ref.Tag == "" || svc.Built || svc.RuntimeDigest == ""
+	}
+	refs = slices.DeleteFunc(refs, func(ref image.Ref) bool { return unclear[ref.String()] })
+	c.setKnown(knownDigests(byRef, seen, manifests), false)
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	var next atomic.Int64
+	for range min(cap(c.turns), len(refs)) {
+		asking.Go(func() {
+			for !c.isObserved() {
+				i := int(next.Add(1)) - 1
+				if i >= len(refs) {
+					return
+				}
+				_, _ = c.resolveOnce(ctx, refs[i])
+			}
+		})
+	}
+	return func() {
+		cancel()
+		asking.Wait()
+	}
+}
+
+// takeTurn waits until the registries may be asked about one more service, and returns what ends that.
+func (c *checking) takeTurn(ctx context.Context) (end func(), err error) {
+	select {
+	case c.turns <- struct{}{}:
+		return func() { <-c.turns }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// resolveOnce returns what a reference resolves to. The registry is asked once for each reference, and once more if an answer from
+// before it was known what runs has no details and names a digest that needs them.
+func (c *checking) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
+	for {
+		a, known := c.answerOf(ref)
+		a.once.Do(func() {
+			end, err := c.takeTurn(ctx)
+			if err != nil {
+				a.err = err
+				return
+			}
+			defer end()
+			a.res, a.err = c.s.registry.resolveRef(ctx, ref, c.platform, known)
+		})
+		if !c.dropInsufficient(ref, a) {
+			return a.res, a.err
+		}
+	}
+}
+
+// answerOf returns the answer about a reference, which may be still to come, and the digests that it needs no details for.
+func (c *checking) answerOf(ref image.Ref) (*answer, map[string][]platformEntry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := ref.String()
+	a := c.asked[name]
+	if a == nil {
+		a = &answer{ahead: !c.observed}
+		c.asked[name] = a
+	}
+	return a, c.known[name]
+}
+
+// dropInsufficient forgets an answer that was asked for ahead and lacks details that are needed by what runs, and reports whether it was one.
+func (c *checking) dropInsufficient(ref image.Ref, a *answer) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !a.ahead || !c.observed || a.err != nil || a.res.Detailed {
+		return false
+	}
+	name := ref.String()
+	if _, ok := c.known[name][a.res.Digest]; ok {
+		return false
+	}
+	if c.asked[name] == a {
+		delete(c.asked, name)
+	}
+	return true
+}
+
+// newerTags is the service's newerTags within a turn.
+func (c *checking) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
+	end, err := c.takeTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return c.s.newerTags(ctx, ref)
+}

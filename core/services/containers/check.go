@@ -78,6 +78,8 @@ type checking struct {
 	failed atomic.Int64
 	// turns bound how many services the registries are asked about at once.
 	turns chan struct{}
+	// background is what goes on beside the job's own goroutine until it ends.
+	background sync.WaitGroup
 
 	mu       sync.Mutex
 	findings []finding
@@ -98,40 +100,27 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	if err != nil {
 		return nil, err
 	}
-	inv, err := s.loadInventory(ctx)
-	if err != nil {
-		return nil, err
-	}
 	parallel := int(s.settings().Parallel)
 	c := &checking{s: s, r: r, platform: platform, turns: make(chan struct{}, parallel), asked: map[string]*answer{}}
-	services, manifests, err := c.selectServices(ctx, &spec, inv)
+	meanwhile, cancel := context.WithCancel(ctx)
+	defer c.background.Wait()
+	defer cancel()
+	inv, services, err := c.prepare(ctx, meanwhile, &spec)
 	if err != nil {
 		return nil, err
-	}
-	wait := c.askAhead(ctx, services, manifests)
-	defer wait()
-	o, _, err := s.observeEngine(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	if c.noteRuntime(o, &spec, inv) {
-		if _, err := s.scanRuntime(ctx, o, spec.selectsService); err != nil {
-			return nil, err
-		}
-		if inv, err = s.loadInventory(ctx); err != nil {
-			return nil, err
-		}
-		if services, manifests, err = c.selectServices(ctx, &spec, inv); err != nil {
-			return nil, err
-		}
-		c.noteRuntime(o, &spec, inv)
 	}
 	c.total = len(services)
-	c.setKnown(knownDigests(c.askedServices(services), c.runtime, manifests), true)
 	g, run := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	for _, svc := range services {
-		g.Go(func() error { return c.checkService(run, inv.stacks[svc.StackID], svc) })
+	var next atomic.Int64
+	for range min(parallel, len(services)) {
+		g.Go(func() error {
+			for i := next.Add(1) - 1; int(i) < len(services); i = next.Add(1) - 1 {
+				if err := c.checkService(run, inv.stacks[services[i].StackID], services[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	err = g.Wait()
 	// What was found before a cancellation is kept.

@@ -20,6 +20,44 @@ type answer struct {
 	ahead bool
 }
 
+// prepare reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
+// already: what goes on in the background ends with the context meanwhile.
+func (c *checking) prepare(ctx, meanwhile context.Context, spec *jobSpec) (*inventory, []*serviceRecord, error) {
+	var o *observed
+	var failed error
+	seen := make(chan struct{})
+	c.background.Go(func() {
+		defer close(seen)
+		o, _, failed = c.s.observeEngine(meanwhile, "")
+	})
+	inv, err := c.s.loadInventory(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	services, manifests, err := c.selectServices(ctx, spec, inv)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.askAhead(meanwhile, services, manifests)
+	if <-seen; failed != nil {
+		return nil, nil, failed
+	}
+	if c.noteRuntime(o, spec, inv) {
+		if _, err := c.s.scanRuntime(ctx, o, spec.selectsService); err != nil {
+			return nil, nil, err
+		}
+		if inv, err = c.s.loadInventory(ctx); err != nil {
+			return nil, nil, err
+		}
+		if services, manifests, err = c.selectServices(ctx, spec, inv); err != nil {
+			return nil, nil, err
+		}
+		c.noteRuntime(o, spec, inv)
+	}
+	c.setKnown(knownDigests(c.askedServices(services), c.runtime, manifests), true)
+	return inv, services, nil
+}
+
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
 func (c *checking) selectServices(ctx context.Context, spec *jobSpec, inv *inventory) ([]*serviceRecord, map[string][]platformEntry, error) {
@@ -121,8 +159,8 @@ func (c *checking) isObserved() bool {
 }
 
 // askAhead begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
-// the registry when that was seen last, until it is known what runs. wait cancels what is still under way, and waits for its end.
-func (c *checking) askAhead(ctx context.Context, services []*serviceRecord, manifests map[string][]platformEntry) (wait func()) {
+// the registry when that was seen last, until it is known what runs.
+func (c *checking) askAhead(ctx context.Context, services []*serviceRecord, manifests map[string][]platformEntry) {
 	byRef, unclear, seen := map[string][]*serviceRecord{}, map[string]bool{}, map[string]runtimeState{}
 	var refs []image.Ref
 	for _, svc := range services {
@@ -137,23 +175,13 @@ func (c *checking) askAhead(ctx context.Context, services []*serviceRecord, mani
 	}
 	refs = slices.DeleteFunc(refs, func(ref image.Ref) bool { return unclear[ref.String()] })
 	c.setKnown(knownDigests(byRef, seen, manifests), false)
-	ctx, cancel := context.WithCancel(ctx)
-	var asking sync.WaitGroup
 	var next atomic.Int64
 	for range min(cap(c.turns), len(refs)) {
-		asking.Go(func() {
-			for !c.isObserved() {
-				i := int(next.Add(1)) - 1
-				if i >= len(refs) {
-					return
-				}
+		c.background.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(refs) && !c.isObserved(); i = next.Add(1) - 1 {
 				_, _ = c.resolveOnce(ctx, refs[i])
 			}
 		})
-	}
-	return func() {
-		cancel()
-		asking.Wait()
 	}
 }
 

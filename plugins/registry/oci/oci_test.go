@@ -2,7 +2,9 @@ package oci_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,54 @@ func TestResolve(t *testing.T) {
 	}
 	if got := p.requests(); !slices.Equal(got, []string{"HEAD /v2/team/app/manifests/many"}) {
 		t.Errorf("a known digest costs %q", got)
+	}
+}
+
+// TestAskedConditionally: a registry that gives ETags is asked whether its answer has changed, and the result is the same.
+func TestAskedConditionally(t *testing.T) {
+	s := newServer(t, t.TempDir(), "")
+	p := newProxy(t, s.host)
+	c := client(t, "{}")
+	var got []string
+	watch := func(w http.ResponseWriter, r *http.Request) bool {
+		got = append(got, r.Method+" "+r.Header.Get("If-None-Match"))
+		return false
+	}
+	statuses := func(resp *http.Response) error {
+		got = append(got, resp.Status)
+		return nil
+	}
+	quote := func(digest string) string { return `"` + digest + `"` }
+	first := s.push(t, "app", "1", "linux/amd64")
+	resolve := func(want string, asked ...string) {
+		t.Helper()
+		got = nil
+		res, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:1", DigestOnly: true})
+		if diff := cmp.Diff(&registry.Resolved{Digest: want, MediaType: mediaManifest}, res); err != nil || diff != "" {
+			t.Errorf("%v, %s", err, diff)
+		}
+		if !slices.Equal(got, asked) {
+			t.Errorf("asked %q, want %q", got, asked)
+		}
+	}
+	p.set(watch, statuses)
+	resolve(first, "HEAD ", "200 OK")
+	resolve(first, "HEAD "+quote(first), "304 Not Modified")
+	second := s.push(t, "app", "1", "linux/arm64")
+	resolve(second, "HEAD "+quote(first), "200 OK")
+	resolve(second, "HEAD "+quote(second), "304 Not Modified")
+	// A registry whose ETag is not the digest is asked as before.
+	for _, etag := range []string{"", `"1"`} {
+		p.set(watch, func(resp *http.Response) error {
+			resp.Header.Set("Etag", etag)
+			return nil
+		})
+		next := s.push(t, "app", "1", "linux/s390x/v"+strconv.Itoa(len(etag)))
+		resolve(next, "HEAD "+quote(second))
+		resolve(next, "HEAD ")
+		p.set(watch, nil)
+		second = s.push(t, "app", "1", "linux/arm64")
+		resolve(second, "HEAD ")
 	}
 }
 

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -45,23 +46,33 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 	return s.readDetails(ctx, n, m, want)
 }
 
-// readDigest asks for the digest alone. It is nil where the registry does not say it in this way.
+// readDigest asks for the digest alone, conditionally where the registry has answered before: then it need not read the manifest. It is
+// nil where the registry does not say the digest in this way.
 func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
-	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted})
+	ref := n.String()
+	last := s.lastHead(ref)
+	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, etag: last.etag()})
 	if e := errs.From(err); e != nil {
 		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented {
 			return nil, nil
 		}
 		return nil, err
 	}
-	digest := got.header.Get("Docker-Content-Digest")
+	digest, expected := got.header.Get("Docker-Content-Digest"), n.digest
+	if got.unchanged {
+		digest, expected = cmp.Or(digest, last.digest), last.digest
+	}
 	switch {
 	case !validDigest(digest):
 		return nil, nil
-	case n.digest != "" && digest != n.digest:
+	case expected != "" && digest != expected:
 		return nil, s.protocolError("%s: the registry names another digest than the one that was asked for", n)
+	case got.unchanged:
+		return &manifest{digest: last.digest, mediaType: last.mediaType}, nil
 	}
-	return &manifest{digest: digest, mediaType: mediaType(got.header)}, nil
+	m := &manifest{digest: digest, mediaType: mediaType(got.header)}
+	s.rememberHead(ref, headAnswer{m.digest, m.mediaType}, got.header.Get("Etag"))
+	return m, nil
 }
 
 // fetchManifest fetches what a reference names and compares its digest with what was promised.

@@ -27,6 +27,42 @@ type session struct {
 	// used are the credentials that the tokens belong to.
 	used   credential
 	tokens map[string]*token
+	// heads are the last answers about digests, by reference.
+	heads map[string]headAnswer
+}
+
+// headAnswer is what a registry has said of the manifest that a reference names, without the manifest.
+type headAnswer struct{ digest, mediaType string }
+
+// etag returns the ETag that registries give to a manifest.
+func (h headAnswer) etag() string {
+	if h.digest == "" {
+		return ""
+	}
+	return `"` + h.digest + `"`
+}
+
+// maxHeads bounds the answers that a session remembers.
+const maxHeads = 2000
+
+func (s *session) lastHead(ref string) headAnswer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heads[ref]
+}
+
+// rememberHead keeps an answer for asking conditionally, if its ETag is the digest: another might outlive a digest that was wrong.
+func (s *session) rememberHead(ref string, h headAnswer, etag string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if etag != h.etag() {
+		delete(s.heads, ref)
+		return
+	}
+	if s.heads == nil || len(s.heads) >= maxHeads {
+		s.heads = map[string]headAnswer{}
+	}
+	s.heads[ref] = h
 }
 
 // question is one request to a registry.
@@ -35,13 +71,16 @@ type question struct {
 	// repo is the repository; path is what follows it.
 	repo, path, query string
 	accept            string
-	limit             int64
+	// etag, if there is one, has the registry answer only with what differs from what it gave with that ETag.
+	etag  string
+	limit int64
 }
 
-// answer is what came back. Its status is always 200.
+// answer is what came back. Its status is always 200, or 304 to a question with an ETag: then it is unchanged, and has no body.
 type answer struct {
-	header http.Header
-	body   []byte
+	header    http.Header
+	body      []byte
+	unchanged bool
 }
 
 func (s *session) urlOf(q question) *url.URL {
@@ -72,13 +111,16 @@ func (s *session) askRegistry(ctx context.Context, q question) (*answer, error) 
 	return got, status.orError(err)
 }
 
-// sendRequest makes one request. A status besides 200 is in the second value; the error is for what gave no status.
+// sendRequest makes one request. A status besides 200, and 304 where it answers the question, is in the second value; the error is for what gave no status.
 func (s *session) sendRequest(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.reader.timeout)
 	defer cancel()
 	req := &httpx.Request{Method: q.method, URL: s.urlOf(q), Header: http.Header{}}
 	if q.accept != "" {
 		req.Header["Accept"] = []string{q.accept}
+	}
+	if q.etag != "" {
+		req.Header["If-None-Match"] = []string{q.etag}
 	}
 	if authorization != "" {
 		req.Header["Authorization"] = []string{authorization}
@@ -88,6 +130,9 @@ func (s *session) sendRequest(ctx context.Context, q question, authorization str
 		return nil, nil, err
 	}
 	defer st.Close()
+	if st.Status == http.StatusNotModified && q.etag != "" {
+		return &answer{header: st.Header, unchanged: true}, nil, nil
+	}
 	if st.Status != http.StatusOK {
 		return nil, s.toRefusal(q, st), nil
 	}

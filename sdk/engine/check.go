@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -21,8 +22,8 @@ const (
 const maxScale = 10_000
 
 var (
-	projectPattern  = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$`)
-	platformPattern = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$`)
+	projectPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$`) })
+	platformPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$`) })
 )
 
 // Check reports whether a request may be given to an engine: names that cannot be taken for options, absolute paths. The
@@ -34,7 +35,7 @@ func (r *ComposeRequest) Check() error {
 		return bad("no compose command is named")
 	case !slices.Contains([]string{ActionRecreate, ActionStart, ActionStop, ActionRestart}, r.Action):
 		return bad("the action %q is unknown", r.Action)
-	case !projectPattern.MatchString(r.Project):
+	case !projectPattern().MatchString(r.Project):
 		return bad("the project name %q is not valid", r.Project)
 	case len(r.Files) == 0:
 		return bad("no compose file is named")
@@ -47,12 +48,12 @@ func (r *ComposeRequest) Check() error {
 		}
 	}
 	for _, n := range slices.Concat(r.Services, r.Profiles) {
-		if !projectPattern.MatchString(n) {
+		if !projectPattern().MatchString(n) {
 			return bad("%q is no name of a service or profile", n)
 		}
 	}
 	for name, n := range r.Scale {
-		if !projectPattern.MatchString(name) || n < 0 || n > maxScale {
+		if !projectPattern().MatchString(name) || n < 0 || n > maxScale {
 			return bad("the scale of %q must be between 0 and %d", name, maxScale)
 		}
 	}
@@ -64,7 +65,7 @@ func (r *PullRequest) Check() error {
 	if err := checkRef(r.Ref); err != nil {
 		return err
 	}
-	if r.Platform != "" && !platformPattern.MatchString(r.Platform) {
+	if r.Platform != "" && !platformPattern().MatchString(r.Platform) {
 		return errs.BadInput(ReasonBadRef, "the platform %q is not os/arch or os/arch/variant", r.Platform)
 	}
 	return nil
@@ -80,7 +81,7 @@ func checkRef(ref string) error {
 }
 
 func checkID(id string) error {
-	if !projectPattern.MatchString(strings.TrimPrefix(id, "/")) {
+	if !projectPattern().MatchString(strings.TrimPrefix(id, "/")) {
 		return errs.BadInput(ReasonBadID, "%.100q is no id or name of a container", id)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Labels that compose gives to containers.
@@ -20,12 +21,12 @@ const (
 
 // temporaryName is what compose calls a container while it takes another one's place: the short id of one of the two
 // before the name.
-var temporaryName = regexp.MustCompile(`^[0-9a-f]{12}_`)
+var temporaryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{12}_`) })
 
 // ProperName returns the name that compose means a container to have. It differs from the container's own name when a
 // compose command was interrupted while it replaced the container.
 func ProperName(c *Container) string {
-	prefix := temporaryName.FindString(c.Name)
+	prefix := temporaryName().FindString(c.Name)
 	if prefix == "" || c.Labels[LabelReplace] == c.Name {
 		return c.Name
 	}

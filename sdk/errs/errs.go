@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -127,11 +128,11 @@ func From(err error) *Error {
 const receivedTooLarge = "grpc: received message larger than max"
 
 // statusPrefix is how a status of gRPC begins as a text.
-var statusPrefix = regexp.MustCompile(`rpc error: code = [A-Za-z]+ desc = `)
+var statusPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`rpc error: code = [A-Za-z]+ desc = `) })
 
 // Plain returns text without the "rpc error: code = … desc = " of gRPC statuses that are quoted in it. Systems that are
 // made of gRPC services, such as container engines, write them into their own messages.
-func Plain(text string) string { return statusPrefix.ReplaceAllString(text, "") }
+func Plain(text string) string { return statusPrefix().ReplaceAllString(text, "") }
 
 // FromStatus is From for a status.
 func FromStatus(st *status.Status) *Error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -140,12 +141,12 @@ func (s *server) check(ch Channel, to Target) schema.Diagnostics {
 	return nil
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`) })
 
 // Check reports whether a channel may be given n. The error is the caller's fault.
 func (n *Notification) Check() error {
 	switch {
-	case !idPattern.MatchString(n.ID):
+	case !idPattern().MatchString(n.ID):
 		return errs.BadInput("INVALID_NOTIFICATION", "the id must have 1 to %d of A-Z, a-z, 0-9, dot, underscore and hyphen", MaxID)
 	case n.Kind == "" || n.Title.Plain == "":
 		return errs.BadInput("INVALID_NOTIFICATION", "kind and title must not be empty")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -17,7 +18,7 @@ const (
 	MaxDepth = 8
 )
 
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`) })
 
 // Type is the type of an attribute's value.
 type Type int
@@ -169,7 +170,7 @@ func (s *Schema) validateLevel(depth int, repeated bool) error {
 }
 
 func checkName(name string, seen map[string]bool) error {
-	if !namePattern.MatchString(name) {
+	if !namePattern().MatchString(name) {
 		return fmt.Errorf("schema: name %q does not match [a-z][a-z0-9_]{0,31}", name)
 	}
 	if seen[name] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
@@ -74,10 +75,10 @@ func (s *server) Translate(ctx context.Context, p *translatorv1.TranslateRequest
 }
 
 // languagePattern is what a BCP 47 tag looks like.
-var languagePattern = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
+var languagePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`) })
 
 // IsLanguage reports whether a text looks like a BCP 47 tag.
-func IsLanguage(tag string) bool { return languagePattern.MatchString(tag) }
+func IsLanguage(tag string) bool { return languagePattern().MatchString(tag) }
 
 // check returns an error of the caller for a request that no translator accepts.
 func (r Request) check() error {

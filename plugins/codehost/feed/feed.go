@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mmcdole/gofeed"
@@ -89,14 +90,14 @@ func (h *host) fetchFeed(ctx context.Context, repo string, validators codehost.V
 	return out, nil
 }
 
-var maxAgePattern = regexp.MustCompile(`(?:^|[ ,])max-age=([0-9]{1,9})`)
+var maxAgePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[ ,])max-age=([0-9]{1,9})`) })
 
 // longestPause bounds what a host may ask for between two requests.
 const longestPause = 24 * time.Hour
 
 // maxAge reads how long an answer is fresh; 0 if that is not said.
 func maxAge(cacheControl string) time.Duration {
-	m := maxAgePattern.FindStringSubmatch(strings.ToLower(cacheControl))
+	m := maxAgePattern().FindStringSubmatch(strings.ToLower(cacheControl))
 	if m == nil {
 		return 0
 	}
@@ -234,21 +235,23 @@ func releaseOf(item *gofeed.Item) codehost.Release {
 }
 
 var (
-	tagAddress     = regexp.MustCompile(`/(?:releases/tag|-/releases|-/tags|src/tag)/(.+)$`)
-	versionAddress = regexp.MustCompile(`/(v?[0-9]+(?:\.[0-9]+)+[^/]*)/?$`)
-	versionText    = regexp.MustCompile(`\bv?[0-9]+(?:\.[0-9A-Za-z]+)+(?:[-+.~][0-9A-Za-z.+~-]+)?`)
+	tagAddress     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(?:releases/tag|-/releases|-/tags|src/tag)/(.+)$`) })
+	versionAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(v?[0-9]+(?:\.[0-9]+)+[^/]*)/?$`) })
+	versionText    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bv?[0-9]+(?:\.[0-9A-Za-z]+)+(?:[-+.~][0-9A-Za-z.+~-]+)?`)
+	})
 )
 
 // tagOf returns the tag of an entry: what its address names, else the version in its title, else the title.
 func tagOf(title, address string) string {
 	if u, err := url.Parse(address); err == nil {
-		for _, pattern := range []*regexp.Regexp{tagAddress, versionAddress} {
+		for _, pattern := range []*regexp.Regexp{tagAddress(), versionAddress()} {
 			if m := pattern.FindStringSubmatch(u.Path); m != nil {
 				return texts.Truncate(texts.Printable(m[1]), maxID)
 			}
 		}
 	}
-	if version := versionText.FindString(title); version != "" {
+	if version := versionText().FindString(title); version != "" {
 		return texts.Truncate(version, maxID)
 	}
 	return texts.Truncate(texts.OneLine(texts.Printable(title)), maxID)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
@@ -46,11 +47,13 @@ const (
 	maxFeeds = 1000
 )
 
-var fullNamePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9_.-]{1,100}$`)
+var fullNamePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9_.-]{1,100}$`)
+})
 
 func isFullName(repo string) bool {
 	_, name, _ := strings.Cut(repo, "/")
-	return fullNamePattern.MatchString(repo) && name != "." && name != ".." && !strings.Contains(repo, "..")
+	return fullNamePattern().MatchString(repo) && name != "." && name != ".." && !strings.Contains(repo, "..")
 }
 
 // parseAddress checks the address of a feed.

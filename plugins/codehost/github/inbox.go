@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/reponame"
@@ -50,7 +51,9 @@ func (h *host) ListNotifications(ctx context.Context, token schema.Secret, req c
 }
 
 // subjectPath is the path of a notification's subject in the API, below the repository.
-var subjectPath = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/(issues|pulls|commits|discussions)/([0-9a-f]+)$`)
+var subjectPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/repos/([^/]+/[^/]+)/(issues|pulls|commits|discussions)/([0-9a-f]+)$`)
+})
 
 // pageWords are the words of the API's paths in the addresses of pages.
 var pageWords = map[string]string{"issues": "issues", "pulls": "pull", "commits": "commit", "discussions": "discussions"}
@@ -59,7 +62,7 @@ var pageWords = map[string]string{"issues": "issues", "pulls": "pull", "commits"
 // kind of subject is.
 func (h *host) threadURL(t *thread) string {
 	if u, err := url.Parse(t.Subject.URL); err == nil && t.Subject.URL != "" {
-		if m := subjectPath.FindStringSubmatch(strings.TrimPrefix(u.Path, h.base.Path)); m != nil && reponame.IsFullName(m[1]) {
+		if m := subjectPath().FindStringSubmatch(strings.TrimPrefix(u.Path, h.base.Path)); m != nil && reponame.IsFullName(m[1]) {
 			return h.webURL(m[1] + "/" + pageWords[m[2]] + "/" + m[3])
 		}
 	}

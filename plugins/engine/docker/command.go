@@ -121,5 +121,5 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 
 // validText returns what is kept as UTF-8, without the codes of a terminal.
 func (l *lastBytes) validText() string {
-	return strings.ToValidUTF8(string(escapes.ReplaceAll(*l, nil)), "")
+	return strings.ToValidUTF8(string(escapes().ReplaceAll(*l, nil)), "")
 }

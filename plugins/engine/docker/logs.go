@@ -102,7 +102,7 @@ func (l *logLines) flush() error {
 	// What a line writes over itself, such as a progress bar, is not read: the last state counts.
 	text = bytes.TrimRight(text, "\r")
 	text = text[bytes.LastIndexByte(text, '\r')+1:]
-	plain := string(bytes.ToValidUTF8(escapes.ReplaceAll(text, nil), []byte("?")))
+	plain := string(bytes.ToValidUTF8(escapes().ReplaceAll(text, nil), []byte("?")))
 	l.rest = l.rest[:0]
 	out.Text = texts.Truncate(plain, maxLine)
 	return l.send(out)

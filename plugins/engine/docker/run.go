@@ -90,7 +90,7 @@ type output struct {
 }
 
 func (o *output) addLine(stderr bool, raw []byte) {
-	text := string(bytes.ToValidUTF8(escapes.ReplaceAll(raw, nil), []byte("?")))
+	text := string(bytes.ToValidUTF8(escapes().ReplaceAll(raw, nil), []byte("?")))
 	if text == "" {
 		return
 	}
@@ -116,7 +116,9 @@ func (o *output) lastLines() string {
 }
 
 // escapes are the sequences by which a terminal is told about colours and positions.
-var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\\\-_]|[\x00-\x08\x0b-\x1f\x7f]")
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\\\-_]|[\x00-\x08\x0b-\x1f\x7f]")
+})
 
 // lines cuts one stream into lines.
 type lines struct {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -25,11 +26,11 @@ const (
 	tokenUser = "<token>"
 )
 
-var helperName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var helperName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
 // fromHelper asks a helper under each name that a host has.
 func fromHelper(ctx context.Context, helper string, keys []string) (user, password, identityToken string, err error) {
-	if !helperName.MatchString(helper) {
+	if !helperName().MatchString(helper) {
 		return "", "", "", errors.New("the name of the credential helper is not valid")
 	}
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)

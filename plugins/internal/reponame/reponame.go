@@ -5,25 +5,26 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
 var (
-	ownerPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
-	namePattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	ownerPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`) })
+	namePattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`) })
 )
 
 // IsOwner reports whether a text can be the name of an owner.
-func IsOwner(name string) bool { return ownerPattern.MatchString(name) }
+func IsOwner(name string) bool { return ownerPattern().MatchString(name) }
 
-func isName(name string) bool { return namePattern.MatchString(name) && name != "." && name != ".." }
+func isName(name string) bool { return namePattern().MatchString(name) && name != "." && name != ".." }
 
 // IsFullName reports whether a text can be owner/name.
 func IsFullName(full string) bool {
 	owner, name, ok := strings.Cut(full, "/")
-	return ok && ownerPattern.MatchString(owner) && isName(name)
+	return ok && ownerPattern().MatchString(owner) && isName(name)
 }
 
 // ParseInput reads what a person typed: owner/name, an address of a repository or an owner, or an owner alone; then name
@@ -42,9 +43,9 @@ func ParseInput(input, web string) (owner, name string, err error) {
 		parts = nil
 	}
 	switch {
-	case len(parts) == 1 && ownerPattern.MatchString(parts[0]):
+	case len(parts) == 1 && ownerPattern().MatchString(parts[0]):
 		return parts[0], "", nil
-	case len(parts) >= 2 && ownerPattern.MatchString(parts[0]):
+	case len(parts) >= 2 && ownerPattern().MatchString(parts[0]):
 		if name := strings.TrimSuffix(parts[1], ".git"); isName(name) {
 			return parts[0], name, nil
 		}

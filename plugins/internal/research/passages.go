@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -26,9 +27,9 @@ type passage struct {
 }
 
 var (
-	images   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
-	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	headings = regexp.MustCompile(`^#{1,6} +`)
+	images   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`) })
+	links    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
+	headings = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6} +`) })
 )
 
 // split cuts a text at empty lines into passages, without the marks of images, links and headings.
@@ -44,7 +45,7 @@ func split(text string) []passage {
 	}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	for _, l := range strings.Split(text, "\n") {
-		l = headings.ReplaceAllString(strings.TrimRight(links.ReplaceAllString(images.ReplaceAllString(l, ""), "$1"), " \t\r"), "")
+		l = headings().ReplaceAllString(strings.TrimRight(links().ReplaceAllString(images().ReplaceAllString(l, ""), "$1"), " \t\r"), "")
 		if strings.TrimSpace(l) == "" {
 			if runes >= passageRunes/2 {
 				flush()

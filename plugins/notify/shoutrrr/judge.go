@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/util/jsonclient"
 
@@ -17,20 +18,26 @@ import (
 // The library tells many failures by their text alone. What was matched decides about the outcome; no text of the library
 // is handed on, because addresses with tokens stand in it.
 var (
-	statusText = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\bstatus(?: code)?[:" ]{1,3}([1-5]\d\d)\b`),
-		regexp.MustCompile(`(?i)\bHTTP ([1-5]\d\d)\b`),
-		regexp.MustCompile(`notification failed: ([1-5]\d\d)\b`),
-		// ntfy numbers its errors by the status and two more digits.
-		regexp.MustCompile(`server response: .*\(([45]\d\d)\d\d\)`),
-		regexp.MustCompile(`server responded with .*\(([45]\d\d)\):`),
-	}
-	connectText = regexp.MustCompile(`\bdial (tcp|udp)\b|no such host|connection refused|network is unreachable|\bx509: |\btls: |server gave HTTP response to HTTPS client`)
-	limitedText = regexp.MustCompile(`(?i)rate.?limit|too many requests|limit_exceeded`)
-	timeoutText = regexp.MustCompile(`(?i)deadline exceeded|timeout`)
+	statusText = sync.OnceValue(func() []*regexp.Regexp {
+		return []*regexp.Regexp{
+			regexp.MustCompile(`(?i)\bstatus(?: code)?[:" ]{1,3}([1-5]\d\d)\b`),
+			regexp.MustCompile(`(?i)\bHTTP ([1-5]\d\d)\b`),
+			regexp.MustCompile(`notification failed: ([1-5]\d\d)\b`),
+			// ntfy numbers its errors by the status and two more digits.
+			regexp.MustCompile(`server response: .*\(([45]\d\d)\d\d\)`),
+			regexp.MustCompile(`server responded with .*\(([45]\d\d)\):`),
+		}
+	})
+	connectText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bdial (tcp|udp)\b|no such host|connection refused|network is unreachable|\bx509: |\btls: |server gave HTTP response to HTTPS client`)
+	})
+	limitedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)rate.?limit|too many requests|limit_exceeded`) })
+	timeoutText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)deadline exceeded|timeout`) })
 	// uncodedText is an answer that was no error of the service's own: a proxy's, say.
-	uncodedText = regexp.MustCompile(`server responded with .*\(0\)`)
-	refusedText = regexp.MustCompile(`(?i)server response: |server responded with |response failure|\b(bad request|forbidden|unauthorized|not found): `)
+	uncodedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`server responded with .*\(0\)`) })
+	refusedText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)server response: |server responded with |response failure|\b(bad request|forbidden|unauthorized|not found): `)
+	})
 )
 
 // toOutcome turns an error of the library into an outcome; who names the service.
@@ -47,17 +54,17 @@ func toOutcome(who string, err error) *errs.Error {
 		return notify.Unknown("%s: the library failed while sending", who)
 	case status != 0:
 		return judgeStatus(who, status)
-	case errors.As(err, &dial) && dial.Op == "dial", connectText.MatchString(text):
+	case errors.As(err, &dial) && dial.Op == "dial", connectText().MatchString(text):
 		return notify.Temporary(0, errs.ReasonConnect, "%s: cannot connect", who)
 	case begun && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return notify.Unknown("%s: the call ended before the answer came", who)
-	case limitedText.MatchString(text):
+	case limitedText().MatchString(text):
 		return notify.Temporary(0, errs.ReasonStatus, "%s: the service wants fewer messages", who)
-	case uncodedText.MatchString(text):
+	case uncodedText().MatchString(text):
 		return notify.Unknown("%s: what answered does not say whether the message was taken", who)
-	case refusedText.MatchString(text):
+	case refusedText().MatchString(text):
 		return notify.Permanent("SERVICE_REFUSED", "%s: the service refuses the message", who)
-	case !begun && timeoutText.MatchString(text):
+	case !begun && timeoutText().MatchString(text):
 		return notify.Temporary(0, errs.ReasonTimeout, "%s: no answer in time", who)
 	case !begun:
 		return notify.Permanent("LOGIN_REFUSED", "%s: the service does not accept the name and password", who)
@@ -70,7 +77,7 @@ func statusOf(err error, text string) int {
 	if errors.As(err, &answer) && answer.StatusCode >= http.StatusBadRequest {
 		return answer.StatusCode
 	}
-	for _, pattern := range statusText {
+	for _, pattern := range statusText() {
 		if m := pattern.FindStringSubmatch(text); m != nil {
 			status, _ := strconv.Atoi(m[1])
 			return status

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
@@ -47,8 +48,8 @@ func Plugin() framework.Plugin {
 const maxTimeout = 30 * time.Second
 
 var (
-	tokenForm = regexp.MustCompile(`^[0-9]{5,20}:[A-Za-z0-9_-]{30,64}$`)
-	chatForm  = regexp.MustCompile(`^(-?[0-9]{1,19}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
+	tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{5,20}:[A-Za-z0-9_-]{30,64}$`) })
+	chatForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?[0-9]{1,19}|@[A-Za-z][A-Za-z0-9_]{3,31})$`) })
 )
 
 // What is wrong with a token or a chat. The words hold neither.
@@ -76,10 +77,10 @@ func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagno
 	default:
 		c.host = base.Host
 	}
-	if cfg.BotToken != "" && !tokenForm.MatchString(cfg.BotToken.Reveal()) {
+	if cfg.BotToken != "" && !tokenForm().MatchString(cfg.BotToken.Reveal()) {
 		diags = append(diags, schema.Errorf(schema.At("bot_token"), badToken)...)
 	}
-	if cfg.ChatID != "" && !chatForm.MatchString(cfg.ChatID) {
+	if cfg.ChatID != "" && !chatForm().MatchString(cfg.ChatID) {
 		diags = append(diags, schema.Errorf(schema.At("chat_id"), badChat)...)
 	}
 	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
@@ -136,7 +137,7 @@ func (c *channel) readRecipient(to notify.Target) (recipient, schema.Diagnostics
 		switch r.chat = in.ChatID; {
 		case r.chat == "":
 			diags = append(diags, schema.Errorf(schema.At("chatId"), "there is no chat to send to")...)
-		case !chatForm.MatchString(r.chat):
+		case !chatForm().MatchString(r.chat):
 			diags = append(diags, schema.Errorf(schema.At("chatId"), badChat)...)
 		}
 	}
@@ -144,7 +145,7 @@ func (c *channel) readRecipient(to notify.Target) (recipient, schema.Diagnostics
 		switch r.token = to.Secret; {
 		case r.token == "":
 			diags = append(diags, schema.Errorf(nil, "the secret: there is no bot token")...)
-		case !tokenForm.MatchString(r.token.Reveal()):
+		case !tokenForm().MatchString(r.token.Reveal()):
 			diags = append(diags, schema.Errorf(nil, "the secret: %s", badToken)...)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
@@ -79,10 +80,12 @@ func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagno
 }
 
 var (
-	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	headerValue = regexp.MustCompile(`^[\t\x20-\x7e]*$`)
+	headerName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") })
+	headerValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\t\x20-\x7e]*$`) })
 	// ownHeader are headers that the channel or the protocol sets.
-	ownHeader = regexp.MustCompile(`(?i)^(webhook-.*|content-type|content-length|host|connection|transfer-encoding|te|trailer|upgrade|expect)$`)
+	ownHeader = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(webhook-.*|content-type|content-length|host|connection|transfer-encoding|te|trailer|upgrade|expect)$`)
+	})
 )
 
 func (c *channel) setHeaders(cfg Config) (diags schema.Diagnostics) {
@@ -91,7 +94,7 @@ func (c *channel) setHeaders(cfg Config) (diags schema.Diagnostics) {
 	}
 	c.headers = http.Header{}
 	for name, value := range cfg.Headers {
-		if !headerName.MatchString(name) || ownHeader.MatchString(name) || !headerValue.MatchString(value) {
+		if !headerName().MatchString(name) || ownHeader().MatchString(name) || !headerValue().MatchString(value) {
 			diags = append(diags, schema.Errorf(schema.At("headers"), "%q is no header that can be set, or its value is not printable ASCII", name)...)
 			continue
 		}

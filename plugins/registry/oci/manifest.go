@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -27,9 +28,9 @@ const (
 
 const accepted = ociIndex + ", " + dockerList + ", " + ociManifest + ", " + dockerManifest
 
-var digestPattern = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)
+var digestPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`) })
 
-func validDigest(digest string) bool { return digestPattern.MatchString(digest) }
+func validDigest(digest string) bool { return digestPattern().MatchString(digest) }
 
 // digestOf returns the digest of body in the algorithm of another digest, sha256 without one.
 func digestOf(body []byte, like string) string {
@@ -130,7 +131,7 @@ func chooseDigest(all []registry.Platform, want registry.Platform) string {
 	return ""
 }
 
-var platformPattern = regexp.MustCompile(`^[a-z0-9_.-]+/[a-z0-9_.-]+(/[a-z0-9_.-]+)?$`)
+var platformPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_.-]+/[a-z0-9_.-]+(/[a-z0-9_.-]+)?$`) })
 
 // parsePlatform reads os/arch or os/arch/variant; empty is the zero value.
 func parsePlatform(text string) (registry.Platform, error) {
@@ -138,7 +139,7 @@ func parsePlatform(text string) (registry.Platform, error) {
 		return registry.Platform{}, nil
 	}
 	text = strings.ToLower(text)
-	if len(text) > 100 || !platformPattern.MatchString(text) {
+	if len(text) > 100 || !platformPattern().MatchString(text) {
 		return registry.Platform{}, errs.BadInput(registry.ReasonInvalidRequest, "the platform must be os/arch or os/arch/variant")
 	}
 	parts := append(strings.Split(text, "/"), "")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -142,9 +143,9 @@ func linkedQuery(header http.Header) (string, bool) {
 	return "", false
 }
 
-var tagPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`) })
 
 // validTags leaves out what cannot be a tag.
 func validTags(tags []string) []string {
-	return slices.DeleteFunc(tags, func(t string) bool { return !tagPattern.MatchString(t) })
+	return slices.DeleteFunc(tags, func(t string) bool { return !tagPattern().MatchString(t) })
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 )
@@ -19,17 +20,19 @@ const (
 )
 
 var (
-	frontEntry = regexp.MustCompile(`(?m)^([A-Za-z_][\w-]*)[ \t]*[:=][ \t]*(.*?)[ \t]*$`)
+	frontEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([A-Za-z_][\w-]*)[ \t]*[:=][ \t]*(.*?)[ \t]*$`) })
 	// moduleLine is a line of a page that imports or exports what its components need.
-	moduleLine = regexp.MustCompile(`^(?:import\s+(?:[\w*{}\s,$]+\s+from\s+)?['"][^'"]+['"];?|export\s+(?:const|let|default|function)\b.*)\s*$`)
+	moduleLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:import\s+(?:[\w*{}\s,$]+\s+from\s+)?['"][^'"]+['"];?|export\s+(?:const|let|default|function)\b.*)\s*$`)
+	})
 	// headingID is the name that a heading is given for links.
-	headingID = regexp.MustCompile(`[ \t]*\{#[\w:.-]+\}[ \t]*$`)
+	headingID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]*\{#[\w:.-]+\}[ \t]*$`) })
 	// admonition begins or ends a box; what follows is its title.
-	admonition = regexp.MustCompile(`^(\s*):::+[ \t]*(?:[A-Za-z-]+)?[ \t]*(.*)$`)
+	admonition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*):::+[ \t]*(?:[A-Za-z-]+)?[ \t]*(.*)$`) })
 	// componentName begins the tag of a component, but not what stands for a name, such as <YOUR_NAME>.
-	componentName = regexp.MustCompile(`^</?[A-Z][A-Z0-9]*[a-z][\w.]*[\s/>]`)
+	componentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^</?[A-Z][A-Z0-9]*[a-z][\w.]*[\s/>]`) })
 	// componentText are the attributes of a component that people see.
-	componentText = regexp.MustCompile(`\b(?:title|label)=(?:"([^"]*)"|'([^']*)')`)
+	componentText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:title|label)=(?:"([^"]*)"|'([^']*)')`) })
 )
 
 // frontMatter is what the head of a document tells of it.
@@ -49,7 +52,7 @@ func cutFrontMatter(text string) (frontMatter, string) {
 	if line, _, _ := strings.Cut(rest, "\n"); strings.TrimSpace(line) != "" {
 		return out, text
 	}
-	entries := frontEntry.FindAllStringSubmatch(head, -1)
+	entries := frontEntry().FindAllStringSubmatch(head, -1)
 	if len(entries) == 0 {
 		return out, text
 	}
@@ -122,13 +125,13 @@ func stripProse(text string) string {
 	for line := range strings.Lines(stripInline(text)) {
 		plain := strings.TrimRight(line, "\r\n")
 		end := line[len(plain):]
-		if moduleLine.MatchString(plain) {
+		if moduleLine().MatchString(plain) {
 			continue
 		}
 		if strings.HasPrefix(plain, "#") {
-			plain = headingID.ReplaceAllString(plain, "")
+			plain = headingID().ReplaceAllString(plain, "")
 		}
-		plain = admonition.ReplaceAllString(plain, "$1$2")
+		plain = admonition().ReplaceAllString(plain, "$1$2")
 		out.WriteString(plain + end)
 	}
 	return out.String()
@@ -231,14 +234,14 @@ func (s *inlineScanner) templateMark(at, kind int) int {
 // componentTag returns the length of the tag of a component that text begins with, and its title. A component has a name
 // with a capital; its tag stands at the start of a line, has attributes or closes: List<Item> is none.
 func componentTag(text string, startsLine bool) (n int, shown string) {
-	if !componentName.MatchString(texts.Head(text, maxName)) {
+	if !componentName().MatchString(texts.Head(text, maxName)) {
 		return 0, ""
 	}
 	end := tagEnd(text)
 	if end == 0 || !startsLine && text[1] != '/' && text[end-2] != '/' && !strings.Contains(text[:end], "=") {
 		return 0, ""
 	}
-	if m := componentText.FindStringSubmatch(text[:end]); m != nil {
+	if m := componentText().FindStringSubmatch(text[:end]); m != nil {
 		shown = m[1] + m[2]
 	}
 	return end, shown

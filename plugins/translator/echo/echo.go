@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -95,12 +96,14 @@ func countTokens(parts []translator.Part) (n int64) {
 
 var (
 	// blockMarks are what begins a line before its text: indentation, quotes, headings, list items, task boxes and table cells.
-	blockMarks = regexp.MustCompile(`^(?:\s*(?:>|#{1,6}\s|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s|\|))*\s*`)
+	blockMarks = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:\s*(?:>|#{1,6}\s|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s|\|))*\s*`)
+	})
 	// masks stand for what must not change.
-	masks = regexp.MustCompile(`⟦\d+⟧`)
+	masks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`⟦\d+⟧`) })
 	// definition is a link reference definition.
-	definition = regexp.MustCompile(`^\s*\[[^\]]+\]:`)
-	listItem   = regexp.MustCompile(`^\s*[-*+]\s`)
+	definition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[[^\]]+\]:`) })
+	listItem   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[-*+]\s`) })
 )
 
 // markText marks every line of a text that has words. The structure of Markdown stays: code, HTML and definitions are left alone.
@@ -118,9 +121,9 @@ func markText(text, language string, markdown bool) string {
 			}
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			fence = trimmed[:3]
-		case isIndentedCode(line), strings.HasPrefix(trimmed, "<"), definition.MatchString(line), !hasWords(line):
+		case isIndentedCode(line), strings.HasPrefix(trimmed, "<"), definition().MatchString(line), !hasWords(line):
 		default:
-			at := len(blockMarks.FindString(line))
+			at := len(blockMarks().FindString(line))
 			lines[i] = line[:at] + mark(language) + line[at:]
 		}
 	}
@@ -131,12 +134,12 @@ func markText(text, language string, markdown bool) string {
 func mark(language string) string { return "〔" + language + "〕 " }
 
 func isIndentedCode(line string) bool {
-	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && !listItem.MatchString(line)
+	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && !listItem().MatchString(line)
 }
 
 // hasWords reports whether there is a letter besides masks.
 func hasWords(line string) bool {
-	return strings.ContainsFunc(masks.ReplaceAllString(line, ""), unicode.IsLetter)
+	return strings.ContainsFunc(masks().ReplaceAllString(line, ""), unicode.IsLetter)
 }
 
 const (
@@ -154,7 +157,7 @@ func summarize(req translator.Request, answer *translator.Answer) {
 			continue
 		}
 		for line := range strings.SplitSeq(p.Text, "\n") {
-			text := strings.TrimSpace(line[len(blockMarks.FindString(line)):])
+			text := strings.TrimSpace(line[len(blockMarks().FindString(line)):])
 			if len(items) < maxItems && !strings.HasPrefix(line, "#") && hasWords(text) && len(strings.Fields(text)) >= fewWords {
 				items = append(items, fmt.Sprintf("- %s%s", mark(req.TargetLanguage), texts.Truncate(text, maxItem)))
 			}

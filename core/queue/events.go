@@ -102,7 +102,7 @@ func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) e
 // maxEvents is the most that one call of Events returns.
 const maxEvents = 500
 
-const sqlEvents = `SELECT * FROM job_events WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?`
+const sqlEvents = `SELECT * FROM job_events WHERE job_id = ? AND seq > ? ORDER BY seq`
 
 // Events returns a job's events after a sequence number, oldest first, at most limit (0 and more than 500 mean 500).
 func (q *Queue) Events(ctx context.Context, jobID string, afterSeq int64, limit int) ([]Event, error) {
@@ -110,7 +110,7 @@ func (q *Queue) Events(ctx context.Context, jobID string, afterSeq int64, limit 
 		limit = maxEvents
 	}
 	var rows []eventRow
-	if err := q.store.DB(ctx).Raw(sqlEvents, jobID, afterSeq, limit).Scan(&rows).Error; err != nil {
+	if err := q.store.DB(ctx).Raw(sqlEvents+store.Limit(limit), jobID, afterSeq).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the events of %s: %w", jobID, err)
 	}
 	return toEvents(rows), nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Hooks for tests of this package's insides.
@@ -41,7 +43,7 @@ func (q *Queue) Statements() []Statement {
 		{"others", sqlOtherOwners, []any{1 << 60, "o", 10}, false},
 		{"beat", sqlHeartbeat, []any{1, "o", []string{"x", "y"}}, false},
 		{"clean", sqlDeleteJobs, []any{1, 10}, false},
-		{"events", sqlEvents, []any{"x", 1, 10}, false},
+		{"events", sqlEvents + store.Limit(10), []any{"x", 1}, false},
 		{"end", sqlEnd, []any{"failed", "", "", "", "", 1, "failed", "x", 1, "running"}, false},
 		{"release", "DELETE FROM job_locks WHERE job_id = ?", []any{"x"}, false},
 		{"conflict", "SELECT job_id FROM job_locks WHERE resource = ?", []any{"r"}, false},
@@ -51,8 +53,8 @@ func (q *Queue) Statements() []Statement {
 		Statement{"holders", sqlHolders, []any{[]string{"r", "s"}}, false},
 		Statement{"resume", sqlResume, []any{"x"}, false},
 		Statement{"get", sqlGet, []any{"x"}, false},
-		Statement{"events after", sqlEventsAfter, []any{1, 10}, false},
-		Statement{"events after of types", sqlEventsAfterOf, []any{1, types, 10}, false},
+		Statement{"events after", sqlEventsAfter + store.Limit(10), []any{1}, false},
+		Statement{"events after of types", sqlEventsAfterOf + store.Limit(10), []any{1, types}, false},
 		Statement{"last event", sqlLastEvent, nil, false},
 	)
 	for i, f := range filters() {

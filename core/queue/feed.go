@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // EventFilter selects events; empty members select all.
@@ -16,8 +17,8 @@ type EventFilter struct {
 }
 
 const (
-	sqlEventsAfter   = `SELECT * FROM job_events WHERE id > ? ORDER BY id LIMIT ?`
-	sqlEventsAfterOf = `SELECT * FROM job_events WHERE id > ? AND job_type IN ? ORDER BY id LIMIT ?`
+	sqlEventsAfter   = `SELECT * FROM job_events WHERE id > ? ORDER BY id`
+	sqlEventsAfterOf = `SELECT * FROM job_events WHERE id > ? AND job_type IN ? ORDER BY id`
 	sqlLastEvent     = `SELECT COALESCE(max(id), 0) FROM job_events`
 )
 
@@ -26,9 +27,9 @@ func (q *Queue) EventsAfter(ctx context.Context, afterID int64, limit int, f Eve
 	if limit <= 0 || limit > maxEvents {
 		limit = maxEvents
 	}
-	db := q.store.DB(ctx).Raw(sqlEventsAfter, afterID, limit)
+	db := q.store.DB(ctx).Raw(sqlEventsAfter+store.Limit(limit), afterID)
 	if len(f.Types) > 0 {
-		db = q.store.DB(ctx).Raw(sqlEventsAfterOf, afterID, f.Types, limit)
+		db = q.store.DB(ctx).Raw(sqlEventsAfterOf+store.Limit(limit), afterID, f.Types)
 	}
 	var rows []eventRow
 	if err := db.Scan(&rows).Error; err != nil {

@@ -1,6 +1,10 @@
 package queue
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/store"
+)
 
 // condition is part of a WHERE clause.
 type condition struct {
@@ -26,7 +30,7 @@ func (c *condition) whereClause() string {
 }
 
 // newest is the order of all lists.
-const newest = " ORDER BY created_at DESC, id DESC LIMIT ?"
+const newest = " ORDER BY created_at DESC, id DESC"
 
 // pageQuery returns the statement and its arguments for one page. An index gives the newest jobs of one type, one
 // state or one of each in order, but not those of several: then each arm gives a page of ids, and the page is made of
@@ -81,7 +85,7 @@ func (f Filter) armQuery(columns string, after *position, limit int) (string, []
 	if after != nil {
 		c.and("(created_at, id) < (?, ?)", after.At, after.ID)
 	}
-	return "SELECT " + columns + " FROM jobs" + c.whereClause() + newest, append(c.args, limit)
+	return "SELECT " + columns + " FROM jobs" + c.whereClause() + newest + store.Limit(limit), c.args
 }
 
 // addColumns adds the conditions on columns of the job itself.
@@ -117,8 +121,8 @@ func unionQuery(arms []Filter, after *position, limit int) (string, []any) {
 		parts[i] = "SELECT * FROM (" + sql + ") arm"
 		args = append(args, values...)
 	}
-	ids := "SELECT id FROM (" + strings.Join(parts, " UNION ALL ") + ") arms" + newest
-	return "SELECT * FROM jobs WHERE id IN (" + ids + ") ORDER BY created_at DESC, id DESC", append(args, limit)
+	ids := "SELECT id FROM (" + strings.Join(parts, " UNION ALL ") + ") arms" + newest + store.Limit(limit)
+	return "SELECT * FROM jobs WHERE id IN (" + ids + ")" + newest, args
 }
 
 // taggedQuery returns the statement for one page of the jobs with all tags of f. It walks those of the first tag,
@@ -136,6 +140,5 @@ func (f Filter) taggedQuery(after *position, limit int) (string, []any) {
 		c.and("EXISTS (SELECT 1 FROM job_locks l WHERE l.resource = ? AND l.job_id = t.job_id)", f.Lock)
 	}
 	f.addColumns(&c)
-	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.whereClause() + " AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC LIMIT ?",
-		append(c.args, limit)
+	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.whereClause() + " AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC" + store.Limit(limit), c.args
 }

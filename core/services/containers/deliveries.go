@@ -119,7 +119,7 @@ func (s *Service) tellDelivery(ctx context.Context, kind string, d *deliveryReco
 const deliverySlice = 500
 
 func (r *repository) deliveryEvents(ctx context.Context, after int64) (out []deliveryEvent, err error) {
-	err = r.db(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id LIMIT ?", after, deliverySlice).Scan(&out).Error
+	err = r.db(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(deliverySlice), after).Scan(&out).Error
 	return out, err
 }
 

@@ -166,13 +166,21 @@ bench: build
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local
 
+UI       := core/console/ui
+VENDORED := $(UI)/static/vendor
+# The texts that browsers load, the script of every page from its parts, as core/console/ui puts it together.
+UI_TEXTS := $(VENDORED)/htmx.org-4.0.1/htmx.min.js+$(VENDORED)/htmx.org-4.0.1/hx-sse.min.js+$(UI)/static/app.js \
+	$(VENDORED)/uplot-1.6.32/uPlot.iife.min.js $(VENDORED)/uplot-1.6.32/uPlot.min.css $(UI)/static/app.css $(UI)/static/chart.js $(UI)/static/push.js \
+	$(wildcard core/services/*/pages/static/*.css core/services/*/pages/static/*.js core/supervisor/static/*.css)
+
 generate:
 	mkdir -p $(TOOLS)
-	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./protogen ./licences google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./brotli ./protogen ./licences google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
 	$(TOOLS)/templ generate -path core
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
 	$(TOOLS)/licences . $(LICENCES)
+	$(TOOLS)/brotli $(UI)/static/packed $(UI_TEXTS)
 
 # What is released may not change any more: run it when a release is made, and commit what it writes. A test compares
 # the .proto files with it from then on.
@@ -184,10 +192,10 @@ release-protos: generate
 # vulnerable, where the database of vulnerabilities can be reached.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
-	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' $(LICENCES) || { echo "generated files differ: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' '*.br' $(LICENCES) || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
-	cd core/tools && $(GO) vet ./protogen ./testsum ./licences ./vulncheck && $(GO) test -trimpath ./testsum ./licences ./vulncheck
+	cd core/tools && $(GO) vet ./brotli ./protogen ./testsum ./licences ./vulncheck && $(GO) test -trimpath ./testsum ./licences ./vulncheck
 	$(GO) mod tidy -diff
 	cd sdk && $(GO) mod tidy -diff
 	cd core/tools && $(GO) mod tidy -diff

@@ -21,6 +21,7 @@ func textServer(t *testing.T, text string) string {
 			httpd.WriteText(c, http.StatusTeapot, "text/html; charset=utf-8", []byte(text))
 		}},
 		{Method: http.MethodGet, Path: "/file", Policy: httpd.Public, Handler: httpd.NewFile("text/css; charset=utf-8", []byte(text)).Write},
+		{Method: http.MethodGet, Path: "/brotli", Policy: httpd.Public, Handler: httpd.NewFile("text/css; charset=utf-8", []byte(text)).WithBrotli([]byte("packed")).Write},
 		{Method: http.MethodGet, Path: "/picture", Policy: httpd.Public, Handler: httpd.NewFile("image/png", []byte(text)).Write},
 	}}}, httpd.Options{})
 	if err != nil {
@@ -95,6 +96,12 @@ func TestTextsAreCompressed(t *testing.T) {
 				t.Errorf("Vary is %q", res.Header.Get("Vary"))
 			}
 		})
+	}
+	for accepted, want := range map[string]string{"gzip, deflate, br, zstd": "br", "br;q=0, gzip": "gzip", "gzip": "gzip", "": ""} {
+		res, body, _ := fetch(t, base+"/brotli", map[string]string{"Accept-Encoding": accepted})
+		if got := res.Header.Get("Content-Encoding"); got != want || (body == "packed") != (want == "br") {
+			t.Errorf("a client that accepts %q is sent %q", accepted, got)
+		}
 	}
 	if res, body, _ := fetch(t, textServer(t, "short")+"/text", gzip); res.Header.Get("Content-Encoding") != "" || body != "short" {
 		t.Errorf("a short text came as %q, %q", res.Header.Get("Content-Encoding"), body)

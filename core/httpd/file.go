@@ -18,14 +18,20 @@ import (
 type File struct {
 	contentType, tag string
 	content          []byte
-	// packed is the content in gzip, nil where that does not help.
-	packed []byte
+	// gzip and brotli are the content in these encodings, nil where there is none.
+	gzip, brotli []byte
 }
 
 // NewFile returns a file of a type. Text is compressed here, once, as far as gzip can.
 func NewFile(contentType string, content []byte) File {
 	sum := sha256.Sum256(content)
-	return File{contentType, hex.EncodeToString(sum[:8]), content, packText(contentType, content)}
+	return File{contentType, hex.EncodeToString(sum[:8]), content, packText(contentType, content), nil}
+}
+
+// WithBrotli returns the file with its content in brotli as well. Clients that accept brotli get that.
+func (f File) WithBrotli(packed []byte) File {
+	f.brotli = packed
+	return f
 }
 
 // packText returns content in gzip. It returns nil if the content is short or no text, or if gzip makes it no shorter.
@@ -51,10 +57,13 @@ func (f File) Tag() string { return f.tag }
 // Size returns the length of the content in bytes.
 func (f File) Size() int { return len(f.content) }
 
-// SizeSent returns how many bytes of content a client that accepts gzip is sent.
+// SizeSent returns how many bytes of content a client that accepts every encoding is sent.
 func (f File) SizeSent() int {
-	if f.packed != nil {
-		return len(f.packed)
+	if f.brotli != nil {
+		return len(f.brotli)
+	}
+	if f.gzip != nil {
+		return len(f.gzip)
 	}
 	return len(f.content)
 }
@@ -64,21 +73,25 @@ func (f File) SizeSent() int {
 func (f File) Write(c *gin.Context) {
 	h, content := c.Writer.Header(), f.content
 	h.Set("Content-Type", f.contentType)
-	// The tag is weak, since it names the content in both encodings.
+	// The tag is weak, since it names the content in every encoding.
 	h.Set("ETag", `W/"`+f.tag+`"`)
 	h.Add("Vary", "Accept-Encoding")
-	if f.packed != nil && acceptsGzip(c.Request.Header) {
+	switch {
+	case f.brotli != nil && accepts(c.Request.Header, "br"):
+		h.Set("Content-Encoding", "br")
+		content = f.brotli
+	case f.gzip != nil && accepts(c.Request.Header, "gzip"):
 		h.Set("Content-Encoding", "gzip")
-		content = f.packed
+		content = f.gzip
 	}
 	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(content))
 }
 
-// acceptsGzip reports whether a client names gzip as an encoding that it accepts.
-func acceptsGzip(h http.Header) bool {
+// accepts reports whether a client names an encoding as one that it accepts.
+func accepts(h http.Header, encoding string) bool {
 	for _, part := range strings.Split(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, weight, weighed := strings.Cut(part, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+		if !strings.EqualFold(strings.TrimSpace(name), encoding) {
 			continue
 		}
 		value, found := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(weight, " ", "")), "q=")

@@ -108,6 +108,10 @@ func (a *Assets) addFile(name string, data []byte) {
 		kind = "text/javascript; charset=utf-8"
 	}
 	file := httpd.NewFile(kind, data)
+	// What make generate has not packed is sent in gzip.
+	if packed, err := static.ReadFile("static/packed/" + file.Tag() + ".br"); err == nil {
+		file = file.WithBrotli(packed)
+	}
 	hashed := strings.TrimSuffix(name, ext) + "." + file.Tag() + ext
 	a.urls[name], a.files[hashed] = "/assets/"+hashed, file
 }

@@ -13,14 +13,16 @@ import (
 // TestWhereContains looks for texts with the characters that a pattern gives a meaning to.
 func TestWhereContains(t *testing.T) {
 	forEach(t, func(t *testing.T, st *store.Store) {
-		names := []string{"Alpha", "50% off", "500 off", "a_b", "axb", `back\slash`, "中文"}
+		names := []string{"Alpha", "50% off", "500 off", "a_b", "axb", `back\slash`, "中文", "two\nlines"}
 		for i, name := range names {
 			if err := add(st, t.Context(), int64(i+1), name); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for text, want := range map[string][]string{
-			"ALPHA": {"Alpha"}, "50%": {"50% off"}, "a_b": {"a_b"}, `k\s`: {`back\slash`}, "文": {"中文"}, "nothing": nil, "": names, "' OR 1=1 --": nil,
+			"ALPHA": {"Alpha"}, "50%": {"50% off"}, "a_b": {"a_b"}, `k\s`: {`back\slash`}, "文": {"中文"}, "nothing": nil, "": names, "two\nlines": {"two\nlines"},
+			// These would be in two columns with a line feed between them.
+			"Alpha\nAlpha": nil, "a\nA": nil, "AlphaAlpha": nil, "' OR 1=1 --": nil,
 		} {
 			var got []string
 			err := store.WhereContains(st.DB(t.Context()).Model(&thing{}), text, "name", "name").Order("id").Pluck("name", &got).Error

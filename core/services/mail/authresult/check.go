@@ -73,7 +73,7 @@ type Resolver interface {
 }
 
 // NewResolver returns a resolver that asks the DNS server at an address such as 127.0.0.1:53, or those of this machine for "".
-func NewResolver(address string) Resolver {
+func NewResolver(address string) *net.Resolver {
 	if address == "" {
 		return net.DefaultResolver
 	}

@@ -5,6 +5,7 @@ package deploycheck
 import (
 	"context"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +34,7 @@ type Finding struct {
 // Resolver asks the DNS. A *net.Resolver is one.
 type Resolver interface {
 	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
-	LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error)
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 }
 

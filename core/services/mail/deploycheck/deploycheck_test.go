@@ -41,8 +41,15 @@ func (z zone) start(t *testing.T) *net.Resolver {
 			}
 			var query dnsmessage.Message
 			if query.Unpack(buffer[:n]) == nil && len(query.Questions) == 1 {
-				packed, _ := z.answer(query).Pack()
-				_, _ = conn.WriteTo(packed, from)
+				go func() {
+					reply := z.answer(query)
+					if len(reply.Answers) == 0 && reply.RCode != dnsmessage.RCodeServerFailure {
+						// That there is no address of one family is heard last.
+						time.Sleep(20 * time.Millisecond)
+					}
+					packed, _ := reply.Pack()
+					_, _ = conn.WriteTo(packed, from)
+				}()
 			}
 		}
 	}()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func checkHost(ctx context.Context, cfg Config) []Finding {
 	}
 	addresses, err := lookupAddresses(ctx, cfg)
 	switch {
-	case err != nil && !isNotFound(err):
+	case err != nil:
 		return []Finding{fail("address", cfg.Host, "The addresses of the host could not be looked up.", err.Error(), "See that this machine reaches a DNS server, or set resolver in the block of the service.")}
 	case len(addresses) == 0:
 		return []Finding{fail("address", cfg.Host, "The host has no address.", "", "Set an A record, and an AAAA record where there is IPv6, of the host to the public address of this server.")}
@@ -39,15 +40,25 @@ func checkHost(ctx context.Context, cfg Config) []Finding {
 	return out
 }
 
-// lookupAddresses returns the addresses of the host.
-func lookupAddresses(ctx context.Context, cfg Config) (out []string, err error) {
+// lookupAddresses returns the addresses of the host. Each family is asked for by itself: of a question for both, the answer that comes
+// last would decide whether the host is said to have no address or not to be looked up.
+func lookupAddresses(ctx context.Context, cfg Config) (out []string, failed error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
-	found, err := cfg.Resolver.LookupIPAddr(ctx, cfg.Host)
-	for _, a := range found[:min(len(found), maxAddresses)] {
-		out = append(out, a.IP.String())
+	for _, network := range []string{"ip4", "ip6"} {
+		found, err := cfg.Resolver.LookupNetIP(ctx, network, cfg.Host)
+		var unsuitable *net.AddrError
+		if err != nil && !isNotFound(err) && !errors.As(err, &unsuitable) {
+			failed = err
+		}
+		for _, address := range found {
+			out = append(out, address.Unmap().String())
+		}
 	}
-	return out, err
+	if len(out) > 0 {
+		failed = nil
+	}
+	return out[:min(len(out), maxAddresses)], failed
 }
 
 // checkPort connects to the host as another server would, and reads its greeting.

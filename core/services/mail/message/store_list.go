@@ -2,7 +2,6 @@ package message
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"gorm.io/gorm"
@@ -88,7 +87,7 @@ func (s *Store) chooseOrdered(ctx context.Context, f Filter, sorted bool) *gorm.
 		// No index has this order.
 		order = "m.seq + 0 DESC"
 	}
-	return s.chooseMessages(ctx, f, sorted).Order(order + " LIMIT " + strconv.Itoa(f.Limit))
+	return s.chooseMessages(ctx, f, sorted).Order(order + store.Limit(f.Limit))
 }
 
 // chooseMessages returns the query for the messages of a filter.

@@ -237,6 +237,6 @@ func (b *Briefs) Names(ctx context.Context, userID string, releaseID int64) (boo
 func MarkQuery(userID string, limit int) feed.MarkQuery {
 	const order = "window_end DESC, created_at DESC, id DESC"
 	column := feed.MarkColumn("updated_at", "'brief:' || id")
-	rows := "SELECT " + column + ", window_end, created_at, id FROM release_briefs WHERE user_id = ? ORDER BY " + order + " LIMIT " + strconv.Itoa(limit)
+	rows := "SELECT " + column + ", window_end, created_at, id FROM release_briefs WHERE user_id = ? ORDER BY " + order + store.Limit(limit)
 	return feed.MarkQuery{Parts: []feed.MarkPart{{Rows: rows, Order: order, Values: []any{userID}}}, Limit: limit}
 }

@@ -3,7 +3,6 @@ package feed
 import (
 	"context"
 	"database/sql"
-	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -135,7 +134,7 @@ func (s *Store) chooseReleases(ctx context.Context, q Query, after *place) (text
 		b.WriteString(" AND e.ts < ?")
 		values = append(values, after.TS)
 	}
-	b.WriteString(" ORDER BY e.ts DESC, e.id DESC" + limitClause(q.Limit+1))
+	b.WriteString(" ORDER BY e.ts DESC, e.id DESC" + store.Limit(q.Limit+1))
 	return b.String(), values, nil
 }
 
@@ -179,12 +178,9 @@ func chooseEvents(q Query, after *place) (text string, values []any) {
 		b.WriteString(" AND (e.ts, e.event_rank, e.id) < (?, ?, ?)")
 		values = append(values, after.TS, after.Rank, after.Seq)
 	}
-	b.WriteString(" ORDER BY e.ts DESC, e.event_rank DESC, e.id DESC" + limitClause(q.Limit+1))
+	b.WriteString(" ORDER BY e.ts DESC, e.event_rank DESC, e.id DESC" + store.Limit(q.Limit+1))
 	return b.String(), values
 }
-
-// limitClause returns the LIMIT of a query as a number in its text: SQLite plans a statement anew whenever a value is bound to LIMIT.
-func limitClause(rows int) string { return " LIMIT " + strconv.Itoa(rows) }
 
 // queryItems runs a query past gorm, whose building of statements would cost as much as the query. A caller who goes away ends a search
 // alone: watching for that costs a page a fifth of its time.

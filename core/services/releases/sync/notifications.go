@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"gorm.io/gorm/clause"
@@ -137,7 +136,7 @@ func (s *State) ListNotifications(ctx context.Context, userID string, limit int)
 func NotificationMarkQuery(userID string, limit int) feed.MarkQuery {
 	const order = "updated_at DESC, thread_id DESC"
 	column := feed.MarkColumn("updated_at || CASE WHEN unread THEN ' unread' ELSE ' read' END", "'notification:' || thread_id")
-	rows := "SELECT " + column + ", updated_at, thread_id FROM release_notifications WHERE user_id = ? ORDER BY " + order + " LIMIT " + strconv.Itoa(limit)
+	rows := "SELECT " + column + ", updated_at, thread_id FROM release_notifications WHERE user_id = ? ORDER BY " + order + store.Limit(limit)
 	return feed.MarkQuery{Parts: []feed.MarkPart{{Rows: rows, Order: order, Values: []any{userID}}}, Limit: limit}
 }
 

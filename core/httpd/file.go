@@ -77,18 +77,18 @@ func (f File) Write(c *gin.Context) {
 	h.Set("ETag", `W/"`+f.tag+`"`)
 	h.Add("Vary", "Accept-Encoding")
 	switch {
-	case f.brotli != nil && accepts(c.Request.Header, "br"):
+	case f.brotli != nil && acceptsEncoding(c.Request.Header, "br"):
 		h.Set("Content-Encoding", "br")
 		content = f.brotli
-	case f.gzip != nil && accepts(c.Request.Header, "gzip"):
+	case f.gzip != nil && acceptsEncoding(c.Request.Header, "gzip"):
 		h.Set("Content-Encoding", "gzip")
 		content = f.gzip
 	}
 	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(content))
 }
 
-// accepts reports whether a client names an encoding as one that it accepts.
-func accepts(h http.Header, encoding string) bool {
+// acceptsEncoding reports whether a client names an encoding as one that it accepts.
+func acceptsEncoding(h http.Header, encoding string) bool {
 	for _, part := range strings.Split(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, weight, weighed := strings.Cut(part, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), encoding) {

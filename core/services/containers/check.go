@@ -105,7 +105,7 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *r
 	meanwhile, cancel := context.WithCancel(ctx)
 	defer c.background.Wait()
 	defer cancel()
-	inv, services, err := c.prepare(ctx, meanwhile, &spec)
+	inv, services, err := c.prepareServices(ctx, meanwhile, &spec)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,9 @@ type answer struct {
 	ahead bool
 }
 
-// prepare reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
+// prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
 // already: what goes on in the background ends with the context meanwhile.
-func (c *checking) prepare(ctx, meanwhile context.Context, spec *jobSpec) (*inventory, []*serviceRecord, error) {
+func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *jobSpec) (*inventory, []*serviceRecord, error) {
 	var o *observed
 	var failed error
 	seen := make(chan struct{})

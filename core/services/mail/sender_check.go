@@ -99,7 +99,7 @@ func (c *senderChecker) checkSome() (int, error) {
 	all.SetLimit(senderChecks)
 	for i, m := range found {
 		all.Go(func() error {
-			results[i] = c.check(checker, m)
+			results[i] = c.encodeResult(checker, m)
 			return nil
 		})
 	}
@@ -113,8 +113,8 @@ func (c *senderChecker) checkSome() (int, error) {
 	return len(found), c.messages.SetAuth(c.ctx, found, c.now(), results)
 }
 
-// check returns the result for a message as JSON.
-func (c *senderChecker) check(checker *authresult.Checker, m message.Stored) string {
+// encodeResult checks the sender of a message, and returns the result as JSON.
+func (c *senderChecker) encodeResult(checker *authresult.Checker, m message.Stored) string {
 	result := checker.Check(c.ctx, authresult.Message{
 		Client: net.ParseIP(m.Client), Helo: m.Helo, EnvelopeFrom: m.EnvelopeFrom, From: m.FromAddress, Unsigned: !m.Signed, Open: c.messages.OpenRaw(c.ctx, m),
 	})

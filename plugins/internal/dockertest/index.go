@@ -17,7 +17,7 @@ func Index(t testing.TB, reg *Reg, repo, tag string, digests map[string]string) 
 	const list, single = "application/vnd.docker.distribution.manifest.list.v2+json", "application/vnd.docker.distribution.manifest.v2+json"
 	var manifests []map[string]any
 	for _, arch := range slices.Sorted(maps.Keys(digests)) {
-		_, content := exchange(t, http.MethodGet, "http://"+reg.Host+"/v2/"+repo+"/manifests/"+digests[arch], single, nil)
+		_, content := sendToRegistry(t, http.MethodGet, "http://"+reg.Host+"/v2/"+repo+"/manifests/"+digests[arch], single, nil)
 		manifests = append(manifests, map[string]any{
 			"mediaType": single, "digest": digests[arch], "size": len(content), "platform": map[string]string{"os": "linux", "architecture": arch},
 		})
@@ -26,12 +26,12 @@ func Index(t testing.TB, reg *Reg, repo, tag string, digests map[string]string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	header, _ := exchange(t, http.MethodPut, "http://"+reg.Host+"/v2/"+repo+"/manifests/"+tag, list, raw)
+	header, _ := sendToRegistry(t, http.MethodPut, "http://"+reg.Host+"/v2/"+repo+"/manifests/"+tag, list, raw)
 	return header.Get("Docker-Content-Digest")
 }
 
-// exchange sends a request to a registry, which must do as it is asked.
-func exchange(t testing.TB, method, url, mediaType string, body []byte) (http.Header, []byte) {
+// sendToRegistry sends a request to a registry, which must do as it is asked.
+func sendToRegistry(t testing.TB, method, url, mediaType string, body []byte) (http.Header, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
 	if err != nil {

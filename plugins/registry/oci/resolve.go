@@ -51,7 +51,7 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
 	ref := n.String()
 	last := s.lastHead(ref)
-	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, etag: last.etag()})
+	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, etag: last.expectedETag()})
 	if e := errs.From(err); e != nil {
 		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented {
 			return nil, nil

@@ -34,8 +34,8 @@ type session struct {
 // headAnswer is what a registry has said of the manifest that a reference names, without the manifest.
 type headAnswer struct{ digest, mediaType string }
 
-// etag returns the ETag that registries give to a manifest.
-func (h headAnswer) etag() string {
+// expectedETag returns the ETag that registries give to the manifest: its digest in quotes. It is "" where no digest is known.
+func (h headAnswer) expectedETag() string {
 	if h.digest == "" {
 		return ""
 	}
@@ -55,7 +55,7 @@ func (s *session) lastHead(ref string) headAnswer {
 func (s *session) rememberHead(ref string, h headAnswer, etag string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if etag != h.etag() {
+	if etag != h.expectedETag() {
 		delete(s.heads, ref)
 		return
 	}

@@ -27,15 +27,15 @@ type lookup struct {
 	abandoned bool
 }
 
-// share returns the answer to a question, which ask gets if nobody else has asked it.
-func share[T any](ctx context.Context, r *sharedResolver, question string, ask func() (T, error)) (answer T, err error) {
+// shareAnswer returns the answer to a question, which ask gets if nobody else has asked it.
+func shareAnswer[T any](ctx context.Context, r *sharedResolver, question string, ask func() (T, error)) (answer T, err error) {
 	for {
 		l, first := r.lookupOf(question)
 		if first {
 			answer, err = ask()
 			l.answer, l.err = answer, err
 			if l.abandoned = ctx.Err() != nil; l.abandoned {
-				r.forget(question)
+				r.forgetQuestion(question)
 			}
 			close(l.done)
 			return answer, err
@@ -63,7 +63,8 @@ func (r *sharedResolver) lookupOf(question string) (l *lookup, first bool) {
 	return l, !found
 }
 
-func (r *sharedResolver) forget(question string) {
+// forgetQuestion has a question asked anew.
+func (r *sharedResolver) forgetQuestion(question string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.lookups, question)
@@ -71,20 +72,20 @@ func (r *sharedResolver) forget(question string) {
 
 // LookupTXT implements Resolver.
 func (r *sharedResolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
-	return share(ctx, r, "TXT "+name, func() ([]string, error) { return r.resolver.LookupTXT(ctx, name) })
+	return shareAnswer(ctx, r, "TXT "+name, func() ([]string, error) { return r.resolver.LookupTXT(ctx, name) })
 }
 
 // LookupMX implements Resolver.
 func (r *sharedResolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
-	return share(ctx, r, "MX "+name, func() ([]*net.MX, error) { return r.resolver.LookupMX(ctx, name) })
+	return shareAnswer(ctx, r, "MX "+name, func() ([]*net.MX, error) { return r.resolver.LookupMX(ctx, name) })
 }
 
 // LookupIPAddr implements Resolver.
 func (r *sharedResolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
-	return share(ctx, r, "address "+host, func() ([]net.IPAddr, error) { return r.resolver.LookupIPAddr(ctx, host) })
+	return shareAnswer(ctx, r, "address "+host, func() ([]net.IPAddr, error) { return r.resolver.LookupIPAddr(ctx, host) })
 }
 
 // LookupAddr implements Resolver.
 func (r *sharedResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
-	return share(ctx, r, "name "+addr, func() ([]string, error) { return r.resolver.LookupAddr(ctx, addr) })
+	return shareAnswer(ctx, r, "name "+addr, func() ([]string, error) { return r.resolver.LookupAddr(ctx, addr) })
 }

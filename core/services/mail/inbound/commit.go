@@ -88,14 +88,14 @@ func (c *committer) run() {
 	// durable gets a signal when the messages that wait for the disk are durable. There are some while syncing is true.
 	durable, syncing := make(chan struct{}), false
 	for closing := c.closing; closing != nil || syncing || len(gathered) > 0; {
-		if gathered = c.collect(gathered); len(gathered) > 0 && (!syncing || isWorthwhile(gathered)) {
+		if gathered = c.collectWaiting(gathered); len(gathered) > 0 && (!syncing || isWorthwhile(gathered)) {
 			c.writeBatch(gathered)
 			written, gathered = append(written, gathered...), nil
 		}
 		if !syncing && len(written) > 0 {
 			syncing = true
 			go func(batch []*pending) {
-				c.finish(batch)
+				c.finishBatch(batch)
 				durable <- struct{}{}
 			}(written)
 			written = nil
@@ -124,8 +124,8 @@ func sizeOf(batch []*pending) (size int64) {
 	return size
 }
 
-// collect returns a batch with the messages that wait beside it.
-func (c *committer) collect(batch []*pending) []*pending {
+// collectWaiting returns a batch with the messages that wait beside it.
+func (c *committer) collectWaiting(batch []*pending) []*pending {
 	for len(batch) < maxBatch && sizeOf(batch) < maxBatchBytes {
 		select {
 		case p := <-c.queue:
@@ -137,8 +137,8 @@ func (c *committer) collect(batch []*pending) []*pending {
 	return batch
 }
 
-// finish waits until messages are durable, passes them on and tells their senders.
-func (c *committer) finish(batch []*pending) {
+// finishBatch waits until messages are durable, passes them on and tells their senders.
+func (c *committer) finishBatch(batch []*pending) {
 	err := c.cfg.Store.SyncToDisk()
 	for _, p := range batch {
 		if p.err == nil {

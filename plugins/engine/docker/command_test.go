@@ -57,12 +57,12 @@ func TestRunEnds(t *testing.T) {
 		_, err := c.Run(ctx, engine.RunRequest{Image: hanging, Args: []string{"version"}, Name: name})
 		ended <- err
 	}()
-	testkit.Eventually(t, 30*time.Second, func() bool { return containersNamed(t, name) != "" }, "the container is there")
+	testkit.Eventually(t, 2*time.Minute, func() bool { return containersNamed(t, name) != "" }, "the container is there")
 	cancel()
 	if e := errs.From(<-ended); e == nil || e.Code != codes.Canceled {
 		t.Errorf("a call that was called off ended with %v", e)
 	}
-	testkit.Eventually(t, 30*time.Second, func() bool { return containersNamed(t, name) == "" }, "the container is removed")
+	testkit.Eventually(t, 2*time.Minute, func() bool { return containersNamed(t, name) == "" }, "the container is removed")
 
 	left := container(t, "--label", "patchbay.run=command", hanging, "version")
 	dockertest.Docker(t, "rename", left, name)

@@ -3,7 +3,6 @@
 package config
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 )
@@ -21,6 +20,3 @@ func (s *Snapshot) ReadOnly() ReadOnlyReason {
 
 // keepOwner does nothing: files have no owner that could be kept.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
-
-// IsNotWritable reports whether err is about a file or a folder that must not be written.
-func IsNotWritable(err error) bool { return errors.Is(err, fs.ErrPermission) }

@@ -4,7 +4,6 @@ package config
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -76,9 +75,4 @@ func isMountPoint(path string) bool {
 		}
 	}
 	return false
-}
-
-// IsNotWritable reports whether err is about a file or a folder that must not be written.
-func IsNotWritable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EBUSY)
 }

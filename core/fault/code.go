@@ -6,7 +6,6 @@ package fault
 
 import (
 	"net/http"
-	"slices"
 
 	"google.golang.org/grpc/codes"
 )
@@ -50,9 +49,7 @@ type Entry struct {
 }
 
 // Table returns all rows, in the order of their status. The caller may keep the slice.
-func Table() []Entry { return slices.Clone(table()) }
-
-func table() []Entry {
+func Table() []Entry {
 	return []Entry{
 		{BadRequest, http.StatusBadRequest, codes.InvalidArgument},
 		{InvalidArgument, http.StatusBadRequest, codes.InvalidArgument},
@@ -83,7 +80,7 @@ func (c Code) Status() int { return c.entry().Status }
 func (c Code) GRPC() codes.Code { return c.entry().GRPC }
 
 func (c Code) entry() Entry {
-	for _, e := range table() {
+	for _, e := range Table() {
 		if e.Code == c {
 			return e
 		}

@@ -208,27 +208,15 @@ var ErrNoAttachment = errors.New("the message has no such attachment")
 
 // ReadAttachment calls read with an attachment and its decoded content. Of the Attachment, the Size is not known.
 func ReadAttachment(parser Parser, open Opener, number int, read func(Attachment, io.Reader) error) error {
-	return findAttachment(parser, open, func(a Attachment) bool { return a.Number == number }, read)
-}
-
-// ReadInline is ReadAttachment for the attachment with a Content-ID.
-func ReadInline(parser Parser, open Opener, contentID string, read func(Attachment, io.Reader) error) error {
-	return findAttachment(parser, open, func(a Attachment) bool { return a.ContentID != "" && a.ContentID == contentID }, read)
-}
-
-// findAttachment calls read with the first attachment that matches.
-func findAttachment(parser Parser, open Opener, matches func(Attachment) bool, read func(Attachment, io.Reader) error) error {
-	number := 0
+	at := 0
 	err := walk(parser, open, func(l *leaf) error {
 		if l.disposition != string(DispositionAttachment) && l.filename == "" && (l.contentType == "text/plain" || l.contentType == "text/html") {
 			return nil
 		}
-		number++
-		a := l.attachment(number, 0)
-		if !matches(a) {
+		if at++; at != number {
 			return nil
 		}
-		if err := read(a, l.body); err != nil {
+		if err := read(l.attachment(number, 0), l.body); err != nil {
 			return err
 		}
 		return errStop

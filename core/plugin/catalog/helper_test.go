@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const within = 15 * time.Second
+const within = testplugin.Within
 
 type bench struct {
 	t       *testing.T
@@ -31,16 +30,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h, err := host.New(host.Config{SocketDir: dir, StartTimeout: within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
+	h := testplugin.NewHost(t)
 	c := catalog.New(catalog.Config{
 		Host: h, Kinds: append(kinds.All(), kinds.Kind{Name: "other", Service: "patchbay.other.v1.Other"}),
 		Version: "1.2.3", UserAgent: "test", Drain: 5 * time.Second,

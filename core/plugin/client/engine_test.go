@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -16,7 +15,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -25,44 +23,10 @@ var errMine = errors.New("the caller's own")
 // newEngine starts the plugin with one engine behind a facade, which serves one brief call at a time. retire takes it away.
 func newEngine(t *testing.T) (e client.Engine, retire func()) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h, err := host.New(host.Config{SocketDir: dir, StartTimeout: within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
-	t.Cleanup(c.Close)
-	apply := func(wanted ...catalog.Wanted) {
-		t.Helper()
-		ch, err := c.Prepare(t.Context(), wanted, "/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done, err := ch.Commit(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		done()
-	}
-	d := catalog.Desired{
-		Kind: engine.Kind, Plugin: "testplugin", Name: "local", Spec: testplugin.Spec(testplugin.ContainerEngine), JSON: []byte(`{}`),
-		Timeout: 300 * time.Millisecond, Concurrency: 1,
-	}
-	cand, err := c.Open(t.Context(), d.Kind, d.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	apply(catalog.Wanted{Desired: d, Candidate: cand})
-	handle, err := c.Handle(d.Ref())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client.NewEngine(handle, nil), func() { apply() }
+	handles, retire := startInstances(t, catalog.Desired{
+		Kind: engine.Kind, Name: "local", Spec: testplugin.Spec(testplugin.ContainerEngine), Timeout: 300 * time.Millisecond, Concurrency: 1,
+	})
+	return client.NewEngine(handles[0], nil), retire
 }
 
 func TestEngineErrorsAreFaults(t *testing.T) {

@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
@@ -26,44 +24,9 @@ import (
 // newNotifier starts the plugin with one channel behind a facade. retire takes the channel away.
 func newNotifier(t *testing.T, timeout time.Duration, seen *[]error) (n client.Notifier, retire func()) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h, err := host.New(host.Config{SocketDir: dir, StartTimeout: within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
-	t.Cleanup(c.Close)
-	apply := func(wanted ...catalog.Wanted) {
-		t.Helper()
-		ch, err := c.Prepare(t.Context(), wanted, "/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done, err := ch.Commit(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		done()
-	}
-	d := catalog.Desired{
-		Kind: notify.Kind, Plugin: "testplugin", Name: "ops", Spec: testplugin.Spec(testplugin.Channel), JSON: []byte(`{}`), Timeout: timeout,
-	}
-	cand, err := c.Open(t.Context(), d.Kind, d.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	apply(catalog.Wanted{Desired: d, Candidate: cand})
-	handle, err := c.Handle(d.Ref())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n = client.NewNotifier(handle, func(_, _ string, _, _ time.Duration, err error) { *seen = append(*seen, err) })
-	return n, func() { apply() }
+	handles, retire := startInstances(t, catalog.Desired{Kind: notify.Kind, Name: "ops", Spec: testplugin.Spec(testplugin.Channel), Timeout: timeout})
+	n = client.NewNotifier(handles[0], func(_, _ string, _, _ time.Duration, err error) { *seen = append(*seen, err) })
+	return n, retire
 }
 
 func alert() *notify.Notification {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const within = 15 * time.Second
+const within = testplugin.Within
 
 type seen struct {
 	op   string
@@ -46,39 +45,13 @@ type bench struct {
 // newBench starts the plugin with one instance behind a facade.
 func newBench(t *testing.T, change ...func(*catalog.Desired)) *bench {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h, err := host.New(host.Config{SocketDir: dir, StartTimeout: within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
-	t.Cleanup(c.Close)
-	d := catalog.Desired{Kind: search.Kind, Plugin: "testplugin", Name: "a", Spec: testplugin.Spec(testplugin.Well), JSON: []byte(`{}`)}
+	d := catalog.Desired{Kind: search.Kind, Name: "a", Spec: testplugin.Spec(testplugin.Well)}
 	for _, f := range change {
 		f(&d)
 	}
-	cand, err := c.Open(t.Context(), d.Kind, d.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ch, err := c.Prepare(t.Context(), []catalog.Wanted{{Desired: d, Candidate: cand}}, "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ch.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	handle, err := c.Handle(d.Ref())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{handle: handle}
-	b.Search = client.NewSearch(handle, func(ref, op string, took, _ time.Duration, err error) {
+	handles, _ := startInstances(t, d)
+	b := &bench{handle: handles[0]}
+	b.Search = client.NewSearch(b.handle, func(ref, op string, took, _ time.Duration, err error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.seen = append(b.seen, seen{ref + "/" + op, took, err})

@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -32,48 +30,11 @@ func newUpstreams(t *testing.T, timeout time.Duration, seen *[]string) (client.R
 // openUpstreams starts the plugin with an instance of each kind. retire takes them away.
 func openUpstreams(t *testing.T, timeout time.Duration, kinds ...string) (handles []*catalog.Handle, retire func()) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h, err := host.New(host.Config{SocketDir: dir, StartTimeout: within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
-	c := catalog.New(catalog.Config{Host: h, Drain: 5 * time.Second})
-	t.Cleanup(c.Close)
-	apply := func(wanted ...catalog.Wanted) {
-		t.Helper()
-		ch, err := c.Prepare(t.Context(), wanted, "/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done, err := ch.Commit(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		done()
-	}
-	var wanted []catalog.Wanted
+	var instances []catalog.Desired
 	for _, kind := range kinds {
-		d := catalog.Desired{Kind: kind, Plugin: "testplugin", Name: "up", Spec: testplugin.Spec(testplugin.Upstream), JSON: []byte(`{}`), Timeout: timeout}
-		cand, err := c.Open(t.Context(), d.Kind, d.Spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wanted = append(wanted, catalog.Wanted{Desired: d, Candidate: cand})
+		instances = append(instances, catalog.Desired{Kind: kind, Name: "up", Spec: testplugin.Spec(testplugin.Upstream), Timeout: timeout})
 	}
-	apply(wanted...)
-	for _, w := range wanted {
-		handle, err := c.Handle(w.Desired.Ref())
-		if err != nil {
-			t.Fatal(err)
-		}
-		handles = append(handles, handle)
-	}
-	return handles, func() { apply() }
+	return startInstances(t, instances...)
 }
 
 func TestRegistryFacade(t *testing.T) {

@@ -27,7 +27,7 @@ func both(t *testing.T, test func(t *testing.T, streams int)) {
 
 func TestCrashInACall(t *testing.T) {
 	both(t, func(t *testing.T, streams int) {
-		p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+		p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 		defer p.Release()
 		l, err := p.Link()
 		if err != nil {
@@ -49,7 +49,7 @@ func TestCrashInACall(t *testing.T) {
 
 func TestHangInACall(t *testing.T) {
 	both(t, func(t *testing.T, streams int) {
-		p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+		p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 		defer p.Release()
 		l, err := p.Link()
 		if err != nil {
@@ -86,7 +86,7 @@ func TestHangInACall(t *testing.T) {
 }
 
 func TestPanics(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	pid := pidOf(t, p)
 	both(t, func(t *testing.T, streams int) {
@@ -130,7 +130,7 @@ func wantPanic(t *testing.T, err error) {
 }
 
 func TestTooLargeMessages(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	pid := pidOf(t, p)
 	both(t, func(t *testing.T, streams int) {
@@ -162,7 +162,7 @@ func TestEnvironmentIsNotInherited(t *testing.T) {
 	t.Setenv("SVC_SECRET_KEY", "hunter2")
 	spec := testplugin.Spec(testplugin.Well)
 	spec.Env = append(spec.Env, "GIVEN=value")
-	p := start(t, newHost(t), spec)
+	p := start(t, testplugin.NewHost(t), spec)
 	defer p.Release()
 	raw, err := try(p, "a", testplugin.OpEnv)
 	if err != nil {
@@ -188,7 +188,7 @@ func TestEnvironmentIsNotInherited(t *testing.T) {
 }
 
 func TestGrandchildDiesWithThePlugin(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	out, err := try(p, "a", testplugin.OpGrandchild)
 	if err != nil {
@@ -203,7 +203,7 @@ func TestGrandchildDiesWithThePlugin(t *testing.T) {
 }
 
 func TestStreamOverTheProcess(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	c := caller(t, p, "a")
 	st, err := c.Stream(context.Background(), &search.Request{Operation: testplugin.OpEcho, Body: []byte("one two")})

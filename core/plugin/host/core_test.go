@@ -60,7 +60,7 @@ func serveCore(dir string) error {
 
 // What a plugin starts by itself is the plugin's business: it binds such a process to its own life, as this one does.
 func TestNothingOutlivesAKilledCore(t *testing.T) {
-	dir := shortDir(t)
+	dir := testplugin.ShortDir(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envCore+"="+dir)
 	cmd.Stderr = os.Stderr
@@ -85,7 +85,7 @@ func TestNothingOutlivesAKilledCore(t *testing.T) {
 	kill(t, cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait()
 	testkit.Eventually(t, 2*time.Second, func() bool { return gone(plugin) && gone(child) }, "the plugin and its child are gone")
-	h := newHost(t, func(c *host.Config) { c.SocketDir = dir })
+	h := testplugin.NewHost(t, func(c *host.Config) { c.SocketDir = dir })
 	h.Close()
 	if left := socketDirs(t, dir); len(left) != 0 {
 		t.Errorf("left by the dead core: %v", left)

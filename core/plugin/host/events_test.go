@@ -22,7 +22,7 @@ func kinds(events []host.Event) string {
 // The history of a process has each end with its exit code or signal, and the reason.
 func TestEventsOfAProcess(t *testing.T) {
 	plugin := newSwitchable(t, testplugin.Well)
-	p := start(t, newHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = time.Minute, time.Minute }), plugin.Spec)
+	p := start(t, testplugin.NewHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = time.Minute, time.Minute }), plugin.Spec)
 	defer p.Release()
 	if got := kinds(p.Events()); got != "ready" {
 		t.Fatalf("after the start: %s", got)
@@ -47,7 +47,7 @@ func TestEventsOfAProcess(t *testing.T) {
 
 // The history is bounded, and keeps what is newest.
 func TestEventsAreBounded(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	for range 60 {
 		pid := pidOf(t, p)

@@ -16,7 +16,7 @@ import (
 
 // A terminal or a service manager sends signals to plugins as well; the core decides when they end.
 func TestSignalsAreIgnored(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	pid := pidOf(t, p)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -52,7 +52,7 @@ func pending(t *testing.T, pid int, sig syscall.Signal) bool {
 
 // The SDK watches the parent by itself, where the kernel does not do so for the host.
 func TestPluginEndsWithItsParent(t *testing.T) {
-	dir := shortDir(t)
+	dir := testplugin.ShortDir(t)
 	out := filepath.Join(dir, "out")
 	spec := testplugin.Spec(testplugin.Well)
 	script := fmt.Sprintf("'%s' '%s' '%s' >'%s' 2>/dev/null & until grep -q grpc '%s'; do sleep 0.01; done; echo $!",

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -26,38 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// within bounds every wait of these tests; what takes that long hangs.
-const within = 15 * time.Second
-
-// shortDir is a directory whose path leaves room for a socket's name.
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-// newHost makes a host with short intervals that is closed when the test ends.
-func newHost(t testing.TB, change ...func(*host.Config)) *host.Host {
-	t.Helper()
-	cfg := host.Config{
-		SocketDir: shortDir(t), StartTimeout: within,
-		BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond,
-		PingInterval: time.Minute,
-	}
-	for _, f := range change {
-		f(&cfg)
-	}
-	h, err := host.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
-	return h
-}
+const within = testplugin.Within
 
 func open(t testing.TB, h *host.Host, spec host.Spec) *host.Process {
 	t.Helper()

@@ -21,7 +21,7 @@ import (
 )
 
 func TestKilledPluginAnswersWithinASecond(t *testing.T) {
-	p := start(t, newHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = 0, 0 }), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = 0, 0 }), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	kill(t, pidOf(t, p), syscall.SIGKILL)
 	testkit.Eventually(t, time.Second, func() bool { _, err := try(p, "a", testplugin.OpEcho); return err == nil }, "the plugin answers again")
@@ -29,7 +29,7 @@ func TestKilledPluginAnswersWithinASecond(t *testing.T) {
 
 func TestCallsFailAtOnceWhileThePluginIsAway(t *testing.T) {
 	plugin := newSwitchable(t, testplugin.Well)
-	h := newHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = time.Minute, time.Minute })
+	h := testplugin.NewHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = time.Minute, time.Minute })
 	p := start(t, h, plugin.Spec)
 	defer p.Release()
 	plugin.set(t, testplugin.Exit)
@@ -60,7 +60,7 @@ func TestCallsFailAtOnceWhileThePluginIsAway(t *testing.T) {
 
 func TestStoppedPluginIsReplaced(t *testing.T) {
 	var seen states
-	h := newHost(t, func(c *host.Config) {
+	h := testplugin.NewHost(t, func(c *host.Config) {
 		c.PingInterval, c.PingTimeout, c.PingFailures = 30*time.Millisecond, 150*time.Millisecond, 2
 		c.OnState = seen.add
 	})
@@ -83,7 +83,7 @@ func TestStoppedPluginIsReplaced(t *testing.T) {
 
 func TestCrashLoop(t *testing.T) {
 	var seen states
-	h := newHost(t, func(c *host.Config) { c.OnState = seen.add })
+	h := testplugin.NewHost(t, func(c *host.Config) { c.OnState = seen.add })
 	plugin := newSwitchable(t, testplugin.Well)
 	p := start(t, h, plugin.Spec)
 	defer p.Release()
@@ -105,7 +105,7 @@ func TestCrashLoop(t *testing.T) {
 
 // A process that a plugin has left behind keeps the pipes of its output open. Nothing waits for it.
 func TestDaemonOfAPluginHoldsNothingUp(t *testing.T) {
-	h := newHost(t)
+	h := testplugin.NewHost(t)
 	p := start(t, h, testplugin.Spec(testplugin.Well))
 	out, err := try(p, "a", testplugin.OpDaemon)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestDaemonOfAPluginHoldsNothingUp(t *testing.T) {
 }
 
 func TestRestartOnRequest(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	pid := pidOf(t, p)
 	p.Restart()
@@ -154,7 +154,7 @@ func TestRestartOnRequest(t *testing.T) {
 
 func TestInstanceRefusedAfterARestartIsTriedAgain(t *testing.T) {
 	plugin := newSwitchable(t, testplugin.Exclusive)
-	p := open(t, newHost(t, func(c *host.Config) { c.PingInterval = 30 * time.Millisecond }), plugin.Spec)
+	p := open(t, testplugin.NewHost(t, func(c *host.Config) { c.PingInterval = 30 * time.Millisecond }), plugin.Spec)
 	defer p.Release()
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
 	for id, dir := range dirs {
@@ -182,7 +182,7 @@ func TestInstanceRefusedAfterARestartIsTriedAgain(t *testing.T) {
 }
 
 func TestHundredCrashesLeakNothing(t *testing.T) {
-	h := newHost(t)
+	h := testplugin.NewHost(t)
 	p := start(t, h, testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	crash := func() {
@@ -223,7 +223,7 @@ func count(t testing.TB, dir string) int {
 
 func TestLogsReachTheHost(t *testing.T) {
 	var out logBuffer
-	h := newHost(t, func(c *host.Config) {
+	h := testplugin.NewHost(t, func(c *host.Config) {
 		c.Logger = hclog.New(&hclog.LoggerOptions{Output: &out, JSONFormat: true, Level: hclog.Info})
 	})
 	p := start(t, h, testplugin.Spec(testplugin.Well))
@@ -257,7 +257,7 @@ func (l *logBuffer) has(level, message string) bool {
 }
 
 func TestHealthOfAnInstance(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	configure(t, p, "b", `{"unwell":"the index is stale"}`)
 	for id, want := range map[string]string{"a": "", "b": "the index is stale", "": ""} {
@@ -272,7 +272,7 @@ func TestHealthOfAnInstance(t *testing.T) {
 }
 
 func TestValidateAndConfigure(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Well))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	ctx := context.Background()
 	for _, json := range []string{`{"reject":true}`, `{"answr":"x"}`, `{"answer":1}`} {

@@ -36,7 +36,7 @@ func linkDirs(t testing.TB, h *host.Host) []string {
 }
 
 func TestSocketDirectory(t *testing.T) {
-	base := shortDir(t)
+	base := testplugin.ShortDir(t)
 	left := filepath.Join(base, "patchbay-abcdefgh2345")
 	foreign := filepath.Join(base, "patchbay-notes")
 	for _, dir := range []string{left, foreign} {
@@ -48,8 +48,8 @@ func TestSocketDirectory(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), link); err != nil {
 		t.Fatal(err)
 	}
-	alive := newHost(t, func(c *host.Config) { c.SocketDir = base })
-	h := newHost(t, func(c *host.Config) { c.SocketDir = base })
+	alive := testplugin.NewHost(t, func(c *host.Config) { c.SocketDir = base })
+	h := testplugin.NewHost(t, func(c *host.Config) { c.SocketDir = base })
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Error("what a dead core left is still there")
 	}
@@ -77,7 +77,7 @@ func TestSocketDirectory(t *testing.T) {
 
 // A directory that somebody else could change, or that is too long, is not used, and does not keep the core from starting.
 func TestUnsafeSocketDirectories(t *testing.T) {
-	base := shortDir(t)
+	base := testplugin.ShortDir(t)
 	mkdir := func(name string, mode os.FileMode) string {
 		dir := filepath.Join(base, name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -90,7 +90,7 @@ func TestUnsafeSocketDirectories(t *testing.T) {
 	}
 	open := mkdir("open", 0o777)
 	// The owner of a directory could put a link to a safe one there, and another one later.
-	if err := os.Symlink(shortDir(t), filepath.Join(open, "link")); err != nil {
+	if err := os.Symlink(testplugin.ShortDir(t), filepath.Join(open, "link")); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(base, "file")
@@ -111,11 +111,11 @@ func TestUnsafeSocketDirectories(t *testing.T) {
 		tests = append(tests, struct{ name, dir, reason string }{"another user's", other, "another user (uid 65534)"})
 	}
 	t.Setenv("XDG_RUNTIME_DIR", open)
-	data := shortDir(t)
+	data := testplugin.ShortDir(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var log logBuffer
-			h := newHost(t, func(c *host.Config) {
+			h := testplugin.NewHost(t, func(c *host.Config) {
 				c.SocketDir, c.DataDir = tt.dir, data
 				c.Logger = hclog.New(&hclog.LoggerOptions{Output: &log})
 			})
@@ -137,11 +137,11 @@ func TestUnsafeSocketDirectories(t *testing.T) {
 
 // The longest directory that is used has room for a real socket.
 func TestLongestSocketDirectory(t *testing.T) {
-	base := shortDir(t)
+	base := testplugin.ShortDir(t)
 	longest := ""
 	for n := 1; n < 108; n++ {
 		dir := filepath.Join(base, strings.Repeat("d", n))
-		h := newHost(t, func(c *host.Config) { c.SocketDir = dir })
+		h := testplugin.NewHost(t, func(c *host.Config) { c.SocketDir = dir })
 		h.Close()
 		if !strings.HasPrefix(h.SocketDir(), dir+"/") {
 			break
@@ -149,7 +149,7 @@ func TestLongestSocketDirectory(t *testing.T) {
 		longest = dir
 	}
 	testkit.Require(t, "a short temporary directory", longest != "", "set TMPDIR to a shorter one")
-	h := newHost(t, func(c *host.Config) { c.SocketDir = longest })
+	h := testplugin.NewHost(t, func(c *host.Config) { c.SocketDir = longest })
 	p := start(t, h, testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	mustAnswer(t, p, "a", "ok")
@@ -157,7 +157,7 @@ func TestLongestSocketDirectory(t *testing.T) {
 
 func TestAddressesElsewhereAreRefused(t *testing.T) {
 	for _, mode := range []string{testplugin.OverTCP, testplugin.Elsewhere} {
-		_, err := newHost(t).Open(t.Context(), testplugin.Spec(mode))
+		_, err := testplugin.NewHost(t).Open(t.Context(), testplugin.Spec(mode))
 		if err == nil || !strings.Contains(err.Error(), "must listen on a Unix socket in the directory") {
 			t.Errorf("%s: %v", mode, err)
 		}
@@ -171,7 +171,7 @@ func TestPluginBehindAWrapper(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n'"+self.Path+"' \"$@\"\nexit $?\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, newHost(t), host.Spec{Name: "wrapped", Path: script, Args: self.Args, Env: self.Env})
+	p := start(t, testplugin.NewHost(t), host.Spec{Name: "wrapped", Path: script, Args: self.Args, Env: self.Env})
 	defer p.Release()
 	mustAnswer(t, p, "a", "ok")
 }
@@ -206,7 +206,7 @@ func TestChecksums(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_ = os.Remove(ran)
 			spec := host.Spec{Name: "x", Path: tt.path, Args: tt.args, Env: self.Env, Digests: map[string]string{script: tt.digest}}
-			h := newHost(t)
+			h := testplugin.NewHost(t)
 			p, err := h.Open(t.Context(), spec)
 			if tt.ok {
 				if err != nil {
@@ -237,7 +237,7 @@ func TestChecksumChangesWhileRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	plugin.Digests = map[string]string{script: sum}
-	p := start(t, newHost(t), plugin.Spec)
+	p := start(t, testplugin.NewHost(t), plugin.Spec)
 	defer p.Release()
 	f, err := os.OpenFile(script, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -265,7 +265,7 @@ func TestFailureEndsWithItsCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	plugin.Digests = map[string]string{script: sum}
-	p := start(t, newHost(t, func(c *host.Config) { c.FileInterval = 10 * time.Millisecond }), plugin.Spec)
+	p := start(t, testplugin.NewHost(t, func(c *host.Config) { c.FileInterval = 10 * time.Millisecond }), plugin.Spec)
 	defer p.Release()
 	for name, spoil := range map[string]func() error{
 		"changed": func() error { return os.WriteFile(script, append(text, "# changed\n"...), 0o700) },
@@ -287,7 +287,7 @@ func TestFailureEndsWithItsCause(t *testing.T) {
 // Whoever opens a failed plugin anew has it started at once, whatever changed.
 func TestFailedPluginIsStartedForANewUser(t *testing.T) {
 	plugin := newSwitchable(t, testplugin.Well)
-	p := start(t, newHost(t), plugin.Spec)
+	p := start(t, testplugin.NewHost(t), plugin.Spec)
 	defer p.Release()
 	plugin.set(t, testplugin.WrongVersion)
 	_, _ = try(p, "a", testplugin.OpCrash)

@@ -40,7 +40,7 @@ func TestStartFailures(t *testing.T) {
 			if tt.name == "silence" {
 				timeout = 400 * time.Millisecond
 			}
-			h := newHost(t, func(c *host.Config) { c.StartTimeout = time.Minute })
+			h := testplugin.NewHost(t, func(c *host.Config) { c.StartTimeout = time.Minute })
 			tt.spec.StartTimeout = timeout
 			_, err := h.Open(context.Background(), tt.spec)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -54,7 +54,7 @@ func TestStartFailures(t *testing.T) {
 }
 
 func TestStrayPrintBeforeServing(t *testing.T) {
-	p := start(t, newHost(t), testplugin.Spec(testplugin.Noisy))
+	p := start(t, testplugin.NewHost(t), testplugin.Spec(testplugin.Noisy))
 	defer p.Release()
 	mustAnswer(t, p, "a", "ok")
 	eventually(t, func() bool { return strings.Contains(strings.Join(p.Logs(), "\n"), "a print before") }, "the print is in the log")
@@ -63,7 +63,7 @@ func TestStrayPrintBeforeServing(t *testing.T) {
 // Whoever waits for a start that will not come is not held until the time for it is up.
 func TestOpenIsCancelled(t *testing.T) {
 	for _, patience := range []time.Duration{0, 200 * time.Millisecond} {
-		h := newHost(t)
+		h := testplugin.NewHost(t)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		began := time.Now()
@@ -80,7 +80,7 @@ func TestOpenIsCancelled(t *testing.T) {
 }
 
 func TestConcurrentOpensShareOneStart(t *testing.T) {
-	h := newHost(t)
+	h := testplugin.NewHost(t)
 	spec := testplugin.Spec(testplugin.Well)
 	const n = 8
 	got := make(chan *host.Process, n)
@@ -119,7 +119,7 @@ func TestConcurrentOpensShareOneStart(t *testing.T) {
 }
 
 func TestSharedAndIsolated(t *testing.T) {
-	h := newHost(t)
+	h := testplugin.NewHost(t)
 	spec := testplugin.Spec(testplugin.Well)
 	p := open(t, h, spec)
 	q := open(t, h, spec)
@@ -153,7 +153,7 @@ func TestSharedAndIsolated(t *testing.T) {
 func TestMTLS(t *testing.T) {
 	spec := testplugin.Spec(testplugin.Well)
 	spec.MTLS = true
-	p := start(t, newHost(t), spec)
+	p := start(t, testplugin.NewHost(t), spec)
 	defer p.Release()
 	mustAnswer(t, p, "a", "ok")
 	if spec.Key() == testplugin.Spec(testplugin.Well).Key() {
@@ -163,7 +163,7 @@ func TestMTLS(t *testing.T) {
 
 func TestWrongVersionAfterRestartIsFinal(t *testing.T) {
 	var seen states
-	h := newHost(t, func(c *host.Config) { c.OnState = seen.add })
+	h := testplugin.NewHost(t, func(c *host.Config) { c.OnState = seen.add })
 	plugin := newSwitchable(t, testplugin.Well)
 	p := start(t, h, plugin.Spec)
 	defer p.Release()

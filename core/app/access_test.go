@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 )
 
@@ -182,11 +182,7 @@ func exposed(t *testing.T, a *App) (base string, mounts []httpd.Mount) {
 		}
 		mounts[i].Routes, mounts[i].Errors = routes, nil
 	}
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(t, err)
-	must(t, h.Mount(mounts, httpd.Options{Guard: a.users.Guard(a.set.Access(a.clients)), Clients: a.clients}))
-	h.Serve()
-	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(t, httpd.Options{Guard: a.users.Guard(a.set.Access(a.clients)), Clients: a.clients}, mounts...)
 	return "http://" + h.Addr(), mounts
 }
 

@@ -77,12 +77,7 @@ func clients(t *testing.T, cidrs ...string) *httpd.Clients {
 	return c
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // open makes a keeper on a database of its own.
 func open(t *testing.T, now func() time.Time) *auth.Users {

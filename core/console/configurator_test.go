@@ -72,7 +72,7 @@ func TestTypedSecretCounts(t *testing.T) {
 		{console.FromForm, "typed", "", console.FromFile, "typed"}, {console.Keep, "", "NAME", console.FromEnvironment, "NAME"},
 		{console.FromForm, "", "", console.FromForm, ""}, {console.Keep, "", "", console.Keep, ""}, {console.FromEnvironment, "typed", "NAME", console.FromEnvironment, "NAME"},
 	} {
-		v.post("/system/plugins/propose", "set", "search.docs", "source.key", tc.source, "file.key", tc.file, "env.key", tc.env)
+		v.Post("/system/plugins/propose", "set", "search.docs", "source.key", tc.source, "file.key", tc.file, "env.key", tc.env)
 		if got := s.configurator.asked.Values; len(got) != 1 || got[0].Source != tc.wantSource || got[0].Text != tc.wantText {
 			t.Errorf("%+v: asked for %+v", tc, got)
 		}
@@ -83,21 +83,21 @@ func TestTypedSecretCounts(t *testing.T) {
 func TestProviderForm(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
-	v.get("/system/plugins").says(t, "/system/plugins/use/search/backend", "Add a provider")
-	v.get("/system/plugins/add").says(t, "/system/plugins/add/search/files", "folders", "&lt;script&gt;")
-	v.get("/system/plugins/use/search/backend").says(t, `name="place.search.docs"`, "/system/plugins/add/search/files?for=search.backend")
-	if a := v.get("/system/plugins/use/search/nothing"); a.status != http.StatusNotFound {
-		t.Errorf("status %d", a.status)
+	v.Get("/system/plugins").Says(t, "/system/plugins/use/search/backend", "Add a provider")
+	v.Get("/system/plugins/add").Says(t, "/system/plugins/add/search/files", "folders", "&lt;script&gt;")
+	v.Get("/system/plugins/use/search/backend").Says(t, `name="place.search.docs"`, "/system/plugins/add/search/files?for=search.backend")
+	if a := v.Get("/system/plugins/use/search/nothing"); a.Status != http.StatusNotFound {
+		t.Errorf("status %d", a.Status)
 	}
-	v.get("/system/plugins/add/search/files?for=search.backend").says(t, `name="value.folders"`, `value="first" selected`, "Default: 1s.")
+	v.Get("/system/plugins/add/search/files?for=search.backend").Says(t, `name="value.folders"`, `value="first" selected`, "Default: 1s.")
 
 	s.configurator.next = console.Change{State: console.ChangeRejected, Findings: []console.Finding{
 		{Field: "folders", Text: "no such folder " + hostile}, {Field: "name", TextID: "change.name_taken"}, {Text: "somewhere else"}, {Field: "key", TextID: "change.no_secret"},
 	}}
-	a := v.post("/system/plugins/propose", "add", "search/files", "name", "web", "value.folders", "a\r\nb", "source.key", "file", "file.key", "s3cret", "value.mode", "b",
+	a := v.Post("/system/plugins/propose", "add", "search/files", "name", "web", "value.folders", "a\r\nb", "source.key", "file", "file.key", "s3cret", "value.mode", "b",
 		"value.feed.url", "x", "use.search.backend", "first")
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/system/plugins/add/search/files?draft=c1" {
-		t.Fatalf("status %d to %q", a.status, a.header.Get("Location"))
+	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/system/plugins/add/search/files?draft=c1" {
+		t.Fatalf("status %d to %q", a.Status, a.Header.Get("Location"))
 	}
 	asked := s.configurator.asked
 	if asked.Name != "web" || len(asked.Values) != 3 || asked.Values[0].Text != "a\nb" || asked.Values[1] != (console.Value{Name: "key", Source: console.FromFile, Text: "s3cret"}) {
@@ -106,10 +106,10 @@ func TestProviderForm(t *testing.T) {
 	if len(asked.Uses) != 1 || strings.Join(asked.Uses[0].Refs, " ") != "search.web search.docs" {
 		t.Errorf("asked for %+v", asked.Uses)
 	}
-	page := v.get(a.header.Get("Location"))
-	page.says(t, `aria-describedby="v-folders-error"`, "no such folder &lt;script&gt;", "a\nb", `value="b" selected`, "There is an instance with this name already.", "somewhere else",
+	page := v.Get(a.Header.Get("Location"))
+	page.Says(t, `aria-describedby="v-folders-error"`, "no such folder &lt;script&gt;", "a\nb", `value="b" selected`, "There is an instance with this name already.", "somewhere else",
 		"Typed in already", `value="first" selected`)
-	if strings.Contains(page.body, "s3cret") || strings.Contains(page.body, "<script>alert") {
+	if strings.Contains(page.Body, "s3cret") || strings.Contains(page.Body, "<script>alert") {
 		t.Error("the page has the secret, or markup of others")
 	}
 }
@@ -117,11 +117,11 @@ func TestProviderForm(t *testing.T) {
 func TestSettingsOfAnInstanceAreKept(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
-	v.get("/system/plugins/instance/search.docs/settings").says(t, "one\ntwo", "env(&#34;KEY&#34;)", "format(&#34;%ds&#34;, 3)")
+	v.Get("/system/plugins/instance/search.docs/settings").Says(t, "one\ntwo", "env(&#34;KEY&#34;)", "format(&#34;%ds&#34;, 3)")
 	s.configurator.next = console.Change{State: console.ChangeChecked, Difference: "@@ -1,1 +1,1 @@\n-old\n+new " + hostile + "\n"}
-	a := v.post("/system/plugins/propose", "set", "search.docs", "value.folders", "one\r\ntwo", "source.key", "keep", "value.wait", "", "value.mode", "")
-	if a.header.Get("Location") != "/system/plugins/changes/c1" {
-		t.Fatalf("status %d to %q", a.status, a.header.Get("Location"))
+	a := v.Post("/system/plugins/propose", "set", "search.docs", "value.folders", "one\r\ntwo", "source.key", "keep", "value.wait", "", "value.mode", "")
+	if a.Header.Get("Location") != "/system/plugins/changes/c1" {
+		t.Fatalf("status %d to %q", a.Status, a.Header.Get("Location"))
 	}
 	for _, value := range s.configurator.asked.Values {
 		if value.Name != "mode" && value.Source != console.Keep {
@@ -129,15 +129,15 @@ func TestSettingsOfAnInstanceAreKept(t *testing.T) {
 		}
 	}
 	// A session of an API key has no passkey: nothing can be applied.
-	v.get("/system/plugins/changes/c1").says(t, `class="a"`, "+new &lt;script&gt;", "signed in with a passkey", "patchbay config check -config plugin.hcl")
-	if a := v.post("/system/plugins/changes/c1/apply"); a.status != http.StatusForbidden || len(s.configurator.applied) > 0 {
-		t.Errorf("status %d, applied %v", a.status, s.configurator.applied)
+	v.Get("/system/plugins/changes/c1").Says(t, `class="a"`, "+new &lt;script&gt;", "signed in with a passkey", "patchbay config check -config plugin.hcl")
+	if a := v.Post("/system/plugins/changes/c1/apply"); a.Status != http.StatusForbidden || len(s.configurator.applied) > 0 {
+		t.Errorf("status %d, applied %v", a.Status, s.configurator.applied)
 	}
-	if a := s.signedIn(s.member).get("/system/plugins/add"); a.status != http.StatusForbidden {
-		t.Errorf("a member gets %d", a.status)
+	if a := s.signedIn(s.member).Get("/system/plugins/add"); a.Status != http.StatusForbidden {
+		t.Errorf("a member gets %d", a.Status)
 	}
-	if a := v.get("/system/plugins/changes/c2"); a.status != http.StatusNotFound {
-		t.Errorf("status %d", a.status)
+	if a := v.Get("/system/plugins/changes/c2"); a.Status != http.StatusNotFound {
+		t.Errorf("status %d", a.Status)
 	}
 }
 
@@ -145,12 +145,12 @@ func TestOrderOfProviders(t *testing.T) {
 	s := newSite(t)
 	s.configurator.next = console.Change{State: console.ChangeRejected, Findings: []console.Finding{{Text: "what is wrong"}}}
 	v := s.signedIn(s.admin)
-	a := v.post("/system/plugins/propose", "use", "search.backend", "place.search.docs", "2", "place.search.gone", "1", "place.notify.ops", "3")
+	a := v.Post("/system/plugins/propose", "use", "search.backend", "place.search.docs", "2", "place.search.gone", "1", "place.notify.ops", "3")
 	if got := s.configurator.asked.Uses; len(got) != 1 || strings.Join(got[0].Refs, " ") != "search.gone search.docs" {
 		t.Errorf("asked for %+v", got)
 	}
-	v.get(a.header.Get("Location")).says(t, "The change has errors", "what is wrong")
-	v.post("/system/plugins/propose", "remove", "search.gone")
+	v.Get(a.Header.Get("Location")).Says(t, "The change has errors", "what is wrong")
+	v.Post("/system/plugins/propose", "remove", "search.gone")
 	if s.configurator.asked.Remove != "search.gone" || len(s.configurator.asked.Uses) > 0 {
 		t.Errorf("asked for %+v", s.configurator.asked)
 	}
@@ -174,12 +174,12 @@ func TestOutcomesOfChanges(t *testing.T) {
 		console.ChangeChecked:  {"Review the change", "other changes, made by hand"},
 	} {
 		s.configurator.next = console.Change{ID: "c1", State: state, Difference: difference, Reason: "why " + hostile, Backup: "data/configurations/x", Pending: true}
-		v.get("/system/plugins/changes/c1").says(t, texts...)
+		v.Get("/system/plugins/changes/c1").Says(t, texts...)
 	}
 	for _, reason := range []string{"off", "json", "file", "folder", "mount"} {
 		s.configurator.readOnly = reason
 		s.configurator.next = console.Change{ID: "c1", State: console.ChangeChecked, Difference: difference}
-		v.get("/system/plugins/changes/c1").says(t, "Do it by hand", "Lines to add", "patchbay config check")
-		v.get("/system/plugins/add").says(t, "You can check a change here")
+		v.Get("/system/plugins/changes/c1").Says(t, "Do it by hand", "Lines to add", "patchbay config check")
+		v.Get("/system/plugins/add").Says(t, "You can check a change here")
 	}
 }

@@ -54,24 +54,24 @@ func TestEveryPage(t *testing.T) {
 	for _, lang := range ui.Languages() {
 		v := s.signedIn(s.admin, "Accept-Language", lang)
 		for _, path := range admin {
-			p := v.get(path)
-			if p.status != http.StatusOK {
-				t.Errorf("%s: status %d", path, p.status)
+			p := v.Get(path)
+			if p.Status != http.StatusOK {
+				t.Errorf("%s: status %d", path, p.Status)
 			}
-			if csp := p.header.Get("Content-Security-Policy"); csp != ui.Policy || strings.Contains(csp, "unsafe") {
+			if csp := p.Header.Get("Content-Security-Policy"); csp != ui.Policy || strings.Contains(csp, "unsafe") {
 				t.Errorf("%s: the policy is %q", path, csp)
 			}
 			// The template of htmx's settings is a plain attribute.
 			for what, pattern := range map[string]*regexp.Regexp{"inline code": inline, "an address elsewhere": foreign, "what should be gone": leftover} {
-				if found := pattern.FindString(p.body); found != "" {
+				if found := pattern.FindString(p.Body); found != "" {
 					t.Errorf("%s in %s holds %s: %q", path, lang, what, found)
 				}
 			}
-			if strings.Contains(p.body, hostile[:20]) {
+			if strings.Contains(p.Body, hostile[:20]) {
 				t.Errorf("%s shows text of others as markup", path)
 			}
 			if lang == ui.Chinese {
-				s.translated(path, p.body)
+				s.translated(path, p.Body)
 			}
 		}
 	}
@@ -98,36 +98,36 @@ func TestWhoSeesWhat(t *testing.T) {
 	member, admin := pages()
 	nobody, bob := s.visitor(), s.signedIn(s.member)
 	for _, path := range slices.Concat(member, admin) {
-		p := nobody.get(path)
-		if p.status != http.StatusUnauthorized {
-			t.Errorf("%s without a sign-in: status %d", path, p.status)
+		p := nobody.Get(path)
+		if p.Status != http.StatusUnauthorized {
+			t.Errorf("%s without a sign-in: status %d", path, p.Status)
 		}
-		p.says(t, "Sign in with the API key", `name="next"`)
+		p.Says(t, "Sign in with the API key", `name="next"`)
 	}
 	for _, path := range member {
-		if p := bob.get(path); p.status != http.StatusOK {
-			t.Errorf("%s for a member: status %d", path, p.status)
+		if p := bob.Get(path); p.Status != http.StatusOK {
+			t.Errorf("%s for a member: status %d", path, p.Status)
 		}
 	}
 	for _, path := range admin {
-		p := bob.get(path)
-		if p.status != http.StatusForbidden {
-			t.Errorf("%s for a member: status %d", path, p.status)
+		p := bob.Get(path)
+		if p.Status != http.StatusForbidden {
+			t.Errorf("%s for a member: status %d", path, p.Status)
 		}
-		p.says(t, "You may not see or do this", "req_")
+		p.Says(t, "You may not see or do this", "req_")
 	}
-	home := bob.get("/system")
+	home := bob.Get("/system")
 	for _, path := range []string{`href="/system/plugins`, `href="/system/users"`, `href="/system/jobs`, `href="/system/audit"`} {
-		if strings.Contains(home.body, path) {
+		if strings.Contains(home.Body, path) {
 			t.Errorf("the home page of a member holds %s", path)
 		}
 	}
-	if p := bob.get("/system/no-such-page"); p.status != http.StatusNotFound || !strings.Contains(p.body, "Not found") {
-		t.Errorf("status %d:\n%s", p.status, p.body)
+	if p := bob.Get("/system/no-such-page"); p.Status != http.StatusNotFound || !strings.Contains(p.Body, "Not found") {
+		t.Errorf("status %d:\n%s", p.Status, p.Body)
 	}
 	program := s.visitor("Accept", "application/json")
-	if p := program.get("/system/jobs"); p.status != http.StatusUnauthorized || !strings.Contains(p.body, `"code":"unauthorized"`) {
-		t.Errorf("a program gets %d %s", p.status, p.body)
+	if p := program.Get("/system/jobs"); p.Status != http.StatusUnauthorized || !strings.Contains(p.Body, `"code":"unauthorized"`) {
+		t.Errorf("a program gets %d %s", p.Status, p.Body)
 	}
 }
 
@@ -135,25 +135,25 @@ func TestSignIn(t *testing.T) {
 	s := newSite(t)
 	v := s.visitor()
 	for next, want := range map[string]string{"/system/jobs?state=failed": "/system/jobs?state=failed", "//evil.example": ui.Home, "https://evil.example": ui.Home, `/\evil.example`: ui.Home, "/a\r\nX: y": ui.Home, "": ui.Home} {
-		if p := v.post("/system/sign-in", "key", s.admin, "next", next); p.status != http.StatusSeeOther || p.header.Get("Location") != want {
-			t.Errorf("next=%q leads to %q with %d, want %q", next, p.header.Get("Location"), p.status, want)
+		if p := v.Post("/system/sign-in", "key", s.admin, "next", next); p.Status != http.StatusSeeOther || p.Header.Get("Location") != want {
+			t.Errorf("next=%q leads to %q with %d, want %q", next, p.Header.Get("Location"), p.Status, want)
 		}
 	}
-	p := s.visitor().post("/system/sign-in", "key", "svc_ak_wrong", "next", "/system/jobs")
-	if p.status != http.StatusUnauthorized || len(p.header.Values("Set-Cookie")) > 0 {
-		t.Errorf("a wrong key: status %d, cookies %v", p.status, p.header.Values("Set-Cookie"))
+	p := s.visitor().Post("/system/sign-in", "key", "svc_ak_wrong", "next", "/system/jobs")
+	if p.Status != http.StatusUnauthorized || len(p.Header.Values("Set-Cookie")) > 0 {
+		t.Errorf("a wrong key: status %d, cookies %v", p.Status, p.Header.Values("Set-Cookie"))
 	}
-	p.says(t, `role="alert"`, `value="/system/jobs"`)
+	p.Says(t, `role="alert"`, `value="/system/jobs"`)
 	cross := s.signedIn(s.admin)
-	cross.header.Set("Sec-Fetch-Site", "cross-site")
+	cross.Header.Set("Sec-Fetch-Site", "cross-site")
 	for _, path := range []string{"/system/sign-in", "/system/sign-out", "/system/setup", "/system/preferences", "/system/users", "/system/account/keys", "/system/plugins/instance/search.docs/restart"} {
-		if p := cross.post(path, "key", s.member); p.status != http.StatusForbidden {
-			t.Errorf("POST %s from another site: status %d", path, p.status)
+		if p := cross.Post(path, "key", s.member); p.Status != http.StatusForbidden {
+			t.Errorf("POST %s from another site: status %d", path, p.Status)
 		}
 	}
-	v.post("/system/sign-out")
-	if p := v.get("/system"); p.status != http.StatusUnauthorized {
-		t.Errorf("after signing out: status %d", p.status)
+	v.Post("/system/sign-out")
+	if p := v.Get("/system"); p.Status != http.StatusUnauthorized {
+		t.Errorf("after signing out: status %d", p.Status)
 	}
 }
 
@@ -164,40 +164,40 @@ func TestSetup(t *testing.T) {
 	token, err := s.users.UserLink(t.Context(), users[0].ID)
 	must(t, err)
 	v := s.visitor()
-	v.get("/system/setup?token="+token).says(t, "This link signs you in once")
-	p := v.post("/system/setup", "token", token)
-	if p.status != http.StatusSeeOther || p.header.Get("Location") != "/system/account" {
-		t.Fatalf("status %d to %q", p.status, p.header.Get("Location"))
+	v.Get("/system/setup?token="+token).Says(t, "This link signs you in once")
+	p := v.Post("/system/setup", "token", token)
+	if p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/system/account" {
+		t.Fatalf("status %d to %q", p.Status, p.Header.Get("Location"))
 	}
-	account := v.get("/system/account")
-	account.says(t, "Welcome. Add a passkey now", "ada@example.com", "this one")
-	if p := v.get("/system/account"); strings.Contains(p.body, "Welcome.") {
+	account := v.Get("/system/account")
+	account.Says(t, "Welcome. Add a passkey now", "ada@example.com", "this one")
+	if p := v.Get("/system/account"); strings.Contains(p.Body, "Welcome.") {
 		t.Error("the toast is shown twice")
 	}
-	if p := s.visitor().post("/system/setup", "token", token); p.status != http.StatusUnauthorized {
-		t.Errorf("the link again: status %d", p.status)
+	if p := s.visitor().Post("/system/setup", "token", token); p.Status != http.StatusUnauthorized {
+		t.Errorf("the link again: status %d", p.Status)
 	}
-	if p := s.visitor().get("/system/setup?token=" + token); p.status != http.StatusUnauthorized || !strings.Contains(p.body, "was used already") {
-		t.Errorf("the link looked at again: status %d", p.status)
+	if p := s.visitor().Get("/system/setup?token=" + token); p.Status != http.StatusUnauthorized || !strings.Contains(p.Body, "was used already") {
+		t.Errorf("the link looked at again: status %d", p.Status)
 	}
 }
 
 func TestPreferences(t *testing.T) {
 	s := newSite(t)
 	v := s.visitor()
-	v.post("/system/preferences", "lang", "zh", "back", "/system/sign-in")
-	v.post("/system/preferences", "theme", "dark", "back", "https://evil.example")
-	v.get("/system/sign-in").says(t, `lang="zh-CN"`, `data-theme="dark"`, "登录")
-	v.post("/system/preferences", "lang", `"><script>`, "theme", "<b>")
-	v.get("/system/sign-in").says(t, `lang="zh-CN"`, `data-theme="dark"`)
+	v.Post("/system/preferences", "lang", "zh", "back", "/system/sign-in")
+	v.Post("/system/preferences", "theme", "dark", "back", "https://evil.example")
+	v.Get("/system/sign-in").Says(t, `lang="zh-CN"`, `data-theme="dark"`, "登录")
+	v.Post("/system/preferences", "lang", `"><script>`, "theme", "<b>")
+	v.Get("/system/sign-in").Says(t, `lang="zh-CN"`, `data-theme="dark"`)
 }
 
 func TestToastsAreOurs(t *testing.T) {
 	s := newSite(t)
 	v := s.visitor()
 	for _, value := range []string{"no base64!", "e30", strings.Repeat("A", 4000), "eyJUZXh0SUQiOiI8c2NyaXB0PiJ9"} {
-		v.http.Jar.SetCookies(nil, []*http.Cookie{{Name: "patchbay_toast", Value: value}})
-		if p := v.get("/system/sign-in"); p.status != http.StatusOK || strings.Contains(p.body, `class="toast`) {
+		v.Client.Jar.SetCookies(nil, []*http.Cookie{{Name: "patchbay_toast", Value: value}})
+		if p := v.Get("/system/sign-in"); p.Status != http.StatusOK || strings.Contains(p.Body, `class="toast`) {
 			t.Errorf("the cookie %.20q shows a toast", value)
 		}
 	}
@@ -207,19 +207,19 @@ func TestInstanceActions(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
 	const at = "/system/plugins/instance/search.docs"
-	if p := v.post(at + "/check"); p.status != http.StatusSeeOther {
-		t.Fatalf("check: status %d", p.status)
+	if p := v.Post(at + "/check"); p.Status != http.StatusSeeOther {
+		t.Fatalf("check: status %d", p.Status)
 	}
-	v.get(at).says(t, "search.docs answered in 3.0 ms: ready. fine", "plugin.hcl:4", "(redacted)", "30.0 MiB", "1.0 %", "1,200")
+	v.Get(at).Says(t, "search.docs answered in 3.0 ms: ready. fine", "plugin.hcl:4", "(redacted)", "30.0 MiB", "1.0 %", "1,200")
 	s.providers.health.State = "error"
-	v.post(at + "/check")
-	v.get(at).says(t, "search.docs is not well: error.")
-	v.post(at + "/restart")
+	v.Post(at + "/check")
+	v.Get(at).Says(t, "search.docs is not well: error.")
+	v.Post(at + "/restart")
 	if !slices.Equal(s.providers.restarted, []string{"search.docs"}) {
 		t.Errorf("restarted %v", s.providers.restarted)
 	}
-	if p := v.get("/system/plugins/instance/search.nothing"); p.status != http.StatusNotFound {
-		t.Errorf("an unknown instance: status %d", p.status)
+	if p := v.Get("/system/plugins/instance/search.nothing"); p.Status != http.StatusNotFound {
+		t.Errorf("an unknown instance: status %d", p.Status)
 	}
 }
 
@@ -227,23 +227,23 @@ func TestJobs(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
 	long, bad := s.submit("test.long"), s.submit("test.bad")
-	v.get("/system/jobs").says(t, long.ID, bad.ID, "failed")
-	if p := v.get("/system/jobs?state=failed"); strings.Contains(p.body, long.ID) {
+	v.Get("/system/jobs").Says(t, long.ID, bad.ID, "failed")
+	if p := v.Get("/system/jobs?state=failed"); strings.Contains(p.Body, long.ID) {
 		t.Error("the filter shows a job that did not fail")
 	}
-	if p := v.get("/system/jobs?cursor=nonsense"); p.status != http.StatusBadRequest {
-		t.Errorf("a cursor of one's own: status %d", p.status)
+	if p := v.Get("/system/jobs?cursor=nonsense"); p.Status != http.StatusBadRequest {
+		t.Errorf("a cursor of one's own: status %d", p.Status)
 	}
-	v.get("/system/jobs/"+bad.ID).says(t, "Why it failed")
-	if p := v.post("/system/jobs/" + long.ID + "/cancel"); p.status != http.StatusSeeOther {
-		t.Fatalf("cancel: status %d", p.status)
+	v.Get("/system/jobs/"+bad.ID).Says(t, "Why it failed")
+	if p := v.Post("/system/jobs/" + long.ID + "/cancel"); p.Status != http.StatusSeeOther {
+		t.Fatalf("cancel: status %d", p.Status)
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool {
 		j, err := s.queue.Get(t.Context(), long.ID)
 		return err == nil && j.State == queue.Canceled
 	}, "the job is cancelled")
-	if p := v.post("/system/jobs/" + long.ID + "/cancel"); p.status != fault.Conflict.Status() {
-		t.Errorf("cancel again: status %d", p.status)
+	if p := v.Post("/system/jobs/" + long.ID + "/cancel"); p.Status != fault.Conflict.Status() {
+		t.Errorf("cancel again: status %d", p.Status)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestLive(t *testing.T) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/system/jobs/"+long.ID+"/live", nil)
 	must(t, err)
-	resp, err := v.http.Do(req)
+	resp, err := v.Client.Do(req)
 	must(t, err)
 	defer resp.Body.Close()
 	if kind := resp.Header.Get("Content-Type"); kind != "text/event-stream" {
@@ -266,7 +266,7 @@ func TestLive(t *testing.T) {
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		if strings.Contains(lines.Text(), "Cancel the job") && !canceled {
 			canceled = true
-			v.post("/system/jobs/" + long.ID + "/cancel")
+			v.Post("/system/jobs/" + long.ID + "/cancel")
 		}
 		ended = ended || lines.Text() == "event: done"
 	}
@@ -283,14 +283,14 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/system/plugins/live", nil)
 	must(t, err)
-	resp, err := v.http.Do(req)
+	resp, err := v.Client.Do(req)
 	must(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("status %d", resp.StatusCode)
 	}
-	if p := v.post("/system/sign-out"); p.status != http.StatusSeeOther {
-		t.Fatalf("sign-out: status %d", p.status)
+	if p := v.Post("/system/sign-out"); p.Status != http.StatusSeeOther {
+		t.Fatalf("sign-out: status %d", p.Status)
 	}
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {

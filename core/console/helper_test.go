@@ -3,16 +3,12 @@ package console_test
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
-	"net/url"
-	"strings"
+	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
@@ -21,16 +17,12 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // site is a console on a real listener, with one administrator and one member.
 type site struct {
@@ -145,99 +137,23 @@ func (s *site) serve(bus *event.Bus) {
 		Services: []console.Service{{Name: "search", BaseURL: "/search", Uses: []console.Use{{Kind: "search", Ref: "search.docs"}, {Kind: "notify", Ref: "notify.ops"}, {Kind: "search", Ref: "search.unknown"}}}},
 	})
 	must(s.t, err)
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(s.t, err)
-	must(s.t, h.Mount([]httpd.Mount{{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}}, httpd.Options{Guard: s.users.Guard(access), Clients: clients}))
-	h.Serve()
-	s.t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(s.t, httpd.Options{Guard: s.users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)})
 	s.base = "http://" + h.Addr()
 }
 
-// visitor is a browser without script: it keeps cookies and shows pages.
-type visitor struct {
-	*site
-	http   http.Client
-	header http.Header
-}
-
-// jar keeps cookies by their name.
-type jar map[string]*http.Cookie
-
-func (j jar) SetCookies(_ *url.URL, cookies []*http.Cookie) {
-	for _, c := range cookies {
-		j[c.Name] = c
-		if c.MaxAge < 0 {
-			delete(j, c.Name)
-		}
-	}
-}
-
-func (j jar) Cookies(*url.URL) (out []*http.Cookie) {
-	for _, c := range j {
-		out = append(out, &http.Cookie{Name: c.Name, Value: c.Value})
-	}
-	return out
-}
-
-func (s *site) visitor(headers ...string) *visitor {
-	v := &visitor{site: s, header: http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {"same-origin"}}}
-	v.http.Jar = jar{}
-	v.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	for i := 0; i+1 < len(headers); i += 2 {
-		v.header.Set(headers[i], headers[i+1])
+// visitor is a browser at the console. Headers are names and values in turn.
+func (s *site) visitor(headers ...string) *webtest.Browser {
+	v := webtest.NewBrowser(s.t, s.base, "")
+	for pair := range slices.Chunk(headers, 2) {
+		v.Header.Set(pair[0], pair[1])
 	}
 	return v
 }
 
 // signedIn is a visitor with a session for an API key.
-func (s *site) signedIn(key string, headers ...string) *visitor {
+func (s *site) signedIn(key string, headers ...string) *webtest.Browser {
 	s.t.Helper()
 	v := s.visitor(headers...)
-	if p := v.post("/system/sign-in", "key", key, "next", "/system/account"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/system/account" {
-		s.t.Fatalf("sign-in: status %d to %q\n%s", p.status, p.header.Get("Location"), p.body)
-	}
+	v.SignIn(key, "/system/account")
 	return v
-}
-
-type answer struct {
-	status int
-	header http.Header
-	body   string
-}
-
-func (v *visitor) get(path string) answer { v.t.Helper(); return v.do(http.MethodGet, path, nil) }
-
-func (v *visitor) post(path string, form ...string) answer {
-	v.t.Helper()
-	values := url.Values{}
-	for i := 0; i+1 < len(form); i += 2 {
-		values.Add(form[i], form[i+1])
-	}
-	return v.do(http.MethodPost, path, values)
-}
-
-func (v *visitor) do(method, path string, form url.Values) answer {
-	v.t.Helper()
-	req, err := http.NewRequestWithContext(v.t.Context(), method, v.base+path, strings.NewReader(form.Encode()))
-	must(v.t, err)
-	req.Header = v.header.Clone()
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	resp, err := v.http.Do(req)
-	must(v.t, err)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(v.t, err)
-	return answer{resp.StatusCode, resp.Header, string(raw)}
-}
-
-// says fails the test for each text that is missing.
-func (a answer) says(t *testing.T, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(a.body, text) {
-			t.Errorf("%q is missing in:\n%s", text, a.body)
-		}
-	}
 }

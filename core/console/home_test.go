@@ -13,20 +13,20 @@ import (
 func TestHome(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
-	v.get("/system").says(t, "2 things need attention.", "1 service, 1 of 3 providers ready.", "search.gone", "notify.ops", `href="/system/plugins/instance/notify.ops"`, "See why", "Nothing runs at the moment.")
+	v.Get("/system").Says(t, "2 things need attention.", "1 service, 1 of 3 providers ready.", "search.gone", "notify.ops", `href="/system/plugins/instance/notify.ops"`, "See why", "Nothing runs at the moment.")
 	s.providers.rejected = "plugin.hcl:7: Unknown attribute"
-	v.get("/system").says(t, "3 things need attention.", "plugin.hcl was rejected", "plugin.hcl:7: Unknown attribute")
+	v.Get("/system").Says(t, "3 things need attention.", "plugin.hcl was rejected", "plugin.hcl:7: Unknown attribute")
 	s.providers.rejected = ""
 	for i := range s.providers.instances {
 		s.providers.instances[i].State = "ready"
 	}
-	v.get("/system").says(t, "All well.", "1 service, 3 of 3 providers ready.")
+	v.Get("/system").Says(t, "All well.", "1 service, 3 of 3 providers ready.")
 	long := s.submit("test.long")
-	v.get("/system").says(t, "Running now", "/system/jobs/"+long.ID)
-	v.post("/system/jobs/" + long.ID + "/cancel")
-	member := s.signedIn(s.member).get("/system")
+	v.Get("/system").Says(t, "Running now", "/system/jobs/"+long.ID)
+	v.Post("/system/jobs/" + long.ID + "/cancel")
+	member := s.signedIn(s.member).Get("/system")
 	for _, part := range []string{"/system/jobs", "Needs attention", "Start here"} {
-		if strings.Contains(member.body, part) {
+		if strings.Contains(member.Body, part) {
 			t.Errorf("a member sees %q", part)
 		}
 	}
@@ -38,21 +38,21 @@ func TestSteps(t *testing.T) {
 	s := newSite(t)
 	s.part.Steps = []ui.Step{{ID: "first-thing", Title: "First thing", Text: hostile, Command: "do it", Href: "/first", Action: "Begin"}}
 	v := s.signedIn(s.admin)
-	v.get("/system").says(t, "Start here", "1 of 2 done", `value="first-thing"`, "Skip the step: First thing", "do it", `href="/first"`)
+	v.Get("/system").Says(t, "Start here", "1 of 2 done", `value="first-thing"`, "Skip the step: First thing", "do it", `href="/first"`)
 	for _, step := range []string{"", "<script>", strings.Repeat("a", 41), "no-such-step"} {
-		v.post("/system/steps/skip", "step", step)
-		v.get("/system").says(t, "1 of 2 done")
+		v.Post("/system/steps/skip", "step", step)
+		v.Get("/system").Says(t, "1 of 2 done")
 	}
-	if p := v.post("/system/steps/skip", "step", "first-thing"); p.status != http.StatusSeeOther {
-		t.Errorf("skip: status %d", p.status)
+	if p := v.Post("/system/steps/skip", "step", "first-thing"); p.Status != http.StatusSeeOther {
+		t.Errorf("skip: status %d", p.Status)
 	}
-	if p := v.get("/system"); strings.Contains(p.body, "Start here") {
+	if p := v.Get("/system"); strings.Contains(p.Body, "Start here") {
 		t.Error("the list stays when nothing is left")
 	}
 	other := s.signedIn(s.admin)
-	other.get("/system").says(t, "1 of 2 done")
+	other.Get("/system").Says(t, "1 of 2 done")
 	s.part.Steps[0].Done = true
-	if p := other.get("/system"); strings.Contains(p.body, "Start here") {
+	if p := other.Get("/system"); strings.Contains(p.Body, "Start here") {
 		t.Error("the list stays when everything is done")
 	}
 }
@@ -64,5 +64,5 @@ func TestHomeParts(t *testing.T) {
 		Attention: []ui.Attention{{Tone: "bad", Title: hostile, Text: hostile, Href: "/there", Action: "Mend it"}},
 		Figures:   []ui.KeyFigure{{Name: "Searches", Value: "12", Remark: hostile, Href: "/more"}, {Name: "Plain", Value: "7"}},
 	}
-	s.signedIn(s.admin).get("/system").says(t, "3 things need attention.", "Mend it", `href="/there"`, `<a href="/more">12</a>`, "<b>7</b>")
+	s.signedIn(s.admin).Get("/system").Says(t, "3 things need attention.", "Mend it", `href="/there"`, `<a href="/more">12</a>`, "<b>7</b>")
 }

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 )
 
 // confirmed returns a visitor whose session began with a set-up link, which may change users and see secrets.
-func (s *site) confirmed(email string) *visitor {
+func (s *site) confirmed(email string) *webtest.Browser {
 	s.t.Helper()
 	users, err := s.users.List(s.t.Context())
 	must(s.t, err)
@@ -18,8 +19,8 @@ func (s *site) confirmed(email string) *visitor {
 		if u.Email == email {
 			link, err := s.users.UserLink(s.t.Context(), u.ID)
 			must(s.t, err)
-			if p := v.post("/system/setup", "token", link); p.status != http.StatusSeeOther {
-				s.t.Fatalf("set-up: status %d", p.status)
+			if p := v.Post("/system/setup", "token", link); p.Status != http.StatusSeeOther {
+				s.t.Fatalf("set-up: status %d", p.Status)
 			}
 		}
 	}
@@ -31,17 +32,17 @@ func (s *site) confirmed(email string) *visitor {
 func TestInvitation(t *testing.T) {
 	s := newSite(t)
 	v := s.confirmed("ada@example.com")
-	p := v.post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
-	if p.status != http.StatusSeeOther || p.header.Get("Location") != "/system/users" {
-		t.Fatalf("status %d, to %q", p.status, p.header.Get("Location"))
+	p := v.Post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
+	if p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/system/users" {
+		t.Fatalf("status %d, to %q", p.Status, p.Header.Get("Location"))
 	}
 	const link = "/system/setup?token="
 	other := s.confirmed("ada@example.com")
-	if other.get("/system/users"); strings.Contains(other.get("/system/users").body, link) {
+	if other.Get("/system/users"); strings.Contains(other.Get("/system/users").Body, link) {
 		t.Error("another session sees the link")
 	}
-	v.get("/system/users").says(t, "Set-up link for new@example.com", link)
-	if strings.Contains(v.get("/system/users").body, link) {
+	v.Get("/system/users").Says(t, "Set-up link for new@example.com", link)
+	if strings.Contains(v.Get("/system/users").Body, link) {
 		t.Error("the link is shown twice")
 	}
 	users, err := s.users.List(t.Context())
@@ -52,21 +53,21 @@ func TestInvitation(t *testing.T) {
 	if invited.Email != "new@example.com" || invited.Role != auth.Member || len(keys) != 0 {
 		t.Errorf("invited %+v with %d keys", invited, len(keys))
 	}
-	again := v.post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
-	again.says(t, " open data-dialog", `id="email-error"`, "There is a user with this email address already.", `value="new@example.com"`, `value="New"`)
-	v.post("/system/users", "email", "other@example.com", "name", "", "role", "member").says(t, " open data-dialog", `id="name-error"`, `value="other@example.com"`)
-	v.get("/system/users?open=new-user").says(t, " open data-dialog")
+	again := v.Post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
+	again.Says(t, " open data-dialog", `id="email-error"`, "There is a user with this email address already.", `value="new@example.com"`, `value="New"`)
+	v.Post("/system/users", "email", "other@example.com", "name", "", "role", "member").Says(t, " open data-dialog", `id="name-error"`, `value="other@example.com"`)
+	v.Get("/system/users?open=new-user").Says(t, " open data-dialog")
 }
 
 // TestNewKeyIsShownOnce: the page after a key was made has it, and is without it when it is loaded again.
 func TestNewKeyIsShownOnce(t *testing.T) {
 	s := newSite(t)
 	v := s.confirmed("bob@example.com")
-	if p := v.post("/system/account/keys", "name", "laptop"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/system/account" {
-		t.Fatalf("status %d, to %q", p.status, p.header.Get("Location"))
+	if p := v.Post("/system/account/keys", "name", "laptop"); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/system/account" {
+		t.Fatalf("status %d, to %q", p.Status, p.Header.Get("Location"))
 	}
-	v.get("/system/account").says(t, "laptop", "data-copy")
-	if p := v.get("/system/account"); strings.Contains(p.body, `class="card" role="status"`) {
+	v.Get("/system/account").Says(t, "laptop", "data-copy")
+	if p := v.Get("/system/account"); strings.Contains(p.Body, `class="card" role="status"`) {
 		t.Error("the key is shown twice")
 	}
 }
@@ -76,10 +77,10 @@ func TestRefusedKey(t *testing.T) {
 	s := newSite(t)
 	v := s.confirmed("bob@example.com")
 	long := strings.Repeat("n", 200)
-	p := v.post("/system/account/keys", "name", long, "days", "90")
-	if p.status != http.StatusBadRequest {
-		t.Fatalf("status %d", p.status)
+	p := v.Post("/system/account/keys", "name", long, "days", "90")
+	if p.Status != http.StatusBadRequest {
+		t.Fatalf("status %d", p.Status)
 	}
-	p.says(t, `id="new-key" class="make" aria-labelledby="new-key-title" open`, `id="key-name-error"`, long, `<option value="90" selected>`)
-	v.get("/system/account?open=new-key").says(t, ` open data-dialog`)
+	p.Says(t, `id="new-key" class="make" aria-labelledby="new-key-title" open`, `id="key-name-error"`, long, `<option value="90" selected>`)
+	v.Get("/system/account?open=new-key").Says(t, ` open data-dialog`)
 }

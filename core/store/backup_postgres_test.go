@@ -23,12 +23,7 @@ func requireClient(t *testing.T, cfg store.Config) {
 	testkit.Require(t, "postgresql-client", cfg.CheckTools() == nil, "install postgresql-client")
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // serverNotes returns the notes in a schema of a PostgreSQL database.
 func serverNotes(t *testing.T, url, schema string) (out []string) {

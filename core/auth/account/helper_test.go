@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -27,12 +26,7 @@ type server struct {
 	base string
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // each runs a test on both dialects.
 func each(t *testing.T, access auth.Access, f func(t *testing.T, s *server)) {
@@ -50,11 +44,7 @@ func start(t *testing.T, cfg store.Config, access auth.Access) *server {
 	must(t, err)
 	routes, err := account.New(account.Config{Users: users, Access: access, Version: "1.2.3"}).System()
 	must(t, err)
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(t, err)
-	must(t, h.Mount([]httpd.Mount{{Service: httpd.CoreService, BaseURL: "/", Routes: routes}}, httpd.Options{Guard: users.Guard(access), Clients: access.Trusted}))
-	h.Serve()
-	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(t, httpd.Options{Guard: users.Guard(access), Clients: access.Trusted}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes})
 	_, port, _ := strings.Cut(h.Addr(), ":")
 	return &server{t: t, users: users, base: "http://localhost:" + port}
 }

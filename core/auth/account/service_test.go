@@ -1,20 +1,16 @@
 package account_test
 
 import (
-	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 )
 
 // below mounts sets of routes below a service and returns its address.
@@ -25,30 +21,20 @@ func below(t *testing.T, users *auth.Users, service string, add func(*account.Se
 	add(account.New(account.Config{Users: users, Access: access}), a)
 	routes, err := a.Routes()
 	must(t, err)
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(t, err)
-	must(t, h.Mount([]httpd.Mount{{Service: service, BaseURL: "/" + service, Routes: routes}}, httpd.Options{Guard: users.Guard(access)}))
-	h.Serve()
-	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(t, httpd.Options{Guard: users.Guard(access)}, httpd.Mount{Service: service, BaseURL: "/" + service, Routes: routes})
 	return "http://" + h.Addr() + "/" + service
 }
 
 func ask(t *testing.T, method, url, cookie, key, body string) (int, dict) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	must(t, err)
-	req.Header.Set("Content-Type", "application/json")
+	header := []string{"Content-Type", "application/json"}
 	if cookie != "" {
-		req.AddCookie(&http.Cookie{Name: auth.SessionCookie, Value: cookie})
+		header = append(header, "Cookie", auth.SessionCookie+"="+cookie)
 	}
 	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
+		header = append(header, "Authorization", "Bearer "+key)
 	}
-	res, err := http.DefaultClient.Do(req)
-	must(t, err)
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	must(t, err)
+	res, raw := webtest.Send(t, method, url, body, header...)
 	out := dict{}
 	if len(raw) > 0 {
 		must(t, json.Unmarshal(raw, &out))

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -37,24 +36,6 @@ const (
 	hookImages   = "registry.example"
 )
 
-// hookLogs keeps what was logged.
-type hookLogs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *hookLogs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *hookLogs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // hookEnv is a service with doubles of everything outside, and the real queue, which works once run is called.
 type hookEnv struct {
 	testing.TB
@@ -62,7 +43,7 @@ type hookEnv struct {
 	queue *queue.Queue
 	host  *fake.CodeHost
 	svc   *Service
-	logs  *hookLogs
+	logs  *testkit.Buffer
 	base  string
 	// channels are those of notifications.
 	notifiers channelSet
@@ -81,7 +62,7 @@ func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &hookEnv{TB: t, store: testkit.OpenStore(t, cfg, allMigrations()...), host: fake.NewCodeHost(hookPAT), logs: &hookLogs{}}
+	e := &hookEnv{TB: t, store: testkit.OpenStore(t, cfg, allMigrations()...), host: fake.NewCodeHost(hookPAT), logs: &testkit.Buffer{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: e.logs, Level: hclog.Debug})
 	e.host.OnParse(hookParse)
 	sender := e.notifiers.sender(t, e.store, nil)
@@ -139,10 +120,6 @@ func (e *hookEnv) run() {
 
 func (e *hookEnv) listen(log hclog.Logger) {
 	e.Helper()
-	srv, err := httpd.Listen("127.0.0.1:0", "http_addr", log)
-	if err != nil {
-		e.Fatal(err)
-	}
 	mount, err := e.svc.Mount()
 	if err != nil {
 		e.Fatal(err)
@@ -155,17 +132,7 @@ func (e *hookEnv) listen(log hclog.Logger) {
 		c.Request = c.Request.WithContext(auth.With(c.Request.Context(), who))
 		return nil
 	}
-	if err := srv.Mount([]httpd.Mount{mount}, httpd.Options{Logger: log, Guard: guard}); err != nil {
-		e.Fatal(err)
-	}
-	srv.Serve()
-	e.base = "http://" + srv.Addr()
-	e.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = srv.Shutdown(ctx)
-		http.DefaultClient.CloseIdleConnections()
-	})
+	e.base = "http://" + webtest.Serve(e, httpd.Options{Logger: log, Guard: guard}, mount).Addr()
 }
 
 // hookGot is an answer, read whole.
@@ -181,22 +148,7 @@ func (g hookGot) list(key string) []any { l, _ := g.json[key].([]any); return l 
 
 func (e *hookEnv) send(method, path, body string, header ...string) hookGot {
 	e.Helper()
-	req, err := http.NewRequest(method, e.base+path, strings.NewReader(body))
-	if err != nil {
-		e.Fatal(err)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		e.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		e.Fatal(err)
-	}
+	resp, raw := webtest.Send(e, method, e.base+path, body, header...)
 	e.answers.Write(raw)
 	g := hookGot{status: resp.StatusCode, body: string(raw)}
 	_ = json.Unmarshal(raw, &g.json)

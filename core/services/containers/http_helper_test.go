@@ -1,19 +1,15 @@
 package containers
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 )
 
 type guardFunc = func(c *gin.Context, service string, r httpd.Route) error
@@ -35,19 +31,9 @@ func testGuard(c *gin.Context, _ string, r httpd.Route) error {
 // listen serves the routes of the service.
 func (e *env) listen() {
 	e.Helper()
-	srv, err := httpd.Listen("127.0.0.1:0", "http_addr", hclog.NewNullLogger())
-	e.must(err)
 	mount, err := e.svc.Mount()
 	e.must(err)
-	e.must(srv.Mount([]httpd.Mount{mount}, httpd.Options{Logger: hclog.NewNullLogger(), Guard: e.guard}))
-	srv.Serve()
-	e.base = "http://" + srv.Addr()
-	e.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = srv.Shutdown(ctx)
-		http.DefaultClient.CloseIdleConnections()
-	})
+	e.base = "http://" + webtest.Serve(e, httpd.Options{Guard: e.guard}, mount).Addr()
 }
 
 // got is an answer, read whole.
@@ -64,23 +50,7 @@ func (e *env) raw(method, path, body string, header ...string) got {
 	if e.base == "" {
 		e.listen()
 	}
-	var r io.Reader
-	if body != "" {
-		r = strings.NewReader(body)
-	}
-	req, err := http.NewRequest(method, e.base+path, r)
-	e.must(err)
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Add(header[i], header[i+1])
-	}
-	if body != "" && req.Header.Get("Content-Type") == "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	e.must(err)
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	e.must(err)
+	resp, text := webtest.SendJSON(e, method, e.base+path, body, header...)
 	g := got{status: resp.StatusCode, header: resp.Header, body: string(text)}
 	_ = json.Unmarshal(text, &g.json)
 	return g

@@ -1,12 +1,7 @@
 package mail_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail"
@@ -28,12 +24,7 @@ import (
 
 type dict = map[string]any
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // clock is a clock that tests turn on.
 type clock struct {
@@ -117,13 +108,9 @@ func (s *server) open() {
 // remount serves the present service at an address of its own.
 func (s *server) remount() {
 	s.t.Helper()
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(s.t, err)
 	mount, err := s.service.MountAt("/mail")
 	must(s.t, err)
-	must(s.t, h.Mount([]httpd.Mount{mount}, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}))
-	h.Serve()
-	s.t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(s.t, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}, mount)
 	s.base = "http://" + h.Addr() + "/mail"
 }
 
@@ -143,29 +130,11 @@ func (s *server) cleanUp() {
 // call sends a request with an API key and returns status and body.
 func (s *server) call(key, method, path string, body any) (int, dict) {
 	s.t.Helper()
-	var in io.Reader = http.NoBody
-	switch b := body.(type) {
-	case nil:
-	case string:
-		in = strings.NewReader(b)
-	default:
-		raw, err := json.Marshal(body)
-		must(s.t, err)
-		in = bytes.NewReader(raw)
-	}
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, in)
-	must(s.t, err)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
+	var header []string
 	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
+		header = []string{"Authorization", "Bearer " + key}
 	}
-	res, err := http.DefaultClient.Do(req)
-	must(s.t, err)
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	must(s.t, err)
+	res, raw := webtest.SendJSON(s.t, method, s.base+path, body, header...)
 	out := dict{}
 	if len(raw) > 0 {
 		must(s.t, json.Unmarshal(raw, &out))

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/smtp"
 	"strconv"
@@ -21,9 +20,9 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
@@ -87,31 +86,8 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	r.must(r.svc.Start(context.Background()))
 	mount, err := r.svc.MountAt("/mail")
 	r.must(err)
-	server, err := httpd.Listen("127.0.0.1:0", "http_addr", hclog.NewNullLogger())
-	r.must(err)
-	r.must(server.Mount([]httpd.Mount{mount}, httpd.Options{Logger: hclog.NewNullLogger(), Guard: namedUserGuard}))
-	server.Serve()
-	r.base = "http://" + server.Addr() + "/mail"
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = server.Shutdown(ctx)
-	})
+	r.base = "http://" + webtest.Serve(t, httpd.Options{Guard: webtest.NamedUserGuard(auth.ViaSession)}, mount).Addr() + "/mail"
 	return r
-}
-
-// namedUserGuard recognises the user that a request names in a header as id:role. What real guards check has its tests in auth.
-func namedUserGuard(c *gin.Context, _ string, r httpd.Route) error {
-	id, role, ok := strings.Cut(c.GetHeader("X-Test-User"), ":")
-	if !ok {
-		return fault.New(fault.Unauthorized, "Nobody.")
-	}
-	if r.Policy == httpd.Admin && role != "admin" {
-		return fault.New(fault.Forbidden, "Not for members.")
-	}
-	who := &auth.Principal{User: auth.User{ID: id, Name: id, Role: auth.Role(role)}, Via: auth.ViaSession}
-	c.Request = c.Request.WithContext(auth.With(c.Request.Context(), who))
-	return nil
 }
 
 func (r *receiver) must(err error) {
@@ -142,20 +118,7 @@ type reply struct {
 // call sends a request as a user such as "ada:member".
 func (r *receiver) call(user, method, path, body string, header ...string) reply {
 	r.Helper()
-	req, err := http.NewRequest(method, r.base+path, strings.NewReader(body))
-	r.must(err)
-	req.Header.Set("X-Test-User", user)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	r.must(err)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	r.must(err)
+	resp, raw := webtest.SendJSON(r, method, r.base+path, body, append([]string{webtest.UserHeader, user}, header...)...)
 	out := reply{status: resp.StatusCode, header: resp.Header, body: string(raw)}
 	_ = json.Unmarshal(raw, &out.json)
 	return out

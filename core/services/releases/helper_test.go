@@ -1,10 +1,8 @@
 package releases_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -20,6 +18,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -35,12 +34,7 @@ import (
 
 type dict = map[string]any
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // clock is a clock that tests turn on.
 type clock struct {
@@ -135,13 +129,9 @@ func (s *server) translator() translator.Translator {
 
 func (s *server) mount() {
 	s.Helper()
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(s, err)
 	mount, err := s.service.MountAt("/releases")
 	must(s, err)
-	must(s, h.Mount([]httpd.Mount{mount}, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}))
-	h.Serve()
-	s.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(s, httpd.Options{Guard: s.users.Guard(s.access), Clients: s.access.Trusted}, mount)
 	s.base = "http://" + h.Addr() + "/releases"
 }
 
@@ -206,35 +196,13 @@ type reply struct {
 // send makes a request. who is an API key, a cookie of a session, or "" for nobody.
 func (s *server) send(who, method, path string, body any, header ...string) reply {
 	s.Helper()
-	var in io.Reader = http.NoBody
-	switch b := body.(type) {
-	case nil:
-	case string:
-		in = strings.NewReader(b)
-	default:
-		raw, err := json.Marshal(body)
-		must(s, err)
-		in = bytes.NewReader(raw)
-	}
-	req, err := http.NewRequestWithContext(context.Background(), method, s.base+path, in)
-	must(s, err)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
 	switch {
 	case strings.HasPrefix(who, "svc_ak_"):
-		req.Header.Set("Authorization", "Bearer "+who)
+		header = append(header, "Authorization", "Bearer "+who)
 	case who != "":
-		req.AddCookie(auth.Cookie(who, false))
+		header = append(header, "Cookie", auth.SessionCookie+"="+who)
 	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	res, err := http.DefaultClient.Do(req)
-	must(s, err)
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	must(s, err)
+	res, raw := webtest.SendJSON(s, method, s.base+path, body, header...)
 	return reply{res.StatusCode, res.Header, raw}
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,8 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -251,25 +252,12 @@ func (e *env) flush() {
 // listen serves the routes of the service.
 func (e *env) listen() {
 	e.Helper()
-	srv, err := httpd.Listen("127.0.0.1:0", "http_addr", e.logs.logger())
-	if err != nil {
-		e.Fatal(err)
-	}
 	mount, err := e.svc.Mount()
 	if err != nil {
 		e.Fatal(err)
 	}
-	if err := srv.Mount([]httpd.Mount{mount}, httpd.Options{Logger: e.logs.logger(), Guard: testGuard}); err != nil {
-		e.Fatal(err)
-	}
-	srv.Serve()
-	e.base, e.server = "http://"+srv.Addr(), srv
-	e.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = srv.Shutdown(ctx)
-		http.DefaultClient.CloseIdleConnections()
-	})
+	e.server = webtest.Serve(e, httpd.Options{Logger: e.logs.logger(), Guard: webtest.NamedUserGuard(auth.ViaKey)}, mount)
+	e.base = "http://" + e.server.Addr()
 }
 
 // got is an answer, read whole.
@@ -285,26 +273,7 @@ func (e *env) send(method, path, body string, header ...string) got {
 	if e.base == "" {
 		e.listen()
 	}
-	var r io.Reader
-	if body != "" {
-		r = strings.NewReader(body)
-	}
-	req, err := http.NewRequest(method, e.base+path, r)
-	if err != nil {
-		e.Fatal(err)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Add(header[i], header[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		e.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		e.Fatal(err)
-	}
+	resp, raw := webtest.Send(e, method, e.base+path, body, header...)
 	g := got{status: resp.StatusCode, header: resp.Header, body: string(raw)}
 	_ = json.Unmarshal(raw, &g.json)
 	return g

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
 // Authenticator holds one passkey. Its fields can be changed to misbehave.
@@ -123,9 +124,4 @@ func remarshal(t testing.TB, in, out any) {
 	must(t, json.Unmarshal(raw, out))
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must

@@ -38,3 +38,11 @@ func Eventually(t testing.TB, within time.Duration, done func() bool, msg string
 		time.Sleep(pollEvery)
 	}
 }
+
+// Must fails the test at an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

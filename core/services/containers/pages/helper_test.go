@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console"
@@ -25,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -46,12 +44,7 @@ const (
 	patience = 20 * time.Second
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // site is the pages of a containers service on a real listener, with a real queue and doubles of what is outside.
 type site struct {
@@ -130,11 +123,7 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	must(s, err)
 	mount.Routes = append(mount.Routes, c.SectionRoutes("containers")...)
 	mount.Errors = c.Errors(mount.Errors)
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(s, err)
-	must(s, h.Mount([]httpd.Mount{{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount}, httpd.Options{Guard: users.Guard(access), Clients: clients}))
-	h.Serve()
-	s.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(s, httpd.Options{Guard: users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)
 	s.url = "http://" + h.Addr()
 }
 
@@ -214,129 +203,39 @@ func (s *site) hosted(full string) {
 	s.codeHost.SetResolution(full, codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{{FullName: full, Visibility: "public"}}})
 }
 
-// jar keeps cookies by their names.
-type jar map[string]string
-
-// SetCookies implements http.CookieJar.
-func (j jar) SetCookies(_ *url.URL, cookies []*http.Cookie) {
-	for _, c := range cookies {
-		j[c.Name] = c.Value
-		if c.MaxAge < 0 {
-			delete(j, c.Name)
-		}
-	}
-}
-
-// Cookies implements http.CookieJar.
-func (j jar) Cookies(*url.URL) (out []*http.Cookie) {
-	for name, value := range j {
-		out = append(out, &http.Cookie{Name: name, Value: value})
-	}
-	return out
-}
-
-// visitor is a browser without script.
+// visitor is a browser at the site.
 type visitor struct {
 	*site
-	http http.Client
-	lang string
-	// from says where the browser stands that sends a request.
-	from string
-	// script makes the requests those of the pages' script.
-	script bool
+	*webtest.Browser
 }
+
+func (s *site) visitor(lang string) *visitor { return &visitor{s, webtest.NewBrowser(s, s.url, lang)} }
 
 // as is a visitor who has signed in with an API key.
 func (s *site) as(key, lang string) *visitor {
 	s.Helper()
-	v := &visitor{site: s, lang: lang, from: "same-origin"}
-	v.http.Jar = jar{}
-	v.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if p := v.do(http.MethodPost, "/system/sign-in", url.Values{"key": {key}, "next": {"/system"}}); p.status != http.StatusSeeOther {
-		s.Fatalf("sign-in: status %d\n%s", p.status, p.body)
-	}
+	v := s.visitor(lang)
+	v.SignIn(key, "/system")
 	return v
 }
 
-type page struct {
-	status int
-	header http.Header
-	body   string
-}
-
 // get reads a page below the base of the service.
-func (v *visitor) get(path string) page {
-	v.Helper()
-	return v.do(http.MethodGet, v.at+path, nil)
-}
+func (v *visitor) get(path string) webtest.Page { v.Helper(); return v.Get(v.at + path) }
 
-// post sends a form; names and values take turns.
-func (v *visitor) post(path string, form ...string) page {
+// post sends a form to a path below the base of the service.
+func (v *visitor) post(path string, form ...string) webtest.Page {
 	v.Helper()
-	values := url.Values{}
-	for pair := range slices.Chunk(form, 2) {
-		values.Add(pair[0], pair[1])
-	}
-	return v.do(http.MethodPost, v.at+path, values)
-}
-
-func (v *visitor) request(ctx context.Context, method, path string, form url.Values) *http.Response {
-	v.Helper()
-	req, err := http.NewRequestWithContext(ctx, method, v.url+path, strings.NewReader(form.Encode()))
-	must(v, err)
-	req.Header = http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {v.from}, "Accept-Language": {v.lang}}
-	if v.script {
-		req.Header.Set("HX-Request", "true")
-	}
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	resp, err := v.http.Do(req)
-	must(v, err)
-	return resp
-}
-
-func (v *visitor) do(method, path string, form url.Values) page {
-	v.Helper()
-	resp := v.request(context.Background(), method, path, form)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(v, err)
-	return page{resp.StatusCode, resp.Header, string(raw)}
+	return v.Post(v.at+path, form...)
 }
 
 // began expects that a form has made a job, and waits for its end.
-func (v *visitor) began(p page) service.JobDetail {
+func (v *visitor) began(p webtest.Page) service.JobDetail {
 	v.Helper()
-	id, ok := strings.CutPrefix(p.header.Get("Location"), v.at+"/queue/")
-	if p.status != http.StatusSeeOther || !ok {
-		v.Fatalf("no job was made: status %d, to %q\n%s", p.status, p.header.Get("Location"), p.body)
+	id, ok := strings.CutPrefix(p.Header.Get("Location"), v.at+"/queue/")
+	if p.Status != http.StatusSeeOther || !ok {
+		v.Fatalf("no job was made: status %d, to %q\n%s", p.Status, p.Header.Get("Location"), p.Body)
 	}
 	return v.ended(id)
-}
-
-// is fails the test unless the page has a status and all the texts.
-func (p page) is(t testing.TB, what string, status int, texts ...string) {
-	t.Helper()
-	if p.status != status {
-		t.Errorf("%s: status %d, want %d\n%.3000s", what, p.status, status, p.body)
-		return
-	}
-	for _, text := range texts {
-		if !strings.Contains(p.body, text) {
-			t.Errorf("%s: %q is missing in\n%s", what, text, p.body)
-		}
-	}
-}
-
-// lacks fails the test for each text that the page holds.
-func (p page) lacks(t testing.TB, what string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if at := strings.Index(p.body, text); at >= 0 {
-			t.Errorf("%s: %q stands in the page: …%s…", what, text, p.body[max(0, at-200):min(len(p.body), at+200)])
-		}
-	}
 }
 
 // hookSpec is a webhook as the service would make it, but another one.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
@@ -36,12 +37,12 @@ func (s *site) needsToken() {
 	})
 }
 
-// form is the field of a page's form with a name, as it stands in the page.
-func (p page) field(t testing.TB, id string) string {
+// field returns the field of a page's form with an id, as it stands in the page.
+func field(t testing.TB, p webtest.Page, id string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(p.body, `<input id="`+id+`"`)
+	_, rest, ok := strings.Cut(p.Body, `<input id="`+id+`"`)
 	if !ok {
-		t.Fatalf("there is no field %s in\n%s", id, p.body)
+		t.Fatalf("there is no field %s in\n%s", id, p.Body)
 	}
 	out, _, _ := strings.Cut(rest, ">")
 	return out
@@ -52,22 +53,22 @@ func TestNotificationsPage(t *testing.T) {
 	s.needsToken()
 	v := s.as(s.admin, "en")
 	p := v.get("/notifications")
-	p.is(t, "the page", http.StatusOK, "needs settings", "<span>Bot token: </span>", "the token of the bot is missing", "notify.chat", "notify.push", "pager", "notify.pager",
+	p.Is(t, "the page", http.StatusOK, "needs settings", "<span>Bot token: </span>", "the token of the bot is missing", "notify.chat", "notify.push", "pager", "notify.pager",
 		"Web Push needs a pair of VAPID keys", "No notifications yet", `notify &#34;&lt;plugin&gt;&#34; &#34;webhook&#34; {}`,
 		"notify = [notify.chat, notify.mail, notify.push, notify.pager, notify.webhook]", `hx-post="/containers/notifications/test"`, `action="/containers/notifications/test"`, "Sending…")
-	p.lacks(t, "the page", "data-push-key", `id="set-webhook"`)
+	p.Lacks(t, "the page", "data-push-key", `id="set-webhook"`)
 
-	v.lang = "zh"
-	v.get("/notifications").is(t, "in Chinese", http.StatusOK, "通知", "需要设置", "尚无通知", "如何添加Webhook", `<span>机器人令牌： </span><span lang="en">the token of the bot is missing`)
-	v.lang = "en"
+	v.SetLanguage("zh")
+	v.get("/notifications").Is(t, "in Chinese", http.StatusOK, "通知", "需要设置", "尚无通知", "如何添加Webhook", `<span>机器人令牌： </span><span lang="en">the token of the bot is missing`)
+	v.SetLanguage("en")
 
-	v.post("/notifications/events", "version", "yes").is(t, "the events", http.StatusSeeOther)
+	v.post("/notifications/events", "version", "yes").Is(t, "the events", http.StatusSeeOther)
 	set, err := s.service.Channels().Settings(t.Context())
 	must(t, err)
 	if want := (channels.EventSwitches{service.EventUpdate: false, service.EventNewVersion: true, service.EventWebhookAnomaly: false}); !maps.Equal(set.Events, want) {
 		t.Errorf("events %+v, want %+v", set.Events, want)
 	}
-	if member := s.as(s.member, "en"); member.get("/notifications").status != http.StatusForbidden {
+	if member := s.as(s.member, "en"); member.get("/notifications").Status != http.StatusForbidden {
 		t.Error("a member sees the page")
 	}
 }
@@ -78,24 +79,24 @@ func TestNotificationsChat(t *testing.T) {
 	s.needsToken()
 	v := s.as(s.admin, "en")
 	p := v.post("/notifications/switch", "channel", "chat", "on", "yes")
-	p.is(t, "without a token", http.StatusBadRequest, "Not done.", `<details class="fold" open>`, `<p class="hint error"><span lang="en">the token of the bot is missing`)
+	p.Is(t, "without a token", http.StatusBadRequest, "Not done.", `<details class="fold" open>`, `<p class="hint error"><span lang="en">the token of the bot is missing`)
 	p = v.post("/notifications/channel", "channel", "chat", "botToken", plantedBot, "chatId", "bad", "on", "yes")
-	p.is(t, "a wrong chat", http.StatusBadRequest, "there is no chat &lt;script&gt;", `value="bad"`)
-	p.lacks(t, "a wrong chat", hostile, plantedBot)
-	if f := p.field(t, "chat-chatId"); !strings.Contains(f, "autofocus") || !strings.Contains(f, `aria-invalid="true"`) {
+	p.Is(t, "a wrong chat", http.StatusBadRequest, "there is no chat &lt;script&gt;", `value="bad"`)
+	p.Lacks(t, "a wrong chat", hostile, plantedBot)
+	if f := field(t, p, "chat-chatId"); !strings.Contains(f, "autofocus") || !strings.Contains(f, `aria-invalid="true"`) {
 		t.Errorf("the field: %s", f)
 	}
-	if f := p.field(t, "chat-botToken"); strings.Contains(f, "autofocus") {
+	if f := field(t, p, "chat-botToken"); strings.Contains(f, "autofocus") {
 		t.Errorf("the other field: %s", f)
 	}
-	v.post("/notifications/channel", "channel", "chat", "botToken", plantedBot, "chatId", "-42", "on", "yes").is(t, "the settings", http.StatusSeeOther)
+	v.post("/notifications/channel", "channel", "chat", "botToken", plantedBot, "chatId", "-42", "on", "yes").Is(t, "the settings", http.StatusSeeOther)
 	p = v.get("/notifications")
-	p.is(t, "the page", http.StatusOK, ">on</span>", "Leave it empty to keep what is set.", `value="-42"`)
-	p.lacks(t, "the page", plantedBot)
+	p.Is(t, "the page", http.StatusOK, ">on</span>", "Leave it empty to keep what is set.", `value="-42"`)
+	p.Lacks(t, "the page", plantedBot)
 
-	v.post("/notifications/channel", "channel", "chat", "botToken", "", "chatId", "-43").is(t, "another chat", http.StatusSeeOther)
-	v.post("/notifications/test", "channel", "chat").is(t, "a test", http.StatusSeeOther)
-	v.get("/notifications").is(t, "after the test", http.StatusOK, "<h1>", "delivered")
+	v.post("/notifications/channel", "channel", "chat", "botToken", "", "chatId", "-43").Is(t, "another chat", http.StatusSeeOther)
+	v.post("/notifications/test", "channel", "chat").Is(t, "a test", http.StatusSeeOther)
+	v.get("/notifications").Is(t, "after the test", http.StatusOK, "<h1>", "delivered")
 	sent := s.chat.Sent()
 	if len(sent) != 1 || sent[0].Target.Secret.Reveal() != plantedBot || !strings.Contains(string(sent[0].Target.JSON), "-43") {
 		t.Errorf("sent %+v", sent)
@@ -103,15 +104,15 @@ func TestNotificationsChat(t *testing.T) {
 
 	s.chat.Configure(map[string]string{"bot_token": "", "chat_id": "-99"})
 	p = v.get("/notifications")
-	p.is(t, "set in the configuration", http.StatusOK, "set in the configuration", `value="-99"`)
+	p.Is(t, "set in the configuration", http.StatusOK, "set in the configuration", `value="-99"`)
 	for _, id := range []string{"chat-chatId", "chat-botToken"} {
-		if f := p.field(t, id); !strings.Contains(f, "readonly") || strings.Contains(f, "name=") {
+		if f := field(t, p, id); !strings.Contains(f, "readonly") || strings.Contains(f, "name=") {
 			t.Errorf("%s is %s", id, f)
 		}
 	}
-	v.post("/notifications/switch", "channel", "chat").is(t, "off", http.StatusSeeOther)
-	v.post("/notifications/switch", "channel", "nothing").is(t, "no channel", http.StatusBadRequest)
-	v.post("/notifications/channel", "channel", "pager").is(t, "no settings", http.StatusBadRequest)
+	v.post("/notifications/switch", "channel", "chat").Is(t, "off", http.StatusSeeOther)
+	v.post("/notifications/switch", "channel", "nothing").Is(t, "no channel", http.StatusBadRequest)
+	v.post("/notifications/channel", "channel", "pager").Is(t, "no settings", http.StatusBadRequest)
 }
 
 // TestNotificationsMail: the address of the mail server is filled in by its parts, and its password is kept for the same server
@@ -120,30 +121,30 @@ func TestNotificationsMail(t *testing.T) {
 	const password = "planted-mail-p@ssword"
 	s := newSite(t, "/")
 	v := s.as(s.admin, "en")
-	send := func(more ...string) page {
+	send := func(more ...string) webtest.Page {
 		fields := []string{"channel", "email", "host", "mail.example", "security", "smtps", "user", "ops@example.com", "to", "a+b@example.com, c@example.com", "from", "Patchbay <ops@example.com>"}
 		return v.post("/notifications/channel", overridden(fields, more)...)
 	}
-	v.post("/notifications/channel", "channel", "email", "host", "", "to", "").is(t, "all empty", http.StatusSeeOther)
-	send("password", password, "on", "yes").is(t, "the parts", http.StatusSeeOther)
+	v.post("/notifications/channel", "channel", "email", "host", "", "to", "").Is(t, "all empty", http.StatusSeeOther)
+	send("password", password, "on", "yes").Is(t, "the parts", http.StatusSeeOther)
 	set, err := s.service.Channels().Settings(t.Context())
 	if want := "smtps://ops%40example.com:******@mail.example/?to=a%2Bb@example.com%2C%20c@example.com&from=Patchbay%20%3Cops@example.com%3E"; err != nil || set.Email.SMTPURL != want {
 		t.Errorf("stored %s, want %s, %v", set.Email.SMTPURL, want, err)
 	}
 	p := v.get("/notifications")
-	p.is(t, "the page", http.StatusOK, "Leave it empty to keep what is set.")
+	p.Is(t, "the page", http.StatusOK, "Leave it empty to keep what is set.")
 	for id, want := range map[string]string{"host": `value="mail.example"`, "user": `value="ops@example.com"`, "to": `value="a+b@example.com, c@example.com"`, "password": `value=""`} {
-		if f := p.field(t, "email-"+id); !strings.Contains(f, want) {
+		if f := field(t, p, "email-"+id); !strings.Contains(f, want) {
 			t.Errorf("the field is %s, want %s", f, want)
 		}
 	}
-	send("password", "", "to", "d@example.com").is(t, "an empty password", http.StatusSeeOther)
-	v.post("/notifications/test", "channel", "email").is(t, "a test", http.StatusSeeOther)
+	send("password", "", "to", "d@example.com").Is(t, "an empty password", http.StatusSeeOther)
+	v.post("/notifications/test", "channel", "email").Is(t, "a test", http.StatusSeeOther)
 	if sent := s.mail.Sent(); len(sent) != 1 || !strings.Contains(sent[0].Target.Secret.Reveal(), "planted-mail-p%40ssword") {
 		t.Errorf("sent %+v", sent)
 	}
 	for _, lang := range []string{"en", "zh"} {
-		v.lang = lang
+		v.SetLanguage(lang)
 		for what, c := range map[string]struct {
 			fields []string
 			en, zh string
@@ -157,13 +158,13 @@ func TestNotificationsMail(t *testing.T) {
 			"a wrong letter": {fields: []string{"password", password + "\x00"}, en: "characters that cannot stand there", zh: "不允许的字符"},
 		} {
 			p := v.post("/notifications/channel", overridden([]string{"channel", "email", "host", "mail.example", "security", "smtps", "user", "ops@example.com", "to", "a@example.com"}, c.fields)...)
-			p.is(t, what, http.StatusBadRequest, map[string]string{"en": c.en, "zh": c.zh}[lang])
-			p.lacks(t, what, password)
+			p.Is(t, what, http.StatusBadRequest, map[string]string{"en": c.en, "zh": c.zh}[lang])
+			p.Lacks(t, what, password)
 		}
 	}
-	v.lang = "en"
-	for what, p := range map[string]page{"the page": v.get("/notifications"), "the preview": v.get("/notifications/preview/notification_test")} {
-		p.lacks(t, what, password)
+	v.SetLanguage("en")
+	for what, p := range map[string]webtest.Page{"the page": v.get("/notifications"), "the preview": v.get("/notifications/preview/notification_test")} {
+		p.Lacks(t, what, password)
 	}
 }
 
@@ -197,10 +198,10 @@ func TestChannelStates(t *testing.T) {
 }
 
 // htmx sends a form as the pages' script does.
-func (v *visitor) htmx(path string, form ...string) page {
+func (v *visitor) htmx(path string, form ...string) webtest.Page {
 	v.Helper()
-	v.script = true
-	defer func() { v.script = false }()
+	v.Header.Set("HX-Request", "true")
+	defer func() { v.Header.Del("HX-Request") }()
 	return v.post(path, form...)
 }
 
@@ -215,20 +216,20 @@ func TestNotificationsTest(t *testing.T) {
 		{"The channel has taken the test.", ">on</span>", "delivered"},
 	} {
 		p := v.htmx("/notifications/test", "channel", "pager")
-		p.is(t, "a test", http.StatusOK, want...)
-		p.lacks(t, "a test", "<h1>", "<html", hostile)
+		p.Is(t, "a test", http.StatusOK, want...)
+		p.Lacks(t, "a test", "<h1>", "<html", hostile)
 	}
 	p := v.get("/notifications")
-	p.is(t, "the history", http.StatusOK, "pager · failed", "pager · unknown", "pager · delivered", "Unknown: it may have arrived, and is not sent again.", "Deliveries and payload",
+	p.Is(t, "the history", http.StatusOK, "pager · failed", "pager · unknown", "pager · delivered", "Unknown: it may have arrived, and is not sent again.", "Deliveries and payload",
 		"svc.notification.test.v2", "the pager says &lt;script&gt;", "1 attempt", "hx-morph-skip")
-	p.lacks(t, "the history", hostile, "⟦")
+	p.Lacks(t, "the history", hostile, "⟦")
 
 	s.needsToken()
-	v.htmx("/notifications/test", "channel", "chat").is(t, "without a token", http.StatusOK, "Not done.", "the token of the bot is missing", `href="#set-chat"`)
-	v.post("/notifications/test", "channel", "chat").is(t, "without a token and script", http.StatusOK, "<h1>", "Not done.", "the token of the bot is missing")
-	v.htmx("/notifications/test", "channel", "webhook").is(t, "no instance", http.StatusOK, "Not done.")
-	v.post("/notifications/test", "channel", "nothing").is(t, "no such channel", http.StatusBadRequest)
-	v.post("/notifications/test").is(t, "no channel", http.StatusBadRequest)
+	v.htmx("/notifications/test", "channel", "chat").Is(t, "without a token", http.StatusOK, "Not done.", "the token of the bot is missing", `href="#set-chat"`)
+	v.post("/notifications/test", "channel", "chat").Is(t, "without a token and script", http.StatusOK, "<h1>", "Not done.", "the token of the bot is missing")
+	v.htmx("/notifications/test", "channel", "webhook").Is(t, "no instance", http.StatusOK, "Not done.")
+	v.post("/notifications/test", "channel", "nothing").Is(t, "no such channel", http.StatusBadRequest)
+	v.post("/notifications/test").Is(t, "no channel", http.StatusBadRequest)
 }
 
 // TestNotificationsHistory: a page of it, the next one, and its end.
@@ -241,23 +242,23 @@ func TestNotificationsHistory(t *testing.T) {
 		}
 	}
 	p := v.get("/notifications")
-	p.is(t, "the newest", http.StatusOK, "Older", `hx-sse:connect="/notifications/live"`)
-	p.lacks(t, "the newest", hostile)
-	if n := strings.Count(p.body, `<div class="told">`); n != messagesShown {
+	p.Is(t, "the newest", http.StatusOK, "Older", `hx-sse:connect="/notifications/live"`)
+	p.Lacks(t, "the newest", hostile)
+	if n := strings.Count(p.Body, `<div class="told">`); n != messagesShown {
 		t.Errorf("%d notifications are shown", n)
 	}
 	list, err := s.service.Channels().History(t.Context(), "", messagesShown)
 	must(t, err)
 	last := url.QueryEscape(list[len(list)-1].ID)
 	p = v.get("/notifications?before=" + last)
-	p.is(t, "the older", http.StatusOK, "Newest")
-	p.lacks(t, "the older", "hx-sse:connect")
-	if n := strings.Count(p.body, `<div class="told">`); n != 1 {
+	p.Is(t, "the older", http.StatusOK, "Newest")
+	p.Lacks(t, "the older", "hx-sse:connect")
+	if n := strings.Count(p.Body, `<div class="told">`); n != 1 {
 		t.Errorf("%d older notifications are shown", n)
 	}
 	older, err := s.service.Channels().History(t.Context(), list[len(list)-1].ID, 1)
 	must(t, err)
-	v.get("/notifications?before="+url.QueryEscape(older[0].ID)).is(t, "the end", http.StatusOK, "There is nothing older")
+	v.get("/notifications?before="+url.QueryEscape(older[0].ID)).Is(t, "the end", http.StatusOK, "There is nothing older")
 }
 
 // subscription is one as a browser makes it.
@@ -273,68 +274,68 @@ func subscription(t testing.TB, endpoint string) channels.Subscription {
 func TestNotificationsPush(t *testing.T) {
 	s := newSite(t, "/containers")
 	v := s.as(s.admin, "en")
-	v.get("/notifications").is(t, "without keys", http.StatusOK, "Generate a key pair")
-	if p := v.post("/notifications/keys"); p.header.Get("Location") != "/containers/notifications#set-webPush" {
-		t.Errorf("the keys: status %d, to %q", p.status, p.header.Get("Location"))
+	v.get("/notifications").Is(t, "without keys", http.StatusOK, "Generate a key pair")
+	if p := v.post("/notifications/keys"); p.Header.Get("Location") != "/containers/notifications#set-webPush" {
+		t.Errorf("the keys: status %d, to %q", p.Status, p.Header.Get("Location"))
 	}
 	set, err := s.service.Channels().Settings(t.Context())
 	must(t, err)
 	p := v.get("/notifications")
-	p.is(t, "with keys", http.StatusOK, `data-push-key="`+set.WebPush.PublicKey+`"`, `data-push-url="/containers/api/web-push/subscriptions"`, `data-push-worker="/sw.js"`,
+	p.Is(t, "with keys", http.StatusOK, `data-push-key="`+set.WebPush.PublicKey+`"`, `data-push-url="/containers/api/web-push/subscriptions"`, `data-push-worker="/sw.js"`,
 		"data-push-state", "No browser has subscribed yet", "Generate a new key pair", "A new key pair ends all subscriptions")
 	p = v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "nobody", "on", "yes")
-	p.is(t, "a wrong subject", http.StatusBadRequest, "The subject must be mailto:", `value="nobody"`)
-	v.lang = "zh"
-	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "nobody", "on", "yes").is(t, "in Chinese", http.StatusBadRequest, "联系方式必须是 mailto:")
-	v.lang = "en"
-	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "mailto:ops@example.com", "on", "yes").is(t, "on", http.StatusSeeOther)
+	p.Is(t, "a wrong subject", http.StatusBadRequest, "The subject must be mailto:", `value="nobody"`)
+	v.SetLanguage("zh")
+	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "nobody", "on", "yes").Is(t, "in Chinese", http.StatusBadRequest, "联系方式必须是 mailto:")
+	v.SetLanguage("en")
+	v.post("/notifications/channel", "channel", "webPush", "vapidSubject", "mailto:ops@example.com", "on", "yes").Is(t, "on", http.StatusSeeOther)
 
 	must(t, s.service.Channels().Subscribe(context.Background(), subscription(t, "https://push.example.net/send/planted-endpoint"),
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36"))
 	must(t, s.service.Channels().Subscribe(context.Background(), subscription(t, "https://push.example.net/send/2"), hostile))
 	p = v.get("/notifications")
-	p.is(t, "the browsers", http.StatusOK, "Chrome · Linux", "push.example.net", "&lt;script&gt;", "The subscriptions of 2 browsers end")
-	p.lacks(t, "the browsers", "planted-endpoint", hostile)
+	p.Is(t, "the browsers", http.StatusOK, "Chrome · Linux", "push.example.net", "&lt;script&gt;", "The subscriptions of 2 browsers end")
+	p.Lacks(t, "the browsers", "planted-endpoint", hostile)
 	list, err := s.service.Channels().Subscribers(t.Context())
 	must(t, err)
-	v.post("/notifications/subscriptions/remove", "id", list[0].ID).is(t, "one removed", http.StatusSeeOther)
+	v.post("/notifications/subscriptions/remove", "id", list[0].ID).Is(t, "one removed", http.StatusSeeOther)
 	if list, err = s.service.Channels().Subscribers(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("subscriptions %+v, %v", list, err)
 	}
-	v.post("/notifications/keys").is(t, "new keys", http.StatusSeeOther)
-	v.get("/notifications").is(t, "after that", http.StatusOK, "No browser has subscribed yet")
+	v.post("/notifications/keys").Is(t, "new keys", http.StatusSeeOther)
+	v.get("/notifications").Is(t, "after that", http.StatusOK, "No browser has subscribed yet")
 }
 
 // TestNotificationsPreview: each kind as text, mail, card and payload, each with the policy that it needs.
 func TestNotificationsPreview(t *testing.T) {
 	s, v, _ := lived(t, "/containers")
-	if p := v.get("/notifications/preview"); p.header.Get("Location") != "/containers/notifications/preview/job_finished" {
-		t.Errorf("status %d, to %q", p.status, p.header.Get("Location"))
+	if p := v.get("/notifications/preview"); p.Header.Get("Location") != "/containers/notifications/preview/job_finished" {
+		t.Errorf("status %d, to %q", p.Status, p.Header.Get("Location"))
 	}
 	for _, kind := range service.PreviewKinds() {
 		at := "/notifications/preview/" + kind
 		p := v.get(at)
-		p.is(t, kind, http.StatusOK, `aria-current="page"`, s.at+at+"/mail", s.at+at+"/card.png", "&#34;schema&#34;", `sandbox="allow-popups`, `href="/containers/schemas/svc.notification.`)
-		if csp := p.header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-src 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") {
+		p.Is(t, kind, http.StatusOK, `aria-current="page"`, s.at+at+"/mail", s.at+at+"/card.png", "&#34;schema&#34;", `sandbox="allow-popups`, `href="/containers/schemas/svc.notification.`)
+		if csp := p.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-src 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") {
 			t.Errorf("%s: the policy is %q", kind, csp)
 		}
 		p = v.get(at + "/mail")
-		p.is(t, kind+" as mail", http.StatusOK, "<h1>", "notify-mail.")
-		if csp := p.header.Get("Content-Security-Policy"); csp != mailPolicy || p.header.Get("X-Frame-Options") != "SAMEORIGIN" {
+		p.Is(t, kind+" as mail", http.StatusOK, "<h1>", "notify-mail.")
+		if csp := p.Header.Get("Content-Security-Policy"); csp != mailPolicy || p.Header.Get("X-Frame-Options") != "SAMEORIGIN" {
 			t.Errorf("%s as mail: the policy is %q", kind, csp)
 		}
 		p = v.get(at + "/card.png")
-		if p.header.Get("Content-Type") != "image/png" {
-			t.Errorf("%s: the card is %s", kind, p.header.Get("Content-Type"))
+		if p.Header.Get("Content-Type") != "image/png" {
+			t.Errorf("%s: the card is %s", kind, p.Header.Get("Content-Type"))
 		}
-		if img, err := png.Decode(bytes.NewReader([]byte(p.body))); err != nil || img.Bounds().Dx() != 1200 {
+		if img, err := png.Decode(bytes.NewReader([]byte(p.Body))); err != nil || img.Bounds().Dx() != 1200 {
 			t.Errorf("%s: the card: %v", kind, err)
 		}
 	}
-	if csp := v.get("/notifications").header.Get("Content-Security-Policy"); strings.Contains(csp, "frame-src") {
+	if csp := v.get("/notifications").Header.Get("Content-Security-Policy"); strings.Contains(csp, "frame-src") {
 		t.Errorf("the policy of other pages is %q", csp)
 	}
 	for _, part := range []string{"", "/mail", "/card.png"} {
-		v.get("/notifications/preview/nothing"+part).is(t, "no kind"+part, http.StatusNotFound)
+		v.get("/notifications/preview/nothing"+part).Is(t, "no kind"+part, http.StatusNotFound)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 )
 
 // lived is a site on which something of everything has happened.
@@ -59,40 +60,40 @@ func TestPages(t *testing.T) {
 	for _, base := range []string{"/", "/containers"} {
 		s, v, web := lived(t, base)
 		for _, lang := range []string{"en", "zh"} {
-			v.lang = lang
+			v.SetLanguage(lang)
 			for _, path := range addresses(s, web) {
 				p := v.get(path)
-				p.is(t, lang+" "+path, http.StatusOK, "<h1>")
-				p.lacks(t, lang+" "+path, "⟦", "⟧", hostile, "%!")
-				if at := inline.FindString(p.body); at != "" {
+				p.Is(t, lang+" "+path, http.StatusOK, "<h1>")
+				p.Lacks(t, lang+" "+path, "⟦", "⟧", hostile, "%!")
+				if at := inline.FindString(p.Body); at != "" {
 					t.Errorf("%s holds %q", path, at)
 				}
-				for _, m := range href.FindAllStringSubmatch(p.body, -1) {
+				for _, m := range href.FindAllStringSubmatch(p.Body, -1) {
 					if link := m[1]; !strings.HasPrefix(link, s.at+"/") && !strings.HasPrefix(link, "/system") && !strings.HasPrefix(link, "/assets") && link != "/supervisor/" && link != ui.ManifestPath {
 						t.Errorf("%s leads to %s", path, link)
 					}
 				}
-				if lang == "zh" && strings.Contains(p.body, ">Update<") {
+				if lang == "zh" && strings.Contains(p.Body, ">Update<") {
 					t.Errorf("%s is not translated", path)
 				}
 			}
 		}
-		v.get("/services/"+web.StackID+"/"+web.ID).is(t, "the note", http.StatusOK, "&lt;script&gt;")
+		v.get("/services/"+web.StackID+"/"+web.ID).Is(t, "the note", http.StatusOK, "&lt;script&gt;")
 	}
 }
 
 func TestStart(t *testing.T) {
 	s := newSite(t, "/containers")
 	v := s.as(s.admin, "en")
-	if p := v.get("/"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/containers/stacks" {
-		t.Errorf("status %d, to %s", p.status, p.header.Get("Location"))
+	if p := v.get("/"); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/containers/stacks" {
+		t.Errorf("status %d, to %s", p.Status, p.Header.Get("Location"))
 	}
-	v.get("/stacks").is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine", `href="/containers/deploy-check"`)
-	v.get("/discovery").is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
-	v.do(http.MethodGet, "/system", nil).is(t, "the home page", http.StatusOK, `value="containers-stacks"`, `href="/containers/discovery"`)
+	v.get("/stacks").Is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine", `href="/containers/deploy-check"`)
+	v.get("/discovery").Is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
+	v.Get("/system").Is(t, "the home page", http.StatusOK, `value="containers-stacks"`, `href="/containers/discovery"`)
 	s.project("shop", "web", webRepo)
-	v.do(http.MethodGet, "/system", nil).is(t, "the home page", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`, "in 1 stack", "All well.")
-	v.get("/stacks").is(t, "the list", http.StatusOK, "shop")
+	v.Get("/system").Is(t, "the home page", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`, "in 1 stack", "All well.")
+	v.get("/stacks").Is(t, "the list", http.StatusOK, "shop")
 }
 
 // TestMembers: the pages are for administrators alone.
@@ -100,15 +101,15 @@ func TestMembers(t *testing.T) {
 	s, _, web := lived(t, "/")
 	member := s.as(s.member, "en")
 	for _, path := range addresses(s, web) {
-		member.get(path).is(t, path, http.StatusForbidden)
+		member.get(path).Is(t, path, http.StatusForbidden)
 	}
-	member.post("/stacks/check").is(t, "a check", http.StatusForbidden)
-	member.do(http.MethodGet, "/system", nil).lacks(t, "home", "Stacks", "/queue")
-	nobody := &visitor{site: s, lang: "en", from: "same-origin"}
-	nobody.get("/stacks").is(t, "nobody", http.StatusUnauthorized, "Sign in")
+	member.post("/stacks/check").Is(t, "a check", http.StatusForbidden)
+	member.Get("/system").Lacks(t, "home", "Stacks", "/queue")
+	nobody := s.visitor("en")
+	nobody.get("/stacks").Is(t, "nobody", http.StatusUnauthorized, "Sign in")
 	foreign := s.as(s.admin, "en")
-	foreign.from = "cross-site"
-	foreign.post("/stacks/check").is(t, "from another site", http.StatusForbidden)
+	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
+	foreign.post("/stacks/check").Is(t, "from another site", http.StatusForbidden)
 }
 
 // TestSelf: this instance is marked, and links to where it is upgraded.
@@ -119,14 +120,14 @@ func TestSelf(t *testing.T) {
 	s.publish(selfRepo+":1", 2)
 	v.began(v.post("/stacks/check"))
 	svc := "/services/" + self.StackID + "/" + self.ID
-	v.get("/stacks").is(t, "stacks", http.StatusOK, "this instance", `href="/supervisor/"`)
-	v.get("/stacks").lacks(t, "stacks", "/stacks/update?service=")
+	v.get("/stacks").Is(t, "stacks", http.StatusOK, "this instance", `href="/supervisor/"`)
+	v.get("/stacks").Lacks(t, "stacks", "/stacks/update?service=")
 	p := v.get(svc)
-	p.is(t, "the service", http.StatusOK, "This is Patchbay itself", `href="/supervisor/"`)
-	p.lacks(t, "the service", svc+"/action", "/stacks/update?service=", svc+"/rollback")
-	v.post(svc+"/action", "action", "stop").is(t, "a stop", http.StatusConflict, "use the supervisor")
-	v.post("/stacks/"+self.StackID+"/action", "action", "stop").is(t, "a stop of the stack", http.StatusConflict)
-	v.post("/stacks/update", "service", self.ID, "target", targetOf(s.find("patchbay", "core"))).is(t, "an update", http.StatusConflict)
+	p.Is(t, "the service", http.StatusOK, "This is Patchbay itself", `href="/supervisor/"`)
+	p.Lacks(t, "the service", svc+"/action", "/stacks/update?service=", svc+"/rollback")
+	v.post(svc+"/action", "action", "stop").Is(t, "a stop", http.StatusConflict, "use the supervisor")
+	v.post("/stacks/"+self.StackID+"/action", "action", "stop").Is(t, "a stop of the stack", http.StatusConflict)
+	v.post("/stacks/update", "service", self.ID, "target", targetOf(s.find("patchbay", "core"))).Is(t, "an update", http.StatusConflict)
 }
 
 // heard reads the next event of a stream whose data holds a text.
@@ -155,7 +156,7 @@ func TestLive(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	open := func(path string) *bufio.Scanner {
-		resp := v.request(ctx, http.MethodGet, path, nil)
+		resp := v.Request(ctx, http.MethodGet, path, nil)
 		t.Cleanup(func() { _ = resp.Body.Close() })
 		if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 			t.Fatalf("%s: status %d, %s", path, resp.StatusCode, resp.Header.Get("Content-Type"))
@@ -166,16 +167,16 @@ func TestLive(t *testing.T) {
 	}
 	entered, release := s.engine.Hold("pull")
 	began := v.post("/stacks/update", "service", web.ID, "target", targetOf(web), "mode", "apply", "backup", "skip")
-	id := strings.TrimPrefix(began.header.Get("Location"), "/queue/")
+	id := strings.TrimPrefix(began.Header.Get("Location"), "/queue/")
 	select {
 	case <-entered:
 	case <-ctx.Done():
-		t.Fatalf("the update does not pull: %d %s", began.status, began.body)
+		t.Fatalf("the update does not pull: %d %s", began.Status, began.Body)
 	}
-	v.get("/queue/"+id).is(t, "the job", http.StatusOK, "Cancel the job", "its former image is brought back first", "<progress", `hx-sse:connect="/queue/`+id+`/live"`)
-	v.get("/services/"+web.StackID+"/"+web.ID).is(t, "the service", http.StatusOK, "A job works on this service: Update.", "/queue/"+id)
-	if p := v.post("/services/"+web.StackID+"/"+web.ID+"/action", "action", "restart"); p.header.Get("Location") != "/queue/"+id {
-		t.Errorf("a restart meanwhile leads to %q, status %d", p.header.Get("Location"), p.status)
+	v.get("/queue/"+id).Is(t, "the job", http.StatusOK, "Cancel the job", "its former image is brought back first", "<progress", `hx-sse:connect="/queue/`+id+`/live"`)
+	v.get("/services/"+web.StackID+"/"+web.ID).Is(t, "the service", http.StatusOK, "A job works on this service: Update.", "/queue/"+id)
+	if p := v.post("/services/"+web.StackID+"/"+web.ID+"/action", "action", "restart"); p.Header.Get("Location") != "/queue/"+id {
+		t.Errorf("a restart meanwhile leads to %q, status %d", p.Header.Get("Location"), p.Status)
 	}
 	job, stacks := open("/queue/"+id+"/live"), open("/stacks/live")
 	heard(t, job, "<progress")
@@ -186,15 +187,15 @@ func TestLive(t *testing.T) {
 	if !job.Scan() {
 		t.Error("the stream of the job does not say that it is done")
 	}
-	v.get("/queue/"+id).is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: health check.")
-	v.get("/queue/"+id).lacks(t, "the job at its end", "hx-sse:connect", "Cancel the job")
+	v.get("/queue/"+id).Is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: health check.")
+	v.get("/queue/"+id).Lacks(t, "the job at its end", "hx-sse:connect", "Cancel the job")
 	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check", "/queue/version-inference", "/host-packages", "/notifications"} {
 		heard(t, open(path+"/live"), "<")
 	}
 	heard(t, open("/host-packages/inbox"), "Nothing has come yet")
-	v.get("/queue/job_none/live").is(t, "no job", http.StatusNotFound)
-	v.get("/stacks/stk_none/live").is(t, "no stack", http.StatusNotFound)
-	v.get("/services/stk_none/"+web.ID+"/live").is(t, "another stack", http.StatusNotFound)
+	v.get("/queue/job_none/live").Is(t, "no job", http.StatusNotFound)
+	v.get("/stacks/stk_none/live").Is(t, "no stack", http.StatusNotFound)
+	v.get("/services/stk_none/"+web.ID+"/live").Is(t, "another stack", http.StatusNotFound)
 }
 
 // TestJobsInOneList: the former list leads to that of all jobs, which names what each job works on and leads to its page.
@@ -204,26 +205,26 @@ func TestJobsInOneList(t *testing.T) {
 		"/queue": "/system/jobs", "/queue?type=check&status=open": "/system/jobs?state=open&type=containers.check",
 		"/queue?stackId=" + web.StackID: "/system/jobs?tag=stack%3A" + web.StackID, "/queue?serviceId=" + web.ID: "/system/jobs?tag=service%3A" + web.ID,
 	} {
-		if p := v.get(from); p.status != http.StatusSeeOther || p.header.Get("Location") != to {
-			t.Errorf("%s: status %d, to %s", from, p.status, p.header.Get("Location"))
+		if p := v.get(from); p.Status != http.StatusSeeOther || p.Header.Get("Location") != to {
+			t.Errorf("%s: status %d, to %s", from, p.Status, p.Header.Get("Location"))
 		}
 	}
 	updates, _, err := s.service.ListJobs(t.Context(), service.JobFilter{Types: []string{service.JobUpdate}})
 	must(t, err)
 	id := updates[0].ID
-	system := func(path string) page { t.Helper(); return v.do(http.MethodGet, path, nil) }
-	system("/system/jobs").is(t, "the list", http.StatusOK, "Update of services", "Check for new versions", `href="/containers/queue/`+id+`"`,
+	system := func(path string) webtest.Page { t.Helper(); return v.Get(path) }
+	system("/system/jobs").Is(t, "the list", http.StatusOK, "Update of services", "Check for new versions", `href="/containers/queue/`+id+`"`,
 		`href="/containers/services/`+web.StackID+"/"+web.ID+`"`, "shop / web", "Everything")
-	system("/system/jobs?tag=service%3A"+web.ID).is(t, "the jobs of a service", http.StatusOK, `href="/containers/queue/`+id+`"`)
-	if p := system("/system/jobs/" + id); p.status != http.StatusSeeOther || p.header.Get("Location") != "/containers/queue/"+id {
-		t.Errorf("the page of a job: status %d, to %s", p.status, p.header.Get("Location"))
+	system("/system/jobs?tag=service%3A"+web.ID).Is(t, "the jobs of a service", http.StatusOK, `href="/containers/queue/`+id+`"`)
+	if p := system("/system/jobs/" + id); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/containers/queue/"+id {
+		t.Errorf("the page of a job: status %d, to %s", p.Status, p.Header.Get("Location"))
 	}
 	_, _, err = s.queue.Submit(t.Context(), queue.Submission{Type: "containers.housekeeping"})
 	must(t, err)
 	const name = `Housekeeping of the containers service</a>` // as the title of a row: the filter names every type
-	system("/system/jobs").lacks(t, "the list", name)
-	system("/system/jobs?housekeeping=shown").is(t, "the list with housekeeping", http.StatusOK, name)
-	system("/system/jobs?type=containers.housekeeping").is(t, "the list of one type", http.StatusOK, name)
-	v.lang = "zh"
-	system("/system/jobs?housekeeping=shown").is(t, "in Chinese", http.StatusOK, "更新服务", "容器服务的日常清理", "日常清理")
+	system("/system/jobs").Lacks(t, "the list", name)
+	system("/system/jobs?housekeeping=shown").Is(t, "the list with housekeeping", http.StatusOK, name)
+	system("/system/jobs?type=containers.housekeeping").Is(t, "the list of one type", http.StatusOK, name)
+	v.SetLanguage("zh")
+	system("/system/jobs?housekeeping=shown").Is(t, "in Chinese", http.StatusOK, "更新服务", "容器服务的日常清理", "日常清理")
 }

@@ -20,12 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // syncing is a Syncer of a double of a code host, with repositories that everybody sees.
 type syncing struct {

@@ -101,8 +101,8 @@ func benchmarkPages(b *testing.B, cfg store.Config) {
 			var took []time.Duration
 			for b.Loop() {
 				began := time.Now()
-				if p := page.who.get(page.path); p.status != http.StatusOK {
-					b.Fatalf("%s: status %d\n%s", page.path, p.status, p.body)
+				if p := page.who.Get(page.path); p.Status != http.StatusOK {
+					b.Fatalf("%s: status %d\n%s", page.path, p.Status, p.Body)
 				}
 				took = append(took, time.Since(began))
 			}
@@ -128,8 +128,8 @@ func (v *visitor) compressedSize(path string) int {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, v.base+path, nil)
 	must(v, err)
 	// A client that asks for compression itself gets the bytes as they came.
-	req.Header = http.Header{"Accept": {"text/html"}, "Accept-Encoding": {"gzip"}, "Accept-Language": {v.lang}}
-	resp, err := v.http.Do(req)
+	req.Header = http.Header{"Accept": {"text/html"}, "Accept-Encoding": {"gzip"}, "Accept-Language": {v.Header.Get("Accept-Language")}}
+	resp, err := v.Client.Do(req)
 	must(v, err)
 	defer resp.Body.Close()
 	n, err := io.Copy(io.Discard, resp.Body)

@@ -26,13 +26,13 @@ func TestWhyARequestFailed(t *testing.T) {
 	must(t, err)
 	const want = "Cannot search [redacted] with [redacted] today"
 	for name, v := range map[string]*visitor{"administrator": s.as(s.admin, "en"), "member": s.as(s.bob, "zh")} {
-		list := v.get("/search/requests")
-		list.is(t, name+": list", http.StatusOK, want, "the bot")
-		list.lacks(t, name+": list", "confidential", "tvly-secret")
-		v.get("/search/requests/"+itoa(rows.Items[0].ID)).is(t, name+": page", http.StatusOK, want, "the bot")
-		v.get("/search/tokens/"+id).is(t, name+": token", http.StatusOK, want)
+		list := v.Get("/search/requests")
+		list.Is(t, name+": list", http.StatusOK, want, "the bot")
+		list.Lacks(t, name+": list", "confidential", "tvly-secret")
+		v.Get("/search/requests/"+itoa(rows.Items[0].ID)).Is(t, name+": page", http.StatusOK, want, "the bot")
+		v.Get("/search/tokens/"+id).Is(t, name+": token", http.StatusOK, want)
 	}
-	s.as(s.admin, "en").get("/search/requests?result=refused").is(t, "filter without a match", http.StatusOK, "Nothing matches")
+	s.as(s.admin, "en").Get("/search/requests?result=refused").Is(t, "filter without a match", http.StatusOK, "Nothing matches")
 }
 
 // A request that was refused names the limit, and so do the token's row and page.
@@ -43,7 +43,7 @@ func TestWhichLimitIsUsedUp(t *testing.T) {
 	one := int64(1)
 	must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{RequestsHour: &service.Override{Value: &one}}))
 	v := s.as(s.admin, "en")
-	v.get("/search/tokens").lacks(t, "tokens before", "1 of 1 used")
+	v.Get("/search/tokens").Lacks(t, "tokens before", "1 of 1 used")
 	s.try(id, "first")
 	s.try(id, "second")
 	rows, err := s.service.Requests(t.Context(), service.LogFilter{TokenIDs: []string{id}}, "", 1)
@@ -52,7 +52,7 @@ func TestWhichLimitIsUsedUp(t *testing.T) {
 		t.Errorf("request %+v, limit %+v", rows.Items[0], l)
 	}
 	for _, path := range []string{"/search/requests", "/search/requests/" + itoa(rows.Items[0].ID), "/search/tokens", "/search/tokens/" + id} {
-		v.get(path).is(t, path, http.StatusOK, "Requests per hour: 1 of 1 used", "Resets")
+		v.Get(path).Is(t, path, http.StatusOK, "Requests per hour: 1 of 1 used", "Resets")
 	}
-	s.as(s.admin, "zh").get("/search/requests").is(t, "in Chinese", http.StatusOK, "已用 1 / 1")
+	s.as(s.admin, "zh").Get("/search/requests").Is(t, "in Chinese", http.StatusOK, "已用 1 / 1")
 }

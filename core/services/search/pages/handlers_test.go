@@ -67,23 +67,23 @@ func TestPagesShow(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
 		v := f.as(f.admin, lang)
 		for _, path := range f.addresses() {
-			p := v.get(path)
-			p.is(t, path, http.StatusOK, `lang="`+lang)
-			p.lacks(t, path, append(append(append([]string{"⟦", "%!"}, markup...), f.texts...), f.secretsOfKeys...)...)
+			p := v.Get(path)
+			p.Is(t, path, http.StatusOK, `lang="`+lang)
+			p.Lacks(t, path, append(append(append([]string{"⟦", "%!"}, markup...), f.texts...), f.secretsOfKeys...)...)
 			for _, name := range []string{"Content-Security-Policy", "Cache-Control"} {
-				if p.header.Get(name) == "" {
+				if p.Header.Get(name) == "" {
 					t.Errorf("%s has no %s", path, name)
 				}
 			}
-			if p.header.Get("Cache-Control") != "no-store" {
+			if p.Header.Get("Cache-Control") != "no-store" {
 				t.Errorf("%s may be stored", path)
 			}
 		}
 	}
 	v := f.as(f.admin, "zh")
-	v.get("/search/tokens").is(t, "Chinese", 200, "访问令牌")
-	if p := v.get("/search"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/search/overview" {
-		t.Errorf("the start of an administrator: %d %q", p.status, p.header.Get("Location"))
+	v.Get("/search/tokens").Is(t, "Chinese", 200, "访问令牌")
+	if p := v.Get("/search"); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/search/overview" {
+		t.Errorf("the start of an administrator: %d %q", p.Status, p.Header.Get("Location"))
 	}
 }
 
@@ -109,7 +109,7 @@ func TestPagesRefuse(t *testing.T) {
 		"/search/playground?operation=dance":    {404, "offers this operation"},
 		"/search/nothing":                       {404, ""},
 	} {
-		v.get(path).is(t, path, want.status, want.text)
+		v.Get(path).Is(t, path, want.status, want.text)
 	}
 	long := strings.Repeat("x", 600)
 	token, key := "/search/tokens/"+f.bobs, "/search/keys/"+f.keyIDs[0]
@@ -140,56 +140,55 @@ func TestPagesRefuse(t *testing.T) {
 		{"/search/playground", "token", "none", 404, "no such access token"},
 		{"/search/guide/test", "token", "none", 404, "no such access token"},
 	} {
-		v.post(tt.path, tt.field, tt.value).is(t, tt.path+" "+tt.field, tt.status, tt.text)
+		v.Post(tt.path, tt.field, tt.value).Is(t, tt.path+" "+tt.field, tt.status, tt.text)
 	}
-	v.post("/search/keys", "keys", "k-1", "group", long).is(t, "a long group", 400, "group")
+	v.Post("/search/keys", "keys", "k-1", "group", long).Is(t, "a long group", 400, "group")
 }
 
 // TestMembersSeeTheirOwn: members have their own tokens and requests, and for everything else it is as if it did not exist.
 func TestMembersSeeTheirOwn(t *testing.T) {
 	f := fillSite(t)
 	v := f.as(f.bob, "en")
-	if p := v.get("/search"); p.header.Get("Location") != "/search/tokens" {
-		t.Errorf("the start of a member: %d %q", p.status, p.header.Get("Location"))
+	if p := v.Get("/search"); p.Header.Get("Location") != "/search/tokens" {
+		t.Errorf("the start of a member: %d %q", p.Status, p.Header.Get("Location"))
 	}
 	foreign := []string{f.eves, f.nobodys, f.keyIDs[0]}
 	for _, path := range []string{"/search/tokens", "/search/tokens/" + f.bobs, "/search/requests", "/search/requests?key=" + f.keyIDs[0][:1], "/search/requests/" + strconv.FormatInt(f.bobRow, 10), "/search/playground", "/search/guide", "/system"} {
-		p := v.get(path)
-		p.is(t, path, 200)
-		p.lacks(t, path, foreign...)
-		p.lacks(t, path, markup...)
-		p.lacks(t, path, "/delete", "/disable", "/settings", `action="/search/tokens"`+` method`, "/search/overview", `href="/search/keys`)
+		p := v.Get(path)
+		p.Is(t, path, 200)
+		p.Lacks(t, path, foreign...)
+		p.Lacks(t, path, markup...)
+		p.Lacks(t, path, "/delete", "/disable", "/settings", `action="/search/tokens"`+` method`, "/search/overview", `href="/search/keys`)
 	}
-	v.get("/search/tokens").is(t, "own tokens", 200, f.bobs)
-	v.get("/search/requests").is(t, "own requests", 200, "/search/requests/"+strconv.FormatInt(f.bobRow, 10))
-	v.get("/search/requests").lacks(t, "own requests", `/search/requests/`+strconv.FormatInt(f.eveRow, 10)+`"`)
-	v.get("/search/requests?token="+f.eves).lacks(t, "a foreign token", "/search/requests/"+strconv.FormatInt(f.eveRow, 10))
-	none, absent := v.get("/search/requests/99999"), v.get("/search/requests/"+strconv.FormatInt(f.eveRow, 10))
-	none.is(t, "no request", 404, "no such request")
-	absent.is(t, "a foreign request", 404, "no such request")
+	v.Get("/search/tokens").Is(t, "own tokens", 200, f.bobs)
+	v.Get("/search/requests").Is(t, "own requests", 200, "/search/requests/"+strconv.FormatInt(f.bobRow, 10))
+	v.Get("/search/requests").Lacks(t, "own requests", `/search/requests/`+strconv.FormatInt(f.eveRow, 10)+`"`)
+	v.Get("/search/requests?token="+f.eves).Lacks(t, "a foreign token", "/search/requests/"+strconv.FormatInt(f.eveRow, 10))
+	none, absent := v.Get("/search/requests/99999"), v.Get("/search/requests/"+strconv.FormatInt(f.eveRow, 10))
+	none.Is(t, "no request", 404, "no such request")
+	absent.Is(t, "a foreign request", 404, "no such request")
 	for _, path := range []string{"/search/tokens/" + f.eves, "/search/tokens/" + f.eves + "/live", "/search/tokens/" + f.nobodys} {
-		v.get(path).is(t, path, 404, "no such access token")
+		v.Get(path).Is(t, path, 404, "no such access token")
 	}
 	for _, path := range []string{"/search/overview", "/search/keys", "/search/keys/" + f.keyIDs[0]} {
-		v.get(path).is(t, path, 403)
+		v.Get(path).Is(t, path, 403)
 	}
 	for _, path := range []string{"/search/tokens", "/search/tokens/" + f.bobs + "/settings", "/search/tokens/" + f.bobs + "/enable", "/search/tokens/" + f.bobs + "/disable", "/search/tokens/" + f.bobs + "/delete", "/search/keys", "/search/keys/" + f.keyIDs[0] + "/delete"} {
-		v.post(path).is(t, path, 403)
+		v.Post(path).Is(t, path, 403)
 	}
 	for _, path := range []string{"/search/tokens/" + f.eves + "/reveal", "/search/tokens/" + f.eves + "/rotate"} {
-		p := v.post(path)
-		p.is(t, path, 404, "no such access token")
-		p.lacks(t, path, f.texts...)
+		p := v.Post(path)
+		p.Is(t, path, 404, "no such access token")
+		p.Lacks(t, path, f.texts...)
 	}
-	v.post("/search/playground", "operation", "search", "token", f.eves, "f.query", "x").is(t, "a foreign token in the playground", 404)
-	v.post("/search/guide/test", "token", f.eves).is(t, "a foreign token in the guide", 404)
-	v.post("/search/tokens/"+f.bobs+"/reveal").is(t, "the own token", http.StatusSeeOther)
-	v.get("/search/tokens/"+f.bobs).is(t, "the own token", 200, "th-"+f.bobs+"-")
+	v.Post("/search/playground", "operation", "search", "token", f.eves, "f.query", "x").Is(t, "a foreign token in the playground", 404)
+	v.Post("/search/guide/test", "token", f.eves).Is(t, "a foreign token in the guide", 404)
+	v.Post("/search/tokens/"+f.bobs+"/reveal").Is(t, "the own token", http.StatusSeeOther)
+	v.Get("/search/tokens/"+f.bobs).Is(t, "the own token", 200, "th-"+f.bobs+"-")
 
-	nobody := &visitor{site: f.site, lang: "en", from: "same-origin"}
-	nobody.http.Jar = jar{}
+	nobody := f.visitor("en")
 	for _, path := range f.addresses()[:len(f.addresses())-1] {
-		nobody.get(path).is(t, path, 401)
+		nobody.Get(path).Is(t, path, 401)
 	}
 }
 
@@ -197,50 +196,50 @@ func TestMembersSeeTheirOwn(t *testing.T) {
 func TestOtherSitesChangeNothing(t *testing.T) {
 	f := fillSite(t)
 	v := f.as(f.admin, "en")
-	v.from = "cross-site"
+	v.Header.Set("Sec-Fetch-Site", "cross-site")
 	for _, path := range []string{
 		"/search/tokens", "/search/tokens/" + f.bobs + "/delete", "/search/tokens/" + f.bobs + "/rotate", "/search/tokens/" + f.bobs + "/reveal", "/search/keys",
 		"/search/keys/" + f.keyIDs[0] + "/delete", "/search/playground", "/search/guide/test",
 	} {
-		p := v.post(path, "note", "theirs", "keys", "their-key")
-		p.is(t, path, http.StatusForbidden)
-		p.lacks(t, path, "th-")
+		p := v.Post(path, "note", "theirs", "keys", "their-key")
+		p.Is(t, path, http.StatusForbidden)
+		p.Lacks(t, path, "th-")
 	}
-	v.from = "same-origin"
-	v.get("/search/tokens").lacks(t, "tokens", "theirs")
-	v.get("/search/tokens/"+f.bobs).is(t, "the token", 200)
-	v.get("/search/keys/"+f.keyIDs[0]).is(t, "the key", 200)
+	v.Header.Set("Sec-Fetch-Site", "same-origin")
+	v.Get("/search/tokens").Lacks(t, "tokens", "theirs")
+	v.Get("/search/tokens/"+f.bobs).Is(t, "the token", 200)
+	v.Get("/search/keys/"+f.keyIDs[0]).Is(t, "the key", 200)
 }
 
 func TestKeysAreManaged(t *testing.T) {
 	s := newSite(t)
 	v := s.as(s.admin, "en")
-	if p := v.post("/search/keys", "keys", "secret-a\nsecret-b\n\nsecret-a\nwith a space\n", "group", "g"); p.status != http.StatusSeeOther {
-		t.Fatalf("add: %d\n%s", p.status, p.body)
+	if p := v.Post("/search/keys", "keys", "secret-a\nsecret-b\n\nsecret-a\nwith a space\n", "group", "g"); p.Status != http.StatusSeeOther {
+		t.Fatalf("add: %d\n%s", p.Status, p.Body)
 	}
-	list := v.get("/search/keys")
-	list.is(t, "keys", 200, "2 keys")
-	list.lacks(t, "keys", "secret-a", "secret-b")
+	list := v.Get("/search/keys")
+	list.Is(t, "keys", 200, "2 keys")
+	list.Lacks(t, "keys", "secret-a", "secret-b")
 	keys, err := s.service.Keys(t.Context(), service.KeyFilter{}, 1, 10)
 	must(t, err)
 	id := keys.Items[0].ID
 	for _, tt := range []struct{ action, state string }{{"disable", "disabled"}, {"enable", "active"}, {"quarantine", "invalid"}, {"release", "active"}, {"sync", "active"}} {
-		if p := v.post("/search/keys/"+id+"/"+tt.action, "reason", hostile); p.status != http.StatusSeeOther {
-			t.Fatalf("%s: %d\n%s", tt.action, p.status, p.body)
+		if p := v.Post("/search/keys/"+id+"/"+tt.action, "reason", hostile); p.Status != http.StatusSeeOther {
+			t.Fatalf("%s: %d\n%s", tt.action, p.Status, p.Body)
 		}
 		k, err := s.service.Key(t.Context(), id)
 		if err != nil || string(k.Status) != tt.state {
 			t.Errorf("after %s: %+v, %v", tt.action, k, err)
 		}
-		p := v.get("/search/keys/" + id)
-		p.is(t, tt.action, 200)
-		p.lacks(t, tt.action, append(markup, "⟦", "secret-a", "secret-b")...)
+		p := v.Get("/search/keys/" + id)
+		p.Is(t, tt.action, 200)
+		p.Lacks(t, tt.action, append(markup, "⟦", "secret-a", "secret-b")...)
 	}
-	v.post("/search/keys/"+id+"/delete", "confirm_name", "another").is(t, "delete with another name", http.StatusBadRequest, "Type the name to confirm")
-	if p := v.post("/search/keys/"+id+"/delete", "confirm_name", id); p.header.Get("Location") != "/search/keys" {
-		t.Errorf("delete: %d to %q", p.status, p.header.Get("Location"))
+	v.Post("/search/keys/"+id+"/delete", "confirm_name", "another").Is(t, "delete with another name", http.StatusBadRequest, "Type the name to confirm")
+	if p := v.Post("/search/keys/"+id+"/delete", "confirm_name", id); p.Header.Get("Location") != "/search/keys" {
+		t.Errorf("delete: %d to %q", p.Status, p.Header.Get("Location"))
 	}
-	v.get("/search/keys/"+id).is(t, "deleted", 404)
+	v.Get("/search/keys/"+id).Is(t, "deleted", 404)
 }
 
 // TestPlayground: what is sent is what the form says, and answers are shown without doing anything.
@@ -248,27 +247,27 @@ func TestPlayground(t *testing.T) {
 	f := fillSite(t)
 	v := f.as(f.bob, "en")
 	p := v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", hostile, "f.max_results", "3", "f.topic", "news")
-	p.is(t, "an answer", 200, `class="hits"`, "https://example.org/a?b=1&amp;c=2", "Good", `<option value="news" selected>`)
-	p.lacks(t, "an answer", markup...)
+	p.Is(t, "an answer", 200, `class="hits"`, "https://example.org/a?b=1&amp;c=2", "Good", `<option value="news" selected>`)
+	p.Lacks(t, "an answer", markup...)
 	calls := f.backend.calls()
-	v.get("/search/playground?operation=search").lacks(t, "the page again", `class="hits"`)
+	v.Get("/search/playground?operation=search").Lacks(t, "the page again", `class="hits"`)
 	if n := f.backend.calls(); n != calls {
 		t.Errorf("loading the page again made %d calls", n-calls)
 	}
 	for body, text := range map[string]string{`{"query":`: "JSON", `{"query":"x","max_results":99}`: "max_results", `{"query":"x","stream":true}`: "", `[]`: ""} {
 		p := v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "raw", body)
-		p.is(t, body, 200, `role="alert"`, text)
-		p.lacks(t, body, markup...)
+		p.Is(t, body, 200, `role="alert"`, text)
+		p.Lacks(t, body, markup...)
 	}
-	v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x", "f.max_results", "many").is(t, "a word for a number", 200, "max_results")
+	v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x", "f.max_results", "many").Is(t, "a word for a number", 200, "max_results")
 	f.backend.answers(500, `{"detail":"`+hostileJSON+`"}`)
 	p = v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x")
-	p.is(t, "an error upstream", 200, "500")
-	p.lacks(t, "an error upstream", markup...)
-	v.posted(t, "/search/guide/test", "token", f.bobs).is(t, "the test fails", 200, "note bad")
+	p.Is(t, "an error upstream", 200, "500")
+	p.Lacks(t, "an error upstream", markup...)
+	v.posted(t, "/search/guide/test", "token", f.bobs).Is(t, "the test fails", 200, "note bad")
 	f.backend.answers(200, `{"results":[]}`)
-	v.posted(t, "/search/guide/test", "token", f.bobs).is(t, "the test", 200, "note ok")
-	v.get("/search/guide").is(t, "the guide", 200, f.base+"/search/api/proxy", f.base+"/search/mcp", "mcpServers")
+	v.posted(t, "/search/guide/test", "token", f.bobs).Is(t, "the test", 200, "note ok")
+	v.Get("/search/guide").Is(t, "the guide", 200, f.base+"/search/api/proxy", f.base+"/search/mcp", "mcpServers")
 }
 
 // TestLiveRequests: requests arrive in the pages of those who may see them, and in nobody else's.
@@ -281,7 +280,7 @@ func TestLiveRequests(t *testing.T) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base+path, nil)
 		must(t, err)
 		req.Header.Set("Accept", "text/event-stream")
-		resp, err := v.http.Do(req)
+		resp, err := v.Client.Do(req)
 		must(t, err)
 		t.Cleanup(func() { _ = resp.Body.Close() })
 		if resp.StatusCode != http.StatusOK {

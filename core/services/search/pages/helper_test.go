@@ -4,9 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,22 +17,17 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // backend answers every call as the test says.
 type backend struct {
@@ -162,11 +154,7 @@ func (s *site) serve(st *store.Store) {
 	must(s, err)
 	mount.Routes = append(mount.Routes, c.SectionRoutes("search")...)
 	mount.Errors = c.Errors(mount.Errors)
-	h, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
-	must(s, err)
-	must(s, h.Mount([]httpd.Mount{{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount}, httpd.Options{Guard: s.users.Guard(access), Clients: clients}))
-	h.Serve()
-	s.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	h := webtest.Serve(s, httpd.Options{Guard: s.users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)
 	s.base = "http://" + h.Addr()
 }
 
@@ -210,43 +198,19 @@ func (s *site) searched(id string) int64 {
 	return rows.Items[0].ID
 }
 
-// jar keeps cookies by their names.
-type jar map[string]string
-
-func (j jar) SetCookies(_ *url.URL, cookies []*http.Cookie) {
-	for _, c := range cookies {
-		j[c.Name] = c.Value
-		if c.MaxAge < 0 {
-			delete(j, c.Name)
-		}
-	}
-}
-
-func (j jar) Cookies(*url.URL) (out []*http.Cookie) {
-	for name, value := range j {
-		out = append(out, &http.Cookie{Name: name, Value: value})
-	}
-	return out
-}
-
-// visitor is a browser without script.
+// visitor is a browser at the site.
 type visitor struct {
 	*site
-	http http.Client
-	lang string
-	// from says where the browser stands that sends a request.
-	from string
+	*webtest.Browser
 }
+
+func (s *site) visitor(lang string) *visitor { return &visitor{s, webtest.NewBrowser(s, s.base, lang)} }
 
 // as is a visitor who has signed in with an API key.
 func (s *site) as(key, lang string) *visitor {
 	s.Helper()
-	v := &visitor{site: s, lang: lang, from: "same-origin"}
-	v.http.Jar = jar{}
-	v.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if p := v.post("/system/sign-in", "key", key, "next", "/system"); p.status != http.StatusSeeOther {
-		s.Fatalf("sign-in: status %d\n%s", p.status, p.body)
-	}
+	v := s.visitor(lang)
+	v.SignIn(key, "/system")
 	v.confirm(key)
 	return v
 }
@@ -261,72 +225,15 @@ func (v *visitor) confirm(key string) {
 	must(v, err)
 	cookie, _, err := v.users.UseSetup(context.Background(), link, "", "", from)
 	must(v, err)
-	v.http.Jar.SetCookies(nil, []*http.Cookie{auth.Cookie(cookie, false)})
-}
-
-type page struct {
-	status int
-	header http.Header
-	body   string
-}
-
-func (v *visitor) get(path string) page { v.Helper(); return v.do(http.MethodGet, path, nil) }
-
-func (v *visitor) post(path string, form ...string) page {
-	v.Helper()
-	values := url.Values{}
-	for pair := range slices.Chunk(form, 2) {
-		values.Add(pair[0], pair[1])
-	}
-	return v.do(http.MethodPost, path, values)
+	v.Client.Jar.SetCookies(nil, []*http.Cookie{auth.Cookie(cookie, false)})
 }
 
 // posted sends a form and returns the page that it leads to.
-func (v *visitor) posted(t *testing.T, path string, form ...string) page {
+func (v *visitor) posted(t *testing.T, path string, form ...string) webtest.Page {
 	t.Helper()
-	p := v.post(path, form...)
-	if p.status != http.StatusSeeOther {
-		t.Fatalf("%s: status %d\n%s", path, p.status, p.body)
+	p := v.Post(path, form...)
+	if p.Status != http.StatusSeeOther {
+		t.Fatalf("%s: status %d\n%s", path, p.Status, p.Body)
 	}
-	return v.get(p.header.Get("Location"))
-}
-
-func (v *visitor) do(method, path string, form url.Values) page {
-	v.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, v.base+path, strings.NewReader(form.Encode()))
-	must(v, err)
-	req.Header = http.Header{"Accept": {"text/html"}, "Sec-Fetch-Site": {v.from}, "Accept-Language": {v.lang}}
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	resp, err := v.http.Do(req)
-	must(v, err)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	must(v, err)
-	return page{resp.StatusCode, resp.Header, string(raw)}
-}
-
-// is fails the test unless the page has a status and all the texts.
-func (p page) is(t testing.TB, what string, status int, wanted ...string) {
-	t.Helper()
-	if p.status != status {
-		t.Errorf("%s: status %d, want %d\n%s", what, p.status, status, texts.Truncate(p.body, 3000))
-		return
-	}
-	for _, text := range wanted {
-		if !strings.Contains(p.body, text) {
-			t.Errorf("%s: %q is missing in\n%s", what, text, p.body)
-		}
-	}
-}
-
-// lacks fails the test for each text that the page holds.
-func (p page) lacks(t testing.TB, what string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if at := strings.Index(p.body, text); at >= 0 {
-			t.Errorf("%s: %q stands in the page: …%s…", what, text, p.body[max(0, at-200):min(len(p.body), at+200)])
-		}
-	}
+	return v.Get(p.Header.Get("Location"))
 }

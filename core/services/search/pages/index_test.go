@@ -31,31 +31,31 @@ func (b *backend) setIndex(st *sdk.IndexStatus) {
 func TestIndexPage(t *testing.T) {
 	s := newSite(t)
 	v := s.as(s.admin, "en")
-	v.get("/search/index").is(t, "a backend that does not answer", http.StatusOK, "The provider does not answer.")
+	v.Get("/search/index").Is(t, "a backend that does not answer", http.StatusOK, "The provider does not answer.")
 	s.backend.setIndex(crawlStatus(12))
-	p := v.get("/search/index")
-	p.is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`, "page answered with status 503", "degraded", "changes are followed", "Re-index")
-	p.lacks(t, "page", "very long", hostile)
-	v.get("/search/overview").is(t, "overview", http.StatusOK, "Search index", "1,234 documents")
-	s.as(s.admin, "zh").get("/search/index").is(t, "page in Chinese", http.StatusOK, "搜索索引", "12 / 40", "重建索引")
-	s.as(s.bob, "en").get("/search/index").is(t, "page for a member", http.StatusForbidden)
+	p := v.Get("/search/index")
+	p.Is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`, "page answered with status 503", "degraded", "changes are followed", "Re-index")
+	p.Lacks(t, "page", "very long", hostile)
+	v.Get("/search/overview").Is(t, "overview", http.StatusOK, "Search index", "1,234 documents")
+	s.as(s.admin, "zh").Get("/search/index").Is(t, "page in Chinese", http.StatusOK, "搜索索引", "12 / 40", "重建索引")
+	s.as(s.bob, "en").Get("/search/index").Is(t, "page for a member", http.StatusForbidden)
 }
 
 func TestReindexButton(t *testing.T) {
 	s := newSite(t)
 	s.backend.setIndex(crawlStatus(12))
 	v := s.as(s.admin, "en")
-	v.post("/search/index/search.web/reindex").is(t, "button", http.StatusSeeOther)
+	v.Post("/search/index/search.web/reindex").Is(t, "button", http.StatusSeeOther)
 	if s.backend.reindexed != 1 {
 		t.Errorf("%d calls", s.backend.reindexed)
 	}
-	v.get("/search/index").is(t, "page after it", http.StatusOK, "search.web is being indexed again.")
+	v.Get("/search/index").Is(t, "page after it", http.StatusOK, "search.web is being indexed again.")
 	running := crawlStatus(0)
 	running.Reindexing = true
 	s.backend.setIndex(running)
-	v.get("/search/index").is(t, "page meanwhile", http.StatusOK, "in progress", `<button class="btn" disabled>Re-index`)
-	v.post("/search/index/search.other/reindex").is(t, "unknown backend", http.StatusNotFound)
-	s.as(s.bob, "en").post("/search/index/search.web/reindex").is(t, "button for a member", http.StatusForbidden)
+	v.Get("/search/index").Is(t, "page meanwhile", http.StatusOK, "in progress", `<button class="btn" disabled>Re-index`)
+	v.Post("/search/index/search.other/reindex").Is(t, "unknown backend", http.StatusNotFound)
+	s.as(s.bob, "en").Post("/search/index/search.web/reindex").Is(t, "button for a member", http.StatusForbidden)
 	if s.backend.reindexed != 1 {
 		t.Errorf("%d calls", s.backend.reindexed)
 	}
@@ -69,7 +69,7 @@ func TestIndexLive(t *testing.T) {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+"/search/index/live", nil)
 	must(t, err)
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := v.http.Do(req)
+	resp, err := v.Client.Do(req)
 	must(t, err)
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)

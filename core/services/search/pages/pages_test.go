@@ -89,8 +89,8 @@ func TestExpiryKeepsItsTime(t *testing.T) {
 	v := s.as(s.admin, "en")
 	for day, want := range map[string]string{"2031-02-03": "2031-02-03T15:04:05Z", "2031-02-04": "2031-02-04T00:00:00Z", "": ""} {
 		must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{ExpiresAt: &at}))
-		if p := v.post("/search/tokens/"+id+"/settings", "note", "m", "expires", day); p.status != http.StatusSeeOther {
-			t.Fatalf("%q: status %d", day, p.status)
+		if p := v.Post("/search/tokens/"+id+"/settings", "note", "m", "expires", day); p.Status != http.StatusSeeOther {
+			t.Fatalf("%q: status %d", day, p.Status)
 		}
 		got, err := s.service.Token(t.Context(), id)
 		must(t, err)

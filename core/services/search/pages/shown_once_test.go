@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 )
 
@@ -13,48 +14,48 @@ import (
 func TestTokensAreShownOnce(t *testing.T) {
 	s := newSite(t)
 	v := s.as(s.admin, "en")
-	shown := func(p page, what string) string {
+	shown := func(p webtest.Page, what string) string {
 		t.Helper()
-		to := p.header.Get("Location")
-		if p.status != http.StatusSeeOther || !strings.HasPrefix(to, "/search/tokens/") || strings.Contains(to, "th-") {
-			t.Fatalf("%s: status %d, to %q\n%s", what, p.status, to, p.body)
+		to := p.Header.Get("Location")
+		if p.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/search/tokens/") || strings.Contains(to, "th-") {
+			t.Fatalf("%s: status %d, to %q\n%s", what, p.Status, to, p.Body)
 		}
-		s.as(s.bob, "en").get(to).lacks(t, what+", somebody else", "th-")
-		p = v.get(to)
-		p.is(t, what, 200)
-		at := strings.Index(p.body, "th-")
-		if at < 0 || p.header.Get("Cache-Control") != "no-store" {
-			t.Fatalf("%s: no token, or it may be stored: %q", what, p.header.Get("Cache-Control"))
+		s.as(s.bob, "en").Get(to).Lacks(t, what+", somebody else", "th-")
+		p = v.Get(to)
+		p.Is(t, what, 200)
+		at := strings.Index(p.Body, "th-")
+		if at < 0 || p.Header.Get("Cache-Control") != "no-store" {
+			t.Fatalf("%s: no token, or it may be stored: %q", what, p.Header.Get("Cache-Control"))
 		}
-		v.get(to).lacks(t, what+", once more", p.body[at:at+32])
-		return p.body[at : at+32]
+		v.Get(to).Lacks(t, what+", once more", p.Body[at:at+32])
+		return p.Body[at : at+32]
 	}
-	first := shown(v.post("/search/tokens", "note", hostile, "group", "g"), "a new token")
+	first := shown(v.Post("/search/tokens", "note", hostile, "group", "g"), "a new token")
 	id := service.TokenID(first)
-	if again := shown(v.post("/search/tokens/"+id+"/reveal"), "the token"); again != first {
+	if again := shown(v.Post("/search/tokens/"+id+"/reveal"), "the token"); again != first {
 		t.Errorf("revealed %q, want %q", again, first)
 	}
-	second := shown(v.post("/search/tokens/"+id+"/rotate"), "the new text")
+	second := shown(v.Post("/search/tokens/"+id+"/rotate"), "the new text")
 	if second == first || service.TokenID(second) != id {
 		t.Errorf("replaced by %q", second)
 	}
 	for _, path := range []string{"/search/tokens", "/search/tokens/" + id, "/search/guide", "/search/playground"} {
-		v.get(path).lacks(t, path, first, second, second[8:])
+		v.Get(path).Lacks(t, path, first, second, second[8:])
 	}
-	p := v.post("/search/tokens/"+id+"/settings", "note", "n", "group", "h", "owner", s.bobID, "credits_day", "7", "expires", "2031-02-03")
-	if p.status != http.StatusSeeOther {
-		t.Fatalf("settings: %d\n%s", p.status, p.body)
+	p := v.Post("/search/tokens/"+id+"/settings", "note", "n", "group", "h", "owner", s.bobID, "credits_day", "7", "expires", "2031-02-03")
+	if p.Status != http.StatusSeeOther {
+		t.Fatalf("settings: %d\n%s", p.Status, p.Body)
 	}
-	v.get("/search/tokens/"+id).is(t, "what was set", 200, `value="7"`, `value="2031-02-03"`, "bob", "The token")
+	v.Get("/search/tokens/"+id).Is(t, "what was set", 200, `value="7"`, `value="2031-02-03"`, "bob", "The token")
 	for action, word := range map[string]string{"disable": "enable", "enable": "disable"} {
-		if p := v.post("/search/tokens/" + id + "/" + action); p.status != http.StatusSeeOther {
-			t.Errorf("%s: %d", action, p.status)
+		if p := v.Post("/search/tokens/" + id + "/" + action); p.Status != http.StatusSeeOther {
+			t.Errorf("%s: %d", action, p.Status)
 		}
-		v.get("/search/tokens/"+id).is(t, action, 200, "/"+word+`"`)
+		v.Get("/search/tokens/"+id).Is(t, action, 200, "/"+word+`"`)
 	}
-	v.post("/search/tokens/"+id+"/delete").is(t, "delete without the name", http.StatusBadRequest, "Type the name to confirm")
-	if p := v.post("/search/tokens/"+id+"/delete", "confirm_name", id); p.status != http.StatusSeeOther || p.header.Get("Location") != "/search/tokens" {
-		t.Errorf("delete: %d to %q", p.status, p.header.Get("Location"))
+	v.Post("/search/tokens/"+id+"/delete").Is(t, "delete without the name", http.StatusBadRequest, "Type the name to confirm")
+	if p := v.Post("/search/tokens/"+id+"/delete", "confirm_name", id); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/search/tokens" {
+		t.Errorf("delete: %d to %q", p.Status, p.Header.Get("Location"))
 	}
-	v.get("/search/tokens/"+id).is(t, "deleted", 404)
+	v.Get("/search/tokens/"+id).Is(t, "deleted", 404)
 }

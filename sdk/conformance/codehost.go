@@ -91,8 +91,8 @@ func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostCo
 		{name: "releases", do: r.releases},
 		{name: "reactions", do: r.reactions},
 		{name: "oauth", do: r.oauth},
-		{name: "cancel", do: r.cancel},
-		{name: "deadline", do: r.deadline},
+		{name: "cancel", do: cancelEarly(r.cutShort)},
+		{name: "deadline", do: expireEarly(r.cutShort)},
 	}})
 }
 

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -169,20 +168,6 @@ func (r *codehostRun) same(got *codehost.Hook, id string, want codehost.HookSpec
 		return fmt.Errorf("the hook is %+v, want id %q, %s, active %v", *got, id, want.URL, want.Active)
 	}
 	return nil
-}
-
-func (r *codehostRun) cancel(ctx context.Context) error {
-	short, cancel := context.WithCancel(ctx)
-	defer cancel()
-	timer := time.AfterFunc(endAfter, cancel)
-	defer timer.Stop()
-	return r.cutShort(ctx, short)
-}
-
-func (r *codehostRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, endAfter)
-	defer cancel()
-	return r.cutShort(ctx, short)
 }
 
 func (r *codehostRun) cutShort(ctx, short context.Context) error {

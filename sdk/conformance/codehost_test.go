@@ -135,15 +135,7 @@ func (g *goodHost) run(t *testing.T) Report {
 }
 
 func TestGoodCodeHostPasses(t *testing.T) {
-	rep := newGoodHost().run(t)
-	if err := rep.Err(); err != nil {
-		t.Error(err)
-	}
-	for _, res := range rep.Results {
-		if res.Skipped != "" {
-			t.Errorf("%s was skipped: %s", res.Name(), res.Skipped)
-		}
-	}
+	wantWhole(t, newGoodHost().run(t))
 }
 
 func TestWrongCodeHosts(t *testing.T) {

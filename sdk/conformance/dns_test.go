@@ -209,15 +209,7 @@ func (g *goodDNS) run(t *testing.T) Report {
 }
 
 func TestGoodDNSPasses(t *testing.T) {
-	rep := newGoodDNS().run(t)
-	if err := rep.Err(); err != nil {
-		t.Error(err)
-	}
-	for _, res := range rep.Results {
-		if res.Skipped != "" {
-			t.Errorf("%s was skipped: %s", res.Name(), res.Skipped)
-		}
-	}
+	wantWhole(t, newGoodDNS().run(t))
 }
 
 func TestWrongDNS(t *testing.T) {

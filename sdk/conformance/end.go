@@ -28,6 +28,25 @@ func (r *searchRun) deadline(ctx context.Context, c *caller) error {
 // endAfter is when a call is canceled, or its deadline passes: by then it has reached the plugin, on a busy machine too.
 const endAfter = 200 * time.Millisecond
 
+// cancelEarly returns a check that makes a call with a context that is canceled after endAfter.
+func cancelEarly(call func(ctx, short context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		short, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer time.AfterFunc(endAfter, cancel).Stop()
+		return call(ctx, short)
+	}
+}
+
+// expireEarly is cancelEarly for a deadline.
+func expireEarly(call func(ctx, short context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		short, cancel := context.WithTimeout(ctx, endAfter)
+		defer cancel()
+		return call(ctx, short)
+	}
+}
+
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
 func (r *searchRun) cutShort(ctx context.Context, c *caller, bound func(context.Context) (context.Context, context.CancelFunc)) error {
 	s, err := r.mustFirst()

@@ -152,15 +152,7 @@ func (g *goodEngine) plugin() framework.Plugin {
 }
 
 func TestGoodEnginePasses(t *testing.T) {
-	rep := runSuite(t, newGoodEngine().plugin(), EngineConfig{ComposeBin: goodBin}, Engine)
-	if err := rep.Err(); err != nil {
-		t.Error(err)
-	}
-	for _, res := range rep.Results {
-		if res.Skipped != "" {
-			t.Errorf("%s was skipped: %s", res.Name(), res.Skipped)
-		}
-	}
+	wantWhole(t, runSuite(t, newGoodEngine().plugin(), EngineConfig{ComposeBin: goodBin}, Engine))
 }
 
 func TestWrongEngines(t *testing.T) {

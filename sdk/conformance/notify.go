@@ -80,8 +80,8 @@ func Notify(ctx context.Context, conn grpc.ClientConnInterface, cfg NotifyConfig
 		{name: "bad-notification", do: r.badNotification},
 		{name: "large-payload", do: r.largePayload},
 		{name: "concurrency", do: r.concurrency},
-		{name: "cancel", do: r.cancel},
-		{name: "deadline", do: r.deadline},
+		{name: "cancel", do: cancelEarly(r.cutShort)},
+		{name: "deadline", do: expireEarly(r.cutShort)},
 		{name: "failures", do: r.failures},
 	}})
 }

@@ -179,20 +179,6 @@ func (r *notifyRun) at(ctx, call context.Context, id string, c NotifyCase, n *no
 	return err
 }
 
-func (r *notifyRun) cancel(ctx context.Context) error {
-	short, cancel := context.WithCancel(ctx)
-	defer cancel()
-	timer := time.AfterFunc(endAfter, cancel)
-	defer timer.Stop()
-	return r.cutShort(ctx, short)
-}
-
-func (r *notifyRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, endAfter)
-	defer cancel()
-	return r.cutShort(ctx, short)
-}
-
 // cutShort sends with a context that ends early. That the plugin's side has ended too is seen by removing the instance,
 // which waits for calls.
 func (r *notifyRun) cutShort(ctx, short context.Context) error {

@@ -118,15 +118,7 @@ func (g *goodChannel) config() NotifyConfig {
 
 func TestGoodChannelPasses(t *testing.T) {
 	g := newGoodChannel()
-	rep := runSuite(t, g.plugin(), g.config(), Notify)
-	if err := rep.Err(); err != nil {
-		t.Error(err)
-	}
-	for _, res := range rep.Results {
-		if res.Skipped != "" {
-			t.Errorf("%s was skipped: %s", res.Name(), res.Skipped)
-		}
-	}
+	wantWhole(t, runSuite(t, g.plugin(), g.config(), Notify))
 }
 
 // A channel that takes no recipients and about which nothing is known but its configuration.

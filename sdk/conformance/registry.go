@@ -70,8 +70,8 @@ func Registry(ctx context.Context, conn grpc.ClientConnInterface, cfg RegistryCo
 		{name: "missing", do: r.missing},
 		{name: "failures", do: r.failures},
 		{name: "concurrency", do: r.concurrency},
-		{name: "cancel", do: r.cancel},
-		{name: "deadline", do: r.deadline},
+		{name: "cancel", do: cancelEarly(r.cutShort)},
+		{name: "deadline", do: expireEarly(r.cutShort)},
 	}})
 }
 

@@ -167,20 +167,6 @@ func (r *registryRun) concurrency(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-func (r *registryRun) cancel(ctx context.Context) error {
-	short, cancel := context.WithCancel(ctx)
-	defer cancel()
-	timer := time.AfterFunc(endAfter, cancel)
-	defer timer.Stop()
-	return r.cutShort(ctx, short)
-}
-
-func (r *registryRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, endAfter)
-	defer cancel()
-	return r.cutShort(ctx, short)
-}
-
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
 func (r *registryRun) cutShort(ctx, short context.Context) error {
 	if r.cfg.Slow == "" {

@@ -86,8 +86,8 @@ func Translator(ctx context.Context, conn grpc.ClientConnInterface, cfg Translat
 		{name: "limited", do: r.limited},
 		{name: "quota", do: r.quota},
 		{name: "denied", do: r.denied},
-		{name: "cancel", do: r.cancel},
-		{name: "deadline", do: r.deadline},
+		{name: "cancel", do: cancelEarly(r.cutShort)},
+		{name: "deadline", do: expireEarly(r.cutShort)},
 	}})
 }
 

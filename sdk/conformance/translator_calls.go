@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -198,20 +197,6 @@ func (r *translatorRun) badAnswer(ctx context.Context) error {
 		return fmt.Errorf("an unusable answer of a model should be a problem without parts: %+v", a)
 	}
 	return checkAttempts(a, translator.OutcomeBadAnswer)
-}
-
-func (r *translatorRun) cancel(ctx context.Context) error {
-	short, cancel := context.WithCancel(ctx)
-	defer cancel()
-	timer := time.AfterFunc(endAfter, cancel)
-	defer timer.Stop()
-	return r.cutShort(ctx, short)
-}
-
-func (r *translatorRun) deadline(ctx context.Context) error {
-	short, cancel := context.WithTimeout(ctx, endAfter)
-	defer cancel()
-	return r.cutShort(ctx, short)
 }
 
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.

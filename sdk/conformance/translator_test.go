@@ -107,15 +107,7 @@ func (g *goodTranslator) run(t *testing.T) Report {
 }
 
 func TestGoodTranslatorPasses(t *testing.T) {
-	rep := newGoodTranslator().run(t)
-	if err := rep.Err(); err != nil {
-		t.Error(err)
-	}
-	for _, res := range rep.Results {
-		if res.Skipped != "" {
-			t.Errorf("%s was skipped: %s", res.Name(), res.Skipped)
-		}
-	}
+	wantWhole(t, newGoodTranslator().run(t))
 }
 
 func TestWrongTranslator(t *testing.T) {

@@ -21,8 +21,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func TestGoodPluginPasses(t *testing.T) {
-	rep := runSuite(t, newGood().plugin(), goodConfig(), Search)
+// wantWhole fails the test unless every check of a report was made and passed.
+func wantWhole(t *testing.T, rep Report) {
+	t.Helper()
 	if err := rep.Err(); err != nil {
 		t.Error(err)
 	}
@@ -31,6 +32,11 @@ func TestGoodPluginPasses(t *testing.T) {
 			t.Errorf("%s was skipped: %s", res.Name(), res.Skipped)
 		}
 	}
+}
+
+func TestGoodPluginPasses(t *testing.T) {
+	rep := runSuite(t, newGood().plugin(), goodConfig(), Search)
+	wantWhole(t, rep)
 	if text := rep.String(); !strings.Contains(text, "ok    samples/streams") || strings.Count(text, "\n") != len(rep.Results) {
 		t.Errorf("report:\n%s", text)
 	}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -36,6 +38,19 @@ func WhereIn(q *gorm.DB, column string, values []string) *gorm.DB {
 // WhereNotIn adds the condition that a column has none of the values, which may be any number.
 func WhereNotIn(q *gorm.DB, column string, values []string) *gorm.DB {
 	return q.Where(column+" NOT IN "+listOf(q), toList(values))
+}
+
+// WhereInNumbers is WhereIn for numbers.
+func WhereInNumbers(q *gorm.DB, column string, values []int64) *gorm.DB {
+	list := make([]byte, 0, 8*len(values)+2)
+	for _, v := range values {
+		list = strconv.AppendInt(append(list, ','), v, 10)
+	}
+	text := string(bytes.TrimPrefix(list, []byte{','}))
+	if isPostgres(q) {
+		return q.Where(column+" = ANY (CAST(? AS BIGINT[]))", "{"+text+"}")
+	}
+	return q.Where(column+" IN (SELECT value FROM json_each(?))", "["+text+"]")
 }
 
 // listOf returns the expression that takes a list apart in the database.

@@ -66,3 +66,25 @@ func TestWhereIn(t *testing.T) {
 		}
 	})
 }
+
+// TestWhereInNumbers asks for more numbers than a statement has parameters.
+func TestWhereInNumbers(t *testing.T) {
+	forEach(t, func(t *testing.T, st *store.Store) {
+		for i := range 3 {
+			if err := add(st, t.Context(), int64(i+1), strconv.Itoa(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		many := []int64{3, 1}
+		for i := range int64(100_000) {
+			many = append(many, -i, 1<<40+i)
+		}
+		for _, tt := range []struct{ values, want []int64 }{{many, []int64{1, 3}}, {[]int64{2}, []int64{2}}, {nil, nil}} {
+			var got []int64
+			err := store.WhereInNumbers(st.DB(t.Context()).Model(&thing{}), "id", tt.values).Order("id").Pluck("id", &got).Error
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("%d numbers: %d, %v, want %d", len(tt.values), got, err, tt.want)
+			}
+		}
+	})
+}

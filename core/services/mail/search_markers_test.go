@@ -123,6 +123,7 @@ func TestMarkersSpareMessages(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)
 		id := r.newMailbox("ada", "box")
+		r.deliver("box", "Subject: order\r\n\r\nText\r\n")
 		var mu sync.Mutex
 		var seen string
 		r.must(r.store.DB(t.Context()).Callback().Row().After("*").Register("seen", func(db *gorm.DB) {
@@ -133,7 +134,7 @@ func TestMarkersSpareMessages(t *testing.T) {
 		for _, test := range []struct {
 			query, mailboxID string
 			reads            bool
-		}{{"order has:code", "", false}, {"order -has:code", "", false}, {"order has:code", id, false}, {"has:code", "", false}, {"-order has:code", "", false}, {"-has:code", "", true}, {"has:code", id, true}} {
+		}{{"order has:code", "", false}, {"order -has:code", "", false}, {"order has:code", id, true}, {"has:code", "", true}, {"-order has:code", "", false}, {"-has:code", "", true}, {"has:code", id, true}} {
 			query, err := message.ParseQuery(test.query)
 			r.must(err)
 			f := message.Filter{Caller: mailbox.Caller{UserID: "ada"}, Query: query, Limit: 51}

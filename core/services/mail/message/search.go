@@ -142,11 +142,10 @@ func (q *Query) addWords(column, value string, quoted, not bool) {
 	}
 }
 
-// useMarkers turns what the search asks of codes and attachments into terms, if it looks for words anyway or has to find such messages in
-// all mailboxes: the index then spares the database messages that have the words and not the rest.
+// useMarkers turns what the search asks of codes and attachments into terms, if it looks for words, or excludes some and has to find such
+// messages in all mailboxes: the index then spares the database messages that have the words and not the rest.
 func (q *Query) useMarkers(all bool) {
-	isWanted := func(b *bool) bool { return b != nil && *b }
-	if !q.hasWords() && (!all || !isWanted(q.HasCode) && !isWanted(q.HasAttachment)) {
+	if len(q.terms) == 0 || !q.hasWords() && (!all || !isWanted(q.HasCode) && !isWanted(q.HasAttachment)) {
 		return
 	}
 	q.terms = slices.Clip(q.terms)
@@ -156,6 +155,9 @@ func (q *Query) useMarkers(all bool) {
 		}
 	}
 }
+
+// isWanted reports whether the search asks for messages with something.
+func isWanted(b *bool) bool { return b != nil && *b }
 
 // hasWords reports whether the search looks for words.
 func (q *Query) hasWords() bool { return words.HasWanted(q.terms) }

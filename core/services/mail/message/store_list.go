@@ -28,20 +28,28 @@ type Filter struct {
 	Limit    int
 	// mailboxID is the only mailbox that Mailboxes chooses, "" if there are several or that is unknown.
 	mailboxID string
+	// few holds the Seq of all messages that the filter can choose, if isNarrow says that there are few of them.
+	few      []int64
+	isNarrow bool
 }
+
+// choosesNothing reports whether no message fits.
+func (f *Filter) choosesNothing() bool { return f.isNarrow && len(f.few) == 0 }
 
 // List returns summaries of messages, the newest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Summary, error) {
-	if err := s.prepareFilter(ctx, &f); err != nil {
+	err := s.prepareFilter(ctx, &f)
+	switch {
+	case err != nil || f.choosesNothing():
 		return nil, err
+	case !f.isNarrow && !f.OldestFirst && s.readsRecentFirst(f.Query):
+		return s.searchRecentFirst(ctx, f)
 	}
-	if s.store.Dialect() == store.Postgres && f.Query.hasWords() && !f.OldestFirst && f.mailboxID == "" {
-		return s.searchPostgres(ctx, f)
-	}
-	return findSummaries(s.chooseOrdered(ctx, f, false))
+	return findSummaries(s.chooseOrdered(ctx, f, inOrder))
 }
 
-// prepareFilter checks a filter, and looks up what makes it narrower: the only mailbox that it chooses, and the first message that is too new.
+// prepareFilter checks a filter, and looks up what makes it narrower: the mailboxes and the messages that it can choose, if they are few, and
+// the first message that is too new.
 func (s *Store) prepareFilter(ctx context.Context, f *Filter) (err error) {
 	chosen := &f.Mailboxes
 	if chosen.Tags, err = mailbox.NormaliseTags(append(chosen.Tags, f.Query.Tags...)); err != nil {
@@ -50,64 +58,87 @@ func (s *Store) prepareFilter(ctx context.Context, f *Filter) (err error) {
 	if chosen.NotTags, err = mailbox.NormaliseTags(f.Query.NotTags); err != nil {
 		return fault.As(err).With("field", "q")
 	}
+	var mailboxes []string
 	if chosen.NamesMailboxes() {
-		var ids []string
-		if err := mailbox.SelectVisible(s.store.DB(ctx), f.Caller, *chosen, time.Now()).Limit(2).Scan(&ids).Error; err != nil {
+		query := mailbox.SelectVisible(s.store.DB(ctx), f.Caller, *chosen, time.Now())
+		if err := query.Limit(fewMailboxes + 1).Scan(&mailboxes).Error; err != nil {
 			return err
 		}
-		if len(ids) == 1 {
-			f.mailboxID = ids[0]
+		switch len(mailboxes) {
+		case 0:
+			f.isNarrow = true
+			return nil
+		case 1:
+			f.mailboxID = mailboxes[0]
 		}
 	}
-	f.Query.useMarkers(f.mailboxID == "")
-	return s.boundByTime(ctx, f)
+	if err := s.boundByTime(ctx, f); err != nil {
+		return err
+	}
+	if err := s.narrowFilter(ctx, f, mailboxes); err != nil {
+		return err
+	}
+	if !f.isNarrow {
+		f.Query.useMarkers(f.mailboxID == "")
+	}
+	return nil
 }
 
 // ListStored is List with all that is kept of the messages.
 func (s *Store) ListStored(ctx context.Context, f Filter) (found []Stored, err error) {
-	if err := s.prepareFilter(ctx, &f); err != nil {
+	if err := s.prepareFilter(ctx, &f); err != nil || f.choosesNothing() {
 		return nil, err
 	}
-	err = s.chooseOrdered(ctx, f, false).Select("m.*").Find(&found).Error
+	err = s.chooseOrdered(ctx, f, inOrder).Select("m.*").Find(&found).Error
 	return found, err
 }
 
-// chooseOrdered is choose with the order and the limit of a filter. With sorted, PostgreSQL finds all messages by the index of words
-// and sorts them; without it, it reads messages in their order until it has enough. The limit stands in the text: with one among the
-// parameters, as gorm has it, PostgreSQL takes a tenth of all rows for granted and never uses a plan again.
-func (s *Store) chooseOrdered(ctx context.Context, f Filter, sorted bool) *gorm.DB {
+// chooseOrdered is chooseMessages with the order and the limit of a filter. The limit stands in the text: with one among the parameters, as
+// gorm has it, PostgreSQL takes a tenth of all rows for granted and never uses a plan again.
+func (s *Store) chooseOrdered(ctx context.Context, f Filter, use wordUse) *gorm.DB {
 	order := "m.seq DESC"
 	switch {
 	case f.OldestFirst:
 		order = "m.seq"
-	case f.Query.hasWords() && s.store.Dialect() == store.SQLite:
+	case use == inOrder && !f.isNarrow && f.Query.hasWords() && s.store.Dialect() == store.SQLite:
 		// The index of words returns the newest first by itself.
 		order = "w.docid DESC"
-	case sorted:
+	case use == sorted:
 		// No index has this order.
 		order = "m.seq + 0 DESC"
+	case s.usesOwnerFlags(f):
+		order = ownerSeq + " DESC"
 	}
-	return s.chooseMessages(ctx, f, sorted).Order(order + store.Limit(f.Limit))
+	return s.chooseMessages(ctx, f, use).Order(order + store.Limit(f.Limit))
 }
 
 // chooseMessages returns the query for the messages of a filter.
-func (s *Store) chooseMessages(ctx context.Context, f Filter, sorted bool) *gorm.DB {
-	q, documentSeq := s.whereWords(s.store.DB(ctx).Table("mail_messages AS m"), f.Query, sorted)
+func (s *Store) chooseMessages(ctx context.Context, f Filter, use wordUse) *gorm.DB {
+	if f.isNarrow {
+		use = oneByOne
+	}
+	q, indexSeq := s.whereWords(s.store.DB(ctx).Table("mail_messages AS m"), f.Query, use)
+	if f.isNarrow {
+		q = store.WhereInNumbers(q, "m.seq", f.few)
+	}
+	if s.usesOwnerFlags(f) {
+		indexSeq = ownerSeq
+	}
 	if f.mailboxID != "" {
-		return addConditions(q.Where("m.mailbox_id = ?", f.mailboxID), f, documentSeq)
+		return addConditions(q.Where("m.mailbox_id = ?", f.mailboxID), f, indexSeq)
 	}
 	if !f.Mailboxes.NamesMailboxes() && !f.Caller.Admin {
 		q = q.Where("m.owner_id = ?", f.Caller.UserID)
 	}
-	return addConditions(mailbox.WhereVisible(q, "m.mailbox_id", f.Caller, f.Mailboxes, time.Now()), f, documentSeq)
+	return addConditions(mailbox.WhereVisible(q, "m.mailbox_id", f.Caller, f.Mailboxes, time.Now()), f, indexSeq)
 }
 
-// addConditions adds the conditions on the message alone. documentSeq is that of whereWords.
-func addConditions(q *gorm.DB, f Filter, documentSeq string) *gorm.DB {
+// addConditions adds the conditions on the message alone. indexSeq is that of whereWords, or ownerSeq.
+func addConditions(q *gorm.DB, f Filter, indexSeq string) *gorm.DB {
 	boundSeq := func(condition string, value int64) {
 		q = q.Where("m.seq"+condition, value)
-		if documentSeq != "" {
-			q = q.Where(documentSeq+condition, value)
+		if indexSeq != "" {
+			q = q.Where(indexSeq+condition, value)
 		}
 	}
 	after := f.After
@@ -128,11 +159,11 @@ func addConditions(q *gorm.DB, f Filter, documentSeq string) *gorm.DB {
 		boundSeq(" > ?", f.AfterSeq)
 	}
 	if f.WithCode {
-		q = q.Where("m.code <> ''")
+		q = q.Where(withCode)
 	}
-	q = whereWanted(q, f.Query.HasAttachment, "m.attachments > 0", "m.attachments = 0")
-	q = whereWanted(q, f.Query.HasCode, "m.code <> ''", "m.code = ''")
-	return whereWanted(q, f.Query.Unread, "m.read_at = 0", "m.read_at > 0")
+	q = whereWanted(q, f.Query.HasAttachment, withAttachments, "m.attachments = 0")
+	q = whereWanted(q, f.Query.HasCode, withCode, "m.code = ''")
+	return whereWanted(q, f.Query.Unread, isUnread, isRead)
 }
 
 // whereWanted adds the condition yes or no, as wanted says; none for nil.

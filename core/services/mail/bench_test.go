@@ -117,7 +117,7 @@ func BenchmarkMillion(b *testing.B) {
 			seedMessages(b, r, benchMessages)
 			measureLists(b, r)
 			measureSearches(b, r, benchQueries)
-			markRead(r)
+			r.changeMessages("UPDATE mail_messages SET read_at = 1")
 			measureSearches(b, r, benchQueriesRead)
 		})
 	}
@@ -135,11 +135,9 @@ func measureSearches(b *testing.B, r *receiver, queries map[string]string) {
 	}
 }
 
-// markRead marks all messages as read.
-func markRead(r *receiver) {
-	r.must(r.store.Tx(context.Background(), "read", func(ctx context.Context) error {
-		return r.store.Writer(ctx).Exec("UPDATE mail_messages SET read_at = 1").Error
-	}))
+// changeMessages executes a statement on the seeded messages, and vacuum.
+func (r *receiver) changeMessages(statement string) {
+	r.must(r.store.Tx(context.Background(), "change", func(ctx context.Context) error { return r.store.Writer(ctx).Exec(statement).Error }))
 	r.vacuum()
 }
 

@@ -6,11 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
-
-	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
@@ -124,13 +121,7 @@ func TestMarkersSpareMessages(t *testing.T) {
 		r := newReceiver(t, cfg)
 		id := r.newMailbox("ada", "box")
 		r.deliver("box", "Subject: order\r\n\r\nText\r\n")
-		var mu sync.Mutex
-		var seen string
-		r.must(r.store.DB(t.Context()).Callback().Row().After("*").Register("seen", func(db *gorm.DB) {
-			mu.Lock()
-			defer mu.Unlock()
-			seen = db.Statement.SQL.String()
-		}))
+		seen := r.watchStatements(t, "mail_messages AS m")
 		for _, test := range []struct {
 			query, mailboxID string
 			reads            bool
@@ -143,8 +134,13 @@ func TestMarkersSpareMessages(t *testing.T) {
 			}
 			_, err = r.svc.messages.List(t.Context(), f)
 			r.must(err)
-			if _, conditions, _ := strings.Cut(seen, "WHERE"); strings.Contains(conditions, "m.code") != test.reads {
-				t.Errorf("%s in %q: %s", test.query, test.mailboxID, seen)
+			statements := seen()
+			if len(statements) == 0 {
+				t.Fatalf("%s in %q asks for no messages", test.query, test.mailboxID)
+			}
+			last := statements[len(statements)-1].sql
+			if _, conditions, _ := strings.Cut(last, "WHERE"); strings.Contains(conditions, "m.code") != test.reads {
+				t.Errorf("%s in %q: %s", test.query, test.mailboxID, last)
 			}
 		}
 	})

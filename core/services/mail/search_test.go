@@ -118,10 +118,7 @@ func TestFlagPlans(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)
 		seedMessages(t, r, searchMessages)
-		r.must(r.store.Tx(t.Context(), "change", func(ctx context.Context) error {
-			return r.store.Writer(ctx).Exec("UPDATE mail_messages SET owner_id = CASE WHEN seq % 4 > 1 THEN 'bob' ELSE owner_id END, read_at = 1 - seq % 2, code = CASE WHEN seq % 9 = 0 THEN '482913' ELSE '' END, attachments = CASE WHEN seq % 9 = 1 THEN 1 ELSE 0 END").Error
-		}))
-		r.vacuum()
+		r.changeMessages("UPDATE mail_messages SET owner_id = CASE WHEN seq % 4 > 1 THEN 'bob' ELSE owner_id END, read_at = 1 - seq % 2, code = CASE WHEN seq % 9 = 0 THEN '482913' ELSE '' END, attachments = CASE WHEN seq % 9 = 1 THEN 1 ELSE 0 END")
 		seen := r.watchStatements(t, "mail_messages AS m")
 		for text, index := range map[string]string{"is:read": "mail_messages_read", "is:unread": "mail_messages_unread", "has:code": "mail_messages_code", "has:attachment": "mail_messages_attachments"} {
 			for suffix, caller := range map[string]mailbox.Caller{"_by_owner": {UserID: "ada"}, "": {UserID: "root", Admin: true}} {
@@ -141,10 +138,7 @@ func TestNarrowSearches(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)
 		seedMessages(t, r, searchMessages)
-		r.must(r.store.Tx(t.Context(), "change", func(ctx context.Context) error {
-			return r.store.Writer(ctx).Exec("UPDATE mail_messages SET read_at = 1 WHERE seq % 100 = 0").Error
-		}))
-		r.vacuum()
+		r.changeMessages("UPDATE mail_messages SET read_at = 1 WHERE seq % 100 = 0")
 		seen := r.watchStatements(t, "mail_search")
 		for text, want := range map[string]struct {
 			statements int

@@ -47,7 +47,7 @@ func (b *Browser) SignIn(key, next string) {
 }
 
 // Get reads a page.
-func (b *Browser) Get(path string) Page { b.t.Helper(); return b.do(http.MethodGet, path, nil) }
+func (b *Browser) Get(path string) Page { b.t.Helper(); return b.readPage(http.MethodGet, path, nil) }
 
 // Post sends a form; names and values take turns.
 func (b *Browser) Post(path string, form ...string) Page {
@@ -56,10 +56,11 @@ func (b *Browser) Post(path string, form ...string) Page {
 	for pair := range slices.Chunk(form, 2) {
 		values.Add(pair[0], pair[1])
 	}
-	return b.do(http.MethodPost, path, values)
+	return b.readPage(http.MethodPost, path, values)
 }
 
-func (b *Browser) do(method, path string, form url.Values) Page {
+// readPage makes a request and reads the answer.
+func (b *Browser) readPage(method, path string, form url.Values) Page {
 	b.t.Helper()
 	resp := b.Request(context.Background(), method, path, form)
 	defer resp.Body.Close()

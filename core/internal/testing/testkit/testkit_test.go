@@ -75,3 +75,25 @@ func TestPostgresIsEmptyAndOwn(t *testing.T) {
 		t.Fatalf("%d tables, %v", n, err)
 	}
 }
+
+func TestOverlap(t *testing.T) {
+	cfg := testkit.PostgresConfig(t)
+	st := testkit.OpenStore(t, cfg)
+	change := func(sql string) func() error {
+		return func() error {
+			return st.Tx(t.Context(), "change", func(ctx context.Context) error { return st.Writer(ctx).Exec(sql).Error })
+		}
+	}
+	for _, sql := range []string{"CREATE TABLE tallies (id INT PRIMARY KEY, n INT NOT NULL)", "INSERT INTO tallies VALUES (1, 1), (2, 1)"} {
+		testkit.Must(t, change(sql)())
+	}
+	first, second := testkit.Overlap(t, cfg, "SELECT n FROM tallies WHERE id = 1 FOR UPDATE",
+		change("UPDATE tallies SET n = n + (SELECT n FROM tallies WHERE id = 2) WHERE id = 1"), change("UPDATE tallies SET n = 5 WHERE id = 2"))
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	var got int
+	testkit.Must(t, st.DB(t.Context()).Raw("SELECT n FROM tallies WHERE id = 1").Scan(&got).Error)
+	if got != 2 {
+		t.Errorf("the first has added %d: it began after the second", got-1)
+	}
+}

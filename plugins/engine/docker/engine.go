@@ -30,12 +30,16 @@ type docker struct {
 
 	mu  sync.Mutex
 	api *client.Client
+
+	// negotiation is held by whoever negotiates or looks at negotiated, the client that knows the version of the engine's API.
+	negotiation chan struct{}
+	negotiated  *client.Client
 }
 
 var _ engine.Engine = (*docker)(nil)
 
 func newEngine(cfg Config, log hclog.Logger, executable func() (string, error)) (*docker, error) {
-	d := &docker{cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes()}
+	d := &docker{cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes(), negotiation: make(chan struct{}, 1)}
 	// The connection is made with the first call: an engine may come up later than the plugin.
 	if _, err := d.connect(); err != nil {
 		return nil, err
@@ -91,13 +95,37 @@ func (d *docker) dropClient(api *client.Client) {
 	}
 }
 
+// negotiateVersion agrees with the engine on the version of its API before the first call of a client. A client would do so by itself, but
+// others of its calls read meanwhile what it writes.
+func (d *docker) negotiateVersion(ctx context.Context, api *client.Client) error {
+	select {
+	case d.negotiation <- struct{}{}:
+		defer func() { <-d.negotiation }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if d.negotiated == api {
+		return nil
+	}
+	ping, err := api.Ping(ctx)
+	if err != nil {
+		return err
+	}
+	api.NegotiateAPIVersionPing(ping)
+	d.negotiated = api
+	return nil
+}
+
 // callEngine makes a call to the engine and describes its error. what names the attempt, such as "list the containers".
 func (d *docker) callEngine(ctx context.Context, what string, call func(*client.Client) error) error {
 	api, err := d.connect()
 	if err != nil {
 		return errs.Unavailable(errs.ReasonConnect, "%v", err)
 	}
-	if err = call(api); err == nil {
+	if err = d.negotiateVersion(ctx, api); err == nil {
+		err = call(api)
+	}
+	if err == nil {
 		return nil
 	}
 	if isConnectionError(err) && ctx.Err() == nil {

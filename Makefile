@@ -8,8 +8,9 @@ LDFLAGS := -s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=$(VERSION)
 # what debuggers read, which takes half the time.
 TESTFLAGS ?=
 GO_TEST   := $(GO) test -trimpath -ldflags='-s -w'
-# TIMEOUT bounds the tests of one package: those that run the product on a container engine take minutes.
-TIMEOUT   ?= 40m
+# TIMEOUT bounds the tests of one package: those that run the product on a container engine take minutes, and several times as long on a
+# slow or busy machine.
+TIMEOUT   ?= 80m
 TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
@@ -119,7 +120,7 @@ E2E       := ./plugins/internal/e2e
 GUARD     := ./core/guard
 E2E_FLAGS := -json -timeout $(TIMEOUT) -parallel 4
 # The packages whose tests take longest begin first, so that none of them is left alone at the end.
-LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./core/services/search ./core/queue
+LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./core/services/search ./core/services/mail ./core/services/releases ./core/queue
 
 test: $(TOOLS)/testsum
 	@mkdir -p bin

@@ -108,7 +108,7 @@ func TestAdministrationWithAnAPIKey(t *testing.T) {
 			if row["request_id"] != sent.header.Get("X-Request-Id") || row["result_status"] != "success" || row["auth_token_id"] != token[3:7] {
 				t.Errorf("live row %v", row)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience * 10 * time.Second):
 			t.Error("the live log says nothing of the request")
 		}
 		logged := decode[struct{ Items []map[string]any }](t, c.call(t, admin, http.MethodGet, "logs/list", "", http.StatusOK).body)

@@ -91,7 +91,7 @@ func typed(t *testing.T, dir, script string, env ...string) (string, error) {
 		t.Fatal(err)
 	}
 	defer terminal.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience*5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, terminal, terminal

@@ -121,7 +121,7 @@ func (p *chromium) watch(t testing.TB, ctx context.Context, c *core) *browser {
 	if err := p.network.relay(strings.TrimPrefix(c.base, "http://")); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(ctx, 15*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, patience*15*time.Minute)
 	t.Cleanup(stop)
 	b := &browser{t: t, ctx: ctx, base: strings.Replace(c.base, "127.0.0.1", "localhost", 1)}
 	b.begin()
@@ -219,7 +219,7 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 }
 
 func (b *browser) where() string {
-	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience*5*time.Second)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 2000)`))
 	if err != nil {

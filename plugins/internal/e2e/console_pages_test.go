@@ -131,7 +131,7 @@ func TestConsoleLive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := deadlineAfter(20 * time.Second)
 	for {
 		// The fourth column holds the restarts.
 		text, err := evaluate[string](b, `document.querySelector("tbody tr td:nth-child(4)").innerText`)

@@ -38,7 +38,7 @@ func withArgument(text string) (pids []string) {
 // reaches waits until a job is at a step; false if it ended before.
 func (c *core) reaches(t testing.TB, id, step string) bool {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := deadlineAfter(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		j := c.job(t, id)
 		if j.Progress.Phase == step {
 			return true
@@ -47,7 +47,7 @@ func (c *core) reaches(t testing.TB, id, step string) bool {
 			return false
 		}
 	}
-	t.Fatalf("the job did not reach %s within a minute", step)
+	t.Fatalf("the job did not reach %s", step)
 	return false
 }
 

@@ -26,11 +26,7 @@ func TestDeployInAContainer(t *testing.T) {
 	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
 	reg := dockertest.Registry(t, dockertest.RegistryOptions{})
 	image := reg.Host + "/patchbay:dev"
-	build := exec.Command("make", "image", "IMAGE="+image, "COMPOSE="+newest.Path, "IMAGE_DIR="+t.TempDir())
-	build.Dir = root()
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("make image: %v\n%s", err, out)
-	}
+	makeImage(t, "image", "IMAGE="+image, "COMPOSE="+newest.Path, "IMAGE_DIR="+t.TempDir())
 	t.Cleanup(func() { dockertest.Docker(t, "rmi", "-f", image) })
 
 	refuseForeignVolume(t, image)

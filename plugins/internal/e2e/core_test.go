@@ -132,9 +132,9 @@ func (c *core) start() {
 		c.base, c.admin = "http://127.0.0.1:"+m[1], "http://"+m[2]
 	case <-c.ended:
 		c.t.Fatalf("the core ended at its start: %v\n%s", c.err, c.logs())
-	case <-time.After(startWithin):
+	case <-time.After(patience * startWithin):
 		_ = c.cmd.Process.Kill()
-		c.t.Fatalf("the core is not ready after %s\n%s", startWithin, c.logs())
+		c.t.Fatalf("the core is not ready after %s\n%s", patience*startWithin, c.logs())
 	}
 	eventually(c.t, startWithin, "the core answers /readyz", func() bool {
 		resp, err := http.Get(c.admin + "/readyz")
@@ -223,9 +223,9 @@ func (c *core) wait(within time.Duration) int {
 	select {
 	case <-c.ended:
 		return c.cmd.ProcessState.ExitCode()
-	case <-time.After(within):
+	case <-time.After(patience * within):
 		_ = c.cmd.Process.Kill()
-		c.t.Fatalf("the core did not end within %s\n%s", within, tail(c.logs(), 40))
+		c.t.Fatalf("the core did not end within %s\n%s", patience*within, tail(c.logs(), 40))
 	}
 	return -1
 }
@@ -240,9 +240,9 @@ func (c *core) stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.ended:
-	case <-time.After(stopWithin):
+	case <-time.After(patience * stopWithin):
 		_ = c.cmd.Process.Kill()
-		c.t.Errorf("the core did not stop within %s", stopWithin)
+		c.t.Errorf("the core did not stop within %s", patience*stopWithin)
 		<-c.ended
 	}
 }

@@ -56,7 +56,7 @@ func debianMachine(t *testing.T) string {
 func debianImage(t *testing.T, bin dockertest.ComposeBin) (image string) {
 	t.Helper()
 	base, image := debianRoot(t), dockertest.Name(t)+":dev"
-	runHost(t, root(), "make", "image-debian", "DEBIAN_ROOT="+base, "DEBIAN_IMAGE="+image, "COMPOSE="+bin.Path, "IMAGE_DIR="+t.TempDir())
+	makeImage(t, "image-debian", "DEBIAN_ROOT="+base, "DEBIAN_IMAGE="+image, "COMPOSE="+bin.Path, "IMAGE_DIR="+t.TempDir())
 	t.Cleanup(func() { dockertest.Docker(t, "rmi", "-f", image, image+"-base", image+"-root") })
 	return image
 }

@@ -15,13 +15,20 @@ import (
 
 const pollEvery = 10 * time.Millisecond
 
-// eventually polls until done, and fails the test when that takes too long.
+// patience is by how much a machine may be slower than the one that waits were chosen on before a test fails for it. A test that passes
+// does not wait longer.
+const patience = 4
+
+// deadlineAfter returns the time at which a wait for what usually takes less than within is given up.
+func deadlineAfter(within time.Duration) time.Time { return time.Now().Add(patience * within) }
+
+// eventually polls until done, and fails the test when that takes longer than patience times within.
 func eventually(t testing.TB, within time.Duration, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(within)
+	deadline := deadlineAfter(within)
 	for !done() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
+			t.Fatalf("not within %s: %s", patience*within, what)
 		}
 		time.Sleep(pollEvery)
 	}

@@ -199,7 +199,7 @@ func bridge(t *testing.T, dir string) {
 // answerTo waits for the line with an id.
 func answerTo(t *testing.T, lines <-chan string, id int) string {
 	t.Helper()
-	late := time.After(60 * time.Second)
+	late := time.After(patience * 60 * time.Second)
 	for {
 		select {
 		case line, open := <-lines:

@@ -219,7 +219,7 @@ func (c *core) history(t testing.TB) []told {
 // becomes waits until a message has reached states, by channel.
 func (c *core) becomes(t testing.TB, id string, want map[string]string) (m told) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := deadlineAfter(time.Minute)
 	for {
 		all := c.history(t)
 		if i := slices.IndexFunc(all, func(m told) bool { return m.ID == id }); i >= 0 {

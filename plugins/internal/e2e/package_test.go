@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,6 +27,17 @@ func runHost(t testing.TB, dir, name string, args ...string) string {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, tail(string(out), 30))
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// imageBuild is held while an image is made: several at once would keep the tests of others from the processor, and the engine from answering.
+var imageBuild sync.Mutex
+
+// makeImage makes a target of the Makefile that builds images.
+func makeImage(t testing.TB, args ...string) {
+	t.Helper()
+	imageBuild.Lock()
+	defer imageBuild.Unlock()
+	runHost(t, root(), "make", args...)
 }
 
 // makePackage packs the binaries under test as a Debian package, and returns its name.
@@ -135,7 +147,7 @@ func (m *machine) hears(state string) {
 		if got != state {
 			m.t.Fatalf("the core told %q, want %q", got, state)
 		}
-	case <-time.After(startWithin):
+	case <-time.After(patience * startWithin):
 		m.t.Fatalf("the core did not tell %s", state)
 	}
 }

@@ -119,7 +119,7 @@ func TestPushButton(t *testing.T) {
 // renewed tells what the worker asks when the push service has replaced a subscription.
 func (w *worker) renewed() []string {
 	w.b.t.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.ctx, browserLimit)
 	defer cancel()
 	did, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`(async () => {
 		const did = [];

@@ -157,7 +157,7 @@ func (w *worker) clear() {
 // because a click that nobody made opens none.
 func (w *worker) click() (did []string) {
 	w.b.t.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.ctx, browserLimit)
 	defer cancel()
 	did, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`(async () => {
 		const did = [];

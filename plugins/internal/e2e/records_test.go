@@ -99,7 +99,7 @@ func (c *core) writable(t testing.TB) *sql.DB {
 // number is the one number that a query gives.
 func (r records) number(query string) (n int64) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience*10*time.Second)
 	defer cancel()
 	if err := r.db.QueryRowContext(ctx, query).Scan(&n); err != nil {
 		r.t.Fatalf("%s: %v", query, err)
@@ -162,7 +162,7 @@ func (r records) balanced(c *core, token string) usage {
 	r.t.Helper()
 	r.settled()
 	id := token[3:7]
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := deadlineAfter(3 * time.Second)
 	for {
 		used := c.usage(r.t, token)
 		credits := books{

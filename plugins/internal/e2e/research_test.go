@@ -123,7 +123,7 @@ func (s *eventServer) send(t *testing.T, event string) {
 	t.Helper()
 	select {
 	case s.events <- event:
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience * 5 * time.Second):
 		t.Fatal("the event server's client is gone")
 	}
 }
@@ -132,7 +132,7 @@ func (s *eventServer) clientLeft(t *testing.T) {
 	t.Helper()
 	select {
 	case <-s.left:
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience * 5 * time.Second):
 		t.Fatal("the upstream request goes on")
 	}
 }

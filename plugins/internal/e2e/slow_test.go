@@ -34,12 +34,12 @@ func TestSlowHeadersAreCutOff(t *testing.T) {
 	if _, err := io.WriteString(conn, "POST /search/api/proxy/search HTTP/1.1\r\nHost: localhost\r\nX-Slow: "); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetReadDeadline(began.Add(12 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(began.Add(patience * 12 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := io.Copy(io.Discard, conn)
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		t.Fatal("the connection is still open after 12 s")
+		t.Fatal("the connection is still open")
 	}
 	if took := time.Since(began); took < 9*time.Second {
 		t.Errorf("the connection was cut off after %s already", took)
@@ -59,7 +59,7 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 	if _, err := io.WriteString(conn, head+`{"query":`); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetReadDeadline(began.Add(35 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(began.Add(patience * 35 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

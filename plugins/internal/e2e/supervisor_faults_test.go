@@ -169,7 +169,7 @@ func killContainers(ids ...string) {
 func (s *supervised) comesTo(step string) {
 	s.t.Helper()
 	path := filepath.Join(s.core.dir, "data", "supervisor", "self-upgrade.json")
-	deadline := time.Now().Add(time.Minute)
+	deadline := deadlineAfter(time.Minute)
 	for text := []byte(nil); !strings.Contains(string(text), `"step": "`+step+`"`); time.Sleep(time.Millisecond) {
 		var err error
 		if text, err = os.ReadFile(path); err != nil || time.Now().After(deadline) {

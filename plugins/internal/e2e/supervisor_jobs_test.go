@@ -54,7 +54,7 @@ func (s *supervised) startBusyCore() *busyCore {
 	}
 	select {
 	case <-asked:
-	case <-time.After(startWithin):
+	case <-time.After(patience * startWithin):
 		s.t.Fatal("the job does not ask the code host")
 	}
 	return b

@@ -114,7 +114,7 @@ func (s *supervised) start() {
 		s.base = supervisorAddress.FindStringSubmatch(line)[1]
 	case <-s.ended:
 		s.t.Fatalf("the supervisor ended at its start: %v\n%s", s.err, s.logs())
-	case <-time.After(startWithin):
+	case <-time.After(patience * startWithin):
 		s.t.Fatalf("the supervisor is not ready after %s\n%s", startWithin, s.logs())
 	}
 }

@@ -39,12 +39,23 @@ func (s *Service) PublishRepo(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
+		return s.publishRepo(ctx, r.ID)
+	}
+	return fault.New(fault.NotFound, "Nobody follows %s here: follow it first.", name).With("field", "name")
+}
+
+// publishRepo publishes a repository unless it is private.
+func (s *Service) publishRepo(ctx context.Context, id int64) error {
+	return s.cfg.Store.Tx(ctx, "publish repository", func(ctx context.Context) error {
+		r, err := s.repos.Hold(ctx, id)
+		if err != nil {
+			return err
+		}
 		if r.Private {
 			return fault.New(fault.BadRequest, "%s is private at its code host.", r.FullName).With("field", "name")
 		}
 		return s.repos.Publish(ctx, r.ID, readerOf(ctx), s.cfg.Now())
-	}
-	return fault.New(fault.NotFound, "Nobody follows %s here: follow it first.", name).With("field", "name")
+	})
 }
 
 // UnpublishRepo ends what PublishRepo began.

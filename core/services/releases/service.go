@@ -183,13 +183,14 @@ func (s *Service) followConfigured(ctx context.Context, set Settings) error {
 	return nil
 }
 
-// addRepo returns the repository of a host with a name. One that is not known is added, and read at the next chance.
+// addRepo returns the repository of a host with a name, held for the running transaction. One that is not known is added, and read at the
+// next chance.
 func (s *Service) addRepo(ctx context.Context, host, name string) (repo.Repo, error) {
 	r := repo.Repo{Host: host, FullName: name}
 	if err := s.repos.Save(ctx, &r, s.cfg.Now()); err != nil {
 		return r, err
 	}
-	return s.repos.Find(ctx, r.ID)
+	return s.repos.Hold(ctx, r.ID)
 }
 
 // Ready returns why the service cannot work, or nil.

@@ -46,21 +46,21 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 			// Only the name is known.
 			return nil
 		}
-		if r.Private && !old.Private {
-			if err := s.endFollowing(ctx, r.ID); err != nil {
-				return err
-			}
-		}
 		if r.FullName != old.FullName {
 			// The index has the name.
 			if err := w.Model(&Release{}).Where("repo_id = ?", r.ID).Update("indexed", false).Error; err != nil {
 				return err
 			}
 		}
-		return w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
+		err := w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
 			"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description, "html_url": r.HTMLURL,
 			"private": r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,
 		}).Error
+		if err != nil || !r.Private || old.Private {
+			return err
+		}
+		// The update has waited for transactions that hold the repository: their links are there now.
+		return s.endFollowing(ctx, r.ID)
 	})
 }
 
@@ -103,8 +103,16 @@ func (s *Store) freeName(ctx context.Context, found []Repo, r Repo) error {
 }
 
 // Find returns a repository by its id.
-func (s *Store) Find(ctx context.Context, id int64) (r Repo, err error) {
-	err = s.store.DB(ctx).Where("id = ?", id).Take(&r).Error
+func (s *Store) Find(ctx context.Context, id int64) (Repo, error) { return takeRepo(s.store.DB(ctx), id) }
+
+// Hold returns a repository by its id, and keeps it from being changed until the running transaction ends. A transaction that does
+// something because a repository is not private holds it first.
+func (s *Store) Hold(ctx context.Context, id int64) (Repo, error) {
+	return takeRepo(s.store.Writer(ctx).Clauses(clause.Locking{Strength: "SHARE"}), id)
+}
+
+func takeRepo(db *gorm.DB, id int64) (r Repo, err error) {
+	err = db.Where("id = ?", id).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = ErrNoRepo
 	}

@@ -162,12 +162,17 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 	return cookie, p, nil
 }
 
-// verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction, in which the passkey is
-// locked.
+// verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction, in which the passkey's user
+// is locked.
 func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (*passkey, error) {
+	if _, err := u.lockUser(ctx, "id IN (SELECT user_id FROM passkeys WHERE credential_id = ?)", parsed.RawID); fault.CodeOf(err) == fault.NotFound {
+		return nil, errPasskey(err)
+	} else if err != nil {
+		return nil, err
+	}
 	var row passkey
 	w := u.cfg.Store.Writer(ctx)
-	err := w.Clauses(clause.Locking{Strength: "UPDATE"}).Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(&row).Error
+	err := w.Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, errPasskey(err)
 	}

@@ -40,7 +40,7 @@ func (u *Users) forwardedPrincipal(ctx context.Context, name string) (*Principal
 		return nil, err
 	}
 	if user.Forwarded && user.Role != Admin {
-		if err := u.setForwardedRole(ctx, user, Admin); err != nil {
+		if err := u.setForwardedRole(ctx, user.ID, Admin); err != nil {
 			return nil, err
 		}
 	}
@@ -84,13 +84,17 @@ func (u *Users) demoteForwarded(ctx context.Context, name string) error {
 	if !user.Forwarded || user.Role != Admin {
 		return nil
 	}
-	return u.setForwardedRole(ctx, user, Member)
+	return u.setForwardedRole(ctx, user.ID, Member)
 }
 
-func (u *Users) setForwardedRole(ctx context.Context, user User, role Role) error {
+func (u *Users) setForwardedRole(ctx context.Context, id string, role Role) error {
 	ctx = Acting(ctx, Actor{Name: "forwarded identity", Via: ViaForward})
 	return wrapStoreError("change the role of a forwarded identity", u.cfg.Store.Tx(ctx, "change role", func(ctx context.Context) error {
-		_, err := u.applyChange(ctx, user, UserChange{Role: &role})
+		user, err := u.lockUser(ctx, "id = ?", id)
+		if err != nil {
+			return err
+		}
+		_, err = u.applyChange(ctx, user, UserChange{Role: &role})
 		return err
 	}))
 }

@@ -79,14 +79,22 @@ func clients(t *testing.T, cidrs ...string) *httpd.Clients {
 
 var must = testkit.Must
 
-// open makes a keeper on a database of its own.
+// open makes a keeper on a SQLite database of its own.
 func open(t *testing.T, now func() time.Time) *auth.Users {
+	t.Helper()
+	users, _ := openOn(t, testkit.SQLiteConfig(t), now)
+	return users
+}
+
+// openOn makes a keeper on a database, with a clock or nil.
+func openOn(t *testing.T, cfg store.Config, now func() time.Time) (*auth.Users, *store.Store) {
 	t.Helper()
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, testkit.SQLiteConfig(t), auth.Migrations()), Keyring: ring, Now: now, Scopes: []string{"containers", "mail", "search"}})
+	st := testkit.OpenStore(t, cfg, auth.Migrations())
+	users, err := auth.New(auth.Config{Store: st, Keyring: ring, Now: now, Scopes: []string{"containers", "mail", "search"}})
 	must(t, err)
-	return users
+	return users, st
 }
 
 func TestGuard(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -123,19 +122,22 @@ func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) erro
 	}))
 }
 
-// notTheLastPasskey refuses when the user has no other passkey. The rows are locked, so that two that are revoked at once do
-// not both go.
+// notTheLastPasskey refuses when the user, whom the caller has locked, has no other passkey.
 func (u *Users) notTheLastPasskey(ctx context.Context, row *passkey) error {
-	var live []passkey
-	err := u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Order("id").Where("user_id = ? AND revoked_at = 0", row.UserID).Find(&live).Error
-	if err == nil && len(live) < 2 {
+	var n int64
+	err := u.cfg.Store.Writer(ctx).Model(&passkey{}).Where("user_id = ? AND revoked_at = 0", row.UserID).Count(&n).Error
+	if err == nil && n < 2 {
 		err = fault.New("last_way_in", "This is your last passkey: register another one first.").WithStatus(http.StatusConflict)
 	}
 	return err
 }
 
+// ownPasskey runs f in a transaction with a passkey of the principal's user, who is locked.
 func (u *Users) ownPasskey(ctx context.Context, p *Principal, id string, f func(context.Context, *passkey) error) error {
 	return u.cfg.Store.Tx(ctx, "change passkey", func(ctx context.Context) error {
+		if _, err := u.lockUser(ctx, "id = ?", p.User.ID); err != nil {
+			return err
+		}
 		var row passkey
 		err := u.cfg.Store.Writer(ctx).Where("id = ? AND user_id = ?", id, p.User.ID).Take(&row).Error
 		if errors.Is(err, gorm.ErrRecordNotFound) {

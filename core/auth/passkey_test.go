@@ -12,7 +12,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -26,11 +25,8 @@ func (c *clock) add(d time.Duration) { c.now = c.now.Add(d) }
 // each runs a test on both dialects, with a clock.
 func each(t *testing.T, f func(t *testing.T, u *auth.Users, c *clock)) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
-		must(t, err)
 		c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-		u, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring, Now: func() time.Time { return c.now }, Scopes: []string{"containers", "mail", "search"}})
-		must(t, err)
+		u, _ := openOn(t, cfg, func() time.Time { return c.now })
 		f(t, u, c)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -27,15 +26,19 @@ func (u *Users) Get(ctx context.Context, id string) (user User, err error) {
 // sessions any more; keys and passkeys work again when the user is let in. The last administrator who is enabled stays so.
 func (u *Users) Change(ctx context.Context, id string, c UserChange) (out User, err error) {
 	err = u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
-		user, err := u.findUser(u.cfg.Store.Writer(ctx), "id = ?", id)
+		loses := c.Role != nil && *c.Role != Admin || c.Disabled != nil && *c.Disabled
+		others := 0
+		if loses {
+			if others, err = u.lockAdmins(ctx, id); err != nil {
+				return err
+			}
+		}
+		user, err := u.lockUser(ctx, "id = ?", id)
 		if err != nil {
 			return err
 		}
-		loses := c.Role != nil && *c.Role != Admin || c.Disabled != nil && *c.Disabled
-		if loses && user.Role == Admin && !user.Disabled {
-			if err := u.notTheLast(ctx, user.ID); err != nil {
-				return err
-			}
+		if loses && others == 0 && user.Role == Admin && !user.Disabled {
+			return fault.New(fault.Conflict, "This is the last administrator who is let in: make another one first.")
 		}
 		out, err = u.applyChange(ctx, user, c)
 		return err
@@ -53,7 +56,7 @@ func (u *Users) Disable(ctx context.Context, email string) error {
 	})
 }
 
-// applyChange stores a change of a user and its events in the running transaction.
+// applyChange stores a change of a user, whom the caller has locked, and its events in the running transaction.
 func (u *Users) applyChange(ctx context.Context, user User, c UserChange) (User, error) {
 	was := user
 	var events []Event
@@ -101,23 +104,6 @@ func (u *Users) saveUser(ctx context.Context, user *User, events []Event) error 
 	return err
 }
 
-// notTheLast refuses when no other enabled administrator is left. The rows are locked, so that two who disable each other
-// do not both succeed.
-func (u *Users) notTheLast(ctx context.Context, id string) error {
-	var admins []User
-	err := u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Order("id").
-		Where("role = ? AND disabled = ?", Admin, false).Find(&admins).Error
-	if err != nil {
-		return err
-	}
-	for _, a := range admins {
-		if a.ID != id {
-			return nil
-		}
-	}
-	return fault.New(fault.Conflict, "This is the last administrator who is let in: make another one first.")
-}
-
 // Reset lets a user back in with a new API key, whose text is returned this once; the former keys, the passkeys, the set-up
 // links and all sessions end.
 func (u *Users) Reset(ctx context.Context, email string) (text string, err error) {
@@ -149,9 +135,10 @@ func (u *Users) removeCredentials(ctx context.Context, user User) error {
 	return u.saveUser(ctx, &user, []Event{{Action: EventUserReset}})
 }
 
+// changeUser runs f in a transaction with the user of an email address, who is locked.
 func (u *Users) changeUser(ctx context.Context, email string, f func(context.Context, User) error) error {
 	return wrapStoreError("change user", u.cfg.Store.Tx(ctx, "change user", func(ctx context.Context) error {
-		user, err := u.findUser(u.cfg.Store.Writer(ctx), "email = ?", strings.ToLower(strings.TrimSpace(email)))
+		user, err := u.lockUser(ctx, "email = ?", strings.ToLower(strings.TrimSpace(email)))
 		if fault.CodeOf(err) == fault.NotFound {
 			return fault.New(fault.NotFound, "There is no user with this email address.").With("field", "email")
 		}

@@ -41,7 +41,7 @@ func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
 // UserLink makes the token of a link by which a user gets in once, to register a passkey. Former ones end.
 func (u *Users) UserLink(ctx context.Context, id string) (token string, err error) {
 	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
-		user, err := u.findUser(u.cfg.Store.Writer(ctx), "id = ?", id)
+		user, err := u.lockUser(ctx, "id = ?", id)
 		if err != nil {
 			return err
 		}
@@ -66,6 +66,7 @@ func (u *Users) ResetLink(ctx context.Context, email string) (token string, err 
 	return token, err
 }
 
+// createLink makes the token of a set-up link in the running transaction, and ends former ones. The caller has locked the user.
 func (u *Users) createLink(ctx context.Context, user User) (string, error) {
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now()
 	if err := w.Where("user_id = ?", user.ID).Delete(&setupLink{}).Error; err != nil {
@@ -124,9 +125,12 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	return cookie, p, nil
 }
 
-// useLink finds the link of a token and uses it up in the running transaction.
+// useLink finds the link of a token and uses it up in the running transaction, in which the user whom it is for is locked.
 func (u *Users) useLink(ctx context.Context, token string) (setupLink, error) {
 	row, err := u.liveLink(ctx, token)
+	if err == nil && row.UserID != "" {
+		_, err = u.lockUser(ctx, "id = ?", row.UserID)
+	}
 	if err != nil {
 		return row, err
 	}

@@ -9,21 +9,12 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 func forEach(t *testing.T, f func(t *testing.T, u *auth.Users, st *store.Store)) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		st := testkit.OpenStore(t, cfg, auth.Migrations())
-		ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		u, st := openOn(t, cfg, nil)
 		f(t, u, st)
 	})
 }

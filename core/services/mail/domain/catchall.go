@@ -87,7 +87,8 @@ func (d *Domains) DisableCatchAll(ctx context.Context, id string) (Domain, error
 	})
 }
 
-// endCatchAll is DisableCatchAll on a domain that is held. It may be repeated from any point.
+// endCatchAll is DisableCatchAll on a domain that is held. It may be repeated from any point. It locks the domain before its mailboxes, as
+// whoever makes a mailbox does.
 func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	if !row.CatchAll {
 		return nil
@@ -111,6 +112,10 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	owner := row.CatchAllOwnerID
 	row.CatchAll, row.CatchAllSnapshot, row.CatchAllPattern, row.CatchAllOwnerID, row.Operation, row.Step = false, nil, "", "", "", ""
 	err = d.cfg.Store.Tx(ctx, "end catch-all", func(ctx context.Context) error {
+		// A mailbox that the catch-all makes now is stored before, and expires, or is refused.
+		if _, err := d.LockDomain(ctx, row.ID); err != nil {
+			return err
+		}
 		if err := d.cfg.Mailboxes.ExpireCaught(ctx, row.ID, d.cfg.Now()); err != nil {
 			return err
 		}

@@ -68,6 +68,9 @@ type Domain struct {
 // TableName implements gorm's Tabler.
 func (Domain) TableName() string { return "mail_domains" }
 
+// KeepsCatchAll reports whether the catch-all is on and nobody has begun to end it: until then mail needs no rules.
+func (d Domain) KeepsCatchAll() bool { return d.CatchAll && d.Operation != opCatchAllDisable }
+
 // Record is a DNS record that mail to a domain needs, and what a look-up has found.
 type Record struct {
 	Type string `json:"type"`

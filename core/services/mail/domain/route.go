@@ -26,7 +26,7 @@ func (d *Domains) routing(row Domain) (Connection, bool, error) {
 
 // NeedsRoute reports whether the provider must be told of a mailbox at a host of the domain.
 func (d *Domains) NeedsRoute(row Domain, host string) (bool, error) {
-	if row.CatchAll && host == row.Name {
+	if row.KeepsCatchAll() && host == row.Name {
 		return false, nil
 	}
 	_, routing, err := d.routing(row)
@@ -44,7 +44,7 @@ func (d *Domains) AddRoute(ctx context.Context, row Domain, address string) (rul
 			return "", explainFailure(err)
 		}
 	}
-	if row.CatchAll {
+	if row.KeepsCatchAll() {
 		return "", nil
 	}
 	ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address)

@@ -160,27 +160,29 @@ func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expir
 		Address: at.local + "@" + at.host(), Source: Registered, Status: Active, CreatedAt: m.cfg.Now().UnixMilli(), ExpiresAt: expires,
 		CreatedVia: caller.Via, KeyID: caller.KeyID, KeyName: caller.KeyName, KeyPrefix: caller.KeyPrefix, Tags: tags,
 	}
-	routed, err := m.cfg.Router.NeedsRoute(at.domain, at.host())
-	if err != nil {
-		return Mailbox{}, err
-	}
-	if routed {
-		box.Status, box.RuleID, box.CleanupAt = Destroying, unknownRule, m.cfg.Now().Add(reserveFor).UnixMilli()
-	}
-	if err := m.insertOwned(ctx, caller, &box); err != nil || !routed {
+	d, err := m.insertOwned(ctx, caller, &box)
+	if err != nil || box.Status == Active {
 		return box, err
 	}
-	return m.activate(context.WithoutCancel(ctx), at.domain, box)
+	return m.activate(context.WithoutCancel(ctx), d, box)
 }
 
-// insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active.
-func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox) error {
-	return m.store.Tx(ctx, "create mailbox", func(ctx context.Context) error {
+// insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active: as a reservation where the
+// provider must be told of the address. It returns the domain, which it locks before the mailbox.
+func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox) (d domain.Domain, err error) {
+	err = m.store.Tx(ctx, "create mailbox", func(ctx context.Context) error {
 		if err := m.checkCount(ctx, caller); err != nil {
 			return err
 		}
-		if err := m.checkActive(ctx, *box); err != nil {
+		if d, err = m.shareActive(ctx, *box); err != nil {
 			return err
+		}
+		routed, err := m.cfg.Router.NeedsRoute(d, box.host())
+		if err != nil {
+			return err
+		}
+		if box.Status, box.RuleID, box.CleanupAt = Active, "", 0; routed {
+			box.Status, box.RuleID, box.CleanupAt = Destroying, unknownRule, m.cfg.Now().Add(reserveFor).UnixMilli()
 		}
 		added, err := m.insertMailbox(ctx, box)
 		if err != nil || added {
@@ -195,6 +197,7 @@ func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox
 		}
 		return errTaken(caller, taken)
 	})
+	return d, err
 }
 
 // checkCount refuses one more mailbox for a user who has as many as may be.
@@ -210,16 +213,21 @@ func (m *Mailboxes) checkCount(ctx context.Context, caller Caller) error {
 	return err
 }
 
-// checkActive fails if the domain of a mailbox is not active any more. It stays as it is until the end of the transaction.
-func (m *Mailboxes) checkActive(ctx context.Context, box Mailbox) error {
+// shareActive returns the domain of a mailbox, which stays as it is until the end of the transaction. It fails if that is not active any more.
+func (m *Mailboxes) shareActive(ctx context.Context, box Mailbox) (domain.Domain, error) {
 	d, err := m.cfg.Domains.ShareDomain(ctx, box.DomainID)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		return err
+		return domain.Domain{}, err
 	}
 	if err != nil || d.Status != domain.Active {
-		return fault.New(fault.Conflict, "The mail domain %s is no longer active.", box.MailDomain).With("domainId", box.DomainID).With("rootDomain", box.MailDomain)
+		return domain.Domain{}, errDomainChanged(box, "The mail domain %s is no longer active.")
 	}
-	return nil
+	return d, nil
+}
+
+// errDomainChanged is for a mailbox that cannot be made because of what has become of its domain.
+func errDomainChanged(box Mailbox, text string) error {
+	return fault.New(fault.Conflict, text, box.MailDomain).With("domainId", box.DomainID).With("rootDomain", box.MailDomain)
 }
 
 // activate has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
@@ -228,8 +236,12 @@ func (m *Mailboxes) activate(ctx context.Context, d domain.Domain, box Mailbox) 
 	ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
 	if failed == nil {
 		failed = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
-			if err := m.checkActive(ctx, box); err != nil {
+			now, err := m.shareActive(ctx, box)
+			if err != nil {
 				return err
+			}
+			if d.KeepsCatchAll() && !now.KeepsCatchAll() {
+				return errDomainChanged(box, "The catch-all of %s has just ended: try again.")
 			}
 			box.Status, box.RuleID, box.CleanupAt = Active, ruleID, 0
 			return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})

@@ -36,10 +36,7 @@ func (u *Users) AddLinked(ctx context.Context, account, name string, from Origin
 // SignInLinked begins a session for the user to whom an account elsewhere is linked, after a service has recognised the account.
 // It shows no secrets and confirms nothing, since nobody has shown a passkey.
 func (u *Users) SignInLinked(ctx context.Context, userID string, from Origin) (cookie string, err error) {
-	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		if _, err := u.loadUser(ctx, userID); err != nil {
-			return err
-		}
+	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) (err error) {
 		cookie, _, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: userID, BeganWith: beganWithLinked}, ViaLinked, from)
 		return err
 	})

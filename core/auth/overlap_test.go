@@ -121,6 +121,52 @@ func TestResetWhileALinkIsUsed(t *testing.T) {
 	wantCode(t, second, "invalid_setup_link")
 }
 
+// TestUserIsDisabledWhileItSignsIn: the session does not come back with the account.
+func TestUserIsDisabledWhileItSignsIn(t *testing.T) {
+	cfg, u, _ := openPostgres(t)
+	c := able(t, publicURL)
+	_, p := enter(t, u)
+	a := passkeytest.New(t, "patchbay.example.com", publicURL)
+	_, err := register(t, u, p, c, a, "")
+	must(t, err)
+	_, key, err := u.CreateKey(t.Context(), p, auth.NewKey{})
+	must(t, err)
+	link, err := u.UserLink(t.Context(), p.User.ID)
+	must(t, err)
+	options, err := u.BeginLogin(t.Context(), c, client)
+	must(t, err)
+	answer := a.Get(t, options)
+	disable := func() error { return u.Disable(t.Context(), p.User.Email) }
+	for _, tc := range []struct {
+		name   string
+		signIn func() error
+	}{
+		{"passkey", func() error { _, _, err := u.FinishLogin(t.Context(), c, answer, client); return err }},
+		{"API key", func() error { _, _, err := u.Exchange(t.Context(), key, client); return err }},
+		{"account elsewhere", func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err }},
+		{"link", func() error { _, _, err := u.UseSetup(t.Context(), link, "", "", client); return err }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			first, second := testkit.Overlap(t, cfg, holdEvents, tc.signIn, disable)
+			must(t, first)
+			must(t, second)
+			no := false
+			_, err := u.Change(t.Context(), p.User.ID, auth.UserChange{Disabled: &no})
+			must(t, err)
+			sessions, err := u.Sessions(t.Context(), p.User.ID)
+			must(t, err)
+			if len(sessions) != 0 {
+				t.Errorf("a session is left: %+v", sessions)
+			}
+		})
+	}
+	t.Run("ErrDisabled", func(t *testing.T) {
+		first, second := testkit.Overlap(t, cfg, holdEvents, disable, func() error { _, _, err := u.Exchange(t.Context(), key, client); return err })
+		must(t, first)
+		wantCode(t, second, "account_disabled")
+	})
+}
+
 // TestPasskeyIsRevokedTwiceAtOnce: both succeed, since revoking may be repeated.
 func TestPasskeyIsRevokedTwiceAtOnce(t *testing.T) {
 	cfg, u, _ := openPostgres(t)

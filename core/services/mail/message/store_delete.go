@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -35,8 +36,28 @@ func (s *Store) deleteSome(ctx context.Context, choose func(*gorm.DB) *gorm.DB) 
 	return n, err
 }
 
+// lockContents keeps others from deleting copies of messages before the end of the running transaction: of two that delete the last copies at
+// once, each would leave the raw bytes to the other. Contents are locked before messages, in the order of their ids.
+func (s *Store) lockContents(ctx context.Context, rows []Stored) error {
+	if s.store.Dialect() != store.Postgres {
+		return nil
+	}
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ContentID
+	}
+	q := store.WhereInNumbers(s.store.Writer(ctx).Table("mail_contents").Clauses(clause.Locking{Strength: "UPDATE"}), "id", ids)
+	if err := q.Order("id").Pluck("id", &ids).Error; err != nil {
+		return fmt.Errorf("lock the raw bytes of messages: %w", err)
+	}
+	return nil
+}
+
 // deleteRows deletes messages in the running transaction, and the raw bytes that no other message needs.
 func (s *Store) deleteRows(ctx context.Context, rows []Stored) error {
+	if err := s.lockContents(ctx, rows); err != nil {
+		return err
+	}
 	w := s.store.Writer(ctx)
 	key := "docid"
 	if s.store.Dialect() == store.Postgres {

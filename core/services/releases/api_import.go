@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -74,8 +75,10 @@ func (s *Service) importRepos(ctx context.Context, in *importInput) (*importOutp
 		return nil, err
 	}
 	err = s.cfg.Store.Tx(ctx, "import repositories", func(ctx context.Context) error {
+		followed := map[string]bool{}
 		out.Body.Followed, out.Body.Known = []string{}, 0
-		for _, e := range entries {
+		// Repositories are held in the order in which repo.Store.SaveAll saves them.
+		for _, e := range slices.SortedFunc(slices.Values(entries), compareNames) {
 			if _, err := s.repos.FindVisible(ctx, userID, e.FullName); err == nil {
 				out.Body.Known++
 				continue
@@ -88,7 +91,12 @@ func (s *Service) importRepos(ctx context.Context, in *importInput) (*importOutp
 			if err != nil {
 				return err
 			}
-			out.Body.Followed = append(out.Body.Followed, e.FullName)
+			followed[e.FullName] = true
+		}
+		for _, e := range entries {
+			if followed[e.FullName] {
+				out.Body.Followed = append(out.Body.Followed, e.FullName)
+			}
 		}
 		return nil
 	})
@@ -101,6 +109,11 @@ func (s *Service) importRepos(ctx context.Context, in *importInput) (*importOutp
 		out.Body.Problems = append(out.Body.Problems, ImportProblem(p))
 	}
 	return out, nil
+}
+
+// compareNames orders entries by the names of their repositories.
+func compareNames(a, b repolist.Entry) int {
+	return strings.Compare(repo.KeyOf(a.FullName), repo.KeyOf(b.FullName))
 }
 
 // checkSites returns the entries that the code host has, by the sites of their addresses.

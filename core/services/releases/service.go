@@ -159,8 +159,8 @@ func (s *Service) use(set Settings, hosts []sync.Host, model translator.Translat
 // followConfigured has everybody see the repositories of the settings, and no others that only former settings had.
 func (s *Service) followConfigured(ctx context.Context, set Settings) error {
 	err := s.cfg.Store.Tx(ctx, "follow configured repositories", func(ctx context.Context) error {
-		ids := make([]int64, 0, len(set.Repos))
-		for _, text := range set.Repos {
+		repos, ids := make([]*repo.Repo, len(set.Repos)), make([]int64, len(set.Repos))
+		for i, text := range set.Repos {
 			host, name := splitRepoSetting(text)
 			if host == "" && len(set.CodeHosts) > 0 {
 				host = set.CodeHosts[0]
@@ -169,11 +169,13 @@ func (s *Service) followConfigured(ctx context.Context, set Settings) error {
 			if err != nil {
 				return err
 			}
-			r, err := s.addRepo(ctx, host, name)
-			if err != nil {
-				return err
-			}
-			ids = append(ids, r.ID)
+			repos[i] = &repo.Repo{Host: host, FullName: name}
+		}
+		if err := s.repos.SaveAll(ctx, repos, s.cfg.Now()); err != nil {
+			return err
+		}
+		for i, r := range repos {
+			ids[i] = r.ID
 		}
 		return s.repos.ReplaceFollowed(ctx, repo.Everybody, ids)
 	})

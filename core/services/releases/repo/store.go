@@ -1,8 +1,10 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,6 +66,24 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 	})
 }
 
+// SaveAll saves repositories as Save does, in one transaction, and in the order of their hosts and names: of two transactions that save
+// the same repositories, one waits for the other. Both may have called LockAll of accounts before; links come after.
+func (s *Store) SaveAll(ctx context.Context, all []*Repo, now time.Time) error {
+	return s.store.Tx(ctx, "save repositories", func(ctx context.Context) error {
+		for _, r := range slices.SortedFunc(slices.Values(all), compareNames) {
+			if err := s.Save(ctx, r, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// compareNames orders repositories by host and name.
+func compareNames(a, b *Repo) int {
+	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(KeyOf(a.FullName), KeyOf(b.FullName)))
+}
+
 // endFollowing lets nobody see a repository without a star or as its owner, nor without an account: it has turned out to be private.
 func (s *Store) endFollowing(ctx context.Context, id int64) error {
 	w := s.store.Writer(ctx)
@@ -103,10 +123,12 @@ func (s *Store) freeName(ctx context.Context, found []Repo, r Repo) error {
 }
 
 // Find returns a repository by its id.
-func (s *Store) Find(ctx context.Context, id int64) (Repo, error) { return takeRepo(s.store.DB(ctx), id) }
+func (s *Store) Find(ctx context.Context, id int64) (Repo, error) {
+	return takeRepo(s.store.DB(ctx), id)
+}
 
 // Hold returns a repository by its id, and keeps it from being changed until the running transaction ends. A transaction that does
-// something because a repository is not private holds it first.
+// something because a repository is not private holds it first. One that holds several does so in the order of SaveAll.
 func (s *Store) Hold(ctx context.Context, id int64) (Repo, error) {
 	return takeRepo(s.store.Writer(ctx).Clauses(clause.Locking{Strength: "SHARE"}), id)
 }

@@ -88,12 +88,15 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 		return nil, err
 	}
 	err = s.cfg.Store.Tx(ctx, "store own repositories", func(ctx context.Context) error {
-		ids := make([]int64, len(owned))
+		repos, ids := make([]*repo.Repo, len(owned)), make([]int64, len(owned))
 		for i := range owned {
-			if err := s.cfg.Repos.Save(ctx, &owned[i].Repo, s.cfg.Now()); err != nil {
-				return err
-			}
-			ids[i] = owned[i].ID
+			repos[i] = &owned[i].Repo
+		}
+		if err := s.cfg.Repos.SaveAll(ctx, repos, s.cfg.Now()); err != nil {
+			return err
+		}
+		for i, r := range repos {
+			ids[i] = r.ID
 		}
 		return s.cfg.Repos.ReplaceOwned(ctx, c.userID, c.accountID, ids)
 	})

@@ -112,13 +112,17 @@ func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 		return known.Repos, err
 	}
 	err = s.cfg.Store.Tx(ctx, "store stars", func(ctx context.Context) error {
-		stars := make([]repo.Starred, 0, len(all))
-		for _, star := range all {
+		repos := make([]*repo.Repo, len(all))
+		for i, star := range all {
 			r := repoOf(c.host.Ref, star.Repository)
-			if err := s.cfg.Repos.Save(ctx, &r, now); err != nil {
-				return err
-			}
-			stars = append(stars, repo.Starred{RepoID: r.ID, StarredAt: store.Millis(star.StarredAt)})
+			repos[i] = &r
+		}
+		if err := s.cfg.Repos.SaveAll(ctx, repos, now); err != nil {
+			return err
+		}
+		stars := make([]repo.Starred, len(all))
+		for i, star := range all {
+			stars[i] = repo.Starred{RepoID: repos[i].ID, StarredAt: store.Millis(star.StarredAt)}
 		}
 		next.Repos = len(stars)
 		if err := s.cfg.Repos.ReplaceStarred(ctx, c.userID, c.accountID, stars); err != nil {

@@ -38,8 +38,8 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err := u.CheckNewWayIn(ctx, p); err != nil {
 		return nil, err
 	}
-	if len(who.credentials) >= maxPasskeys {
-		return nil, fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", len(who.credentials))
+	if err := u.checkPasskeyCount(ctx, p.User.ID); err != nil {
+		return nil, err
 	}
 	options, data, err := lib.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.credentials).CredentialDescriptors()))
 	if err != nil {
@@ -78,6 +78,12 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 		return out, err
 	}
 	err = u.cfg.Store.Tx(ctx, "keep passkey", func(ctx context.Context) error {
+		if err := u.lockOwner(ctx, p); err != nil {
+			return err
+		}
+		if err := u.checkPasskeyCount(ctx, row.UserID); err != nil {
+			return err
+		}
 		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}}, DoNothing: true}).Create(&row)
 		if made.Error != nil {
 			return made.Error

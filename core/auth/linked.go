@@ -53,10 +53,9 @@ func (u *Users) FailSignIn(ctx context.Context, from Origin, err error) {
 
 // HasCredential reports whether a user has a passkey or a live API key, and so a way in besides accounts elsewhere.
 func (u *Users) HasCredential(ctx context.Context, userID string) (bool, error) {
-	var n int64
-	err := u.cfg.Store.DB(ctx).Model(&passkey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
+	n, err := u.countPasskeys(ctx, userID)
 	if err != nil || n > 0 {
-		return n > 0, wrapStoreError("count passkeys", err)
+		return n > 0, err
 	}
 	err = u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)", userID, u.cfg.Now().UnixMilli()).Count(&n).Error
 	return n > 0, wrapStoreError("count API keys", err)

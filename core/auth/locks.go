@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // lockUser returns the user that a condition names and locks the row until the running transaction ends. What changes a user, or
@@ -11,6 +13,29 @@ import (
 // Locks are taken in this order: the administrators with lockAdmins, the user, and then rows that belong to the user.
 func (u *Users) lockUser(ctx context.Context, where string, arg any) (User, error) {
 	return u.findUser(u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), where, arg)
+}
+
+// lockEnabledUser locks a user as lockUser does, and refuses one who is disabled.
+func (u *Users) lockEnabledUser(ctx context.Context, id string) error {
+	user, err := u.lockUser(ctx, "id = ?", id)
+	if err == nil && user.Disabled {
+		err = errDisabled()
+	}
+	return err
+}
+
+// lockOwner locks the user of a principal who is about to make another way in, as lockEnabledUser does. It also refuses when
+// the session has ended since the request was recognised: a reset leaves no way in that was asked for before.
+func (u *Users) lockOwner(ctx context.Context, p *Principal) error {
+	if err := u.lockEnabledUser(ctx, p.User.ID); err != nil || p.SessionID == "" {
+		return err
+	}
+	var n int64
+	err := u.cfg.Store.Writer(ctx).Model(&session{}).Where("id = ? AND user_id = ?", p.SessionID, p.User.ID).Count(&n).Error
+	if err == nil && n == 0 {
+		err = fault.New(fault.Unauthorized, "The session has ended: sign in again.")
+	}
+	return err
 }
 
 // lockAdmins locks the administrators who are not disabled, until the running transaction ends, and returns how many of them there

@@ -124,12 +124,26 @@ func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) erro
 
 // notTheLastPasskey refuses when the user, whom the caller has locked, has no other passkey.
 func (u *Users) notTheLastPasskey(ctx context.Context, row *passkey) error {
-	var n int64
-	err := u.cfg.Store.Writer(ctx).Model(&passkey{}).Where("user_id = ? AND revoked_at = 0", row.UserID).Count(&n).Error
+	n, err := u.countPasskeys(ctx, row.UserID)
 	if err == nil && n < 2 {
 		err = fault.New("last_way_in", "This is your last passkey: register another one first.").WithStatus(http.StatusConflict)
 	}
 	return err
+}
+
+// checkPasskeyCount refuses one more passkey for a user who has as many as may be.
+func (u *Users) checkPasskeyCount(ctx context.Context, userID string) error {
+	n, err := u.countPasskeys(ctx, userID)
+	if err == nil && n >= maxPasskeys {
+		err = fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", n)
+	}
+	return err
+}
+
+// countPasskeys returns how many passkeys of a user are not revoked.
+func (u *Users) countPasskeys(ctx context.Context, userID string) (n int64, err error) {
+	err = u.cfg.Store.DB(ctx).Model(&passkey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
+	return n, wrapStoreError("count passkeys", err)
 }
 
 // ownPasskey runs f in a transaction with a passkey of the principal's user, who is locked.

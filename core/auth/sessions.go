@@ -111,11 +111,7 @@ func (u *Users) endSessions(ctx context.Context, where string, arg any) error {
 // signIn begins a session in the running transaction, in which it locks the user and refuses one who is disabled. The value of its
 // cookie is always a new one; the session that the browser had before ends.
 func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (string, session, error) {
-	user, err := u.lockUser(ctx, "id = ?", s.UserID)
-	if err == nil && user.Disabled {
-		err = errDisabled()
-	}
-	if err != nil {
+	if err := u.lockEnabledUser(ctx, s.UserID); err != nil {
 		return "", s, err
 	}
 	text, now, w := secret.RandomString(sessionChars, secret.Alphanumeric), u.cfg.Now(), u.cfg.Store.Writer(ctx)

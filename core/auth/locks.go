@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // lockUser returns the user that a condition names and locks the row until the running transaction ends. What changes a user, or
@@ -36,6 +37,19 @@ func (u *Users) lockOwner(ctx context.Context, p *Principal) error {
 		err = fault.New(fault.Unauthorized, "The session has ended: sign in again.")
 	}
 	return err
+}
+
+// lockLinks locks the set-up links of a user, as lockUser does, or those for the first administrator, whose id is "".
+func (u *Users) lockLinks(ctx context.Context, userID string) error {
+	if userID != "" {
+		_, err := u.lockUser(ctx, "id = ?", userID)
+		return err
+	}
+	if u.cfg.Store.Dialect() != store.Postgres {
+		return nil
+	}
+	err := u.cfg.Store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext('setup_links/first'))").Error
+	return wrapStoreError("lock set-up links", err)
 }
 
 // lockAdmins locks the administrators who are not disabled, until the running transaction ends, and returns how many of them there

@@ -183,3 +183,36 @@ func TestPasskeyIsRevokedTwiceAtOnce(t *testing.T) {
 	must(t, first)
 	must(t, second)
 }
+
+// TestTwoFirstLinks: of two links for the first administrator that are made at the same time one is good.
+func TestTwoFirstLinks(t *testing.T) {
+	cfg, u, st := openPostgres(t)
+	link := func() error { _, err := u.FirstLink(t.Context()); return err }
+	first, second := testkit.Overlap(t, cfg, holdEvents, link, link)
+	must(t, first)
+	must(t, second)
+	var n int64
+	must(t, st.DB(t.Context()).Table("setup_links").Count(&n).Error)
+	if n != 1 {
+		t.Errorf("%d links are good", n)
+	}
+}
+
+// TestFirstLinkIsUsedWhileItIsMade: a link for the first administrator that is made while another one is used makes no second.
+func TestFirstLinkIsUsedWhileItIsMade(t *testing.T) {
+	cfg, u, _ := openPostgres(t)
+	token, err := u.FirstLink(t.Context())
+	must(t, err)
+	next := ""
+	first, second := testkit.Overlap(t, cfg, holdEvents,
+		func() error {
+			_, _, err := u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+			return err
+		},
+		func() (err error) { next, err = u.FirstLink(t.Context()); return err })
+	must(t, first)
+	must(t, second)
+	if next != "" {
+		t.Error("there is a link although there is a user")
+	}
+}

@@ -28,6 +28,9 @@ func (setupLink) TableName() string { return "setup_links" }
 // FirstLink makes the token of a link that makes the first administrator; "" once there is a user. Former ones end.
 func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
 	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
+		if err := u.lockLinks(ctx, ""); err != nil {
+			return err
+		}
 		n, err := u.Count(ctx)
 		if err != nil || n > 0 {
 			return err
@@ -66,7 +69,7 @@ func (u *Users) ResetLink(ctx context.Context, email string) (token string, err 
 	return token, err
 }
 
-// createLink makes the token of a set-up link in the running transaction, and ends former ones. The caller has locked the user.
+// createLink makes the token of a set-up link in the running transaction, and ends former ones. The caller has locked them.
 func (u *Users) createLink(ctx context.Context, user User) (string, error) {
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now()
 	if err := w.Where("user_id = ?", user.ID).Delete(&setupLink{}).Error; err != nil {
@@ -125,11 +128,11 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	return cookie, p, nil
 }
 
-// useLink finds the link of a token and uses it up in the running transaction, in which the user whom it is for is locked.
+// useLink finds the link of a token and uses it up in the running transaction, in which the links of its user are locked.
 func (u *Users) useLink(ctx context.Context, token string) (setupLink, error) {
 	row, err := u.liveLink(ctx, token)
-	if err == nil && row.UserID != "" {
-		_, err = u.lockUser(ctx, "id = ?", row.UserID)
+	if err == nil {
+		err = u.lockLinks(ctx, row.UserID)
 	}
 	if err != nil {
 		return row, err

@@ -92,27 +92,31 @@ func (s *Service) addAccount(ctx context.Context, in *tokenBody) (*accountOutput
 	return &accountOutput{accountOf(saved)}, nil
 }
 
-// findAccount returns an account of the caller.
-func (s *Service) findAccount(ctx context.Context, id string) (own.Account, error) {
+// lockAccount returns an account of the caller, and all of them, locked for the running transaction.
+func (s *Service) lockAccount(ctx context.Context, id string) (a own.Account, all []own.Account, err error) {
 	userID, err := ownerOf(ctx)
 	if err != nil {
-		return own.Account{}, err
+		return a, nil, err
 	}
-	a, ok, err := s.accounts.FindByID(ctx, id)
-	if err == nil && (!ok || a.UserID != userID) {
-		err = fault.New(fault.NotFound, "There is no such account.")
+	if all, err = s.accounts.LockAll(ctx, userID); err != nil {
+		return a, nil, err
 	}
-	return a, err
+	for _, a := range all {
+		if a.ID == id {
+			return a, all, nil
+		}
+	}
+	return a, nil, fault.New(fault.NotFound, "There is no such account.")
 }
 
 func (s *Service) setAccountReads(ctx context.Context, in *accountReadsInput) (*accountOutput, error) {
-	a, err := s.findAccount(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	former := AccountReads{a.ReadsStars, a.ReadsInbox, a.ReadsActivity}
-	a.ReadsStars, a.ReadsInbox, a.ReadsActivity = in.Body.Stars, in.Body.Inbox, in.Body.Activity
-	err = s.cfg.Store.Tx(ctx, "choose what is read", func(ctx context.Context) error {
+	var a own.Account
+	err := s.cfg.Store.Tx(ctx, "choose what is read", func(ctx context.Context) (err error) {
+		if a, _, err = s.lockAccount(ctx, in.ID); err != nil {
+			return err
+		}
+		former := AccountReads{a.ReadsStars, a.ReadsInbox, a.ReadsActivity}
+		a.ReadsStars, a.ReadsInbox, a.ReadsActivity = in.Body.Stars, in.Body.Inbox, in.Body.Activity
 		if former != in.Body {
 			if err := s.forgetRead(ctx, a); err != nil {
 				return err
@@ -127,11 +131,13 @@ func (s *Service) setAccountReads(ctx context.Context, in *accountReadsInput) (*
 }
 
 func (s *Service) deleteAccount(ctx context.Context, in *accountInput) (*struct{}, error) {
-	a, err := s.findAccount(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.cfg.Store.Tx(ctx, "unlink account", func(ctx context.Context) error { return s.unlinkAccount(ctx, a) })
+	return nil, s.cfg.Store.Tx(ctx, "unlink account", func(ctx context.Context) error {
+		a, all, err := s.lockAccount(ctx, in.ID)
+		if err != nil {
+			return err
+		}
+		return s.unlinkAccount(ctx, a, all)
+	})
 }
 
 // saveAccount keeps an account of a user in the running transaction. signIn says that the user signs in with it; an account with which
@@ -148,10 +154,10 @@ func (s *Service) saveAccount(ctx context.Context, userID, host string, token co
 	return saved, err
 }
 
-// unlinkAccount takes an account away from its user, in the running transaction, unless it is the user's last way in. Sessions that
-// began with an account end with it.
-func (s *Service) unlinkAccount(ctx context.Context, a own.Account) error {
-	if err := s.checkOtherWayIn(ctx, a); err != nil {
+// unlinkAccount takes an account away from its user, in the running transaction, unless it is the user's last way in. all are the user's
+// accounts, which are locked. Sessions that began with an account end with it.
+func (s *Service) unlinkAccount(ctx context.Context, a own.Account, all []own.Account) error {
+	if err := s.checkOtherWayIn(ctx, a, all); err != nil {
 		return err
 	}
 	if a.SignIn {
@@ -162,15 +168,11 @@ func (s *Service) unlinkAccount(ctx context.Context, a own.Account) error {
 	return s.forgetAccount(ctx, a)
 }
 
-// checkOtherWayIn refuses to take away the account with which a user signs in who has no other way in. The accounts are locked, so that
-// two that are taken away at once do not both go.
-func (s *Service) checkOtherWayIn(ctx context.Context, a own.Account) error {
+// checkOtherWayIn refuses to take away the account with which a user signs in who has no other way in. all are the user's accounts, which
+// are locked, so that two that are taken away at once do not both go.
+func (s *Service) checkOtherWayIn(ctx context.Context, a own.Account, all []own.Account) error {
 	if !a.SignIn {
 		return nil
-	}
-	all, err := s.accounts.LockAll(ctx, a.UserID)
-	if err != nil {
-		return err
 	}
 	for _, other := range all {
 		if other.ID != a.ID && other.SignIn {

@@ -166,12 +166,12 @@ func (s *Service) saveToken(ctx context.Context, in *tokenBody, replace bool) (s
 		return saved, err
 	}
 	err = s.cfg.Store.Tx(ctx, "save token", func(ctx context.Context) error {
-		former, had, err := s.accounts.Find(ctx, userID)
+		all, err := s.accounts.LockAll(ctx, userID)
 		if err != nil {
 			return err
 		}
-		if replace && had && !former.SignIn && (former.Host != host.Ref || former.RemoteID != owner.ID) {
-			if err := s.forgetAccount(ctx, former); err != nil {
+		if replace && len(all) > 0 && !all[0].SignIn && (all[0].Host != host.Ref || all[0].RemoteID != owner.ID) {
+			if err := s.forgetAccount(ctx, all[0]); err != nil {
 				return err
 			}
 		}
@@ -187,11 +187,11 @@ func (s *Service) deleteToken(ctx context.Context, _ *struct{}) (*tokenStatusOut
 		return nil, err
 	}
 	err = s.cfg.Store.Tx(ctx, "forget token", func(ctx context.Context) error {
-		former, ok, err := s.accounts.Find(ctx, userID)
-		if err != nil || !ok {
+		all, err := s.accounts.LockAll(ctx, userID)
+		if err != nil || len(all) == 0 {
 			return err
 		}
-		return s.unlinkAccount(ctx, former)
+		return s.unlinkAccount(ctx, all[0], all)
 	})
 	if err != nil {
 		return nil, err

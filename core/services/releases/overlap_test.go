@@ -2,12 +2,16 @@ package releases_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // startOverlapping starts a server on PostgreSQL, and returns the configuration of its database for testkit.Overlap.
@@ -43,5 +47,74 @@ func TestRepositoryTurnsPrivateWhileItIsFollowed(t *testing.T) {
 				t.Errorf("got %+v, %v, with %d who see it", found, err, left)
 			}
 		})
+	}
+}
+
+// unlinkLater returns a function that takes away the first account of Ada.
+func (s *server) unlinkLater() func() error {
+	s.Helper()
+	ctx := s.context(s.ada)
+	return func() error { return s.service.DeleteAccount(ctx, s.adaID) }
+}
+
+// countRows counts the rows of a table.
+func (s *server) countRows(table string) (n int64) {
+	s.Helper()
+	must(s, s.store.DB(s.Context()).Raw("SELECT COUNT(*) FROM "+table).Scan(&n).Error)
+	return n
+}
+
+// TestAccountIsUnlinkedWhileItSignsIn: no session is left that began with an account which was taken away, and the account does not come back.
+func TestAccountIsUnlinkedWhileItSignsIn(t *testing.T) {
+	s, cfg := startOverlapping(t)
+	ada := codehost.OAuthToken{AccessToken: adaToken}
+	_, err := s.comeBack(s.principal(s.ada), ada)
+	must(t, err)
+	var in releases.SignInResult
+	signedIn, unlinked := testkit.Overlap(t, cfg, "LOCK TABLE users IN ACCESS EXCLUSIVE MODE",
+		func() (err error) { in, err = s.comeBack(nil, ada); return err },
+		s.unlinkLater())
+	must(t, signedIn)
+	must(t, unlinked)
+	s.want(401, "", in.Cookie, http.MethodGet, tokenPath, nil)
+	if n := s.countRows("release_host_accounts"); n != 0 {
+		t.Errorf("%d accounts are linked", n)
+	}
+}
+
+// TestAccountIsUnlinkedWhileItIsRead: what is read with an account that is taken away meanwhile is not kept.
+func TestAccountIsUnlinkedWhileItIsRead(t *testing.T) {
+	s, cfg := startOverlapping(t)
+	s.star("ada", s.addRepo("acme/engine", day, 1), day)
+	s.saveToken()
+	s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
+	s.star("ada", s.addRepo("acme/loom", day, 1), day)
+	_, unlinked := testkit.Overlap(t, cfg, "SELECT 1 FROM release_repos FOR UPDATE",
+		func() error { s.send(s.ada, http.MethodPost, "/api/sync/starred", nil); return nil },
+		s.unlinkLater())
+	must(t, unlinked)
+	for _, table := range []string{"release_account_repos", "release_links", "release_sync_state"} {
+		if n := s.countRows(table); n != 0 {
+			t.Errorf("%s has %d rows of an account that is gone", table, n)
+		}
+	}
+}
+
+// TestFirstAccountsAreLinkedAtOnce: both stay.
+func TestFirstAccountsAreLinkedAtOnce(t *testing.T) {
+	s, cfg := startOverlapping(t)
+	const other = "ghp_another_token_of_ada"
+	s.host.AddAccount(schema.Secret(other), codehost.Account{ID: "3", Login: "ada-at-work"})
+	link := func(token string) func() error {
+		return func() error {
+			_, err := s.comeBack(s.principal(s.ada), codehost.OAuthToken{AccessToken: schema.Secret(token)})
+			return err
+		}
+	}
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE release_host_accounts IN SHARE MODE", link(adaToken), link(other))
+	must(t, first)
+	must(t, second)
+	if n := s.countRows("release_host_accounts"); n != 2 {
+		t.Errorf("%d accounts are linked, want 2", n)
 	}
 }

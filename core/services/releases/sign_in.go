@@ -230,7 +230,7 @@ func (s *Service) exchangeCode(ctx context.Context, host sync.Host, app codehost
 // linkAccount links an account to a user, who signs in with it from then on.
 func (s *Service) linkAccount(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account) error {
 	return s.cfg.Store.Tx(ctx, "link account", func(ctx context.Context) error {
-		linked, ok, err := s.accounts.FindSignIn(ctx, host, owner.ID)
+		linked, ok, err := s.accounts.LockSignIn(ctx, host, owner.ID)
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (s *Service) linkAccount(ctx context.Context, userID, host string, token co
 // signInAccount begins a session for the user to whom an account is linked. A user is made for it if the settings allow that.
 func (s *Service) signInAccount(ctx context.Context, set SignInSettings, host string, token codehost.OAuthToken, owner codehost.Account, from auth.Origin) (cookie string, err error) {
 	err = s.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
-		linked, ok, err := s.accounts.FindSignIn(ctx, host, owner.ID)
+		linked, ok, err := s.accounts.LockSignIn(ctx, host, owner.ID)
 		if err != nil {
 			return err
 		}

@@ -112,10 +112,15 @@ func (s *Store) List(ctx context.Context, userID string) (found []Account, err e
 	return found, err
 }
 
-// LockAll returns the accounts of a user as List does, locked for the running transaction.
-func (s *Store) LockAll(ctx context.Context, userID string) (found []Account, err error) {
-	err = s.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("user_id = ?", userID).Order("id").Find(&found).Error
-	return found, err
+// LockAll returns the accounts of a user as List does. Until the running transaction ends, others that lock them wait, also if there are
+// none. Whoever adds or removes an account, or stores what was read with one, locks those of its user, and of no other one, before any row.
+func (s *Store) LockAll(ctx context.Context, userID string) ([]Account, error) {
+	if s.store.Dialect() == store.Postgres {
+		if err := s.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "release_accounts/"+userID).Error; err != nil {
+			return nil, err
+		}
+	}
+	return s.List(ctx, userID)
 }
 
 // ByIDs returns accounts by their ids; those that do not exist are left out.
@@ -149,9 +154,16 @@ func (s *Store) FindByID(ctx context.Context, id string) (Account, bool, error) 
 	return s.findWhere(ctx, "id = ?", id)
 }
 
-// FindSignIn returns the account at a host with which somebody signs in. It reports false if nobody does.
-func (s *Store) FindSignIn(ctx context.Context, host, remoteID string) (Account, bool, error) {
-	return s.findWhere(ctx, "host = ? AND remote_id = ? AND sign_in", host, remoteID)
+// LockSignIn returns the account at a host with which somebody signs in, after LockAll for its user. It reports false if nobody does.
+func (s *Store) LockSignIn(ctx context.Context, host, remoteID string) (a Account, ok bool, err error) {
+	const signsIn = "host = ? AND remote_id = ? AND sign_in"
+	if a, ok, err = s.findWhere(ctx, signsIn, host, remoteID); err != nil || !ok {
+		return a, false, err
+	}
+	if _, err := s.LockAll(ctx, a.UserID); err != nil {
+		return a, false, err
+	}
+	return s.findWhere(ctx, signsIn+" AND user_id = ?", host, remoteID, a.UserID)
 }
 
 // findWhere returns an account that a condition holds for. It reports false if there is none.
@@ -178,10 +190,10 @@ func (s *Store) RefreshTokenOf(a Account) (schema.Secret, error) {
 	return schema.Secret(plain), err
 }
 
-// Save keeps the account to which a token belongs, in the place of what was known of it. The account is read at the next chance.
+// Save keeps the account to which a token belongs, in the place of what was known of it, after LockAll. It is read at the next chance.
 // signIn says that the user signs in with it; a token that is saved for such an account leaves that as it is.
 func (s *Store) Save(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool, now time.Time) (Account, error) {
-	all, err := s.List(ctx, userID)
+	all, err := s.LockAll(ctx, userID)
 	if err != nil {
 		return Account{}, err
 	}

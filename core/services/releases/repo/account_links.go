@@ -73,7 +73,7 @@ func (s *Store) addAccountRepo(ctx context.Context, row accountRepo, columns ...
 }
 
 // mergeAccounts sets the links of a user to what the user's accounts come to: a repository is starred or owned if it is so by one of
-// them, and its star is the latest.
+// them, and its star is the latest. Its callers have locked the user's accounts, so that no account changes meanwhile.
 func (s *Store) mergeAccounts(ctx context.Context, userID string) error {
 	w := s.store.Writer(ctx)
 	if err := w.Where("user_id = ? AND NOT starred AND NOT owned", userID).Delete(&accountRepo{}).Error; err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 )
 
@@ -39,6 +40,23 @@ func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(ac
 		return problems[0]
 	}
 	return errors.Join(problems...)
+}
+
+// storeRead calls store in a transaction, which stores what a caller has read, after LockAll for the user. It fails if the account was taken
+// away meanwhile, or is one that wanted does not choose any more.
+func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Account) bool, name string, store func(ctx context.Context) error) error {
+	return s.cfg.Store.Tx(ctx, name, func(ctx context.Context) error {
+		all, err := s.cfg.Accounts.LockAll(ctx, c.userID)
+		if err != nil {
+			return err
+		}
+		for _, a := range all {
+			if a.ID == c.accountID && a.RemoteID == c.remoteID && wanted(a) {
+				return store(ctx)
+			}
+		}
+		return fault.New(fault.Conflict, "The account was taken away while it was read.")
+	})
 }
 
 // callerOfAccount returns the caller that an account is at its host.

@@ -37,10 +37,19 @@ func (s *Syncer) readEvents(ctx context.Context, c caller, login string) (added 
 			}
 			events = append(events, ev)
 		}
-		n, err := s.cfg.Feed.AddEvents(ctx, events)
+		n, err := s.addEvents(ctx, c, events)
 		added += n
 		// A page without anything new is followed by such.
 		return n > 0, err
+	})
+	return added, err
+}
+
+// addEvents stores events that were read with an account, and returns how many were not known.
+func (s *Syncer) addEvents(ctx context.Context, c caller, events []feed.Event) (added int, err error) {
+	err = s.storeRead(ctx, c, readsActivity, "store events", func(ctx context.Context) (err error) {
+		added, err = s.cfg.Feed.AddEvents(ctx, events)
+		return err
 	})
 	return added, err
 }
@@ -92,7 +101,7 @@ func (s *Syncer) readAnnouncements(ctx context.Context, c caller) (added int, er
 			ev.TS = timeOr(in.CreatedAt, ev.TS)
 			events = append(events, ev)
 		}
-		n, failure := s.cfg.Feed.AddEvents(ctx, events)
+		n, failure := s.addEvents(ctx, c, events)
 		added += n
 		if failure != nil || err != nil {
 			return added, errors.Join(failure, err)

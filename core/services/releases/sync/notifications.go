@@ -103,7 +103,7 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 		return out, err
 	}
 	out.Notifications = len(all)
-	err = s.cfg.Store.Tx(ctx, "store notifications", func(ctx context.Context) error {
+	err = s.storeRead(ctx, c, readsInbox, "store notifications", func(ctx context.Context) error {
 		if err := s.cfg.State.saveNotifications(ctx, c.userID, c.accountID, all); err != nil {
 			return err
 		}

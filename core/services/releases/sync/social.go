@@ -87,7 +87,7 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 	if err != nil {
 		return nil, err
 	}
-	err = s.cfg.Store.Tx(ctx, "store own repositories", func(ctx context.Context) error {
+	err = s.storeRead(ctx, c, readsActivity, "store own repositories", func(ctx context.Context) error {
 		repos, ids := make([]*repo.Repo, len(owned)), make([]int64, len(owned))
 		for i := range owned {
 			repos[i] = &owned[i].Repo
@@ -127,7 +127,7 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 	for i, g := range all {
 		logins[i] = g.Account.Login
 	}
-	err = s.cfg.Store.Tx(ctx, "store stargazers", func(ctx context.Context) error {
+	err = s.storeRead(ctx, c, readsActivity, "store stargazers", func(ctx context.Context) error {
 		fresh, err := s.cfg.State.addMembers(ctx, c.accountID, list, logins)
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 	for i, f := range all {
 		logins[i] = f.Login
 	}
-	err = s.cfg.Store.Tx(ctx, "store followers", func(ctx context.Context) error {
+	err = s.storeRead(ctx, c, readsActivity, "store followers", func(ctx context.Context) error {
 		fresh, err := s.cfg.State.addMembers(ctx, c.accountID, followerList, logins)
 		if err != nil {
 			return err

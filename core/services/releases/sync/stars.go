@@ -111,7 +111,7 @@ func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 	if err != nil || unchanged {
 		return known.Repos, err
 	}
-	err = s.cfg.Store.Tx(ctx, "store stars", func(ctx context.Context) error {
+	err = s.storeRead(ctx, c, readsStars, "store stars", func(ctx context.Context) error {
 		repos := make([]*repo.Repo, len(all))
 		for i, star := range all {
 			r := repoOf(c.host.Ref, star.Repository)

@@ -131,6 +131,8 @@ type caller struct {
 	host Host
 	// accountID is the id of the account, which is the user's own for the first one; "" for calls without a token.
 	accountID string
+	// remoteID is the id of the account at the host.
+	remoteID string
 	// userID is whose account it is.
 	userID string
 	token  schema.Secret

@@ -242,9 +242,12 @@ func (s *server) context(key string) context.Context { return auth.With(s.Contex
 // makes no way in that stays.
 func TestStolenSessionLinksNothing(t *testing.T) {
 	s := startServer(t, sqlite(t), withSignIn())
-	able := s.access.Passkeys(httptest.NewRequest(http.MethodGet, s.access.PublicURL+"/", nil))
+	req := httptest.NewRequest(http.MethodGet, s.access.PublicURL+"/", nil)
+	req.AddCookie(auth.Cookie(s.adaCookie, false))
+	able := s.access.Passkeys(req)
 	device := passkeytest.New(t, "patchbay.example.com", s.access.PublicURL)
-	fresh := s.principal(s.ada)
+	fresh, err := s.users.Recognise(s.access, req)
+	must(t, err)
 	fresh.CheckedAt = time.Now().UnixMilli()
 	options, err := s.users.BeginRegistration(t.Context(), fresh, able, "Laptop")
 	must(t, err)

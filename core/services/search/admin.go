@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -167,6 +168,9 @@ type AddedKey struct {
 func (a *Admin) AddKeys(ctx context.Context, group string, values []string) ([]AddedKey, error) {
 	out := make([]AddedKey, 0, len(values))
 	err := a.store.Tx(ctx, "add upstream keys", func(ctx context.Context) error {
+		if err := a.repo.lockAdding(ctx); err != nil {
+			return err
+		}
 		for _, v := range values {
 			added, err := a.addKey(ctx, group, strings.TrimSpace(v))
 			if err != nil {
@@ -190,7 +194,7 @@ func (a *Admin) addKey(ctx context.Context, group, value string) (AddedKey, erro
 	w, now := a.store.Writer(ctx), a.now().UnixMilli()
 	hash := secret.HashToken(value)
 	var r keyRecord
-	err := w.Where("hash = ?", hash).Take(&r).Error
+	err := w.Clauses(clause.Locking{Strength: "UPDATE"}).Where("hash = ?", hash).Take(&r).Error
 	switch {
 	case err == nil && r.DeletedAt == 0 && r.State != KeyInvalid:
 		return AddedKey{ID: r.ID, Status: "exists"}, nil

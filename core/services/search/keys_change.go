@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -53,31 +54,57 @@ func (r *repository) recordKeyEvent(ctx context.Context, key, operation string, 
 
 // liveKey returns an upstream key that is not deleted.
 func (r *repository) liveKey(ctx context.Context, id string) (keyRecord, error) {
+	return takeLiveKey(r.db(ctx), id)
+}
+
+// lockKey returns an upstream key that is not deleted and locks it until the running transaction ends. What decides by a key's state
+// reads it so. A transaction that locks several keys calls lockAdding first.
+func (r *repository) lockKey(ctx context.Context, id string) (keyRecord, error) {
+	return takeLiveKey(r.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), id)
+}
+
+// lockAdding makes transactions that add upstream keys run one after the other.
+func (r *repository) lockAdding(ctx context.Context) error {
+	if r.store.Dialect() != store.Postgres {
+		return nil
+	}
+	return r.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext('search_keys/add'))").Error
+}
+
+func takeLiveKey(db *gorm.DB, id string) (keyRecord, error) {
 	var out keyRecord
-	err := r.db(ctx).Where("id = ? AND deleted_at = 0", id).Take(&out).Error
+	err := db.Where("id = ? AND deleted_at = 0", id).Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, fault.New(fault.NotFound, "There is no such upstream key.")
 	}
 	return out, err
 }
 
+// keyChange is a change of an upstream key's state.
+type keyChange struct {
+	operation, reason string
+	// from is the state in which a key is changed; in another one it is left alone. "" means any.
+	from, to KeyState
+	// deletedAt is when the key is deleted, in Unix milliseconds; 0 if it is not.
+	deletedAt int64
+}
+
 // changeKey changes a key's state, notes it, and tells the pool after the commit.
-func (a *Admin) changeKey(ctx context.Context, id, operation, reason string, to KeyState, extra map[string]any) error {
+func (a *Admin) changeKey(ctx context.Context, id string, c keyChange) error {
 	err := a.store.Tx(ctx, "change upstream key", func(ctx context.Context) error {
-		k, err := a.repo.liveKey(ctx, id)
-		if err != nil {
+		k, err := a.repo.lockKey(ctx, id)
+		if err != nil || c.from != "" && k.State != c.from {
 			return err
 		}
 		now, before := a.now().UnixMilli(), k.State
 		// A later moment than that of any answer which is still on its way.
-		values := map[string]any{"state": to, "reason": reason, "until": 0, "updated_at": max(now, k.UpdatedAt+1), "state_changed_at": now}
-		for c, v := range extra {
-			values[c] = v
+		values := map[string]any{
+			"state": c.to, "reason": c.reason, "until": 0, "updated_at": max(now, k.UpdatedAt+1), "state_changed_at": now, "deleted_at": c.deletedAt,
 		}
 		if err := a.store.Writer(ctx).Model(&k).Updates(values).Error; err != nil {
 			return err
 		}
-		return a.repo.recordKeyEvent(ctx, id, operation, before, to, reason, now)
+		return a.repo.recordKeyEvent(ctx, id, c.operation, before, c.to, c.reason, now)
 	})
 	if err != nil {
 		return fmt.Errorf("change upstream key: %w", err)
@@ -88,24 +115,24 @@ func (a *Admin) changeKey(ctx context.Context, id, operation, reason string, to 
 // SetKeyEnabled takes a key into use or out of it.
 func (a *Admin) SetKeyEnabled(ctx context.Context, id string, on bool) error {
 	if on {
-		return a.changeKey(ctx, id, KeyEnabled, "", KeyActive, nil)
+		return a.changeKey(ctx, id, keyChange{operation: KeyEnabled, to: KeyActive})
 	}
-	return a.changeKey(ctx, id, KeySwitchedOff, "", KeyDisabled, nil)
+	return a.changeKey(ctx, id, keyChange{operation: KeySwitchedOff, to: KeyDisabled})
 }
 
 // QuarantineKey marks a key as invalid: it is not used until somebody releases it.
 func (a *Admin) QuarantineKey(ctx context.Context, id, reason string) error {
-	return a.changeKey(ctx, id, KeyQuarantined, reason, KeyInvalid, nil)
+	return a.changeKey(ctx, id, keyChange{operation: KeyQuarantined, reason: reason, to: KeyInvalid})
 }
 
 // ReleaseKey makes a key active again that was found invalid, or that rests.
 func (a *Admin) ReleaseKey(ctx context.Context, id string) error {
-	return a.changeKey(ctx, id, KeyReleased, "", KeyActive, nil)
+	return a.changeKey(ctx, id, keyChange{operation: KeyReleased, to: KeyActive})
 }
 
 // DeleteKey takes a key out of the pool. Adding it again restores it.
 func (a *Admin) DeleteKey(ctx context.Context, id string) error {
-	return a.changeKey(ctx, id, KeyDeleted, "", KeyDisabled, map[string]any{"deleted_at": a.now().UnixMilli()})
+	return a.changeKey(ctx, id, keyChange{operation: KeyDeleted, to: KeyDisabled, deletedAt: a.now().UnixMilli()})
 }
 
 // KeyFilter selects upstream keys. Several values of a member are alternatives.

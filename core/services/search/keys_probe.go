@@ -160,7 +160,7 @@ func (s *Service) SyncKey(ctx context.Context, id string) error {
 	}
 	if r.State == KeyExhausted && !spent && st.Limit > 0 && st.Used < st.Limit {
 		// The plan was raised, or reset before its month was over.
-		return s.changeKey(ctx, id, KeyMarked, "The upstream reports that quota is left.", KeyActive, nil)
+		return s.changeKey(ctx, id, keyChange{operation: KeyMarked, reason: "The upstream reports that quota is left.", from: KeyExhausted, to: KeyActive})
 	}
 	return nil
 }

@@ -33,7 +33,12 @@ type key struct {
 	used   uint64
 	// updated is when the state was stored or last changed here, in Unix milliseconds.
 	updated int64
+	// stored is when the state was stored that was loaded last, in Unix milliseconds.
+	stored int64
 }
+
+// isBarred reports whether the key stays out of use until a person lets it in again.
+func (k *key) isBarred() bool { return k.state == KeyInvalid || k.state == KeyDisabled }
 
 // reactivate makes a cooling or exhausted key active again once its time has come.
 func (k *key) reactivate(now time.Time) {
@@ -78,14 +83,17 @@ func newPool(now func() time.Time, changed func(id string, state KeyState, reaso
 }
 
 // loadKeys adds or replaces keys and removes deleted ones. A stored state does not replace one that an answer has
-// changed since, which is not in the database yet.
+// changed since, which is not in the database yet; one that was stored meanwhile and bars the key does.
 func (p *pool) loadKeys(keys []*key, deleted []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
+		k.stored = k.updated
 		if old := p.byID[k.id]; old != nil {
 			k.used = old.used
-			if old.updated > k.updated {
+			decided := k.stored > old.stored && k.isBarred()
+			k.stored = max(k.stored, old.stored)
+			if old.updated > k.updated && !decided {
 				k.state, k.reason, k.until, k.updated = old.state, old.reason, old.until, old.updated
 			}
 		}
@@ -184,7 +192,7 @@ func (p *pool) findValue(id string) (schema.Secret, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := p.byID[id]
-	if k == nil || k.state == KeyInvalid || k.state == KeyDisabled {
+	if k == nil || k.isBarred() {
 		return "", false
 	}
 	return k.value, true
@@ -209,7 +217,7 @@ func (p *pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
 		state, until, spent = KeyExhausted, nextMonth(now), true
 	}
 	// A person's decision and a verdict of "invalid" outlast late answers of calls that began before.
-	if !spent || k.state == KeyDisabled || k.state == KeyInvalid {
+	if !spent || k.isBarred() {
 		p.mu.Unlock()
 		return spent
 	}

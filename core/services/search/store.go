@@ -2,11 +2,11 @@ package search
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -79,16 +79,17 @@ func (r *repository) closeInterrupted(ctx context.Context) (n int64, err error) 
 	return n, err
 }
 
-// setKeyState stores what an answer said at a moment, unless somebody has decided otherwise since.
+// setKeyState stores what an answer said at a moment, unless the key is disabled or invalid, or was changed since.
 func (r *repository) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) error {
 	return r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-		var k keyRecord
-		err := r.store.Writer(ctx).Where("id = ? AND deleted_at = 0 AND state <> ? AND updated_at <= ?", id, KeyDisabled, now).Take(&k).Error
-		if errors.Is(err, gorm.ErrRecordNotFound) {
+		k, err := r.lockKey(ctx, id)
+		switch {
+		case fault.CodeOf(err) == fault.NotFound:
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case k.State == KeyDisabled, k.State == KeyInvalid, k.UpdatedAt > now:
+			return nil
 		}
 		// gorm writes the new values into k as well.
 		before := k.State

@@ -73,8 +73,32 @@ func New(s *store.Store, reader Reader, summarize Summarizer, now func() time.Ti
 // maxSocial is how many stars and followers are counted for a brief.
 const maxSocial = 1000
 
-// Generate writes the brief of a user for a window, in the place of the one that there is.
-func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *time.Location) (Brief, error) {
+// Generate writes the brief of a user for a window, in the place of the one that there is. Briefs of a user are written one after the
+// other, so that none is replaced by one that was begun before it and lacks a release. Its lock comes before any row that it reads or writes.
+func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *time.Location) (written Brief, err error) {
+	err = b.store.Tx(ctx, "write brief", func(ctx context.Context) error {
+		if err := b.lockBriefs(ctx, userID); err != nil {
+			return err
+		}
+		row, err := b.composeBrief(ctx, userID, w, zone)
+		if err == nil {
+			written, err = b.save(ctx, row)
+		}
+		return err
+	})
+	return written, err
+}
+
+// lockBriefs has other transactions that lock the briefs of a user wait until the running one ends. SQLite has one writer anyway.
+func (b *Briefs) lockBriefs(ctx context.Context, userID string) error {
+	if b.store.Dialect() != store.Postgres {
+		return nil
+	}
+	return b.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "release_briefs/"+userID).Error
+}
+
+// composeBrief returns the brief of a user for a window, which is not stored yet.
+func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone *time.Location) (Brief, error) {
 	c := content{zone: zone}
 	read := func(types feed.Types, limit int) (items []feed.Item, err error) {
 		return b.reader.Between(ctx, userID, types, w.Start, w.End, limit)
@@ -107,10 +131,10 @@ func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *ti
 		return Brief{}, err
 	}
 	now := store.Millis(b.now())
-	return b.save(ctx, Brief{
+	return Brief{
 		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End), TimeZone: zone.String(), Boundary: w.Boundary,
 		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: now, UpdatedAt: now,
-	})
+	}, nil
 }
 
 // idsOf returns the ids of releases.
@@ -150,25 +174,18 @@ func (b *Briefs) Refresh(ctx context.Context, row Brief) (written bool, err erro
 	return err == nil, err
 }
 
-// save stores a brief. One of the same window keeps its id.
-func (b *Briefs) save(ctx context.Context, row Brief) (Brief, error) {
-	err := b.store.Tx(ctx, "save brief", func(ctx context.Context) error {
-		w := b.store.Writer(ctx)
-		err := w.Clauses(clause.OnConflict{
-			Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
-			DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
-		}).Create(&row).Error
-		if err != nil {
-			return err
-		}
-		var saved Brief
-		if err := w.Where("user_id = ? AND window_start = ? AND window_end = ?", row.UserID, row.WindowStart, row.WindowEnd).Take(&saved).Error; err != nil {
-			return err
-		}
-		row = saved
-		return nil
-	})
-	return row, err
+// save stores a brief in the running transaction. One of the same window keeps its id.
+func (b *Briefs) save(ctx context.Context, row Brief) (saved Brief, err error) {
+	w := b.store.Writer(ctx)
+	err = w.Clauses(clause.OnConflict{
+		Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
+		DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
+	}).Create(&row).Error
+	if err != nil {
+		return saved, err
+	}
+	err = w.Where("user_id = ? AND window_start = ? AND window_end = ?", row.UserID, row.WindowStart, row.WindowEnd).Take(&saved).Error
+	return saved, err
 }
 
 // maxMissed is how many days are made up for after a pause of the core.

@@ -17,6 +17,8 @@ type DNS interface {
 	dns.MailRouter
 	// Describe returns what the provider can do.
 	Describe() (DNSAbilities, error)
+	// PluginName returns the name of the plugin that serves the instance at present; "" if a reload took the instance away.
+	PluginName() string
 }
 
 // DNSAbilities is what a DNS provider can do.
@@ -49,6 +51,14 @@ func (f *dnsFacade) Describe() (DNSAbilities, error) {
 	}
 	has := func(capability string) bool { return slices.Contains(in.About.GetCapabilities(), capability) }
 	return DNSAbilities{CreateZones: has(dns.CapCreateZones), MailRouting: has(dns.CapMailRouting), Manual: has(dns.CapManual)}, nil
+}
+
+// PluginName implements DNS.
+func (f *dnsFacade) PluginName() string {
+	if in := f.handle.Current(); in != nil {
+		return in.Plugin
+	}
+	return ""
 }
 
 func (f *dnsFacade) callClient(ctx context.Context, operation string, do func(context.Context, *dns.Client) error) error {

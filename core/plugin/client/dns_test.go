@@ -32,6 +32,7 @@ func TestDNSFacade(t *testing.T) {
 	}
 	abilities, err := d.Describe()
 	want("abilities", abilities, client.DNSAbilities{CreateZones: true, MailRouting: true}, err)
+	want("plugin", d.PluginName(), "testplugin", nil)
 	zones, err := d.ListZones(ctx)
 	want("zones", zones, []dns.Zone{{ID: "1", Name: "example.com", Status: "active", NameServers: []string{"ns1.example.net"}}}, err)
 	zone, err := d.FindZone(ctx, "A.Example.com.")
@@ -65,6 +66,9 @@ func TestDNSFacade(t *testing.T) {
 	}
 	if _, err := d.Describe(); !errors.Is(err, catalog.ErrRetired) {
 		t.Errorf("after a reload: %v", err)
+	}
+	if got := d.PluginName(); got != "" {
+		t.Errorf("after a reload the plugin is %q", got)
 	}
 }
 

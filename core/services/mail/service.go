@@ -140,7 +140,7 @@ func (s *Service) use(set Settings, provider client.DNS, access auth.Access) {
 	s.state.Store(&state{settings: set, dns: provider, accounts: accounts, access: access})
 }
 
-// addDomains makes the domains that the settings name.
+// addDomains makes the domains that the settings name, and notes the plugin of those that are without one.
 func (s *Service) addDomains(ctx context.Context, set Settings) error {
 	names := make([]string, len(set.Domains))
 	for i, name := range set.Domains {
@@ -152,11 +152,15 @@ func (s *Service) addDomains(ctx context.Context, set Settings) error {
 	if err := s.domains.AddFromSettings(ctx, names); err != nil {
 		return fmt.Errorf("add the mail domains of the settings: %w", err)
 	}
-	return nil
+	return s.domains.NotePlugins(ctx)
 }
 
 // connectDNS returns the DNS provider in use.
 func (s *Service) connectDNS() domain.Connection {
 	st := s.state.Load()
-	return domain.Connection{Ref: st.settings.DNS, DNS: st.dns, MXHost: st.settings.mxHost()}
+	c := domain.Connection{Ref: st.settings.DNS, DNS: st.dns, MXHost: st.settings.mxHost()}
+	if c.DNS != nil {
+		c.Plugin = c.DNS.PluginName()
+	}
+	return c
 }

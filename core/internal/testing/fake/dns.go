@@ -27,6 +27,9 @@ type DNSCall struct {
 
 // DNS is a double of client.DNS: zones, records, rules and catch-alls in memory. It is safe for concurrent use.
 type DNS struct {
+	// Plugin is what PluginName returns. It is set before the first call.
+	Plugin string
+
 	mu        sync.Mutex
 	abilities client.DNSAbilities
 	zones     map[string]*dnsZone
@@ -51,7 +54,7 @@ var _ client.DNS = (*DNS)(nil)
 
 // NewDNS makes a double with these abilities. A Manual one accepts every zone and changes nothing.
 func NewDNS(abilities client.DNSAbilities) *DNS {
-	return &DNS{abilities: abilities, zones: map[string]*dnsZone{}, queued: map[string][]error{}}
+	return &DNS{Plugin: "fake", abilities: abilities, zones: map[string]*dnsZone{}, queued: map[string][]error{}}
 }
 
 // AddZone adds a zone and returns its id. Its catch-all is the text.
@@ -162,6 +165,9 @@ func (d *DNS) inZone(ctx context.Context, zoneID string, c DNSCall, change func(
 
 // Describe implements client.DNS.
 func (d *DNS) Describe() (client.DNSAbilities, error) { return d.abilities, nil }
+
+// PluginName implements client.DNS.
+func (d *DNS) PluginName() string { return d.Plugin }
 
 // ListZones implements client.DNS.
 func (d *DNS) ListZones(ctx context.Context) (zones []dns.Zone, err error) {

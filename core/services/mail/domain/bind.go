@@ -131,9 +131,14 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 	})
 }
 
-// reprovision provisions a domain that there is. A provider that limits requests changes nothing; any other failure leaves
-// ProvisioningError.
+// reprovision provisions a domain that there is, anew if the provider has another plugin since. A provider that limits requests changes
+// nothing else; any other failure leaves ProvisioningError.
 func (d *Domains) reprovision(ctx context.Context, row *Domain, create bool) error {
+	if hasOtherPlugin(d.cfg.Connect(), *row) {
+		if err := d.forgetProvider(ctx, row); err != nil {
+			return err
+		}
+	}
 	former := *row
 	row.Operation = opProvision
 	failed := d.provision(context.WithoutCancel(ctx), row, create)

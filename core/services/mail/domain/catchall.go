@@ -132,7 +132,7 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 // restoreRouting makes the rules of registered mailboxes, then restores the provider's catch-all. If that fails, the catch-all
 // stays ours; the rules that were made stay, since they do no harm.
 func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain) error {
-	failed := d.addMissingRules(ctx, c, row)
+	failed := d.addMissingRules(ctx, row)
 	if failed == nil {
 		failed = c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot)
 	}
@@ -152,13 +152,13 @@ func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain)
 }
 
 // addMissingRules makes the rules of the registered mailboxes that have none.
-func (d *Domains) addMissingRules(ctx context.Context, c Connection, row *Domain) error {
+func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	missing, err := d.cfg.Mailboxes.ListUnrouted(ctx, row.ID)
 	if err != nil {
 		return err
 	}
 	for _, box := range missing {
-		ruleID, err := c.DNS.CreateRule(ctx, row.ZoneID, box.Address)
+		ruleID, err := d.AddRoute(ctx, *row, box.Address)
 		if err != nil {
 			return err
 		}

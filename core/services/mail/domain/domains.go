@@ -16,6 +16,8 @@ import (
 type Connection struct {
 	// Ref is the reference of the instance, such as dns.main; "" without one.
 	Ref string
+	// Plugin is the name of the plugin of that instance; "" if it is not known.
+	Plugin string
 	// DNS is nil without a provider: domains are active at once, and their records are set by hand.
 	DNS client.DNS
 	// MXHost is the host that MX records name; "" if it is not known.
@@ -33,6 +35,8 @@ type mailboxes interface {
 	ListUnrouted(ctx context.Context, domainID string) ([]Unrouted, error)
 	// SetRule notes the rule of a mailbox, in the running transaction.
 	SetRule(ctx context.Context, mailboxID, ruleID string) error
+	// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
+	ForgetRules(ctx context.Context, domainID string) error
 	// ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
 	ExpireCaught(ctx context.Context, domainID string, at time.Time) error
 }

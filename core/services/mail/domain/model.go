@@ -37,6 +37,8 @@ type Domain struct {
 	Binding Binding
 	// Provider is the reference of the DNS instance that the domain was provisioned with; "" without one.
 	Provider string
+	// Plugin is the name of the plugin that ZoneID, and the rules of mailboxes, are of; "" if it is not known.
+	Plugin string
 	// Routed domains have their mail accepted by the provider, and handed to us by rules.
 	Routed bool
 	Status Status

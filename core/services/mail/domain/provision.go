@@ -58,6 +58,7 @@ func (d *Domains) provision(ctx context.Context, row *Domain, create bool) error
 	if err != nil {
 		return explainFailure(err)
 	}
+	row.Plugin = c.Plugin
 	if err := d.provisionZone(ctx, c, row, create && can.CreateZones); err != nil {
 		return explainFailure(err)
 	}
@@ -67,7 +68,11 @@ func (d *Domains) provision(ctx context.Context, row *Domain, create bool) error
 		}
 		row.Routed = true
 		row.setRecords(nil)
-		return explainFailure(c.DNS.EnableRouting(ctx, row.ZoneID, row.Name))
+		err := c.DNS.EnableRouting(ctx, row.ZoneID, row.Name)
+		if err == nil && !row.KeepsCatchAll() {
+			err = d.addMissingRules(ctx, row)
+		}
+		return explainFailure(err)
 	}
 	if err := d.provisionRecords(ctx, c, row); err != nil {
 		return explainFailure(err)

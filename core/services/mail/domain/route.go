@@ -3,17 +3,7 @@ package domain
 import (
 	"context"
 	"strings"
-
-	"github.com/patchbay-dev/patchbay/core/fault"
 )
-
-// sameProvider fails if another provider is in use than the one that a domain was provisioned with.
-func sameProvider(c Connection, row Domain) error {
-	if c.DNS == nil || c.Ref != row.Provider {
-		return fault.New(fault.Conflict, "%s was provisioned with %s, which the service does not use at present.", row.Name, row.Provider)
-	}
-	return nil
-}
 
 // routing reports whether the provider of a domain routes mail by rules, and returns the connection to it.
 func (d *Domains) routing(row Domain) (Connection, bool, error) {

@@ -88,6 +88,11 @@ func (s *Store) save(ctx context.Context, d *Domain) error {
 	return s.store.Writer(ctx).Save(d).Error
 }
 
+// setPlugin notes the plugin of a provider in the domains that have none, in the running transaction.
+func (s *Store) setPlugin(ctx context.Context, ref, plugin string) error {
+	return s.store.Writer(ctx).Model(&Domain{}).Where("provider = ? AND plugin = ''", ref).UpdateColumn("plugin", plugin).Error
+}
+
 // findAny returns a domain by its id, also a deleted one.
 func (s *Store) findAny(ctx context.Context, id string) (Domain, error) {
 	return s.take(s.store.DB(ctx).Where("id = ?", id))

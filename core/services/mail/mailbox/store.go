@@ -164,6 +164,11 @@ func (s *Store) SetRule(ctx context.Context, mailboxID, ruleID string) error {
 	return s.updateMailbox(ctx, mailboxID, map[string]any{"rule_id": ruleID})
 }
 
+// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
+func (s *Store) ForgetRules(ctx context.Context, domainID string) error {
+	return s.store.Writer(ctx).Model(&Mailbox{}).Where("domain_id = ? AND status <> 'destroyed'", domainID).Update("rule_id", "").Error
+}
+
 // ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
 func (s *Store) ExpireCaught(ctx context.Context, domainID string, at time.Time) error {
 	return s.store.Writer(ctx).Model(&Mailbox{}).Where("domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error

@@ -1,0 +1,60 @@
+package domain
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+)
+
+// sameProvider fails if another provider is in use than the one that a domain was provisioned with: another instance, or another plugin behind
+// the same reference.
+func sameProvider(c Connection, row Domain) error {
+	if c.DNS == nil || c.Ref != row.Provider {
+		return fault.New(fault.Conflict, "%s was provisioned with %s, which the service does not use at present.", row.Name, row.Provider)
+	}
+	if hasOtherPlugin(c, row) {
+		return fault.New(fault.Conflict, "%s was provisioned with the plugin %s, and %s is %s now: try the domain again.", row.Name, row.Plugin, c.Ref, c.Plugin)
+	}
+	return nil
+}
+
+// hasOtherPlugin reports whether the provider in use has another plugin than the one that a domain was provisioned with, as far as both are known.
+func hasOtherPlugin(c Connection, row Domain) bool {
+	return row.Plugin != "" && c.Plugin != "" && row.Plugin != c.Plugin
+}
+
+// NotePlugins notes the plugin of the provider in use in the domains that were provisioned with it before plugins were noted.
+func (d *Domains) NotePlugins(ctx context.Context) error {
+	c := d.cfg.Connect()
+	if c.DNS == nil || c.Plugin == "" {
+		return nil
+	}
+	return d.cfg.Store.Tx(ctx, "note the plugins of mail domains", func(ctx context.Context) error { return d.setPlugin(ctx, c.Ref, c.Plugin) })
+}
+
+// forgetProvider takes out of a domain what the plugin before has set up, and nobody can take back any more: the zone, the rules of the
+// mailboxes and, if the provider routed mail, the catch-all. It locks the domain before its mailboxes.
+func (d *Domains) forgetProvider(ctx context.Context, row *Domain) error {
+	return d.cfg.Store.Tx(ctx, "forget the former provider of mail domain", func(ctx context.Context) error {
+		if _, err := d.LockDomain(ctx, row.ID); err != nil {
+			return err
+		}
+		if err := d.cfg.Mailboxes.ForgetRules(ctx, row.ID); err != nil {
+			return err
+		}
+		if row.Routed && row.CatchAll {
+			if err := d.cfg.Mailboxes.ExpireCaught(ctx, row.ID, d.cfg.Now()); err != nil {
+				return err
+			}
+			row.CatchAll, row.CatchAllPattern, row.CatchAllOwnerID = false, "", ""
+		}
+		if row.Binding == FromBind {
+			row.Binding = FromCatalog
+		}
+		row.setNameServers(nil)
+		row.Plugin, row.ZoneID, row.Routed, row.CatchAllSnapshot = "", "", false, nil
+		row.Status, row.ProvisionError, row.Operation, row.Step = ProvisioningError, notFinished, opProvision, ""
+		row.UpdatedAt = d.cfg.Now().UnixMilli()
+		return d.save(ctx, row)
+	})
+}

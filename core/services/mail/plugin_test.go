@@ -1,0 +1,137 @@
+package mail_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+)
+
+// swapPlugin gives the instance another plugin, which knows nothing of what the former one has set up, by a reload.
+func (s *server) swapPlugin(name string, can client.DNSAbilities) (former *fake.DNS) {
+	s.t.Helper()
+	former = s.dns
+	s.dns = fake.NewDNS(can)
+	s.dns.Plugin = name
+	commit, err := s.service.Prepare(s.settings, s.dns, s.access)
+	must(s.t, err)
+	commit()
+	return former
+}
+
+// domain returns a domain as the API has it.
+func (s *server) domain(name string) dict {
+	s.t.Helper()
+	for _, d := range s.want(200, "", s.admin, "GET", "/api/domains", nil)["domains"].([]any) {
+		if d.(dict)["mailDomain"] == name {
+			return d.(dict)
+		}
+	}
+	s.t.Fatalf("there is no domain %s", name)
+	return nil
+}
+
+// TestInstanceGetsAnotherPlugin: the plugin behind the same reference is another provider. It is not asked for what the former one has set up,
+// and sets everything up when the domain is tried again.
+func TestInstanceGetsAnotherPlugin(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+		desk := text(t, s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "subdomain": "desk", "mailDomain": "example.com"}), "id")
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		_, err := s.service.FindRecipient(t.Context(), "caught@example.com")
+		must(t, err)
+		former := s.swapPlugin("other", routed)
+		s.dns.AddZone("example.com", "kept")
+		before, formerState := s.dns.State(), former.State()
+
+		s.want(409, "conflict", s.ada, "POST", "/api/mailboxes", dict{"localPart": "new", "subdomain": "desk", "mailDomain": "example.com"})
+		s.want(409, "conflict", s.admin, "POST", at+"/catch-all/disable", nil)
+		s.want(409, "conflict", s.ada, "DELETE", "/api/mailboxes/"+desk, nil)
+		if got := s.dns.State(); got != before {
+			t.Errorf("the other provider got what belongs to the former one: %s", got)
+		}
+
+		got := s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		if got["status"] != "active" || got["catchAllEnabled"] != false || got["bindingSource"] != "catalog" {
+			t.Errorf("got %v", got)
+		}
+		s.wantRules("hosts=[example.com]", "rules=[box@example.com]", `catch-all="kept"`)
+		if _, err := s.service.FindRecipient(t.Context(), "caught@example.com"); err == nil {
+			t.Error("a mailbox of the former catch-all takes mail")
+		}
+		s.clock.advance(2 * time.Minute)
+		s.cleanUp()
+		if got := s.want(200, "", s.ada, "GET", "/api/mailboxes/"+desk, nil); got["status"] != "destroyed" {
+			t.Errorf("got %v", got)
+		}
+		if got := former.State(); got != formerState {
+			t.Errorf("the former provider was asked: %s", got)
+		}
+		// The zone was not made by this provider.
+		s.want(409, "conflict", s.admin, "POST", at+"/delete", nil)
+	})
+}
+
+// TestAnotherPluginHasNoZone: a domain whose zone the other provider does not have is in error, and its way back is open.
+func TestAnotherPluginHasNoZone(t *testing.T) {
+	forEach(t, client.DNSAbilities{CreateZones: true}, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.swapPlugin("other", client.DNSAbilities{CreateZones: true})
+		s.want(409, "conflict", s.admin, "POST", at+"/delete", nil)
+		s.dns.Fail("FindZone", fake.DNSError(429, time.Minute))
+		s.want(429, "rate_limited", s.admin, "POST", at+"/retry", nil)
+		if got := s.domain("example.com"); got["status"] != "provisioning_error" {
+			t.Errorf("nothing is set up: %v", got)
+		}
+		s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		s.dns.AddZone("example.com", "")
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || !strings.Contains(s.dns.State(), "mx.example.com") {
+			t.Errorf("got %v with %s", got, s.dns.State())
+		}
+	})
+}
+
+// TestPluginsAreNoted: a domain of a time before plugins were noted gets the one that its provider has at the next start or reload, and
+// domains of other providers get none.
+func TestPluginsAreNoted(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.bind()
+		plugins := func() (names string) {
+			t.Helper()
+			must(t, s.store.DB(t.Context()).Raw("SELECT plugin FROM mail_domains WHERE name = 'example.com'").Scan(&names).Error)
+			return names
+		}
+		forget := func(provider string) {
+			t.Helper()
+			must(t, s.store.Tx(t.Context(), "forget plugins", func(ctx context.Context) error {
+				return s.store.Writer(ctx).Exec("UPDATE mail_domains SET plugin = '', provider = ? WHERE name = 'example.com'", provider).Error
+			}))
+		}
+		if got := plugins(); got != "fake" {
+			t.Errorf("provisioned with %q", got)
+		}
+		forget("dns.main")
+		s.open()
+		if got := plugins(); got != "fake" {
+			t.Errorf("after a start: %q", got)
+		}
+		forget("dns.main")
+		s.swapPlugin("other", routed)
+		if got := plugins(); got != "other" {
+			t.Errorf("after a reload: %q", got)
+		}
+		s.swapPlugin("third", routed)
+		if got := plugins(); got != "other" {
+			t.Errorf("what was noted has changed to %q", got)
+		}
+		forget("dns.former")
+		s.open()
+		if got := plugins(); got != "" {
+			t.Errorf("a domain of another provider has %q", got)
+		}
+	})
+}

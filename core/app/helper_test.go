@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -14,21 +13,28 @@ import (
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
-func TestMain(m *testing.M) {
-	testplugin.Main()
-	if len(os.Args) == 2 && os.Args[1] == "list" {
-		// The core asks the binary of the built-in plugins which it holds.
-		fmt.Println("[]")
-		os.Exit(0)
+// pluginProgram is the plugin of package testplugin, which holds no built-in plugins.
+var pluginProgram string
+
+func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	os.Exit(m.Run())
+	defer os.RemoveAll(dir)
+	if pluginProgram, err = testplugin.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }
 
-// startApp runs a core with every service that there is, on a plugin of the test binary.
+// startApp runs a core with every service that there is, on the plugin of package testplugin.
 func startApp(t *testing.T, env map[string]string) *App {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
 	path := filepath.Join(t.TempDir(), "plugin.hcl")
 	hcl := `
 search "testsearch" "main" {}
@@ -56,17 +62,14 @@ service "containers" {
 }
 `
 	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
-		spec := testplugin.Spec(mode)
-		hcl += fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n  env  = [\"GORACE\"]\n}\n", name, spec.Path, spec.Args[0], spec.Args[1])
+		hcl += pluginBlock(name, mode)
 	}
 	must(t, os.WriteFile(path, []byte(hcl), 0o600))
 	lookup := func(name string) (string, bool) {
 		v, ok := env[name]
 		switch name {
-		case "GORACE":
-			_, v, ok = strings.Cut(testplugin.NoExitPause, "=")
 		case "SVC_PLUGIN_BINARY":
-			v, ok = self, true
+			v, ok = pluginProgram, true
 		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
 			if !ok {
 				v, ok = "127.0.0.1:0", true
@@ -82,6 +85,11 @@ service "containers" {
 	must(t, diags.Err())
 	t.Cleanup(func() { _ = a.Close() })
 	return a
+}
+
+// pluginBlock returns the block of plugin.hcl for the plugin in a mode.
+func pluginBlock(name, mode string) string {
+	return fmt.Sprintf("plugin %q {\n  path = %q\n  args = [%q, %q]\n}\n", name, pluginProgram, testplugin.Marker, mode)
 }
 
 // serviceOf returns a running service as what the test needs of it.

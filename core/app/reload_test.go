@@ -34,13 +34,12 @@ type reloadable struct {
 	env  config.Env
 }
 
-// plugins are blocks of plugins of the test binary, by name and mode. Each mode is read from a file at each start.
+// plugins are blocks of the plugin of package testplugin, by name and mode. Each mode is read from a file at each start.
 func (r *reloadable) plugins(modes map[string]string) (blocks string) {
 	for name, mode := range modes {
-		spec := testplugin.Spec(mode)
 		r.setMode(name, mode)
 		script := filepath.Join(filepath.Dir(r.path), name+".sh")
-		must(r.t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec '%s' '%s' \"$(cat '%s.mode')\"\n", spec.Path, spec.Args[0], filepath.Join(filepath.Dir(r.path), name)), 0o700))
+		must(r.t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec '%s' '%s' \"$(cat '%s.mode')\"\n", pluginProgram, testplugin.Marker, filepath.Join(filepath.Dir(r.path), name)), 0o700))
 		blocks += fmt.Sprintf("plugin %q {\n  path = %q\n}\n", name, script)
 	}
 	return blocks
@@ -71,13 +70,11 @@ func (r *reloadable) reload() error {
 // newReloadable writes a configuration and the lock file that belongs to it.
 func newReloadable(t *testing.T, modes map[string]string, hcl string) (r *reloadable, text string) {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
 	r = &reloadable{t: t, path: filepath.Join(t.TempDir(), "plugin.hcl")}
 	r.env = func(name string) (string, bool) {
 		switch name {
 		case "SVC_PLUGIN_BINARY":
-			return self, true
+			return pluginProgram, true
 		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
 			return "127.0.0.1:0", true
 		}

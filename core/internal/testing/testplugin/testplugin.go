@@ -5,6 +5,8 @@ package testplugin
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-plugin"
@@ -13,7 +15,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 )
 
-const marker = "patchbay-testplugin"
+// Marker is the first argument of a process that is to be the plugin; the mode follows.
+const Marker = "patchbay-testplugin"
 
 // Modes of misbehaving before the plugin serves. Well is a plugin that behaves until an operation says otherwise.
 const (
@@ -77,12 +80,22 @@ func Spec(mode string) host.Spec {
 	if err != nil {
 		self = os.Args[0]
 	}
-	return host.Spec{Name: "testplugin", Path: self, Args: []string{marker, mode}, Env: []string{NoExitPause}}
+	return host.Spec{Name: "testplugin", Path: self, Args: []string{Marker, mode}, Env: []string{NoExitPause}}
+}
+
+// Build builds the plugin as a program of its own, command process, in a directory and returns its path.
+func Build(dir string) (string, error) {
+	program := filepath.Join(dir, "testplugin")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "github.com/patchbay-dev/patchbay/core/internal/testing/testplugin/process")
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the plugin: %w: %s", err, text)
+	}
+	return program, nil
 }
 
 // Main does not return if the process was started as the plugin.
 func Main() {
-	if len(os.Args) < 3 || os.Args[1] != marker {
+	if len(os.Args) < 3 || os.Args[1] != Marker {
 		return
 	}
 	switch os.Args[2] {

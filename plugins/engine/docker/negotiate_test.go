@@ -31,7 +31,10 @@ func TestFirstCallsAtOnce(t *testing.T) {
 	id := l.Configure(t, plugintest.Config(t, engine.Kind, "local", `{"host":"tcp://`+srv.Listener.Addr().String()+`"}`))
 	c := engine.NewClient(l.Conn, id)
 	calls := []func(context.Context) error{
-		func(ctx context.Context) error { _, err := c.Containers(ctx, engine.Filter{Labels: []string{"role"}}); return err },
+		func(ctx context.Context) error {
+			_, err := c.Containers(ctx, engine.Filter{Labels: []string{"role"}})
+			return err
+		},
 		func(ctx context.Context) error {
 			_, err := l.Plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
 			return err

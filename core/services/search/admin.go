@@ -137,7 +137,9 @@ func (a *Admin) changeToken(ctx context.Context, id string, values map[string]an
 		return fault.New(fault.NotFound, "There is no such access token.")
 	}
 	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
-		values["updated_at"] = a.now().UnixMilli()
+		now := a.now().UnixMilli()
+		// Each change has a time of its own, by which the table of tokens knows the last one.
+		values["updated_at"] = gorm.Expr("CASE WHEN updated_at < ? THEN ? ELSE updated_at + 1 END", now, now)
 		res := a.store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
 		if res.Error != nil {
 			return fmt.Errorf("change token: %w", res.Error)

@@ -36,6 +36,8 @@ type token struct {
 	cacheTTL *int64
 	limits   Limits
 	counter  *counter
+	// updated is when its record was changed, in Unix milliseconds.
+	updated int64
 }
 
 // usable reports whether the token may be used at a moment.
@@ -55,10 +57,12 @@ type tokens struct {
 	// barred are the owners who are disabled: their tokens are refused.
 	barred  map[string]bool
 	unknown map[string]time.Time
+	// deleted are the tokens that do not come back.
+	deleted map[string]bool
 }
 
 func newTokens(store *repository, defaults Limits, now func() time.Time) *tokens {
-	return &tokens{store: store, defaults: defaults, now: now, byID: map[string]*token{}, unknown: map[string]time.Time{}}
+	return &tokens{store: store, defaults: defaults, now: now, byID: map[string]*token{}, unknown: map[string]time.Time{}, deleted: map[string]bool{}}
 }
 
 // setDefaults gives new limits to the tokens that have none of their own.
@@ -73,7 +77,8 @@ func (t *tokens) setDefaults(l Limits) {
 	}
 }
 
-// storeRecords replaces tokens by their records, and removes deleted ones.
+// storeRecords replaces tokens by their records, and removes deleted ones. A record that is older than the one which is there, of a
+// change that was committed before another one, is left out.
 func (t *tokens) storeRecords(records []tokenRecord) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,6 +87,9 @@ func (t *tokens) storeRecords(records []tokenRecord) {
 		delete(t.unknown, r.ID)
 		if r.DeletedAt != 0 {
 			delete(t.byID, r.ID)
+			t.deleted[r.ID] = true
+		}
+		if t.deleted[r.ID] || old != nil && old.updated > r.UpdatedAt {
 			continue
 		}
 		next := r.toToken(t.defaults)
@@ -124,7 +132,7 @@ func (t *tokens) newToken(r tokenRecord) *token {
 }
 
 func (r tokenRecord) toToken(defaults Limits) *token {
-	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}}
+	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}, updated: r.UpdatedAt}
 	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute}
 	out.limits = out.own.mergeOver(defaults)
 	copy(out.hash[:], r.Hash)

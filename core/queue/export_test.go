@@ -16,6 +16,13 @@ func (q *Queue) Clean(ctx context.Context) error              { return q.deleteO
 func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
 func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
 func (q *Queue) Owner() string                                { return q.owner }
+func (q *Queue) ClaimDue() (id string, wait time.Duration, err error) {
+	r, wait, err := q.claimDue()
+	if r != nil {
+		id = r.ID
+	}
+	return id, wait, err
+}
 func (f Filter) Query(after bool, limit int) (sql string, args []any) {
 	if after {
 		return f.pageQuery(&position{At: 1 << 60, ID: "x"}, limit)

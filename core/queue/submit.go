@@ -37,11 +37,12 @@ type Submission struct {
 	RunAt time.Time
 }
 
-// errRaced says that a conflicting row has been removed meanwhile.
+// errRaced says that a conflicting row was removed, or a job has begun, meanwhile.
 var errRaced = errors.New("another transaction got in between")
 
 // Submit queues a job, joining the transaction in ctx if there is one. If a job with the same type and DedupKey is
-// queued or running, that one is returned and reused is true. If a lock is held, the error is a fault.Conflict with the
+// queued or running, that one is returned and reused is true. One that is queued does not begin before the transaction
+// in ctx has ended, so that it sees what that has written. If a lock is held, the error is a fault.Conflict with the
 // extension member existingJobId, and nothing was written.
 //
 // Submit in a larger transaction is best its last step: from then until the commit other writers of events wait, and on
@@ -118,12 +119,24 @@ func (q *Queue) newRow(sub Submission, payload string) *row {
 
 const sqlDuplicate = `SELECT * FROM jobs WHERE type = ? AND dedup_key = ? AND dedup_key <> '' AND state IN ('queued', 'running')`
 
-// findDuplicate returns the unfinished job with the type and the dedup key of sub, or nil.
+// sqlHoldQueued locks a job, so that it is not claimed, as long as it is queued.
+const sqlHoldQueued = `SELECT * FROM jobs WHERE id = ? AND state = 'queued' FOR SHARE`
+
+// findDuplicate returns the unfinished job with the type and the dedup key of sub, or nil. One that is queued does not begin before the
+// running transaction has ended; the error is errRaced if it begins just now. SQLite has one writer anyway.
 func (q *Queue) findDuplicate(ctx context.Context, sub Submission) (*row, error) {
 	if sub.DedupKey == "" {
 		return nil, nil
 	}
-	return q.queryOne(ctx, sqlDuplicate, sub.Type, sub.DedupKey)
+	found, err := q.queryOne(ctx, sqlDuplicate, sub.Type, sub.DedupKey)
+	if err != nil || found == nil || found.State != Queued || q.store.Dialect() != store.Postgres {
+		return found, err
+	}
+	if found, err = q.queryOne(ctx, sqlHoldQueued, found.ID); err == nil && found == nil {
+		err = errRaced
+	}
+	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+	return found, err
 }
 
 // takeLocks inserts the locks in a fixed order, so that two submissions never wait for each other.

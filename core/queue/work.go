@@ -14,6 +14,9 @@ import (
 // writeTimeout bounds the queue's own transactions, which do not end with a caller's context.
 const writeTimeout = 30 * time.Second
 
+// lockedPause is how long to wait for a due job that another transaction has locked, or claimed meanwhile.
+const lockedPause = 20 * time.Millisecond
+
 const (
 	sqlNext  = `SELECT run_at FROM jobs WHERE state = 'queued' AND type IN ? ORDER BY run_at, id LIMIT 1`
 	sqlClaim = `UPDATE jobs SET state = 'running', owner = ?, heartbeat_at = ?, attempt = attempt + 1, claims = claims + 1,
@@ -103,6 +106,9 @@ func (q *Queue) claimDue() (*row, time.Duration, error) {
 	})
 	if err != nil {
 		return nil, q.cfg.Poll, err
+	}
+	if claimed == nil {
+		return nil, min(lockedPause, q.cfg.Poll), nil
 	}
 	return claimed, 0, nil
 }

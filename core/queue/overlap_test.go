@@ -1,0 +1,44 @@
+package queue_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// TestJobThatIsSubmittedAgainBeginsAfterTheCommit: a queued job that a transaction counts on sees what the transaction has written. Who claims jobs
+// meanwhile looks again soon, but not at once.
+func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
+	const lock = "SELECT pg_advisory_xact_lock(1)"
+	cfg := testkit.PostgresConfig(t)
+	st := testkit.OpenStore(t, cfg, queue.Migrations())
+	qc := config(st)
+	qc.Handlers = []queue.Handler{blocking("work", true)}
+	q := build(t, qc)
+	sub := queue.Submission{Type: "work", DedupKey: "k"}
+	want := submit(t, q, sub)
+	first, second := testkit.Overlap(t, cfg, lock,
+		func() error {
+			return st.Tx(t.Context(), "count on a job", func(ctx context.Context) error {
+				job, reused, err := q.Submit(ctx, sub)
+				if err != nil || !reused || job.ID != want.ID {
+					t.Errorf("got %+v, %v, %v", job, reused, err)
+				}
+				return st.Writer(ctx).Exec(lock).Error
+			})
+		},
+		func() error {
+			id, wait, err := q.ClaimDue()
+			if id != "" || wait <= 0 || wait > qc.Poll {
+				t.Errorf("got the job %q before the commit, or else is to wait for %s", id, wait)
+			}
+			return err
+		})
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	if id, _, err := q.ClaimDue(); id != want.ID || err != nil {
+		t.Errorf("got the job %q after the commit, %v", id, err)
+	}
+}

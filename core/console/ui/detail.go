@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nicksnyder/go-i18n/v2/i18n"
 )
 
 // detailPrefix begins the ids of the sentences that services write in English, with parameters for what varies in them.
@@ -20,26 +18,21 @@ type detail struct {
 	longest string
 }
 
-// inText finds the parameters of a text.
-var inText = regexp.MustCompile(`\{\{\.([A-Za-z]+)\}\}`)
-
 // newDetail returns the sentence of an English text.
-func newDetail(m *i18n.Message) detail {
-	d := detail{id: m.ID}
+func newDetail(id string, p phrase) detail {
+	d := detail{id: id}
 	var b strings.Builder
-	end := 0
 	add := func(piece string) {
 		b.WriteString(regexp.QuoteMeta(piece))
 		if d.fixed += len(piece); len(piece) > len(d.longest) {
 			d.longest = piece
 		}
 	}
-	for _, at := range inText.FindAllStringSubmatchIndex(m.Other, -1) {
-		add(m.Other[end:at[0]])
-		b.WriteString("(?P<" + m.Other[at[2]:at[3]] + ">.+?)")
-		end = at[1]
+	for i, name := range p.names {
+		add(p.pieces[i])
+		b.WriteString("(?P<" + name + ">.+?)")
 	}
-	tail := m.Other[end:]
+	tail := p.pieces[len(p.names)]
 	add(tail)
 	if tail != "" && !strings.HasSuffix(tail, ".") {
 		// A clause may be a sentence by itself.
@@ -73,17 +66,18 @@ func (t *Texts) translateDetail(lang, text string, depth int) (string, bool) {
 		if found == nil {
 			continue
 		}
-		data := map[string]any{}
+		var args []any
 		for i, name := range d.pattern.SubexpNames() {
 			if name == "" {
 				continue
 			}
-			data[name] = found[i]
+			value := found[i]
 			if depth < maxDetailDepth {
-				data[name], _ = t.translateDetail(lang, found[i], depth+1)
+				value, _ = t.translateDetail(lang, value, depth+1)
 			}
+			args = append(args, name, value)
 		}
-		return t.lookUpText(lang, d.id, data, nil), true
+		return t.lookUpText(lang, d.id, args), true
 	}
 	return text, false
 }

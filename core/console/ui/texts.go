@@ -36,74 +36,89 @@ func OwnTexts() fs.FS {
 
 // Texts holds the texts of all pages in all languages.
 type Texts struct {
-	matcher    language.Matcher
-	known      map[string]bool
-	localizers map[string]*i18n.Localizer
-	printers   map[string]*message.Printer
-	details    []detail
+	matcher   language.Matcher
+	known     map[string]bool
+	languages map[string]*languageTexts
+	details   []detail
+}
+
+// languageTexts are the texts in one language.
+type languageTexts struct {
+	tag     language.Tag
+	printer *message.Printer
+	phrases map[string]phrases
 }
 
 // NewTexts reads en.json and zh.json of each source. A text is a string, or an object with the plural forms one and
 // other; its parameters are written {{.Name}}. No id may stand in two sources.
 func NewTexts(sources ...fs.FS) (*Texts, error) {
-	t := &Texts{known: map[string]bool{}, localizers: map[string]*i18n.Localizer{}, printers: map[string]*message.Printer{}}
+	t := &Texts{known: map[string]bool{}, languages: map[string]*languageTexts{}}
 	bundle := i18n.NewBundle(language.English)
 	bundle.RegisterUnmarshalFunc("json", json.Unmarshal)
 	var tags []language.Tag
 	for _, lang := range Languages() {
-		seen := map[string]bool{}
-		for _, src := range sources {
-			messages, err := loadTexts(bundle, src, lang, seen)
-			if err != nil {
-				return nil, fmt.Errorf("read the texts of %s: %w", lang, err)
-			}
-			for _, m := range messages {
-				if lang == English && strings.HasPrefix(m.ID, detailPrefix) {
-					t.details = append(t.details, newDetail(m))
-				}
-			}
-		}
-		for id := range seen {
-			t.known[id] = true
-		}
 		tag := language.MustParse(lang)
 		tags = append(tags, tag)
-		t.localizers[lang], t.printers[lang] = i18n.NewLocalizer(bundle, lang), message.NewPrinter(tag)
+		texts := &languageTexts{tag: tag, printer: message.NewPrinter(tag), phrases: map[string]phrases{}}
+		t.languages[lang] = texts
+		for _, src := range sources {
+			if err := texts.load(bundle, src, lang); err != nil {
+				return nil, fmt.Errorf("read the texts of %s: %w", lang, err)
+			}
+		}
+		for id, p := range texts.phrases {
+			t.known[id] = true
+			if lang == English && strings.HasPrefix(id, detailPrefix) {
+				t.details = append(t.details, newDetail(id, p.other))
+			}
+		}
 	}
 	sortDetails(t.details)
 	t.matcher = language.NewMatcher(tags)
 	return t, nil
 }
 
-// loadTexts adds the texts of a source in a language to the bundle and returns them.
-func loadTexts(bundle *i18n.Bundle, src fs.FS, lang string, seen map[string]bool) ([]*i18n.Message, error) {
+// load adds the texts of a source.
+func (l *languageTexts) load(bundle *i18n.Bundle, src fs.FS, lang string) error {
 	data, err := fs.ReadFile(src, lang+".json")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	file, err := bundle.ParseMessageFileBytes(data, lang+".json")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, m := range file.Messages {
-		if seen[m.ID] {
-			return nil, fmt.Errorf("the text %q stands in two sources", m.ID)
+		if _, there := l.phrases[m.ID]; there {
+			return fmt.Errorf("the text %q stands in two sources", m.ID)
 		}
-		seen[m.ID] = true
+		if l.phrases[m.ID], err = cutPhrases(m); err != nil {
+			return err
+		}
 	}
-	return file.Messages, nil
+	return nil
 }
 
 // Known reports whether there is a text with this id.
 func (t *Texts) Known(id string) bool { return t.known[id] }
 
-// lookUpText looks a text up. One that is missing is shown by its id in brackets, so that tests find it.
-func (t *Texts) lookUpText(lang, id string, data map[string]any, count any) string {
-	out, err := t.localizers[lang].Localize(&i18n.LocalizeConfig{MessageID: id, TemplateData: data, PluralCount: count})
-	if err != nil || out == "" {
+// lookUpText returns a text with the values of its parameters: args are names and values in turn. One that is missing is shown by its id
+// in brackets, so that tests find it.
+func (t *Texts) lookUpText(lang, id string, args []any) string {
+	return t.fillPhrase(lang, id, func(p phrases) phrase { return p.other }, args)
+}
+
+// lookUpPlural is lookUpText for a text with a count, which chooses its form.
+func (t *Texts) lookUpPlural(lang, id string, count int, args []any) string {
+	return t.fillPhrase(lang, id, func(p phrases) phrase { return p.choosePlural(t.languages[lang].tag, count) }, args)
+}
+
+func (t *Texts) fillPhrase(lang, id string, choose func(phrases) phrase, args []any) string {
+	p, ok := t.languages[lang].phrases[id]
+	if !ok {
 		return "⟦" + id + "⟧"
 	}
-	return out
+	return choose(p).fill(args)
 }
 
 // chooseLanguage finds the language of a request: what the person has chosen, else what the browser asks for.

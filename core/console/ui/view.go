@@ -78,17 +78,12 @@ type Toast struct {
 
 // T is a text in the language of the page. args are names and values of its parameters in turn.
 func (v *View) T(id string, args ...any) string {
-	return v.kit.cfg.Texts.lookUpText(v.Lang, id, pairArguments(args), nil)
+	return v.kit.cfg.Texts.lookUpText(v.Lang, id, args)
 }
 
 // N is a text with a count, which picks the plural form and stands in the text as {{.Count}}.
 func (v *View) N(id string, count int, args ...any) string {
-	data := pairArguments(args)
-	if data == nil {
-		data = map[string]any{}
-	}
-	data["Count"] = v.Num(int64(count))
-	return v.kit.cfg.Texts.lookUpText(v.Lang, id, data, count)
+	return v.kit.cfg.Texts.lookUpPlural(v.Lang, id, count, append([]any{"Count", v.Num(int64(count))}, args...))
 }
 
 // State is the word for a state of the API, such as ready or rolled_back.
@@ -131,19 +126,6 @@ func (v *View) faultReason(e *fault.Error) string {
 		return ""
 	}
 	return e.Message
-}
-
-func pairArguments(args []any) map[string]any {
-	if len(args) < 2 {
-		return nil
-	}
-	data := make(map[string]any, len(args)/2)
-	for i := 0; i+1 < len(args); i += 2 {
-		if name, ok := args[i].(string); ok {
-			data[name] = args[i+1]
-		}
-	}
-	return data
 }
 
 // Asset is the address of a static file.

@@ -101,7 +101,7 @@ func (s *Service) toggleReaction(ctx context.Context, in *toggleInput) (*toggleO
 	}
 	id, err := parseReleaseID(in.Body.ReleaseID)
 	if err == nil {
-		err = s.syncer.CheckAccount(ctx, user)
+		err = s.syncer.CheckReactor(ctx, user)
 	}
 	if err != nil {
 		return nil, err

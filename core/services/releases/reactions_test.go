@@ -99,5 +99,10 @@ func checkReactionErrors(t *testing.T, s *server, id string) {
 	s.want(403, "pat_forbidden", s.ada, http.MethodPost, togglePath, dict{"release_id": s.list(s.ada, "/api/releases")[1]["release_id"], "content": "heart"})
 	s.host.SetAbilities(client.CodeHostAbilities{Viewer: true, Releases: true, Reactions: true})
 	s.host.Fail("readreactions", fake.CodeHostError(401, 0))
+	// A token that the host refuses is none to react with, at the call that finds it and at those after it.
+	refused := dict{"release_id": s.list(s.ada, "/api/releases")[1]["release_id"], "content": "heart"}
+	for range 2 {
+		s.want(403, "pat_required", s.ada, http.MethodPost, togglePath, refused)
+	}
 	s.want(422, "pat_invalid", s.ada, http.MethodPost, refreshPath, dict{"release_ids": []string{s.list(s.ada, "/api/releases")[1]["release_id"].(string)}})
 }

@@ -99,17 +99,25 @@ func (s *Syncer) readReactions(ctx context.Context, c caller, all []repo.Reactab
 	return errors.Join(err, s.cfg.Repos.SetReactions(ctx, counts))
 }
 
+// CheckReactor returns an error for a user without a token that a reaction can be left with: a refused token is answered like none.
+func (s *Syncer) CheckReactor(ctx context.Context, userID string) error {
+	if err := s.CheckAccount(ctx, userID); err != nil {
+		return refineDenied(err)
+	}
+	return nil
+}
+
 // ToggleReaction leaves a reaction of a user to a release, or takes it back if the user has left it, and returns the reactions
 // from then on. Calls for the same user come one after the other, so that each sees what the one before has done.
 func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reactable, content string) (out codehost.Reactions, err error) {
-	if err := s.CheckAccount(ctx, userID); err != nil {
+	if err := s.CheckReactor(ctx, userID); err != nil {
 		return out, err
 	}
 	unlock := s.toggles.lock(userID)
 	defer unlock()
 	c, ok, err := s.callerSeeing(ctx, userID, of.Host, of.RepoID)
 	if err != nil {
-		return out, err
+		return out, refineDenied(err)
 	}
 	if !ok {
 		return out, fault.New("pat_required", "The release is of the code host %s, of which you have no personal access token.", of.Host).WithStatus(http.StatusForbidden)
@@ -140,8 +148,12 @@ func errNoReactions(cause error) error {
 	return fault.Wrap(cause, "pat_forbidden", "The code host does not let the personal access token react to this release.").WithStatus(http.StatusForbidden)
 }
 
-// refineDenied returns the error of a call about reactions, which tells a token that may not react from one that is refused.
+// refineDenied returns the error of a change of a reaction, which tells a token that may not react from one that is refused. The change needs
+// a token that is good: one that is refused is answered like none.
 func refineDenied(err error) error {
+	if f := fault.As(err); f != nil && f.Code == "pat_invalid" {
+		return fault.Wrap(err, "pat_required", "%s", f.Message).WithStatus(http.StatusForbidden)
+	}
 	if cause := client.CauseOf(err); cause == client.CauseDenied && !isUnauthenticated(err) || cause == client.CauseMissing {
 		return errNoReactions(err)
 	}

@@ -62,7 +62,7 @@ func NewTexts(sources ...fs.FS) (*Texts, error) {
 		texts := &languageTexts{tag: tag, printer: message.NewPrinter(tag), phrases: map[string]phrases{}}
 		t.languages[lang] = texts
 		for _, src := range sources {
-			if err := texts.load(bundle, src, lang); err != nil {
+			if err := texts.loadTexts(bundle, src, lang); err != nil {
 				return nil, fmt.Errorf("read the texts of %s: %w", lang, err)
 			}
 		}
@@ -78,8 +78,8 @@ func NewTexts(sources ...fs.FS) (*Texts, error) {
 	return t, nil
 }
 
-// load adds the texts of a source.
-func (l *languageTexts) load(bundle *i18n.Bundle, src fs.FS, lang string) error {
+// loadTexts adds the texts of a source.
+func (l *languageTexts) loadTexts(bundle *i18n.Bundle, src fs.FS, lang string) error {
 	data, err := fs.ReadFile(src, lang+".json")
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (t *Texts) fillPhrase(lang, id string, choose func(phrases) phrase, args []
 	if !ok {
 		return "⟦" + id + "⟧"
 	}
-	return choose(p).fill(args)
+	return choose(p).fillParameters(args)
 }
 
 // chooseLanguage finds the language of a request: what the person has chosen, else what the browser asks for.

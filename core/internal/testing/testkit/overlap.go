@@ -20,25 +20,25 @@ func Overlap(t testing.TB, cfg store.Config, hold string, first, second func() e
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience*3*overlapWithin)
 	defer cancel()
-	holder, watcher := connect(ctx, t, cfg), connect(ctx, t, cfg)
+	holder, watcher := connectTo(ctx, t, cfg), connectTo(ctx, t, cfg)
 	tx, err := holder.Begin(ctx)
 	Must(t, err)
 	_, err = tx.Exec(ctx, hold)
 	Must(t, err)
 
 	firstDone := runAside(first)
-	Eventually(t, overlapWithin, func() bool { return firstDone.ended() || waitingForLocks(ctx, t, watcher) > 0 }, "the first waits for the lock")
-	if firstDone.ended() {
+	Eventually(t, overlapWithin, func() bool { return firstDone.hasEnded() || waitingForLocks(ctx, t, watcher) > 0 }, "the first waits for the lock")
+	if firstDone.hasEnded() {
 		t.Fatalf("the first has ended with %v and did not wait for: %s", firstDone.err, hold)
 	}
 	secondDone := runAside(second)
-	Eventually(t, overlapWithin, func() bool { return secondDone.ended() || waitingForLocks(ctx, t, watcher) > 1 }, "the second ends or waits for a lock")
+	Eventually(t, overlapWithin, func() bool { return secondDone.hasEnded() || waitingForLocks(ctx, t, watcher) > 1 }, "the second ends or waits for a lock")
 	Must(t, tx.Rollback(ctx))
-	Eventually(t, overlapWithin, func() bool { return firstDone.ended() && secondDone.ended() }, "both end")
+	Eventually(t, overlapWithin, func() bool { return firstDone.hasEnded() && secondDone.hasEnded() }, "both end")
 	return firstDone.err, secondDone.err
 }
 
-func connect(ctx context.Context, t testing.TB, cfg store.Config) *pgx.Conn {
+func connectTo(ctx context.Context, t testing.TB, cfg store.Config) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(ctx, cfg.URL)
 	Must(t, err)
@@ -69,7 +69,7 @@ func runAside(run func() error) *aside {
 	return a
 }
 
-func (a *aside) ended() bool {
+func (a *aside) hasEnded() bool {
 	select {
 	case <-a.done:
 		return true

@@ -29,7 +29,7 @@ func (m *Mailboxes) Ensure(ctx context.Context, caller Caller, in NewMailbox) (b
 			return Mailbox{}, false, err
 		}
 		if found {
-			box, err = m.extend(ctx, caller, box, expires)
+			box, err = m.extendMailbox(ctx, caller, box, expires)
 		} else {
 			box, err = m.Create(ctx, caller, in)
 		}
@@ -40,8 +40,8 @@ func (m *Mailboxes) Ensure(ctx context.Context, caller Caller, in NewMailbox) (b
 	return Mailbox{}, false, errExists()
 }
 
-// extend gives a mailbox a later end. It returns errNoMailbox if the mailbox is destroyed meanwhile. It locks the domain before the mailbox.
-func (m *Mailboxes) extend(ctx context.Context, caller Caller, found Mailbox, expires int64) (box Mailbox, err error) {
+// extendMailbox gives a mailbox a later end. It returns errNoMailbox if the mailbox is destroyed meanwhile. It locks the domain before the mailbox.
+func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mailbox, expires int64) (box Mailbox, err error) {
 	var d domain.Domain
 	err = m.store.Tx(ctx, "extend mailbox", func(ctx context.Context) error {
 		if d, err = m.shareActive(ctx, found); err != nil {

@@ -82,7 +82,7 @@ func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *ti
 		}
 		row, err := b.composeBrief(ctx, userID, w, zone)
 		if err == nil {
-			written, err = b.save(ctx, row)
+			written, err = b.saveBrief(ctx, row)
 		}
 		return err
 	})
@@ -174,8 +174,8 @@ func (b *Briefs) Refresh(ctx context.Context, row Brief) (written bool, err erro
 	return err == nil, err
 }
 
-// save stores a brief in the running transaction. One of the same window keeps its id.
-func (b *Briefs) save(ctx context.Context, row Brief) (saved Brief, err error) {
+// saveBrief stores a brief in the running transaction. One of the same window keeps its id.
+func (b *Briefs) saveBrief(ctx context.Context, row Brief) (saved Brief, err error) {
 	w := b.store.Writer(ctx)
 	err = w.Clauses(clause.OnConflict{
 		Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},

@@ -96,7 +96,8 @@ func (d *docker) dropClient(api *client.Client) {
 }
 
 // negotiateVersion agrees with the engine on the version of its API before the first call of a client. A client would do so by itself, but
-// others of its calls read meanwhile what it writes.
+// others of its calls read meanwhile what it writes. Where the question itself is refused, as by a proxy that lets few calls through, the
+// client's own version is used.
 func (d *docker) negotiateVersion(ctx context.Context, api *client.Client) error {
 	select {
 	case d.negotiation <- struct{}{}:
@@ -108,10 +109,12 @@ func (d *docker) negotiateVersion(ctx context.Context, api *client.Client) error
 		return nil
 	}
 	ping, err := api.Ping(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+		api.NegotiateAPIVersionPing(ping)
+	case isConnectionError(err), ctx.Err() != nil:
 		return err
 	}
-	api.NegotiateAPIVersionPing(ping)
 	d.negotiated = api
 	return nil
 }

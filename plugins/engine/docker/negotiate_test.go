@@ -59,3 +59,21 @@ func TestFirstCallsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionIsNotTold: an engine behind a proxy that refuses the question for its version is asked in the client's own.
+func TestVersionIsNotTold(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/_ping" {
+			http.Error(w, "forbidden", http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("[]"))
+	}))
+	defer srv.Close()
+	l := plugintest.Load(t, docker.Declare(executable))
+	c := engine.NewClient(l.Conn, l.Configure(t, plugintest.Config(t, engine.Kind, "local", `{"host":"tcp://`+srv.Listener.Addr().String()+`"}`)))
+	if _, err := c.Containers(t.Context(), engine.Filter{}); err != nil {
+		t.Error(err)
+	}
+}

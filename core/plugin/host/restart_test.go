@@ -20,7 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 )
 
-func TestKilledPluginAnswersWithinASecond(t *testing.T) {
+func TestKilledPluginAnswersSoon(t *testing.T) {
 	p := start(t, testplugin.NewHost(t, func(c *host.Config) { c.BackoffMin, c.BackoffMax = 0, 0 }), testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	kill(t, pidOf(t, p), syscall.SIGKILL)

@@ -22,6 +22,16 @@ const patience = 4
 // deadlineAfter returns the time at which a wait for what usually takes less than within is given up.
 func deadlineAfter(within time.Duration) time.Time { return time.Now().Add(patience * within) }
 
+// slower returns how long something may take here that has to end within limit: the limit times what PATCHBAY_TEST_SLOWNESS says, a whole
+// number by which the machine is slower than usual or is kept busy by other tests; 1 without it.
+func slower(limit time.Duration) time.Duration {
+	factor, err := strconv.Atoi(os.Getenv(envSlowness))
+	if err != nil || factor < 1 {
+		return limit
+	}
+	return time.Duration(factor) * limit
+}
+
 // eventually polls until done, and fails the test when that takes longer than patience times within.
 func eventually(t testing.TB, within time.Duration, what string, done func() bool) {
 	t.Helper()

@@ -14,6 +14,8 @@ const (
 	envBin = "PATCHBAY_BIN"
 	// envRace builds the core with the race detector.
 	envRace = "PATCHBAY_E2E_RACE"
+	// envSlowness is by how much the machine may be slower than usual; see slower.
+	envSlowness = "PATCHBAY_TEST_SLOWNESS"
 	// envPostgres is the URL of a server on which databases may be created.
 	envPostgres = "PATCHBAY_TEST_POSTGRES"
 )

@@ -34,7 +34,7 @@ func TestSlowHeadersAreCutOff(t *testing.T) {
 	if _, err := io.WriteString(conn, "POST /search/api/proxy/search HTTP/1.1\r\nHost: localhost\r\nX-Slow: "); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetReadDeadline(began.Add(patience * 12 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(began.Add(slower(12 * time.Second))); err != nil {
 		t.Fatal(err)
 	}
 	_, err := io.Copy(io.Discard, conn)
@@ -59,7 +59,7 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 	if _, err := io.WriteString(conn, head+`{"query":`); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetReadDeadline(began.Add(patience * 35 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(began.Add(slower(35 * time.Second))); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

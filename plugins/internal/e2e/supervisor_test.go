@@ -115,7 +115,7 @@ func (s *supervised) start() {
 	case <-s.ended:
 		s.t.Fatalf("the supervisor ended at its start: %v\n%s", s.err, s.logs())
 	case <-time.After(patience * startWithin):
-		s.t.Fatalf("the supervisor is not ready after %s\n%s", startWithin, s.logs())
+		s.t.Fatalf("the supervisor is not ready after %s\n%s", patience*startWithin, s.logs())
 	}
 }
 

@@ -241,11 +241,12 @@ func (s *Store) setToken(a *Account, token codehost.OAuthToken) {
 	}
 }
 
-// ReplaceToken keeps the token that came in the place of one that has expired.
+// ReplaceToken keeps the token that came in the place of the one that a has, unless the account got another one meanwhile or is gone.
 func (s *Store) ReplaceToken(ctx context.Context, a *Account, token codehost.OAuthToken, now time.Time) error {
+	former := a.Token
 	s.setToken(a, token)
 	return s.store.Tx(ctx, "keep refreshed token", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", a.ID).Updates(map[string]any{
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ? AND token = ?", a.ID, former).Updates(map[string]any{
 			"token": a.Token, "masked": a.Masked, "refresh_token": a.RefreshToken, "expires_at": a.ExpiresAt, "state": Valid, "message": "", "checked_at": store.Millis(now),
 		}).Error
 	})
@@ -267,10 +268,11 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// SetState notes what the code host said of a token.
-func (s *Store) SetState(ctx context.Context, id string, state State, message string, now time.Time) error {
+// SetState notes what the code host said of the token of an account, unless the account has another one by now. sealed is the token as it
+// is stored: it differs whenever a token is saved.
+func (s *Store) SetState(ctx context.Context, id, sealed string, state State, message string, now time.Time) error {
 	return s.store.Tx(ctx, "note token state", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Model(&Account{}).Where("id = ?", id).Updates(map[string]any{"state": state, "message": message, "checked_at": store.Millis(now)}).Error
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ? AND token = ?", id, sealed).Updates(map[string]any{"state": state, "message": message, "checked_at": store.Millis(now)}).Error
 	})
 }
 

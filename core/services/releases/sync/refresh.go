@@ -39,7 +39,7 @@ func (s *Syncer) needsRefresh(a account.Account) bool {
 	return a.RefreshToken != "" && a.ExpiresAt != 0 && s.cfg.OAuth != nil && !s.cfg.Now().Add(refreshBefore).Before(store.FromMillis(a.ExpiresAt))
 }
 
-// refreshToken replaces the token of an account.
+// refreshToken replaces the token of an account, unless that gets another one meanwhile.
 func (s *Syncer) refreshToken(ctx context.Context, h Host, a *account.Account) error {
 	old, err := s.cfg.Accounts.RefreshTokenOf(*a)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Syncer) refreshToken(ctx context.Context, h Host, a *account.Account) e
 	}
 	token, err := h.OAuth.RefreshToken(ctx, s.cfg.OAuth(), old)
 	if isUnauthenticated(err) {
-		failure := s.cfg.Accounts.SetState(ctx, a.ID, account.Invalid, "The code host does not refresh the sign-in: sign in there again.", s.cfg.Now())
+		failure := s.cfg.Accounts.SetState(ctx, a.ID, a.Token, account.Invalid, "The code host does not refresh the sign-in: sign in there again.", s.cfg.Now())
 		return errors.Join(failure, tokenRefused(err))
 	}
 	if err != nil {

@@ -133,7 +133,7 @@ func (s *Syncer) callerOf(ctx context.Context, h Host, a account.Account) (calle
 	if err != nil {
 		return caller{}, fmt.Errorf("open the token of an account: %w", err)
 	}
-	return caller{host: h, accountID: a.ID, remoteID: a.RemoteID, userID: a.UserID, token: token}, nil
+	return caller{host: h, accountID: a.ID, remoteID: a.RemoteID, userID: a.UserID, token: token, sealed: a.Token}, nil
 }
 
 // readRepo reads a repository with the first caller that may.

@@ -25,15 +25,16 @@ var must = testkit.Must
 // syncing is a Syncer of a double of a code host, with repositories that everybody sees.
 type syncing struct {
 	*sync.Syncer
-	host  *fake.CodeHost
-	store *store.Store
-	now   time.Time
+	host     *interruptedHost
+	store    *store.Store
+	accounts *account.Store
+	now      time.Time
 }
 
 // startSyncing adds repositories with two releases each.
 func startSyncing(t *testing.T, cfg store.Config, count int) *syncing {
 	t.Helper()
-	s := &syncing{host: fake.NewCodeHost(""), store: testkit.OpenStore(t, cfg, releases.Migrations()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	s := &syncing{host: &interruptedHost{CodeHost: fake.NewCodeHost("")}, store: testkit.OpenStore(t, cfg, releases.Migrations()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	s.restart(t)
 	repos := repo.NewStore(s.store)
 	must(t, s.store.Tx(t.Context(), "add repositories", func(ctx context.Context) error {
@@ -63,11 +64,13 @@ func (s *syncing) restart(t *testing.T) {
 	t.Helper()
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
+	s.accounts = account.NewStore(s.store, ring)
 	repos := repo.NewStore(s.store)
 	s.Syncer = sync.New(sync.Config{
-		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: account.NewStore(s.store, ring), State: sync.NewState(s.store), Logger: hclog.NewNullLogger(),
+		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: s.accounts, State: sync.NewState(s.store), Logger: hclog.NewNullLogger(),
 		Now: func() time.Time { return s.now }, Interval: func() time.Duration { return time.Hour },
 		Hosts: func() []sync.Host { return []sync.Host{sync.NewHost("codehost.main", s.host)} },
+		OAuth: func() codehost.OAuthClient { return codehost.OAuthClient{} },
 	})
 }
 

@@ -136,6 +136,8 @@ type caller struct {
 	// userID is whose account it is.
 	userID string
 	token  schema.Secret
+	// sealed is the token as it is stored.
+	sealed string
 }
 
 // callHost makes a call, unless the host asked to be left alone, and takes note of what its answer says about limits.
@@ -182,7 +184,7 @@ func (s *Syncer) noteFailure(ctx context.Context, c caller, err error) error {
 		}
 		return s.pausedError(s.cfg.Now().Add(min(wait, maxPause)))
 	case isUnauthenticated(err) && c.accountID != "":
-		if failure := s.cfg.Accounts.SetState(ctx, c.accountID, account.Invalid, "The code host refuses the token.", s.cfg.Now()); failure != nil {
+		if failure := s.cfg.Accounts.SetState(ctx, c.accountID, c.sealed, account.Invalid, "The code host refuses the token.", s.cfg.Now()); failure != nil {
 			return errors.Join(failure, err)
 		}
 		return tokenRefused(err)

@@ -22,6 +22,15 @@ func (s *server) swapPlugin(name string, can client.DNSAbilities) (former *fake.
 	return former
 }
 
+// useNoProvider takes the provider out of the settings, by a reload.
+func (s *server) useNoProvider() {
+	s.t.Helper()
+	s.settings.DNS = ""
+	commit, err := s.service.Prepare(s.settings, nil, s.access)
+	must(s.t, err)
+	commit()
+}
+
 // domain returns a domain as the API has it.
 func (s *server) domain(name string) dict {
 	s.t.Helper()

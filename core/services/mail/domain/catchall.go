@@ -87,8 +87,7 @@ func (d *Domains) DisableCatchAll(ctx context.Context, id string) (Domain, error
 	})
 }
 
-// endCatchAll is DisableCatchAll on a domain that is held. It may be repeated from any point. It locks the domain before its mailboxes, as
-// whoever makes a mailbox does.
+// endCatchAll is DisableCatchAll on a domain that is held. It may be repeated from any point.
 func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	if !row.CatchAll {
 		return nil
@@ -109,9 +108,16 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 			return err
 		}
 	}
-	owner := row.CatchAllOwnerID
-	row.CatchAll, row.CatchAllSnapshot, row.CatchAllPattern, row.CatchAllOwnerID, row.Operation, row.Step = false, nil, "", "", "", ""
-	err = d.cfg.Store.Tx(ctx, "end catch-all", func(ctx context.Context) error {
+	row.Operation, row.Step = "", ""
+	return d.dropCatchAll(ctx, row)
+}
+
+// dropCatchAll stores a domain without its catch-all, which the provider does not have any more, and expires the mailboxes that it has made.
+// It locks the domain before its mailboxes, as whoever makes a mailbox does.
+func (d *Domains) dropCatchAll(ctx context.Context, row *Domain) error {
+	former := *row
+	row.CatchAll, row.CatchAllSnapshot, row.CatchAllPattern, row.CatchAllOwnerID = false, nil, "", ""
+	err := d.cfg.Store.Tx(ctx, "end catch-all", func(ctx context.Context) error {
 		// A mailbox that the catch-all makes now is stored before, and expires, or is refused.
 		if _, err := d.LockDomain(ctx, row.ID); err != nil {
 			return err
@@ -123,7 +129,7 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 		return d.save(ctx, row)
 	})
 	if err != nil {
-		row.CatchAll, row.CatchAllOwnerID = true, owner
+		*row = former
 		return fmt.Errorf("end the catch-all of a mail domain: %w", err)
 	}
 	return nil

@@ -63,10 +63,17 @@ func (d *Domains) provision(ctx context.Context, row *Domain, create bool) error
 		return explainFailure(err)
 	}
 	if can.MailRouting {
+		if row.CatchAll && !row.Routed {
+			// It was not at a provider. From now on this one decides by rules.
+			if err := d.dropCatchAll(ctx, row); err != nil {
+				return err
+			}
+		}
+		// Mailboxes that are made from now on get rules.
+		row.Routed = true
 		if err := d.persistStep(ctx, row, stepRouting); err != nil {
 			return err
 		}
-		row.Routed = true
 		row.setRecords(nil)
 		err := c.DNS.EnableRouting(ctx, row.ZoneID, row.Name)
 		if err == nil && !row.KeepsCatchAll() {

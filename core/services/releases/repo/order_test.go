@@ -1,29 +1,100 @@
 package repo_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
+
+// overlapping is a store of repositories on PostgreSQL, with the configuration of its database for testkit.Overlap.
+type overlapping struct {
+	*repo.Store
+	db  *store.Store
+	cfg store.Config
+}
+
+func startOverlapping(t *testing.T) *overlapping {
+	t.Helper()
+	cfg := testkit.PostgresConfig(t)
+	db := testkit.OpenStore(t, cfg, releases.Migrations())
+	return &overlapping{repo.NewStore(db), db, cfg}
+}
+
+// reposOf returns repositories of acme with names that are their ids at the host as well.
+func reposOf(names ...string) (all []*repo.Repo) {
+	for _, name := range names {
+		all = append(all, &repo.Repo{Host: "codehost.main", RemoteID: name, FullName: "acme/" + name})
+	}
+	return all
+}
+
+// save saves repositories of acme.
+func (o *overlapping) save(t *testing.T, names ...string) []*repo.Repo {
+	t.Helper()
+	all := reposOf(names...)
+	testkit.Must(t, o.SaveAll(t.Context(), all, time.Now()))
+	return all
+}
 
 // TestSaveAllHasOneOrder: of two transactions that save the same repositories, listed differently, one waits for the other.
 func TestSaveAllHasOneOrder(t *testing.T) {
-	cfg := testkit.PostgresConfig(t)
-	repos := repo.NewStore(testkit.OpenStore(t, cfg, releases.Migrations()))
-	save := func(names ...string) error {
-		all := make([]*repo.Repo, len(names))
-		for i, name := range names {
-			all[i] = &repo.Repo{Host: "codehost.main", RemoteID: name, FullName: "acme/" + name}
+	o := startOverlapping(t)
+	o.save(t, "a", "b", "c")
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos WHERE remote_id = 'c' FOR UPDATE",
+		func() error { return o.SaveAll(t.Context(), reposOf("a", "c", "b"), time.Now()) },
+		func() error { return o.SaveAll(t.Context(), reposOf("b", "a", "c"), time.Now()) })
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+}
+
+// TestRepositoryTurnsPrivateBesideLinks: who saves a repository that turns private, and another one, changes links once both are saved. A
+// transaction that has saved the other one, and changes links of the same user, does not wait for it.
+func TestRepositoryTurnsPrivateBesideLinks(t *testing.T) {
+	o := startOverlapping(t)
+	all := o.save(t, "b", "c")
+	testkit.Must(t, o.SetFollowed(t.Context(), "usr_ada", all[0].ID, true))
+	secret := reposOf("b", "c")
+	secret[0].Private = true
+	first, second := testkit.Overlap(t, o.cfg, "LOCK TABLE release_account_repos IN SHARE MODE",
+		func() error {
+			return o.db.Tx(t.Context(), "save repository and star", func(ctx context.Context) error {
+				if err := o.SaveAll(ctx, reposOf("c"), time.Now()); err != nil {
+					return err
+				}
+				return o.ReplaceStarred(ctx, "usr_ada", "usr_ada", []repo.Starred{{RepoID: all[1].ID}})
+			})
+		},
+		func() error { return o.SaveAll(t.Context(), secret, time.Now()) })
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	for i, want := range []bool{false, true} {
+		if sees, err := o.Sees(t.Context(), "usr_ada", all[i].ID); err != nil || sees != want {
+			t.Errorf("%s is seen: %v, %v", all[i].FullName, sees, err)
 		}
-		return repos.SaveAll(t.Context(), all, time.Now())
 	}
-	testkit.Must(t, save("a", "b", "c"))
-	first, second := testkit.Overlap(t, cfg, "SELECT 1 FROM release_repos WHERE remote_id = 'c' FOR UPDATE",
-		func() error { return save("a", "c", "b") },
-		func() error { return save("b", "a", "c") })
+}
+
+// TestRepositoryIsRenamedWhileReleasesAreStored: who renames a repository changes its releases after it, as who stores releases does.
+func TestRepositoryIsRenamedWhileReleasesAreStored(t *testing.T) {
+	o := startOverlapping(t)
+	id := o.save(t, "a")[0].ID
+	add := func(all ...repo.Release) error {
+		_, err := o.AddReleases(t.Context(), id, all, time.Now())
+		return err
+	}
+	testkit.Must(t, add(repo.Release{RemoteID: "1", Tag: "v1"}))
+	renamed := reposOf("a")
+	renamed[0].FullName = "acme/renamed"
+	first, second := testkit.Overlap(t, o.cfg, "LOCK TABLE release_bodies IN SHARE MODE",
+		func() error {
+			return add(repo.Release{RemoteID: "1", Tag: "v1", Hash: "changed"}, repo.Release{RemoteID: "2", Tag: "v2", BodyTruncated: true, FullBody: "all of it"})
+		},
+		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) })
 	testkit.Must(t, first)
 	testkit.Must(t, second)
 }

@@ -28,55 +28,62 @@ var ErrNoRepo = fault.New(fault.NotFound, "There is no such repository.")
 // Save adds a repository, or updates what its host says of it, and sets r.ID. A repository that was renamed is found by the
 // host's id. What the store knows of its releases stays.
 func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
-	r.NameKey, r.OwnerKey = KeyOf(r.FullName), KeyOf(OwnerOf(r.FullName))
-	return s.store.Tx(ctx, "save repository", func(ctx context.Context) error {
-		w := s.store.Writer(ctx)
-		var found []Repo
-		if err := w.Where("host = ? AND (name_key = ? OR remote_id = ? AND remote_id <> '')", r.Host, r.NameKey, r.RemoteID).Find(&found).Error; err != nil {
-			return err
-		}
-		old := pickSame(found, *r)
-		if old == nil {
-			r.CreatedAt = store.Millis(now)
-			return w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
-		}
-		r.ID = old.ID
-		if err := s.freeName(ctx, found, *r); err != nil {
-			return err
-		}
-		if r.RemoteID == "" {
-			// Only the name is known.
-			return nil
-		}
-		if r.FullName != old.FullName {
-			// The index has the name.
-			if err := w.Model(&Release{}).Where("repo_id = ?", r.ID).Update("indexed", false).Error; err != nil {
-				return err
-			}
-		}
-		err := w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
-			"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description, "html_url": r.HTMLURL,
-			"private": r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,
-		}).Error
-		if err != nil || !r.Private || old.Private {
-			return err
-		}
-		// The update has waited for transactions that hold the repository: their links are there now.
-		return s.endFollowing(ctx, r.ID)
-	})
+	return s.SaveAll(ctx, []*Repo{r}, now)
 }
 
 // SaveAll saves repositories as Save does, in one transaction, and in the order of their hosts and names: of two transactions that save
-// the same repositories, one waits for the other. Both may have called LockAll of accounts before; links come after.
+// the same repositories, one waits for the other. Only where both save one that was renamed, under different names, PostgreSQL may have to
+// end one of them. Releases come after their repository, and links after all repositories.
 func (s *Store) SaveAll(ctx context.Context, all []*Repo, now time.Time) error {
 	return s.store.Tx(ctx, "save repositories", func(ctx context.Context) error {
+		var private []int64
 		for _, r := range slices.SortedFunc(slices.Values(all), compareNames) {
-			if err := s.Save(ctx, r, now); err != nil {
+			turned, err := s.saveRepo(ctx, r, now)
+			if err != nil {
+				return err
+			}
+			if turned {
+				private = append(private, r.ID)
+			}
+		}
+		// The updates have waited for transactions that hold the repositories: their links are there now.
+		slices.Sort(private)
+		for _, id := range private {
+			if err := s.endFollowing(ctx, id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// saveRepo saves a repository in the running transaction, but for the links to it. It reports whether it has turned private.
+func (s *Store) saveRepo(ctx context.Context, r *Repo, now time.Time) (turnedPrivate bool, err error) {
+	r.NameKey, r.OwnerKey = KeyOf(r.FullName), KeyOf(OwnerOf(r.FullName))
+	w := s.store.Writer(ctx)
+	var found []Repo
+	if err := w.Where("host = ? AND (name_key = ? OR remote_id = ? AND remote_id <> '')", r.Host, r.NameKey, r.RemoteID).Find(&found).Error; err != nil {
+		return false, err
+	}
+	old := pickSame(found, *r)
+	if old == nil {
+		r.CreatedAt = store.Millis(now)
+		return false, w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
+	}
+	r.ID = old.ID
+	if err := s.freeName(ctx, found, *r); err != nil || r.RemoteID == "" {
+		// Without its id, only the name is known.
+		return false, err
+	}
+	err = w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
+		"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description, "html_url": r.HTMLURL,
+		"private": r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,
+	}).Error
+	if err == nil && r.FullName != old.FullName {
+		// The index has the name.
+		err = w.Model(&Release{}).Where("repo_id = ?", r.ID).Update("indexed", false).Error
+	}
+	return r.Private && !old.Private, err
 }
 
 // compareNames orders repositories by host and name.
@@ -128,7 +135,8 @@ func (s *Store) Find(ctx context.Context, id int64) (Repo, error) {
 }
 
 // Hold returns a repository by its id, and keeps it from being changed until the running transaction ends. A transaction that does
-// something because a repository is not private holds it first. One that holds several does so in the order of SaveAll.
+// something because a repository is not private holds it first, and changes its links after. One that holds several does so in the order
+// of SaveAll.
 func (s *Store) Hold(ctx context.Context, id int64) (Repo, error) {
 	return takeRepo(s.store.Writer(ctx).Clauses(clause.Locking{Strength: "SHARE"}), id)
 }

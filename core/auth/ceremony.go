@@ -78,7 +78,7 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 		return out, err
 	}
 	err = u.cfg.Store.Tx(ctx, "keep passkey", func(ctx context.Context) error {
-		if err := u.lockOwner(ctx, p); err != nil {
+		if err := u.LockOwner(ctx, p); err != nil {
 			return err
 		}
 		if err := u.checkPasskeyCount(ctx, row.UserID); err != nil {

@@ -54,7 +54,7 @@ func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, str
 	}
 	var text string
 	err = u.cfg.Store.Tx(ctx, "create API key", func(ctx context.Context) error {
-		if err := u.lockOwner(ctx, p); err != nil {
+		if err := u.LockOwner(ctx, p); err != nil {
 			return err
 		}
 		if err := u.checkKeyCount(ctx, row.UserID); err != nil {

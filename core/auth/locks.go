@@ -25,9 +25,10 @@ func (u *Users) lockEnabledUser(ctx context.Context, id string) error {
 	return err
 }
 
-// lockOwner locks the user of a principal who is about to make another way in, as lockEnabledUser does. It also refuses when
-// the session has ended since the request was recognised: a reset leaves no way in that was asked for before.
-func (u *Users) lockOwner(ctx context.Context, p *Principal) error {
+// LockOwner locks the user of a principal who is about to make another way in until the running transaction ends, and refuses one who
+// is disabled. It also refuses when the session has ended since the request was recognised: a reset leaves no way in that was asked
+// for before. A service that adds a way in of its own locks that first.
+func (u *Users) LockOwner(ctx context.Context, p *Principal) error {
 	if err := u.lockEnabledUser(ctx, p.User.ID); err != nil || p.SessionID == "" {
 		return err
 	}

@@ -190,7 +190,7 @@ func (s *Service) FinishSignIn(ctx context.Context, p *auth.Principal, from auth
 		return out, err
 	}
 	if in.UserID != "" {
-		return out, s.linkAccount(ctx, in.UserID, host.Ref, token, owner)
+		return out, s.linkAccount(ctx, p, host.Ref, token, owner)
 	}
 	out.Cookie, err = s.signInAccount(ctx, st.settings.SignIn, host.Ref, token, owner, from)
 	return out, err
@@ -227,17 +227,24 @@ func (s *Service) exchangeCode(ctx context.Context, host sync.Host, app codehost
 	return *token, info.Account, nil
 }
 
-// linkAccount links an account to a user, who signs in with it from then on.
-func (s *Service) linkAccount(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account) error {
+// linkAccount links an account to the user of a principal, who signs in with it from then on. It locks the accounts of the user before
+// the user, and refuses when the user was disabled or the session has ended since the request was recognised.
+func (s *Service) linkAccount(ctx context.Context, p *auth.Principal, host string, token codehost.OAuthToken, owner codehost.Account) error {
 	return s.cfg.Store.Tx(ctx, "link account", func(ctx context.Context) error {
 		linked, ok, err := s.accounts.LockSignIn(ctx, host, owner.ID)
 		if err != nil {
 			return err
 		}
-		if ok && linked.UserID != userID {
+		if ok && linked.UserID != p.User.ID {
 			return fault.New(fault.Conflict, "The account %s is linked to another user.", owner.Login)
 		}
-		_, err = s.saveAccount(ctx, userID, host, token, owner, true)
+		if _, err := s.accounts.LockAll(ctx, p.User.ID); err != nil {
+			return err
+		}
+		if err := s.cfg.Users.LockOwner(ctx, p); err != nil {
+			return err
+		}
+		_, err = s.saveAccount(ctx, p.User.ID, host, token, owner, true)
 		return err
 	})
 }

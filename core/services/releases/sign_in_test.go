@@ -26,9 +26,14 @@ func withSignIn(logins ...string) func(*releases.Settings) {
 	}
 }
 
-// principal returns a principal of a user who has a session.
+// principal begins a session of a user and returns its principal.
 func (s *server) principal(key string) *auth.Principal {
-	return &auth.Principal{User: s.userOf(key), Via: auth.ViaSession, SessionID: "ses_1"}
+	s.Helper()
+	link, err := s.users.UserLink(s.Context(), s.userOf(key).ID)
+	must(s, err)
+	_, p, err := s.users.UseSetup(s.Context(), link, "", "", from)
+	must(s, err)
+	return p
 }
 
 // comeBack begins a sign-in, lets the code host give a code for a token, and comes back with it.
@@ -95,6 +100,23 @@ func TestSignIn(t *testing.T) {
 			must(t, s.users.RevokeKey(t.Context(), s.principal(s.ada), k.ID))
 		}
 		s.want(409, "last_github_connection_guard", in.Cookie, http.MethodDelete, tokenPath, nil)
+	}, withSignIn())
+}
+
+// TestLinkingWithASessionThatHasEnded: whoever has taken a session over links no account after the user was disabled or reset.
+func TestLinkingWithASessionThatHasEnded(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		p, email := s.principal(s.ada), s.userOf(s.ada).Email
+		must(t, s.users.Disable(t.Context(), email))
+		_, err := s.comeBack(p, codehost.OAuthToken{AccessToken: adaToken})
+		s.wantCode(err, "account_disabled")
+		_, err = s.users.ResetLink(t.Context(), email)
+		must(t, err)
+		_, err = s.comeBack(p, codehost.OAuthToken{AccessToken: adaToken})
+		s.wantCode(err, fault.Unauthorized)
+		if n := s.countRows("release_host_accounts"); n != 0 {
+			t.Errorf("%d accounts are linked", n)
+		}
 	}, withSignIn())
 }
 
@@ -253,7 +275,9 @@ func TestStolenSessionLinksNothing(t *testing.T) {
 	must(t, err)
 	_, err = s.users.FinishRegistration(t.Context(), fresh, able, device.Create(t, options))
 	must(t, err)
-	_, err = s.service.BeginSignIn(t.Context(), s.principal(s.ada), from, "/")
+	stolen := s.principal(s.ada)
+	stolen.CheckedAt = 0
+	_, err = s.service.BeginSignIn(t.Context(), stolen, from, "/")
 	s.wantCode(err, "passkey_check_required")
 	_, err = s.service.BeginSignIn(t.Context(), fresh, from, "/")
 	must(t, err)

@@ -100,10 +100,14 @@ func (s *Store) ListFollowed(ctx context.Context, userID string, limit int) (fou
 	return found, err
 }
 
-// MoveLinks gives the links of a repository to another, and deletes it: both names are of one repository.
+// MoveLinks gives the links of a repository to another, and deletes it: both names are of one repository. It locks the repository that it
+// deletes before the links, as whoever follows it does.
 func (s *Store) MoveLinks(ctx context.Context, from, to int64) error {
 	return s.store.Tx(ctx, "move links", func(ctx context.Context) error {
 		w := s.store.Writer(ctx)
+		if err := w.Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", from).Find(&[]Repo{}).Error; err != nil {
+			return err
+		}
 		for _, table := range []string{"release_links", "release_filters"} {
 			move := "UPDATE " + table + " SET repo_id = ? WHERE repo_id = ? AND NOT EXISTS (SELECT 1 FROM " + table + " o WHERE o.user_id = " + table + ".user_id AND o.repo_id = ?)"
 			if err := w.Exec(move, to, from, to).Error; err != nil {

@@ -2,6 +2,7 @@ package repo_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -97,4 +98,30 @@ func TestRepositoryIsRenamedWhileReleasesAreStored(t *testing.T) {
 		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) })
 	testkit.Must(t, first)
 	testkit.Must(t, second)
+}
+
+// TestLinksMoveWhileARepositoryIsFollowed: who follows a repository by its former name, and who gives its links to the one with the present
+// name, wait for each other in one order.
+func TestLinksMoveWhileARepositoryIsFollowed(t *testing.T) {
+	o := startOverlapping(t)
+	all := o.save(t, "old", "new")
+	from, to := all[0].ID, all[1].ID
+	testkit.Must(t, o.SetFollowed(t.Context(), "usr_ada", from, true))
+	first, second := testkit.Overlap(t, o.cfg, "LOCK TABLE release_filters IN SHARE MODE",
+		func() error { return o.MoveLinks(t.Context(), from, to) },
+		func() error {
+			return o.db.Tx(t.Context(), "follow", func(ctx context.Context) error {
+				if _, err := o.Hold(ctx, from); err != nil {
+					return err
+				}
+				return o.SetFollowed(ctx, "usr_ada", from, true)
+			})
+		})
+	testkit.Must(t, first)
+	if second != nil && !errors.Is(second, repo.ErrNoRepo) {
+		t.Error(second)
+	}
+	if sees, err := o.Sees(t.Context(), "usr_ada", to); err != nil || !sees {
+		t.Errorf("the repository is seen: %v, %v", sees, err)
+	}
 }

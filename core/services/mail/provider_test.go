@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -37,5 +38,43 @@ func TestRoutingBeginsWithCatchAll(t *testing.T) {
 			s.useNoProvider()
 			begin(t, s, "/api/domains/"+s.bind())
 		})
+	})
+}
+
+// TestInstanceGetsAnotherReference: what a domain has at its provider is not sought at another instance of the same plugin, even if the ids
+// mean something there.
+func TestInstanceGetsAnotherReference(t *testing.T) {
+	forEach(t, client.DNSAbilities{CreateZones: true}, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.settings.DNS = "dns.other"
+		s.swapPlugin("fake", client.DNSAbilities{CreateZones: true})
+		s.dns.AddZone("example.com", "")
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["provider"] != "dns.other" || got["bindingSource"] != "catalog" {
+			t.Errorf("got %v", got)
+		}
+		s.want(409, "conflict", s.admin, "POST", at+"/delete", nil)
+		if !strings.Contains(s.dns.State(), "example.com") {
+			t.Error("a zone that was not made here is deleted")
+		}
+	})
+}
+
+// TestProviderIsGoneForATime: a domain that is tried again without a provider still knows whose zone it has.
+func TestProviderIsGoneForATime(t *testing.T) {
+	can := client.DNSAbilities{CreateZones: true}
+	forEach(t, can, func(t *testing.T, s *server) {
+		at, zone := "/api/domains/"+s.bind(), s.dns
+		s.useNoProvider()
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["provider"] != "dns.main" {
+			t.Errorf("got %v", got)
+		}
+		s.settings.DNS = "dns.other"
+		s.swapPlugin("fake", can)
+		s.dns.AddZone("example.com", "")
+		s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		s.want(409, "conflict", s.admin, "POST", at+"/delete", nil)
+		if !strings.Contains(s.dns.State(), "example.com") || !strings.Contains(zone.State(), "example.com") {
+			t.Error("a zone that was not made here, or of another provider, is deleted")
+		}
 	})
 }

@@ -131,10 +131,10 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 	})
 }
 
-// reprovision provisions a domain that there is, anew if the provider has another plugin since. A provider that limits requests changes
+// reprovision provisions a domain that there is, anew if another provider is in use since. A provider that limits requests changes
 // nothing else; any other failure leaves ProvisioningError.
 func (d *Domains) reprovision(ctx context.Context, row *Domain, create bool) error {
-	if hasOtherPlugin(d.cfg.Connect(), *row) {
+	if hasOtherProvider(d.cfg.Connect(), *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {
 			return err
 		}

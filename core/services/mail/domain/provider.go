@@ -12,15 +12,19 @@ func sameProvider(c Connection, row Domain) error {
 	if c.DNS == nil || c.Ref != row.Provider {
 		return fault.New(fault.Conflict, "%s was provisioned with %s, which the service does not use at present.", row.Name, row.Provider)
 	}
-	if hasOtherPlugin(c, row) {
+	if hasOtherProvider(c, row) {
 		return fault.New(fault.Conflict, "%s was provisioned with the plugin %s, and %s is %s now: try the domain again.", row.Name, row.Plugin, c.Ref, c.Plugin)
 	}
 	return nil
 }
 
-// hasOtherPlugin reports whether the provider in use has another plugin than the one that a domain was provisioned with, as far as both are known.
-func hasOtherPlugin(c Connection, row Domain) bool {
-	return row.Plugin != "" && c.Plugin != "" && row.Plugin != c.Plugin
+// hasOtherProvider reports whether there is a provider in use, and it is another one than a domain has something at: another instance or, as far
+// as both are known, another plugin. The ids of one provider may name something else at another.
+func hasOtherProvider(c Connection, row Domain) bool {
+	if c.DNS == nil || row.Provider == "" && row.ZoneID == "" {
+		return false
+	}
+	return c.Ref != row.Provider || row.Plugin != "" && c.Plugin != "" && row.Plugin != c.Plugin
 }
 
 // NotePlugins notes the plugin of the provider in use in the domains that were provisioned with it before plugins were noted.
@@ -32,7 +36,7 @@ func (d *Domains) NotePlugins(ctx context.Context) error {
 	return d.cfg.Store.Tx(ctx, "note the plugins of mail domains", func(ctx context.Context) error { return d.setPlugin(ctx, c.Ref, c.Plugin) })
 }
 
-// forgetProvider takes out of a domain what the plugin before has set up, and nobody can take back any more: the zone, the rules of the
+// forgetProvider takes out of a domain what the provider before has set up, and nobody can take back any more: the zone, the rules of the
 // mailboxes and, if the provider routed mail, the catch-all. It locks the domain before its mailboxes.
 func (d *Domains) forgetProvider(ctx context.Context, row *Domain) error {
 	return d.cfg.Store.Tx(ctx, "forget the former provider of mail domain", func(ctx context.Context) error {

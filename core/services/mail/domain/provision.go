@@ -46,19 +46,18 @@ func planRecords(name, mxHost string) (out []Record) {
 }
 
 // provision has the provider bring mail for a domain to us, step by step; each may be repeated. The row is stored before each
-// step. It changes neither the status nor the operation.
+// step. It changes neither the status nor the operation. Without a provider the domain keeps what it has at the former one.
 func (d *Domains) provision(ctx context.Context, row *Domain, create bool) error {
 	c := d.cfg.Connect()
-	row.Provider = c.Ref
 	if c.DNS == nil {
 		row.setRecords(planRecords(row.Name, c.MXHost))
 		return nil
 	}
+	row.Provider, row.Plugin = c.Ref, c.Plugin
 	can, err := c.DNS.Describe()
 	if err != nil {
 		return explainFailure(err)
 	}
-	row.Plugin = c.Plugin
 	if err := d.provisionZone(ctx, c, row, create && can.CreateZones); err != nil {
 		return explainFailure(err)
 	}

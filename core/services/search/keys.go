@@ -11,16 +11,16 @@ import (
 // loadKeys opens the sealed keys and takes them into the pool. One that cannot be opened is left out and reported.
 func (s *Service) loadKeys(records []keyRecord) {
 	var live []*key
-	var deleted []string
+	deleted := map[string]int64{}
 	for _, r := range records {
 		if r.DeletedAt != 0 {
-			deleted = append(deleted, r.ID)
+			deleted[r.ID] = r.UpdatedAt
 			continue
 		}
 		plain, err := s.cfg.Keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
 		if err != nil {
 			s.cfg.Logger.Error("an upstream key cannot be opened; is this the right master key?", "key", r.ID, "error", err)
-			deleted = append(deleted, r.ID)
+			deleted[r.ID] = r.UpdatedAt
 			continue
 		}
 		k := &key{id: r.ID, value: schema.Secret(plain), group: r.GroupName, state: r.State, reason: r.Reason, updated: r.UpdatedAt}

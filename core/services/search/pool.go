@@ -60,9 +60,11 @@ type pool struct {
 	// changed is called with a state that an upstream's answer caused.
 	changed func(id string, state KeyState, reason string, until, now time.Time)
 
-	mu       sync.Mutex
-	byID     map[string]*key
-	order    []*key
+	mu    sync.Mutex
+	byID  map[string]*key
+	order []*key
+	// gone is when each key was stored that was deleted, in Unix milliseconds.
+	gone     map[string]int64
 	clock    uint64
 	affinity map[affine]string
 	// bound are the groups that are names of backends; own are those of them that have keys.
@@ -79,15 +81,19 @@ type affine struct {
 type caller struct{ token, project string }
 
 func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *pool {
-	return &pool{now: now, changed: changed, byID: map[string]*key{}, affinity: map[affine]string{}}
+	return &pool{now: now, changed: changed, byID: map[string]*key{}, gone: map[string]int64{}, affinity: map[affine]string{}}
 }
 
-// loadKeys adds or replaces keys and removes deleted ones. A stored state does not replace one that an answer has
-// changed since, which is not in the database yet; one that was stored meanwhile and bars the key does.
-func (p *pool) loadKeys(keys []*key, deleted []string) {
+// loadKeys adds or replaces keys and removes deleted ones, which come with the times of their updates. A stored state does not replace
+// one that an answer has changed since, which is not in the database yet; one that was stored meanwhile and bars the key does. What was
+// read before a key was deleted or restored changes nothing after that.
+func (p *pool) loadKeys(keys []*key, deleted map[string]int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
+		if at, gone := p.gone[k.id]; gone && k.updated <= at {
+			continue
+		}
 		k.stored = k.updated
 		if old := p.byID[k.id]; old != nil {
 			k.used = old.used
@@ -99,8 +105,11 @@ func (p *pool) loadKeys(keys []*key, deleted []string) {
 		}
 		p.byID[k.id] = k
 	}
-	for _, id := range deleted {
-		delete(p.byID, id)
+	for id, at := range deleted {
+		p.gone[id] = max(p.gone[id], at)
+		if old := p.byID[id]; old != nil && old.stored <= at {
+			delete(p.byID, id)
+		}
 	}
 	p.order = p.order[:0]
 	for _, k := range p.byID {

@@ -28,7 +28,7 @@ func TestPoolTellsWhenAKeyComesBack(t *testing.T) {
 	if got := p.usableAfter(""); got < 9*24*time.Hour {
 		t.Fatalf("the exhausted one comes back in %s", got)
 	}
-	p.loadKeys(nil, []string{"b"})
+	p.loadKeys(nil, map[string]int64{"b": now.UnixMilli()})
 	if got := p.usableAfter(""); got != 0 {
 		t.Fatalf("nothing comes back by itself, yet %s", got)
 	}

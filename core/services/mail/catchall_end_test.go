@@ -9,17 +9,36 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// interrupter is a provider in front of another one. before, unless it is nil, runs once, before the next call of one of its methods.
+// interrupter is a provider in front of another one. before, unless it is nil, runs once, before the next call of one of its methods, and named
+// before the next look at the name of its plugin.
 type interrupter struct {
 	client.DNS
-	before func()
+	before, named func()
 }
 
-func (i *interrupter) runBefore() {
-	if run := i.before; run != nil {
-		i.before = nil
+// interrupt puts an interrupter in front of the provider, by a start of the core.
+func (s *server) interrupt() *interrupter {
+	s.t.Helper()
+	i := &interrupter{DNS: s.dns}
+	s.provider = i
+	s.open()
+	s.remount()
+	return i
+}
+
+func (i *interrupter) runBefore() { runOnce(&i.before) }
+
+// runOnce calls a function, unless it is nil, and forgets it.
+func runOnce(f *func()) {
+	if run := *f; run != nil {
+		*f = nil
 		run()
 	}
+}
+
+func (i *interrupter) PluginName() string {
+	runOnce(&i.named)
+	return i.DNS.PluginName()
 }
 
 func (i *interrupter) EnableRouting(ctx context.Context, zoneID, host string) error {
@@ -62,10 +81,7 @@ func (s *server) wantRules(addresses ...string) {
 // TestMailboxIsRegisteredWhileCatchAllEnds: what is registered while the catch-all of a provider ends has a rule afterwards.
 func TestMailboxIsRegisteredWhileCatchAllEnds(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
-		i := &interrupter{DNS: s.dns}
-		s.provider = i
-		s.open()
-		s.remount()
+		i := s.interrupt()
 		at := "/api/domains/" + s.bind()
 		register := func(status int, address string) {
 			t.Helper()

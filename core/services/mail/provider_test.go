@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
@@ -76,5 +77,49 @@ func TestProviderIsGoneForATime(t *testing.T) {
 		if !strings.Contains(s.dns.State(), "example.com") || !strings.Contains(zone.State(), "example.com") {
 			t.Error("a zone that was not made here, or of another provider, is deleted")
 		}
+	})
+}
+
+// TestBindFailsWhileProviderChanges: the zone that a bind has made is not deleted at a provider that is put into use meanwhile, and stays if
+// there is none.
+func TestBindFailsWhileProviderChanges(t *testing.T) {
+	for name, change := range map[string]func(*server){
+		"another plugin": func(s *server) {
+			s.swapPlugin("other", routed)
+			s.dns.AddZone("example.com", "kept")
+		},
+		"no provider": (*server).useNoProvider,
+	} {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				i, former := s.interrupt(), s.dns
+				former.Fail("EnableRouting", fake.DNSError(500, 0))
+				i.before = func() { change(s) }
+				got := s.want(502, "upstream_unavailable", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+				if got["cleanupRequired"] != true || !strings.Contains(former.State(), "example.com") || !strings.Contains(s.dns.State(), "example.com") {
+					t.Errorf("got %v; at the former provider: %s; at the other: %s", got, former.State(), s.dns.State())
+				}
+			})
+		})
+	}
+}
+
+// TestProviderChangesWhileDomainIsRetried: one retry asks one provider, and notes whose ids it has.
+func TestProviderChangesWhileDomainIsRetried(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		i := s.interrupt()
+		at := "/api/domains/" + s.bind()
+		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+		i.named = func() {
+			s.swapPlugin("other", routed)
+			s.dns.AddZone("example.com", "kept")
+		}
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "provisioning_error" || !strings.Contains(s.dns.State(), "hosts=[]") {
+			t.Errorf("the other provider was asked for the zone of the former one: %v, %s", got, s.dns.State())
+		}
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" {
+			t.Errorf("got %v", got)
+		}
+		s.wantRules("rules=[box@example.com]")
 	})
 }

@@ -27,7 +27,7 @@ func (d *Domains) Bind(ctx context.Context, text string) (row Domain, created bo
 	if err != nil {
 		return Domain{}, false, err
 	}
-	return d.add(ctx, Domain{Name: name, Binding: FromCatalog}, true)
+	return d.add(ctx, d.cfg.Connect(), Domain{Name: name, Binding: FromCatalog}, true)
 }
 
 // parseApex returns the name of a domain that is bound: the highest name that somebody can own.
@@ -66,11 +66,11 @@ func (d *Domains) Enable(ctx context.Context, text, zoneID string) (row Domain, 
 	if !slices.ContainsFunc(zones, func(z dns.Zone) bool { return z.ID == zoneID && z.Name == name }) {
 		return Domain{}, false, fault.New(fault.InvalidArgument, "The DNS provider has no zone %s with this id.", name).With("field", "zoneId").With("rootDomain", name).With("zoneId", zoneID)
 	}
-	return d.add(ctx, Domain{Name: name, ZoneID: zoneID, Binding: FromCatalog}, false)
+	return d.add(ctx, c, Domain{Name: name, ZoneID: zoneID, Binding: FromCatalog}, false)
 }
 
-// add provisions a domain that is new, deleted or not active.
-func (d *Domains) add(ctx context.Context, row Domain, bind bool) (Domain, bool, error) {
+// add provisions a domain that is new, deleted or not active, with a provider.
+func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) (Domain, bool, error) {
 	release, err := d.acquire(row.Name)
 	if err != nil {
 		return Domain{}, false, err
@@ -85,7 +85,7 @@ func (d *Domains) add(ctx context.Context, row Domain, bind bool) (Domain, bool,
 			return Domain{}, false, errManaged(former)
 		}
 		row = former
-		err := d.reprovision(ctx, &row, bind)
+		err := d.reprovision(ctx, c, &row, bind)
 		return row, false, err
 	}
 	row.Status, row.ProvisionError, row.Operation = ProvisioningError, notFinished, opProvision
@@ -93,7 +93,7 @@ func (d *Domains) add(ctx context.Context, row Domain, bind bool) (Domain, bool,
 		return Domain{}, false, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if failed := d.provision(ctx, &row, bind); failed != nil {
+	if failed := d.provision(ctx, c, &row, bind); failed != nil {
 		if isLimited(failed) || bind && !isRefusal(failed) {
 			return Domain{}, false, d.takeBack(ctx, &row, failed)
 		}
@@ -106,7 +106,12 @@ func (d *Domains) add(ctx context.Context, row Domain, bind bool) (Domain, bool,
 // domain stays with ProvisioningError, so that it can be tried again or deleted.
 func (d *Domains) takeBack(ctx context.Context, row *Domain, failed error) error {
 	if row.Binding == FromBind {
-		if err := d.cfg.Connect().DNS.DeleteZone(ctx, row.ZoneID); err != nil {
+		c := d.cfg.Connect()
+		err := sameProvider(c, *row)
+		if err == nil {
+			err = c.DNS.DeleteZone(ctx, row.ZoneID)
+		}
+		if err != nil {
 			d.cfg.Logger.Warn("the zone of a mail domain that could not be bound is left over", "domain", row.Name, "error", err)
 			if err := d.finishFailed(ctx, row, failed); err != nil {
 				return err
@@ -127,21 +132,21 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 		if row.Status == Disabled {
 			return fault.New(fault.Conflict, "A mail domain that is disabled cannot be tried again: enable it.")
 		}
-		return d.reprovision(ctx, row, row.Binding == FromBind && row.ZoneID == "")
+		return d.reprovision(ctx, d.cfg.Connect(), row, row.Binding == FromBind && row.ZoneID == "")
 	})
 }
 
-// reprovision provisions a domain that there is, anew if another provider is in use since. A provider that limits requests changes
+// reprovision provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
 // nothing else; any other failure leaves ProvisioningError.
-func (d *Domains) reprovision(ctx context.Context, row *Domain, create bool) error {
-	if hasOtherProvider(d.cfg.Connect(), *row) {
+func (d *Domains) reprovision(ctx context.Context, c Connection, row *Domain, create bool) error {
+	if hasOtherProvider(c, *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {
 			return err
 		}
 	}
 	former := *row
 	row.Operation = opProvision
-	failed := d.provision(context.WithoutCancel(ctx), row, create)
+	failed := d.provision(context.WithoutCancel(ctx), c, row, create)
 	switch {
 	case failed == nil:
 		return d.finishActive(ctx, row)

@@ -130,8 +130,11 @@ func (d *Domains) persist(ctx context.Context, row *Domain) error {
 	return d.cfg.Store.Tx(context.WithoutCancel(ctx), "change mail domain", func(ctx context.Context) error { return d.save(ctx, row) })
 }
 
-// persistStep journals how far an operation has come, before its next step.
+// persistStep journals how far an operation has come, before its next step. It fails if another provider has been put into use meanwhile.
 func (d *Domains) persistStep(ctx context.Context, row *Domain, step string) error {
+	if err := sameProvider(d.cfg.Connect(), *row); err != nil {
+		return err
+	}
 	row.Step = step
 	return d.persist(ctx, row)
 }

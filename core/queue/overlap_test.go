@@ -42,3 +42,37 @@ func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
 		t.Errorf("got the job %q after the commit, %v", id, err)
 	}
 }
+
+// TestJobBeginsWhileItIsSubmittedAgain: a transaction that has written events does not wait for the job that begins just now, which waits to
+// write one.
+func TestJobBeginsWhileItIsSubmittedAgain(t *testing.T) {
+	const lock = "SELECT pg_advisory_xact_lock(1)"
+	cfg := testkit.PostgresConfig(t)
+	st := testkit.OpenStore(t, cfg, queue.Migrations())
+	qc := config(st)
+	qc.Handlers = []queue.Handler{blocking("work", true)}
+	q := build(t, qc)
+	sub := queue.Submission{Type: "work", DedupKey: "k"}
+	want := submit(t, q, sub)
+	var again queue.Job
+	var claimed string
+	first, second := testkit.Overlap(t, cfg, lock,
+		func() error {
+			return st.Tx(t.Context(), "submit two jobs", func(ctx context.Context) (err error) {
+				if _, _, err := q.Submit(ctx, queue.Submission{Type: "work"}); err != nil {
+					return err
+				}
+				if err := st.Writer(ctx).Exec(lock).Error; err != nil {
+					return err
+				}
+				again, _, err = q.Submit(ctx, sub)
+				return err
+			})
+		},
+		func() (err error) { claimed, _, err = q.ClaimDue(); return err })
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	if again.ID != want.ID || again.State != queue.Running || claimed != want.ID {
+		t.Errorf("got %s, which is %s, and claimed %s; want %s, which is running", again.ID, again.State, claimed, want.ID)
+	}
+}

@@ -37,13 +37,14 @@ type Submission struct {
 	RunAt time.Time
 }
 
-// errRaced says that a conflicting row was removed, or a job has begun, meanwhile.
+// errRaced says that a conflicting row was added or removed meanwhile.
 var errRaced = errors.New("another transaction got in between")
 
 // Submit queues a job, joining the transaction in ctx if there is one. If a job with the same type and DedupKey is
 // queued or running, that one is returned and reused is true. One that is queued does not begin before the transaction
-// in ctx has ended, so that it sees what that has written. If a lock is held, the error is a fault.Conflict with the
-// extension member existingJobId, and nothing was written.
+// in ctx has ended, so that it sees what that has written; one that begins or is canceled just now is returned as
+// running. If a lock is held, the error is a fault.Conflict with the extension member existingJobId, and nothing was
+// written.
 //
 // Submit in a larger transaction is best its last step: from then until the commit other writers of events wait, and on
 // PostgreSQL one of two transactions that wait for each other's rows fails.
@@ -78,7 +79,7 @@ func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused boo
 
 // submitOnce submits a job in the transaction of ctx. It returns errRaced if another transaction interfered.
 func (q *Queue) submitOnce(ctx context.Context, sub Submission, payload string) (Job, bool, error) {
-	if existing, err := q.findDuplicate(ctx, sub); err != nil || existing != nil {
+	if existing, err := q.holdDuplicate(ctx, sub); err != nil || existing != nil {
 		if err != nil {
 			return Job{}, false, err
 		}
@@ -119,12 +120,13 @@ func (q *Queue) newRow(sub Submission, payload string) *row {
 
 const sqlDuplicate = `SELECT * FROM jobs WHERE type = ? AND dedup_key = ? AND dedup_key <> '' AND state IN ('queued', 'running')`
 
-// sqlHoldQueued locks a job, so that it is not claimed, as long as it is queued.
-const sqlHoldQueued = `SELECT * FROM jobs WHERE id = ? AND state = 'queued' FOR SHARE`
+// sqlHoldQueued locks a job, so that it is not claimed, as long as it is queued and nobody else is changing it.
+const sqlHoldQueued = `SELECT * FROM jobs WHERE id = ? AND state = 'queued' FOR SHARE SKIP LOCKED`
 
-// findDuplicate returns the unfinished job with the type and the dedup key of sub, or nil. One that is queued does not begin before the
-// running transaction has ended; the error is errRaced if it begins just now. SQLite has one writer anyway.
-func (q *Queue) findDuplicate(ctx context.Context, sub Submission) (*row, error) {
+// holdDuplicate returns the unfinished job with the type and the dedup key of sub, or nil. One that is queued does not begin before the
+// running transaction has ended. One that another transaction is changing is returned as running, without waiting: that one may wait for
+// the events of this one. SQLite has one writer anyway.
+func (q *Queue) holdDuplicate(ctx context.Context, sub Submission) (*row, error) {
 	if sub.DedupKey == "" {
 		return nil, nil
 	}
@@ -132,10 +134,18 @@ func (q *Queue) findDuplicate(ctx context.Context, sub Submission) (*row, error)
 	if err != nil || found == nil || found.State != Queued || q.store.Dialect() != store.Postgres {
 		return found, err
 	}
-	if found, err = q.queryOne(ctx, sqlHoldQueued, found.ID); err == nil && found == nil {
-		err = errRaced
+	held, err := q.queryOne(ctx, sqlHoldQueued, found.ID)
+	if err != nil {
+		return nil, err
 	}
-	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+	if held != nil {
+		q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+		return held, nil
+	}
+	// It may also have ended since it was found.
+	if found, err = q.queryOne(ctx, sqlDuplicate, sub.Type, sub.DedupKey); found != nil {
+		found.State = Running
+	}
 	return found, err
 }
 

@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -108,11 +110,11 @@ func (a *Admin) ChangeToken(ctx context.Context, id string, c TokenChange) error
 	return a.changeToken(ctx, id, values)
 }
 
-// ChangeTokens enables, disables or deletes several tokens and names those that do not exist.
+// ChangeTokens enables, disables or deletes several tokens and names those that do not exist. It locks tokens in the order of their ids.
 func (a *Admin) ChangeTokens(ctx context.Context, ids []string, values map[string]any) (updated int, missing []string, err error) {
 	missing = []string{}
 	err = a.store.Tx(ctx, "change tokens", func(ctx context.Context) error {
-		for _, id := range ids {
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 			err := a.changeToken(ctx, id, values)
 			switch {
 			case fault.CodeOf(err) == fault.NotFound:
@@ -128,6 +130,7 @@ func (a *Admin) ChangeTokens(ctx context.Context, ids []string, values map[strin
 	if err != nil {
 		return 0, nil, fmt.Errorf("change tokens: %w", err)
 	}
+	slices.SortFunc(missing, func(a, b string) int { return cmp.Compare(slices.Index(ids, a), slices.Index(ids, b)) })
 	return updated, missing, nil
 }
 

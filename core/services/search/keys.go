@@ -56,8 +56,8 @@ func (s *Service) keyChanged(id string, state KeyState, reason string, until, no
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		err := s.cfg.Store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-			err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
-			if err == nil && state == KeyInvalid {
+			stored, err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
+			if stored && err == nil && state == KeyInvalid {
 				err = s.monitor.reportInvalidKey(ctx, id, reason)
 			}
 			return err

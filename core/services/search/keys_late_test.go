@@ -2,6 +2,7 @@ package search
 
 import (
 	"testing"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -30,4 +31,23 @@ func TestKeysAreReadBeforeAChangeThatIsHeardFirst(t *testing.T) {
 			t.Error("the key is not used after it was restored")
 		}
 	})
+}
+
+// TestKeyIsFoundInvalidAfterADecision: nobody is told of a key that a person took out of use before the answer is stored.
+func TestKeyIsFoundInvalidAfterADecision(t *testing.T) {
+	e := newEnv(t, withKeys, notifies)
+	a := e.alerts()
+	for name, decide := range map[string]func(id string) error{
+		"disabled":    func(id string) error { return e.svc.SetKeyEnabled(t.Context(), id, false) },
+		"quarantined": func(id string) error { return e.svc.QuarantineKey(t.Context(), id, "published") },
+		"deleted":     func(id string) error { return e.svc.DeleteKey(t.Context(), id) },
+	} {
+		id := e.addKeys("key-of-" + name)[0]
+		testkit.Must(t, decide(id))
+		e.svc.keyChanged(id, KeyInvalid, "status 401", time.Time{}, e.clock.now().Add(time.Minute))
+		e.svc.background.Wait()
+		if told := a.take(); len(told) != 0 {
+			t.Errorf("%s: told %v", name, told)
+		}
+	}
 }

@@ -22,7 +22,8 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 	mark := func(id string) func() error {
 		return func() error {
 			now := e.clock.now().Add(time.Second).UnixMilli()
-			return e.svc.repo.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
+			_, err := e.svc.repo.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
+			return err
 		}
 	}
 	for _, tc := range []struct {

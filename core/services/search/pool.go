@@ -63,7 +63,7 @@ type pool struct {
 	mu    sync.Mutex
 	byID  map[string]*key
 	order []*key
-	// gone is when each key was stored that was deleted, in Unix milliseconds.
+	// gone is when the deletion of each key that was deleted was stored, in Unix milliseconds.
 	gone     map[string]int64
 	clock    uint64
 	affinity map[affine]string

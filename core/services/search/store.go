@@ -79,9 +79,10 @@ func (r *repository) closeInterrupted(ctx context.Context) (n int64, err error) 
 	return n, err
 }
 
-// setKeyState stores what an answer said at a moment, unless the key is disabled or invalid, or was changed since.
-func (r *repository) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) error {
-	return r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
+// setKeyState stores what an answer said at a moment, unless the key is deleted, disabled or invalid, or was changed since. It reports
+// whether it was stored.
+func (r *repository) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) (stored bool, err error) {
+	err = r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
 		k, err := r.lockKey(ctx, id)
 		switch {
 		case fault.CodeOf(err) == fault.NotFound:
@@ -95,11 +96,13 @@ func (r *repository) setKeyState(ctx context.Context, id string, state KeyState,
 		before := k.State
 		err = r.store.Writer(ctx).Model(&k).
 			Updates(map[string]any{"state": state, "reason": reason, "until": until, "updated_at": now, "state_changed_at": now}).Error
+		stored = err == nil
 		if err != nil || before == state {
 			return err
 		}
 		return r.recordKeyEvent(ctx, id, KeyMarked, before, state, reason, now)
 	})
+	return stored, err
 }
 
 // cutoffs are the times before which rows go.

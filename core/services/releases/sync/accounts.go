@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 )
 
@@ -13,8 +12,11 @@ func readsStars(a account.Account) bool    { return a.ReadsStars }
 func readsInbox(a account.Account) bool    { return a.ReadsInbox }
 func readsActivity(a account.Account) bool { return a.ReadsActivity }
 
+// errAccountGone says that what was read with an account is not kept: the account was taken away meanwhile, or is not read for that any more.
+var errAccountGone = errors.New("the account was taken away while it was read, or is not read for this any more")
+
 // withAccounts calls read with each account of a user that wanted chooses. One that fails does not keep the others from being read;
-// it is an error if the user has no account, or a token that is refused.
+// it is an error if the user has no account, or a token that is refused, but none if an account goes while it is read.
 func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(account.Account) bool, read func(caller, account.Account) error) error {
 	all, err := s.cfg.Accounts.List(ctx, userID)
 	if err != nil {
@@ -32,7 +34,7 @@ func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(ac
 		if err == nil {
 			err = read(c, a)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errAccountGone) {
 			problems = append(problems, err)
 		}
 	}
@@ -42,8 +44,9 @@ func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(ac
 	return errors.Join(problems...)
 }
 
-// storeRead calls store in a transaction, which stores what a caller has read, after LockAll for the user. It fails if the account was taken
-// away meanwhile, or is one that wanted does not choose any more.
+// storeRead calls store in a transaction, which stores what a caller has read, after LockAll for the user. What is known of the account is read
+// in store: it may have been forgotten meanwhile. The error is errAccountGone, and store is not called, if the account was taken away, or is
+// one that wanted does not choose any more.
 func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Account) bool, name string, store func(ctx context.Context) error) error {
 	return s.cfg.Store.Tx(ctx, name, func(ctx context.Context) error {
 		all, err := s.cfg.Accounts.LockAll(ctx, c.userID)
@@ -51,11 +54,11 @@ func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Ac
 			return err
 		}
 		for _, a := range all {
-			if a.ID == c.accountID && a.RemoteID == c.remoteID && wanted(a) {
+			if a.ID == c.accountID && a.Host == c.host.Ref && a.RemoteID == c.remoteID && wanted(a) {
 				return store(ctx)
 			}
 		}
-		return fault.New(fault.Conflict, "The account was taken away while it was read.")
+		return errAccountGone
 	})
 }
 

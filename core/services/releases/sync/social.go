@@ -35,36 +35,52 @@ func (s *Syncer) Social(ctx context.Context, userID string) (out SocialResult, e
 	return out, err
 }
 
-// readSocial reads the surroundings of one account and adds to out what is new.
+// readSocial reads the surroundings of one account and adds to out what is new. It ends early with errAccountGone alone.
 func (s *Syncer) readSocial(ctx context.Context, c caller, login string, out *SocialResult) error {
 	can, err := c.host.Abilities()
 	if err != nil {
 		return err
 	}
 	var problems []error
-	if can.Social {
-		owned, err := s.readOwned(ctx, c)
-		problems = append(problems, err)
-		for _, r := range owned {
-			n, err := s.readStargazers(ctx, c, r)
-			out.RepoStars += n
-			problems = append(problems, err)
+	for _, step := range []struct {
+		able  bool
+		added *int
+		read  func() (int, error)
+	}{
+		{can.Social, &out.RepoStars, func() (int, error) { return s.readReceivedStars(ctx, c) }},
+		{can.Social, &out.Followers, func() (int, error) { return s.readFollowers(ctx, c) }},
+		{can.Events, &out.Events, func() (int, error) { return s.readEvents(ctx, c, login) }},
+		{can.Announcements, &out.Events, func() (int, error) { return s.readAnnouncements(ctx, c) }},
+	} {
+		if !step.able {
+			continue
 		}
-		n, err := s.readFollowers(ctx, c)
-		out.Followers += n
-		problems = append(problems, err)
-	}
-	if can.Events {
-		n, err := s.readEvents(ctx, c, login)
-		out.Events += n
-		problems = append(problems, err)
-	}
-	if can.Announcements {
-		n, err := s.readAnnouncements(ctx, c)
-		out.Events += n
+		n, err := step.read()
+		*step.added += n
+		if errors.Is(err, errAccountGone) {
+			return err
+		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+// readReceivedStars reads who has starred the repositories of a user, and returns how many of these stars are new.
+func (s *Syncer) readReceivedStars(ctx context.Context, c caller) (added int, err error) {
+	owned, err := s.readOwned(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	var problems []error
+	for _, r := range owned {
+		n, err := s.readStargazers(ctx, c, r)
+		added += n
+		if errors.Is(err, errAccountGone) {
+			return added, err
+		}
+		problems = append(problems, err)
+	}
+	return added, errors.Join(problems...)
 }
 
 // ownedRepo is a repository of a user with how many stars it has.

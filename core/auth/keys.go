@@ -244,8 +244,11 @@ func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
 		if !scopesAllow(p.Scopes, row.scopeList()) {
 			return fault.New(fault.Forbidden, "This API key cannot revoke one for other services than its own.")
 		}
-		if row.RevokedAt != 0 {
-			return nil
+		if _, err := u.lockUser(ctx, "id = ?", row.UserID); err != nil {
+			return err
+		}
+		if row, err = u.keyOf(ctx, id); err != nil || row.RevokedAt != 0 {
+			return err
 		}
 		w := u.cfg.Store.Writer(ctx)
 		if err := w.Model(&apiKey{}).Where("id = ?", row.ID).Update("revoked_at", u.cfg.Now().UnixMilli()).Error; err != nil {

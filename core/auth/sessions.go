@@ -53,7 +53,13 @@ func (u *Users) EndOwnSession(ctx context.Context, p *Principal, id string) erro
 
 // EndOtherSessions ends all sessions of the principal's user but the one of this request, and tells how many.
 func (u *Users) EndOtherSessions(ctx context.Context, p *Principal) (n int64, err error) {
+	if !p.HasAccount() {
+		return 0, nil
+	}
 	err = u.cfg.Store.Tx(ctx, "end sessions", func(ctx context.Context) error {
+		if _, err := u.lockUser(ctx, "id = ?", p.User.ID); err != nil {
+			return err
+		}
 		done := u.cfg.Store.Writer(ctx).Where("user_id = ? AND id <> ?", p.User.ID, p.SessionID).Delete(&session{})
 		n = done.RowsAffected
 		if done.Error != nil || n == 0 {
@@ -65,11 +71,14 @@ func (u *Users) EndOtherSessions(ctx context.Context, p *Principal) (n int64, er
 }
 
 // EndLinkedSessions ends, in the running transaction, the sessions of a user that began with an account elsewhere, but for that of this
-// request: a service calls it when it takes such an account away.
+// request: a service calls it when it takes such an account away. It locks the user.
 func (u *Users) EndLinkedSessions(ctx context.Context, userID string) error {
 	current := ""
 	if p := From(ctx); p != nil {
 		current = p.SessionID
+	}
+	if _, err := u.lockUser(ctx, "id = ?", userID); err != nil {
+		return err
 	}
 	done := u.cfg.Store.Writer(ctx).Where("user_id = ? AND began_with = ? AND id <> ?", userID, beganWithLinked, current).Delete(&session{})
 	if done.Error != nil || done.RowsAffected == 0 {
@@ -101,8 +110,8 @@ func (u *Users) endSessions(ctx context.Context, where string, arg any) error {
 		if err := w.Where(where, arg).Find(&rows).Error; err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := w.Where("hash = ?", rows[0].Hash).Delete(&session{}).Error; err != nil {
-			return err
+		if done := w.Where("hash = ?", rows[0].Hash).Delete(&session{}); done.Error != nil || done.RowsAffected == 0 {
+			return done.Error
 		}
 		return u.recordFor(ctx, rows[0].UserID, Event{Action: EventSessionEnded, TargetID: rows[0].ID})
 	}))

@@ -1,0 +1,81 @@
+package auth_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+)
+
+// countEvents counts the events with an action about an object.
+func countEvents(t *testing.T, u *auth.Users, action, object string) int {
+	t.Helper()
+	events, _, err := u.Events(t.Context(), auth.EventFilter{Action: action, Object: object})
+	must(t, err)
+	return len(events)
+}
+
+// TestKeyIsRevokedMeanwhile: a key that another revocation or a reset ends at the same time is ended once.
+func TestKeyIsRevokedMeanwhile(t *testing.T) {
+	cfg, u, _ := openPostgres(t)
+	_, p := enter(t, u)
+	var id string
+	revoke := func() error { return u.RevokeKey(t.Context(), p, id) }
+	for _, tc := range []struct {
+		name  string
+		first func() error
+		want  int
+	}{
+		{"revoked", revoke, 1},
+		{"reset", func() error { _, err := u.Reset(t.Context(), p.User.Email); return err }, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			key, _, err := u.CreateKey(t.Context(), p, auth.NewKey{})
+			must(t, err)
+			id = key.ID
+			first, second := testkit.Overlap(t, cfg, holdEvents, tc.first, revoke)
+			must(t, first)
+			must(t, second)
+			if n := countEvents(t, u, auth.EventKeyRevoked, id); n != tc.want {
+				t.Errorf("%d events, want %d", n, tc.want)
+			}
+		})
+	}
+}
+
+// TestSessionIsEndedTwiceAtOnce: one of the two is noted.
+func TestSessionIsEndedTwiceAtOnce(t *testing.T) {
+	cfg, u, _ := openPostgres(t)
+	_, p := enter(t, u)
+	end := func() error { return u.EndSession(t.Context(), p.SessionID) }
+	first, second := testkit.Overlap(t, cfg, holdEvents, end, end)
+	must(t, first)
+	must(t, second)
+	if n := countEvents(t, u, auth.EventSessionEnded, p.SessionID); n != 1 {
+		t.Errorf("%d events, want 1", n)
+	}
+}
+
+// TestSessionsAreEndedDuringASignIn: a sign-in that is under way ends with the others.
+func TestSessionsAreEndedDuringASignIn(t *testing.T) {
+	cfg, u, st := openPostgres(t)
+	_, p := enter(t, u)
+	for name, end := range map[string]func() error{
+		"other sessions": func() error { _, err := u.EndOtherSessions(t.Context(), p); return err },
+		"linked sessions": func() error {
+			return st.Tx(t.Context(), "test", func(ctx context.Context) error { return u.EndLinkedSessions(ctx, p.User.ID) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, second := testkit.Overlap(t, cfg, holdEvents, func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err }, end)
+			must(t, first)
+			must(t, second)
+			left, err := u.Sessions(t.Context(), p.User.ID)
+			must(t, err)
+			if len(left) != 1 || left[0].ID != p.SessionID {
+				t.Errorf("got %+v", left)
+			}
+		})
+	}
+}

@@ -153,3 +153,25 @@ func TestAccountIsGoneDuringACall(t *testing.T) {
 		})
 	}
 }
+
+// TestReadIsForgottenDuringACall: those who follow a user, or have starred a repository, are not news when what was known of them is forgotten
+// while they are read.
+func TestReadIsForgottenDuringACall(t *testing.T) {
+	for _, method := range []string{"listfollowers", "liststargazers"} {
+		t.Run(method, func(t *testing.T) {
+			testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+				s := startOwner(t, cfg)
+				if got, err := s.Social(t.Context(), adaID); err != nil || got != (sync.SocialResult{}) {
+					t.Errorf("at the first look: %+v, %v", got, err)
+				}
+				if method == "liststargazers" {
+					s.addStars("eve")
+				}
+				s.host.interrupt(method, func() { must(t, sync.NewState(s.store).Forget(t.Context(), adaID, adaID)) })
+				if got, err := s.Social(t.Context(), adaID); err != nil || got != (sync.SocialResult{}) {
+					t.Errorf("after all was forgotten: %+v, %v", got, err)
+				}
+			})
+		})
+	}
+}

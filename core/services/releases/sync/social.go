@@ -124,8 +124,7 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (added int, err error) {
 	list := "stars/" + strconv.FormatInt(r.ID, 10)
 	known := int64(-1)
-	seen, err := s.cfg.State.read(ctx, c.accountID, list, &known)
-	if err != nil || known == r.stars {
+	if _, err := s.cfg.State.read(ctx, c.accountID, list, &known); err != nil || known == r.stars {
 		return 0, err
 	}
 	var all []codehost.Stargazer
@@ -144,6 +143,10 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 		logins[i] = g.Account.Login
 	}
 	err = s.storeRead(ctx, c, readsActivity, "store stargazers", func(ctx context.Context) error {
+		seen, err := s.cfg.State.read(ctx, c.accountID, list, &known)
+		if err != nil {
+			return err
+		}
 		fresh, err := s.cfg.State.addMembers(ctx, c.accountID, list, logins)
 		if err != nil {
 			return err
@@ -178,12 +181,6 @@ func (s *Syncer) newEvent(c caller, kind feed.Kind, actor codehost.Account, key 
 
 // readFollowers reads who follows a user. Those who are there at the first look are not shown.
 func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err error) {
-	first := true
-	if seen, err := s.cfg.State.read(ctx, c.accountID, followerList, new(bool)); err != nil {
-		return 0, err
-	} else if seen {
-		first = false
-	}
 	var all []codehost.Account
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
 		return c.host.Social.ListFollowers(ctx, c.token, req)
@@ -200,13 +197,17 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 		logins[i] = f.Login
 	}
 	err = s.storeRead(ctx, c, readsActivity, "store followers", func(ctx context.Context) error {
+		seen, err := s.cfg.State.read(ctx, c.accountID, followerList, new(bool))
+		if err != nil {
+			return err
+		}
 		fresh, err := s.cfg.State.addMembers(ctx, c.accountID, followerList, logins)
 		if err != nil {
 			return err
 		}
 		var events []feed.Event
 		for _, f := range all {
-			if first || !slices.Contains(fresh, f.Login) {
+			if !seen || !slices.Contains(fresh, f.Login) {
 				continue
 			}
 			ev := s.newEvent(c, feed.FollowerNew, f, "follower/"+f.Login)

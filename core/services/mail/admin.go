@@ -77,4 +77,4 @@ func (noProvider) NeedsRoute(d domain.Domain, _ string) (bool, error) {
 func (noProvider) AddRoute(context.Context, domain.Domain, string) (string, error) { return "", nil }
 
 // RemoveRoute is never needed.
-func (noProvider) RemoveRoute(context.Context, string, string, string, bool) error { return nil }
+func (noProvider) RemoveRoute(context.Context, domain.Domain, string, string, bool) error { return nil }

@@ -168,7 +168,14 @@ func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 		if err != nil {
 			return err
 		}
-		err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error { return d.cfg.Mailboxes.SetRule(ctx, box.ID, ruleID) })
+		unused := false
+		err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
+			unused, err = d.cfg.Mailboxes.SetRule(ctx, box, ruleID)
+			return err
+		})
+		if err == nil && unused {
+			err = d.RemoveRoute(ctx, *row, box.Address, ruleID, true)
+		}
 		if err != nil {
 			return err
 		}

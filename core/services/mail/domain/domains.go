@@ -33,8 +33,8 @@ type mailboxes interface {
 	CountLive(ctx context.Context, domainID string) (int64, error)
 	// ListUnrouted returns the active registered mailboxes of a domain that have no rule.
 	ListUnrouted(ctx context.Context, domainID string) ([]Unrouted, error)
-	// SetRule notes the rule of a mailbox, in the running transaction.
-	SetRule(ctx context.Context, mailboxID, ruleID string) error
+	// SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule any more.
+	SetRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error)
 	// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 	ForgetRules(ctx context.Context, domainID string) error
 	// ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.

@@ -73,6 +73,11 @@ func (Domain) TableName() string { return "mail_domains" }
 // KeepsCatchAll reports whether the catch-all is on and nobody has begun to end it: until then mail needs no rules.
 func (d Domain) KeepsCatchAll() bool { return d.CatchAll && d.Operation != opCatchAllDisable }
 
+// KeepsRulesOf reports whether the rules that mailboxes have in a former state of the domain are good in this one: they are rules of the same zone.
+func (d Domain) KeepsRulesOf(former Domain) bool {
+	return d.Provider == former.Provider && d.Plugin == former.Plugin && d.ZoneID == former.ZoneID
+}
+
 // Record is a DNS record that mail to a domain needs, and what a look-up has found.
 type Record struct {
 	Type string `json:"type"`

@@ -41,15 +41,11 @@ func (d *Domains) AddRoute(ctx context.Context, row Domain, address string) (rul
 	return ruleID, explainFailure(err)
 }
 
-// RemoveRoute deletes the rule of an address. That there is none is no error. A rule whose id is not known, because making it was interrupted,
-// is found first.
-func (d *Domains) RemoveRoute(ctx context.Context, domainID, address, ruleID string, known bool) error {
+// RemoveRoute deletes the rule of an address. row is the domain in the state in which it has this rule: the provider of another one is not asked.
+// That there is no rule is no error. One whose id is not known, because making it was interrupted, is found first.
+func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID string, known bool) error {
 	if known && ruleID == "" {
 		return nil
-	}
-	row, err := d.findAny(ctx, domainID)
-	if err != nil {
-		return err
 	}
 	c, routing, err := d.routing(row)
 	if err != nil || !routing {

@@ -229,33 +229,3 @@ func (m *Mailboxes) shareActive(ctx context.Context, box Mailbox) (domain.Domain
 func errDomainChanged(box Mailbox, text string) error {
 	return fault.New(fault.Conflict, text, box.MailDomain).With("domainId", box.DomainID).With("rootDomain", box.MailDomain)
 }
-
-// activate has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
-// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed.
-func (m *Mailboxes) activate(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
-	ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
-	if failed == nil {
-		failed = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
-			now, err := m.shareActive(ctx, box)
-			if err != nil {
-				return err
-			}
-			if d.KeepsCatchAll() && !now.KeepsCatchAll() {
-				return errDomainChanged(box, "The catch-all of %s has just ended: try again.")
-			}
-			box.Status, box.RuleID, box.CleanupAt = Active, ruleID, 0
-			return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})
-		})
-	}
-	if failed == nil {
-		return box, nil
-	}
-	if err := m.cfg.Router.RemoveRoute(ctx, box.DomainID, box.Address, ruleID, ruleID != ""); err != nil {
-		m.cfg.Logger.Warn("the rule of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
-		return Mailbox{}, failed
-	}
-	if err := m.store.Tx(ctx, "cancel reservation", func(ctx context.Context) error { return m.deleteReservation(ctx, box.ID) }); err != nil {
-		m.cfg.Logger.Warn("the reservation of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
-	}
-	return Mailbox{}, failed
-}

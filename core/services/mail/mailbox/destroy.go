@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -21,13 +22,19 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 	case !caller.sees(box):
 		return Mailbox{}, errForeign()
 	}
-	return m.destroy(ctx, id, nil)
+	return m.destroy(ctx, box, nil)
 }
 
-// destroy runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them.
-func (m *Mailboxes) destroy(ctx context.Context, id string, still func(Mailbox) bool) (box Mailbox, err error) {
-	refused := false
+// destroy runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them, which locks the domain
+// before the mailbox.
+func (m *Mailboxes) destroy(ctx context.Context, found Mailbox, still func(Mailbox) bool) (box Mailbox, err error) {
+	var d domain.Domain
+	id, refused := found.ID, false
 	err = m.store.Tx(ctx, "begin to destroy mailbox", func(ctx context.Context) error {
+		// The rule is of the provider that the domain has now. A deleted domain has none.
+		if d, err = m.cfg.Domains.ShareDomain(ctx, found.DomainID); err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
 		if box, err = m.lockMailbox(ctx, id); err != nil {
 			return err
 		}
@@ -40,7 +47,7 @@ func (m *Mailboxes) destroy(ctx context.Context, id string, still func(Mailbox) 
 	if err != nil || refused {
 		return box, err
 	}
-	if err := m.removeContents(ctx, box); err != nil {
+	if err := m.removeContents(ctx, d, box); err != nil {
 		m.noteFailure(context.WithoutCancel(ctx), box, err)
 		return Mailbox{}, err
 	}
@@ -52,9 +59,9 @@ func (m *Mailboxes) destroy(ctx context.Context, id string, still func(Mailbox) 
 	return box, err
 }
 
-// removeContents deletes the rule and the messages of a mailbox. It may be repeated.
-func (m *Mailboxes) removeContents(ctx context.Context, box Mailbox) error {
-	if err := m.cfg.Router.RemoveRoute(ctx, box.DomainID, box.Address, box.Rule(), box.RuleID != unknownRule); err != nil {
+// removeContents deletes the rule that a mailbox has on a state of its domain, and its messages. It may be repeated.
+func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mailbox) error {
+	if err := m.cfg.Router.RemoveRoute(ctx, d, box.Address, box.Rule(), box.RuleID != unknownRule); err != nil {
 		return err
 	}
 	return m.cfg.Messages.DeleteMailboxMessages(ctx, box.ID)
@@ -90,7 +97,7 @@ func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed i
 			return destroyed, failed, err
 		}
 		// Somebody may have extended the mailbox since.
-		_, err := m.destroy(ctx, box.ID, func(now Mailbox) bool {
+		_, err := m.destroy(ctx, box, func(now Mailbox) bool {
 			return now.Status == Destroying || now.ExpiresAt == box.ExpiresAt
 		})
 		if err != nil {

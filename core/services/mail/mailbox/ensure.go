@@ -74,17 +74,37 @@ func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mail
 	return m.addMissingRule(ctx, d, box)
 }
 
-// addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it.
+// addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it. It returns errNoMailbox if the mailbox is
+// destroyed meanwhile. It locks the domain before the mailbox.
 func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
 	if needed, err := m.cfg.Router.NeedsRoute(d, box.host()); err != nil || !needed {
 		return box, err
 	}
-	ruleID, err := m.cfg.Router.AddRoute(context.WithoutCancel(ctx), d, box.Address)
+	ctx = context.WithoutCancel(ctx)
+	ruleID, err := m.cfg.Router.AddRoute(ctx, d, box.Address)
 	if err != nil || ruleID == "" {
 		return box, err
 	}
-	box.RuleID = ruleID
-	return box, m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error { return m.SetRule(ctx, box.ID, ruleID) })
+	unused := false
+	err = m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
+		now, err := m.cfg.Domains.ShareDomain(ctx, d.ID)
+		if err != nil || !now.KeepsRulesOf(d) {
+			// Whoever has given the domain to another provider makes its rules there.
+			return err
+		}
+		unused, err = m.SetRule(ctx, domain.Unrouted{ID: box.ID, Address: box.Address}, ruleID)
+		return err
+	})
+	if err == nil && unused {
+		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, true)
+	}
+	if err != nil {
+		return Mailbox{}, err
+	}
+	if box, err = m.FindMailbox(ctx, box.ID); err == nil && box.Status != Active {
+		err = errNoMailbox
+	}
+	return box, err
 }
 
 // Resolve returns the active or expired mailbox with an address that the caller may see.

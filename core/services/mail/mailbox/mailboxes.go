@@ -27,8 +27,9 @@ type router interface {
 	// AddRoute has the provider accept mail for an address, and returns the id of its rule, "" where it needs none. One that
 	// there is is reused.
 	AddRoute(ctx context.Context, d domain.Domain, address string) (ruleID string, err error)
-	// RemoveRoute deletes the rule of an address. That there is none is no error. If its id is not known, it is found first.
-	RemoveRoute(ctx context.Context, domainID, address, ruleID string, known bool) error
+	// RemoveRoute deletes the rule of an address, which is of the provider that the domain has in this state. That there is none is no
+	// error. If its id is not known, it is found first.
+	RemoveRoute(ctx context.Context, d domain.Domain, address, ruleID string, known bool) error
 }
 
 // messageRemover deletes what mailboxes hold.

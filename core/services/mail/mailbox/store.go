@@ -159,9 +159,21 @@ func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain
 	return out, err
 }
 
-// SetRule notes the rule of a mailbox, in the running transaction.
-func (s *Store) SetRule(ctx context.Context, mailboxID, ruleID string) error {
-	return s.updateMailbox(ctx, mailboxID, map[string]any{"rule_id": ruleID})
+// SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule: the mailbox is not active any
+// more, and no other one has its address.
+func (s *Store) SetRule(ctx context.Context, box domain.Unrouted, ruleID string) (unused bool, err error) {
+	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", box.ID, Active).Update("rule_id", ruleID)
+	if done.Error != nil || done.RowsAffected > 0 {
+		return false, done.Error
+	}
+	taken, err := s.isTakenOver(ctx, box.ID, box.Address)
+	return !taken, err
+}
+
+// isTakenOver reports whether another mailbox than the one with an id has the address that this one has, or had.
+func (s *Store) isTakenOver(ctx context.Context, id, addr string) (bool, error) {
+	other, found, err := s.findReceiver(ctx, addr)
+	return found && other.ID != id, err
 }
 
 // ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.

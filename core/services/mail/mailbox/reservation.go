@@ -1,0 +1,91 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
+)
+
+// maxRoutes is how often the provider is told of the address of one reservation, if its domain changes meanwhile.
+const maxRoutes = 2
+
+// activate has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
+// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed.
+func (m *Mailboxes) activate(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
+	for round := 1; ; round++ {
+		ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
+		known, now := failed == nil, d
+		if known {
+			now, failed = m.useReservation(ctx, d, &box, ruleID)
+		}
+		switch {
+		case failed == nil && box.Status == Active:
+			box.CleanupAt = 0
+			return box, nil
+		case failed == nil && round < maxRoutes:
+			d = now
+			continue
+		case failed == nil:
+			failed = errDomainChanged(box, "The mail domain %s is being changed: try again.")
+		}
+		m.cancelReservation(ctx, d, box, ruleID, known)
+		return Mailbox{}, failed
+	}
+}
+
+// useReservation puts a reservation into use with the rule that was made for it on a former state of its domain. It returns the present state; if
+// mail needs another rule there, the reservation stays one. It locks the domain before the mailbox.
+func (m *Mailboxes) useReservation(ctx context.Context, former domain.Domain, box *Mailbox, ruleID string) (now domain.Domain, err error) {
+	err = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
+		if now, err = m.shareActive(ctx, *box); err != nil {
+			return err
+		}
+		if err := m.lockReservation(ctx, *box); err != nil {
+			return err
+		}
+		if !now.KeepsRulesOf(former) || former.KeepsCatchAll() && !now.KeepsCatchAll() {
+			return nil
+		}
+		box.Status, box.RuleID = Active, ruleID
+		return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})
+	})
+	return now, err
+}
+
+// lockReservation locks a reservation in the running transaction. The error for one that somebody has begun to destroy is a conflict, and wraps
+// errNoMailbox.
+func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
+	now, err := m.lockMailbox(ctx, box.ID)
+	if err != nil && !errors.Is(err, errNoMailbox) {
+		return err
+	}
+	// Whoever destroys it gives it another time.
+	if err != nil || now.Status != Destroying || now.CleanupAt != box.CleanupAt {
+		return fault.Wrap(errNoMailbox, fault.Conflict, "The mailbox was deleted while it was being made.")
+	}
+	return nil
+}
+
+// cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain, unless the rule is that of another
+// mailbox which has the address now.
+func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box Mailbox, ruleID string, known bool) {
+	taken, err := m.isTakenOver(ctx, box.ID, box.Address)
+	if err == nil && !taken {
+		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, known)
+	}
+	if err != nil {
+		m.cfg.Logger.Warn("the rule of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
+		return
+	}
+	err = m.store.Tx(ctx, "cancel reservation", func(ctx context.Context) error {
+		if err := m.lockReservation(ctx, box); err != nil {
+			return err
+		}
+		return m.deleteReservation(ctx, box.ID)
+	})
+	if err != nil && !errors.Is(err, errNoMailbox) {
+		m.cfg.Logger.Warn("the reservation of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
+	}
+}

@@ -59,6 +59,9 @@ func (u *Users) addForwarded(ctx context.Context, name, email string) (User, err
 	now := u.cfg.Now().UnixMilli()
 	user := User{ID: store.NewID("usr"), Email: email, Name: texts.Limit(name, maxName), Role: Admin, Forwarded: true, CreatedAt: now, UpdatedAt: now}
 	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
+		if err := u.lockFirstUser(ctx); err != nil {
+			return err
+		}
 		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
 		if made.Error != nil || made.RowsAffected == 0 {
 			return made.Error

@@ -11,7 +11,7 @@ import (
 
 // lockUser returns the user that a condition names and locks the row until the running transaction ends. What changes a user, or
 // the ways in that the user has, calls it before it reads what it decides by, so that two such transactions run one after the other.
-// Locks are taken in this order: the administrators with lockAdmins, the user, and then rows that belong to the user.
+// Locks are taken in this order: lockFirstUser, the administrators with lockAdmins, the user, and then rows that belong to the user.
 func (u *Users) lockUser(ctx context.Context, where string, arg any) (User, error) {
 	return u.findUser(u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), where, arg)
 }
@@ -40,17 +40,14 @@ func (u *Users) LockOwner(ctx context.Context, p *Principal) error {
 	return err
 }
 
-// lockLinks locks the set-up links of a user, as lockUser does, or those for the first administrator, whose id is "".
-func (u *Users) lockLinks(ctx context.Context, userID string) error {
-	if userID != "" {
-		_, err := u.lockUser(ctx, "id = ?", userID)
-		return err
-	}
+// lockFirstUser makes transactions that add a user, or use or make a link for the first administrator, run one after the other. It
+// comes before the other locks.
+func (u *Users) lockFirstUser(ctx context.Context) error {
 	if u.cfg.Store.Dialect() != store.Postgres {
 		return nil
 	}
-	err := u.cfg.Store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext('setup_links/first'))").Error
-	return wrapStoreError("lock set-up links", err)
+	err := u.cfg.Store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext('users/first'))").Error
+	return wrapStoreError("lock the first user", err)
 }
 
 // lockAdmins locks the administrators who are not disabled, until the running transaction ends, and returns how many of them there

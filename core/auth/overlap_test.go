@@ -215,3 +215,37 @@ func TestFirstLinkIsUsedWhileItIsMade(t *testing.T) {
 		t.Error("there is a link although there is a user")
 	}
 }
+
+// TestFirstLinkIsUsedWhileAUserIsMade: it makes no administrator once there is a user, however that one came, and says so.
+func TestFirstLinkIsUsedWhileAUserIsMade(t *testing.T) {
+	for name, add := range map[string]func(*testing.T, *auth.Users) error{
+		"created": func(t *testing.T, u *auth.Users) error {
+			_, _, err := u.Create(t.Context(), "ann@example.com", "Ann", auth.Member)
+			return err
+		},
+		"invited": func(t *testing.T, u *auth.Users) error {
+			_, _, err := u.Invite(t.Context(), "bob@example.com", "Bob", auth.Member)
+			return err
+		},
+		"forwarded": func(t *testing.T, u *auth.Users) error {
+			g := u.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "ann@example.com"}, Trusted: clients(t, "10.0.0.0/8")})
+			decideFor(t, g, "search", httpd.Forward, request(from("10.1.2.3:1"), header("X-Forwarded-User", "ann@example.com")))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, u, _ := openPostgres(t)
+			token, err := u.FirstLink(t.Context())
+			must(t, err)
+			first, second := testkit.Overlap(t, cfg, holdEvents, func() error { return add(t, u) }, func() error {
+				_, _, err := u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+				return err
+			})
+			must(t, first)
+			wantCode(t, second, "invalid_setup_link")
+			if n, err := u.Count(t.Context()); err != nil || n != 1 {
+				t.Errorf("%d users, %v", n, err)
+			}
+		})
+	}
+}

@@ -28,7 +28,7 @@ func (setupLink) TableName() string { return "setup_links" }
 // FirstLink makes the token of a link that makes the first administrator; "" once there is a user. Former ones end.
 func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
 	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
-		if err := u.lockLinks(ctx, ""); err != nil {
+		if err := u.lockFirstUser(ctx); err != nil {
 			return err
 		}
 		n, err := u.Count(ctx)
@@ -128,11 +128,17 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	return cookie, p, nil
 }
 
-// useLink finds the link of a token and uses it up in the running transaction, in which the links of its user are locked.
+// useLink finds the link of a token and uses it up in the running transaction. It locks the user whom the link is for, or calls
+// lockFirstUser.
 func (u *Users) useLink(ctx context.Context, token string) (setupLink, error) {
 	row, err := u.liveLink(ctx, token)
-	if err == nil {
-		err = u.lockLinks(ctx, row.UserID)
+	if err != nil {
+		return row, err
+	}
+	if row.UserID == "" {
+		err = u.lockFirstUser(ctx)
+	} else {
+		_, err = u.lockUser(ctx, "id = ?", row.UserID)
 	}
 	if err != nil {
 		return row, err

@@ -135,6 +135,9 @@ func (u *Users) insertUser(ctx context.Context, email, name string, role Role, a
 	now := u.cfg.Now().UnixMilli()
 	user := User{ID: store.NewID("usr"), Email: email, Name: name, Role: role, CreatedAt: now, UpdatedAt: now}
 	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
+		if err := u.lockFirstUser(ctx); err != nil {
+			return err
+		}
 		w := u.cfg.Store.Writer(ctx)
 		// One statement, so that of two processes that create the same user one is told so.
 		made := w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)

@@ -123,10 +123,13 @@ func (s *Store) replaceTags(ctx context.Context, id string, tags []string) error
 const UpdateReceived = "UPDATE mail_mailboxes SET received_at = CASE WHEN received_at < ? THEN ? ELSE received_at END WHERE status = 'active' AND id "
 
 // SetReceived notes that messages for some mailboxes have come, in the running transaction, and returns those that are active. No message
-// may be stored for the others: they are gone, or being destroyed.
+// may be stored for the others: they are gone, or being destroyed. It locks them as updateMany does.
 func (s *Store) SetReceived(ctx context.Context, mailboxIDs []string, at time.Time) (active []string, err error) {
-	ms := store.Millis(at)
-	err = s.store.Writer(ctx).Raw(UpdateReceived+"IN ? RETURNING id", ms, ms, mailboxIDs).Scan(&active).Error
+	ms, in := store.Millis(at), "IN ?"
+	if len(mailboxIDs) > 1 && s.store.Dialect() == store.Postgres {
+		in = "IN (SELECT id FROM mail_mailboxes WHERE id IN ? ORDER BY id FOR NO KEY UPDATE)"
+	}
+	err = s.store.Writer(ctx).Raw(UpdateReceived+in+" RETURNING id", ms, ms, mailboxIDs).Scan(&active).Error
 	return active, err
 }
 
@@ -178,12 +181,20 @@ func (s *Store) isTakenOver(ctx context.Context, id, addr string) (bool, error) 
 
 // ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 func (s *Store) ForgetRules(ctx context.Context, domainID string) error {
-	return s.store.Writer(ctx).Model(&Mailbox{}).Where("domain_id = ? AND status <> 'destroyed'", domainID).Update("rule_id", "").Error
+	return s.updateMany(ctx, "domain_id = ? AND status <> 'destroyed' AND rule_id <> ''", domainID).Update("rule_id", "").Error
 }
 
 // ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
 func (s *Store) ExpireCaught(ctx context.Context, domainID string, at time.Time) error {
-	return s.store.Writer(ctx).Model(&Mailbox{}).Where("domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error
+	return s.updateMany(ctx, "domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error
+}
+
+// updateMany returns an update of the mailboxes that a condition selects, which it locks in the order of their ids. PostgreSQL would lock them in
+// the order in which it finds them, so that two transactions could wait for each other.
+func (s *Store) updateMany(ctx context.Context, condition string, args ...any) *gorm.DB {
+	w := s.store.Writer(ctx)
+	ids := w.Model(&Mailbox{}).Select("id").Where(condition, args...).Order("id").Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
+	return w.Model(&Mailbox{}).Where("id IN (?)", ids)
 }
 
 // countCaught returns how many mailboxes that the catch-all of a domain has made are not destroyed.

@@ -14,11 +14,12 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// startOverlapping starts a server on PostgreSQL, and returns the configuration of its database for testkit.Overlap.
-func startOverlapping(t *testing.T) (s *server, cfg store.Config) {
+// startOverlapping starts a server on PostgreSQL, and returns the configuration of its database for testkit.Overlap. Those whose logins are
+// named may sign up.
+func startOverlapping(t *testing.T, logins ...string) (s *server, cfg store.Config) {
 	t.Helper()
 	cfg = testkit.PostgresConfig(t)
-	return startServer(t, cfg, withSignIn()), cfg
+	return startServer(t, cfg, withSignIn(logins...)), cfg
 }
 
 // TestRepositoryTurnsPrivateWhileItIsFollowed: nobody follows or publishes a repository from the moment on at which it is private.
@@ -89,7 +90,7 @@ func TestAccountIsUnlinkedWhileItIsRead(t *testing.T) {
 	s.saveToken()
 	s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
 	s.star("ada", s.addRepo("acme/loom", day, 1), day)
-	_, unlinked := testkit.Overlap(t, cfg, "SELECT 1 FROM release_repos FOR UPDATE",
+	_, unlinked := testkit.Overlap(t, cfg, "SELECT 1 FROM release_account_repos FOR UPDATE",
 		func() error { s.send(s.ada, http.MethodPost, "/api/sync/starred", nil); return nil },
 		s.unlinkLater())
 	must(t, unlinked)
@@ -97,6 +98,32 @@ func TestAccountIsUnlinkedWhileItIsRead(t *testing.T) {
 		if n := s.countRows(table); n != 0 {
 			t.Errorf("%s has %d rows of an account that is gone", table, n)
 		}
+	}
+}
+
+// TestAccountSignsInWhileItsRepositoriesAreStored: who signs in does not wait for the repositories that were read with the account.
+func TestAccountSignsInWhileItsRepositoriesAreStored(t *testing.T) {
+	s, cfg := startOverlapping(t)
+	ada := codehost.OAuthToken{AccessToken: adaToken}
+	_, err := s.comeBack(s.principal(s.ada), ada)
+	must(t, err)
+	s.star("ada", s.addRepo("acme/engine", day, 1), day)
+	s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
+	s.star("ada", s.addRepo("acme/loom", day, 1), day)
+	var stars int64
+	_, signedIn := testkit.Overlap(t, cfg, "SELECT 1 FROM release_repos FOR UPDATE",
+		func() error { s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil); return nil },
+		func() error {
+			_, err := s.comeBack(nil, ada)
+			stars = s.countRows("release_account_repos")
+			return err
+		})
+	must(t, signedIn)
+	if stars != 1 {
+		t.Errorf("the sign-in has waited until %d stars were stored", stars)
+	}
+	if n := s.countRows("release_account_repos"); n != 2 {
+		t.Errorf("%d stars are stored, want 2", n)
 	}
 }
 

@@ -103,17 +103,17 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 	if err != nil {
 		return nil, err
 	}
+	repos, ids := make([]*repo.Repo, len(owned)), make([]int64, len(owned))
+	for i := range owned {
+		repos[i] = &owned[i].Repo
+	}
+	if err := s.cfg.Repos.SaveAll(ctx, repos, s.cfg.Now()); err != nil {
+		return nil, err
+	}
+	for i, r := range repos {
+		ids[i] = r.ID
+	}
 	err = s.storeRead(ctx, c, readsActivity, "store own repositories", func(ctx context.Context) error {
-		repos, ids := make([]*repo.Repo, len(owned)), make([]int64, len(owned))
-		for i := range owned {
-			repos[i] = &owned[i].Repo
-		}
-		if err := s.cfg.Repos.SaveAll(ctx, repos, s.cfg.Now()); err != nil {
-			return err
-		}
-		for i, r := range repos {
-			ids[i] = r.ID
-		}
 		return s.cfg.Repos.ReplaceOwned(ctx, c.userID, c.accountID, ids)
 	})
 	return owned, err

@@ -111,19 +111,20 @@ func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 	if err != nil || unchanged {
 		return known.Repos, err
 	}
+	repos := make([]*repo.Repo, len(all))
+	for i, star := range all {
+		r := repoOf(c.host.Ref, star.Repository)
+		repos[i] = &r
+	}
+	// What locks the account, such as a sign-in, does not wait for the repositories.
+	if err := s.cfg.Repos.SaveAll(ctx, repos, now); err != nil {
+		return 0, err
+	}
+	stars := make([]repo.Starred, len(all))
+	for i, star := range all {
+		stars[i] = repo.Starred{RepoID: repos[i].ID, StarredAt: store.Millis(star.StarredAt)}
+	}
 	err = s.storeRead(ctx, c, readsStars, "store stars", func(ctx context.Context) error {
-		repos := make([]*repo.Repo, len(all))
-		for i, star := range all {
-			r := repoOf(c.host.Ref, star.Repository)
-			repos[i] = &r
-		}
-		if err := s.cfg.Repos.SaveAll(ctx, repos, now); err != nil {
-			return err
-		}
-		stars := make([]repo.Starred, len(all))
-		for i, star := range all {
-			stars[i] = repo.Starred{RepoID: repos[i].ID, StarredAt: store.Millis(star.StarredAt)}
-		}
 		next.Repos = len(stars)
 		if err := s.cfg.Repos.ReplaceStarred(ctx, c.userID, c.accountID, stars); err != nil {
 			return err

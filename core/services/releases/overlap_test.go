@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
@@ -125,6 +126,41 @@ func TestAccountSignsInWhileItsRepositoriesAreStored(t *testing.T) {
 	if n := s.countRows("release_account_repos"); n != 2 {
 		t.Errorf("%d stars are stored, want 2", n)
 	}
+}
+
+// TestSignUpsAtOnce: who signs up twice at once is one user, and is in both times.
+func TestSignUpsAtOnce(t *testing.T) {
+	s, cfg := startOverlapping(t, "carol")
+	const token = "ghp_token_of_carol"
+	s.host.AddAccount(token, codehost.Account{ID: "3", Login: "carol"})
+	users := s.countRows("users")
+	signUp := func() error {
+		in, err := s.comeBack(nil, codehost.OAuthToken{AccessToken: token})
+		if err == nil && in.Cookie == "" {
+			t.Error("a sign-up has made no session")
+		}
+		return err
+	}
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE release_host_accounts IN SHARE MODE", signUp, signUp)
+	must(t, first)
+	must(t, second)
+	if n := s.countRows("users"); n != users+1 {
+		t.Errorf("%d users were added, want 1", n-users)
+	}
+}
+
+// TestAccountIsLinkedByTwoUsersAtOnce: one of them has it.
+func TestAccountIsLinkedByTwoUsersAtOnce(t *testing.T) {
+	s, cfg := startOverlapping(t)
+	link := func(p *auth.Principal) func() error {
+		return func() error {
+			_, err := s.comeBack(p, codehost.OAuthToken{AccessToken: adaToken})
+			return err
+		}
+	}
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE release_host_accounts IN SHARE MODE", link(s.principal(s.ada)), link(s.principal(s.bob)))
+	must(t, first)
+	s.wantCode(second, fault.Conflict)
 }
 
 // TestFirstAccountsAreLinkedAtOnce: both stay.

@@ -115,12 +115,18 @@ func (s *Store) List(ctx context.Context, userID string) (found []Account, err e
 // LockAll returns the accounts of a user as List does. Until the running transaction ends, others that lock them wait, also if there are
 // none. Whoever adds or removes an account, or stores what was read with one, locks those of its user, and of no other one, before any row.
 func (s *Store) LockAll(ctx context.Context, userID string) ([]Account, error) {
-	if s.store.Dialect() == store.Postgres {
-		if err := s.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "release_accounts/"+userID).Error; err != nil {
-			return nil, err
-		}
+	if err := s.lockName(ctx, "release_accounts/"+userID); err != nil {
+		return nil, err
 	}
 	return s.List(ctx, userID)
+}
+
+// lockName has other transactions that lock a name wait until the running one ends. SQLite has one writer anyway.
+func (s *Store) lockName(ctx context.Context, name string) error {
+	if s.store.Dialect() != store.Postgres {
+		return nil
+	}
+	return s.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext(?))", name).Error
 }
 
 // ByIDs returns accounts by their ids; those that do not exist are left out.
@@ -154,9 +160,13 @@ func (s *Store) FindByID(ctx context.Context, id string) (Account, bool, error) 
 	return s.findWhere(ctx, "id = ?", id)
 }
 
-// LockSignIn returns the account at a host with which somebody signs in, after LockAll for its user. It reports false if nobody does.
+// LockSignIn returns the account at a host with which somebody signs in, after LockAll for its user. It reports false if nobody does. Until
+// the running transaction ends, others that lock the same sign-in wait, also if there is none: its lock comes before those of accounts.
 func (s *Store) LockSignIn(ctx context.Context, host, remoteID string) (a Account, ok bool, err error) {
 	const signsIn = "host = ? AND remote_id = ? AND sign_in"
+	if err = s.lockName(ctx, "release_sign_ins/"+host+"/"+remoteID); err != nil {
+		return a, false, err
+	}
 	if a, ok, err = s.findWhere(ctx, signsIn, host, remoteID); err != nil || !ok {
 		return a, false, err
 	}

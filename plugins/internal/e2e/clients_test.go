@@ -125,8 +125,9 @@ func TestRealSDK(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(recorded), "\n"); n != 8+5*6 {
-			t.Errorf("%d requests were recorded, want %d", n, 8+5*6)
+		// The core asks for the quota of its keys by the clock, so perhaps just now.
+		if n := strings.Count(string(recorded), "\n") - strings.Count(string(recorded), `"path":"/usage"`); n != 8+5*6 {
+			t.Errorf("%d requests of the clients were recorded, want %d", n, 8+5*6)
 		}
 		for _, text := range []string{token, token[3:7] + "-", token[8:], "telling", "tavily-js", "axios", "X-Client-Source", "X-Session-Id", "api_key", "piKey"} {
 			if strings.Contains(string(recorded), text) {

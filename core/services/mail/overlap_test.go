@@ -35,6 +35,19 @@ func (s *server) post(status int, key, path, body string) func() error {
 	}
 }
 
+// TestMailboxesOfUserAreLimited: two mailboxes that are made at once count for each other.
+func TestMailboxesOfUserAreLimited(t *testing.T) {
+	cfg := testkit.PostgresConfig(t)
+	s := startServer(t, cfg, client.DNSAbilities{Manual: true})
+	s.settings.Limits.PerUser = 1
+	s.open()
+	s.remount()
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE mail_tags IN ACCESS EXCLUSIVE MODE",
+		s.post(201, s.ada, "/api/mailboxes", `{"localPart": "one"}`), s.post(409, s.ada, "/api/mailboxes", `{"localPart": "two"}`))
+	must(t, first)
+	must(t, second)
+}
+
 // TestManyMailboxesAreLockedInOneOrder: a message for several mailboxes and the end of the catch-all do not wait for each other, in whatever order
 // the database finds the mailboxes.
 func TestManyMailboxesAreLockedInOneOrder(t *testing.T) {

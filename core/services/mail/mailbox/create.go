@@ -168,7 +168,7 @@ func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expir
 }
 
 // insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active: as a reservation where the
-// provider must be told of the address. It returns the domain, which it locks before the mailbox.
+// provider must be told of the address. It returns the domain. It locks the owner first, then the domain, then the mailbox.
 func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox) (d domain.Domain, err error) {
 	err = m.store.Tx(ctx, "create mailbox", func(ctx context.Context) error {
 		if err := m.checkCount(ctx, caller); err != nil {
@@ -200,11 +200,14 @@ func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox
 	return d, err
 }
 
-// checkCount refuses one more mailbox for a user who has as many as may be.
+// checkCount refuses one more mailbox for a user who has as many as may be. It locks the owner if there is a limit.
 func (m *Mailboxes) checkCount(ctx context.Context, caller Caller) error {
 	limit := m.cfg.Limits().PerUser
 	if caller.Admin || limit == 0 {
 		return nil
+	}
+	if err := m.lockOwner(ctx, caller.UserID); err != nil {
+		return err
 	}
 	n, err := m.countOwned(ctx, caller.UserID)
 	if err == nil && n >= limit {

@@ -139,6 +139,15 @@ func (s *Store) CountLive(ctx context.Context, domainID string) (n int64, err er
 	return n, err
 }
 
+// lockOwner keeps others that lock the same user from going on before the end of the running transaction, so that what is counted stays true.
+// On SQLite transactions run one after the other anyway.
+func (s *Store) lockOwner(ctx context.Context, userID string) error {
+	if s.store.Dialect() != store.Postgres {
+		return nil
+	}
+	return s.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "mail_mailboxes/"+userID).Error
+}
+
 // countOwned returns how many mailboxes of a user are not destroyed.
 func (s *Store) countOwned(ctx context.Context, userID string) (n int64, err error) {
 	err = s.store.DB(ctx).Model(&Mailbox{}).Where("owner_id = ? AND status <> 'destroyed'", userID).Count(&n).Error

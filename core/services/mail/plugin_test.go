@@ -144,3 +144,25 @@ func TestPluginsAreNoted(t *testing.T) {
 		}
 	})
 }
+
+// TestRecordsAreCheckedInTheZoneOfTheProvider: another provider than that of a domain is not asked about the zone of the former one.
+func TestRecordsAreCheckedInTheZoneOfTheProvider(t *testing.T) {
+	can := client.DNSAbilities{CreateZones: true}
+	forEach(t, can, func(t *testing.T, s *server) {
+		s.bind()
+		must(t, s.store.Tx(t.Context(), "forget what was seen", func(ctx context.Context) error {
+			return s.store.Writer(ctx).Exec("UPDATE mail_domains SET records = REPLACE(records, 'visible', 'missing')").Error
+		}))
+		s.swapPlugin("other", can)
+		s.clock.advance(time.Hour)
+		s.cleanUp()
+		if s.countCalls("FindZone") == 0 {
+			t.Error("the zone of the other provider was not looked for")
+		}
+		for _, c := range s.dns.Calls() {
+			if c.Of == "zone-example.com" {
+				t.Errorf("%s with a zone of the former provider", c.Method)
+			}
+		}
+	})
+}

@@ -156,13 +156,16 @@ func recordSets(records []Record) []dns.RecordSet {
 	return out
 }
 
-// checkRecords looks up whether the records of a domain can be seen. What fails leaves them unknown.
+// checkRecords looks up whether the records of a domain can be seen, in the zone that the provider has. What fails leaves them unknown.
 func (d *Domains) checkRecords(ctx context.Context, c Connection, row *Domain) {
 	records := row.Records()
 	if len(records) == 0 || c.DNS == nil {
 		return
 	}
 	zoneID := row.ZoneID
+	if sameProvider(c, *row) != nil {
+		zoneID = ""
+	}
 	if zoneID == "" {
 		if zone, err := c.DNS.FindZone(ctx, row.Name); err == nil {
 			zoneID = zone.ID

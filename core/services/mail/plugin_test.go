@@ -166,3 +166,22 @@ func TestRecordsAreCheckedInTheZoneOfTheProvider(t *testing.T) {
 		}
 	})
 }
+
+// TestHostsAreEnabledOnce: when many mailboxes get rules, the provider is told of each host once.
+func TestHostsAreEnabledOnce(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		for _, address := range []string{"one@desk.example.com", "two@desk.example.com", "three@example.com"} {
+			box, err := s.service.FindRecipient(t.Context(), address)
+			must(t, err)
+			s.want(200, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": box.Address})
+		}
+		before := s.countCalls("EnableRouting")
+		s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+		if n := s.countCalls("EnableRouting") - before; n != 1 {
+			t.Errorf("the provider was told %d times of one host", n)
+		}
+		s.wantRules("rules=[one@desk.example.com three@example.com two@desk.example.com]")
+	})
+}

@@ -163,8 +163,9 @@ func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	if err != nil {
 		return err
 	}
+	enabled := map[string]bool{row.Name: true}
 	for _, box := range missing {
-		ruleID, err := d.AddRoute(ctx, *row, box.Address)
+		ruleID, err := d.addRoute(ctx, *row, box.Address, enabled)
 		if err != nil {
 			return err
 		}

@@ -25,14 +25,20 @@ func (d *Domains) NeedsRoute(row Domain, host string) (bool, error) {
 
 // AddRoute has the provider accept mail for an address, and returns the id of its rule, "" where the catch-all does without.
 func (d *Domains) AddRoute(ctx context.Context, row Domain, address string) (ruleID string, err error) {
+	return d.addRoute(ctx, row, address, map[string]bool{row.Name: true})
+}
+
+// addRoute is AddRoute where the provider accepts mail for some hosts already. It adds the one of the address.
+func (d *Domains) addRoute(ctx context.Context, row Domain, address string, enabled map[string]bool) (ruleID string, err error) {
 	c, routing, err := d.routing(row)
 	if err != nil || !routing {
 		return "", err
 	}
-	if _, host, _ := strings.Cut(address, "@"); host != row.Name {
+	if _, host, _ := strings.Cut(address, "@"); !enabled[host] {
 		if err := c.DNS.EnableRouting(ctx, row.ZoneID, host); err != nil {
 			return "", explainFailure(err)
 		}
+		enabled[host] = true
 	}
 	if row.KeepsCatchAll() {
 		return "", nil

@@ -33,7 +33,8 @@ type Brief struct {
 	// AwaitsSummaries says that summaries of its releases are on their way.
 	AwaitsSummaries bool
 	CreatedAt       int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt       int64 `gorm:"autoUpdateTime:false"`
+	// UpdatedAt is when the brief was begun: what it lacks has come since.
+	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
 }
 
 // TableName implements gorm's Tabler.
@@ -73,33 +74,24 @@ func New(s *store.Store, reader Reader, summarize Summarizer, now func() time.Ti
 // maxSocial is how many stars and followers are counted for a brief.
 const maxSocial = 1000
 
-// Generate writes the brief of a user for a window, in the place of the one that there is. Briefs of a user are written one after the
-// other, so that none is replaced by one that was begun before it and lacks a release. Its lock comes before any row that it reads or writes.
+// Generate writes the brief of a user for a window, in the place of the one that there is. One that was begun later stays, and is returned: a
+// brief that was begun before it may lack a release. The feed is read before the transaction that stores the brief, so that nobody waits.
 func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *time.Location) (written Brief, err error) {
+	row, err := b.composeBrief(ctx, userID, w, zone)
+	if err != nil {
+		return Brief{}, err
+	}
 	err = b.store.Tx(ctx, "write brief", func(ctx context.Context) error {
-		if err := b.lockBriefs(ctx, userID); err != nil {
-			return err
-		}
-		row, err := b.composeBrief(ctx, userID, w, zone)
-		if err == nil {
-			written, err = b.saveBrief(ctx, row)
-		}
+		written, err = b.saveBrief(ctx, row)
 		return err
 	})
 	return written, err
 }
 
-// lockBriefs has other transactions that lock the briefs of a user wait until the running one ends. SQLite has one writer anyway.
-func (b *Briefs) lockBriefs(ctx context.Context, userID string) error {
-	if b.store.Dialect() != store.Postgres {
-		return nil
-	}
-	return b.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "release_briefs/"+userID).Error
-}
-
 // composeBrief returns the brief of a user for a window, which is not stored yet.
 func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone *time.Location) (Brief, error) {
 	c := content{zone: zone}
+	begun := store.Millis(b.now())
 	read := func(types feed.Types, limit int) (items []feed.Item, err error) {
 		return b.reader.Between(ctx, userID, types, w.Start, w.End, limit)
 	}
@@ -130,10 +122,9 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 	if err != nil {
 		return Brief{}, err
 	}
-	now := store.Millis(b.now())
 	return Brief{
 		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End), TimeZone: zone.String(), Boundary: w.Boundary,
-		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: now, UpdatedAt: now,
+		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: begun, UpdatedAt: begun,
 	}, nil
 }
 
@@ -174,12 +165,14 @@ func (b *Briefs) Refresh(ctx context.Context, row Brief) (written bool, err erro
 	return err == nil, err
 }
 
-// saveBrief stores a brief in the running transaction. One of the same window keeps its id.
+// saveBrief stores a brief in the running transaction, unless there is one of the same window that was begun later, and returns the one that is
+// stored then. One of the same window keeps its id.
 func (b *Briefs) saveBrief(ctx context.Context, row Brief) (saved Brief, err error) {
 	w := b.store.Writer(ctx)
 	err = w.Clauses(clause.OnConflict{
 		Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
 		DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
+		Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "release_briefs.updated_at <= excluded.updated_at"}}},
 	}).Create(&row).Error
 	if err != nil {
 		return saved, err

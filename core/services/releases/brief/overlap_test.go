@@ -12,43 +12,45 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// TestReleaseIsStoredWhileABriefIsWritten: a brief that was written with a release is not replaced by one that was begun before it was there.
+// TestReleaseIsStoredWhileABriefIsWritten: who writes a brief keeps nobody from storing a release or writing the brief anew, and does not
+// replace the brief that was begun later and has the release.
 func TestReleaseIsStoredWhileABriefIsWritten(t *testing.T) {
-	const lock = "SELECT pg_advisory_xact_lock(1)"
-	cfg, now := testkit.PostgresConfig(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	st := testkit.OpenStore(t, cfg, releases.Migrations())
-	repos := repo.NewStore(st)
-	engine := repo.Repo{Host: "codehost.main", FullName: "acme/engine"}
-	testkit.Must(t, repos.Save(t.Context(), &engine, now))
-	testkit.Must(t, repos.SetFollowed(t.Context(), "usr_ada", engine.ID, true))
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		st := testkit.OpenStore(t, cfg, releases.Migrations())
+		repos := repo.NewStore(st)
+		engine := repo.Repo{Host: "codehost.main", FullName: "acme/engine"}
+		testkit.Must(t, repos.Save(ctx, &engine, now))
+		testkit.Must(t, repos.SetFollowed(ctx, "usr_ada", engine.ID, true))
 
-	window := brief.LatestWindow(now, 8, time.UTC)
-	generate := func(summarize brief.Summarizer) error {
-		briefs := brief.New(st, feed.NewStore(st, repos), summarize, func() time.Time { return now })
-		_, err := briefs.Generate(t.Context(), "usr_ada", window, time.UTC)
-		return err
-	}
-	var added repo.Changes
-	first, second := testkit.Overlap(t, cfg, lock,
-		func() error {
-			return generate(func(ctx context.Context, _ []int64) (map[int64]string, bool, error) {
-				return nil, false, st.Tx(ctx, "wait", func(ctx context.Context) error { return st.Writer(ctx).Exec(lock).Error })
-			})
-		},
-		func() (err error) {
+		window := brief.LatestWindow(now, 8, time.UTC)
+		generate := func(meanwhile func()) brief.Brief {
+			summarize := func(context.Context, []int64) (map[int64]string, bool, error) { meanwhile(); return nil, false, nil }
+			briefs := brief.New(st, feed.NewStore(st, repos), summarize, func() time.Time { return now })
+			written, err := briefs.Generate(ctx, "usr_ada", window, time.UTC)
+			testkit.Must(t, err)
+			return written
+		}
+		var later brief.Brief
+		written := generate(func() {
+			now = now.Add(time.Second)
 			release := repo.Release{RemoteID: "1", Tag: "v1", TS: window.End.Add(-time.Hour).UnixMilli()}
-			if added, err = repos.AddReleases(t.Context(), engine.ID, []repo.Release{release}, now); err != nil {
-				return err
+			added, err := repos.AddReleases(ctx, engine.ID, []repo.Release{release}, now)
+			testkit.Must(t, err)
+			later = generate(func() {})
+			if want := strconv.FormatInt(added.New[0].ID, 10); !slices.Contains(later.Releases(), want) {
+				t.Errorf("got %+v, want the release %s in it", later, want)
 			}
-			return generate(func(context.Context, []int64) (map[int64]string, bool, error) { return nil, false, nil })
 		})
-	testkit.Must(t, first)
-	testkit.Must(t, second)
-	var all []brief.Brief
-	testkit.Must(t, st.DB(t.Context()).Find(&all).Error)
-	if want := strconv.FormatInt(added.New[0].ID, 10); len(all) != 1 || !slices.Contains(all[0].Releases(), want) {
-		t.Errorf("got %+v, want one brief with the release %s", all, want)
-	}
+		var all []brief.Brief
+		testkit.Must(t, st.DB(ctx).Find(&all).Error)
+		if len(all) != 1 || all[0] != later || written != later {
+			t.Errorf("got %+v, and %+v is stored; want the one that was begun later: %+v", written, all, later)
+		}
+	})
 }

@@ -57,7 +57,7 @@ func TestMailboxIsMadeWhileCatchAllEnds(t *testing.T) {
 	s := startServer(t, cfg, client.DNSAbilities{Manual: true})
 	at := "/api/domains/" + text(t, s.domain("mail.localhost"), "id")
 	s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
-	end := func() error { s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil); return nil }
+	end := s.post(200, s.admin, at+"/catch-all/disable", "")
 	catch := func() error { _, err := s.service.FindRecipient(t.Context(), "shop@mail.localhost"); return err }
 	first, second := testkit.Overlap(t, cfg, "SELECT 1 FROM mail_domains WHERE name = 'mail.localhost' FOR SHARE", end, catch)
 	must(t, first)
@@ -114,10 +114,7 @@ func TestMailboxIsRegisteredAsCatchAllHasEnded(t *testing.T) {
 	s.open()
 	s.remount()
 	s.want(200, "", s.admin, "POST", "/api/domains/"+s.bind()+"/catch-all/enable", nil)
-	register := func() error {
-		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
-		return nil
-	}
+	register := s.post(201, s.ada, "/api/mailboxes", `{"localPart": "box", "mailDomain": "example.com"}`)
 	end := func() error {
 		return s.store.Tx(t.Context(), "end the catch-all", func(ctx context.Context) error {
 			return s.store.Writer(ctx).Exec("UPDATE mail_domains SET catch_all = FALSE").Error

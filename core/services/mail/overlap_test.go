@@ -35,6 +35,20 @@ func (s *server) post(status int, key, path, body string) func() error {
 	}
 }
 
+// TestCatchAllEndsWhileMailboxIsRegistered: a mailbox that is being stored when the catch-all ends gets a rule.
+func TestCatchAllEndsWhileMailboxIsRegistered(t *testing.T) {
+	cfg := testkit.PostgresConfig(t)
+	s := startServer(t, cfg, routed)
+	at := "/api/domains/" + s.bind()
+	s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+	// The mailbox is stored, and its tags are not.
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE mail_tags IN ACCESS EXCLUSIVE MODE",
+		s.post(201, s.ada, "/api/mailboxes", `{"localPart": "box", "mailDomain": "example.com"}`), s.post(200, s.admin, at+"/catch-all/disable", ""))
+	must(t, first)
+	must(t, second)
+	s.wantRules("rules=[box@example.com]")
+}
+
 // TestMailboxesOfUserAreLimited: two mailboxes that are made at once count for each other.
 func TestMailboxesOfUserAreLimited(t *testing.T) {
 	cfg := testkit.PostgresConfig(t)

@@ -185,3 +185,24 @@ func TestHostsAreEnabledOnce(t *testing.T) {
 		s.wantRules("rules=[one@desk.example.com three@example.com two@desk.example.com]")
 	})
 }
+
+// TestDeletionEndsWithAnotherPlugin: a deletion that was interrupted ends, without the zone, if the provider that has it is not in use any more.
+func TestDeletionEndsWithAnotherPlugin(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		k := &killer{DNS: s.dns}
+		s.provider = k
+		s.open()
+		s.remount()
+		at := "/api/domains/" + s.bind()
+		k.killAt("DeleteZone")
+		s.want(500, "internal", s.admin, "POST", at+"/delete", nil)
+		s.swapPlugin("other", routed)
+		s.dns.AddZone("example.com", "kept")
+		s.cleanUp()
+		var operations int64
+		must(t, s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM mail_domains WHERE operation <> ''").Scan(&operations).Error)
+		if operations != 0 || s.countCalls("DeleteZone") != 0 {
+			t.Errorf("%d operations are left; the other provider has %s", operations, s.dns.State())
+		}
+	})
+}

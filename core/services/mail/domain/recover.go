@@ -11,8 +11,8 @@ import (
 const recheckAfter = 15 * time.Minute
 
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
-// and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. What fails is
-// left for the next time.
+// and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is, unless another
+// provider is in use. What fails is left for the next time.
 func (d *Domains) Recover(ctx context.Context) error {
 	pending, err := d.listPending(ctx)
 	if err != nil {
@@ -50,6 +50,10 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	case opCatchAllDisable:
 		return d.endCatchAll(ctx, &row)
 	case opDelete:
+		if hasOtherProvider(d.cfg.Connect(), row) {
+			d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider, "plugin", row.Plugin)
+			return d.endDeletion(ctx, &row)
+		}
 		return d.deleteZone(ctx, &row)
 	}
 	return nil

@@ -91,6 +91,11 @@ func (d *Domains) deleteZone(ctx context.Context, row *Domain) error {
 			return explainFailure(err)
 		}
 	}
+	return d.endDeletion(ctx, row)
+}
+
+// endDeletion ends the operation of a hidden domain, which has no zone any more.
+func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
 	row.Operation, row.Step, row.ZoneID = "", "", ""
 	return d.persist(ctx, row)
 }

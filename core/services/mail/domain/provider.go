@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -33,7 +34,14 @@ func (d *Domains) NotePlugins(ctx context.Context) error {
 	if c.DNS == nil || c.Plugin == "" {
 		return nil
 	}
-	return d.cfg.Store.Tx(ctx, "note the plugins of mail domains", func(ctx context.Context) error { return d.setPlugin(ctx, c.Ref, c.Plugin) })
+	unnoted, err := d.lacksPlugin(ctx, c.Ref)
+	if err == nil && unnoted {
+		err = d.cfg.Store.Tx(ctx, "note the plugins of mail domains", func(ctx context.Context) error { return d.setPlugin(ctx, c.Ref, c.Plugin) })
+	}
+	if err != nil {
+		return fmt.Errorf("note the plugins of the mail domains: %w", err)
+	}
+	return nil
 }
 
 // forgetProvider takes out of a domain what the provider before has set up, and nobody can take back any more: the zone, the rules of the

@@ -88,6 +88,13 @@ func (s *Store) save(ctx context.Context, d *Domain) error {
 	return s.store.Writer(ctx).Save(d).Error
 }
 
+// lacksPlugin reports whether a domain of a provider has no plugin noted.
+func (s *Store) lacksPlugin(ctx context.Context, ref string) (bool, error) {
+	var n int64
+	err := s.store.DB(ctx).Model(&Domain{}).Where("provider = ? AND plugin = ''", ref).Count(&n).Error
+	return n > 0, err
+}
+
 // setPlugin notes the plugin of a provider in the domains that have none, in the running transaction.
 func (s *Store) setPlugin(ctx context.Context, ref, plugin string) error {
 	return s.store.Writer(ctx).Model(&Domain{}).Where("provider = ? AND plugin = ''", ref).UpdateColumn("plugin", plugin).Error

@@ -55,6 +55,9 @@ func (s *Store) lockContents(ctx context.Context, rows []Stored) error {
 
 // deleteRows deletes messages in the running transaction, and the raw bytes that no other message needs.
 func (s *Store) deleteRows(ctx context.Context, rows []Stored) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	if err := s.lockContents(ctx, rows); err != nil {
 		return err
 	}

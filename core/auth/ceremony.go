@@ -35,10 +35,11 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err != nil {
 		return nil, err
 	}
-	if err := u.CheckNewWayIn(ctx, p); err != nil {
+	n := int64(len(who.credentials))
+	if err := u.checkNewWayIn(p, n); err != nil {
 		return nil, err
 	}
-	if err := u.checkPasskeyCount(ctx, p.User.ID); err != nil {
+	if err := checkPasskeyCount(n); err != nil {
 		return nil, err
 	}
 	options, data, err := lib.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.credentials).CredentialDescriptors()))
@@ -81,7 +82,11 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 		if err := u.LockOwner(ctx, p); err != nil {
 			return err
 		}
-		if err := u.checkPasskeyCount(ctx, row.UserID); err != nil {
+		n, err := u.countPasskeys(ctx, row.UserID)
+		if err != nil {
+			return err
+		}
+		if err := checkPasskeyCount(n); err != nil {
 			return err
 		}
 		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}}, DoNothing: true}).Create(&row)
@@ -147,18 +152,16 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		row, err := u.verifyAssertion(ctx, lib, data, parsed)
+		user, row, err := u.verifyAssertion(ctx, lib, data, parsed)
 		if row != nil {
 			who = row.UserID
 		}
 		if err != nil {
 			return err
 		}
-		if p.User, err = u.loadUser(ctx, row.UserID); err != nil {
-			return err
-		}
+		p.User = user
 		var s session
-		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: row.UserID, PasskeyID: row.ID, BeganWith: beganWithPasskey}, ViaSession, from)
+		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{PasskeyID: row.ID, BeganWith: beganWithPasskey}, ViaSession, from)
 		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
 	})
@@ -168,42 +171,44 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 	return cookie, p, nil
 }
 
-// verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction, in which the passkey's user
-// is locked.
-func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (*passkey, error) {
-	if _, err := u.lockUser(ctx, "id IN (SELECT user_id FROM passkeys WHERE credential_id = ?)", parsed.RawID); fault.CodeOf(err) == fault.NotFound {
-		return nil, errPasskey(err)
-	} else if err != nil {
-		return nil, err
-	}
-	var row passkey
-	w := u.cfg.Store.Writer(ctx)
-	err := w.Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, errPasskey(err)
+// verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction. It locks and returns the passkey's
+// user. With an error the passkey is nil unless it is known which one was shown.
+func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (user User, row *passkey, err error) {
+	user, err = u.lockUser(ctx, "id IN (SELECT user_id FROM passkeys WHERE credential_id = ?)", parsed.RawID)
+	if fault.CodeOf(err) == fault.NotFound {
+		return user, nil, errPasskey(err)
 	}
 	if err != nil {
-		return nil, err
+		return user, nil, err
+	}
+	row = &passkey{}
+	w := u.cfg.Store.Writer(ctx)
+	err = w.Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return user, nil, errPasskey(err)
+	}
+	if err != nil {
+		return user, nil, err
 	}
 	known, err := row.decodeCredential()
 	if err != nil {
-		return &row, err
+		return user, row, err
 	}
 	owner := func([]byte, []byte) (webauthn.User, error) {
-		return holder{user: User{ID: row.UserID}, credentials: []webauthn.Credential{known}}, nil
+		return holder{user: user, credentials: []webauthn.Credential{known}}, nil
 	}
 	_, credential, err := lib.ValidatePasskeyLogin(owner, data, parsed)
 	if err != nil {
-		return &row, errPasskey(err)
+		return user, row, errPasskey(err)
 	}
 	if credential.Authenticator.CloneWarning {
 		u.cfg.Logger.Warn("a passkey may have been copied: its counter went back; the sign-in was refused", "passkey", row.ID, "user", row.UserID)
-		return &row, errPasskey(errors.New("the counter of the passkey did not go on"))
+		return user, row, errPasskey(errors.New("the counter of the passkey did not go on"))
 	}
 	if err := row.setCredential(*credential); err != nil {
-		return &row, err
+		return user, row, err
 	}
-	return &row, w.Model(&passkey{}).Where("id = ?", row.ID).Updates(map[string]any{
+	return user, row, w.Model(&passkey{}).Where("id = ?", row.ID).Updates(map[string]any{
 		"record": row.Record, "backed_up": row.BackedUp, "last_used_at": u.cfg.Now().UnixMilli(),
 	}).Error
 }

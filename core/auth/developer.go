@@ -35,11 +35,11 @@ func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cook
 	}
 	p = &Principal{Via: ViaDeveloper, User: newDeveloper(), Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "begin developer session", func(ctx context.Context) error {
-		row, err := u.useLink(ctx, token)
+		user, err := u.useLink(ctx, token)
 		if err != nil {
 			return err
 		}
-		if row.UserID != "" {
+		if user.ID != "" {
 			return fault.New(fault.Conflict, "This set-up link is for a user: use it to sign in.")
 		}
 		if n, err := u.Count(ctx); err != nil || n > 0 {

@@ -36,8 +36,12 @@ func (u *Users) AddLinked(ctx context.Context, account, name string, from Origin
 // SignInLinked begins a session for the user to whom an account elsewhere is linked, after a service has recognised the account.
 // It shows no secrets and confirms nothing, since nobody has shown a passkey.
 func (u *Users) SignInLinked(ctx context.Context, userID string, from Origin) (cookie string, err error) {
-	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) (err error) {
-		cookie, _, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: userID, BeganWith: beganWithLinked}, ViaLinked, from)
+	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		user, err := u.lockUser(ctx, "id = ?", userID)
+		if err != nil {
+			return err
+		}
+		cookie, _, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{BeganWith: beganWithLinked}, ViaLinked, from)
 		return err
 	})
 	return cookie, wrapStoreError("begin session", err)

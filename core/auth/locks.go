@@ -16,24 +16,19 @@ func (u *Users) lockUser(ctx context.Context, where string, arg any) (User, erro
 	return u.findUser(u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), where, arg)
 }
 
-// lockEnabledUser locks a user as lockUser does, and refuses one who is disabled.
-func (u *Users) lockEnabledUser(ctx context.Context, id string) error {
-	user, err := u.lockUser(ctx, "id = ?", id)
-	if err == nil && user.Disabled {
-		err = errDisabled()
-	}
-	return err
-}
-
 // LockOwner locks the user of a principal who is about to make another way in until the running transaction ends, and refuses one who
 // is disabled. It also refuses when the session has ended since the request was recognised: a reset leaves no way in that was asked
 // for before. A service that adds a way in of its own locks that first.
 func (u *Users) LockOwner(ctx context.Context, p *Principal) error {
-	if err := u.lockEnabledUser(ctx, p.User.ID); err != nil || p.SessionID == "" {
+	user, err := u.lockUser(ctx, "id = ?", p.User.ID)
+	if err == nil && user.Disabled {
+		err = errDisabled()
+	}
+	if err != nil || p.SessionID == "" {
 		return err
 	}
 	var n int64
-	err := u.cfg.Store.Writer(ctx).Model(&session{}).Where("id = ? AND user_id = ?", p.SessionID, p.User.ID).Count(&n).Error
+	err = u.cfg.Store.Writer(ctx).Model(&session{}).Where("id = ? AND user_id = ?", p.SessionID, p.User.ID).Count(&n).Error
 	if err == nil && n == 0 {
 		err = fault.New(fault.Unauthorized, "The session has ended: sign in again.")
 	}

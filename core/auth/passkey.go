@@ -131,13 +131,12 @@ func (u *Users) notTheLastPasskey(ctx context.Context, row *passkey) error {
 	return err
 }
 
-// checkPasskeyCount refuses one more passkey for a user who has as many as may be.
-func (u *Users) checkPasskeyCount(ctx context.Context, userID string) error {
-	n, err := u.countPasskeys(ctx, userID)
-	if err == nil && n >= maxPasskeys {
-		err = fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", n)
+// checkPasskeyCount refuses one more passkey for a user who has n, as many as may be.
+func checkPasskeyCount(n int64) error {
+	if n >= maxPasskeys {
+		return fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", n)
 	}
-	return err
+	return nil
 }
 
 // countPasskeys returns how many passkeys of a user are not revoked.

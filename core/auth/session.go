@@ -63,8 +63,11 @@ func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie s
 		return "", nil, err
 	}
 	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		if p.User, err = u.lockUser(ctx, "id = ?", p.User.ID); err != nil {
+			return err
+		}
 		var s session
-		cookie, s, err = u.signIn(Acting(ctx, Actor{Address: from.Address}), session{UserID: p.User.ID, KeyID: p.KeyID, BeganWith: beganWithKey}, ViaKey, from)
+		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), p.User, session{KeyID: p.KeyID, BeganWith: beganWithKey}, ViaKey, from)
 		p.SessionID, p.Since = s.ID, s.CreatedAt
 		return err
 	})

@@ -77,14 +77,15 @@ func (u *Users) EndLinkedSessions(ctx context.Context, userID string) error {
 	if p := From(ctx); p != nil {
 		current = p.SessionID
 	}
-	if _, err := u.lockUser(ctx, "id = ?", userID); err != nil {
+	user, err := u.lockUser(ctx, "id = ?", userID)
+	if err != nil {
 		return err
 	}
 	done := u.cfg.Store.Writer(ctx).Where("user_id = ? AND began_with = ? AND id <> ?", userID, beganWithLinked, current).Delete(&session{})
 	if done.Error != nil || done.RowsAffected == 0 {
 		return wrapStoreError("end sessions", done.Error)
 	}
-	return u.recordFor(ctx, userID, Event{Action: EventSessionEnded, Detail: "those of accounts elsewhere"})
+	return u.recordFor(ctx, user, Event{Action: EventSessionEnded, Detail: "those of accounts elsewhere"})
 }
 
 // SignOut ends the session of a cookie, if there is one.
@@ -113,15 +114,19 @@ func (u *Users) endSessions(ctx context.Context, where string, arg any) error {
 		if done := w.Where("hash = ?", rows[0].Hash).Delete(&session{}); done.Error != nil || done.RowsAffected == 0 {
 			return done.Error
 		}
-		return u.recordFor(ctx, rows[0].UserID, Event{Action: EventSessionEnded, TargetID: rows[0].ID})
+		user, err := u.findUser(w, "id = ?", rows[0].UserID)
+		if err != nil {
+			return err
+		}
+		return u.recordFor(ctx, user, Event{Action: EventSessionEnded, TargetID: rows[0].ID})
 	}))
 }
 
-// signIn begins a session in the running transaction, in which it locks the user and refuses one who is disabled. The value of its
-// cookie is always a new one; the session that the browser had before ends.
-func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (string, session, error) {
-	if err := u.lockEnabledUser(ctx, s.UserID); err != nil {
-		return "", s, err
+// beginSession begins a session of a user in the running transaction, in which the caller has locked the user, and refuses one who is
+// disabled. The value of its cookie is always a new one; the session that the browser had before ends.
+func (u *Users) beginSession(ctx context.Context, user User, s session, via Via, from Origin) (string, session, error) {
+	if user.Disabled {
+		return "", s, errDisabled()
 	}
 	text, now, w := secret.RandomString(sessionChars, secret.Alphanumeric), u.cfg.Now(), u.cfg.Store.Writer(ctx)
 	if from.Former != "" {
@@ -129,7 +134,7 @@ func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (st
 			return "", s, err
 		}
 	}
-	s.Hash, s.ID = secret.HashToken(text), store.NewID("ses")
+	s.UserID, s.Hash, s.ID = user.ID, secret.HashToken(text), store.NewID("ses")
 	s.UserAgent, s.Address = texts.Limit(from.UserAgent, maxAgent), texts.Limit(from.Address, maxAgent)
 	s.CreatedAt, s.SeenAt, s.ExpiresAt = now.UnixMilli(), now.UnixMilli(), now.Add(sessionFor).UnixMilli()
 	if s.BeganWith == beganWithPasskey || s.BeganWith == beganWithSetup {
@@ -138,16 +143,13 @@ func (u *Users) signIn(ctx context.Context, s session, via Via, from Origin) (st
 	if err := w.Create(&s).Error; err != nil {
 		return "", s, err
 	}
-	return text, s, u.recordFor(ctx, s.UserID, Event{Action: EventSessionBegan, Via: via, TargetID: s.ID, Detail: "began with: " + s.BeganWith})
+	return text, s, u.recordFor(ctx, user, Event{Action: EventSessionBegan, Via: via, TargetID: s.ID, Detail: "began with: " + s.BeganWith})
 }
 
 // recordFor writes what a user did to the own account on a route that recognises nobody.
-func (u *Users) recordFor(ctx context.Context, userID string, e Event) error {
+func (u *Users) recordFor(ctx context.Context, user User, e Event) error {
 	a := actorOf(ctx)
-	if user, err := u.findUser(u.cfg.Store.Writer(ctx), "id = ?", userID); err == nil {
-		a.ID, a.Name, e.TargetName = user.ID, user.Email, user.Email
-	}
-	e.UserID = userID
+	a.ID, a.Name, e.TargetName, e.UserID = user.ID, user.Email, user.Email, user.ID
 	return u.recordEvent(Acting(ctx, a), e)
 }
 

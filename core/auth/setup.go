@@ -105,19 +105,20 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "use set-up link", func(ctx context.Context) error {
-		row, err := u.useLink(ctx, token)
-		if err != nil {
+		if p.User, err = u.useLink(ctx, token); err != nil {
 			return err
 		}
 		ctx = Acting(ctx, Actor{Address: from.Address, Via: ViaSession})
-		if p.User, err = u.setupUser(ctx, row.UserID, email, name); err != nil {
-			return err
+		if p.User.ID == "" {
+			if p.User, err = u.createFirstAdmin(ctx, email, name); err != nil {
+				return err
+			}
 		}
-		if err := u.recordFor(ctx, p.User.ID, Event{Action: EventSetupLinkOpened, TargetID: p.User.ID}); err != nil {
+		if err := u.recordFor(ctx, p.User, Event{Action: EventSetupLinkOpened, TargetID: p.User.ID}); err != nil {
 			return err
 		}
 		var s session
-		cookie, s, err = u.signIn(ctx, session{UserID: p.User.ID, BeganWith: beganWithSetup}, ViaSession, from)
+		cookie, s, err = u.beginSession(ctx, p.User, session{BeganWith: beganWithSetup}, ViaSession, from)
 		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
 	})
@@ -128,26 +129,26 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 	return cookie, p, nil
 }
 
-// useLink finds the link of a token and uses it up in the running transaction. It locks the user whom the link is for, or calls
-// lockFirstUser.
-func (u *Users) useLink(ctx context.Context, token string) (setupLink, error) {
+// useLink uses the link of a token up in the running transaction. It locks and returns the user whom the link is for. For the first
+// administrator it calls lockFirstUser and returns a user without an id.
+func (u *Users) useLink(ctx context.Context, token string) (user User, err error) {
 	row, err := u.liveLink(ctx, token)
 	if err != nil {
-		return row, err
+		return user, err
 	}
 	if row.UserID == "" {
 		err = u.lockFirstUser(ctx)
 	} else {
-		_, err = u.lockUser(ctx, "id = ?", row.UserID)
+		user, err = u.lockUser(ctx, "id = ?", row.UserID)
 	}
 	if err != nil {
-		return row, err
+		return user, err
 	}
 	done := u.cfg.Store.Writer(ctx).Where("hash = ?", row.Hash).Delete(&setupLink{})
 	if done.Error == nil && done.RowsAffected == 0 {
-		return row, errLink()
+		return user, errLink()
 	}
-	return row, done.Error
+	return user, done.Error
 }
 
 // failedLink counts and notes an attempt with a set-up link that is no good. Other errors are not the link's.
@@ -157,11 +158,8 @@ func (u *Users) failedLink(ctx context.Context, from Origin, err error) {
 	}
 }
 
-// setupUser is the user whom a link is for, or the first administrator.
-func (u *Users) setupUser(ctx context.Context, id, email, name string) (User, error) {
-	if id != "" {
-		return u.loadUser(ctx, id)
-	}
+// createFirstAdmin adds the first administrator in the running transaction, after lockFirstUser, and refuses once there is a user.
+func (u *Users) createFirstAdmin(ctx context.Context, email, name string) (User, error) {
 	n, err := u.Count(ctx)
 	if err != nil {
 		return User{}, err
@@ -178,7 +176,7 @@ func (u *Users) setupUser(ctx context.Context, id, email, name string) (User, er
 	if err := u.cfg.Store.Writer(ctx).Create(&user).Error; err != nil {
 		return user, err
 	}
-	return user, u.recordFor(ctx, user.ID, Event{Action: EventUserCreated, TargetID: user.ID, Detail: "role: " + string(Admin)})
+	return user, u.recordFor(ctx, user, Event{Action: EventUserCreated, TargetID: user.ID, Detail: "role: " + string(Admin)})
 }
 
 func (u *Users) liveLink(ctx context.Context, token string) (row setupLink, err error) {

@@ -57,9 +57,18 @@ func TestInstanceGetsAnotherPlugin(t *testing.T) {
 		s.dns.AddZone("example.com", "kept")
 		before, formerState := s.dns.State(), former.State()
 
-		s.want(409, "conflict", s.ada, "POST", "/api/mailboxes", dict{"localPart": "new", "subdomain": "desk", "mailDomain": "example.com"})
-		s.want(409, "conflict", s.admin, "POST", at+"/catch-all/disable", nil)
-		s.want(409, "conflict", s.ada, "DELETE", "/api/mailboxes/"+desk, nil)
+		const forMembers, forAdmins = "The mail domain example.com is being changed; ask an administrator.", "gives up what the former one"
+		for _, c := range []struct{ key, method, path, message string }{
+			{s.ada, "POST", "/api/mailboxes", forMembers},
+			{s.admin, "POST", "/api/mailboxes", forAdmins},
+			{s.ada, "DELETE", "/api/mailboxes/" + desk, forMembers},
+			{s.admin, "POST", at + "/catch-all/disable", forAdmins},
+		} {
+			got := s.want(409, "conflict", c.key, c.method, c.path, dict{"localPart": "new", "subdomain": "desk", "mailDomain": "example.com"})
+			if !strings.Contains(text(t, got, "message"), c.message) {
+				t.Errorf("%s %s: got %v, want %q", c.method, c.path, got, c.message)
+			}
+		}
 		if got := s.dns.State(); got != before {
 			t.Errorf("the other provider got what belongs to the former one: %s", got)
 		}

@@ -2,19 +2,26 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
-// sameProvider fails if another provider is in use than the one that a domain was provisioned with: another instance, or another plugin behind
-// the same reference.
+// ErrOtherProvider is in the chain of errors which say that another provider is in use than a domain was provisioned with. Their messages are for
+// administrators.
+var ErrOtherProvider = errors.New("another DNS provider is in use")
+
+// sameProvider fails with ErrOtherProvider if another provider is in use than the one that a domain was provisioned with: another instance, or
+// another plugin behind the same reference.
 func sameProvider(c Connection, row Domain) error {
 	if c.DNS == nil || c.Ref != row.Provider {
-		return fault.New(fault.Conflict, "%s was provisioned with %s, which the service does not use at present.", row.Name, row.Provider)
+		return fault.Wrap(ErrOtherProvider, fault.Conflict, "%s was provisioned with %s, which the service does not use at present. "+
+			"To try the domain again with another provider gives up what the former one had been given.", row.Name, row.Provider)
 	}
 	if hasOtherProvider(c, row) {
-		return fault.New(fault.Conflict, "%s was provisioned with the plugin %s, and %s is %s now: try the domain again.", row.Name, row.Plugin, c.Ref, c.Plugin)
+		return fault.Wrap(ErrOtherProvider, fault.Conflict, "%s was provisioned with the plugin %s, and %s is %s now. "+
+			"To try the domain again gives up what the former one had been given.", row.Name, row.Plugin, c.Ref, c.Plugin)
 	}
 	return nil
 }

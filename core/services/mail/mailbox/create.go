@@ -161,10 +161,10 @@ func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expir
 		CreatedVia: caller.Via, KeyID: caller.KeyID, KeyName: caller.KeyName, KeyPrefix: caller.KeyPrefix, Tags: tags,
 	}
 	d, err := m.insertOwned(ctx, caller, &box)
-	if err != nil || box.Status == Active {
-		return box, err
+	if err == nil && box.Status != Active {
+		box, err = m.activate(context.WithoutCancel(ctx), d, box)
 	}
-	return m.activate(context.WithoutCancel(ctx), d, box)
+	return box, errorFor(caller, at.domain.Name, err)
 }
 
 // insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active: as a reservation where the

@@ -22,7 +22,8 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 	case !caller.sees(box):
 		return Mailbox{}, errForeign()
 	}
-	return m.destroy(ctx, box, nil)
+	destroyed, err := m.destroy(ctx, box, nil)
+	return destroyed, errorFor(caller, box.MailDomain, err)
 }
 
 // destroy runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them, which locks the domain

@@ -71,7 +71,8 @@ func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mail
 	if err != nil || box.RuleID != "" {
 		return box, err
 	}
-	return m.addMissingRule(ctx, d, box)
+	box, err = m.addMissingRule(ctx, d, box)
+	return box, errorFor(caller, d.Name, err)
 }
 
 // addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it. It returns errNoMailbox if the mailbox is

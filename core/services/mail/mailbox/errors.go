@@ -1,9 +1,11 @@
 package mailbox
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
 
 // The codes of faults of this package, besides the common ones.
@@ -17,6 +19,15 @@ const (
 var errNoMailbox = fault.New(fault.NotFound, "There is no such mailbox.")
 
 func errForeign() error { return fault.New(fault.Forbidden, "This mailbox belongs to somebody else.") }
+
+// errorFor returns an error as a caller is told of it who wants to change a mailbox of a domain: what has become of the DNS provider is for
+// administrators.
+func errorFor(caller Caller, mailDomain string, err error) error {
+	if caller.Admin || !errors.Is(err, domain.ErrOtherProvider) {
+		return err
+	}
+	return fault.Wrap(err, fault.Conflict, "The mail domain %s is being changed; ask an administrator.", mailDomain)
+}
 
 // errUnknownRecipient is for mail to an address that has no mailbox and gets none.
 func errUnknownRecipient() error {

@@ -13,7 +13,7 @@ func TestReservationIsDeletedWhileItsRuleIsMade(t *testing.T) {
 		body := dict{"localPart": "box", "subdomain": "desk", "mailDomain": "example.com"}
 		var reserved string
 		deleteReserved := func() {
-			reserved = s.idOf("box@desk.example.com")
+			reserved = s.findMailboxID("box@desk.example.com")
 			s.want(200, "", s.ada, "DELETE", "/api/mailboxes/"+reserved, nil)
 		}
 		i.before = deleteReserved
@@ -73,7 +73,7 @@ func TestProviderChangesWhileRuleIsMade(t *testing.T) {
 				at := "/api/domains/" + s.bind()
 				// The two providers give other ids to the rules of one address.
 				s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "first", "mailDomain": "example.com"})
-				s.want(200, "", s.ada, "DELETE", "/api/mailboxes/"+s.idOf("first@example.com"), nil)
+				s.want(200, "", s.ada, "DELETE", "/api/mailboxes/"+s.findMailboxID("first@example.com"), nil)
 				run(s, func() {
 					i.before = func() {
 						s.swapPlugin("other", routed)
@@ -82,15 +82,15 @@ func TestProviderChangesWhileRuleIsMade(t *testing.T) {
 					}
 				})
 				s.wantRules("rules=[box@desk.example.com]")
-				s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+s.idOf("box@desk.example.com"), nil)
+				s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+s.findMailboxID("box@desk.example.com"), nil)
 				s.wantRules("rules=[]")
 			})
 		})
 	}
 }
 
-// idOf returns the id of the mailbox that has an address, in whatever state but destroyed.
-func (s *server) idOf(address string) string {
+// findMailboxID returns the id of the mailbox that has an address, in whatever state but destroyed.
+func (s *server) findMailboxID(address string) string {
 	s.t.Helper()
 	for _, box := range s.want(200, "", s.admin, "GET", "/api/mailboxes?status=active&status=expired&status=destroying", nil)["mailboxes"].([]any) {
 		if box.(dict)["address"] == address {

@@ -164,7 +164,7 @@ func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expir
 	if err == nil && box.Status != Active {
 		box, err = m.activate(context.WithoutCancel(ctx), d, box)
 	}
-	return box, errorFor(caller, at.domain.Name, err)
+	return box, explainError(caller, at.domain.Name, err)
 }
 
 // insertOwned inserts a mailbox if its owner may have one more, its address is free and its domain active: as a reservation where the

@@ -23,7 +23,7 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 		return Mailbox{}, errForeign()
 	}
 	destroyed, err := m.destroy(ctx, box, nil)
-	return destroyed, errorFor(caller, box.MailDomain, err)
+	return destroyed, explainError(caller, box.MailDomain, err)
 }
 
 // destroy runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them, which locks the domain

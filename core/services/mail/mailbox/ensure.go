@@ -72,7 +72,7 @@ func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mail
 		return box, err
 	}
 	box, err = m.addMissingRule(ctx, d, box)
-	return box, errorFor(caller, d.Name, err)
+	return box, explainError(caller, d.Name, err)
 }
 
 // addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it. It returns errNoMailbox if the mailbox is

@@ -20,9 +20,9 @@ var errNoMailbox = fault.New(fault.NotFound, "There is no such mailbox.")
 
 func errForeign() error { return fault.New(fault.Forbidden, "This mailbox belongs to somebody else.") }
 
-// errorFor returns an error as a caller is told of it who wants to change a mailbox of a domain: what has become of the DNS provider is for
+// explainError returns an error as a caller is told of it who wants to change a mailbox of a domain: what has become of the DNS provider is for
 // administrators.
-func errorFor(caller Caller, mailDomain string, err error) error {
+func explainError(caller Caller, mailDomain string, err error) error {
 	if caller.Admin || !errors.Is(err, domain.ErrOtherProvider) {
 		return err
 	}

@@ -183,7 +183,7 @@ func (u *Users) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobPurge, Cron: "41 * * * *", Type: jobPurge}}
 }
 
-// Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days.
+// Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days. It locks no users.
 func (u *Users) Purge(ctx context.Context) error {
 	if err := u.PurgeSessions(ctx); err != nil {
 		return err

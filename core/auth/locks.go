@@ -11,14 +11,15 @@ import (
 
 // lockUser returns the user that a condition names and locks the row until the running transaction ends. What changes a user, or
 // the ways in that the user has, calls it before it reads what it decides by, so that two such transactions run one after the other.
-// Locks are taken in this order: lockFirstUser, the administrators with lockAdmins, the user, and then rows that belong to the user.
+// Locks are taken in this order: the ways in that a service keeps, lockFirstUser, the administrators with lockAdmins, the user, and then
+// rows that belong to the user. Purge locks such rows alone: removeCredentials says in what order.
 func (u *Users) lockUser(ctx context.Context, where string, arg any) (User, error) {
 	return u.findUser(u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), where, arg)
 }
 
 // LockOwner locks the user of a principal who is about to make another way in until the running transaction ends, and refuses one who
 // is disabled. It also refuses when the session has ended since the request was recognised: a reset leaves no way in that was asked
-// for before. A service that adds a way in of its own locks that first.
+// for before. A service locks the ways in that it keeps itself before.
 func (u *Users) LockOwner(ctx context.Context, p *Principal) error {
 	user, err := u.lockUser(ctx, "id = ?", p.User.ID)
 	if err == nil && user.Disabled {
@@ -36,7 +37,7 @@ func (u *Users) LockOwner(ctx context.Context, p *Principal) error {
 }
 
 // lockFirstUser makes transactions that add a user, or use or make a link for the first administrator, run one after the other. It
-// comes before the other locks.
+// comes before lockAdmins and lockUser.
 func (u *Users) lockFirstUser(ctx context.Context) error {
 	if u.cfg.Store.Dialect() != store.Postgres {
 		return nil

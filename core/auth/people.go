@@ -117,7 +117,8 @@ func (u *Users) Reset(ctx context.Context, email string) (text string, err error
 	return text, err
 }
 
-// removeCredentials revokes the keys and passkeys of a user, deletes sessions and links, and enables the account.
+// removeCredentials revokes the keys and passkeys of a user, whom the caller has locked, deletes sessions, challenges and links, and
+// enables the account. It deletes from the tables in the order of Purge.
 func (u *Users) removeCredentials(ctx context.Context, user User) error {
 	u.cfg.Store.AfterCommit(ctx, u.publishChange)
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()
@@ -126,7 +127,7 @@ func (u *Users) removeCredentials(ctx context.Context, user User) error {
 			return err
 		}
 	}
-	for _, model := range []any{&session{}, &setupLink{}, &challenge{}} {
+	for _, model := range []any{&session{}, &challenge{}, &setupLink{}} {
 		if err := w.Where("user_id = ?", user.ID).Delete(model).Error; err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
@@ -78,4 +79,23 @@ func TestSessionsAreEndedDuringASignIn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPurgeDuringAReset: both delete what a user has that is past its time, and neither waits for the other without end.
+func TestPurgeDuringAReset(t *testing.T) {
+	cfg := testkit.PostgresConfig(t)
+	now := time.Now()
+	u, _ := openOn(t, cfg, func() time.Time { return now })
+	_, p := enter(t, u)
+	_, err := u.BeginRegistration(t.Context(), p, able(t, publicURL), "")
+	must(t, err)
+	_, err = u.UserLink(t.Context(), p.User.ID)
+	must(t, err)
+	now = now.Add(2 * auth.SetupFor)
+	// A purge stops after the challenges and before the set-up links.
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE developer_sessions IN SHARE MODE",
+		func() error { return u.Purge(t.Context()) },
+		func() error { _, err := u.ResetLink(t.Context(), p.User.Email); return err })
+	must(t, first)
+	must(t, second)
 }

@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -39,6 +40,26 @@ func TestRoutingBeginsWithCatchAll(t *testing.T) {
 			s.useNoProvider()
 			begin(t, s, "/api/domains/"+s.bind())
 		})
+	})
+}
+
+// TestRetryEndsCatchAllOfUnknownOrigin: a catch-all that cannot be taken back, since nobody knows what the provider did before, ends when the
+// domain is tried again, and registered mailboxes get rules.
+func TestRetryEndsCatchAllOfUnknownOrigin(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+		must(t, s.store.Tx(t.Context(), "forget", func(ctx context.Context) error {
+			return s.store.Writer(ctx).Exec("UPDATE mail_domains SET catch_all_snapshot = NULL").Error
+		}))
+		s.want(409, "conflict", s.admin, "POST", at+"/catch-all/disable", nil)
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["catchAllEnabled"] != false {
+			t.Errorf("got %v", got)
+		}
+		s.wantRules("rules=[box@example.com]")
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
 	})
 }
 

@@ -98,7 +98,7 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	}
 	if routing {
 		if len(row.CatchAllSnapshot) == 0 {
-			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: set it there by hand.")
+			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: try the domain again, which ends the catch-all, and set at the provider by hand what it did.")
 		}
 		row.Operation = opCatchAllDisable
 		if err := d.persist(ctx, row); err != nil {

@@ -61,8 +61,8 @@ func (d *Domains) provision(ctx context.Context, c Connection, row *Domain, crea
 		return explainFailure(err)
 	}
 	if can.MailRouting {
-		if row.CatchAll && !row.Routed {
-			// It was not at a provider. From now on this one decides by rules.
+		if row.CatchAll && len(row.CatchAllSnapshot) == 0 {
+			// It was not at a provider, or nobody knows what that did before. From now on this one decides by rules.
 			if err := d.dropCatchAll(ctx, row); err != nil {
 				return err
 			}

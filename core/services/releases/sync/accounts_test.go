@@ -57,6 +57,11 @@ func (h *interruptedHost) ListFollowers(ctx context.Context, token schema.Secret
 	return finish(h, "listfollowers", page, err)
 }
 
+func (h *interruptedHost) ListNotifications(ctx context.Context, token schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+	page, err := h.CodeHost.ListNotifications(ctx, token, req)
+	return finish(h, "listnotifications", page, err)
+}
+
 func (h *interruptedHost) RefreshToken(ctx context.Context, app codehost.OAuthClient, refreshToken schema.Secret) (*codehost.OAuthToken, error) {
 	token, err := h.CodeHost.RefreshToken(ctx, app, refreshToken)
 	return finish(h, "refreshtoken", token, err)
@@ -174,4 +179,28 @@ func TestReadIsForgottenDuringACall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNotificationsAreForgottenDuringACall: notifications that are forgotten while those since the last time are read come back with the next
+// reading.
+func TestNotificationsAreForgottenDuringACall(t *testing.T) {
+	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
+		s := startOwner(t, cfg)
+		s.host.Change("ada", func(c *fake.CodeHostContent) {
+			c.Notifications = []codehost.Notification{{ThreadID: "1", Title: "Old", UpdatedAt: s.now.Add(-time.Hour)}}
+		})
+		if got, err := s.Notifications(t.Context(), adaID); err != nil || got.Notifications != 1 {
+			t.Fatalf("at the first look: %+v, %v", got, err)
+		}
+		state := sync.NewState(s.store)
+		s.host.interrupt("listnotifications", func() { must(t, state.Forget(t.Context(), adaID, adaID)) })
+		for range 2 {
+			if _, err := s.Notifications(t.Context(), adaID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found, err := state.ListNotifications(t.Context(), adaID, 10); err != nil || len(found) != 1 {
+			t.Errorf("got %+v, %v", found, err)
+		}
+	})
 }

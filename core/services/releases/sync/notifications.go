@@ -78,6 +78,7 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 	if _, err := s.cfg.State.read(ctx, c.accountID, notificationList, &known); err != nil {
 		return out, err
 	}
+	since := known.Since
 	if known.Host != c.host.Ref {
 		known = notificationState{Host: c.host.Ref}
 	}
@@ -102,8 +103,16 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 	if err != nil {
 		return out, err
 	}
-	out.Notifications = len(all)
 	err = s.storeRead(ctx, c, readsInbox, "store notifications", func(ctx context.Context) error {
+		var still notificationState
+		if _, err := s.cfg.State.read(ctx, c.accountID, notificationList, &still); err != nil {
+			return err
+		}
+		if !still.Since.Equal(since) {
+			// What was known has been forgotten meanwhile: the next reading begins anew.
+			return nil
+		}
+		out.Notifications = len(all)
 		if err := s.cfg.State.saveNotifications(ctx, c.userID, c.accountID, all); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 			return Domain{}, false, errManaged(former)
 		}
 		row = former
-		err := d.reprovision(ctx, c, &row, bind)
+		err := d.reprovisionDomain(ctx, c, &row, bind)
 		return row, false, err
 	}
 	row.Status, row.ProvisionError, row.Operation = ProvisioningError, notFinished, opProvision
@@ -93,7 +93,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 		return Domain{}, false, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if failed := d.provision(ctx, c, &row, bind); failed != nil {
+	if failed := d.provisionDomain(ctx, c, &row, bind); failed != nil {
 		if isLimited(failed) || bind && !isRefusal(failed) {
 			return Domain{}, false, d.takeBack(ctx, &row, failed)
 		}
@@ -132,13 +132,13 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 		if row.Status == Disabled {
 			return fault.New(fault.Conflict, "A mail domain that is disabled cannot be tried again: enable it.")
 		}
-		return d.reprovision(ctx, d.cfg.Connect(), row, row.Binding == FromBind && row.ZoneID == "")
+		return d.reprovisionDomain(ctx, d.cfg.Connect(), row, row.Binding == FromBind && row.ZoneID == "")
 	})
 }
 
-// reprovision provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
+// reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
 // nothing else; any other failure leaves ProvisioningError.
-func (d *Domains) reprovision(ctx context.Context, c Connection, row *Domain, create bool) error {
+func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	if hasOtherProvider(c, *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (d *Domains) reprovision(ctx context.Context, c Connection, row *Domain, cr
 	}
 	former := *row
 	row.Operation = opProvision
-	failed := d.provision(context.WithoutCancel(ctx), c, row, create)
+	failed := d.provisionDomain(context.WithoutCancel(ctx), c, row, create)
 	switch {
 	case failed == nil:
 		return d.finishActive(ctx, row)

@@ -45,9 +45,9 @@ func planRecords(name, mxHost string) (out []Record) {
 	return out
 }
 
-// provision has a provider bring mail for a domain to us, step by step; each may be repeated. The row is stored before each
+// provisionDomain has a provider bring mail for a domain to us, step by step; each may be repeated. The row is stored before each
 // step. It changes neither the status nor the operation. Without a provider the domain keeps what it has at the former one.
-func (d *Domains) provision(ctx context.Context, c Connection, row *Domain, create bool) error {
+func (d *Domains) provisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	if c.DNS == nil {
 		row.setRecords(planRecords(row.Name, c.MXHost))
 		return nil

@@ -40,7 +40,7 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	}
 	switch row.Operation {
 	case opProvision:
-		return d.reprovision(ctx, d.cfg.Connect(), &row, false)
+		return d.reprovisionDomain(ctx, d.cfg.Connect(), &row, false)
 	case opCatchAllEnable:
 		c, _, err := d.routing(row)
 		if err != nil {

@@ -162,7 +162,7 @@ func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expir
 	}
 	d, err := m.insertOwned(ctx, caller, &box)
 	if err == nil && box.Status != Active {
-		box, err = m.activate(context.WithoutCancel(ctx), d, box)
+		box, err = m.activateReservation(context.WithoutCancel(ctx), d, box)
 	}
 	return box, explainError(caller, at.domain.Name, err)
 }

@@ -22,13 +22,13 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 	case !caller.sees(box):
 		return Mailbox{}, errForeign()
 	}
-	destroyed, err := m.destroy(ctx, box, nil)
+	destroyed, err := m.destroyMailbox(ctx, box, nil)
 	return destroyed, explainError(caller, box.MailDomain, err)
 }
 
-// destroy runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them, which locks the domain
+// destroyMailbox runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them, which locks the domain
 // before the mailbox.
-func (m *Mailboxes) destroy(ctx context.Context, found Mailbox, still func(Mailbox) bool) (box Mailbox, err error) {
+func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still func(Mailbox) bool) (box Mailbox, err error) {
 	var d domain.Domain
 	id, refused := found.ID, false
 	err = m.store.Tx(ctx, "begin to destroy mailbox", func(ctx context.Context) error {
@@ -98,7 +98,7 @@ func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed i
 			return destroyed, failed, err
 		}
 		// Somebody may have extended the mailbox since.
-		_, err := m.destroy(ctx, box, func(now Mailbox) bool {
+		_, err := m.destroyMailbox(ctx, box, func(now Mailbox) bool {
 			return now.Status == Destroying || now.ExpiresAt == box.ExpiresAt
 		})
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 // maxRoutes is how often the provider is told of the address of one reservation, if its domain changes meanwhile.
 const maxRoutes = 2
 
-// activate has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
+// activateReservation has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
 // cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed.
-func (m *Mailboxes) activate(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
+func (m *Mailboxes) activateReservation(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
 	for round := 1; ; round++ {
 		ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
 		known, now := failed == nil, d

@@ -13,11 +13,14 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -138,8 +141,27 @@ func TestArchiveAndRestore(t *testing.T) {
 	if entries, err := os.ReadDir(bind); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)
 	}
-	if left := dockertest.Docker(t, "ps", "-aq", "--filter", "label=patchbay.helper"); left != "" {
-		t.Errorf("helper containers are left: %s", left)
+	// Other tests at the same engine have theirs for a moment.
+	testkit.Eventually(t, time.Minute, func() bool {
+		return dockertest.Docker(t, "ps", "-aq", "--filter", "label=patchbay.helper") == ""
+	}, "no helper container is left")
+}
+
+// TestHelperThatNeverStarted: a helper container that a killed plugin has left is removed, not one that is being made.
+func TestHelperThatNeverStarted(t *testing.T) {
+	dockertest.Engine(t)
+	left := dockertest.Docker(t, "create", "--label", "patchbay.helper=command", "--name", dockertest.Name(t), imageOf(t, dockertest.Behaviour{Version: "1"}))
+	t.Cleanup(func() { dockertest.Docker(t, "rm", "-f", left) })
+	for _, c := range []struct {
+		after time.Duration
+		stays bool
+	}{{time.Minute, true}, {time.Hour, false}} {
+		if err := docker.RemoveLeftHelpers(t.Context(), time.Now().Add(c.after)); err != nil {
+			t.Fatal(err)
+		}
+		if stays := dockertest.Docker(t, "ps", "-aq", "--filter", "id="+left) != ""; stays != c.stays {
+			t.Errorf("after %v it is there: %t", c.after, stays)
+		}
 	}
 }
 

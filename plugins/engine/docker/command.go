@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 	"github.com/docker/docker/pkg/stdcopy"
@@ -27,23 +26,22 @@ const (
 // Run implements engine.CommandRunner. The engine itself removes a container that has ended, also when nobody waits for it.
 func (d *docker) Run(ctx context.Context, req engine.RunRequest) (out *engine.RunResult, err error) {
 	err = d.callEngine(ctx, "run a command of the image "+req.Image, func(api *client.Client) error {
-		if err := removeFormerRun(ctx, api, req.Name); err != nil {
+		if err := removeNamed(ctx, api, req.Name, runLabel); err != nil {
 			return err
 		}
 		pids := int64(runPIDs)
-		made, err := api.ContainerCreate(ctx, &container.Config{
-			Image: req.Image, Cmd: req.Args, AttachStdout: true, AttachStderr: true, NetworkDisabled: true,
-			Labels: map[string]string{runLabel: "command"}, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+		id, err := createContainer(ctx, api, req.Name, runLabel, &container.Config{
+			Image: req.Image, Cmd: req.Args, AttachStdout: true, AttachStderr: true, NetworkDisabled: true, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: "none", ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
 			LogConfig: container.LogConfig{Type: "none"}, Resources: container.Resources{Memory: runMemory, PidsLimit: &pids},
-		}, nil, nil, req.Name)
+		})
 		if err != nil {
 			return err
 		}
-		out, err = runAttached(ctx, api, made.ID)
+		out, err = runAttached(ctx, api, id)
 		if err != nil {
-			removeRun(api, made.ID)
+			removeContainer(api, id)
 		}
 		return err
 	})
@@ -79,32 +77,6 @@ func runAttached(ctx context.Context, api *client.Client, id string) (*engine.Ru
 	case r := <-gone:
 		return &engine.RunResult{ExitCode: int(r.StatusCode), Output: end.validText()}, nil
 	}
-}
-
-// removeFormerRun removes a container of Run that has a name.
-func removeFormerRun(ctx context.Context, api *client.Client, name string) error {
-	c, err := api.ContainerInspect(ctx, name)
-	if cerrdefs.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if c.Config == nil || c.Config.Labels[runLabel] == "" {
-		return wrongState("a container of somebody else has the name %s", name)
-	}
-	err = api.ContainerRemove(ctx, c.ID, container.RemoveOptions{Force: true, RemoveVolumes: true})
-	if cerrdefs.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
-// removeRun removes a container of Run whose caller may have gone.
-func removeRun(api *client.Client, id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
-	defer cancel()
-	_ = api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
 // lastBytes keeps the end of what is written to it.

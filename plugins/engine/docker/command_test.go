@@ -2,6 +2,11 @@ package docker_test
 
 import (
 	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +44,65 @@ func TestRun(t *testing.T) {
 	wantError(t, err, codes.FailedPrecondition, errs.Caller)
 	_, err = c.Run(within(t, time.Minute), engine.RunRequest{Image: "sha256:" + strings.Repeat("0", 64), Name: name})
 	wantError(t, err, codes.NotFound, errs.Caller)
+	if left := containersNamed(t, name); left != "" {
+		t.Errorf("a container is left: %s", left)
+	}
+}
+
+// proxyConfig is the config of an engine behind a proxy, which calls created before it passes the answer to a creation on.
+func proxyConfig(t *testing.T, created func()) string {
+	t.Helper()
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "engine"})
+	proxy.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", engineSocket)
+	}}
+	proxy.ModifyResponse = func(res *http.Response) error {
+		if strings.HasSuffix(res.Request.URL.Path, "/containers/create") {
+			created()
+		}
+		return nil
+	}
+	srv := httptest.NewServer(proxy)
+	t.Cleanup(srv.Close)
+	return `{"host":"tcp://` + srv.Listener.Addr().String() + `"}`
+}
+
+// TestRunIsCalledOffWhileItsContainerIsMade: the engine makes the container nevertheless, and it is removed.
+func TestRunIsCalledOffWhileItsContainerIsMade(t *testing.T) {
+	created, release := make(chan struct{}), make(chan struct{})
+	c := open(t, proxyConfig(t, func() { close(created); <-release }))
+	image := imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Prints: "hang"})
+	name := dockertest.Name(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Run(ctx, engine.RunRequest{Image: image, Args: []string{"version"}, Name: name})
+		ended <- err
+	}()
+	<-created
+	if containersNamed(t, name) == "" {
+		t.Fatal("the container is not there")
+	}
+	cancel()
+	if e := errs.From(<-ended); e == nil || e.Code != codes.Canceled {
+		t.Errorf("a call that was called off ended with %v", e)
+	}
+	close(release)
+	testkit.Eventually(t, 2*time.Minute, func() bool { return containersNamed(t, name) == "" }, "the container is removed")
+}
+
+// TestRunLosesTheAnswerOfACreation: a container whose making was not confirmed is removed.
+func TestRunLosesTheAnswerOfACreation(t *testing.T) {
+	name := dockertest.Name(t)
+	c := open(t, proxyConfig(t, func() {
+		if containersNamed(t, name) == "" {
+			t.Error("the container is not there")
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	image := imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true})
+	_, err := c.Run(within(t, time.Minute), engine.RunRequest{Image: image, Args: []string{"version"}, Name: name})
+	wantError(t, err, codes.Unavailable, errs.Upstream)
 	if left := containersNamed(t, name); left != "" {
 		t.Errorf("a container is left: %s", left)
 	}

@@ -33,9 +33,8 @@ const (
 	helperBinary = "/patchbay-plugins"
 	helperMount  = "/mount"
 	helperLabel  = "patchbay.helper"
-	// wipeLimit bounds the emptying of a mount, removeLimit the removal of what was left.
-	wipeLimit   = 10 * time.Minute
-	removeLimit = 30 * time.Second
+	// wipeLimit bounds the emptying of a mount.
+	wipeLimit = 10 * time.Minute
 )
 
 // emptyMount empties the mount of a helper container, and gives it the mode and owner of args if there are any. Outside of a
@@ -89,19 +88,19 @@ func (d *docker) clearMount(ctx context.Context, m *container.MountPoint, root *
 		source = m.Name
 	}
 	return d.callEngine(ctx, "empty the mount", func(api *client.Client) error {
-		made, err := api.ContainerCreate(ctx, &container.Config{
+		d.removeLeftHelpers(ctx, api)
+		id, err := createContainer(ctx, api, helperImage+"-"+randomName(), helperLabel, &container.Config{
 			Image: ref, Entrypoint: append([]string{helperBinary, helperWord, wipeWord}, rootArgs(root)...), User: "0:0", NetworkDisabled: true,
-			Labels: map[string]string{helperLabel: wipeWord},
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges"},
 			Mounts: []mount.Mount{{Type: m.Type, Source: source, Target: helperMount}},
-		}, nil, nil, helperImage+"-"+randomName())
+		})
 		if err != nil {
 			return err
 		}
 		// Only a container that did not start, or that still runs when ctx ends, is still there.
-		defer removeContainer(api, made.ID)
-		return runToEnd(ctx, api, made.ID)
+		defer removeContainer(api, id)
+		return runToEnd(ctx, api, id)
 	})
 }
 
@@ -124,12 +123,6 @@ func runToEnd(ctx context.Context, api *client.Client, id string) error {
 // partialRestore returns the error of a restoration that has begun to change the mount.
 func partialRestore(format string, args ...any) error {
 	return errs.New(errs.Upstream, codes.DataLoss, reasonHalfway, format, args...)
-}
-
-func removeContainer(api *client.Client, id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
-	defer cancel()
-	_ = api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
 }
 
 func randomName() string {
@@ -166,6 +159,21 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 	}
 	d.removeOldHelpers(ctx, ref)
 	return ref, nil
+}
+
+// removeLeftHelpers removes helper containers that were made and never started, as when the plugin was killed meanwhile. The engine itself
+// removes those that have run.
+func (d *docker) removeLeftHelpers(ctx context.Context, api *client.Client) {
+	made := filters.NewArgs(filters.Arg("label", helperLabel), filters.Arg("status", container.StateCreated))
+	left, err := api.ContainerList(ctx, container.ListOptions{All: true, Filters: made})
+	for _, c := range left {
+		if d.now().Sub(time.Unix(c.Created, 0)) > wipeLimit {
+			err = errors.Join(err, forceRemove(ctx, api, c.ID, container.RemoveOptions{Force: true}))
+		}
+	}
+	if err != nil {
+		d.log.Debug("a helper container that was left stays", "error", err)
+	}
 }
 
 // retireAfter is how old a helper image is that another version has made when it is removed.

@@ -2,12 +2,10 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 	"google.golang.org/grpc/codes"
@@ -19,8 +17,6 @@ import (
 const (
 	// lockPause is the pause between two tries to acquire a project's lock.
 	lockPause = 50 * time.Millisecond
-	// removalLimit bounds the wait for a container whose removal has begun already, removalPause the pause between two looks.
-	removalLimit, removalPause = time.Minute, 100 * time.Millisecond
 )
 
 // lockProject waits until no compose command of any process works on the project, and keeps others from it until the
@@ -81,29 +77,6 @@ func (d *docker) removeContainer(ctx context.Context, id string) error {
 	return d.callEngine(ctx, "remove a container", func(api *client.Client) error {
 		// One that does not stop by itself is ended by the removal.
 		_ = api.ContainerStop(ctx, id, container.StopOptions{})
-		err := api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
-		if cerrdefs.IsConflict(err) {
-			// Its removal has begun before.
-			err = waitRemoved(ctx, api, id)
-		}
-		if cerrdefs.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return forceRemove(ctx, api, id, container.RemoveOptions{Force: true})
 	})
-}
-
-func waitRemoved(ctx context.Context, api *client.Client, id string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, removalLimit, errors.New("the removal of the container does not end"))
-	defer cancel()
-	for {
-		if _, err := api.ContainerInspect(ctx, id); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(removalPause):
-		}
-	}
 }

@@ -99,6 +99,24 @@ func TestSync(t *testing.T) {
 	})
 }
 
+// TestConflictIsResolvedInSpiteOfAnOutage: what was deleted before a call failed is no reason to refuse the rest.
+func TestConflictIsResolvedInSpiteOfAnOutage(t *testing.T) {
+	hookDialects(t, func(e *hookEnv) {
+		e.setUp("t/many")
+		var ids []string
+		for range 3 {
+			ids = append(ids, e.host.AddHook("t/many", hookSpec(hookCallback)))
+		}
+		// The hooks are listed, one is deleted, and the next call does not pass.
+		e.host.Fail("t/many", nil, nil, fake.CodeHostError(503, time.Millisecond))
+		got := e.sync(`{"resolveConflicts":[{"repo":"t/many","keepHookId":"` + ids[0] + `","deleteHookIds":["` + ids[1] + `","` + ids[2] + `"]}]}`)
+		hooks := e.host.HooksOf("t/many")
+		if got["t/many"].Action != syncNoop || got["t/many"].HookID != ids[0] || len(hooks) != 1 || hooks[0].ID != ids[0] {
+			t.Errorf("%+v, %+v", got["t/many"], hooks)
+		}
+	})
+}
+
 func TestSyncJobs(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.post(400, "/webhook/sync-all", "")

@@ -74,10 +74,7 @@ func (h *hookSyncer) takeAway(ctx context.Context, row *repoRecord) error {
 		return err
 	}
 	for _, k := range h.ownHooks(row, hooks) {
-		if err := h.s.hookPace.Wait(ctx); err != nil {
-			return fmt.Errorf("wait to delete a webhook: %w", err)
-		}
-		if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, k.ID); err != nil && client.CauseOf(err) != client.CauseMissing {
+		if err := h.deleteHook(ctx, row, k.ID); err != nil {
 			return err
 		}
 	}

@@ -184,10 +184,11 @@ func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) 
 	return res, err
 }
 
-// resolveConflict deletes the webhooks that a person chose to lose, if they are duplicates of ours.
+// resolveConflict deletes the webhooks that a person chose to lose, if they are duplicates of ours. Each call is retried by itself: after
+// one that was deleted those that are left may be no duplicates any more.
 func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choice ConflictChoice) error {
-	found, err := h.planSync(ctx, row)
-	if err != nil {
+	var found SyncResult
+	if err := retryCodeHost(ctx, func() (err error) { found, err = h.planSync(ctx, row); return err }); err != nil {
 		return err
 	}
 	known := func(id string) bool {
@@ -199,12 +200,20 @@ func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choic
 		}
 	}
 	for _, id := range choice.Delete {
-		if err := h.s.hookPace.Wait(ctx); err != nil {
-			return fmt.Errorf("wait to delete a webhook: %w", err)
-		}
-		if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, id); err != nil && client.CauseOf(err) != client.CauseMissing {
+		if err := retryCodeHost(ctx, func() error { return h.deleteHook(ctx, row, id) }); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// deleteHook deletes a webhook. One that is gone already is no error.
+func (h *hookSyncer) deleteHook(ctx context.Context, row *repoRecord, id string) error {
+	if err := h.s.hookPace.Wait(ctx); err != nil {
+		return fmt.Errorf("wait to delete a webhook: %w", err)
+	}
+	if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, id); err != nil && client.CauseOf(err) != client.CauseMissing {
+		return err
 	}
 	return nil
 }
@@ -230,7 +239,7 @@ func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, ch
 		}
 	}
 	if choice != nil && !dry {
-		err = retryCodeHost(ctx, func() error { return h.resolveConflict(ctx, row, *choice) })
+		err = h.resolveConflict(ctx, row, *choice)
 	}
 	res := SyncResult{Repo: row.FullName}
 	if err == nil {

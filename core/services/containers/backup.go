@@ -86,11 +86,11 @@ func (s *Service) backupPlan(ctx context.Context, svc *serviceRecord, mode strin
 
 // backupMounts copies the mounts of the service. The service is stopped meanwhile, so that the copies are consistent.
 func (c *change) backupMounts(ctx context.Context) error {
-	plan, err := c.s.backupPlan(ctx, &c.svc, c.spec.BackupMode)
-	if err != nil || len(plan) == 0 {
+	if err := c.s.repo.failOpenBackups(ctx, c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
 		return err
 	}
-	if err := c.s.repo.failOpenBackups(ctx, c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+	plan, err := c.s.backupPlan(ctx, &c.svc, c.spec.BackupMode)
+	if err != nil || len(plan) == 0 {
 		return err
 	}
 	list, err := c.s.containersOf(ctx, c.stack.Project, c.svc.Name)

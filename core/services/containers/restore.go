@@ -297,14 +297,15 @@ func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int)
 	return out, err
 }
 
-// failOpenBackups ends what an attempt before a crash left open.
+// failOpenBackups ends what an attempt before a crash left open, and removes its files: one that is whole was not recorded so, and nobody
+// would find it again.
 func (r *repository) failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error {
 	var open []backupRecord
 	if err := r.db(ctx).Where("job_id = ? AND service_id = ? AND status = ?", jobID, serviceID, backupRunning).Find(&open).Error; err != nil {
 		return err
 	}
 	for i := range open {
-		_ = os.Remove(open[i].Path + ".part")
+		_, _ = os.Remove(open[i].Path+".part"), os.Remove(open[i].Path)
 		open[i].Status, open[i].Error, open[i].FinishedAt, open[i].Path = backupFailed, "the core ended", now, ""
 		if err := r.saveBackup(ctx, &open[i]); err != nil {
 			return err

@@ -119,6 +119,39 @@ func TestRemoveBackups(t *testing.T) {
 	})
 }
 
+// TestBackupOfAKilledCore: the files of a backup whose end was not recorded are removed by the next attempt, whether it is whole or not, and
+// also if nothing is to be backed up any more.
+func TestBackupOfAKilledCore(t *testing.T) {
+	for _, suffix := range []string{"", ".part"} {
+		for _, enabled := range []bool{true, false} {
+			t.Run(fmt.Sprintf("suffix %q enabled %v", suffix, enabled), func(t *testing.T) {
+				e := newEnv(t)
+				e.blog()
+				e.withData()
+				web := e.serviceOf("blog", "web")
+				id := e.crashed(web, left{step: stepBackup, pulled: true, stopped: true})
+				file := filepath.Join(e.dir, "begun.tar.gz")
+				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
+				e.must(e.svc.repo.saveBackup(t.Context(), &backupRecord{
+					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: mountVolume, Target: "blog_data", Destination: "/data",
+					Status: backupRunning, Path: file, CreatedAt: 1,
+				}))
+				e.must(e.svc.ChangeSettings(t.Context(), SettingsChange{Backup: &BackupChange{Enabled: &enabled}}))
+				e.start()
+				if job, _ := e.summaryOf(id); job.Status != "success" {
+					t.Fatalf("%+v\n%s", job, e.logs(id))
+				}
+				if _, err := os.Stat(file + suffix); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("it is still there: %v", err)
+				}
+				if b, err := e.svc.repo.backupByID(t.Context(), "bkp_begun"); err != nil || b.Status != backupFailed {
+					t.Errorf("%+v, %v", b, err)
+				}
+			})
+		}
+	}
+}
+
 // silent is a queue.Progress that keeps nothing.
 type silent struct{}
 

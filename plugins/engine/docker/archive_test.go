@@ -165,6 +165,31 @@ func TestHelperThatNeverStarted(t *testing.T) {
 	}
 }
 
+// TestRestoreEndsFormerWipes: a helper container that a killed plugin has left is ended if it empties the mount that is restored, and no other
+// one is.
+func TestRestoreEndsFormerWipes(t *testing.T) {
+	c := open(t, "{}")
+	id, bind := stopped(t)
+	img := imageOf(t, dockertest.Behaviour{Version: "1"})
+	volume := dockertest.Docker(t, "inspect", "-f", `{{range .Mounts}}{{if eq .Destination "/data"}}{{.Name}}{{end}}{{end}}`, id)
+	helperOf := func(source string) string {
+		return container(t, "--label", "patchbay.helper=command", "-v", source+":/mount", img)
+	}
+	left := map[string]string{"/data": helperOf(volume), "/bind": helperOf(bind)}
+	other := helperOf(t.TempDir())
+	for _, path := range []string{"/data", "/bind"} {
+		if err := c.Restore(t.Context(), id, path, bytes.NewReader(pack(t, map[string]entry{"a": {Type: tar.TypeReg, Mode: 0o600}}))); err != nil {
+			t.Fatal(err)
+		}
+		if still := dockertest.Docker(t, "ps", "-aq", "--filter", "id="+left[path]); still != "" {
+			t.Errorf("the former helper of %s is there", path)
+		}
+	}
+	if dockertest.Docker(t, "ps", "-q", "--filter", "id="+other) == "" {
+		t.Error("the helper of another mount was ended")
+	}
+}
+
 func TestRestoreRefusals(t *testing.T) {
 	c := open(t, "{}")
 	id, _ := stopped(t)

@@ -83,12 +83,12 @@ func (d *docker) clearMount(ctx context.Context, m *container.MountPoint, root *
 	if err != nil {
 		return err
 	}
-	source := m.Source
-	if m.Type == mount.TypeVolume {
-		source = m.Name
-	}
+	source := mountSource(m)
 	return d.callEngine(ctx, "empty the mount", func(api *client.Client) error {
 		d.removeLeftHelpers(ctx, api)
+		if err := endFormerWipes(ctx, api, m.Type, source); err != nil {
+			return err
+		}
 		id, err := createContainer(ctx, api, helperImage+"-"+randomName(), helperLabel, &container.Config{
 			Image: ref, Entrypoint: append([]string{helperBinary, helperWord, wipeWord}, rootArgs(root)...), User: "0:0", NetworkDisabled: true,
 		}, &container.HostConfig{
@@ -102,6 +102,32 @@ func (d *docker) clearMount(ctx context.Context, m *container.MountPoint, root *
 		defer removeContainer(api, id)
 		return runToEnd(ctx, api, id)
 	})
+}
+
+// mountSource returns what a mount shows: the name of a volume, or a path of the host.
+func mountSource(m *container.MountPoint) string {
+	if m.Type == mount.TypeVolume {
+		return m.Name
+	}
+	return m.Source
+}
+
+// endFormerWipes removes the helper containers that still empty a mount, as after the plugin was killed or lost its connection: they would go on
+// to delete what is restored by now.
+func endFormerWipes(ctx context.Context, api *client.Client, kind mount.Type, source string) error {
+	all, err := api.ContainerList(ctx, container.ListOptions{Filters: filters.NewArgs(filters.Arg("label", helperLabel))})
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if !slices.ContainsFunc(c.Mounts, func(m container.MountPoint) bool { return m.Type == kind && mountSource(&m) == source }) {
+			continue
+		}
+		if err := forceRemove(ctx, api, c.ID, container.RemoveOptions{Force: true}); err != nil {
+			return partialRestore("a former restoration is perhaps still emptying the mount: %s", engineMessage(err))
+		}
+	}
+	return nil
 }
 
 func runToEnd(ctx context.Context, api *client.Client, id string) error {

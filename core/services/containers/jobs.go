@@ -195,7 +195,7 @@ func (s *Service) Jobs() []queue.Handler {
 		settles(add(JobRollback, 3, 2*time.Hour, s.runRollback)),
 		add(JobServiceLifecycle, 4, time.Hour, s.runLifecycle),
 		add(JobStackLifecycle, 2, time.Hour, s.runLifecycle),
-		add(JobRestore, 1, 12*time.Hour, s.runRestore),
+		settles(add(JobRestore, 1, 12*time.Hour, s.runRestore)),
 		add(JobHook, 1, time.Hour, s.runHook),
 		add(JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
 		add(JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),

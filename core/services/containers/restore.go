@@ -1,25 +1,21 @@
 package containers
 
 import (
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -100,105 +96,12 @@ type RestoreSummary struct {
 	Services []string     `json:"services" doc:"What was stopped for it."`
 }
 
-// runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole.
-func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
-	if len(spec.BackupIDs) != 1 {
-		return nil, errors.New("a restore has one backup")
-	}
-	b, err := s.repo.backupByID(ctx, spec.BackupIDs[0])
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.repo.stackByID(ctx, spec.StackID)
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := s.applying.lockKey(ctx, st.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
-	file, err := openArchive(&b)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	if err := s.refuseSharedMount(ctx, &st, &b); err != nil {
-		return nil, err
-	}
-	users, err := s.usersOf(ctx, job, r, &st, &b)
-	if err != nil {
-		return nil, err
-	}
-	out := RestoreSummary{Backup: b.toResult(), Services: users}
-	list, err := s.containersOf(ctx, st.Project, s.serviceName(ctx, b.ServiceID))
-	if err != nil {
-		return out, err
-	}
-	if len(list) == 0 {
-		return out, fault.New(fault.Conflict, "The service has no container through which its mount can be reached: start it once.")
-	}
-	if err := sameMount(&list[0], &b); err != nil {
-		return out, err
-	}
-	scale, err := s.scaleOf(ctx, &st, users...)
-	if err != nil {
-		return out, err
-	}
-	start := composeCall{action: engine.ActionStart, services: users, scale: scale}
-	if len(users) > 0 {
-		if _, err := s.runCompose(ctx, r, &st, composeCall{action: engine.ActionStop, services: users}); err != nil {
-			return out, s.restartUntouched(ctx, r, &st, start, err)
-		}
-	}
-	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
-	if err := s.readArchive(ctx, list[0].ID, &b, file); err != nil {
-		if ctx.Err() == nil && isDenied(err) {
-			return out, s.restartUntouched(ctx, r, &st, start, err)
-		}
-		return out, fault.Wrap(err, fault.Conflict, "The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", b.Target, failureReason(err))
-	}
-	r.info(ctx, "restored %s from %s", b.Target, b.ID)
-	if len(users) > 0 {
-		if _, err := s.runCompose(ctx, r, &st, start); err != nil {
-			return out, err
-		}
-	}
-	s.refreshServices(withoutEnd(ctx), []string{b.ServiceID})
-	return out, nil
-}
-
 func (s *Service) serviceName(ctx context.Context, id string) string {
 	svc, err := s.repo.serviceByID(ctx, id)
 	if err != nil {
 		return ""
 	}
 	return svc.Name
-}
-
-// usersOf are the services that use a mount and ran when the job began; after a crash they are those that did so then.
-func (s *Service) usersOf(ctx context.Context, job *queue.Job, r *report, st *stackRecord, b *backupRecord) ([]string, error) {
-	users := []string{}
-	if len(job.Checkpoint) > 0 {
-		return users, decodeInto(job.Checkpoint, &users)
-	}
-	services, err := s.repo.servicesOf(ctx, st.ID)
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.containersOf(ctx, st.Project, "")
-	if err != nil {
-		return nil, err
-	}
-	for _, svc := range services {
-		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
-		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == svc.Name && c.State == "running" })
-		if uses && runs {
-			users = append(users, svc.Name)
-		}
-	}
-	return users, r.p.Checkpoint(ctx, users)
 }
 
 // openArchive opens the file of a backup, and makes sure before anything is replaced that it is what was written. It stays
@@ -222,28 +125,6 @@ func openArchive(b *backupRecord) (*os.File, error) {
 	}
 	_ = f.Close()
 	return nil, err
-}
-
-func (s *Service) readArchive(ctx context.Context, container string, b *backupRecord, f io.Reader) error {
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		return fmt.Errorf("unpack the backup: %w", err)
-	}
-	return s.engine().Restore(ctx, container, b.Destination, plain)
-}
-
-// restartUntouched starts what was stopped for a restore that failed before it changed anything, and returns err. If the core
-// is ending nothing is started, since the job goes on later.
-func (s *Service) restartUntouched(ctx context.Context, r *report, st *stackRecord, start composeCall, err error) error {
-	if goesOn(ctx) || len(start.services) == 0 {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
-	defer cancel()
-	if _, failed := s.runCompose(ctx, r, st, start); failed != nil {
-		r.fail(ctx, "%s could not be started again: %s", strings.Join(start.services, ", "), failureReason(failed))
-	}
-	return err
 }
 
 // refuseSharedMount returns an error if a running service of another stack uses the mount. It would not be stopped.

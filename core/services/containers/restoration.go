@@ -1,0 +1,209 @@
+package containers
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// restoration is one attempt to restore a backup.
+type restoration struct {
+	s      *Service
+	r      *report
+	backup backupRecord
+	stack  stackRecord
+	state  restoreState
+	// stopped says that services may have been stopped, by this attempt or an earlier one.
+	stopped bool
+}
+
+// restoreState is the checkpoint of a restore.
+type restoreState struct {
+	// Services are those that use the mount and ran when the job began.
+	Services []string `json:"services"`
+	// Begun says that contents may have been replaced in part: then nothing may be started.
+	Begun bool `json:"begun"`
+}
+
+func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (*restoration, error) {
+	if len(spec.BackupIDs) != 1 {
+		return nil, errors.New("a restore has one backup")
+	}
+	m := &restoration{s: s, r: r, state: restoreState{Services: []string{}}, stopped: len(job.Checkpoint) > 0}
+	var err error
+	if m.backup, err = s.repo.backupByID(ctx, spec.BackupIDs[0]); err != nil {
+		return nil, err
+	}
+	if m.stack, err = s.repo.stackByID(ctx, spec.StackID); err != nil {
+		return nil, err
+	}
+	if m.stopped && decodeInto(job.Checkpoint, &m.state) != nil {
+		// An older version kept the services alone.
+		m.state.Begun = true
+		return m, decodeInto(job.Checkpoint, &m.state.Services)
+	}
+	return m, nil
+}
+
+// runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
+// again unless the contents may be there in part, also if the job is canceled between two attempts.
+func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	m, err := s.newRestoration(withoutEnd(ctx), job, spec, r)
+	if err != nil {
+		return nil, err
+	}
+	wait, cancel := ctx, context.CancelFunc(func() {})
+	if ctx.Err() != nil && !goesOn(ctx) {
+		wait, cancel = context.WithTimeout(withoutEnd(ctx), rollbackTime)
+	}
+	defer cancel()
+	unlock, err := s.applying.lockKey(wait, m.stack.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err = context.Cause(ctx); err == nil {
+		err = m.replaceContents(ctx)
+	}
+	out := RestoreSummary{Backup: m.backup.toResult(), Services: m.state.Services}
+	switch {
+	case err != nil && goesOn(ctx):
+		return out, err
+	case err != nil && m.state.Begun:
+		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failureReason(err))
+		// Who cancels a job finds it in the log alone.
+		r.fail(ctx, "%s", text)
+		return out, fault.Wrap(err, fault.Conflict, "%s", text)
+	case err != nil:
+		m.startDetached(ctx)
+		return out, err
+	}
+	r.info(ctx, "restored %s from %s", m.backup.Target, m.backup.ID)
+	if err := m.startServices(ctx); err != nil {
+		if ctx.Err() != nil && !goesOn(ctx) {
+			m.startDetached(ctx)
+		}
+		return out, err
+	}
+	s.refreshServices(withoutEnd(ctx), []string{m.backup.ServiceID})
+	return out, nil
+}
+
+// replaceContents stops what uses the mount and replaces the contents. state.Begun tells after an error whether they may be there in part.
+func (m *restoration) replaceContents(ctx context.Context) error {
+	s, b := m.s, &m.backup
+	m.r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
+	file, err := openArchive(b)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err := s.refuseSharedMount(ctx, &m.stack, b); err != nil {
+		return err
+	}
+	list, err := s.containersOf(ctx, m.stack.Project, s.serviceName(ctx, b.ServiceID))
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fault.New(fault.Conflict, "The service has no container through which its mount can be reached: start it once.")
+	}
+	if err := sameMount(&list[0], b); err != nil {
+		return err
+	}
+	if err := m.stopServices(ctx); err != nil {
+		return err
+	}
+	before := m.state
+	m.state.Begun = true
+	if err := m.r.p.Checkpoint(ctx, m.state); err != nil {
+		m.state = before
+		return err
+	}
+	m.r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
+	err = s.readArchive(ctx, list[0].ID, b, file)
+	if err == nil || ctx.Err() == nil && isDenied(err) && !before.Begun {
+		// The contents are whole. If that is not kept, a later attempt starts nothing before it has replaced them.
+		m.state.Begun = false
+		_ = m.r.p.Checkpoint(ctx, m.state)
+	}
+	return err
+}
+
+// stopServices stops what uses the mount. Which services those are is kept for later attempts, which find them stopped.
+func (m *restoration) stopServices(ctx context.Context) (err error) {
+	if !m.stopped {
+		if m.state.Services, err = m.s.usersOf(ctx, &m.stack, &m.backup); err != nil {
+			return err
+		}
+		if err := m.r.p.Checkpoint(ctx, m.state); err != nil {
+			return err
+		}
+		m.stopped = true
+	}
+	if len(m.state.Services) == 0 {
+		return nil
+	}
+	_, err = m.s.runCompose(ctx, m.r, &m.stack, composeCall{action: engine.ActionStop, services: m.state.Services})
+	return err
+}
+
+// startServices starts what was stopped.
+func (m *restoration) startServices(ctx context.Context) error {
+	if !m.stopped || len(m.state.Services) == 0 {
+		return nil
+	}
+	scale, err := m.s.scaleOf(ctx, &m.stack, m.state.Services...)
+	if err != nil {
+		return err
+	}
+	_, err = m.s.runCompose(ctx, m.r, &m.stack, composeCall{action: engine.ActionStart, services: m.state.Services, scale: scale})
+	return err
+}
+
+// startDetached is startServices for a job that has failed or was canceled.
+func (m *restoration) startDetached(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
+	defer cancel()
+	if err := m.startServices(ctx); err != nil {
+		m.r.fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failureReason(err))
+	}
+}
+
+// usersOf returns the services that use a mount and run.
+func (s *Service) usersOf(ctx context.Context, st *stackRecord, b *backupRecord) ([]string, error) {
+	users := []string{}
+	services, err := s.repo.servicesOf(ctx, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.containersOf(ctx, st.Project, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, svc := range services {
+		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
+		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == svc.Name && c.State == "running" })
+		if uses && runs {
+			users = append(users, svc.Name)
+		}
+	}
+	return users, nil
+}
+
+func (s *Service) readArchive(ctx context.Context, container string, b *backupRecord, f io.Reader) error {
+	plain, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("unpack the backup: %w", err)
+	}
+	return s.engine().Restore(ctx, container, b.Destination, plain)
+}

@@ -169,8 +169,11 @@ func (d *container) sourceOf(t Target) string {
 }
 
 // overridePath is the file that names the core's image for compose, where its project does not name it itself.
-func (d *container) overridePath() string {
-	return filepath.Join(filepath.Dir(d.s.cfg.StatePath), "self-upgrade.override.yml")
+func (d *container) overridePath() string { return overrideBeside(d.s.cfg.StatePath) }
+
+// overrideBeside returns the path of the override of a supervisor with a state file.
+func overrideBeside(statePath string) string {
+	return filepath.Join(filepath.Dir(statePath), "self-upgrade.override.yml")
 }
 
 // placeOf returns where the core's container stands. Its files must be readable here under their own paths.

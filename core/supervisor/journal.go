@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -49,6 +50,8 @@ func OpenJournal(path string) (*Journal, error) {
 		lock.Close()
 		return nil, fmt.Errorf("another supervisor uses the state file %s: stop it first", path)
 	}
+	removeUnfinished(path)
+	removeUnfinished(overrideBeside(path))
 	j := &Journal{path: path, lock: lock}
 	if err := j.readFile(); err != nil {
 		j.Close()
@@ -155,6 +158,20 @@ func replaceFile(path string, content []byte) (err error) {
 		err = privatedir.SyncDirectory(dir)
 	}
 	return err
+}
+
+// removeUnfinished removes what replaceFile leaves beside a file when its process is killed. Nobody may be replacing the file.
+func removeUnfinished(path string) {
+	prefix := "." + filepath.Base(path) + "."
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if number, ok := strings.CutPrefix(e.Name(), prefix); ok && strings.Trim(number, "0123456789") == "" {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
 }
 
 // removeFile removes a file, if it is there, for good.

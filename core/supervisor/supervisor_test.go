@@ -179,6 +179,25 @@ func TestEngineIsAwayInEachCall(t *testing.T) {
 	ended(t, sup, Succeeded)
 }
 
+// TestJournalOfAKilledSupervisor: what the supervisor was writing when it was killed is removed, and nothing else.
+func TestJournalOfAKilledSupervisor(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".state.json.123", ".self-upgrade.override.yml.45", ".state.json.old", ".other.json.123"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := OpenJournal(filepath.Join(dir, "state.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if want := []string{filepath.Join(dir, ".other.json.123"), filepath.Join(dir, ".state.json.old")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %v, want %v: %v", left, want, err)
+	}
+}
+
 // TestJournal: the file holds what was put, in the order of its beginning, and survives a new start; upgrades outlive dry runs.
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "state.json")

@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 func hookSpec(url string) codehost.HookSpec {
@@ -113,6 +116,40 @@ func TestConflictIsResolvedInSpiteOfAnOutage(t *testing.T) {
 		hooks := e.host.HooksOf("t/many")
 		if got["t/many"].Action != syncNoop || got["t/many"].HookID != ids[0] || len(hooks) != 1 || hooks[0].ID != ids[0] {
 			t.Errorf("%+v, %+v", got["t/many"], hooks)
+		}
+	})
+}
+
+// callEnder is a code host whose caller is gone when it has made a webhook.
+type callEnder struct {
+	client.CodeHost
+	end context.CancelFunc
+}
+
+func (c callEnder) CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (*codehost.Hook, error) {
+	hook, err := c.CodeHost.CreateHook(ctx, token, repo, spec)
+	c.end()
+	return hook, err
+}
+
+// TestSyncIsCalledOffWhenTheHookIsMade: the webhook is known nevertheless, and gets another callback URL in place of a second one beside it.
+func TestSyncIsCalledOffWhenTheHookIsMade(t *testing.T) {
+	hookDialects(t, func(e *hookEnv) {
+		e.setUp("t/app")
+		ctx, cancel := context.WithCancel(t.Context())
+		h, err := e.svc.newHookSyncer(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.host = callEnder{h.host, cancel}
+		if _, err := h.syncRepo(ctx, "t/app", hookSync, false, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("a call that was called off ended with %v", err)
+		}
+		const other = "https://other.example/api/webhooks/host-packages"
+		e.api(200, http.MethodPut, "/settings", `{"enabled":true,"callbackUrl":"`+other+`"}`)
+		got := e.sync("")["t/app"]
+		if hooks := e.host.HooksOf("t/app"); got.Action != syncUpdated || len(hooks) != 1 || hooks[0].URL != other {
+			t.Errorf("%+v, %+v", got, hooks)
 		}
 	})
 }

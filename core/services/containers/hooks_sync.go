@@ -260,6 +260,10 @@ func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncRe
 	switch {
 	case ctx.Err() != nil:
 		columns = map[string]any{"webhook_state": row.WebhookState}
+		if failed == nil && res.HookID != "" {
+			// It was made: it is found by its id once the callback URL is another one.
+			columns["hook_id"] = res.HookID
+		}
 	case res.Action == syncConflict:
 		columns["webhook_state"], columns["last_error"] = hookConflict, res.Message
 	case res.Action == syncError:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -72,7 +73,11 @@ func newBench(t *testing.T) *bench {
 			case "panic":
 				panic("as asked")
 			}
-			return func(context.Context) (search.Backend, error) {
+			return func(ctx context.Context) (search.Backend, error) {
+				if cfg.Refuse == "late" {
+					b.busy <- struct{}{}
+					<-ctx.Done()
+				}
 				if cfg.Refuse == "open" {
 					return nil, errors.New("cannot open as asked")
 				}
@@ -183,6 +188,31 @@ func TestWrongConfigurationCalls(t *testing.T) {
 	_, err = b.Plugin.Validate(t.Context(), &pluginv1.ValidateRequest{Config: c})
 	if e := errs.From(err); e == nil || e.Reason != errs.ReasonPanic || strings.Contains(err.Error(), "as asked") {
 		t.Errorf("panic: %v", err)
+	}
+}
+
+// TestConfigureIsCalledOff: an instance that is opened although nobody waits for it any more is closed, since nobody would remove it.
+func TestConfigureIsCalledOff(t *testing.T) {
+	b := newBench(t)
+	c := plugintest.Config(t, search.Kind, "a", `{"refuse":"late"}`)
+	c.InstanceId = "a"
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-b.busy
+		cancel()
+	}()
+	if _, err := b.Plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c}); status.Code(err) != codes.Canceled {
+		t.Errorf("a call that was called off ended with %v", err)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for b.closed.Load() != 1 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
+	if b.opened.Load() != 1 || b.closed.Load() != 1 {
+		t.Errorf("opened %d, closed %d", b.opened.Load(), b.closed.Load())
+	}
+	if _, err := b.ask(t, "a", "search"); err == nil || errs.From(err).Reason != errs.ReasonUnknownInstance {
+		t.Errorf("it answers: %v", err)
 	}
 }
 

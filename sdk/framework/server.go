@@ -137,9 +137,26 @@ func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 	}
 	value, diags := k.Open(ctx, newInstance(c, s.log), c.GetJson())
 	if !diags.HasErrors() {
-		s.instances.put(c.GetKind(), c.GetName(), c.GetInstanceId(), value)
+		if err := s.keepInstance(ctx, c, value); err != nil {
+			return nil, status.FromContextError(err).Err()
+		}
 	}
 	return &pluginv1.ConfigureResponse{Diagnostics: bounded(diags)}, nil
+}
+
+// keepInstance puts an instance into use. If ctx has ended the core does not know of it and will not remove it: it is closed.
+func (s *Server) keepInstance(ctx context.Context, c *pluginv1.Config, value any) error {
+	if ctx.Err() != nil {
+		_ = (&instance{value: value}).close(context.WithoutCancel(ctx))
+		return ctx.Err()
+	}
+	s.instances.put(c.GetKind(), c.GetName(), c.GetInstanceId(), value)
+	if ctx.Err() != nil {
+		// It has ended meanwhile. A removal that the core asks for after that finds the instance, or finds it removed.
+		_ = s.instances.remove(context.WithoutCancel(ctx), c.GetInstanceId())
+		return ctx.Err()
+	}
+	return nil
 }
 
 // Remove implements the base service.

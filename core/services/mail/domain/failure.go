@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/dns"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
@@ -39,6 +40,12 @@ func explainFailure(err error) error {
 		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider cannot be used at present: %s", reason)
 	}
 	return err
+}
+
+// isForeignRule reports whether a rule was not made because the address has one of somebody else: then it has none of ours.
+func isForeignRule(err error) bool {
+	var said *errs.Error
+	return errors.As(err, &said) && said.Reason == dns.ReasonConflict
 }
 
 // isLimited reports whether an error says that the provider limits requests.

@@ -59,7 +59,11 @@ func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID s
 	}
 	if !known {
 		// The provider returns the rule that there is.
-		if ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address); err != nil {
+		ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address)
+		if isForeignRule(err) {
+			return nil
+		}
+		if err != nil {
 			return explainFailure(err)
 		}
 	}

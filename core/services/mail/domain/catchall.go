@@ -165,21 +165,41 @@ func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	}
 	enabled := map[string]bool{row.Name: true}
 	for _, box := range missing {
-		ruleID, err := d.addRoute(ctx, *row, box.Address, enabled)
-		if err != nil {
-			return err
-		}
-		unused := false
-		err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
-			unused, err = d.cfg.Mailboxes.SetRule(ctx, box, ruleID)
-			return err
-		})
-		if err == nil && unused {
-			err = d.RemoveRoute(ctx, *row, box.Address, ruleID, true)
-		}
-		if err != nil {
+		if err := d.addMissingRule(ctx, *row, box, enabled); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addMissingRule makes the rule of a mailbox. Before its id is known, the rule is noted as one that may be there: it goes with the mailbox also if
+// the answer of the provider is lost.
+func (d *Domains) addMissingRule(ctx context.Context, row Domain, box Unrouted, enabled map[string]bool) error {
+	if unused, err := d.noteRule(ctx, box, UnknownRule); err != nil || unused {
+		return err
+	}
+	ruleID, err := d.addRoute(ctx, row, box.Address, enabled)
+	if isRefusal(err) {
+		// There is no more than before.
+		if _, noteErr := d.noteRule(ctx, box, box.RuleID); noteErr != nil {
+			return noteErr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	unused, err := d.noteRule(ctx, box, ruleID)
+	if err == nil && unused {
+		err = d.RemoveRoute(ctx, row, box.Address, ruleID, true)
+	}
+	return err
+}
+
+// noteRule notes the rule of a mailbox. It reports true if nobody needs the rule any more.
+func (d *Domains) noteRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error) {
+	err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
+		unused, err = d.cfg.Mailboxes.SetRule(ctx, box, ruleID)
+		return err
+	})
+	return unused, err
 }

@@ -24,14 +24,17 @@ type Connection struct {
 	MXHost string
 }
 
-// Unrouted is a registered mailbox without a rule at the provider.
-type Unrouted struct{ ID, Address string }
+// Unrouted is a registered mailbox whose rule at the provider is none or UnknownRule.
+type Unrouted struct{ ID, Address, RuleID string }
+
+// UnknownRule is noted as the rule of a mailbox while the provider is asked to make one: it may have made one, or not.
+const UnknownRule = "unknown"
 
 // mailboxes is what domains need to know of their mailboxes.
 type mailboxes interface {
 	// CountLive returns how many mailboxes of a domain are not destroyed.
 	CountLive(ctx context.Context, domainID string) (int64, error)
-	// ListUnrouted returns the active registered mailboxes of a domain that have no rule.
+	// ListUnrouted returns the active registered mailboxes of a domain that have no rule, or one that is not known.
 	ListUnrouted(ctx context.Context, domainID string) ([]Unrouted, error)
 	// SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule any more.
 	SetRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error)

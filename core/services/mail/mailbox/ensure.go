@@ -68,7 +68,7 @@ func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mail
 		}
 		return m.updateMailbox(ctx, box.ID, changes)
 	})
-	if err != nil || box.RuleID != "" {
+	if err != nil || box.Rule() != "" {
 		return box, err
 	}
 	box, err = m.addMissingRule(ctx, d, box)
@@ -82,20 +82,21 @@ func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mai
 		return box, err
 	}
 	ctx = context.WithoutCancel(ctx)
+	// A rule whose making is not confirmed goes with the mailbox.
+	if unused, err := m.noteRule(ctx, d, box, unknownRule); err != nil || unused {
+		return Mailbox{}, errOr(err, errNoMailbox)
+	}
 	ruleID, err := m.cfg.Router.AddRoute(ctx, d, box.Address)
-	if err != nil || ruleID == "" {
+	if fault.CodeOf(err) == fault.Conflict {
+		// Where the provider refuses there is no more than before.
+		if _, noteErr := m.noteRule(ctx, d, box, box.RuleID); noteErr != nil {
+			return Mailbox{}, noteErr
+		}
+	}
+	if err != nil {
 		return box, err
 	}
-	unused := false
-	err = m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
-		now, err := m.cfg.Domains.ShareDomain(ctx, d.ID)
-		if err != nil || !now.KeepsRulesOf(d) {
-			// Whoever has given the domain to another provider makes its rules there.
-			return err
-		}
-		unused, err = m.SetRule(ctx, domain.Unrouted{ID: box.ID, Address: box.Address}, ruleID)
-		return err
-	})
+	unused, err := m.noteRule(ctx, d, box, ruleID)
 	if err == nil && unused {
 		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, true)
 	}
@@ -106,6 +107,20 @@ func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mai
 		err = errNoMailbox
 	}
 	return box, err
+}
+
+// noteRule notes the rule of a mailbox on a state of its domain. It reports true if nobody needs the rule any more.
+func (m *Mailboxes) noteRule(ctx context.Context, d domain.Domain, box Mailbox, ruleID string) (unused bool, err error) {
+	err = m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
+		now, err := m.cfg.Domains.ShareDomain(ctx, d.ID)
+		if err != nil || !now.KeepsRulesOf(d) {
+			// Whoever has given the domain to another provider makes its rules there.
+			return err
+		}
+		unused, err = m.SetRule(ctx, domain.Unrouted{ID: box.ID, Address: box.Address}, ruleID)
+		return err
+	})
+	return unused, err
 }
 
 // Resolve returns the active or expired mailbox with an address that the caller may see.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
 
 // Source tells how a mailbox came to be.
@@ -44,8 +45,8 @@ const (
 	DefaultMinutes = 60
 )
 
-// unknownRule is the rule of a reservation: the provider may have made one, or not.
-const unknownRule = "unknown"
+// unknownRule is the rule of a mailbox while the provider is asked to make it, as for a reservation, and if the answer is lost.
+const unknownRule = domain.UnknownRule
 
 // keepExpired is how long an expired mailbox can be brought back.
 const keepExpired = 24 * time.Hour

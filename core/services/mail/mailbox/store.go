@@ -165,9 +165,9 @@ func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Ma
 	return append(out, expired...), err
 }
 
-// ListUnrouted returns the registered mailboxes of a domain that receive without a rule.
+// ListUnrouted returns the registered mailboxes of a domain that receive without a rule, or whose rule is not known.
 func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain.Unrouted, err error) {
-	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address").Where("domain_id = ? AND source = ? AND status = ? AND rule_id = ''", domainID, Registered, Active).Order("id").Scan(&out).Error
+	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address, rule_id").Where("domain_id = ? AND source = ? AND status = ? AND rule_id IN ?", domainID, Registered, Active, []string{"", unknownRule}).Order("id").Scan(&out).Error
 	return out, err
 }
 

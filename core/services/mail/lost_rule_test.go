@@ -1,0 +1,62 @@
+package mail_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+)
+
+// answerLoser is a provider in front of another one, whose next answer about a rule that it has made is lost.
+type answerLoser struct {
+	client.DNS
+	lose atomic.Bool
+}
+
+func (l *answerLoser) CreateRule(ctx context.Context, zoneID, address string) (string, error) {
+	id, err := l.DNS.CreateRule(ctx, zoneID, address)
+	if err == nil && l.lose.Swap(false) {
+		return "", fake.DNSError(0, 0)
+	}
+	return id, err
+}
+
+// TestRuleWhoseAnswerIsLost: a rule that the provider has made for a mailbox in use, without that we know, is found again, and goes with the mailbox.
+func TestRuleWhoseAnswerIsLost(t *testing.T) {
+	const address = "box@example.com"
+	ensure := func(s *server, status int) {
+		s.t.Helper()
+		s.want(status, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": address})
+	}
+	for name, lose := range map[string]func(s *server, l *answerLoser, at string){
+		"ensure": func(s *server, l *answerLoser, at string) {
+			_, err := s.service.FindRecipient(s.t.Context(), address)
+			must(s.t, err)
+			s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+			l.lose.Store(true)
+			ensure(s, 502)
+		},
+		"end of the catch-all": func(s *server, l *answerLoser, at string) {
+			ensure(s, 201)
+			l.lose.Store(true)
+			s.want(502, "", s.admin, "POST", at+"/catch-all/disable", nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				l := &answerLoser{DNS: s.dns}
+				s.provider = l
+				s.open()
+				s.remount()
+				at := "/api/domains/" + s.bind()
+				s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+				lose(s, l, at)
+				s.wantRules("rules=[" + address + "]")
+				s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+s.findMailboxID(address), nil)
+				s.wantRules("rules=[]")
+			})
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -183,21 +184,20 @@ func (u *Users) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobPurge, Cron: "41 * * * *", Type: jobPurge}}
 }
 
-// Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days. It locks no users.
+// Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days. It locks no users, and does
+// not wait for rows of theirs.
 func (u *Users) Purge(ctx context.Context) error {
 	if err := u.PurgeSessions(ctx); err != nil {
 		return err
 	}
 	now := u.cfg.Now()
 	err := u.cfg.Store.Tx(ctx, "delete what is past its time", func(ctx context.Context) error {
-		w := u.cfg.Store.Writer(ctx)
-		if err := w.Where("expires_at <= ?", now.UnixMilli()).Delete(&challenge{}).Error; err != nil {
-			return err
+		for _, model := range []any{&challenge{}, &developerSession{}, &setupLink{}} {
+			if err := u.purgeRows(ctx, model, "expires_at <= ?", now.UnixMilli()); err != nil {
+				return err
+			}
 		}
-		if err := w.Where("expires_at <= ?", now.UnixMilli()).Delete(&developerSession{}).Error; err != nil {
-			return err
-		}
-		return w.Where("expires_at <= ?", now.UnixMilli()).Delete(&setupLink{}).Error
+		return nil
 	})
 	for more := err == nil; more; {
 		if err = ctx.Err(); err != nil {
@@ -206,6 +206,14 @@ func (u *Users) Purge(ctx context.Context) error {
 		more, err = u.purgeEvents(ctx, now.Add(-eventsFor))
 	}
 	return wrapStoreError("delete what is past its time", err)
+}
+
+// purgeRows deletes, in the running transaction, the rows of a table by hash that a condition selects. It leaves out those that another
+// transaction has locked, which are deleted there or by the next purge: it waits for nobody who may wait for it.
+func (u *Users) purgeRows(ctx context.Context, model any, condition string, args ...any) error {
+	w := u.cfg.Store.Writer(ctx)
+	free := w.Model(model).Select("hash").Where(condition, args...).Clauses(clause.Locking{Strength: "UPDATE", Options: "SKIP LOCKED"})
+	return w.Where("hash IN (?)", free).Delete(model).Error
 }
 
 func (u *Users) purgeEvents(ctx context.Context, before time.Time) (more bool, err error) {

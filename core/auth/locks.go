@@ -12,7 +12,7 @@ import (
 // lockUser returns the user that a condition names and locks the row until the running transaction ends. What changes a user, or
 // the ways in that the user has, calls it before it reads what it decides by, so that two such transactions run one after the other.
 // Locks are taken in this order: the ways in that a service keeps, lockFirstUser, the administrators with lockAdmins, the user, and then
-// rows that belong to the user. Purge locks such rows alone: removeCredentials says in what order.
+// rows that belong to the user. Purge locks such rows alone, and waits for none of them.
 func (u *Users) lockUser(ctx context.Context, where string, arg any) (User, error) {
 	return u.findUser(u.cfg.Store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), where, arg)
 }

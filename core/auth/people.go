@@ -118,7 +118,7 @@ func (u *Users) Reset(ctx context.Context, email string) (text string, err error
 }
 
 // removeCredentials revokes the keys and passkeys of a user, whom the caller has locked, deletes sessions, challenges and links, and
-// enables the account. It deletes from the tables in the order of Purge.
+// enables the account.
 func (u *Users) removeCredentials(ctx context.Context, user User) error {
 	u.cfg.Store.AfterCommit(ctx, u.publishChange)
 	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now().UnixMilli()

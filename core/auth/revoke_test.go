@@ -99,3 +99,31 @@ func TestPurgeDuringAReset(t *testing.T) {
 	must(t, first)
 	must(t, second)
 }
+
+// TestSessionsArePurgedDuringAReset: both delete the same sessions, which the database finds in another order for each, and neither waits for the
+// other without end.
+func TestSessionsArePurgedDuringAReset(t *testing.T) {
+	cfg := testkit.PostgresConfig(t)
+	// The reset finds them by the index of users, the purge as they lie in the table.
+	cfg.URL += "&enable_seqscan=off&enable_bitmapscan=off"
+	now := time.Now()
+	u, st := openOn(t, cfg, func() time.Time { return now })
+	_, p := enter(t, u)
+	for range 2 {
+		_, err := u.SignInLinked(t.Context(), p.User.ID, client)
+		must(t, err)
+	}
+	var ids []string
+	must(t, st.DB(t.Context()).Raw("SELECT id FROM sessions ORDER BY ctid").Scan(&ids).Error)
+	for _, id := range ids[:2] {
+		must(t, st.Tx(t.Context(), "move a session behind the others", func(ctx context.Context) error {
+			return st.Writer(ctx).Exec("UPDATE sessions SET checked_at = checked_at + 1 WHERE id = ?", id).Error
+		}))
+	}
+	now = now.Add(365 * 24 * time.Hour)
+	first, second := testkit.Overlap(t, cfg, "SELECT 1 FROM sessions WHERE id = '"+ids[1]+"' FOR UPDATE",
+		func() error { _, err := u.ResetLink(t.Context(), p.User.Email); return err },
+		func() error { return u.Purge(t.Context()) })
+	must(t, first)
+	must(t, second)
+}

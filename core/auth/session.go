@@ -131,7 +131,7 @@ func (u *Users) touchRow(ctx context.Context, model any, column string, id any, 
 // PurgeSessions deletes those whose time is over.
 func (u *Users) PurgeSessions(ctx context.Context) error {
 	return wrapStoreError("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Where("expires_at <= ? OR created_at <= ?", u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli()).Delete(&session{}).Error
+		return u.purgeRows(ctx, &session{}, "expires_at <= ? OR created_at <= ?", u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli())
 	}))
 }
 

@@ -75,9 +75,15 @@ func (s *Service) importRepos(ctx context.Context, in *importInput) (*importOutp
 		return nil, err
 	}
 	err = s.cfg.Store.Tx(ctx, "import repositories", func(ctx context.Context) error {
-		followed := map[string]bool{}
+		followed, names := map[string]bool{}, make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.FullName
+		}
+		if err := s.repos.HoldNamed(ctx, host.Ref, names); err != nil {
+			return err
+		}
 		out.Body.Followed, out.Body.Known = []string{}, 0
-		// Repositories are held in the order in which repo.Store.SaveAll saves them.
+		// Those that are not stored yet are added in the order of repo.Store.SaveAll.
 		for _, e := range slices.SortedFunc(slices.Values(entries), compareNames) {
 			if _, err := s.repos.FindVisible(ctx, userID, e.FullName); err == nil {
 				out.Body.Known++

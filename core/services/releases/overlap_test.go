@@ -181,3 +181,23 @@ func TestFirstAccountsAreLinkedAtOnce(t *testing.T) {
 		t.Errorf("%d accounts are linked, want 2", n)
 	}
 }
+
+// TestRepositoriesAreImportedWhileTheyAreSaved: who follows several repositories by their names locks them in the order of those who save them.
+func TestRepositoriesAreImportedWhileTheyAreSaved(t *testing.T) {
+	s, cfg := startOverlapping(t)
+	repos, now := repo.NewStore(s.store), s.clock.now()
+	var all []*repo.Repo
+	for _, name := range []string{"c", "b", "a"} {
+		r := &repo.Repo{Host: "codehost.main", RemoteID: name, FullName: "acme/" + name}
+		must(t, repos.Save(t.Context(), r, now))
+		all = append(all, r)
+	}
+	followed, saved := testkit.Overlap(t, cfg, "SELECT 1 FROM release_repos WHERE remote_id = 'b' FOR UPDATE",
+		func() error {
+			_, err := s.service.ImportRepos(s.context(s.bob), "acme/a acme/b acme/c")
+			return err
+		},
+		func() error { return repos.SaveAll(t.Context(), []*repo.Repo{all[0], all[2]}, now) })
+	must(t, followed)
+	must(t, saved)
+}

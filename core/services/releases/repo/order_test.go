@@ -125,3 +125,20 @@ func TestLinksMoveWhileARepositoryIsFollowed(t *testing.T) {
 		t.Errorf("the repository is seen: %v, %v", sees, err)
 	}
 }
+
+// TestRenamedRepositoryIsSavedUnderTwoNames: of two transactions that save a repository under its former and its present name, and others beside
+// it, one waits for the other.
+func TestRenamedRepositoryIsSavedUnderTwoNames(t *testing.T) {
+	o := startOverlapping(t)
+	o.save(t, "a", "b", "c")
+	renamed := reposOf("a", "c")
+	renamed[0].FullName = "acme/z"
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos WHERE remote_id = 'b' FOR UPDATE",
+		func() error { return o.SaveAll(t.Context(), reposOf("a", "b", "c"), time.Now()) },
+		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) })
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	if r, err := o.FindByName(t.Context(), "codehost.main", "acme/z"); err != nil || r.RemoteID != "a" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}

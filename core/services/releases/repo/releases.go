@@ -33,7 +33,11 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 		if err != nil {
 			return err
 		}
-		of, err := s.Find(ctx, repoID)
+		find := s.Find
+		if slices.ContainsFunc(all, func(r Release) bool { _, ok := known[r.RemoteID]; return !ok }) {
+			find = s.lockRepo
+		}
+		of, err := find(ctx, repoID)
 		if err != nil {
 			return err
 		}

@@ -31,11 +31,14 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 	return s.SaveAll(ctx, []*Repo{r}, now)
 }
 
-// SaveAll saves repositories as Save does, in one transaction, and in the order of their hosts and names: of two transactions that save
-// the same repositories, one waits for the other. Only where both save one that was renamed, under different names, PostgreSQL may have to
-// end one of them. Releases come after their repository, and links after all repositories.
+// SaveAll saves repositories as Save does, in one transaction. It locks those that are stored in the order of their ids, and then saves all in
+// the order of their hosts and names: of two transactions that save the same repositories, also under different names, one waits for the other.
+// Releases come after their repository, and links after all repositories.
 func (s *Store) SaveAll(ctx context.Context, all []*Repo, now time.Time) error {
 	return s.store.Tx(ctx, "save repositories", func(ctx context.Context) error {
+		if err := s.lockSaved(ctx, all); err != nil {
+			return err
+		}
 		var private []int64
 		for _, r := range slices.SortedFunc(slices.Values(all), compareNames) {
 			turned, err := s.saveRepo(ctx, r, now)
@@ -132,21 +135,6 @@ func (s *Store) freeName(ctx context.Context, found []Repo, r Repo) error {
 // Find returns a repository by its id.
 func (s *Store) Find(ctx context.Context, id int64) (Repo, error) {
 	return takeRepo(s.store.DB(ctx), id)
-}
-
-// Hold returns a repository by its id, and keeps it from being changed until the running transaction ends. A transaction that does
-// something because a repository is not private holds it first, and changes its links after. One that holds several does so in the order
-// of SaveAll.
-func (s *Store) Hold(ctx context.Context, id int64) (Repo, error) {
-	return takeRepo(s.store.Writer(ctx).Clauses(clause.Locking{Strength: "SHARE"}), id)
-}
-
-func takeRepo(db *gorm.DB, id int64) (r Repo, err error) {
-	err = db.Where("id = ?", id).Take(&r).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		err = ErrNoRepo
-	}
-	return r, err
 }
 
 // FindByName returns the repository of a host with a name, in any case.

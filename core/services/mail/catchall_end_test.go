@@ -46,6 +46,11 @@ func (i *interrupter) EnableRouting(ctx context.Context, zoneID, host string) er
 	return i.DNS.EnableRouting(ctx, zoneID, host)
 }
 
+func (i *interrupter) DeleteZone(ctx context.Context, zoneID string) error {
+	i.runBefore()
+	return i.DNS.DeleteZone(ctx, zoneID)
+}
+
 func (i *interrupter) RestoreCatchAll(ctx context.Context, zoneID string, snapshot []byte) error {
 	i.runBefore()
 	return i.DNS.RestoreCatchAll(ctx, zoneID, snapshot)

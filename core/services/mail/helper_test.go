@@ -26,13 +26,25 @@ type dict = map[string]any
 
 var must = testkit.Must
 
-// clock is a clock that tests turn on.
+// clock is a clock that tests turn on. before, unless it is nil, runs once, before the next look at it.
 type clock struct {
-	mu sync.Mutex
-	at time.Time
+	mu     sync.Mutex
+	at     time.Time
+	before func()
 }
 
-func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at }
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	run := c.before
+	c.before = nil
+	c.mu.Unlock()
+	if run != nil {
+		run()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
 
 func (c *clock) advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.at = c.at.Add(d) }
 

@@ -16,19 +16,23 @@ func (s *server) swapPlugin(name string, can client.DNSAbilities) (former *fake.
 	former = s.dns
 	s.dns = fake.NewDNS(can)
 	s.dns.Plugin = name
-	commit, err := s.service.Prepare(s.settings, s.dns, s.access)
+	s.useProvider(s.settings.DNS, s.dns)
+	return former
+}
+
+// useProvider names an instance in the settings, by a reload.
+func (s *server) useProvider(ref string, provider client.DNS) {
+	s.t.Helper()
+	s.settings.DNS = ref
+	commit, err := s.service.Prepare(s.settings, provider, s.access)
 	must(s.t, err)
 	commit()
-	return former
 }
 
 // useNoProvider takes the provider out of the settings, by a reload.
 func (s *server) useNoProvider() {
 	s.t.Helper()
-	s.settings.DNS = ""
-	commit, err := s.service.Prepare(s.settings, nil, s.access)
-	must(s.t, err)
-	commit()
+	s.useProvider("", nil)
 }
 
 // domain returns a domain as the API has it.
@@ -113,22 +117,27 @@ func TestAnotherPluginHasNoZone(t *testing.T) {
 	})
 }
 
+// notedPlugin returns the plugin that is noted for example.com.
+func (s *server) notedPlugin() (name string) {
+	s.t.Helper()
+	must(s.t, s.store.DB(s.t.Context()).Raw("SELECT plugin FROM mail_domains WHERE name = 'example.com'").Scan(&name).Error)
+	return name
+}
+
+// forgetPlugin makes example.com a domain of a provider and of a time before plugins were noted.
+func (s *server) forgetPlugin(provider string) {
+	s.t.Helper()
+	must(s.t, s.store.Tx(s.t.Context(), "forget plugins", func(ctx context.Context) error {
+		return s.store.Writer(ctx).Exec("UPDATE mail_domains SET plugin = '', provider = ? WHERE name = 'example.com'", provider).Error
+	}))
+}
+
 // TestPluginsAreNoted: a domain of a time before plugins were noted gets the one that its provider has at the next start or reload, and
 // domains of other providers get none.
 func TestPluginsAreNoted(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		s.bind()
-		plugins := func() (names string) {
-			t.Helper()
-			must(t, s.store.DB(t.Context()).Raw("SELECT plugin FROM mail_domains WHERE name = 'example.com'").Scan(&names).Error)
-			return names
-		}
-		forget := func(provider string) {
-			t.Helper()
-			must(t, s.store.Tx(t.Context(), "forget plugins", func(ctx context.Context) error {
-				return s.store.Writer(ctx).Exec("UPDATE mail_domains SET plugin = '', provider = ? WHERE name = 'example.com'", provider).Error
-			}))
-		}
+		plugins, forget := s.notedPlugin, s.forgetPlugin
 		if got := plugins(); got != "fake" {
 			t.Errorf("provisioned with %q", got)
 		}

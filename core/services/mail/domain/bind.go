@@ -189,6 +189,7 @@ func (d *Domains) change(ctx context.Context, id string, do func(context.Context
 	if row, err = d.FindDomain(ctx, id); err != nil {
 		return Domain{}, err
 	}
+	row = d.assumePlugin(row)
 	err = do(ctx, &row)
 	return row, err
 }

@@ -108,7 +108,7 @@ func (d *Domains) put(ctx context.Context, row *Domain) error {
 			return errManaged(former)
 		}
 		row.ID = former.ID
-		return d.save(ctx, row)
+		return d.replace(ctx, row)
 	})
 }
 

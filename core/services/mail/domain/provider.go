@@ -35,7 +35,19 @@ func hasOtherProvider(c Connection, row Domain) bool {
 	return c.Ref != row.Provider || row.Plugin != "" && c.Plugin != "" && row.Plugin != c.Plugin
 }
 
-// NotePlugins notes the plugin of the provider in use in the domains that were provisioned with it before plugins were noted.
+// assumePlugin returns a domain with the plugin of the provider in use, if it was provisioned with that provider and has no plugin noted. Who
+// begins to change the domain calls it, so that another plugin which is put into use meanwhile is noticed.
+func (d *Domains) assumePlugin(row Domain) Domain {
+	if row.Plugin == "" && row.Provider != "" {
+		if c := d.cfg.Connect(); c.DNS != nil && c.Ref == row.Provider {
+			row.Plugin = c.Plugin
+		}
+	}
+	return row
+}
+
+// NotePlugins notes the plugin of the provider in use in the domains that were provisioned with it before plugins were noted. It does not wait for
+// who changes one of them: save and assumePlugin see to it that no note is lost, and none contradicts the provider that such a change has asked.
 func (d *Domains) NotePlugins(ctx context.Context) error {
 	c := d.cfg.Connect()
 	if c.DNS == nil || c.Plugin == "" {
@@ -74,6 +86,6 @@ func (d *Domains) forgetProvider(ctx context.Context, row *Domain) error {
 		row.Plugin, row.ZoneID, row.Routed, row.CatchAllSnapshot = "", "", false, nil
 		row.Status, row.ProvisionError, row.Operation, row.Step = ProvisioningError, notFinished, opProvision, ""
 		row.UpdatedAt = d.cfg.Now().UnixMilli()
-		return d.save(ctx, row)
+		return d.replace(ctx, row)
 	})
 }

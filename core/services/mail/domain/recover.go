@@ -38,6 +38,7 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	if err != nil {
 		return err
 	}
+	row = d.assumePlugin(row)
 	switch row.Operation {
 	case opProvision:
 		return d.reprovisionDomain(ctx, d.cfg.Connect(), &row, false)

@@ -83,8 +83,18 @@ func (s *Store) insert(ctx context.Context, d *Domain) (bool, error) {
 	return done.RowsAffected > 0, done.Error
 }
 
-// save writes all of a domain in the running transaction.
+// save writes a domain in the running transaction. A plugin that the caller does not know stays: it may have been noted after the caller has read
+// the domain.
 func (s *Store) save(ctx context.Context, d *Domain) error {
+	w := s.store.Writer(ctx)
+	if d.Plugin == "" {
+		w = w.Omit("plugin")
+	}
+	return w.Save(d).Error
+}
+
+// replace writes all of a domain in the running transaction, so that nothing is left of what was noted about its former provider.
+func (s *Store) replace(ctx context.Context, d *Domain) error {
 	return s.store.Writer(ctx).Save(d).Error
 }
 

@@ -17,8 +17,9 @@ type DNS interface {
 	dns.MailRouter
 	// Describe returns what the provider can do.
 	Describe() (DNSAbilities, error)
-	// PluginName returns the name of the plugin that serves the instance at present; "" if a reload took the instance away.
-	PluginName() string
+	// Pin returns the provider with the plugin that serves the instance at present, and the name of that plugin: what it is asked for fails with
+	// ErrOtherPlugin once a reload has given the instance to another one. The name is "" if a reload took the instance away.
+	Pin() (pinned DNS, plugin string)
 }
 
 // DNSAbilities is what a DNS provider can do.
@@ -32,6 +33,8 @@ type DNSAbilities struct {
 type dnsFacade struct {
 	handle  *catalog.Handle
 	observe Observer
+	// plugin is the name of the only one that is called; "" for any.
+	plugin string
 }
 
 // NewDNS makes the facade for a handle. observe may be nil. It is called for each call with the name of the method in lower
@@ -49,20 +52,31 @@ func (f *dnsFacade) Describe() (DNSAbilities, error) {
 	if in == nil {
 		return DNSAbilities{}, catalog.ErrRetired
 	}
+	if f.plugin != "" && in.Plugin != f.plugin {
+		return DNSAbilities{}, ErrOtherPlugin
+	}
 	has := func(capability string) bool { return slices.Contains(in.About.GetCapabilities(), capability) }
 	return DNSAbilities{CreateZones: has(dns.CapCreateZones), MailRouting: has(dns.CapMailRouting), Manual: has(dns.CapManual)}, nil
 }
 
-// PluginName implements DNS.
-func (f *dnsFacade) PluginName() string {
-	if in := f.handle.Current(); in != nil {
-		return in.Plugin
+// Pin implements DNS.
+func (f *dnsFacade) Pin() (pinned DNS, plugin string) {
+	if f.plugin != "" {
+		return f, f.plugin
 	}
-	return ""
+	in := f.handle.Current()
+	if in == nil {
+		return f, ""
+	}
+	return &dnsFacade{handle: f.handle, observe: f.observe, plugin: in.Plugin}, in.Plugin
 }
 
 func (f *dnsFacade) callClient(ctx context.Context, operation string, do func(context.Context, *dns.Client) error) error {
-	return callUnary(ctx, f.handle, f.observe, operation, dns.NewClient, do)
+	var h instances = f.handle
+	if f.plugin != "" {
+		h = pinnedHandle{f.handle, f.plugin}
+	}
+	return callUnary(ctx, h, f.observe, operation, dns.NewClient, do)
 }
 
 func (f *dnsFacade) ListZones(ctx context.Context) (out []dns.Zone, err error) {

@@ -32,7 +32,8 @@ func TestDNSFacade(t *testing.T) {
 	}
 	abilities, err := d.Describe()
 	want("abilities", abilities, client.DNSAbilities{CreateZones: true, MailRouting: true}, err)
-	want("plugin", d.PluginName(), "testplugin", nil)
+	_, plugin := d.Pin()
+	want("plugin", plugin, "testplugin", nil)
 	zones, err := d.ListZones(ctx)
 	want("zones", zones, []dns.Zone{{ID: "1", Name: "example.com", Status: "active", NameServers: []string{"ns1.example.net"}}}, err)
 	zone, err := d.FindZone(ctx, "A.Example.com.")
@@ -67,7 +68,7 @@ func TestDNSFacade(t *testing.T) {
 	if _, err := d.Describe(); !errors.Is(err, catalog.ErrRetired) {
 		t.Errorf("after a reload: %v", err)
 	}
-	if got := d.PluginName(); got != "" {
+	if _, got := d.Pin(); got != "" {
 		t.Errorf("after a reload the plugin is %q", got)
 	}
 }
@@ -87,4 +88,45 @@ func TestDNSErrors(t *testing.T) {
 	if client.CauseOf(err) != client.CauseRefused || errs.From(err).Reason != dns.ReasonInvalidRequest {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestDNSIsPinnedToAPlugin: what was begun with one plugin does not go on with another one that a reload gives to the instance.
+func TestDNSIsPinnedToAPlugin(t *testing.T) {
+	c := newCatalog(t)
+	apply := func(plugin string, timeout time.Duration) {
+		applyInstances(t, c, catalog.Desired{Kind: dns.Kind, Name: "up", Plugin: plugin, Spec: testplugin.Spec(testplugin.Upstream), Timeout: timeout})
+	}
+	apply("testplugin", time.Second)
+	handle, err := c.Handle(dns.Kind + ".up")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := client.NewDNS(handle, nil)
+	pinned, plugin := d.Pin()
+	if err := pinned.DeleteZone(t.Context(), "2"); err != nil || plugin != "testplugin" {
+		t.Fatalf("with %q: %v", plugin, err)
+	}
+	apply("testplugin", 2*time.Second)
+	if err := pinned.DeleteZone(t.Context(), "2"); err != nil {
+		t.Errorf("after another change of the instance: %v", err)
+	}
+	apply("other", time.Second)
+	for name, err := range map[string]error{"deletion": pinned.DeleteZone(t.Context(), "2"), "description": describe(pinned)} {
+		if !errors.Is(err, client.ErrOtherPlugin) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if again, still := pinned.Pin(); again != pinned || still != "testplugin" {
+		t.Errorf("what is pinned has become %q", still)
+	}
+	now, plugin := d.Pin()
+	if err := now.DeleteZone(t.Context(), "2"); err != nil || plugin != "other" {
+		t.Errorf("with %q: %v", plugin, err)
+	}
+}
+
+// describe asks a provider for its abilities alone.
+func describe(d client.DNS) error {
+	_, err := d.Describe()
+	return err
 }

@@ -10,9 +10,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 )
 
+// instances gives the instance for one call, as *catalog.Handle does.
+type instances interface {
+	Ref() string
+	Acquire(ctx context.Context) (*catalog.Instance, func(), error)
+}
+
 // callUnary makes one unary call to the present instance, within its concurrency and timeout, and reports it to observe.
 func callUnary[C io.Closer](
-	ctx context.Context, h *catalog.Handle, observe Observer, operation string,
+	ctx context.Context, h instances, observe Observer, operation string,
 	open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
 	return callUnaryWithin(ctx, h, observe, operation, 0, open, call)
@@ -21,7 +27,7 @@ func callUnary[C io.Closer](
 // callUnaryWithin is callUnary for calls that take another time than most: limit bounds one if the instance has no timeout of its
 // own. 0 means DefaultTimeout.
 func callUnaryWithin[C io.Closer](
-	ctx context.Context, h *catalog.Handle, observe Observer, operation string, limit time.Duration,
+	ctx context.Context, h instances, observe Observer, operation string, limit time.Duration,
 	open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
 	ctx, span := startSpan(ctx, h.Ref(), operation)
@@ -37,7 +43,7 @@ func callUnaryWithin[C io.Closer](
 
 // callInstance is callUnary without the observer and the fault.
 func callInstance[C io.Closer](
-	ctx context.Context, h *catalog.Handle, limit time.Duration, open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
+	ctx context.Context, h instances, limit time.Duration, open func(grpc.ClientConnInterface, string) C, call func(context.Context, C) error,
 ) error {
 	in, release, err := h.Acquire(ctx)
 	if err != nil {

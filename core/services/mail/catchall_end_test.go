@@ -36,9 +36,10 @@ func runOnce(f *func()) {
 	}
 }
 
-func (i *interrupter) PluginName() string {
+func (i *interrupter) Pin() (client.DNS, string) {
 	runOnce(&i.named)
-	return i.DNS.PluginName()
+	_, plugin := i.DNS.Pin()
+	return i, plugin
 }
 
 func (i *interrupter) EnableRouting(ctx context.Context, zoneID, host string) error {

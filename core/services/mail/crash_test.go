@@ -32,6 +32,11 @@ func (k *killer) passed(method string) {
 	}
 }
 
+func (k *killer) Pin() (client.DNS, string) {
+	_, plugin := k.DNS.Pin()
+	return k, plugin
+}
+
 func (k *killer) CreateZone(ctx context.Context, name string) (*dns.Zone, bool, error) {
 	zone, created, err := k.DNS.CreateZone(ctx, name)
 	k.passed("CreateZone")

@@ -158,9 +158,9 @@ func (s *Service) addDomains(ctx context.Context, set Settings) error {
 // connectDNS returns the DNS provider in use.
 func (s *Service) connectDNS() domain.Connection {
 	st := s.state.Load()
-	c := domain.Connection{Ref: st.settings.DNS, DNS: st.dns, MXHost: st.settings.mxHost()}
-	if c.DNS != nil {
-		c.Plugin = c.DNS.PluginName()
+	c := domain.Connection{Ref: st.settings.DNS, MXHost: st.settings.mxHost()}
+	if st.dns != nil {
+		c.DNS, c.Plugin = st.dns.Pin()
 	}
 	return c
 }

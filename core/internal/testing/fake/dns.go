@@ -27,7 +27,7 @@ type DNSCall struct {
 
 // DNS is a double of client.DNS: zones, records, rules and catch-alls in memory. It is safe for concurrent use.
 type DNS struct {
-	// Plugin is what PluginName returns. It is set before the first call.
+	// Plugin is the name that Pin returns. It is set before the first call.
 	Plugin string
 
 	mu        sync.Mutex
@@ -166,8 +166,8 @@ func (d *DNS) inZone(ctx context.Context, zoneID string, c DNSCall, change func(
 // Describe implements client.DNS.
 func (d *DNS) Describe() (client.DNSAbilities, error) { return d.abilities, nil }
 
-// PluginName implements client.DNS.
-func (d *DNS) PluginName() string { return d.Plugin }
+// Pin implements client.DNS.
+func (d *DNS) Pin() (pinned client.DNS, plugin string) { return d, d.Plugin }
 
 // ListZones implements client.DNS.
 func (d *DNS) ListZones(ctx context.Context) (zones []dns.Zone, err error) {

@@ -142,3 +142,18 @@ func TestRenamedRepositoryIsSavedUnderTwoNames(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
+
+// TestRepositoryIsRenamedWhileReleasesAreDeleted: who renames a repository changes its releases after it, as who deletes some does.
+func TestRepositoryIsRenamedWhileReleasesAreDeleted(t *testing.T) {
+	o := startOverlapping(t)
+	id := o.save(t, "a")[0].ID
+	_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "2", Tag: "v2"}, {RemoteID: "1", Tag: "v1"}}, time.Now())
+	testkit.Must(t, err)
+	renamed := reposOf("a")
+	renamed[0].FullName = "acme/renamed"
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_entries WHERE remote_id = '1' FOR UPDATE",
+		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) },
+		func() error { _, err := o.DeleteMissing(t.Context(), id, []repo.Release{{RemoteID: "1"}}); return err })
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+}

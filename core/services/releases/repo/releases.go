@@ -127,6 +127,9 @@ func (s *Store) DeleteMissing(ctx context.Context, repoID int64, whole []Release
 		if err := missing().Model(&Release{}).Pluck("id", &ids).Error; err != nil || len(ids) == 0 {
 			return err
 		}
+		if _, err := s.lockRepo(ctx, repoID); err != nil {
+			return err
+		}
 		if err := s.dropWords(ctx, ids); err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 }
 
 // reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
-// nothing else; any other failure leaves ProvisioningError.
+// nothing else. Any other failure leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	if hasOtherProvider(c, *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {
@@ -156,8 +156,21 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 			return err
 		}
 		return failed
+	case worksAsBefore(former, *row, failed):
+		// What a crash has interrupted is tried again.
+		row.Status, row.ProvisionError, row.Operation, row.Step = former.Status, messageOf(failed), former.Operation, former.Step
+		if err := d.persist(ctx, row); err != nil {
+			return err
+		}
+		return failed
 	}
 	return d.finishFailed(ctx, row, failed)
+}
+
+// worksAsBefore reports whether an active domain still brings mail although it could not be provisioned again: the provider has said nothing about
+// it, or has refused no more than the rule of a mailbox.
+func worksAsBefore(former, row Domain, failed error) bool {
+	return former.Status == Active && former.Routed == row.Routed && (!isRefusal(failed) || row.Step == stepRules)
 }
 
 // finishActive ends the provisioning of a domain that worked.

@@ -20,6 +20,7 @@ const (
 const (
 	stepZone    = "zone"
 	stepRouting = "routing"
+	stepRules   = "rules"
 	stepRecords = "records"
 )
 
@@ -74,10 +75,13 @@ func (d *Domains) provisionDomain(ctx context.Context, c Connection, row *Domain
 		}
 		row.setRecords(nil)
 		err := c.DNS.EnableRouting(ctx, row.ZoneID, row.Name)
-		if err == nil && !row.KeepsCatchAll() {
-			err = d.addMissingRules(ctx, row)
+		if err != nil || row.KeepsCatchAll() {
+			return explainFailure(err)
 		}
-		return explainFailure(err)
+		if err := d.persistStep(ctx, row, stepRules); err != nil {
+			return err
+		}
+		return explainFailure(d.addMissingRules(ctx, row))
 	}
 	if err := d.provisionRecords(ctx, c, row); err != nil {
 		return explainFailure(err)

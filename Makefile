@@ -118,7 +118,7 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 # source.
 E2E       := ./plugins/internal/e2e
 GUARD     := ./core/guard
-E2E_FLAGS := -json -timeout $(TIMEOUT) -parallel 4
+E2E_FLAGS := -json -timeout $(TIMEOUT) -parallel 6
 # The packages whose tests take longest begin first, so that none of them is left alone at the end.
 LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./core/services/search ./core/services/mail ./core/services/releases ./core/queue
 

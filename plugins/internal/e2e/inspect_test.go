@@ -77,6 +77,9 @@ func (b *browser) findings(source, what string) (found []string) {
 			setTimeout(() => { watch.disconnect(); done(0); }, 50);
 		});
 		if (/[⟦⟧]/.test(document.documentElement.outerHTML)) found.push("a text is missing");
+		// A paragraph ends before what it cannot hold, such as a list or a form; its end tag makes an empty one then.
+		for (const p of document.querySelectorAll("p:empty"))
+			if (!p.attributes.length) found.push("a paragraph ended before " + (p.previousElementSibling ?? p.parentElement).outerHTML.slice(0, 200));
 		if (moved > 0.01) found.push("` + moves + `, by " + moved);
 		if (!` + strconv.FormatBool(source != "") + `) return found;
 		// Rows after the tenth are like those before, and would take most of the time.

@@ -61,12 +61,7 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	if err != nil {
 		return nil, err
 	}
-	wait, cancel := ctx, context.CancelFunc(func() {})
-	if ctx.Err() != nil && !goesOn(ctx) {
-		wait, cancel = context.WithTimeout(withoutEnd(ctx), rollbackTime)
-	}
-	defer cancel()
-	unlock, err := s.applying.lockKey(wait, m.stack.ID)
+	unlock, err := m.lockStack(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +71,7 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	}
 	out := RestoreSummary{Backup: m.backup.toResult(), Services: m.state.Services}
 	switch {
-	case err != nil && goesOn(ctx):
+	case err != nil && (goesOn(ctx) || errors.Is(err, queue.ErrLost)):
 		return out, err
 	case err != nil && m.state.Begun:
 		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failureReason(err))
@@ -96,6 +91,17 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	}
 	s.refreshServices(withoutEnd(ctx), []string{m.backup.ServiceID})
 	return out, nil
+}
+
+// lockStack locks the stack. A job that has stopped services and is canceled, also while it waits, waits on for a limited time to end in order.
+func (m *restoration) lockStack(ctx context.Context) (unlock func(), err error) {
+	unlock, err = m.s.applying.lockKey(ctx, m.stack.ID)
+	if err == nil || goesOn(ctx) || !m.stopped {
+		return unlock, err
+	}
+	wait, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
+	defer cancel()
+	return m.s.applying.lockKey(wait, m.stack.ID)
 }
 
 // replaceContents stops what uses the mount and replaces the contents. state.Begun tells after an error whether they may be there in part.
@@ -134,7 +140,9 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 	if err == nil || ctx.Err() == nil && isDenied(err) && !before.Begun {
 		// The contents are whole. If that is not kept, a later attempt starts nothing before it has replaced them.
 		m.state.Begun = false
-		_ = m.r.p.Checkpoint(ctx, m.state)
+		if kept := m.r.p.Checkpoint(ctx, m.state); errors.Is(kept, queue.ErrLost) {
+			return kept
+		}
 	}
 	return err
 }

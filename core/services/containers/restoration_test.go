@@ -2,11 +2,13 @@ package containers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -99,6 +101,78 @@ func TestCancelRestore(t *testing.T) {
 			job, list := e.ended(id), e.engine.ContainersOf("blog", "web")
 			if told := strings.Contains(e.logs(id), inTheMiddle); job.Status != "canceled" || list[0].State != want || told != (want == "exited") {
 				t.Errorf("%s\n%s", fmt.Sprint(job.Status, list[0].State), e.logs(id))
+			}
+		})
+	}
+}
+
+// waitedFor is a context that tells when somebody waits for its end.
+type waitedFor struct {
+	context.Context
+	waits chan<- struct{}
+}
+
+func (c waitedFor) Done() <-chan struct{} {
+	select {
+	case c.waits <- struct{}{}:
+	default:
+	}
+	return c.Context.Done()
+}
+
+// TestCancelRestoreThatWaits: a restore that was interrupted and is canceled while another change of the stack goes on starts what it has
+// stopped when that has ended.
+func TestCancelRestoreThatWaits(t *testing.T) {
+	e := newEnv(t)
+	container := e.withVolume("blog", "shared-data")
+	e.discovered()
+	backup := e.backedUp(container)
+	e.crashedRestore(backup, "")
+	stack := e.stackOf("blog").ID
+	unlock, err := e.svc.applying.lockKey(t.Context(), stack)
+	e.must(err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	waits, ended := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
+		job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
+		_, err := e.svc.runRestore(waitedFor{ctx, waits}, job, jobSpec{StackID: stack, BackupIDs: []string{backup}}, newReport(e.svc, job, silent{}))
+		ended <- err
+	}()
+	<-waits
+	cancel(queue.ErrCanceled)
+	unlock()
+	if err, list := <-ended, e.engine.ContainersOf("blog", "web"); !errors.Is(err, queue.ErrCanceled) || list[0].State != "running" {
+		t.Errorf("%v, %s", err, list[0].State)
+	}
+}
+
+// lost is a queue.Progress whose job is another worker's after some checkpoints.
+type lost struct {
+	silent
+	after int
+}
+
+func (l *lost) Checkpoint(context.Context, any) error {
+	if l.after--; l.after < 0 {
+		return queue.ErrLost
+	}
+	return nil
+}
+
+// TestRestoreOfAnotherWorker: a restore that another worker has taken over starts nothing, since that one may be replacing the contents.
+func TestRestoreOfAnotherWorker(t *testing.T) {
+	for after, what := range []string{"before it begins", "when it is done"} {
+		t.Run(what, func(t *testing.T) {
+			e := newEnv(t)
+			container := e.withVolume("blog", "shared-data")
+			e.discovered()
+			backup := e.backedUp(container)
+			e.crashedRestore(backup, "")
+			job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
+			spec := jobSpec{StackID: e.stackOf("blog").ID, BackupIDs: []string{backup}}
+			_, err := e.svc.runRestore(t.Context(), job, spec, newReport(e.svc, job, &lost{after: after}))
+			if list := e.engine.ContainersOf("blog", "web"); !errors.Is(err, queue.ErrLost) || list[0].State != "exited" {
+				t.Errorf("%v, %s", err, list[0].State)
 			}
 		})
 	}

@@ -120,7 +120,7 @@ func TestConflictIsResolvedInSpiteOfAnOutage(t *testing.T) {
 	})
 }
 
-// callEnder is a code host whose caller is gone when it has made a webhook.
+// callEnder is a code host whose caller is gone when it has made a webhook, before the answer is there.
 type callEnder struct {
 	client.CodeHost
 	end context.CancelFunc
@@ -129,6 +129,9 @@ type callEnder struct {
 func (c callEnder) CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (*codehost.Hook, error) {
 	hook, err := c.CodeHost.CreateHook(ctx, token, repo, spec)
 	c.end()
+	if ctx.Err() != nil {
+		return nil, fault.FromPlugin(ctx.Err())
+	}
 	return hook, err
 }
 

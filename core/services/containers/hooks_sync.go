@@ -25,6 +25,8 @@ const (
 	// hookChangePause is the pause between two changes of webhooks, as code hosts ask for, after the first hookBurst.
 	hookChangePause = time.Second
 	hookBurst       = 5
+	// hookAnswerLimit bounds the wait for the answer to the making of a webhook, which goes on without the caller.
+	hookAnswerLimit = 2 * time.Minute
 )
 
 // retryCodeHost calls try, and again if it failed with a transient error: after the pause that the code host asks for, unless
@@ -174,7 +176,10 @@ func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) 
 	var hook *codehost.Hook
 	switch res.Action {
 	case syncCreated:
-		hook, err = h.host.CreateHook(ctx, h.cfg.PAT, row.FullName, h.hookSpec())
+		// The code host finishes what it has begun also when nobody waits for it: without the answer the id would not be known.
+		wait, cancel := context.WithTimeout(withoutEnd(ctx), hookAnswerLimit)
+		defer cancel()
+		hook, err = h.host.CreateHook(wait, h.cfg.PAT, row.FullName, h.hookSpec())
 	case syncUpdated:
 		hook, err = h.host.UpdateHook(ctx, h.cfg.PAT, row.FullName, res.HookID, h.hookSpec())
 	}

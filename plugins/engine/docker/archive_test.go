@@ -141,10 +141,8 @@ func TestArchiveAndRestore(t *testing.T) {
 	if entries, err := os.ReadDir(bind); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)
 	}
-	// Other tests at the same engine have theirs for a moment.
-	testkit.Eventually(t, time.Minute, func() bool {
-		return dockertest.Docker(t, "ps", "-aq", "--filter", "label=patchbay.helper") == ""
-	}, "no helper container is left")
+	volume := volumeOf(t, id)
+	testkit.Eventually(t, time.Minute, func() bool { return helpersOf(t, volume) == "" && helpersOf(t, bind) == "" }, "no helper container is left")
 }
 
 // TestHelperThatNeverStarted: a helper container that a killed plugin has left is removed, not one that is being made.
@@ -165,17 +163,19 @@ func TestHelperThatNeverStarted(t *testing.T) {
 	}
 }
 
-// TestRestoreEndsFormerWipes: a helper container that a killed plugin has left is ended if it empties the mount that is restored, and no other
-// one is.
+// TestRestoreEndsFormerWipes: a helper container that a killed plugin has left is removed if it empties the mount that is restored, or is about to
+// be started for that, and no other one is.
 func TestRestoreEndsFormerWipes(t *testing.T) {
 	c := open(t, "{}")
 	id, bind := stopped(t)
 	img := imageOf(t, dockertest.Behaviour{Version: "1"})
-	volume := dockertest.Docker(t, "inspect", "-f", `{{range .Mounts}}{{if eq .Destination "/data"}}{{.Name}}{{end}}{{end}}`, id)
+	volume := volumeOf(t, id)
 	helperOf := func(source string) string {
 		return container(t, "--label", "patchbay.helper=command", "-v", source+":/mount", img)
 	}
-	left := map[string]string{"/data": helperOf(volume), "/bind": helperOf(bind)}
+	created := dockertest.Docker(t, "create", "--label", "patchbay.helper=command", "--name", dockertest.Name(t), "-v", bind+":/mount", img)
+	t.Cleanup(func() { dockertest.Docker(t, "rm", "-f", created) })
+	left := map[string]string{"/data": helperOf(volume), "/bind": created}
 	other := helperOf(t.TempDir())
 	for _, path := range []string{"/data", "/bind"} {
 		if err := c.Restore(t.Context(), id, path, bytes.NewReader(pack(t, map[string]entry{"a": {Type: tar.TypeReg, Mode: 0o600}}))); err != nil {
@@ -188,6 +188,26 @@ func TestRestoreEndsFormerWipes(t *testing.T) {
 	if dockertest.Docker(t, "ps", "-q", "--filter", "id="+other) == "" {
 		t.Error("the helper of another mount was ended")
 	}
+}
+
+// volumeOf returns the name of the volume that a container of stopped has at /data.
+func volumeOf(t *testing.T, id string) string {
+	t.Helper()
+	return dockertest.Docker(t, "inspect", "-f", `{{range .Mounts}}{{if eq .Destination "/data"}}{{.Name}}{{end}}{{end}}`, id)
+}
+
+// helpersOf returns the ids of the helper containers that have a mount.
+func helpersOf(t *testing.T, source string) string {
+	t.Helper()
+	return dockertest.Docker(t, "ps", "-aq", "--no-trunc", "--filter", "label=patchbay.helper", "--filter", "volume="+source)
+}
+
+// TestRestoreGivesWay: a restoration whose helper another one has removed may not be taken for one that has left the contents alone.
+func TestRestoreGivesWay(t *testing.T) {
+	id, bind := stopped(t)
+	c := open(t, proxyConfig(t, func() { dockertest.Docker(t, "rm", "-f", helpersOf(t, bind)) }))
+	err := c.Restore(within(t, time.Minute), id, "/bind", bytes.NewReader(pack(t, map[string]entry{"a": {Type: tar.TypeReg, Mode: 0o600}})))
+	wantError(t, err, codes.DataLoss, errs.Upstream)
 }
 
 func TestRestoreRefusals(t *testing.T) {

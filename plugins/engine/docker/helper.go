@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
@@ -113,9 +114,9 @@ func mountSource(m *container.MountPoint) string {
 }
 
 // endFormerWipes removes the helper containers that still empty a mount, as after the plugin was killed or lost its connection: they would go on
-// to delete what is restored by now.
+// to delete what is restored by now. So would one that the engine has yet to start.
 func endFormerWipes(ctx context.Context, api *client.Client, kind mount.Type, source string) error {
-	all, err := api.ContainerList(ctx, container.ListOptions{Filters: filters.NewArgs(filters.Arg("label", helperLabel))})
+	all, err := api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", helperLabel))})
 	if err != nil {
 		return err
 	}
@@ -133,6 +134,9 @@ func endFormerWipes(ctx context.Context, api *client.Client, kind mount.Type, so
 func runToEnd(ctx context.Context, api *client.Client, id string) error {
 	ended, failed := api.ContainerWait(ctx, id, container.WaitConditionNextExit)
 	if err := api.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		if cerrdefs.IsNotFound(err) {
+			return partialRestore("another restoration of the mount has begun")
+		}
 		return err
 	}
 	select {

@@ -148,13 +148,15 @@ func TestArchiveAndRestore(t *testing.T) {
 // TestHelperThatNeverStarted: a helper container that a killed plugin has left is removed, not one that is being made.
 func TestHelperThatNeverStarted(t *testing.T) {
 	dockertest.Engine(t)
-	left := dockertest.Docker(t, "create", "--label", "patchbay.helper=command", "--name", dockertest.Name(t), imageOf(t, dockertest.Behaviour{Version: "1"}))
+	// An hour later the helpers of other tests, which are about to be started, would be old as well: this one has a label of its own.
+	label := dockertest.Name(t)
+	left := dockertest.Docker(t, "create", "--label", label+"=command", "--name", label, imageOf(t, dockertest.Behaviour{Version: "1"}))
 	t.Cleanup(func() { dockertest.Docker(t, "rm", "-f", left) })
 	for _, c := range []struct {
 		after time.Duration
 		stays bool
 	}{{time.Minute, true}, {time.Hour, false}} {
-		if err := docker.RemoveLeftHelpers(t.Context(), time.Now().Add(c.after)); err != nil {
+		if err := docker.RemoveLeftHelpers(t.Context(), label, time.Now().Add(c.after)); err != nil {
 			t.Fatal(err)
 		}
 		if stays := dockertest.Docker(t, "ps", "-aq", "--filter", "id="+left) != ""; stays != c.stays {

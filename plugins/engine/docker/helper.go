@@ -86,7 +86,7 @@ func (d *docker) clearMount(ctx context.Context, m *container.MountPoint, root *
 	}
 	source := mountSource(m)
 	return d.callEngine(ctx, "empty the mount", func(api *client.Client) error {
-		d.removeLeftHelpers(ctx, api)
+		d.removeLeftHelpers(ctx, api, helperLabel)
 		if err := endFormerWipes(ctx, api, m.Type, source); err != nil {
 			return err
 		}
@@ -191,10 +191,10 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 	return ref, nil
 }
 
-// removeLeftHelpers removes helper containers that were made and never started, as when the plugin was killed meanwhile. The engine itself
+// removeLeftHelpers removes the containers with a label that were made and never started, as when the plugin was killed meanwhile. The engine itself
 // removes those that have run.
-func (d *docker) removeLeftHelpers(ctx context.Context, api *client.Client) {
-	made := filters.NewArgs(filters.Arg("label", helperLabel), filters.Arg("status", container.StateCreated))
+func (d *docker) removeLeftHelpers(ctx context.Context, api *client.Client, label string) {
+	made := filters.NewArgs(filters.Arg("label", label), filters.Arg("status", container.StateCreated))
 	left, err := api.ContainerList(ctx, container.ListOptions{All: true, Filters: made})
 	for _, c := range left {
 		if d.now().Sub(time.Unix(c.Created, 0)) > wipeLimit {

@@ -8,6 +8,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,6 +72,9 @@ func proxyConfig(t *testing.T, created func()) string {
 func TestRunIsCalledOffWhileItsContainerIsMade(t *testing.T) {
 	created, release := make(chan struct{}), make(chan struct{})
 	c := open(t, proxyConfig(t, func() { close(created); <-release }))
+	answer := sync.OnceFunc(func() { close(release) })
+	// The proxy does not end before it has passed the answer on.
+	defer answer()
 	image := imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Prints: "hang"})
 	name := dockertest.Name(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -79,7 +83,11 @@ func TestRunIsCalledOffWhileItsContainerIsMade(t *testing.T) {
 		_, err := c.Run(ctx, engine.RunRequest{Image: image, Args: []string{"version"}, Name: name})
 		ended <- err
 	}()
-	<-created
+	select {
+	case <-created:
+	case err := <-ended:
+		t.Fatalf("it ended before its container was made: %v", err)
+	}
 	if containersNamed(t, name) == "" {
 		t.Fatal("the container is not there")
 	}
@@ -87,7 +95,7 @@ func TestRunIsCalledOffWhileItsContainerIsMade(t *testing.T) {
 	if e := errs.From(<-ended); e == nil || e.Code != codes.Canceled {
 		t.Errorf("a call that was called off ended with %v", e)
 	}
-	close(release)
+	answer()
 	testkit.Eventually(t, 2*time.Minute, func() bool { return containersNamed(t, name) == "" }, "the container is removed")
 }
 

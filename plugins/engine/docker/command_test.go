@@ -14,10 +14,12 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/engine/docker"
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/plugintest"
 )
 
 // containersNamed are the ids of the containers of a name, running or not.
@@ -114,6 +116,53 @@ func TestRunLosesTheAnswerOfACreation(t *testing.T) {
 	if left := containersNamed(t, name); left != "" {
 		t.Errorf("a container is left: %s", left)
 	}
+}
+
+// TestRunLosesTheAnswerWhileTheNextOneRuns: what another call has made meanwhile under the same name stays.
+func TestRunLosesTheAnswerWhileTheNextOneRuns(t *testing.T) {
+	created, release := make(chan struct{}), make(chan struct{})
+	abort := sync.OnceFunc(func() { close(release) })
+	l := plugintest.Load(t, docker.Declare(executable))
+	id := l.Configure(t, plugintest.Config(t, engine.Kind, "slow", proxyConfig(t, func() {
+		close(created)
+		<-release
+		panic(http.ErrAbortHandler)
+	})))
+	defer abort()
+	c := open(t, "{}")
+	req := engine.RunRequest{
+		Image: imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Prints: "hang"}), Args: []string{"version"}, Name: dockertest.Name(t),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	run := func(c *engine.Client) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := c.Run(ctx, req)
+			ended <- err
+		}()
+		return ended
+	}
+	first := run(engine.NewClient(l.Conn, id))
+	select {
+	case <-created:
+	case err := <-first:
+		t.Fatalf("it ended before its container was made: %v", err)
+	}
+	second := run(c)
+	running := func() string {
+		return dockertest.Docker(t, "ps", "-q", "--no-trunc", "--filter", "name=^/"+req.Name+"$")
+	}
+	testkit.Eventually(t, time.Minute, func() bool { return running() != "" }, "the second container runs")
+	before := running()
+	abort()
+	<-first
+	if after := running(); after != before {
+		t.Errorf("the container that runs was %q and is %q", before, after)
+	}
+	cancel()
+	<-second
+	testkit.Eventually(t, time.Minute, func() bool { return containersNamed(t, req.Name) == "" }, "the container is removed")
 }
 
 // TestRunEnds: a command that does not end is ended with its call, and one that a killed plugin has left before the next one; a

@@ -7,6 +7,7 @@ import (
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
 )
 
@@ -17,25 +18,26 @@ const (
 	removalLimit, removalPause = time.Minute, 100 * time.Millisecond
 )
 
-// createContainer makes a container of the plugin's own, with a label that says so, and returns its id. An engine finishes what it has begun
-// also when nobody waits for it: a call that is called off waits for the answer and removes what was made.
+// createContainer makes a container of the plugin's own, with a label that says so, and returns its id. The value of the label is another one each
+// time. An engine finishes what it has begun also when nobody waits for it: a call that is called off waits for the answer and removes what was made.
 func createContainer(ctx context.Context, api *client.Client, name, label string, cfg *container.Config, host *container.HostConfig) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
 	defer cancel()
-	cfg.Labels = map[string]string{label: "command"}
+	creation := randomName()
+	cfg.Labels = map[string]string{label: creation}
 	made, err := api.ContainerCreate(wait, cfg, host, nil, nil, name)
 	switch {
 	case err == nil && ctx.Err() != nil:
 		removeContainer(api, made.ID)
 		return "", ctx.Err()
 	case err != nil && (isConnectionError(err) || wait.Err() != nil):
-		// The answer is lost; the container may have been made.
+		// The answer is lost; the container may have been made. Another call may use the name by now.
 		remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 		defer cancel()
-		_ = removeNamed(remove, api, name, label)
+		_ = removeLabelled(remove, api, label+"="+creation)
 	}
 	return made.ID, err
 }
@@ -53,6 +55,15 @@ func removeNamed(ctx context.Context, api *client.Client, name, label string) er
 		return wrongState("a container of somebody else has the name %s", name)
 	}
 	return forceRemove(ctx, api, c.ID, container.RemoveOptions{Force: true, RemoveVolumes: true})
+}
+
+// removeLabelled removes the containers of the plugin's own that have a label with a value.
+func removeLabelled(ctx context.Context, api *client.Client, label string) error {
+	all, err := api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	for _, c := range all {
+		err = errors.Join(err, forceRemove(ctx, api, c.ID, container.RemoveOptions{Force: true, RemoveVolumes: true}))
+	}
+	return err
 }
 
 // removeContainer removes a container of the plugin's own whose caller may have gone.

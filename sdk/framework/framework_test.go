@@ -8,10 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/plugintest"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -52,6 +55,7 @@ func (b *backend) Close() error { b.closed.Add(1); return nil }
 
 type bench struct {
 	*plugintest.Loaded
+	plugin         framework.Plugin
 	opened, closed atomic.Int64
 	block, busy    chan struct{}
 }
@@ -86,7 +90,8 @@ func newBench(t *testing.T) *bench {
 			}, schema.Warnf(schema.At("answer"), "a warning is no error")
 		},
 	}
-	b.Loaded = plugintest.Load(t, framework.Plugin{Name: "p", Version: "1.2.3", Kinds: []framework.Kind{search.New(def)}})
+	b.plugin = framework.Plugin{Name: "p", Version: "1.2.3", Kinds: []framework.Kind{search.New(def)}}
+	b.Loaded = plugintest.Load(t, b.plugin)
 	return b
 }
 
@@ -204,7 +209,7 @@ func TestConfigureIsCalledOff(t *testing.T) {
 	if _, err := b.Plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c}); status.Code(err) != codes.Canceled {
 		t.Errorf("a call that was called off ended with %v", err)
 	}
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for b.closed.Load() != 1 && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}
@@ -214,6 +219,51 @@ func TestConfigureIsCalledOff(t *testing.T) {
 	if _, err := b.ask(t, "a", "search"); err == nil || errs.From(err).Reason != errs.ReasonUnknownInstance {
 		t.Errorf("it answers: %v", err)
 	}
+}
+
+// endingContext has ended when it is asked for the second time since ask returned true, and calls meanwhile before it says so.
+type endingContext struct {
+	context.Context
+	ask       func() bool
+	meanwhile func()
+	asked     int
+}
+
+func (c *endingContext) Err() error {
+	if c.ask() {
+		c.asked++
+	}
+	if c.asked < 2 {
+		return nil
+	}
+	if c.asked == 2 {
+		c.meanwhile()
+	}
+	return context.Canceled
+}
+
+// TestConfigureIsCalledOffAndRepeated: the call that is called off closes its own instance, not the one that the next call has put in its place.
+func TestConfigureIsCalledOffAndRepeated(t *testing.T) {
+	b := newBench(t)
+	srv, err := framework.NewServer(b.plugin, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := plugintest.Config(t, search.Kind, "a", `{}`)
+	c.InstanceId = "a"
+	ctx := &endingContext{Context: t.Context(), ask: func() bool { return b.opened.Load() > 0 }, meanwhile: func() {
+		if _, err := srv.Configure(t.Context(), &pluginv1.ConfigureRequest{Config: c}); err != nil {
+			t.Error(err)
+		}
+	}}
+	if _, err := srv.Configure(ctx, &pluginv1.ConfigureRequest{Config: c}); status.Code(err) != codes.Canceled {
+		t.Errorf("a call that was called off ended with %v", err)
+	}
+	_, release, err := srv.Instance(metadata.NewIncomingContext(t.Context(), metadata.Pairs(exchange.MetaInstance, "a")), search.Kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
 }
 
 func TestRemoveWaitsForCalls(t *testing.T) {

@@ -46,16 +46,23 @@ func (s *instances) refOf(id string) string {
 	return ""
 }
 
-func (s *instances) put(kind, name, id string, value any) {
+// put puts an instance into use, in place of the one of its id, unless ctx has ended: then the next call of the id may have put another one there.
+func (s *instances) put(ctx context.Context, id string, in *instance) error {
 	s.mu.Lock()
+	if err := ctx.Err(); err != nil {
+		s.mu.Unlock()
+		return err
+	}
 	old := s.byID[id]
-	s.byID[id] = &instance{kind: kind, name: name, value: value}
+	s.byID[id] = in
 	s.mu.Unlock()
 	if old != nil {
 		go func() { _ = old.close(context.Background()) }()
 	}
+	return nil
 }
 
+// remove closes the instance of an id.
 func (s *instances) remove(ctx context.Context, id string) error {
 	s.mu.Lock()
 	in := s.byID[id]
@@ -65,6 +72,17 @@ func (s *instances) remove(ctx context.Context, id string) error {
 		return nil
 	}
 	return in.close(ctx)
+}
+
+// takeOut takes an instance out of use. It reports whether it was in use.
+func (s *instances) takeOut(id string, in *instance) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.byID[id] == in
+	if found {
+		delete(s.byID, id)
+	}
+	return found
 }
 
 func (s *instances) removeAll(ctx context.Context) {

@@ -144,19 +144,19 @@ func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 	return &pluginv1.ConfigureResponse{Diagnostics: bounded(diags)}, nil
 }
 
-// keepInstance puts an instance into use. If ctx has ended the core does not know of it and will not remove it: it is closed.
+// keepInstance puts an instance into use. If ctx has ended the core does not know of it and may not remove it: it is closed.
 func (s *Server) keepInstance(ctx context.Context, c *pluginv1.Config, value any) error {
-	if ctx.Err() != nil {
-		_ = (&instance{value: value}).close(context.WithoutCancel(ctx))
-		return ctx.Err()
+	in, id := &instance{kind: c.GetKind(), name: c.GetName(), value: value}, c.GetInstanceId()
+	if err := s.instances.put(ctx, id, in); err != nil {
+		_ = in.close(context.WithoutCancel(ctx))
+		return err
 	}
-	s.instances.put(c.GetKind(), c.GetName(), c.GetInstanceId(), value)
-	if ctx.Err() != nil {
-		// It has ended meanwhile. A removal that the core asks for after that finds the instance, or finds it removed.
-		_ = s.instances.remove(context.WithoutCancel(ctx), c.GetInstanceId())
-		return ctx.Err()
+	// If it has ended meanwhile, a removal that the core asks for after that finds the instance, or finds it taken out.
+	err := ctx.Err()
+	if err != nil && s.instances.takeOut(id, in) {
+		_ = in.close(context.WithoutCancel(ctx))
 	}
-	return nil
+	return err
 }
 
 // Remove implements the base service.

@@ -15,6 +15,11 @@ type answerLoser struct {
 	lose atomic.Bool
 }
 
+func (l *answerLoser) Pin() (client.DNS, string) {
+	_, plugin := l.DNS.Pin()
+	return l, plugin
+}
+
 func (l *answerLoser) CreateRule(ctx context.Context, zoneID, address string) (string, error) {
 	id, err := l.DNS.CreateRule(ctx, zoneID, address)
 	if err == nil && l.lose.Swap(false) {

@@ -74,21 +74,41 @@ func TestRetryOfRecordsFails(t *testing.T) {
 	})
 }
 
+// interruptRetry binds example.com, which lacks the rule of one mailbox, and kills the core while the domain is tried again. The restarted
+// core fails to make that rule.
+func (s *server) interruptRetry(failed error) (at string) {
+	s.t.Helper()
+	k := &killer{DNS: s.dns}
+	s.provider = k
+	s.open()
+	s.remount()
+	at = "/api/domains/" + s.bind()
+	s.lackRule(at)
+	s.dns.Fail("CreateRule", failed)
+	s.killed(k, "EnableRouting", at+"/retry")
+	return at
+}
+
 // TestInterruptedRetryOfActiveDomain: it goes on until it has ended, and the domain is active meanwhile.
 func TestInterruptedRetryOfActiveDomain(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
-		k := &killer{DNS: s.dns}
-		s.provider = k
-		s.open()
-		s.remount()
-		at := "/api/domains/" + s.bind()
-		s.lackRule(at)
-		s.dns.Fail("CreateRule", fake.DNSError(500, 0))
-		s.killed(k, "EnableRouting", at+"/retry")
+		s.interruptRetry(fake.DNSError(500, 0))
 		s.wantDomain("active", true)
 		s.clock.advance(time.Minute)
 		s.cleanUp()
 		s.wantDomain("active", false)
 		s.wantRules("rules=[box@example.com]")
+	})
+}
+
+// TestDomainIsDisabledAfterInterruptedRetry: a domain that is disabled stays so, although a crash has interrupted a retry before.
+func TestDomainIsDisabledAfterInterruptedRetry(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := s.interruptRetry(fake.DNSError(500, 0))
+		s.want(200, "", s.admin, "POST", at+"/disable", nil)
+		s.cleanUp()
+		if got := s.domain("example.com"); got["status"] != "disabled" || got["disabledAt"] == nil {
+			t.Errorf("got %v", got)
+		}
 	})
 }

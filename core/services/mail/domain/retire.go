@@ -15,6 +15,10 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 		if err := d.endCatchAll(context.WithoutCancel(ctx), row); err != nil {
 			return err
 		}
+		if row.Operation == opProvision {
+			// A crash has interrupted it, and it would make the domain active.
+			row.Operation, row.Step = "", ""
+		}
 		row.Status, row.DisabledAt = Disabled, d.cfg.Now().UnixMilli()
 		return d.persist(ctx, row)
 	})

@@ -112,3 +112,16 @@ func TestDomainIsDisabledAfterInterruptedRetry(t *testing.T) {
 		}
 	})
 }
+
+// TestInterruptedRetryIsRefused: what a crash has interrupted is not tried again without end where a person has to do something before.
+func TestInterruptedRetryIsRefused(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptRetry(fake.DNSError(409, 0))
+		before := s.countCalls("EnableRouting")
+		s.cleanUp()
+		if n := s.countCalls("EnableRouting") - before; n != 0 {
+			t.Errorf("it was tried again %d times", n)
+		}
+		s.wantDomain("active", true)
+	})
+}

@@ -157,8 +157,11 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 		}
 		return failed
 	case worksAsBefore(former, *row, failed):
-		// What a crash has interrupted is tried again.
 		row.Status, row.ProvisionError, row.Operation, row.Step = former.Status, messageOf(failed), former.Operation, former.Step
+		if isRefusal(failed) && row.Operation == opProvision {
+			// What a crash has interrupted is tried again, unless somebody has to do something before.
+			row.Operation, row.Step = "", ""
+		}
 		if err := d.persist(ctx, row); err != nil {
 			return err
 		}

@@ -91,14 +91,16 @@ func (s *server) interruptRetry(failed error) (at string) {
 
 // TestInterruptedRetryOfActiveDomain: it goes on until it has ended, and the domain is active meanwhile.
 func TestInterruptedRetryOfActiveDomain(t *testing.T) {
-	forEach(t, routed, func(t *testing.T, s *server) {
-		s.interruptRetry(fake.DNSError(500, 0))
-		s.wantDomain("active", true)
-		s.clock.advance(time.Minute)
-		s.cleanUp()
-		s.wantDomain("active", false)
-		s.wantRules("rules=[box@example.com]")
-	})
+	for status, failed := range map[int]bool{500: true, 429: false} {
+		forEach(t, routed, func(t *testing.T, s *server) {
+			s.interruptRetry(fake.DNSError(status, 0))
+			s.wantDomain("active", failed)
+			s.clock.advance(time.Minute)
+			s.cleanUp()
+			s.wantDomain("active", false)
+			s.wantRules("rules=[box@example.com]")
+		})
+	}
 }
 
 // TestDomainIsDisabledAfterInterruptedRetry: a domain that is disabled stays so, although a crash has interrupted a retry before.

@@ -139,6 +139,7 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 // reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
 // nothing else. Any other failure leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
+	operation, step := row.Operation, row.Step
 	if hasOtherProvider(c, *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {
 			return err
@@ -151,7 +152,7 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	case failed == nil:
 		return d.finishActive(ctx, row)
 	case isLimited(failed):
-		row.Operation, row.Step, row.Status = "", "", former.Status
+		row.Status, row.Operation, row.Step = former.Status, operation, step
 		if err := d.persist(ctx, row); err != nil {
 			return err
 		}

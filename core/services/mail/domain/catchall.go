@@ -22,6 +22,9 @@ func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern strin
 		if row.Status != Active {
 			return fault.New(fault.Conflict, "Only an active mail domain can have a catch-all.")
 		}
+		if err := d.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
+			return err
+		}
 		if !row.CatchAll {
 			if err := d.takeCatchAll(context.WithoutCancel(ctx), row); err != nil {
 				return err
@@ -110,6 +113,21 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	}
 	row.Operation, row.Step = "", ""
 	return d.dropCatchAll(ctx, row)
+}
+
+// resumeCatchAll ends what has begun with the catch-all of a domain and is not known to have ended: the beginning goes back, the end goes on.
+func (d *Domains) resumeCatchAll(ctx context.Context, row *Domain) error {
+	switch row.Operation {
+	case opCatchAllEnable:
+		c, _, err := d.routing(*row)
+		if err != nil {
+			return err
+		}
+		return d.giveBackCatchAll(ctx, c, row)
+	case opCatchAllDisable:
+		return d.endCatchAll(ctx, row)
+	}
+	return nil
 }
 
 // dropCatchAll stores a domain without its catch-all, which the provider does not have any more, and expires the mailboxes that it has made.

@@ -42,14 +42,8 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	switch row.Operation {
 	case opProvision:
 		return d.reprovisionDomain(ctx, d.cfg.Connect(), &row, false)
-	case opCatchAllEnable:
-		c, _, err := d.routing(row)
-		if err != nil {
-			return err
-		}
-		return d.giveBackCatchAll(ctx, c, &row)
-	case opCatchAllDisable:
-		return d.endCatchAll(ctx, &row)
+	case opCatchAllEnable, opCatchAllDisable:
+		return d.resumeCatchAll(ctx, &row)
 	case opDelete:
 		if hasOtherProvider(d.cfg.Connect(), row) {
 			d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider, "plugin", row.Plugin)

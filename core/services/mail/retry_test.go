@@ -127,3 +127,20 @@ func TestInterruptedRetryIsRefused(t *testing.T) {
 		s.wantDomain("active", true)
 	})
 }
+
+// TestProviderChangesAfterInterruptedRetry: what a crash has interrupted does not go on with another provider, for which the former one, by which
+// mail comes, would be given up.
+func TestProviderChangesAfterInterruptedRetry(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := s.interruptRetry(fake.DNSError(500, 0))
+		s.swapPlugin("other", routed)
+		s.dns.AddZone("example.com", "kept")
+		s.cleanUp()
+		s.wantDomain("active", true)
+		if got := s.dns.State(); !strings.Contains(got, "hosts=[]") {
+			t.Errorf("the other provider has %s", got)
+		}
+		s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		s.wantRules("rules=[box@example.com]")
+	})
+}

@@ -177,9 +177,9 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 }
 
 // worksAsBefore reports whether an active domain still brings mail although it could not be provisioned again: the provider has said nothing about
-// it, or has refused no more than the rule of a mailbox.
+// it, since it was not reached or a reload has replaced it, or has refused no more than the rule of a mailbox.
 func worksAsBefore(former, row Domain, failed error) bool {
-	return former.Status == Active && former.Routed == row.Routed && (!isRefusal(failed) || row.Step == stepRules)
+	return former.Status == Active && former.Routed == row.Routed && (!isRefusal(failed) || isReplaced(failed) || row.Step == stepRules)
 }
 
 // finishActive ends the provisioning of a domain that worked.

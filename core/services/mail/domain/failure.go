@@ -54,5 +54,10 @@ func isLimited(err error) bool { return fault.CodeOf(err) == fault.RateLimited }
 // isRefusal reports whether an error is an answer of the provider that a person can do something about.
 func isRefusal(err error) bool { return fault.StatusOf(err) == http.StatusConflict }
 
+// isReplaced reports whether an error says that another provider is in use than the one that was to be asked.
+func isReplaced(err error) bool {
+	return errors.Is(err, ErrOtherProvider) || errors.Is(err, client.ErrOtherPlugin)
+}
+
 // messageOf returns what a person is told of an error.
 func messageOf(err error) string { return fault.As(err).Message }

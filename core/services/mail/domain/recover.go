@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 const recheckAfter = 15 * time.Minute
 
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
-// and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is, unless another
-// provider is in use. What fails is left for the next time.
+// and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. If another
+// provider is in use, the zone is left, and a domain that is active stays as it is. What fails is left for the next time.
 func (d *Domains) Recover(ctx context.Context) error {
 	pending, err := d.listPending(ctx)
 	if err != nil {
@@ -41,6 +42,11 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	row = d.assumePlugin(row)
 	switch row.Operation {
 	case opProvision:
+		if row.Status == Active && hasOtherProvider(d.cfg.Connect(), row) {
+			// Mail comes by the former provider, which only a person gives up.
+			row.ProvisionError, row.Operation, row.Step = cmp.Or(row.ProvisionError, notFinished), "", ""
+			return d.persist(ctx, &row)
+		}
 		return d.reprovisionDomain(ctx, d.cfg.Connect(), &row, false)
 	case opCatchAllEnable, opCatchAllDisable:
 		return d.resumeCatchAll(ctx, &row)

@@ -65,3 +65,24 @@ func TestRuleWhoseAnswerIsLost(t *testing.T) {
 		})
 	}
 }
+
+// TestRuleIsMadeTwiceAtOnce: the rule that a retry makes for a mailbox, while ensure makes one that the provider refuses then, goes with the mailbox.
+func TestRuleIsMadeTwiceAtOnce(t *testing.T) {
+	const address = "caught@desk.example.com"
+	forEach(t, routed, func(t *testing.T, s *server) {
+		i := s.interrupt()
+		at := "/api/domains/" + s.bind()
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		_, err := s.service.FindRecipient(t.Context(), address)
+		must(t, err)
+		s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+		i.before = func() {
+			s.want(200, "", s.admin, "POST", at+"/retry", nil)
+			s.wantRules("rules=[" + address + "]")
+			s.dns.Fail("CreateRule", fake.DNSError(409, 0))
+		}
+		s.want(409, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": address})
+		s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+s.findMailboxID(address), nil)
+		s.wantRules("rules=[]")
+	})
+}

@@ -37,6 +37,7 @@ type mailboxes interface {
 	// ListUnrouted returns the active registered mailboxes of a domain that have no rule, or one that is not known.
 	ListUnrouted(ctx context.Context, domainID string) ([]Unrouted, error)
 	// SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule any more.
+	// "" and UnknownRule do not replace a rule whose id is known: that is reported as well.
 	SetRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error)
 	// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 	ForgetRules(ctx context.Context, domainID string) error

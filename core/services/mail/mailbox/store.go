@@ -172,9 +172,13 @@ func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain
 }
 
 // SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule: the mailbox is not active any
-// more, and no other one has its address.
+// more, and no other one has its address. "" and domain.UnknownRule do not replace a rule whose id is known: that is reported as well.
 func (s *Store) SetRule(ctx context.Context, box domain.Unrouted, ruleID string) (unused bool, err error) {
-	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", box.ID, Active).Update("rule_id", ruleID)
+	at := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", box.ID, Active)
+	if ruleID == "" || ruleID == unknownRule {
+		at = at.Where("rule_id IN ?", []string{"", unknownRule})
+	}
+	done := at.Update("rule_id", ruleID)
 	if done.Error != nil || done.RowsAffected > 0 {
 		return false, done.Error
 	}

@@ -28,6 +28,16 @@ func (l *answerLoser) CreateRule(ctx context.Context, zoneID, address string) (s
 	return id, err
 }
 
+// loseAnswers puts an answerLoser in front of the provider, by a start of the core.
+func (s *server) loseAnswers() *answerLoser {
+	s.t.Helper()
+	l := &answerLoser{DNS: s.dns}
+	s.provider = l
+	s.open()
+	s.remount()
+	return l
+}
+
 // TestRuleWhoseAnswerIsLost: a rule that the provider has made for a mailbox in use, without that we know, is found again, and goes with the mailbox.
 func TestRuleWhoseAnswerIsLost(t *testing.T) {
 	const address = "box@example.com"
@@ -51,10 +61,7 @@ func TestRuleWhoseAnswerIsLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			forEach(t, routed, func(t *testing.T, s *server) {
-				l := &answerLoser{DNS: s.dns}
-				s.provider = l
-				s.open()
-				s.remount()
+				l := s.loseAnswers()
 				at := "/api/domains/" + s.bind()
 				s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
 				lose(s, l, at)
@@ -82,6 +89,25 @@ func TestRuleIsMadeTwiceAtOnce(t *testing.T) {
 			s.dns.Fail("CreateRule", fake.DNSError(409, 0))
 		}
 		s.want(409, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": address})
+		s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+s.findMailboxID(address), nil)
+		s.wantRules("rules=[]")
+	})
+}
+
+// TestRuleWhoseAnswerIsLostBeforeCatchAll: it goes with the mailbox, although the catch-all has made mail to the mailbox do without a rule since.
+func TestRuleWhoseAnswerIsLostBeforeCatchAll(t *testing.T) {
+	const address = "caught@desk.example.com"
+	forEach(t, routed, func(t *testing.T, s *server) {
+		l := s.loseAnswers()
+		at := "/api/domains/" + s.bind()
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		_, err := s.service.FindRecipient(t.Context(), address)
+		must(t, err)
+		s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+		l.lose.Store(true)
+		s.want(502, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": address})
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		s.want(200, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": address})
 		s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+s.findMailboxID(address), nil)
 		s.wantRules("rules=[]")
 	})

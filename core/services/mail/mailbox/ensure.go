@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -96,7 +97,8 @@ func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mai
 	if err != nil {
 		return box, err
 	}
-	unused, err := m.noteRule(ctx, d, box, ruleID)
+	// Where the catch-all does without a rule now, one may be left of a former request.
+	unused, err := m.noteRule(ctx, d, box, cmp.Or(ruleID, box.RuleID))
 	if err == nil && unused {
 		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, true)
 	}

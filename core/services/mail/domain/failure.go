@@ -42,7 +42,7 @@ func explainFailure(err error) error {
 	return err
 }
 
-// isForeignRule reports whether a rule was not made because the address has one of somebody else: then it has none of ours.
+// isForeignRule reports whether a rule was not made because the address has one of somebody else.
 func isForeignRule(err error) bool {
 	var said *errs.Error
 	return errors.As(err, &said) && said.Reason == dns.ReasonConflict

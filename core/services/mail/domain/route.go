@@ -3,6 +3,8 @@ package domain
 import (
 	"context"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
 // routing reports whether the provider of a domain routes mail by rules, and returns the connection to it.
@@ -60,7 +62,8 @@ func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID s
 	if !known {
 		// The provider returns the rule that there is.
 		ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address)
-		if isForeignRule(err) {
+		if isForeignRule(err) || client.CauseOf(err) == client.CauseMissing {
+			// There is none of ours, or not even the zone.
 			return nil
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,28 @@ func TestRuleOfSomebodyElse(t *testing.T) {
 		s.dns.Fail("CreateRule", conflict, conflict)
 		s.want(409, "conflict", s.ada, "POST", "/api/mailboxes", body)
 		s.want(201, "", s.ada, "POST", "/api/mailboxes", body)
+	})
+}
+
+// TestRuleOfSomebodyElseAmongOthers: it keeps no other mailbox from getting its rule when a domain is tried again.
+func TestRuleOfSomebodyElseAmongOthers(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		for _, local := range []string{"one", "two", "three"} {
+			s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": local, "mailDomain": "example.com"})
+		}
+		s.swapPlugin("other", routed)
+		s.dns.AddZone("example.com", "")
+		s.dns.Fail("CreateRule", nil, errForeignRule())
+		got := s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		if got["status"] != "provisioning_error" || !strings.Contains(text(t, got, "lastProvisionError"), "another rule") {
+			t.Errorf("got %v", got)
+		}
+		if n := strings.Count(s.dns.State(), "@example.com"); n != 2 {
+			t.Errorf("%d of the others have a rule: %s", n, s.dns.State())
+		}
+		s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		s.wantRules("rules=[one@example.com three@example.com two@example.com]")
 	})
 }
 

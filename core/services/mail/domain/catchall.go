@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -175,19 +176,23 @@ func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain)
 	return explainFailure(failed)
 }
 
-// addMissingRules makes the rules of the registered mailboxes that have none.
+// addMissingRules makes the rules of the registered mailboxes that have none. A rule of somebody else for one of the addresses does not keep the
+// other mailboxes from getting theirs; it is the error.
 func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	missing, err := d.cfg.Mailboxes.ListUnrouted(ctx, row.ID)
 	if err != nil {
 		return err
 	}
 	enabled := map[string]bool{row.Name: true}
+	var foreign error
 	for _, box := range missing {
-		if err := d.addMissingRule(ctx, *row, box, enabled); err != nil {
+		err := d.addMissingRule(ctx, *row, box, enabled)
+		if err != nil && !isForeignRule(err) {
 			return err
 		}
+		foreign = cmp.Or(foreign, err)
 	}
-	return nil
+	return foreign
 }
 
 // addMissingRule makes the rule of a mailbox. Before its id is known, the rule is noted as one that may be there: it goes with the mailbox also if

@@ -3,6 +3,7 @@ package repo_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,4 +157,24 @@ func TestRepositoryIsRenamedWhileReleasesAreDeleted(t *testing.T) {
 		func() error { _, err := o.DeleteMissing(t.Context(), id, []repo.Release{{RemoteID: "1"}}); return err })
 	testkit.Must(t, first)
 	testkit.Must(t, second)
+}
+
+// TestReleasesAreDeletedTwiceAtOnce: who waits for another one that deletes the same releases does not count them once more.
+func TestReleasesAreDeletedTwiceAtOnce(t *testing.T) {
+	o := startOverlapping(t)
+	id := o.save(t, "a")[0].ID
+	_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "2", Tag: "v2"}, {RemoteID: "1", Tag: "v1"}}, time.Now())
+	testkit.Must(t, err)
+	var deleted atomic.Int64
+	deleteMissing := func() error {
+		n, err := o.DeleteMissing(t.Context(), id, []repo.Release{{RemoteID: "1"}})
+		deleted.Add(int64(n))
+		return err
+	}
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos FOR UPDATE", deleteMissing, deleteMissing)
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	if r, err := o.Find(t.Context(), id); err != nil || r.ReleaseCount != 1 || deleted.Load() != 1 {
+		t.Errorf("%d are left of 2, %d deleted: %v", r.ReleaseCount, deleted.Load(), err)
+	}
 }

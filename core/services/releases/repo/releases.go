@@ -130,6 +130,10 @@ func (s *Store) DeleteMissing(ctx context.Context, repoID int64, whole []Release
 		if _, err := s.lockRepo(ctx, repoID); err != nil {
 			return err
 		}
+		// Others may have been added or deleted before the repository was locked.
+		if err := missing().Model(&Release{}).Pluck("id", &ids).Error; err != nil || len(ids) == 0 {
+			return err
+		}
 		if err := s.dropWords(ctx, ids); err != nil {
 			return err
 		}

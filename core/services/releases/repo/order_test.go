@@ -178,3 +178,19 @@ func TestReleasesAreDeletedTwiceAtOnce(t *testing.T) {
 		t.Errorf("%d are left of 2, %d deleted: %v", r.ReleaseCount, deleted.Load(), err)
 	}
 }
+
+// TestReleasesAreAddedTwiceAtOnce: who waits for another one that adds the same release finds it.
+func TestReleasesAreAddedTwiceAtOnce(t *testing.T) {
+	o := startOverlapping(t)
+	id := o.save(t, "a")[0].ID
+	add := func() error {
+		_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "1", Tag: "v1"}}, time.Now())
+		return err
+	}
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos FOR UPDATE", add, add)
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+	if r, err := o.Find(t.Context(), id); err != nil || r.ReleaseCount != 1 {
+		t.Errorf("%d releases: %v", r.ReleaseCount, err)
+	}
+}

@@ -29,15 +29,7 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 	}
 	err = s.store.Tx(ctx, "add releases", func(ctx context.Context) error {
 		out = Changes{}
-		known, err := s.knownReleases(ctx, repoID, all)
-		if err != nil {
-			return err
-		}
-		find := s.Find
-		if slices.ContainsFunc(all, func(r Release) bool { _, ok := known[r.RemoteID]; return !ok }) {
-			find = s.lockRepo
-		}
-		of, err := find(ctx, repoID)
+		known, of, err := s.holdKnown(ctx, repoID, all)
 		if err != nil {
 			return err
 		}
@@ -70,6 +62,23 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 		return s.store.Writer(ctx).Exec("UPDATE release_repos SET release_count = release_count + ? WHERE id = ?", len(out.New), repoID).Error
 	})
 	return out, err
+}
+
+// holdKnown returns what is stored of releases, by their ids at the host, and their repository. If some are new, it locks the repository first, so
+// that nobody else adds them.
+func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release) (known map[string]Release, of Repo, err error) {
+	if known, err = s.knownReleases(ctx, repoID, all); err != nil {
+		return nil, of, err
+	}
+	if !slices.ContainsFunc(all, func(r Release) bool { _, ok := known[r.RemoteID]; return !ok }) {
+		of, err = s.Find(ctx, repoID)
+		return known, of, err
+	}
+	if of, err = s.lockRepo(ctx, repoID); err != nil {
+		return nil, of, err
+	}
+	known, err = s.knownReleases(ctx, repoID, all)
+	return known, of, err
 }
 
 // knownReleases returns what is stored of releases, by their ids at the host.

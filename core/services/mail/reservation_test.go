@@ -2,6 +2,9 @@ package mail_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 )
 
 // TestReservationIsDeletedWhileItsRuleIsMade: a mailbox that is deleted before it is in use stays so, and leaves no rule; one that has taken the
@@ -87,6 +90,28 @@ func TestProviderChangesWhileRuleIsMade(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestProviderChangesBeforeAnswerIsLost: a rule that a reservation may have at the provider to which its domain is given meanwhile goes with it.
+func TestProviderChangesBeforeAnswerIsLost(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		i := s.interrupt()
+		at := "/api/domains/" + s.bind()
+		i.before = func() {
+			s.swapPlugin("other", routed)
+			s.dns.AddZone("example.com", "kept")
+			s.want(200, "", s.admin, "POST", at+"/retry", nil)
+			l := &answerLoser{DNS: s.dns}
+			l.lose.Store(true)
+			s.useProvider("dns.main", l)
+			s.dns.Fail("CreateRule", nil, fake.DNSError(500, 0))
+		}
+		s.want(502, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "subdomain": "desk", "mailDomain": "example.com"})
+		s.wantRules("rules=[box@desk.example.com]")
+		s.clock.advance(time.Hour)
+		s.cleanUp()
+		s.wantRules("rules=[]")
+	})
 }
 
 // findMailboxID returns the id of the mailbox that has an address, in whatever state but destroyed.

@@ -46,7 +46,8 @@ func (m *Mailboxes) useReservation(ctx context.Context, former domain.Domain, bo
 			return err
 		}
 		if !now.KeepsRulesOf(former) || former.KeepsCatchAll() && !now.KeepsCatchAll() {
-			return nil
+			// What is made next is made for the present state, and may be there from now on.
+			return m.updateMailbox(ctx, box.ID, map[string]any{"rule_id": unknownRule})
 		}
 		box.Status, box.RuleID = Active, ruleID
 		return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})

@@ -28,6 +28,9 @@ func TestCatchAllIsBetweenTwoStates(t *testing.T) {
 				// The mail of others goes where it went before; the rule of the mailbox is not made.
 				must(t, s.dns.RestoreCatchAll(t.Context(), "zone-example.com", []byte("snapshot:")))
 
+				s.useNoProvider()
+				s.want(409, "conflict", s.admin, "POST", at+c.path, nil)
+				s.useProvider("dns.main", s.dns)
 				s.dns.Fail("CreateRule", down)
 				s.dns.Fail("SetCatchAll", down)
 				s.want(502, "", s.admin, "POST", at+c.path, nil)

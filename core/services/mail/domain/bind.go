@@ -144,7 +144,7 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 		if err := d.forgetProvider(ctx, row); err != nil {
 			return err
 		}
-	} else if c.DNS != nil {
+	} else {
 		// Until it has ended, nobody knows whether mailboxes need rules.
 		if err := d.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
 			return err

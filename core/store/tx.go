@@ -37,15 +37,24 @@ func (s *Store) Tx(ctx context.Context, name string, fn func(ctx context.Context
 // on SQLite hold up the queue as little as possible. It joins a running transaction just as Tx does. One of its own that
 // PostgreSQL ends for a deadlock is run again: fn may be called several times.
 func (s *Store) QueueTx(ctx context.Context, name string, fn func(ctx context.Context) error) error {
+	return s.retryTx(ctx, s.queue, name, fn)
+}
+
+// RetryTx is Tx for an fn that may be called several times: one of its own that PostgreSQL ends for a deadlock is run again.
+func (s *Store) RetryTx(ctx context.Context, name string, fn func(ctx context.Context) error) error {
+	return s.retryTx(ctx, s.writer, name, fn)
+}
+
+func (s *Store) retryTx(ctx context.Context, l *lane, name string, fn func(ctx context.Context) error) error {
 	for attempt := 1; ; attempt++ {
-		err := s.runTx(ctx, s.queue, name, fn)
+		err := s.runTx(ctx, l, name, fn)
 		if attempt == maxDeadlocks || s.InTx(ctx) || !isDeadlock(err) {
 			return err
 		}
 	}
 }
 
-// maxDeadlocks is how often a transaction of the queue is tried when the database ends it for a deadlock.
+// maxDeadlocks is how often a transaction is tried when the database ends it for a deadlock.
 const maxDeadlocks = 4
 
 // isDeadlock reports whether PostgreSQL has ended a transaction because of a deadlock.

@@ -27,7 +27,7 @@ func (accountRepo) TableName() string { return "release_account_repos" }
 
 // ReplaceStarred sets which repositories an account of a user has starred.
 func (s *Store) ReplaceStarred(ctx context.Context, userID, accountID string, all []Starred) error {
-	return s.store.Tx(ctx, "replace stars", func(ctx context.Context) error {
+	return s.store.RetryTx(ctx, "replace stars", func(ctx context.Context) error {
 		err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND starred", accountID).Updates(map[string]any{"starred": false, "starred_at": 0}).Error
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ func (s *Store) ReplaceStarred(ctx context.Context, userID, accountID string, al
 
 // ReplaceOwned sets which repositories an account of a user owns.
 func (s *Store) ReplaceOwned(ctx context.Context, userID, accountID string, repoIDs []int64) error {
-	return s.store.Tx(ctx, "replace own repositories", func(ctx context.Context) error {
+	return s.store.RetryTx(ctx, "replace own repositories", func(ctx context.Context) error {
 		if err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND owned", accountID).Update("owned", false).Error; err != nil {
 			return err
 		}

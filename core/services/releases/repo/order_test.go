@@ -194,3 +194,18 @@ func TestReleasesAreAddedTwiceAtOnce(t *testing.T) {
 		t.Errorf("%d releases: %v", r.ReleaseCount, err)
 	}
 }
+
+// TestRepositoriesAreRenamedWhileTheyAreStarred: who renames several repositories waits for one who makes links to them, or the other way round.
+func TestRepositoriesAreRenamedWhileTheyAreStarred(t *testing.T) {
+	o := startOverlapping(t)
+	all := o.save(t, "a", "b")
+	renamed := reposOf("a", "b")
+	renamed[0].FullName, renamed[1].FullName = "acme/z", "acme/y"
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos WHERE remote_id = 'a' FOR KEY SHARE",
+		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) },
+		func() error {
+			return o.ReplaceStarred(t.Context(), "ada", "account", []repo.Starred{{RepoID: all[0].ID}, {RepoID: all[1].ID}})
+		})
+	testkit.Must(t, first)
+	testkit.Must(t, second)
+}

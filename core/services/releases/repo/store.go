@@ -33,9 +33,10 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 
 // SaveAll saves repositories as Save does, in one transaction. It locks those that are stored in the order of their ids, and then saves all in
 // the order of their hosts and names: of two transactions that save the same repositories, also under different names, one waits for the other.
-// Releases come after their repository, and links after all repositories.
+// Releases come after their repository, and links after all repositories. A new name locks more than that: renamed repositories and links that are
+// made to them meanwhile may wait for each other, and are tried again.
 func (s *Store) SaveAll(ctx context.Context, all []*Repo, now time.Time) error {
-	return s.store.Tx(ctx, "save repositories", func(ctx context.Context) error {
+	return s.store.RetryTx(ctx, "save repositories", func(ctx context.Context) error {
 		if err := s.lockSaved(ctx, all); err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (s *Store) saveRepo(ctx context.Context, r *Repo, now time.Time) (turnedPri
 	}
 	old := pickSame(found, *r)
 	if old == nil {
-		r.CreatedAt = store.Millis(now)
+		r.ID, r.CreatedAt = 0, store.Millis(now)
 		return false, w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
 	}
 	r.ID = old.ID

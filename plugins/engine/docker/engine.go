@@ -26,20 +26,23 @@ type docker struct {
 	usage      *usage
 	probes     *probes
 	images     knownImages
-	helper     sync.Mutex
+	// helper is held by whoever looks for the helper image or makes it.
+	helper contextMutex
 
 	mu  sync.Mutex
 	api *client.Client
 
 	// negotiation is held by whoever negotiates or looks at negotiated, the client that knows the version of the engine's API.
-	negotiation chan struct{}
+	negotiation contextMutex
 	negotiated  *client.Client
 }
 
 var _ engine.Engine = (*docker)(nil)
 
 func newEngine(cfg Config, log hclog.Logger, executable func() (string, error)) (*docker, error) {
-	d := &docker{cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes(), negotiation: make(chan struct{}, 1)}
+	d := &docker{
+		cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes(), helper: newContextMutex(), negotiation: newContextMutex(),
+	}
 	// The connection is made with the first call: an engine may come up later than the plugin.
 	if _, err := d.connect(); err != nil {
 		return nil, err
@@ -99,12 +102,11 @@ func (d *docker) dropClient(api *client.Client) {
 // others of its calls read meanwhile what it writes. Where the question itself is refused, as by a proxy that lets few calls through, the
 // client's own version is used.
 func (d *docker) negotiateVersion(ctx context.Context, api *client.Client) error {
-	select {
-	case d.negotiation <- struct{}{}:
-		defer func() { <-d.negotiation }()
-	case <-ctx.Done():
-		return ctx.Err()
+	unlock, err := d.negotiation.lock(ctx)
+	if err != nil {
+		return err
 	}
+	defer unlock()
 	if d.negotiated == api {
 		return nil
 	}

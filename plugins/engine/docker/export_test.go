@@ -23,3 +23,12 @@ func RemoveLeftHelpers(ctx context.Context, label string, now time.Time) error {
 		return nil
 	})
 }
+
+// NewHelperRef returns the function with which an instance finds or makes its helper image.
+func NewHelperRef(executable func() (string, error)) (func(context.Context) (string, error), error) {
+	d, err := newEngine(Config{}, hclog.NewNullLogger(), executable)
+	if err != nil {
+		return nil, err
+	}
+	return d.helperRef, nil
+}

@@ -163,8 +163,11 @@ func randomName() string {
 
 // helperRef returns the name of the helper image, which is made from the plugin's own executable where it is missing.
 func (d *docker) helperRef(ctx context.Context) (string, error) {
-	d.helper.Lock()
-	defer d.helper.Unlock()
+	unlock, err := d.helper.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	self, err := d.executable()
 	if err != nil {
 		return "", internalError("find the plugin's own executable", err)

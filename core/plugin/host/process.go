@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -50,6 +49,9 @@ type Process struct {
 	configs  map[string]*pluginv1.Config
 	// refused holds, by instance, why the present run of the process does not have it.
 	refused map[string]string
+	// configuring holds, by instance, the number of the newest Configure that is under way; configures counts them all.
+	configuring map[string]int64
+	configures  int64
 }
 
 func newProcess(h *Host, spec Spec) *Process {
@@ -57,7 +59,7 @@ func newProcess(h *Host, spec Spec) *Process {
 	return &Process{
 		host: h, spec: spec, output: &ring{redact: h.cfg.Redact}, ctx: ctx, cancel: cancel,
 		done: make(chan struct{}), started: make(chan struct{}), again: make(chan struct{}, 1), sooner: make(chan struct{}, 1),
-		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{}, refused: map[string]string{},
+		state: Declared, since: time.Now(), configs: map[string]*pluginv1.Config{}, refused: map[string]string{}, configuring: map[string]int64{},
 	}
 }
 
@@ -132,53 +134,6 @@ func (p *Process) Validate(ctx context.Context, c *pluginv1.Config) (schema.Diag
 		return nil, err
 	}
 	return schema.DiagnosticsFromProto(resp.GetDiagnostics()), nil
-}
-
-// Configure adds an instance, which is also added after each restart. With error diagnostics nothing has changed.
-func (p *Process) Configure(ctx context.Context, c *pluginv1.Config) (schema.Diagnostics, error) {
-	l, err := p.Link()
-	if err != nil {
-		return nil, err
-	}
-	diags, err := p.configureInstance(ctx, l, c)
-	if err != nil || diags.HasErrors() {
-		return diags, err
-	}
-	p.mu.Lock()
-	p.configs[c.GetInstanceId()] = c
-	p.mu.Unlock()
-	if p.link.Load() != l {
-		p.mu.Lock()
-		delete(p.configs, c.GetInstanceId())
-		p.mu.Unlock()
-		return diags, fmt.Errorf("plugin %q ended while it was being configured", p.spec.Name)
-	}
-	return diags, nil
-}
-
-// configureInstance sends one configuration to the running process.
-func (p *Process) configureInstance(ctx context.Context, l *Link, c *pluginv1.Config) (schema.Diagnostics, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.startTimeout())
-	defer cancel()
-	resp, err := l.Plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
-	if err != nil {
-		return nil, fmt.Errorf("configure instance %q of plugin %q: %w", c.GetName(), p.spec.Name, err)
-	}
-	return schema.DiagnosticsFromProto(resp.GetDiagnostics()), nil
-}
-
-// Remove closes an instance. It is no error if the process does not run.
-func (p *Process) Remove(ctx context.Context, id string) error {
-	p.mu.Lock()
-	delete(p.configs, id)
-	delete(p.refused, id)
-	p.mu.Unlock()
-	l := p.link.Load()
-	if l == nil {
-		return nil
-	}
-	_, err := l.Plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id})
-	return err
 }
 
 // waitStarted waits for the end of the first start and returns its error.

@@ -137,7 +137,7 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 }
 
 // reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
-// nothing else. Any other failure leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
+// nothing but RetryAt. Any other failure leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	operation, step := row.Operation, row.Step
 	if hasOtherProvider(c, *row) {
@@ -157,7 +157,8 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	case failed == nil:
 		return d.finishActive(ctx, row)
 	case isLimited(failed):
-		row.Status, row.Operation, row.Step = former.Status, operation, step
+		// What a crash has interrupted is tried again.
+		row.Status, row.Operation, row.Step, row.RetryAt = former.Status, operation, step, d.retryTime(failed)
 		if err := d.persist(ctx, row); err != nil {
 			return err
 		}

@@ -5,15 +5,20 @@ import (
 	"context"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
 // recheckAfter is how often records that cannot be seen are looked up again.
 const recheckAfter = 15 * time.Minute
 
+// maxCooldown is the longest pause that a provider which limits requests is given before an interrupted provisioning goes on.
+const maxCooldown = 24 * time.Hour
+
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
 // and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. If another
-// provider is in use, the zone is left, and a domain that is active stays as it is. What fails is left for the next time.
+// provider is in use, the zone is left, and a domain that is active stays as it is. What fails is left for the next time; a
+// provisioning waits as long as a provider that limits requests has asked for.
 func (d *Domains) Recover(ctx context.Context) error {
 	pending, err := d.listPending(ctx)
 	if err != nil {
@@ -47,6 +52,9 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 			row.ProvisionError, row.Operation, row.Step = cmp.Or(row.ProvisionError, notFinished), "", ""
 			return d.persist(ctx, &row)
 		}
+		if d.isCoolingDown(row) {
+			return nil
+		}
 		return d.reprovisionDomain(ctx, d.cfg.Connect(), &row, false)
 	case opCatchAllEnable, opCatchAllDisable:
 		return d.resumeCatchAll(ctx, &row)
@@ -58,6 +66,18 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 		return d.deleteZone(ctx, &row)
 	}
 	return nil
+}
+
+// isCoolingDown reports whether the provider of a domain limits requests and has asked to be left alone until later.
+func (d *Domains) isCoolingDown(row Domain) bool {
+	wait := time.UnixMilli(row.RetryAt).Sub(d.cfg.Now())
+	// Where it is longer, the clock was set back since.
+	return wait > 0 && wait <= maxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
+}
+
+// retryTime returns when a provider that limits requests may be asked again, in Unix milliseconds.
+func (d *Domains) retryTime(limited error) int64 {
+	return d.cfg.Now().Add(min(fault.As(limited).RetryAfter, maxCooldown)).UnixMilli()
 }
 
 // CheckRecords looks up the records of the domains that lack some, now and then.

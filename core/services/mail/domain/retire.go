@@ -6,10 +6,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
-// Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first.
+// Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first. A provisioning that was
+// interrupted does not go on.
 func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
-		if row.Status == Disabled {
+		if row.Status == Disabled && row.Operation != opProvision {
 			return nil
 		}
 		if err := d.endCatchAll(context.WithoutCancel(ctx), row); err != nil {

@@ -139,7 +139,7 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 // reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
 // nothing but RetryAt. Any other failure leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
-	operation, step := row.Operation, row.Step
+	interrupted, step := row.Operation == opProvision, row.Step
 	if hasOtherProvider(c, *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {
 			return err
@@ -157,8 +157,11 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	case failed == nil:
 		return d.finishActive(ctx, row)
 	case isLimited(failed):
-		// What a crash has interrupted is tried again.
-		row.Status, row.Operation, row.Step, row.RetryAt = former.Status, operation, step, d.retryTime(failed)
+		row.Status, row.Operation, row.Step, row.RetryAt = former.Status, "", "", d.retryTime(failed)
+		if interrupted {
+			// It is tried again.
+			row.Operation, row.Step = opProvision, step
+		}
 		if err := d.persist(ctx, row); err != nil {
 			return err
 		}

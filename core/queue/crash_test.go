@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,9 @@ func TestRecovery(t *testing.T) {
 					}
 					if job.State == queue.Failed && job.Failure.Reason != queue.ReasonInterrupted {
 						t.Errorf("%+v", job.Failure)
+					}
+					if told := slices.Contains(eventTypes(t, q, id), queue.EventLog); told != (tt.recoveries == 3) {
+						t.Errorf("that it is given up is told: %v", told)
 					}
 					if !job.State.Final() {
 						if _, err := q.Cancel(t.Context(), id); err != nil {

@@ -147,6 +147,11 @@ func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 		h := q.handlers[r.Type]
 		r.Recoveries++
 		q.log.Warn("found a job without its owner", "job", r.ID, "type", r.Type, "owner", r.Owner, "time", r.Recoveries)
+		if r.Recoveries > maxRecoveries {
+			if err := q.logGivenUp(ctx, r); err != nil {
+				return err
+			}
+		}
 		switch {
 		case r.CancelRequested != 0 && (h == nil || !h.Settles || r.Recoveries > maxRecoveries):
 			return q.endJob(ctx, r, canceledOutcome())
@@ -155,6 +160,16 @@ func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 		}
 		return q.requeueJob(ctx, r, q.nowMillis(), max(0, r.Attempt-1), EventRequeued, map[string]any{"state": Queued, "reason": ReasonInterrupted})
 	})
+}
+
+// logGivenUp adds a line to the log of a job that is not recovered once more.
+func (q *Queue) logGivenUp(ctx context.Context, own *row) error {
+	r, err := q.updateOne(ctx, `UPDATE jobs SET last_seq = last_seq + 1 WHERE id = ? RETURNING *`, own.ID)
+	if err != nil || r == nil {
+		return err
+	}
+	text := fmt.Sprintf("The process that ran this job has ended %d times before the job did: it is not tried again.", own.Recoveries)
+	return q.addEvent(ctx, r, EventLog, map[string]any{"text": text, "level": "error"})
 }
 
 // runRetention deletes jobs that are older than the retention, now and every retentionInterval, until the queue

@@ -32,9 +32,14 @@ type announcement struct {
 	JobID string `json:"jobId"`
 }
 
-// jobEnded runs in the transaction in which a job ends: news whose version is no candidate any more is ended, and a job
-// is made that tells people.
+// jobEnded runs in the transaction in which a job ends: the changes that it has left open are ended, so is news whose version is no candidate
+// any more, and a job is made that tells people.
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
+	if slices.Contains([]string{JobUpdate, JobRollback}, publicType(job.Type)) {
+		if err := s.endAbandonedChanges(ctx, &job); err != nil {
+			s.log.Error("changes that a job has left open could not be ended; the housekeeping ends them", "job", job.ID, "error", err)
+		}
+	}
 	if slices.Contains([]string{JobCheck, JobUpdate, JobRollback, JobDiscovery, JobRuntimeScan}, publicType(job.Type)) {
 		// It is done again before anything is sent, and must not keep the announcement from being made.
 		if err := s.repo.dropOutdatedNotices(ctx, s.now()); err != nil {

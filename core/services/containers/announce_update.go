@@ -48,7 +48,22 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 			out.Excerpt = ""
 		}
 	}
+	if len(sum.Stacks) == 0 {
+		inv.addUnsummarized(&out, spec.Targets, changes)
+	}
 	return out, nil
+}
+
+// addUnsummarized adds what the journal has of a job that ended without a summary, as when the core ended in it again and again.
+func (inv *inventory) addUnsummarized(out *news.JobEvent, targets []Target, changes map[string]changeRecord) {
+	for _, t := range targets {
+		switch c := changes[t.ServiceID]; c.Status {
+		case changeSuccess:
+			out.Changed = append(out.Changed, inv.versionChange(t.ServiceID, changes)...)
+		case changeFailed, changeRolledBack:
+			out.Failed, out.Excerpt = append(out.Failed, inv.versionChange(t.ServiceID, changes)...), c.Error
+		}
+	}
 }
 
 // versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.

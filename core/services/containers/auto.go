@@ -68,10 +68,7 @@ func (s *Service) watchEngine(ctx context.Context) {
 		began := time.Now()
 		_ = s.engine().Events(ctx, func(ev engine.Event) error {
 			if ev.Type == engine.EventReady || changesServiceState(ev) {
-				select {
-				case s.news <- struct{}{}:
-				default:
-				}
+				s.noteNews()
 			}
 			return ctx.Err()
 		})
@@ -82,6 +79,14 @@ func (s *Service) watchEngine(ctx context.Context) {
 			return
 		}
 		pause = min(2*pause, rejoinMax)
+	}
+}
+
+// noteNews has the engine looked at soon.
+func (s *Service) noteNews() {
+	select {
+	case s.news <- struct{}{}:
+	default:
 	}
 }
 
@@ -102,7 +107,7 @@ func changesServiceState(ev engine.Event) bool {
 const housekeepSlice = 10_000
 
 // purgeOldRecords deletes expired samples, snapshots, events of deliveries and notices, and backups of stacks that are
-// stable. It does not compact the database.
+// stable, and ends the changes of jobs that have ended. It does not compact the database.
 func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	now := s.cfg.Now()
 	for range 10 {
@@ -124,6 +129,9 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 	}
 	if err := s.repo.purgeNotices(ctx, now.Add(-noticesKeep).UnixMilli()); err != nil {
 		return nil, fmt.Errorf("delete old notices: %w", err)
+	}
+	if err := s.endChangesOfEndedJobs(ctx); err != nil {
+		return nil, fmt.Errorf("end abandoned changes: %w", err)
 	}
 	return nil, s.removeBackups(ctx)
 }

@@ -95,7 +95,7 @@ func TestInterruptedRetryOfActiveDomain(t *testing.T) {
 		forEach(t, routed, func(t *testing.T, s *server) {
 			s.interruptRetry(fake.DNSError(status, 0))
 			s.wantDomain("active", failed)
-			s.clock.advance(time.Minute)
+			s.clock.advance(time.Hour)
 			s.cleanUp()
 			s.wantDomain("active", false)
 			s.wantRules("rules=[box@example.com]")

@@ -136,8 +136,9 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 	})
 }
 
-// reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests changes
-// nothing but RetryAt. Any other failure leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
+// reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests does not change
+// the status: what a crash has interrupted, or what has made the domain a routed one, goes on at RetryAt. Any other failure leaves
+// ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	interrupted, step := row.Operation == opProvision, row.Step
 	if hasOtherProvider(c, *row) {
@@ -158,8 +159,8 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 		return d.finishActive(ctx, row)
 	case isLimited(failed):
 		row.Status, row.Operation, row.Step, row.RetryAt = former.Status, "", "", d.retryTime(failed)
-		if interrupted {
-			// It is tried again.
+		if interrupted || row.Routed != former.Routed {
+			// It is tried again. Mailboxes of a domain that was not routed before lack rules.
 			row.Operation, row.Step = opProvision, step
 		}
 		if err := d.persist(ctx, row); err != nil {

@@ -23,6 +23,9 @@ func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern strin
 		if row.Status != Active {
 			return fault.New(fault.Conflict, "Only an active mail domain can have a catch-all.")
 		}
+		if row.Operation == opProvision {
+			return fault.New(fault.Conflict, "The provisioning of the mail domain has not finished: try the domain again first.")
+		}
 		if err := d.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
 			return err
 		}
@@ -111,8 +114,8 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 		if err := d.restoreRouting(ctx, c, row); err != nil {
 			return err
 		}
+		row.Operation, row.Step = "", ""
 	}
-	row.Operation, row.Step = "", ""
 	return d.dropCatchAll(ctx, row)
 }
 

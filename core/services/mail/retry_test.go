@@ -144,3 +144,17 @@ func TestProviderChangesAfterInterruptedRetry(t *testing.T) {
 		s.wantRules("rules=[box@example.com]")
 	})
 }
+
+// TestInterruptedRetryWaitsForProvider: what a crash has interrupted has not ended because the provider is out of use for a time.
+func TestInterruptedRetryWaitsForProvider(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptRetry(fake.DNSError(500, 0))
+		s.useNoProvider()
+		s.cleanUp()
+		s.wantDomain("active", true)
+		s.useProvider("dns.main", s.dns)
+		s.cleanUp()
+		s.wantDomain("active", false)
+		s.wantRules("rules=[box@example.com]")
+	})
+}

@@ -89,3 +89,23 @@ func TestDisableWhileRecoveryWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestRecoveryDoesNotWaitForFormerProvider: the limit of a provider that was given up says nothing about the next one.
+func TestRecoveryDoesNotWaitForFormerProvider(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.dns.Fail("EnableRouting", fake.DNSError(429, time.Hour))
+		s.want(429, "rate_limited", s.admin, "POST", at+"/retry", nil)
+		s.swapPlugin("other", routed)
+		s.dns.AddZone("example.com", "")
+		k := &killer{DNS: s.dns}
+		s.provider = k
+		s.restart()
+		k.killAt("EnableRouting")
+		s.want(500, "internal", s.admin, "POST", at+"/retry", nil)
+		k.killAt("")
+		s.restart()
+		s.cleanUp()
+		s.wantDomain("active", false)
+	})
+}

@@ -158,3 +158,23 @@ func TestInterruptedRetryWaitsForProvider(t *testing.T) {
 		s.wantRules("rules=[box@example.com]")
 	})
 }
+
+// TestProviderChangesAfterInterruptedEnabling: nor does the enabling of a domain that is disabled, whose mailboxes go on receiving.
+func TestProviderChangesAfterInterruptedEnabling(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		k := &killer{DNS: s.dns}
+		s.provider = k
+		s.restart()
+		at := "/api/domains/" + s.bind()
+		s.want(200, "", s.admin, "POST", at+"/disable", nil)
+		k.killAt("EnableRouting")
+		s.want(500, "internal", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+		s.swapPlugin("other", routed)
+		s.dns.AddZone("example.com", "kept")
+		s.provider = s.dns
+		s.restart()
+		s.cleanUp()
+		s.wantDomain("disabled", true)
+		s.wantRules("hosts=[]")
+	})
+}

@@ -17,7 +17,7 @@ const maxCooldown = 24 * time.Hour
 
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
 // and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. If another
-// provider is in use, the zone is left, and a domain that is active stays as it is. What fails is left for the next time; a
+// provider is in use, the zone is left, and a domain that is active or disabled stays as it is. What fails is left for the next time; a
 // provisioning waits while no provider is in use, and as long as one that limits requests has asked for.
 func (d *Domains) Recover(ctx context.Context) error {
 	pending, err := d.listPending(ctx)
@@ -51,7 +51,7 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 			// It goes on when there is a provider again, or a person decides.
 			return nil
 		}
-		if row.Status == Active && hasOtherProvider(d.cfg.Connect(), row) {
+		if row.Status != ProvisioningError && hasOtherProvider(d.cfg.Connect(), row) {
 			// Mail comes by the former provider, which only a person gives up.
 			row.ProvisionError, row.Operation, row.Step = cmp.Or(row.ProvisionError, notFinished), "", ""
 			return d.persist(ctx, &row)

@@ -147,7 +147,7 @@ func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 // keepInstance puts an instance into use. If ctx has ended the core does not know of it and may not remove it: it is closed.
 func (s *Server) keepInstance(ctx context.Context, c *pluginv1.Config, value any) error {
 	in, id := &instance{kind: c.GetKind(), name: c.GetName(), value: value}, c.GetInstanceId()
-	if err := s.instances.put(ctx, id, in); err != nil {
+	if err := s.instances.putInstance(ctx, id, in); err != nil {
 		_ = in.close(context.WithoutCancel(ctx))
 		return err
 	}

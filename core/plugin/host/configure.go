@@ -72,7 +72,8 @@ func (p *Process) endConfigure(id string, number int64) {
 }
 
 // removeUnanswered asks the process of link to remove an instance whose Configure of that number was not answered. It asks for nothing if the
-// instance was accepted at another time, or a newer Configure of it has begun.
+// instance was accepted at another time, or a newer Configure of it has begun. One that begins right after this
+// look is not noticed.
 func (p *Process) removeUnanswered(ctx context.Context, link *Link, id string, number int64) {
 	p.mu.Lock()
 	wanted := p.configs[id] != nil || p.configuring[id] != number

@@ -73,16 +73,22 @@ func TestRuleWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
+// catchMailbox has the catch-all of a domain make a mailbox, which has no rule when the catch-all has ended.
+func (s *server) catchMailbox(at, address string) {
+	s.t.Helper()
+	s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+	_, err := s.service.FindRecipient(s.t.Context(), address)
+	must(s.t, err)
+	s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+}
+
 // TestRuleIsMadeTwiceAtOnce: the rule that a retry makes for a mailbox, while ensure makes one that the provider refuses then, goes with the mailbox.
 func TestRuleIsMadeTwiceAtOnce(t *testing.T) {
 	const address = "caught@desk.example.com"
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := s.interrupt()
 		at := "/api/domains/" + s.bind()
-		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
-		_, err := s.service.FindRecipient(t.Context(), address)
-		must(t, err)
-		s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+		s.catchMailbox(at, address)
 		i.before = func() {
 			s.want(200, "", s.admin, "POST", at+"/retry", nil)
 			s.wantRules("rules=[" + address + "]")
@@ -100,10 +106,7 @@ func TestRuleWhoseAnswerIsLostBeforeCatchAll(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		l := s.loseAnswers()
 		at := "/api/domains/" + s.bind()
-		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
-		_, err := s.service.FindRecipient(t.Context(), address)
-		must(t, err)
-		s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+		s.catchMailbox(at, address)
 		l.lose.Store(true)
 		s.want(502, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": address})
 		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)

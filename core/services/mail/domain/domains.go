@@ -109,7 +109,7 @@ func (d *Domains) put(ctx context.Context, row *Domain) error {
 			return errManaged(former)
 		}
 		row.ID = former.ID
-		return d.replace(ctx, row)
+		return d.replaceDomain(ctx, row)
 	})
 }
 

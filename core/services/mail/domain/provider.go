@@ -86,6 +86,6 @@ func (d *Domains) forgetProvider(ctx context.Context, row *Domain) error {
 		row.Plugin, row.ZoneID, row.Routed, row.CatchAllSnapshot = "", "", false, nil
 		row.Status, row.ProvisionError, row.Operation, row.Step, row.RetryAt = ProvisioningError, notFinished, opProvision, "", 0
 		row.UpdatedAt = d.cfg.Now().UnixMilli()
-		return d.replace(ctx, row)
+		return d.replaceDomain(ctx, row)
 	})
 }

@@ -93,8 +93,8 @@ func (s *Store) save(ctx context.Context, d *Domain) error {
 	return w.Save(d).Error
 }
 
-// replace writes all of a domain in the running transaction, so that nothing is left of what was noted about its former provider.
-func (s *Store) replace(ctx context.Context, d *Domain) error {
+// replaceDomain writes all of a domain in the running transaction, so that nothing is left of what was noted about its former provider.
+func (s *Store) replaceDomain(ctx context.Context, d *Domain) error {
 	return s.store.Writer(ctx).Save(d).Error
 }
 

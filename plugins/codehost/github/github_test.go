@@ -2,7 +2,6 @@ package github_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github"
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -210,12 +210,7 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "http://" + l.Addr().String()
-	_ = l.Close()
+	address := "http://" + testkit.FreeAddress(t)
 	if e := errs.From(second(client(t, `{"base_url":"`+address+`"}`).Hooks(t.Context(), token, "me/app"))); e == nil || e.Reason != errs.ReasonConnect {
 		t.Errorf("nobody listens: %v", e)
 	}

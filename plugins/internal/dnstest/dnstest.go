@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	mdns "github.com/miekg/dns"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // Serve starts a name server on loopback, over UDP and TCP, that answers for one zone from records such as
@@ -35,7 +37,7 @@ func Serve(t testing.TB, zone string, records ...string) string {
 		}
 		_ = w.WriteMsg(out)
 	})
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	packets, err := net.ListenPacket("udp", testkit.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // The TSIG key of Named.
@@ -25,7 +28,7 @@ type Named struct {
 func StartNamed(t testing.TB, zones ...string) *Named {
 	t.Helper()
 	program := findProgram(t, "named", "bind9")
-	dir, port := t.TempDir(), freePort(t)
+	dir, port := t.TempDir(), strconv.Itoa(testkit.FreePort(t))
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

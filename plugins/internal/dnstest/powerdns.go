@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // PowerDNS is a running PowerDNS with an SQLite database of its own.
@@ -35,7 +38,7 @@ func StartPowerDNS(t testing.TB, zones ...string) *PowerDNS {
 	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("make the database: %v: %s", err, out)
 	}
-	port, web := freePort(t), freePort(t)
+	port, web := strconv.Itoa(testkit.FreePort(t)), strconv.Itoa(testkit.FreePort(t))
 	s := &PowerDNS{Addr: "127.0.0.1:" + port, URL: "http://127.0.0.1:" + web, Key: "key-of-the-test-7d1f"}
 	startServer(t, s.Addr, "example.com", exec.Command(program,
 		"--config-dir="+dir, "--socket-dir="+dir, "--daemon=no", "--guardian=no", "--disable-syslog", "--setuid=", "--setgid=", "--chroot=",

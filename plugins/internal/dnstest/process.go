@@ -2,10 +2,8 @@ package dnstest
 
 import (
 	"bytes"
-	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,25 +14,6 @@ import (
 
 // startWait is how long a name server may take until it answers.
 const startWait = 30 * time.Second
-
-// freePort returns a port of 127.0.0.1 that is free for UDP and TCP.
-func freePort(t testing.TB) string {
-	t.Helper()
-	for range 20 {
-		packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener, err := net.Listen("tcp", packets.LocalAddr().String())
-		_ = packets.Close()
-		if err == nil {
-			_ = listener.Close()
-			return strconv.Itoa(packets.LocalAddr().(*net.UDPAddr).Port)
-		}
-	}
-	t.Fatal("no port is free for UDP and TCP")
-	return ""
-}
 
 // findProgram returns the path of a name server's program. The test is skipped without it, or fails with
 // PATCHBAY_REQUIRE=all.

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // signingSecret is that of the receiver.
@@ -47,7 +49,7 @@ type notice struct {
 
 func newHook(t testing.TB) *hook {
 	t.Helper()
-	h := &hook{t: t, addr: freeAddr(t), status: http.StatusNoContent, taken: map[string]notice{}}
+	h := &hook{t: t, addr: testkit.FreeAddress(t), status: http.StatusNoContent, taken: map[string]notice{}}
 	t.Cleanup(func() {
 		h.down()
 		for _, problem := range h.bad {

@@ -58,7 +58,7 @@ func TestAuthoringCommandsWorkAsPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, addr := t.TempDir(), freeAddr(t)
+	dir, addr := t.TempDir(), testkit.FreeAddress(t)
 	copyAll(t, filepath.Join(root(), "sdk"), filepath.Join(dir, "patchbay", "sdk"))
 	sockets, err := os.MkdirTemp("", "pb")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestAuthoringCommandsWorkAsPrinted(t *testing.T) {
 	script := strings.ReplaceAll(asTyped(t, string(text)), "localhost:50883", addr) + "wait\n"
 	out, err := typed(t, dir, script,
 		"PATH="+filepath.Dir(built.core)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"SVC_HTTP_ADDR="+addr, "SVC_ADMIN_ADDR="+freeAddr(t), "SVC_SOCKET_DIR="+sockets, "GOWORK=off", "GOFLAGS=-mod=mod",
+		"SVC_HTTP_ADDR="+addr, "SVC_ADMIN_ADDR="+testkit.FreeAddress(t), "SVC_SOCKET_DIR="+sockets, "GOWORK=off", "GOFLAGS=-mod=mod",
 		// The modules are in the cache, and were verified when they came there: the SDK has been built.
 		"GOSUMDB=off", "GOPROXY=file://"+goEnv(t, "GOMODCACHE")+"/cache/download,"+goEnv(t, "GOPROXY"))
 	if err != nil {

@@ -40,8 +40,8 @@ func TestDeployInAContainer(t *testing.T) {
 		}
 		files[name] = string(raw)
 	}
-	_, port, _ := strings.Cut(freeAddr(t), ":")
-	_, supervisorPort, _ := strings.Cut(freeAddr(t), ":")
+	_, port, _ := strings.Cut(testkit.FreeAddress(t), ":")
+	_, supervisorPort, _ := strings.Cut(testkit.FreeAddress(t), ":")
 	dir := dockertest.Project(t, files)
 	env := fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\nSUPERVISOR_PORT=%s\nDEPLOY_DIR=%s\nDOCKER_GID=%s\nPATCHBAY_ALLOWED_USER=ops@example.org\nPATCHBAY_TRUSTED_PROXIES=0.0.0.0/0\n",
 		image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir), supervisorPort, dir, runHost(t, "", "stat", "-L", "-c", "%g", "/var/run/docker.sock"))

@@ -85,9 +85,9 @@ func TestDebianImage(t *testing.T) {
 	contains(t, dockertest.Docker(t, "run", "--rm", "--user", "0:0", "-v", config+":/etc/patchbay", "-e", "CHAT_URL="+in.URL, image, "plugin", "lock"), "search-python sha256:", "notify-node sha256:")
 
 	// Both ends are in the network of this machine, where the inbox is.
-	container, address := dockertest.Name(t), freeAddr(t)
+	container, address := dockertest.Name(t), testkit.FreeAddress(t)
 	dockertest.Docker(t, "run", "-d", "--init", "--name", container, "--network", "host", "-v", config+":/etc/patchbay:ro",
-		"-e", "CHAT_URL="+in.URL+"/ok", "-e", "SVC_HTTP_ADDR="+address, "-e", "SVC_ADMIN_ADDR="+freeAddr(t), "--health-interval", "1s", image)
+		"-e", "CHAT_URL="+in.URL+"/ok", "-e", "SVC_HTTP_ADDR="+address, "-e", "SVC_ADMIN_ADDR="+testkit.FreeAddress(t), "--health-interval", "1s", image)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(dockertest.Docker(t, "logs", "--tail", "60", container))

@@ -152,7 +152,7 @@ func TestNewPluginInNodeConforms(t *testing.T) {
 		Failures: []conformance.NotifyCase{
 			{JSON: at("/busy"), Outcome: notify.Retryable}, {JSON: at("/gone"), Outcome: notify.Refused},
 			{JSON: at("/moved"), Outcome: notify.Refused}, {JSON: at("/broken"), Outcome: notify.Uncertain},
-			{JSON: at("/cut"), Outcome: notify.Uncertain}, {JSON: fmt.Sprintf(`{"url":"http://%s/"}`, freeAddr(t)), Outcome: notify.Retryable},
+			{JSON: at("/cut"), Outcome: notify.Uncertain}, {JSON: fmt.Sprintf(`{"url":"http://%s/"}`, testkit.FreeAddress(t)), Outcome: notify.Retryable},
 		},
 		Slow: &conformance.NotifyCase{JSON: at("/slow")}, Received: in.received, Secrets: []string{in.URL + "/ok"}, Logs: logs,
 	}))

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 const roomy = `
@@ -66,7 +68,7 @@ func TestUpstreamThatGivesNoAnswerIsA502(t *testing.T) {
 
 func TestUpstreamThatIsNotThereIsA502(t *testing.T) {
 	t.Parallel()
-	c := startCore(t, webHCL("http://"+freeAddr(t), "", ""))
+	c := startCore(t, webHCL("http://"+testkit.FreeAddress(t), "", ""))
 	c.addKeys("key-one")
 	token := c.token()
 	for range 3 {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // newcomer is a core with the repository's own plugin.hcl and copies of the documents that it names.
@@ -165,7 +167,7 @@ func TestTokenDisabledByTheCommandLineStopsWithinASecond(t *testing.T) {
 
 func TestCommandLineBesideARunningCore(t *testing.T) {
 	t.Parallel()
-	admin := freeAddr(t)
+	admin := testkit.FreeAddress(t)
 	c := newCore(t, `
 service "search" {
   backend = search.docs

@@ -114,7 +114,8 @@ func (b *browser) fillForms(c *core) (pages, sent []string) {
 	now := time.Now().UnixMilli()
 	var mailbox string
 	for _, query := range []string{
-		"UPDATE search_tokens SET enabled = FALSE WHERE id = (SELECT MIN(id) FROM search_tokens)",
+		// The token whose page is among the pages that are walked stays enabled.
+		"UPDATE search_tokens SET enabled = FALSE WHERE id = (SELECT MIN(id) FROM search_tokens WHERE note <> '" + walkedToken + "')",
 		"INSERT INTO jobs (id,type,state,actor,payload,result,error_code,error_message,step,percent,run_at,created_at,started_at,finished_at) VALUES ('job_waiting','containers.update','queued','','{}','','','','',0,?1 + 86400000,?1,0,0)",
 		"INSERT INTO jobs (id,type,state,actor,payload,result,error_code,error_message,step,percent,run_at,created_at,started_at,finished_at) VALUES ('job_keys','search.check_keys','queued','','{}','','','','',0,?1 + 86400000,?1,0,0)",
 		"INSERT INTO sessions (hash,id,user_id,key_id,began_with,user_agent,address,created_at,seen_at,expires_at) SELECT 'other', 'ses_other', id, '', 'passkey', '', '127.0.0.1', ?1, ?1, ?1 + 86400000 FROM users WHERE email = 'ada@example.com'",
@@ -132,7 +133,7 @@ func (b *browser) fillForms(c *core) (pages, sent []string) {
 		b.t.Fatal(err)
 	}
 	var token string
-	if err := db.QueryRow("SELECT MIN(id) FROM search_tokens").Scan(&token); err != nil {
+	if err := db.QueryRow("SELECT id FROM search_tokens WHERE NOT enabled").Scan(&token); err != nil {
 		b.t.Fatal(err)
 	}
 	eventually(b.t, browserLimit, "a project has moved", func() bool {

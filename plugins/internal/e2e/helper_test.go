@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,17 +59,6 @@ func contains(t testing.TB, in string, texts ...string) {
 			t.Errorf("%q is missing in:\n%s", text, in)
 		}
 	}
-}
-
-// freeAddr is an address on which nothing listens at the moment.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // plugins are the process ids of the plugins that a core has started.

@@ -33,7 +33,7 @@ func startMail(t *testing.T, s storage) *mailCore {
 // startMailWith is startMail with further blocks, with attributes of the service, and for a caller with a role.
 func startMailWith(t testing.TB, s storage, blocks, attributes, role string) *mailCore {
 	t.Helper()
-	listen := freeAddr(t)
+	listen := testkit.FreeAddress(t)
 	relay := mta.StartRelay(t, map[string]string{"inbox.test": listen})
 	hcl := s.hcl + blocks + fmt.Sprintf(`
 service "mail" {

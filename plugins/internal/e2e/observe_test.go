@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,10 +27,7 @@ func startPrometheus(t *testing.T, address string) string {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(text), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "alerts.yml"), alerts, 0o600))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	listen := listener.Addr().String()
-	must(t, listener.Close())
+	listen := testkit.FreeAddress(t)
 	cmd := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
 	log := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log

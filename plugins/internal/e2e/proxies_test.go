@@ -122,7 +122,7 @@ func TestDeploymentBehindProxies(t *testing.T) {
 	}
 	for name, start := range map[string]func(*testing.T, string, *strings.Replacer){"caddy": startCaddy, "nginx": startNginx} {
 		t.Run(name, func(t *testing.T) {
-			address := net.JoinHostPort(host, strconv.Itoa(freePort(t)))
+			address := net.JoinHostPort(host, strconv.Itoa(testkit.FreePort(t)))
 			start(t, address, strings.NewReplacer("127.0.0.1:50883", strings.TrimPrefix(c.base, "http://"), "127.0.0.1:50884", strings.TrimPrefix(s.base, "http://"), "127.0.0.1:9091", provider,
 				"patchbay.example.com {", "http://"+address+" {"))
 			for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401, "/supervisor/health": 401, "/supervisor/version": 401, "/supervisor/self-upgrade": 401} {

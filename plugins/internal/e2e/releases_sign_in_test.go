@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // TestReleasesSignIn links an account at the code host in the browser, signs in with it, and is refused by the host and by the core.
 func TestReleasesSignIn(t *testing.T) {
 	t.Parallel()
 	hub := fillHub(t)
-	address := freeAddr(t)
+	address := testkit.FreeAddress(t)
 	public := "http://" + strings.Replace(address, "127.0.0.1", "localhost", 1)
 	app := githubtest.OAuthApp{ClientID: "app-of-patchbay", Secret: "secret-of-patchbay", Callback: public + "/releases/sign-in/callback", Login: "ada", Token: "ghp_a_token_of_ada_lovelace"}
 	hub.SetOAuthApp(app)

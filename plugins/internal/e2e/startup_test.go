@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // The statuses of the command line.
@@ -228,7 +230,7 @@ func TestThirdPartyPluginsArePinned(t *testing.T) {
 
 func TestCommandsOnAnUnusableStorageEndSoon(t *testing.T) {
 	t.Parallel()
-	c := localCore(t, "storage \"postgres\" {\n  url = \"postgres://nobody:hunter2@"+freeAddr(t)+"/none?sslmode=disable\"\n}\n"+localHCL)
+	c := localCore(t, "storage \"postgres\" {\n  url = \"postgres://nobody:hunter2@"+testkit.FreeAddress(t)+"/none?sslmode=disable\"\n}\n"+localHCL)
 	began := time.Now()
 	c.startFails(statusFailed, "patchbay:")
 	if took := time.Since(began); took > slower(15*time.Second) {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // supervised is a compose project whose service plays the core, with a supervisor that looks after it.
@@ -47,17 +47,6 @@ func crashing(version string) dockertest.Behaviour {
 	return dockertest.Behaviour{Version: version, Crash: true, Entrypoint: true}
 }
 
-// freePort is a port of this machine that nothing listens on.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // startSupervised starts a core of version 1.0.0 under the tag latest, and a supervisor.
 func startSupervised(t testing.TB, bin dockertest.ComposeBin) *supervised {
 	t.Helper()
@@ -82,7 +71,7 @@ services:
     stop_grace_period: 1s
     restart: "%s"
 volumes: { data: {} }
-`, s.reg.Host, s.repo, freePort(t), restart)})
+`, s.reg.Host, s.repo, testkit.FreePort(t), restart)})
 	daemon.Up(t, bin, s.dir, "up", "-d")
 	s.core = newCore(t, fmt.Sprintf(`
 engine "docker" "local" {%s}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 const (
@@ -129,7 +131,7 @@ func TestTracesAreFlushed(t *testing.T) {
 // TestTracesWithoutCollector: requests are answered while spans cannot be sent, and the log says so once.
 func TestTracesWithoutCollector(t *testing.T) {
 	t.Parallel()
-	k := &collector{t: t, url: "http://" + freeAddr(t)}
+	k := &collector{t: t, url: "http://" + testkit.FreeAddress(t)}
 	c, _, token := startTraced(t, k, "OTEL_EXPORTER_OTLP_TIMEOUT=300", "OTEL_BSP_EXPORT_TIMEOUT=300")
 	c.search(t, token, http.StatusOK)
 	c.logged("patchbay.traces: spans could not be sent")

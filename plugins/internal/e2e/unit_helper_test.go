@@ -104,7 +104,7 @@ supervisor {
   }
 }
 `, services, s.opt, server.URL, strings.Fields(string(public))[len(strings.Fields(string(public)))-1]),
-		"SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0", fmt.Sprintf("SVC_HTTP_ADDR=127.0.0.1:%d", freePort(t)))
+		"SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0", fmt.Sprintf("SVC_HTTP_ADDR=127.0.0.1:%d", testkit.FreePort(t)))
 	s.supervised = &supervised{core: c}
 	var log lines
 	s.manager = &systemdtest.Manager{Unit: "patchbay.service", Exec: s.unitCommand(), Log: &log}

@@ -160,10 +160,13 @@ func startWalk(t *testing.T, releases int) *core {
 	return c
 }
 
+// walkedToken is the note of the token that stands in the paths of pages.
+const walkedToken = "Help centre"
+
 // fillAll gives every service what f says, and returns what stands in the paths of things.
 func (b *browser) fillAll(c *core, f filling) *strings.Replacer {
 	b.t.Helper()
-	token := c.cli("token", "create", "-note", "Help centre")[3:7]
+	token := c.cli("token", "create", "-note", walkedToken)[3:7]
 	if f.rows > 1 {
 		b.makeTokens(f.rows, "people")
 	}

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
@@ -145,12 +146,7 @@ func TestProtocolErrors(t *testing.T) {
 
 func TestConnectErrors(t *testing.T) {
 	c := newClient(t, httpx.Config{})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	_, err = get(t, c, "http://"+l.Addr().String()+"/?geheim")
+	_, err := get(t, c, "http://"+testkit.FreeAddress(t)+"/?geheim")
 	wantReason(t, err, errs.ReasonConnect)
 	_, err = get(t, c, "http://no-such-host.invalid/?geheim")
 	wantReason(t, err, errs.ReasonConnect)

@@ -105,19 +105,6 @@ func require(t testing.TB) {
 	testkit.Require(t, "postfix", missing == "", missing)
 }
 
-func freePorts(t testing.TB, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
-
 func (s *Server) path(name ...string) string {
 	return filepath.Join(append([]string{s.dir}, name...)...)
 }
@@ -186,8 +173,7 @@ func (s *Server) start() {
 	s.t.Helper()
 	s.t.Cleanup(s.stop)
 	for range attempts {
-		ports := freePorts(s.t, 3)
-		s.Submission, s.SMTPS, s.Plain = ports[0], ports[1], ports[2]
+		s.Submission, s.SMTPS, s.Plain = testkit.FreePort(s.t), testkit.FreePort(s.t), testkit.FreePort(s.t)
 		s.write("conf/master.cf", s.masterConfig(), 0o644)
 		s.run("", "/usr/sbin/postfix", "-c", s.path("conf"), "check")
 		s.launch()
@@ -273,7 +259,8 @@ func (s *Server) URLWith(scheme, password string, port int, query string) string
 	return fmt.Sprintf("%s://%s:%s@%s:%d/?%s", scheme, encode(s.User), encode(password), s.Host, port, query)
 }
 
-// Messages are the copies that were delivered, oldest first. It waits until the server's queue is empty.
+// Messages are the copies that were delivered, in the order of their deliveries; those of messages that are in the queue at once overtake
+// each other. It waits until the server's queue is empty.
 func (s *Server) Messages() []Message {
 	s.t.Helper()
 	for deadline := time.Now().Add(settleWait); !s.settled(); time.Sleep(pollEvery) {

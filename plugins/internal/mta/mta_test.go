@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/smtp"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,7 @@ func TestServer(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
+	slices.Sort(to)
 	if got := strings.Join(to, " "); got != "a@patchbay.test b@patchbay.test c@patchbay.test" {
 		t.Errorf("delivered to %q\n%s", got, s.Log())
 	}

@@ -3,7 +3,6 @@
 package testkit
 
 import (
-	"net"
 	"os"
 	"testing"
 	"time"
@@ -42,15 +41,4 @@ func Eventually(t testing.TB, within time.Duration, done func() bool, msg string
 		}
 		time.Sleep(pollEvery)
 	}
-}
-
-// FreeAddress returns an address on loopback that nothing listens on. Another process may take it before the caller does.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

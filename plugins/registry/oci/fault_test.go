@@ -3,7 +3,6 @@ package oci_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -145,12 +145,7 @@ func TestHeadThatTellsNothing(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	p := newProxy(t, "127.0.0.1:1")
 	p.set(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }, nil)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := l.Addr().String()
-	_ = l.Close()
+	closed := testkit.FreeAddress(t)
 	c := client(t, `{"timeout":"100ms"}`)
 	for host, reason := range map[string]string{p.host: errs.ReasonTimeout, closed: errs.ReasonConnect} {
 		began := time.Now()

@@ -36,12 +36,7 @@ func newServer(t testing.TB, dir, auth string) *server {
 	t.Helper()
 	bin, err := exec.LookPath("docker-registry")
 	testkit.Require(t, "docker-registry", err == nil, "install docker-registry")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &server{host: l.Addr().String(), dir: dir}
-	_ = l.Close()
+	s := &server{host: testkit.FreeAddress(t), dir: dir}
 	config := write(t, filepath.Join(t.TempDir(), "config.yml"), fmt.Sprintf(
 		"version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage:\n  filesystem: {rootdirectory: %s}\nhttp: {addr: %q}\n%s", dir, s.host, auth))
 	cmd := exec.Command(bin, "serve", config)

@@ -40,20 +40,33 @@ func serve(t *testing.T, records ...string) (port string) {
 		}
 		_ = w.WriteMsg(out)
 	})
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", packets.LocalAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	packets, listener := listenTwice(t)
 	for _, s := range []*mdns.Server{{PacketConn: packets, Handler: handler}, {Listener: listener, Handler: handler}} {
 		go func() { _ = s.ActivateAndServe() }()
 		t.Cleanup(func() { _ = s.Shutdown() })
 	}
 	_, port, _ = net.SplitHostPort(packets.LocalAddr().String())
 	return port
+}
+
+// listenTwice listens over UDP and over TCP on the same port of loopback, whichever is free for both.
+func listenTwice(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	var taken error
+	for range 20 {
+		packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener, err := net.Listen("tcp", packets.LocalAddr().String())
+		if err == nil {
+			return packets, listener
+		}
+		_ = packets.Close()
+		taken = err
+	}
+	t.Fatal(taken)
+	return nil, nil
 }
 
 // newChecker makes a checker that finds the servers of zones by a resolver on loopback.

@@ -84,14 +84,14 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 	for _, f := range found.Services {
 		seen[f.Name] = true
 		i := slices.IndexFunc(services, func(r serviceRecord) bool { return r.Name == f.Name })
-		old := serviceRecord{
-			ID: store.NewID("svc"), StackID: st.ID, Name: f.Name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.withDefaults(), MinAge: -1, CreatedAt: s.now(),
-		}
+		old := serviceRecord{}
 		if i >= 0 {
 			old = services[i]
+		} else {
+			old = s.newService(st.ID, f.Name)
 		}
 		next := describedBy(old, f)
-		if i < 0 || !reflect.DeepEqual(old, next) {
+		if i < 0 || !old.isDescribedAs(next) {
 			next.UpdatedAt = s.now()
 			rows = append(rows, serviceChange{fresh: i < 0, old: old, next: next})
 		}
@@ -104,6 +104,20 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 		}
 	}
 	return rows
+}
+
+// newService returns the record of a service that a stack did not have before.
+func (s *Service) newService(stackID, name string) serviceRecord {
+	return serviceRecord{
+		ID: store.NewID("svc"), StackID: stackID, Name: name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.withDefaults(), MinAge: -1, CreatedAt: s.now(),
+	}
+}
+
+// isDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
+// only where the image does.
+func (s *serviceRecord) isDescribedAs(next serviceRecord) bool {
+	return s.Image == next.Image && s.Built == next.Built && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
+		slices.Equal(s.Profiles, next.Profiles) && slices.Equal(s.Mounts, next.Mounts)
 }
 
 // describedBy returns the record r with what the files say of the service. If the image differs, its candidate is cleared.

@@ -71,13 +71,19 @@ func (b *browser) as(l look) {
 	}
 }
 
-// look opens a page, checks it and takes a picture.
+// look opens a page, checks it, with axe in the looks for which it is run, and takes a picture.
 func (b *browser) look(l look, page, path, axe string) {
+	b.t.Helper()
+	b.visit(l, page, path, l.axe(axe))
+}
+
+// visit opens a page, checks it, with axe unless that is empty, and takes a picture.
+func (b *browser) visit(l look, page, path, axe string) {
 	b.t.Helper()
 	b.open(path)
 	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
 	what := l.name(page)
-	b.inspect(l.axe(axe), what)
+	b.inspect(axe, what)
 	if l.lang == "zh" && !strings.HasPrefix(page, hostilePage) {
 		b.inChinese(what)
 	}

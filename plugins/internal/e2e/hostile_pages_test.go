@@ -220,7 +220,7 @@ func (b *browser) inspectCut(what string) {
 // walkHostile looks at a page with hostile texts, a name and an address.
 func (b *browser) walkHostile(page [2]string, axe string) {
 	b.t.Helper()
-	b.walk(hostilePage+page[0], page[1], axe)
+	b.walk(hostilePage+page[0], page[1], axe, wide, narrow)
 	evaluated(b, "a text was run at "+page[1], `window.ran === undefined`, true)
 }
 

@@ -35,7 +35,7 @@ func TestSupervisorPage(t *testing.T) {
 		b.as(l)
 		b.look(l, "supervisor", "/supervisor/", source)
 	}
-	b.as(look{"en", "light", 1280})
+	b.as(wide)
 	b.open("/supervisor/")
 	b.expect("400")
 	b.fillIn("#tag", "no tag")

@@ -211,29 +211,34 @@ func (b *browser) fillAll(c *core, f filling) *strings.Replacer {
 	return strings.NewReplacer("{token}", token, "{key}", keys[0], "{request}", "1", "{job}", fmt.Sprintf("job_%026d", 0), "{stack}", "stk_0", "{service}", "svc_0_0", "{message}", message, "{release}", release, "{brief}", brief)
 }
 
-// walk looks at a page in every size, theme and language. It is loaded once in each language: the size and the theme change in place.
-// Axe runs in one look of each language, which are of different sizes and themes. Pictures are of these two.
-func (b *browser) walk(name, path, axe string) {
+// The looks of a page that is walked, which have every pair of a size, a theme and a language.
+var (
+	wide          = look{"en", "light", 1280}
+	narrow        = look{"en", "dark", 390}
+	wideChinese   = look{"zh", "dark", 1280}
+	narrowChinese = look{"zh", "light", 390}
+)
+
+// walk looks at a page in four ways. It is loaded once in each language: the size and the theme change in place. Axe runs in the looks
+// that are given, since it finds the same in both languages. Pictures are of the looks in which the page is loaded.
+func (b *browser) walk(name, path, axe string, inspected ...look) {
 	b.t.Helper()
-	for _, first := range []look{{"en", "light", 1280}, {"zh", "dark", 390}} {
-		b.as(first)
-		b.look(first, name, path, "")
-		if axe != "" {
-			b.inspect(axe, first.name(name))
-		}
-		b.inspectCut(first.name(name))
-		for _, l := range first.others() {
-			b.change(l)
-			b.inspect("", l.name(name))
+	for _, pair := range [][2]look{{wide, narrow}, {wideChinese, narrowChinese}} {
+		for i, l := range pair {
+			source := ""
+			if slices.Contains(inspected, l) {
+				source = axe
+			}
+			if i == 0 {
+				b.as(l)
+				b.visit(l, name, path, source)
+			} else {
+				b.change(l)
+				b.inspect(source, l.name(name))
+			}
 			b.inspectCut(l.name(name))
 		}
 	}
-}
-
-// others returns the looks of the same language with another size, another theme, or both.
-func (l look) others() []look {
-	width, theme := 1280+390-l.width, map[string]string{"light": "dark", "dark": "light"}[l.theme]
-	return []look{{l.lang, l.theme, width}, {l.lang, theme, width}, {l.lang, theme, l.width}}
 }
 
 // change gives the page that is open another size and theme, with the colours that it has in the end.
@@ -250,8 +255,12 @@ func (b *browser) change(l look) {
 func TestPagesInEveryState(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
-	for state, f := range map[string]filling{"empty": {}, "one": oneOfEach, "many": manyOfEach} {
+	for state, tt := range map[string]struct {
+		filling   filling
+		inspected look
+	}{"empty": {filling{}, narrow}, "one": {oneOfEach, wide}, "many": {manyOfEach, narrow}} {
 		t.Run(state, func(t *testing.T) {
+			f := tt.filling
 			t.Parallel()
 			c := startWalk(t, f.rows)
 			b := browse(t, c)
@@ -270,12 +279,12 @@ func TestPagesInEveryState(t *testing.T) {
 				}
 			}
 			for name, path := range pages {
-				b.walk(state+"-"+name, path, source)
+				b.walk(state+"-"+name, path, source, tt.inspected)
 			}
 			if f.rows <= 1 {
 				return
 			}
-			b.as(look{"en", "light", 1280})
+			b.as(wide)
 			b.withoutScript(true)
 			more, sent := b.fillForms(c)
 			for _, path := range slices.Concat(more, slices.Collect(maps.Values(pages))) {

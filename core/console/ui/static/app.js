@@ -211,9 +211,18 @@
 			const part = e.target.closest?.('[data-live]');
 			if (!part || part._htmx?.sse) return;
 			mark(e, true);
-			setTimeout(() => { if (part.isConnected) htmx.ajax('GET', part.getAttribute('hx-sse:connect'), { source: part }); }, 3000);
+			setTimeout(connect, 3000, part);
 		});
 	}
+	function connect(part) {
+		if (part.isConnected && !part._htmx?.sse) htmx.ajax('GET', part.getAttribute('hx-sse:connect'), { source: part });
+	}
+	// A page that is left gives up the stream that it is opening: browsers keep such pages, with their connections, of which they have six.
+	window.addEventListener('pagehide', () => partsAlive().forEach((part) => {
+		part._htmx?.sse?.abortController?.abort();
+		htmx.trigger(part, 'htmx:abort');
+	}));
+	window.addEventListener('pageshow', (e) => { if (e.persisted) partsAlive().forEach(connect); });
 	// A stream that is silent for longer than it may be is taken up again; meanwhile the page says how old it is.
 	const silentFor = 40000;
 	const heard = new WeakMap();
@@ -228,7 +237,7 @@
 	}
 	function reconnect(part) {
 		if (part._htmx?.sse) part._htmx.sse.reader?.cancel();
-		else htmx.ajax('GET', part.getAttribute('hx-sse:connect'), { source: part });
+		else connect(part);
 	}
 	setInterval(() => {
 		const now = Date.now();

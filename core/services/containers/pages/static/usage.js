@@ -19,12 +19,18 @@
 		}, 30000);
 		return;
 	}
-	const stream = new EventSource(box.dataset.usage + '/events');
-	stream.addEventListener('resource_usage_snapshot', (e) => { samples = JSON.parse(e.data).samples; show(); });
-	stream.addEventListener('resource_usage_tick', (e) => {
-		const from = Date.now() - 180000;
-		samples = [...samples, JSON.parse(e.data)].filter((s) => Date.parse(s.sampledAt) >= from);
-		show();
-	});
+	let stream;
+	function connect() {
+		stream = new EventSource(box.dataset.usage + '/events');
+		stream.addEventListener('resource_usage_snapshot', (e) => { samples = JSON.parse(e.data).samples; show(); });
+		stream.addEventListener('resource_usage_tick', (e) => {
+			const from = Date.now() - 180000;
+			samples = [...samples, JSON.parse(e.data)].filter((s) => Date.parse(s.sampledAt) >= from);
+			show();
+		});
+	}
+	connect();
+	// A browser may keep a page that is left, and show it again.
 	addEventListener('pagehide', () => stream.close());
+	addEventListener('pageshow', (e) => { if (e.persisted) connect(); });
 })();

@@ -204,6 +204,14 @@ func TestHostsAreEnabledOnce(t *testing.T) {
 	})
 }
 
+// hasPending reports whether the journal has a change of a domain that has not ended.
+func (s *server) hasPending() bool {
+	s.t.Helper()
+	var n int64
+	must(s.t, s.store.DB(s.t.Context()).Raw("SELECT COUNT(*) FROM mail_domains WHERE operation <> ''").Scan(&n).Error)
+	return n > 0
+}
+
 // TestDeletionEndsWithAnotherPlugin: a deletion that was interrupted ends, without the zone, if the provider that has it is not in use any more.
 func TestDeletionEndsWithAnotherPlugin(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
@@ -217,10 +225,8 @@ func TestDeletionEndsWithAnotherPlugin(t *testing.T) {
 		s.swapPlugin("other", routed)
 		s.dns.AddZone("example.com", "kept")
 		s.cleanUp()
-		var operations int64
-		must(t, s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM mail_domains WHERE operation <> ''").Scan(&operations).Error)
-		if operations != 0 || s.countCalls("DeleteZone") != 0 {
-			t.Errorf("%d operations are left; the other provider has %s", operations, s.dns.State())
+		if s.hasPending() || s.countCalls("DeleteZone") != 0 {
+			t.Errorf("the deletion has not ended, or the other provider was asked: %s", s.dns.State())
 		}
 	})
 }

@@ -109,3 +109,102 @@ func TestRecoveryDoesNotWaitForFormerProvider(t *testing.T) {
 		s.wantDomain("active", false)
 	})
 }
+
+// interruption is a change of a domain, of which the core is killed after a call of a method.
+type interruption struct {
+	// begun has happened to the domain before.
+	begun        string
+	path, method string
+	// resumes is what recovery calls first.
+	resumes string
+}
+
+// interruptions are those of changes other than a provisioning.
+var interruptions = map[string]interruption{
+	"beginning of the catch-all": {"", "/catch-all/enable", "SetCatchAll", "RestoreCatchAll"},
+	"end of the catch-all":       {"/catch-all/enable", "/catch-all/disable", "RestoreCatchAll", "RestoreCatchAll"},
+	"deletion":                   {"", "/delete", "DeleteZone", "DeleteZone"},
+}
+
+// interruptChange binds example.com and kills the core in a change of it. What recovery calls first ends with the errors then.
+func (s *server) interruptChange(in interruption, failed ...error) (at string) {
+	s.t.Helper()
+	k := &killer{DNS: s.dns}
+	s.provider = k
+	s.restart()
+	at = "/api/domains/" + s.bind()
+	if in.begun != "" {
+		s.want(200, "", s.admin, "POST", at+in.begun, nil)
+	}
+	k.killAt(in.method)
+	s.want(500, "internal", s.admin, "POST", at+in.path, nil)
+	k.killAt("")
+	s.restart()
+	s.dns.Fail(in.resumes, failed...)
+	return at
+}
+
+// TestRecoveryWaitsForLimitOfEveryChange: what was begun with a catch-all, or a deletion, waits for a provider that limits requests as well.
+func TestRecoveryWaitsForLimitOfEveryChange(t *testing.T) {
+	for name, in := range interruptions {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				s.interruptChange(in, fake.DNSError(429, 2*time.Hour))
+				s.cleanUp()
+				asked := len(s.dns.Calls())
+				s.restart()
+				s.clock.advance(2*time.Hour - time.Minute)
+				s.cleanUp()
+				if n := len(s.dns.Calls()) - asked; n != 0 || !s.hasPending() {
+					t.Errorf("the provider was asked %d times before it wanted to be", n)
+				}
+				s.clock.advance(time.Minute)
+				s.cleanUp()
+				if s.hasPending() {
+					t.Error("the change has not ended")
+				}
+			})
+		})
+	}
+}
+
+// TestRecoveryWaitsForLimitOfRequest: it does so from the beginning if the request that has left something open has met the limit.
+func TestRecoveryWaitsForLimitOfRequest(t *testing.T) {
+	for name, in := range map[string]interruption{"beginning": interruptions["beginning of the catch-all"], "end": interruptions["end of the catch-all"]} {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				at := "/api/domains/" + s.bind()
+				if in.begun != "" {
+					s.want(200, "", s.admin, "POST", at+in.begun, nil)
+				}
+				for _, method := range []string{"SetCatchAll", "RestoreCatchAll"} {
+					s.dns.Fail(method, fake.DNSError(429, time.Hour))
+				}
+				s.want(429, "rate_limited", s.admin, "POST", at+in.path, nil)
+				asked := len(s.dns.Calls())
+				s.clock.advance(time.Hour - time.Minute)
+				s.cleanUp()
+				if n := len(s.dns.Calls()) - asked; n != 0 {
+					t.Errorf("the provider was asked %d times before it wanted to be", n)
+				}
+				s.clock.advance(time.Minute)
+				s.cleanUp()
+				if s.hasPending() {
+					t.Error("the change has not ended")
+				}
+			})
+		})
+	}
+}
+
+// TestEndOfCatchAllIsRefusedInRecovery: it is given up where somebody has to do something before, and the domain tells what.
+func TestEndOfCatchAllIsRefusedInRecovery(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptChange(interruptions["end of the catch-all"], fake.DNSError(409, 0))
+		s.cleanUp()
+		if got := s.domain("example.com"); s.hasPending() || got["catchAllEnabled"] != true {
+			t.Errorf("got %v", got)
+		}
+		s.wantDomain("active", true)
+	})
+}

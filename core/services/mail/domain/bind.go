@@ -158,7 +158,9 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	case failed == nil:
 		return d.finishActive(ctx, row)
 	case isLimited(failed):
-		row.Status, row.Operation, row.Step, row.RetryAt = former.Status, "", "", d.retryTime(failed)
+		row.Status = former.Status
+		row.endOperation()
+		d.noteLimit(row, failed)
 		if interrupted || row.Routed != former.Routed {
 			// It is tried again. Mailboxes of a domain that was not routed before lack rules.
 			row.Operation, row.Step = opProvision, step
@@ -171,7 +173,7 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 		row.Status, row.ProvisionError, row.Operation, row.Step = former.Status, messageOf(failed), former.Operation, former.Step
 		if isRefusal(failed) && row.Operation == opProvision {
 			// What a crash has interrupted is tried again, unless somebody has to do something before.
-			row.Operation, row.Step = "", ""
+			row.endOperation()
 		}
 		if err := d.persist(ctx, row); err != nil {
 			return err
@@ -189,7 +191,8 @@ func worksAsBefore(former, row Domain, failed error) bool {
 
 // finishActive ends the provisioning of a domain that worked.
 func (d *Domains) finishActive(ctx context.Context, row *Domain) error {
-	row.Status, row.ProvisionError, row.Operation, row.Step, row.RetryAt, row.DisabledAt = Active, "", "", "", 0, 0
+	row.endOperation()
+	row.Status, row.ProvisionError, row.RetryAt, row.DisabledAt = Active, "", 0, 0
 	row.ProvisionedAt = d.cfg.Now().UnixMilli()
 	return d.persist(ctx, row)
 }
@@ -197,7 +200,8 @@ func (d *Domains) finishActive(ctx context.Context, row *Domain) error {
 // finishFailed ends the provisioning of a domain that did not work.
 func (d *Domains) finishFailed(ctx context.Context, row *Domain, failed error) error {
 	d.cfg.Logger.Warn("a mail domain could not be provisioned", "domain", row.Name, "step", row.Step, "error", failed)
-	row.Status, row.ProvisionError, row.Operation, row.Step = ProvisioningError, messageOf(failed), "", ""
+	row.endOperation()
+	row.Status, row.ProvisionError = ProvisioningError, messageOf(failed)
 	return d.persist(ctx, row)
 }
 

@@ -35,7 +35,8 @@ func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern strin
 			}
 			row.CatchAllOwnerID = ownerID
 		}
-		row.CatchAll, row.CatchAllPattern, row.Operation, row.Step = true, pattern, "", ""
+		row.endOperation()
+		row.CatchAll, row.CatchAllPattern = true, pattern
 		return d.persist(ctx, row)
 	})
 }
@@ -63,7 +64,7 @@ func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
 		}
 		row.CatchAllSnapshot = snapshot
 	}
-	row.Operation = opCatchAllEnable
+	row.beginOperation(opCatchAllEnable)
 	if err := d.persist(ctx, row); err != nil {
 		return err
 	}
@@ -73,6 +74,10 @@ func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
 	}
 	if err := d.giveBackCatchAll(ctx, c, row); err != nil {
 		d.cfg.Logger.Error("the catch-all of a mail domain could not be restored; it is tried again", "domain", row.Name, "error", err)
+		d.noteLimit(row, err)
+		if err := d.persist(ctx, row); err != nil {
+			return err
+		}
 	}
 	return explainFailure(failed)
 }
@@ -82,7 +87,8 @@ func (d *Domains) giveBackCatchAll(ctx context.Context, c Connection, row *Domai
 	if err := c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot); err != nil {
 		return explainFailure(err)
 	}
-	row.CatchAll, row.CatchAllSnapshot, row.Operation, row.Step = false, nil, "", ""
+	row.endOperation()
+	row.CatchAll, row.CatchAllSnapshot = false, nil
 	return d.persist(ctx, row)
 }
 
@@ -107,14 +113,17 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 		if len(row.CatchAllSnapshot) == 0 {
 			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: try the domain again, which ends the catch-all, and set at the provider by hand what it did.")
 		}
-		row.Operation = opCatchAllDisable
+		resumed := row.Operation == opCatchAllDisable
+		if !resumed {
+			row.beginOperation(opCatchAllDisable)
+		}
 		if err := d.persist(ctx, row); err != nil {
 			return err
 		}
-		if err := d.restoreRouting(ctx, c, row); err != nil {
+		if err := d.restoreRouting(ctx, c, row, resumed); err != nil {
 			return err
 		}
-		row.Operation, row.Step = "", ""
+		row.endOperation()
 	}
 	return d.dropCatchAll(ctx, row)
 }
@@ -158,25 +167,30 @@ func (d *Domains) dropCatchAll(ctx context.Context, row *Domain) error {
 }
 
 // restoreRouting makes the rules of registered mailboxes, then restores the provider's catch-all. If that fails, the catch-all
-// stays ours; the rules that were made stay, since they do no harm.
-func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain) error {
-	failed := d.addMissingRules(ctx, row)
+// stays ours, and the end of it is given up, unless it is resumed and may work later; the rules that were made stay, since they do no harm.
+func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain, resumed bool) error {
+	failed := explainFailure(d.addMissingRules(ctx, row))
 	if failed == nil {
-		failed = c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot)
+		failed = explainFailure(c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot))
 	}
 	if failed == nil {
 		return nil
 	}
-	if err := c.DNS.SetCatchAll(ctx, row.ZoneID); err != nil {
+	unset := c.DNS.SetCatchAll(ctx, row.ZoneID)
+	switch {
+	case unset != nil:
 		// The operation stays in the journal: it is carried to its end later.
-		d.cfg.Logger.Error("the catch-all of a mail domain is in an unknown state; it is tried again", "domain", row.Name, "error", err)
-		return explainFailure(failed)
+		d.cfg.Logger.Error("the catch-all of a mail domain is in an unknown state; it is tried again", "domain", row.Name, "error", unset)
+	case !resumed:
+		row.endOperation()
+	case isRefusal(failed) && !isReplaced(failed):
+		// Somebody has to do something before.
+		row.endOperation()
+		row.ProvisionError = messageOf(failed)
 	}
-	row.Operation, row.Step = "", ""
-	if err := d.persist(ctx, row); err != nil {
-		return err
-	}
-	return explainFailure(failed)
+	d.noteLimit(row, unset)
+	d.noteLimit(row, failed)
+	return cmp.Or(d.persist(ctx, row), failed)
 }
 
 // addMissingRules makes the rules of the registered mailboxes that have none. A rule of somebody else for one of the addresses does not keep the

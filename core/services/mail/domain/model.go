@@ -70,6 +70,14 @@ type Domain struct {
 // TableName implements gorm's Tabler.
 func (Domain) TableName() string { return "mail_domains" }
 
+// beginOperation journals a change that is under way. A limit that the provider has told of in an earlier one does not hold it up.
+func (d *Domain) beginOperation(operation string) { d.Operation, d.RetryAt = operation, 0 }
+
+// endOperation takes the operation that is under way out of the journal.
+func (d *Domain) endOperation() {
+	d.Operation, d.Step = "", ""
+}
+
 // KeepsCatchAll reports whether the catch-all is on and nobody has begun to end it: until then mail needs no rules.
 func (d Domain) KeepsCatchAll() bool { return d.CatchAll && d.Operation != opCatchAllDisable }
 

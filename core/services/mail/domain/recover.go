@@ -12,13 +12,13 @@ import (
 // recheckAfter is how often records that cannot be seen are looked up again.
 const recheckAfter = 15 * time.Minute
 
-// maxCooldown is the longest pause that a provider which limits requests is given before an interrupted provisioning goes on.
+// maxCooldown is the longest pause that a provider which limits requests is given before recovery goes on.
 const maxCooldown = 24 * time.Hour
 
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
 // and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. If another
-// provider is in use, the zone is left, and a domain that is active or disabled stays as it is. What fails is left for the next time; a
-// provisioning waits while no provider is in use, and as long as one that limits requests has asked for.
+// provider is in use, the zone is left, and a domain that is active or disabled stays as it is. What fails is left for a later time: a
+// provider that limits requests is left alone as long as it has asked for. A provisioning waits while no provider is in use.
 func (d *Domains) Recover(ctx context.Context) error {
 	pending, err := d.listPending(ctx)
 	if err != nil {
@@ -45,43 +45,71 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 		return err
 	}
 	row = d.assumePlugin(row)
+	if d.isPostponed(row) {
+		return nil
+	}
 	switch row.Operation {
 	case opProvision:
-		if c := d.cfg.Connect(); c.DNS == nil && row.Provider != "" {
-			// It goes on when there is a provider again, or a person decides.
-			return nil
-		}
-		if row.Status != ProvisioningError && hasOtherProvider(d.cfg.Connect(), row) {
-			// Mail comes by the former provider, which only a person gives up.
-			row.ProvisionError, row.Operation, row.Step = cmp.Or(row.ProvisionError, notFinished), "", ""
-			return d.persist(ctx, &row)
-		}
-		if d.isCoolingDown(row) {
-			return nil
-		}
-		return d.reprovisionDomain(ctx, d.cfg.Connect(), &row, false)
+		return d.resumeProvisioning(ctx, &row)
 	case opCatchAllEnable, opCatchAllDisable:
-		return d.resumeCatchAll(ctx, &row)
+		err = d.resumeCatchAll(ctx, &row)
 	case opDelete:
-		if hasOtherProvider(d.cfg.Connect(), row) {
-			d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider, "plugin", row.Plugin)
-			return d.endDeletion(ctx, &row)
-		}
-		return d.deleteZone(ctx, &row)
+		err = d.resumeDeletion(ctx, &row)
 	}
-	return nil
+	return d.postpone(ctx, &row, err)
 }
 
-// isCoolingDown reports whether the provider of a domain limits requests and has asked to be left alone until later.
-func (d *Domains) isCoolingDown(row Domain) bool {
+// resumeProvisioning goes on with a provisioning, unless that waits for a person or a provider.
+func (d *Domains) resumeProvisioning(ctx context.Context, row *Domain) error {
+	c := d.cfg.Connect()
+	if c.DNS == nil && row.Provider != "" {
+		// It goes on when there is a provider again, or a person decides.
+		return nil
+	}
+	if row.Status != ProvisioningError && hasOtherProvider(c, *row) {
+		// Mail comes by the former provider, which only a person gives up.
+		row.endOperation()
+		row.ProvisionError = cmp.Or(row.ProvisionError, notFinished)
+		return d.persist(ctx, row)
+	}
+	return d.reprovisionDomain(ctx, c, row, false)
+}
+
+// resumeDeletion goes on with a deletion. A zone at a former provider is left there.
+func (d *Domains) resumeDeletion(ctx context.Context, row *Domain) error {
+	if hasOtherProvider(d.cfg.Connect(), *row) {
+		d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider, "plugin", row.Plugin)
+		return d.endDeletion(ctx, row)
+	}
+	return d.deleteZone(ctx, row)
+}
+
+// isPostponed reports whether recovery leaves a domain alone until later. What a former provider has asked for says nothing about the next one.
+func (d *Domains) isPostponed(row Domain) bool {
 	wait := time.UnixMilli(row.RetryAt).Sub(d.cfg.Now())
 	// Where it is longer, the clock was set back since.
 	return wait > 0 && wait <= maxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
 }
 
-// retryTime returns when a provider that limits requests may be asked again, in Unix milliseconds.
-func (d *Domains) retryTime(limited error) int64 {
-	return d.cfg.Now().Add(min(fault.As(limited).RetryAfter, maxCooldown)).UnixMilli()
+// postpone has recovery wait after a failure as long as a provider that limits requests has asked for. It returns the failure.
+func (d *Domains) postpone(ctx context.Context, row *Domain, failed error) error {
+	if !isLimited(failed) || row.Operation == "" {
+		return failed
+	}
+	d.noteLimit(row, failed)
+	return cmp.Or(d.persist(ctx, row), failed)
+}
+
+// noteLimit notes until when a provider wants no requests, if a failure says that it limits them. The caller stores the domain.
+func (d *Domains) noteLimit(row *Domain, failed error) {
+	if failed = explainFailure(failed); isLimited(failed) {
+		row.RetryAt = d.retryTime(fault.As(failed).RetryAfter)
+	}
+}
+
+// retryTime returns the time after a pause, which maxCooldown bounds, in Unix milliseconds.
+func (d *Domains) retryTime(pause time.Duration) int64 {
+	return d.cfg.Now().Add(min(pause, maxCooldown)).UnixMilli()
 }
 
 // CheckRecords looks up the records of the domains that lack some, now and then.

@@ -18,7 +18,7 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 		}
 		if row.Operation == opProvision {
 			// A crash has interrupted it, and it would make the domain active.
-			row.Operation, row.Step = "", ""
+			row.endOperation()
 		}
 		row.Status, row.DisabledAt = Disabled, d.cfg.Now().UnixMilli()
 		return d.persist(ctx, row)
@@ -81,7 +81,8 @@ func (d *Domains) hide(ctx context.Context, row *Domain) error {
 			return fault.New(fault.Conflict, "The mail domain has %d mailboxes that are not destroyed: delete them first.", n).With("mailboxes", n)
 		}
 		now := d.cfg.Now().UnixMilli()
-		row.Status, row.DeletedAt, row.DisabledAt, row.Operation, row.UpdatedAt = Disabled, now, now, opDelete, now
+		row.beginOperation(opDelete)
+		row.Status, row.DeletedAt, row.DisabledAt, row.UpdatedAt = Disabled, now, now, now
 		return d.save(ctx, row)
 	})
 }

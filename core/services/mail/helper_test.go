@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"testing"
@@ -129,14 +130,20 @@ func (s *server) remount() {
 // cleanUp runs the job of the service.
 func (s *server) cleanUp() {
 	s.t.Helper()
+	must(s.t, s.runCleanUp(s.t.Context()))
+}
+
+// runCleanUp is cleanUp in a context.
+func (s *server) runCleanUp(ctx context.Context) error {
+	s.t.Helper()
 	for _, h := range s.service.Jobs() {
 		if h.Type == "mail.clean_up" {
-			_, err := h.Run(s.t.Context(), nil, nil)
-			must(s.t, err)
-			return
+			_, err := h.Run(ctx, nil, nil)
+			return err
 		}
 	}
 	s.t.Fatal("there is no such job")
+	return nil
 }
 
 // call sends a request with an API key and returns status and body.

@@ -140,6 +140,10 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 // the status: what a crash has interrupted, or what has made the domain a routed one, goes on at RetryAt. Any other failure leaves
 // ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
+	if row.Operation == opDelete {
+		// Whoever provisions the domain gives up its deletion, which could not be ended.
+		row.endOperation()
+	}
 	interrupted, step := row.Operation == opProvision, row.Step
 	if hasOtherProvider(c, *row) {
 		if err := d.forgetProvider(ctx, row); err != nil {

@@ -58,8 +58,10 @@ type Domain struct {
 	CheckedAt       int64
 	NameServersText string `gorm:"column:name_servers"`
 	ProvisionError  string
-	// RetryAt is when a provider that limits requests may be asked again.
-	RetryAt       int64
+	// RetryAt is when recovery goes on: the provider limits requests until then, or recovery has failed before.
+	RetryAt int64
+	// RecoveryTries is how often recovery has failed to end Operation; ProvisionError tells why unless it is 0.
+	RecoveryTries int
 	CreatedAt     int64 `gorm:"autoCreateTime:false"`
 	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
 	ProvisionedAt int64
@@ -73,8 +75,11 @@ func (Domain) TableName() string { return "mail_domains" }
 // beginOperation journals a change that is under way. A limit that the provider has told of in an earlier one does not hold it up.
 func (d *Domain) beginOperation(operation string) { d.Operation, d.RetryAt = operation, 0 }
 
-// endOperation takes the operation that is under way out of the journal.
+// endOperation takes the operation that is under way out of the journal, and what recovery has noted about it.
 func (d *Domain) endOperation() {
+	if d.RecoveryTries > 0 {
+		d.ProvisionError, d.RetryAt, d.RecoveryTries = "", 0, 0
+	}
 	d.Operation, d.Step = "", ""
 }
 

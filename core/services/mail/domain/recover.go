@@ -18,7 +18,8 @@ const maxCooldown = 24 * time.Hour
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
 // and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. If another
 // provider is in use, the zone is left, and a domain that is active or disabled stays as it is. What fails is left for a later time: a
-// provider that limits requests is left alone as long as it has asked for. A provisioning waits while no provider is in use.
+// provider that limits requests is left alone as long as it has asked for, and the end of a catch-all or of a deletion is tried again after
+// a minute at first and an hour at most. A provisioning waits while no provider is in use.
 func (d *Domains) Recover(ctx context.Context) error {
 	pending, err := d.listPending(ctx)
 	if err != nil {
@@ -91,13 +92,36 @@ func (d *Domains) isPostponed(row Domain) bool {
 	return wait > 0 && wait <= maxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
 }
 
-// postpone has recovery wait after a failure as long as a provider that limits requests has asked for. It returns the failure.
+// postpone notes in a domain why recovery could not end its operation, and when that is tried again. A deleted domain is listed again, as a
+// disabled one, since somebody may have to do something. It returns the failure, or nil if that is known already and nobody was asked.
 func (d *Domains) postpone(ctx context.Context, row *Domain, failed error) error {
-	if !isLimited(failed) || row.Operation == "" {
+	if failed == nil || ctx.Err() != nil || row.Operation == "" {
 		return failed
 	}
-	d.noteLimit(row, failed)
+	why, pause := pendingError(row.Operation, failed), max(RetryPause(row.RecoveryTries), fault.As(failed).RetryAfter)
+	if isReplaced(failed) {
+		// It goes on when the provider of the domain is in use again.
+		if pause = 0; row.ProvisionError == why {
+			return nil
+		}
+	}
+	row.ProvisionError, row.DeletedAt = why, 0
+	row.RetryAt, row.RecoveryTries = d.retryTime(pause), row.RecoveryTries+1
 	return cmp.Or(d.persist(ctx, row), failed)
+}
+
+// pendingError returns what a person is told of an operation that recovery could not end.
+func pendingError(operation string, failed error) string {
+	what := "What the DNS provider did before the catch-all could not be restored"
+	if operation == opDelete {
+		what = "The domain could not be deleted"
+	}
+	return what + ", which is tried again: " + messageOf(failed)
+}
+
+// RetryPause returns the pause after a failure that others have preceded: a minute at first, an hour at most.
+func RetryPause(failures int) time.Duration {
+	return min(time.Minute<<min(failures, 6), time.Hour)
 }
 
 // noteLimit notes until when a provider wants no requests, if a failure says that it limits them. The caller stores the domain.

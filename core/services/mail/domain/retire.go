@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -26,7 +27,7 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 }
 
 // Delete deletes the zone that was made for a domain, and then hides the domain. It refuses a domain with mailboxes that are not destroyed.
-// It may be repeated.
+// It may be repeated. A failure leaves the domain as it was: also one whose deletion recovery tries again.
 func (d *Domains) Delete(ctx context.Context, id string) error {
 	if row, err := d.findAny(ctx, id); err != nil || row.DeletedAt != 0 {
 		return err
@@ -45,6 +46,9 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 			return nil
 		}
 		*row = former
+		if row.Operation == opDelete {
+			d.noteLimit(row, failed)
+		}
 		if err := d.persist(ctx, row); err != nil {
 			return err
 		}
@@ -100,8 +104,9 @@ func (d *Domains) deleteZone(ctx context.Context, row *Domain) error {
 	return d.endDeletion(ctx, row)
 }
 
-// endDeletion ends the operation of a hidden domain, which has no zone any more.
+// endDeletion hides a domain that has no zone any more for good.
 func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
-	row.Operation, row.Step, row.ZoneID = "", "", ""
+	row.endOperation()
+	row.ZoneID, row.DeletedAt = "", cmp.Or(row.DeletedAt, d.cfg.Now().UnixMilli())
 	return d.persist(ctx, row)
 }

@@ -2,7 +2,6 @@ package mailbox
 
 import (
 	"context"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
@@ -42,7 +41,7 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 		if refused = box.Status == Destroyed || still != nil && !still(box); refused {
 			return nil
 		}
-		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(cleanupPause(box.CleanupTries)).UnixMilli()
+		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(domain.RetryPause(box.CleanupTries)).UnixMilli()
 		return m.updateMailbox(ctx, id, map[string]any{"status": Destroying, "cleanup_at": box.CleanupAt})
 	})
 	if err != nil || refused {
@@ -70,7 +69,7 @@ func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mai
 
 // noteFailure keeps why a mailbox could not be destroyed, and when that is tried again.
 func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
-	pause := max(cleanupPause(box.CleanupTries), fault.As(cause).RetryAfter)
+	pause := max(domain.RetryPause(box.CleanupTries), fault.As(cause).RetryAfter)
 	err := m.store.Tx(ctx, "postpone the destruction of mailbox", func(ctx context.Context) error {
 		return m.updateMailbox(ctx, box.ID, map[string]any{
 			"cleanup_at": m.cfg.Now().Add(pause).UnixMilli(), "cleanup_tries": box.CleanupTries + 1, "cleanup_error": texts.Limit(cause.Error(), maxCleanupError),
@@ -79,11 +78,6 @@ func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 	if err != nil {
 		m.cfg.Logger.Error("a mailbox that could not be destroyed could not be marked", "mailbox", box.ID, "error", err)
 	}
-}
-
-// cleanupPause is the pause after a failed attempt to destroy a mailbox: a minute at first, an hour at most.
-func cleanupPause(tries int) time.Duration {
-	return min(time.Minute<<min(tries, 6), time.Hour)
 }
 
 // CleanUp destroys the mailboxes that have been expired for a day, and goes on with those whose destruction has failed or was

@@ -170,7 +170,7 @@ func TestRecoveryWaitsForLimitOfEveryChange(t *testing.T) {
 
 // TestRecoveryWaitsForLimitOfRequest: it does so from the beginning if the request that has left something open has met the limit.
 func TestRecoveryWaitsForLimitOfRequest(t *testing.T) {
-	for name, in := range map[string]interruption{"beginning": interruptions["beginning of the catch-all"], "end": interruptions["end of the catch-all"]} {
+	for name, in := range catchAllChanges {
 		t.Run(name, func(t *testing.T) {
 			forEach(t, routed, func(t *testing.T, s *server) {
 				at := "/api/domains/" + s.bind()

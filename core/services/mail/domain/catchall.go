@@ -20,14 +20,15 @@ func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern strin
 		return Domain{}, err
 	}
 	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+		// It may end with a domain that is not active any more.
+		if err := d.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
+			return err
+		}
 		if row.Status != Active {
 			return fault.New(fault.Conflict, "Only an active mail domain can have a catch-all.")
 		}
 		if row.Operation == opProvision {
 			return fault.New(fault.Conflict, "The provisioning of the mail domain has not finished: try the domain again first.")
-		}
-		if err := d.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
-			return err
 		}
 		if !row.CatchAll {
 			if err := d.takeCatchAll(context.WithoutCancel(ctx), row); err != nil {
@@ -82,10 +83,10 @@ func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
 	return explainFailure(failed)
 }
 
-// giveBackCatchAll restores what the provider did before, and forgets it. The operation ends only if that worked.
+// giveBackCatchAll restores what the provider did before, and forgets it. The operation ends only if that worked, or there is nothing to restore.
 func (d *Domains) giveBackCatchAll(ctx context.Context, c Connection, row *Domain) error {
-	if err := c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot); err != nil {
-		return explainFailure(err)
+	if err := d.restoreCatchAll(ctx, c, row); err != nil {
+		return err
 	}
 	row.endOperation()
 	row.CatchAll, row.CatchAllSnapshot = false, nil
@@ -169,9 +170,9 @@ func (d *Domains) dropCatchAll(ctx context.Context, row *Domain) error {
 // restoreRouting makes the rules of registered mailboxes, then restores the provider's catch-all. If that fails, the catch-all
 // stays ours, and the end of it is given up, unless it is resumed and may work later; the rules that were made stay, since they do no harm.
 func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain, resumed bool) error {
-	failed := explainFailure(d.addMissingRules(ctx, row))
-	if failed == nil {
-		failed = explainFailure(c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot))
+	failed := d.forgetGoneZone(ctx, c, row, explainFailure(d.addMissingRules(ctx, row)))
+	if failed == nil && row.ZoneID != "" {
+		failed = d.restoreCatchAll(ctx, c, row)
 	}
 	if failed == nil {
 		return nil

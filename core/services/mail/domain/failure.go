@@ -48,6 +48,9 @@ func isForeignRule(err error) bool {
 	return errors.As(err, &said) && said.Reason == dns.ReasonConflict
 }
 
+// isMissing reports whether the provider says that what an error is about does not exist, or is hidden from its credentials.
+func isMissing(err error) bool { return client.CauseOf(err) == client.CauseMissing }
+
 // isLimited reports whether an error says that the provider limits requests.
 func isLimited(err error) bool { return fault.CodeOf(err) == fault.RateLimited }
 

@@ -63,10 +63,18 @@ func (d *Domains) NotePlugins(ctx context.Context) error {
 	return nil
 }
 
-// forgetProvider takes out of a domain what the provider before has set up, and nobody can take back any more: the zone, the rules of the
-// mailboxes and, if the provider routed mail, the catch-all. It locks the domain before its mailboxes.
+// forgetProvider takes out of a domain what the provider before has set up, and nobody can take back any more. Its provisioning has begun then.
 func (d *Domains) forgetProvider(ctx context.Context, row *Domain) error {
-	return d.cfg.Store.Tx(ctx, "forget the former provider of mail domain", func(ctx context.Context) error {
+	row.endOperation()
+	row.beginOperation(opProvision)
+	row.Status, row.ProvisionError, row.Plugin = ProvisioningError, notFinished, ""
+	return d.forgetZone(ctx, row)
+}
+
+// forgetZone stores a domain without what it has at its provider: the zone, the rules of the mailboxes and, if the provider routed mail, the
+// catch-all. It locks the domain before its mailboxes.
+func (d *Domains) forgetZone(ctx context.Context, row *Domain) error {
+	return d.cfg.Store.Tx(ctx, "forget the zone of mail domain", func(ctx context.Context) error {
 		if _, err := d.LockDomain(ctx, row.ID); err != nil {
 			return err
 		}
@@ -83,8 +91,7 @@ func (d *Domains) forgetProvider(ctx context.Context, row *Domain) error {
 			row.Binding = FromCatalog
 		}
 		row.setNameServers(nil)
-		row.Plugin, row.ZoneID, row.Routed, row.CatchAllSnapshot = "", "", false, nil
-		row.Status, row.ProvisionError, row.Operation, row.Step, row.RetryAt = ProvisioningError, notFinished, opProvision, "", 0
+		row.ZoneID, row.Routed, row.CatchAllSnapshot = "", false, nil
 		row.UpdatedAt = d.cfg.Now().UnixMilli()
 		return d.replaceDomain(ctx, row)
 	})

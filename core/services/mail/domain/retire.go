@@ -97,7 +97,7 @@ func (d *Domains) deleteZone(ctx context.Context, row *Domain) error {
 		if err := sameProvider(c, *row); err != nil {
 			return err
 		}
-		if err := c.DNS.DeleteZone(ctx, row.ZoneID); err != nil {
+		if err := c.DNS.DeleteZone(ctx, row.ZoneID); err != nil && !isMissing(err) {
 			return explainFailure(err)
 		}
 	}

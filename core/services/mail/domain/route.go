@@ -3,8 +3,6 @@ package domain
 import (
 	"context"
 	"strings"
-
-	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
 // routing reports whether the provider of a domain routes mail by rules, and returns the connection to it.
@@ -50,7 +48,7 @@ func (d *Domains) addRoute(ctx context.Context, row Domain, address string, enab
 }
 
 // RemoveRoute deletes the rule of an address. row is the domain in the state in which it has this rule: the provider of another one is not asked.
-// That there is no rule is no error. One whose id is not known, because making it was interrupted, is found first.
+// That there is no rule, or no zone, is no error. A rule whose id is not known, because making it was interrupted, is found first.
 func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID string, known bool) error {
 	if known && ruleID == "" {
 		return nil
@@ -62,7 +60,7 @@ func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID s
 	if !known {
 		// The provider returns the rule that there is.
 		ruleID, err = c.DNS.CreateRule(ctx, row.ZoneID, address)
-		if isForeignRule(err) || client.CauseOf(err) == client.CauseMissing {
+		if isForeignRule(err) || isMissing(err) {
 			// There is none of ours, or not even the zone.
 			return nil
 		}
@@ -70,5 +68,8 @@ func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID s
 			return explainFailure(err)
 		}
 	}
-	return explainFailure(c.DNS.DeleteRule(ctx, row.ZoneID, ruleID))
+	if err := c.DNS.DeleteRule(ctx, row.ZoneID, ruleID); !isMissing(err) {
+		return explainFailure(err)
+	}
+	return nil
 }

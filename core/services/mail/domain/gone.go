@@ -1,0 +1,53 @@
+package domain
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+)
+
+// What a domain tells of a catch-all that cannot be restored, since the provider does not have any more what it was restored in.
+const (
+	zoneGone     = "The DNS provider does not have the zone of the domain any more: make the zone there and try the domain again, or delete it."
+	catchAllGone = "The DNS provider did not find the catch-all that was to be restored: set at the provider what is to become of mail without a mailbox."
+)
+
+// restoreCatchAll has the provider do again what it did before the catch-all of a domain. Where the provider says that what is to be restored does
+// not exist any more, that is the end of it: the operation ends, and the domain tells so.
+func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain) error {
+	failed := explainFailure(c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot))
+	if failed = d.forgetGoneZone(ctx, c, row, failed); !isMissing(failed) {
+		return failed
+	}
+	d.cfg.Logger.Warn("there is no catch-all of a mail domain any more that could be restored", "domain", row.Name, "error", failed)
+	row.endOperation()
+	row.ProvisionError = catchAllGone
+	return nil
+}
+
+// forgetGoneZone ends what goes on with the zone of a domain, if the provider has refused it and does not have the zone any more. The domain is in
+// error then. Otherwise it returns the failure.
+func (d *Domains) forgetGoneZone(ctx context.Context, c Connection, row *Domain, failed error) error {
+	if !isMissing(failed) && client.CauseOf(failed) != client.CauseRefused {
+		return failed
+	}
+	zone, err := c.DNS.FindZone(ctx, row.Name)
+	switch {
+	case err != nil && !isMissing(err):
+		return explainFailure(err)
+	case err == nil && zone.ID == row.ZoneID:
+		return failed
+	}
+	d.cfg.Logger.Warn("the DNS provider does not have the zone of a mail domain any more", "domain", row.Name, "zone", row.ZoneID)
+	former := *row
+	row.endOperation()
+	row.ProvisionError = zoneGone
+	if row.Status == Active {
+		row.Status = ProvisioningError
+	}
+	if err := d.forgetZone(ctx, row); err != nil {
+		*row = former
+		return err
+	}
+	return nil
+}

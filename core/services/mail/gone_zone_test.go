@@ -1,0 +1,129 @@
+package mail_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+)
+
+// catchAllChanges are the interruptions that leave a catch-all to be taken back.
+var catchAllChanges = map[string]interruption{
+	"beginning": interruptions["beginning of the catch-all"], "end": interruptions["end of the catch-all"],
+}
+
+// wantZoneGone fails unless example.com tells that the provider does not have its zone any more, and nothing is left to do.
+func (s *server) wantZoneGone() {
+	s.t.Helper()
+	got := s.domain("example.com")
+	if s.hasPending() || got["status"] != "provisioning_error" || got["zoneId"] != nil || got["catchAllEnabled"] != false || !strings.Contains(text(s.t, got, "lastProvisionError"), "zone") {
+		s.t.Errorf("got %v", got)
+	}
+}
+
+// TestCatchAllOfZoneThatIsGone: where the zone was deleted by hand, a catch-all that is to be taken back has ended, and the domain says what to do.
+func TestCatchAllOfZoneThatIsGone(t *testing.T) {
+	for name, in := range catchAllChanges {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				at := s.interruptChange(in)
+				must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+				s.cleanUp()
+				s.wantZoneGone()
+				asked := len(s.dns.Calls())
+				s.clock.advance(time.Hour)
+				s.cleanUp()
+				if n := len(s.dns.Calls()) - asked; n != 0 {
+					t.Errorf("the provider was asked %d times again", n)
+				}
+				s.dns.AddZone("example.com", "kept")
+				if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" {
+					t.Errorf("got %v", got)
+				}
+				s.wantRules(`catch-all="kept"`)
+			})
+		})
+	}
+}
+
+// TestZoneIsGoneForRequests: so it is where a person changes the domain, be there a mailbox that lacks its rule or not. Set up again in a new zone,
+// it has the rules of its mailboxes.
+func TestZoneIsGoneForRequests(t *testing.T) {
+	for _, withMailbox := range []bool{false, true} {
+		forEach(t, routed, func(t *testing.T, s *server) {
+			at := "/api/domains/" + s.bind()
+			s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "ruled", "mailDomain": "example.com"})
+			s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+			if withMailbox {
+				s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+			}
+			must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+			s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+			s.wantZoneGone()
+			s.want(409, "conflict", s.admin, "POST", at+"/catch-all/enable", nil)
+			s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+			s.wantRules("ruled@example.com")
+			s.wantDomain("active", false)
+		})
+	}
+}
+
+// TestCatchAllThatIsGone: a catch-all that the provider does not find in a zone that there is has ended as well, and the domain stays active.
+func TestCatchAllThatIsGone(t *testing.T) {
+	for name, in := range catchAllChanges {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				at := s.interruptChange(in, fake.DNSError(404, 0))
+				s.cleanUp()
+				s.wantDomain("active", true)
+				if got := s.domain("example.com"); s.hasPending() || got["catchAllEnabled"] != false || got["zoneId"] == nil {
+					t.Errorf("got %v", got)
+				}
+				s.want(200, "", s.admin, "POST", at+"/retry", nil)
+				s.wantDomain("active", false)
+			})
+		})
+	}
+}
+
+// TestZoneThatIsNotFoundForNow: a zone is given up only if the provider says that it does not have it.
+func TestZoneThatIsNotFoundForNow(t *testing.T) {
+	for name, in := range catchAllChanges {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				s.interruptChange(in, fake.DNSError(404, 0))
+				s.dns.Fail("FindZone", fake.DNSError(500, 0))
+				s.cleanUp()
+				if got := s.domain("example.com"); !s.hasPending() || got["zoneId"] != "zone-example.com" {
+					t.Errorf("got %v", got)
+				}
+				s.clock.advance(time.Minute)
+				s.cleanUp()
+				s.wantDomain("active", false)
+				s.wantRules(`catch-all=""`)
+			})
+		})
+	}
+}
+
+// TestDeletionOfZoneThatIsGone: a domain is deleted although the provider does not find its zone.
+func TestDeletionOfZoneThatIsGone(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.dns.Fail("DeleteZone", fake.DNSError(404, 0))
+		s.want(204, "", s.admin, "POST", at+"/delete", nil)
+	})
+}
+
+// TestMailboxOfZoneThatIsGone: a mailbox is destroyed although its rule has gone with the zone.
+func TestMailboxOfZoneThatIsGone(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.bind()
+		box := s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+		must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+		if got := s.want(200, "", s.ada, "DELETE", "/api/mailboxes/"+text(t, box, "id"), nil); got["status"] != "destroyed" {
+			t.Errorf("got %v", got)
+		}
+	})
+}

@@ -52,9 +52,7 @@ func (s *Service) mailboxOf(m mailbox.Mailbox) Mailbox {
 	if m.Status != mailbox.Destroying {
 		out.LastReceivedAt = api.OptionalTime(m.ReceivedAt)
 	}
-	if rule := m.Rule(); rule != "" {
-		out.RoutingRuleID = &rule
-	}
+	out.RoutingRuleID = optionalText(m.RuleID)
 	if m.KeyID != "" {
 		out.CreatedByAPIKey.Of = &KeyBrief{m.KeyID, m.KeyName, m.KeyPrefix}
 	}

@@ -18,8 +18,7 @@ func TestRuleOfSomebodyElse(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		s.bind()
 		body := dict{"localPart": "box", "mailDomain": "example.com"}
-		conflict := errForeignRule()
-		s.dns.Fail("CreateRule", conflict, conflict)
+		s.dns.Fail("CreateRule", errForeignRule())
 		s.want(409, "conflict", s.ada, "POST", "/api/mailboxes", body)
 		s.want(201, "", s.ada, "POST", "/api/mailboxes", body)
 	})

@@ -213,33 +213,44 @@ func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	return foreign
 }
 
-// addMissingRule makes the rule of a mailbox. Before its id is known, the rule is noted as one that may be there: it goes with the mailbox also if
-// the answer of the provider is lost.
+// addMissingRule makes the rule of a mailbox. Before its id is known, the request is noted: the rule goes with the mailbox also if the answer of
+// the provider is lost.
 func (d *Domains) addMissingRule(ctx context.Context, row Domain, box Unrouted, enabled map[string]bool) error {
-	if unused, err := d.noteRule(ctx, box, UnknownRule); err != nil || unused {
+	if needed, err := d.beginRule(ctx, box); err != nil || !needed {
 		return err
 	}
 	ruleID, err := d.addRoute(ctx, row, box.Address, enabled)
-	if isRefusal(err) {
-		// There is no more than before.
-		if _, noteErr := d.noteRule(ctx, box, box.RuleID); noteErr != nil {
-			return noteErr
-		}
+	if IsDeclined(err) {
+		_, noteErr := d.endRule(ctx, box, "")
+		return cmp.Or(noteErr, err)
 	}
 	if err != nil {
 		return err
 	}
-	unused, err := d.noteRule(ctx, box, ruleID)
-	if err == nil && unused {
-		err = d.RemoveRoute(ctx, row, box.Address, ruleID, true)
+	unused, err := d.endRule(ctx, box, ruleID)
+	if err != nil || !unused {
+		return err
 	}
+	if err := d.RemoveRoute(ctx, row, box.Address, ruleID, true); err != nil {
+		return err
+	}
+	_, err = d.endRule(ctx, box, "")
 	return err
 }
 
-// noteRule notes the rule of a mailbox. It reports true if nobody needs the rule any more.
-func (d *Domains) noteRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error) {
+// beginRule is BeginRule of the mailboxes in a transaction of its own.
+func (d *Domains) beginRule(ctx context.Context, box Unrouted) (needed bool, err error) {
+	err = d.cfg.Store.Tx(ctx, "begin the rule of a mailbox", func(ctx context.Context) error {
+		needed, err = d.cfg.Mailboxes.BeginRule(ctx, box.ID)
+		return err
+	})
+	return needed, err
+}
+
+// endRule is EndRule of the mailboxes in a transaction of its own.
+func (d *Domains) endRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error) {
 	err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
-		unused, err = d.cfg.Mailboxes.SetRule(ctx, box, ruleID)
+		unused, err = d.cfg.Mailboxes.EndRule(ctx, box, ruleID)
 		return err
 	})
 	return unused, err

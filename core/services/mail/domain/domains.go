@@ -24,21 +24,21 @@ type Connection struct {
 	MXHost string
 }
 
-// Unrouted is a registered mailbox whose rule at the provider is none or UnknownRule.
-type Unrouted struct{ ID, Address, RuleID string }
-
-// UnknownRule is noted as the rule of a mailbox while the provider is asked to make one: it may have made one, or not.
-const UnknownRule = "unknown"
+// Unrouted is a registered mailbox that has no rule at the provider, or one that is not known.
+type Unrouted struct{ ID, Address string }
 
 // mailboxes is what domains need to know of their mailboxes.
 type mailboxes interface {
 	// CountLive returns how many mailboxes of a domain are not destroyed.
 	CountLive(ctx context.Context, domainID string) (int64, error)
-	// ListUnrouted returns the active registered mailboxes of a domain that have no rule, or one that is not known.
+	// ListUnrouted returns the active registered mailboxes of a domain that have no rule that is known.
 	ListUnrouted(ctx context.Context, domainID string) ([]Unrouted, error)
-	// SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule any more.
-	// "" and UnknownRule do not replace a rule whose id is known: that is reported as well.
-	SetRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error)
+	// BeginRule notes, in the running transaction, that the provider is asked to make the rule of a mailbox. It reports false if the
+	// mailbox needs none.
+	BeginRule(ctx context.Context, mailboxID string) (needed bool, err error)
+	// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. It reports true if
+	// nobody needs the rule any more.
+	EndRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error)
 	// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 	ForgetRules(ctx context.Context, domainID string) error
 	// ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.

@@ -21,7 +21,7 @@ type NewMailbox struct {
 	Tags                             []string
 }
 
-// reserveFor is how long a reservation lasts whose provider does not answer.
+// reserveFor is how long a reservation lasts whose provider does not answer: no request for a rule takes longer.
 const reserveFor = 10 * time.Minute
 
 // maxRandom is how many random names are tried.
@@ -181,8 +181,8 @@ func (m *Mailboxes) insertOwned(ctx context.Context, caller Caller, box *Mailbox
 		if err != nil {
 			return err
 		}
-		if box.Status, box.RuleID, box.CleanupAt = Active, "", 0; routed {
-			box.Status, box.RuleID, box.CleanupAt = Destroying, unknownRule, m.cfg.Now().Add(reserveFor).UnixMilli()
+		if box.Status, box.RuleRequests, box.CleanupAt = Active, 0, 0; routed {
+			box.Status, box.RuleRequests, box.CleanupAt = Destroying, 1, m.cfg.Now().Add(reserveFor).UnixMilli()
 		}
 		added, err := m.insertMailbox(ctx, box)
 		if err != nil || added {

@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -52,16 +53,58 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 		return Mailbox{}, err
 	}
 	err = m.store.Tx(ctx, "destroy mailbox", func(ctx context.Context) error {
-		now := m.cfg.Now().UnixMilli()
-		box.Status, box.DestroyedAt, box.RuleID, box.CleanupError = Destroyed, now, "", ""
-		return m.updateMailbox(ctx, id, map[string]any{"status": Destroyed, "destroyed_at": now, "rule_id": "", "cleanup_error": "", "cleanup_at": 0})
+		// Requests for its rule may have ended.
+		if box, err = m.lockMailbox(ctx, id); err != nil {
+			return err
+		}
+		return m.storeDestroyed(ctx, &box)
 	})
 	return box, err
 }
 
+// storeDestroyed marks a mailbox whose contents and rule are deleted as destroyed, in the running transaction. A request for its rule may come to the
+// provider after that: unless this was looked at before, it is when the request must have ended.
+func (m *Mailboxes) storeDestroyed(ctx context.Context, box *Mailbox) error {
+	now := m.cfg.Now()
+	if box.CleanupAt = 0; box.RuleRequests > 0 && box.DestroyedAt == 0 {
+		box.CleanupAt = now.Add(reserveFor).UnixMilli()
+	} else {
+		box.RuleRequests = 0
+	}
+	box.Status, box.DestroyedAt, box.RuleID, box.CleanupError, box.CleanupTries = Destroyed, cmp.Or(box.DestroyedAt, now.UnixMilli()), "", "", 0
+	return m.updateMailbox(ctx, box.ID, map[string]any{
+		"status": box.Status, "destroyed_at": box.DestroyedAt, "rule_id": "", "rule_requests": box.RuleRequests,
+		"cleanup_error": "", "cleanup_at": box.CleanupAt, "cleanup_tries": 0,
+	})
+}
+
+// reopenDestruction begins to destroy a destroyed mailbox once more, for whose address a rule may have been made since: it has the address again
+// until that has ended. Where another mailbox has taken the address, the rule goes with that one.
+func (m *Mailboxes) reopenDestruction(ctx context.Context, id string) error {
+	return m.store.Tx(ctx, "look at a destroyed mailbox again", func(ctx context.Context) error {
+		box, err := m.lockMailbox(ctx, id)
+		if err != nil || box.Status != Destroyed || box.CleanupAt == 0 {
+			return err
+		}
+		other, taken, err := m.findReceiver(ctx, box.Address)
+		if err != nil {
+			return err
+		}
+		if box.RuleRequests > 0 && !taken {
+			return m.updateMailbox(ctx, id, map[string]any{"status": Destroying})
+		}
+		if box.RuleRequests > 0 {
+			if err := m.addRuleRequests(ctx, other.ID, box.RuleRequests); err != nil {
+				return err
+			}
+		}
+		return m.updateMailbox(ctx, id, map[string]any{"rule_requests": 0, "cleanup_at": 0})
+	})
+}
+
 // removeContents deletes the rule that a mailbox has on a state of its domain, and its messages. It may be repeated.
 func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mailbox) error {
-	if err := m.cfg.Router.RemoveRoute(ctx, d, box.Address, box.Rule(), box.RuleID != unknownRule); err != nil {
+	if err := m.cfg.Router.RemoveRoute(ctx, d, box.Address, box.RuleID, box.isRuleKnown()); err != nil {
 		return err
 	}
 	return m.cfg.Messages.DeleteMailboxMessages(ctx, box.ID)
@@ -81,7 +124,7 @@ func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 }
 
 // CleanUp destroys the mailboxes that have been expired for a day, and goes on with those whose destruction has failed or was
-// interrupted. It returns how many it destroyed, and how many failed; these do not hold up the others.
+// interrupted, or after which a rule may have been made. It returns how many it destroyed, and how many failed; these do not hold up the others.
 func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed int, err error) {
 	due, err := m.listDue(ctx, m.cfg.Now(), batch)
 	if err != nil {
@@ -91,11 +134,7 @@ func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed i
 		if err := ctx.Err(); err != nil {
 			return destroyed, failed, err
 		}
-		// Somebody may have extended the mailbox since.
-		_, err := m.destroyMailbox(ctx, box, func(now Mailbox) bool {
-			return now.Status == Destroying || now.ExpiresAt == box.ExpiresAt
-		})
-		if err != nil {
+		if err := m.cleanUpMailbox(ctx, box); err != nil {
 			failed++
 			m.cfg.Logger.Warn("a mailbox could not be destroyed; it is tried again", "mailbox", box.ID, "error", err)
 			continue
@@ -103,4 +142,18 @@ func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed i
 		destroyed++
 	}
 	return destroyed, failed, nil
+}
+
+// cleanUpMailbox destroys a mailbox that is due.
+func (m *Mailboxes) cleanUpMailbox(ctx context.Context, box Mailbox) error {
+	if box.Status == Destroyed {
+		if err := m.reopenDestruction(ctx, box.ID); err != nil {
+			return err
+		}
+	}
+	_, err := m.destroyMailbox(ctx, box, func(now Mailbox) bool {
+		// Somebody may have extended it since.
+		return now.Status == Destroying || now.ExpiresAt == box.ExpiresAt
+	})
+	return err
 }

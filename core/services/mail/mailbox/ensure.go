@@ -1,7 +1,6 @@
 package mailbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -69,7 +68,7 @@ func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mail
 		}
 		return m.updateMailbox(ctx, box.ID, changes)
 	})
-	if err != nil || box.Rule() != "" {
+	if err != nil || box.RuleID != "" {
 		return box, err
 	}
 	box, err = m.addMissingRule(ctx, d, box)
@@ -83,24 +82,23 @@ func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mai
 		return box, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	// A rule whose making is not confirmed goes with the mailbox.
-	if unused, err := m.noteRule(ctx, d, box, unknownRule); err != nil || unused {
+	if needed, err := m.beginRule(ctx, d, box); err != nil || !needed {
 		return Mailbox{}, errOr(err, errNoMailbox)
 	}
 	ruleID, err := m.cfg.Router.AddRoute(ctx, d, box.Address)
-	if fault.CodeOf(err) == fault.Conflict {
-		// Where the provider refuses there is no more than before.
-		if _, noteErr := m.noteRule(ctx, d, box, box.RuleID); noteErr != nil {
+	if domain.IsDeclined(err) {
+		if _, noteErr := m.endRule(ctx, d, box, ""); noteErr != nil {
 			return Mailbox{}, noteErr
 		}
 	}
 	if err != nil {
 		return box, err
 	}
-	// Where the catch-all does without a rule now, one may be left of a former request.
-	unused, err := m.noteRule(ctx, d, box, cmp.Or(ruleID, box.RuleID))
+	unused, err := m.endRule(ctx, d, box, ruleID)
 	if err == nil && unused {
-		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, true)
+		if err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, true); err == nil {
+			_, err = m.endRule(ctx, d, box, "")
+		}
 	}
 	if err != nil {
 		return Mailbox{}, err
@@ -111,18 +109,34 @@ func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mai
 	return box, err
 }
 
-// noteRule notes the rule of a mailbox on a state of its domain. It reports true if nobody needs the rule any more.
-func (m *Mailboxes) noteRule(ctx context.Context, d domain.Domain, box Mailbox, ruleID string) (unused bool, err error) {
-	err = m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
-		now, err := m.cfg.Domains.ShareDomain(ctx, d.ID)
-		if err != nil || !now.KeepsRulesOf(d) {
-			// Whoever has given the domain to another provider makes its rules there.
-			return err
-		}
-		unused, err = m.SetRule(ctx, domain.Unrouted{ID: box.ID, Address: box.Address}, ruleID)
+// beginRule is BeginRule on a state of the domain of a mailbox. It reports false if the domain has another provider now.
+func (m *Mailboxes) beginRule(ctx context.Context, d domain.Domain, box Mailbox) (needed bool, err error) {
+	err = m.noteRule(ctx, d, func(ctx context.Context) error {
+		needed, err = m.BeginRule(ctx, box.ID)
+		return err
+	})
+	return needed, err
+}
+
+// endRule is EndRule on a state of the domain of a mailbox.
+func (m *Mailboxes) endRule(ctx context.Context, d domain.Domain, box Mailbox, ruleID string) (unused bool, err error) {
+	err = m.noteRule(ctx, d, func(ctx context.Context) error {
+		unused, err = m.EndRule(ctx, domain.Unrouted{ID: box.ID, Address: box.Address}, ruleID)
 		return err
 	})
 	return unused, err
+}
+
+// noteRule calls note in a transaction if the rules of a state of a domain are still good. Whoever has given the domain to another provider makes
+// its rules there.
+func (m *Mailboxes) noteRule(ctx context.Context, d domain.Domain, note func(context.Context) error) error {
+	return m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
+		now, err := m.cfg.Domains.ShareDomain(ctx, d.ID)
+		if err != nil || !now.KeepsRulesOf(d) {
+			return err
+		}
+		return note(ctx)
+	})
 }
 
 // Resolve returns the active or expired mailbox with an address that the caller may see.

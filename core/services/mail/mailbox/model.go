@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
 
 // Source tells how a mailbox came to be.
@@ -45,9 +44,6 @@ const (
 	DefaultMinutes = 60
 )
 
-// unknownRule is the rule of a mailbox while the provider is asked to make it, as for a reservation, and if the answer is lost.
-const unknownRule = domain.UnknownRule
-
 // keepExpired is how long an expired mailbox can be brought back.
 const keepExpired = 24 * time.Hour
 
@@ -67,14 +63,17 @@ type Mailbox struct {
 	ReceivedAt  int64
 	ExpiresAt   int64
 	DestroyedAt int64
-	// RuleID is the provider's id of the routing rule for the address; "" for none. Rule returns it where it is known.
-	RuleID     string
-	CreatedVia Via
+	// RuleID is the provider's id of the routing rule for the address; "" for none that is known.
+	RuleID string
+	// RuleRequests is how many requests for this rule have an outcome that is not known: they go on, or the answer is lost. Each may have made it.
+	RuleRequests int
+	CreatedVia   Via
 	// KeyID, KeyName and KeyPrefix are those of the API key that made it, also after that is revoked.
 	KeyID     string
 	KeyName   string
 	KeyPrefix string
-	// CleanupAt is when destroying it is tried next, CleanupTries how often that has failed, and CleanupError why.
+	// CleanupAt is when destroying it is tried next, or a destroyed one is looked at again, CleanupTries how often that has failed, and CleanupError
+	// why.
 	CleanupAt    int64
 	CleanupTries int
 	CleanupError string
@@ -93,13 +92,8 @@ func (m Mailbox) StatusAt(now time.Time) Status {
 	return m.Status
 }
 
-// Rule returns the provider's id of the routing rule for the address, "" for none.
-func (m Mailbox) Rule() string {
-	if m.RuleID == unknownRule {
-		return ""
-	}
-	return m.RuleID
-}
+// isRuleKnown reports whether RuleID tells which rule the address has, or that it has none.
+func (m Mailbox) isRuleKnown() bool { return m.RuleID != "" || m.RuleRequests == 0 }
 
 // host returns what stands behind the @ of the address.
 func (m Mailbox) host() string { return m.Address[len(m.LocalPart)+1:] }

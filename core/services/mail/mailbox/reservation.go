@@ -12,12 +12,13 @@ import (
 const maxRoutes = 2
 
 // activateReservation has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
-// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed.
+// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed. If the answer of the provider is
+// lost, the clean-up looks for the rule once more.
 func (m *Mailboxes) activateReservation(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
 	for round := 1; ; round++ {
 		ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
-		known, now := failed == nil, d
-		if known {
+		known, now := failed == nil || domain.IsDeclined(failed), d
+		if failed == nil {
 			now, failed = m.useReservation(ctx, d, &box, ruleID)
 		}
 		switch {
@@ -47,10 +48,10 @@ func (m *Mailboxes) useReservation(ctx context.Context, former domain.Domain, bo
 		}
 		if !now.KeepsRulesOf(former) || former.KeepsCatchAll() && !now.KeepsCatchAll() {
 			// What is made next is made for the present state, and may be there from now on.
-			return m.updateMailbox(ctx, box.ID, map[string]any{"rule_id": unknownRule})
+			return m.updateMailbox(ctx, box.ID, map[string]any{"rule_requests": 1})
 		}
 		box.Status, box.RuleID = Active, ruleID
-		return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "cleanup_at": 0})
+		return m.updateMailbox(ctx, box.ID, map[string]any{"status": Active, "rule_id": ruleID, "rule_requests": 0, "cleanup_at": 0})
 	})
 	return now, err
 }
@@ -70,7 +71,7 @@ func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 }
 
 // cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain, unless the rule is that of another
-// mailbox which has the address now.
+// mailbox which has the address now. A reservation whose rule is not known becomes a destroyed mailbox.
 func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box Mailbox, ruleID string, known bool) {
 	taken, err := m.isTakenOver(ctx, box.ID, box.Address)
 	if err == nil && !taken {
@@ -84,7 +85,10 @@ func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box 
 		if err := m.lockReservation(ctx, box); err != nil {
 			return err
 		}
-		return m.deleteReservation(ctx, box.ID)
+		if known {
+			return m.deleteReservation(ctx, box.ID)
+		}
+		return m.storeDestroyed(ctx, &box)
 	})
 	if err != nil && !errors.Is(err, errNoMailbox) {
 		m.cfg.Logger.Warn("the reservation of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)

@@ -154,9 +154,9 @@ func (s *Store) countOwned(ctx context.Context, userID string) (n int64, err err
 	return n, err
 }
 
-// listDue returns the mailboxes whose destruction is due, those that have waited longest first.
+// listDue returns the mailboxes whose destruction is due, and destroyed ones that are to be looked at again, those that have waited longest first.
 func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Mailbox, err error) {
-	err = s.store.DB(ctx).Where("status = 'destroying' AND cleanup_at <= ?", now.UnixMilli()).Order("cleanup_at, id").Limit(limit).Find(&out).Error
+	err = s.store.DB(ctx).Where("status IN ('destroying', 'destroyed') AND cleanup_at > 0 AND cleanup_at <= ?", now.UnixMilli()).Order("cleanup_at, id").Limit(limit).Find(&out).Error
 	if err != nil || len(out) == limit {
 		return out, err
 	}
@@ -165,20 +165,35 @@ func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Ma
 	return append(out, expired...), err
 }
 
-// ListUnrouted returns the registered mailboxes of a domain that receive without a rule, or whose rule is not known.
+// ListUnrouted returns the registered mailboxes of a domain that receive without a rule that is known.
 func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain.Unrouted, err error) {
-	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address, rule_id").Where("domain_id = ? AND source = ? AND status = ? AND rule_id IN ?", domainID, Registered, Active, []string{"", unknownRule}).Order("id").Scan(&out).Error
+	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address").Where("domain_id = ? AND source = ? AND status = ? AND rule_id = ''", domainID, Registered, Active).Order("id").Scan(&out).Error
 	return out, err
 }
 
-// SetRule notes the rule of an active mailbox, in the running transaction. It reports true if nobody needs the rule: the mailbox is not active any
-// more, and no other one has its address. "" and domain.UnknownRule do not replace a rule whose id is known: that is reported as well.
-func (s *Store) SetRule(ctx context.Context, box domain.Unrouted, ruleID string) (unused bool, err error) {
-	at := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", box.ID, Active)
-	if ruleID == "" || ruleID == unknownRule {
-		at = at.Where("rule_id IN ?", []string{"", unknownRule})
+// BeginRule notes, in the running transaction, that the provider is asked to make the rule of an active mailbox, which may exist from now on. It
+// reports false if the mailbox needs none: it is not active any more, or has a rule that is known.
+func (s *Store) BeginRule(ctx context.Context, mailboxID string) (needed bool, err error) {
+	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ? AND rule_id = ''", mailboxID, Active).
+		Update("rule_requests", gorm.Expr("rule_requests + 1"))
+	return done.RowsAffected > 0, done.Error
+}
+
+// addRuleRequests notes more requests for the rule of a mailbox, in the running transaction.
+func (s *Store) addRuleRequests(ctx context.Context, id string, n int) error {
+	return s.updateMailbox(ctx, id, map[string]any{"rule_requests": gorm.Expr("rule_requests + ?", n)})
+}
+
+// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. What is known of other requests
+// stays. It reports true if nobody needs the rule: the mailbox is not active any more, and no other one has its address. Who has deleted the rule
+// then notes that the request has ended without one.
+func (s *Store) EndRule(ctx context.Context, box domain.Unrouted, ruleID string) (unused bool, err error) {
+	changes := map[string]any{"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 THEN rule_requests - 1 ELSE 0 END")}
+	if ruleID == "" {
+		return false, s.updateMailbox(ctx, box.ID, changes)
 	}
-	done := at.Update("rule_id", ruleID)
+	changes["rule_id"] = ruleID
+	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", box.ID, Active).Updates(changes)
 	if done.Error != nil || done.RowsAffected > 0 {
 		return false, done.Error
 	}
@@ -194,7 +209,7 @@ func (s *Store) isTakenOver(ctx context.Context, id, addr string) (bool, error) 
 
 // ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 func (s *Store) ForgetRules(ctx context.Context, domainID string) error {
-	return s.updateMany(ctx, "domain_id = ? AND status <> 'destroyed' AND rule_id <> ''", domainID).Update("rule_id", "").Error
+	return s.updateMany(ctx, "domain_id = ? AND (rule_id <> '' OR rule_requests > 0)", domainID).Updates(map[string]any{"rule_id": "", "rule_requests": 0}).Error
 }
 
 // ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.

@@ -25,7 +25,7 @@ type Domain struct {
 	Records            []domain.Record `json:"records" nullable:"false" doc:"The DNS records that mail to the domain needs, and whether they can be seen: visible, missing, different, unknown or not_needed."`
 	RecordsCheckedAt   *api.Time       `json:"recordsCheckedAt" nullable:"true"`
 	NameServers        []string        `json:"nameServers" nullable:"false" doc:"What the parent zone must name, as far as the provider says."`
-	LastProvisionError *string         `json:"lastProvisionError"`
+	LastProvisionError *string         `json:"lastProvisionError" doc:"Why the domain could not be set up, or what was begun with it could not be ended."`
 	CreatedAt          api.Time        `json:"createdAt"`
 	UpdatedAt          api.Time        `json:"updatedAt"`
 	LastProvisionedAt  *api.Time       `json:"lastProvisionedAt" nullable:"true"`

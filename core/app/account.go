@@ -10,10 +10,9 @@ import (
 )
 
 // withAccounts adds sign-in and accounts, below /system, to what the core itself answers.
-func (a *App) withAccounts(core *httpd.Mount, set *settings.Settings) error {
-	routes, err := account.New(account.Config{Users: a.users, Access: set.Access(a.clients), Version: a.cfg.Version}).System()
+func (a *App) withAccounts(core *httpd.Mount, set *settings.Settings) {
+	routes := account.New(account.Config{Users: a.users, Access: set.Access(a.clients), Version: a.cfg.Version}).System()
 	core.Routes = append(core.Routes, routes...)
-	return err
 }
 
 // SetupLink makes a link by which somebody becomes the first administrator; "" once there is a user, or where a proxy signs

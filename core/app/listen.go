@@ -56,9 +56,7 @@ func (a *App) buildMounts(set *settings.Settings) ([]httpd.Mount, error) {
 		return nil, err
 	}
 	mounts := []httpd.Mount{a.coreMount(pages, set)}
-	if err := a.withAccounts(&mounts[0], set); err != nil {
-		return nil, err
-	}
+	a.withAccounts(&mounts[0], set)
 	for _, running := range a.services {
 		m, err := running.MountAt(set.Service(running.name).BaseURL)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -19,13 +20,14 @@ type File struct {
 	contentType, tag string
 	content          []byte
 	// gzip and brotli are the content in these encodings, nil where there is none.
-	gzip, brotli []byte
+	gzip   func() []byte
+	brotli []byte
 }
 
-// NewFile returns a file of a type. Text is compressed here, once, as far as gzip can.
+// NewFile returns a file of a type. Text is compressed once, when a client takes gzip first, as far as gzip can.
 func NewFile(contentType string, content []byte) File {
 	sum := sha256.Sum256(content)
-	return File{contentType, hex.EncodeToString(sum[:8]), content, packText(contentType, content), nil}
+	return File{contentType, hex.EncodeToString(sum[:8]), content, sync.OnceValue(func() []byte { return packText(contentType, content) }), nil}
 }
 
 // WithBrotli returns the file with its content in brotli as well. Clients that accept brotli get that.
@@ -62,8 +64,8 @@ func (f File) SizeSent() int {
 	if f.brotli != nil {
 		return len(f.brotli)
 	}
-	if f.gzip != nil {
-		return len(f.gzip)
+	if packed := f.gzip(); packed != nil {
+		return len(packed)
 	}
 	return len(f.content)
 }
@@ -76,13 +78,14 @@ func (f File) Write(c *gin.Context) {
 	// The tag is weak, since it names the content in every encoding.
 	h.Set("ETag", `W/"`+f.tag+`"`)
 	h.Add("Vary", "Accept-Encoding")
-	switch {
-	case f.brotli != nil && acceptsEncoding(c.Request.Header, "br"):
+	if f.brotli != nil && acceptsEncoding(c.Request.Header, "br") {
 		h.Set("Content-Encoding", "br")
 		content = f.brotli
-	case f.gzip != nil && acceptsEncoding(c.Request.Header, "gzip"):
-		h.Set("Content-Encoding", "gzip")
-		content = f.gzip
+	} else if acceptsEncoding(c.Request.Header, "gzip") {
+		if packed := f.gzip(); packed != nil {
+			h.Set("Content-Encoding", "gzip")
+			content = packed
+		}
 	}
 	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(content))
 }

@@ -162,10 +162,6 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 		return err
 	}
 	base, access := strings.TrimSuffix(set.Supervisor.BasePath, "/"), set.Access(clients)
-	routes, err := newAPI(p.supervisor, base, version).Routes()
-	if err != nil {
-		return fmt.Errorf("make the endpoints: %w", err)
-	}
 	console, err := newPages(p.supervisor, base, version, access)
 	if err != nil {
 		return fmt.Errorf("make the pages: %w", err)
@@ -179,7 +175,7 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 		_ = p.http.Shutdown(end)
 	})
 	p.http.LimitConnections(maxConnections)
-	mount := httpd.Mount{Service: serviceName, BaseURL: base, Routes: append(routes, console.listRoutes()...), Errors: console.kit.Fail}
+	mount := httpd.Mount{Service: serviceName, BaseURL: base, Routes: append(newAPI(p.supervisor, base, version).Routes(), console.listRoutes()...), Errors: console.kit.Fail}
 	err = p.http.Mount([]httpd.Mount{mount}, httpd.Options{
 		Logger: p.log, Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure, Streams: httpd.NewStreamLimits(maxStreams, maxStreams),
 	})

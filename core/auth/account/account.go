@@ -41,7 +41,7 @@ const (
 )
 
 // System are all sets as routes of the core, below /system, with their document and its page.
-func (s *Sets) System() ([]httpd.Route, error) {
+func (s *Sets) System() []httpd.Route {
 	a := api.New(api.Config{
 		Title: "Patchbay", Version: s.cfg.Version, Description: description, BaseURL: prefix, Invalid: fault.InvalidArgument,
 		Tags: []*huma.Tag{{Name: tagSignIn}, {Name: tagAccount}, {Name: tagUsers}},
@@ -49,11 +49,11 @@ func (s *Sets) System() ([]httpd.Route, error) {
 	for _, add := range []func(*api.API, string){s.Meta, s.Auth, s.Setup, s.Passkeys, s.Keys, s.Sessions, s.Users, s.Audit} {
 		add(a, "/api")
 	}
-	routes, err := a.Routes()
+	routes := a.Routes()
 	for i := range routes {
 		routes[i].Path = prefix + routes[i].Path
 	}
-	return routes, err
+	return routes
 }
 
 // Request is part of an input whose handler needs to know more of the request.

@@ -19,9 +19,7 @@ func below(t *testing.T, users *auth.Users, service string, add func(*account.Se
 	access := closed()
 	a := api.New(api.Config{Title: "Service", Version: "1", BaseURL: "/" + service, Tags: []*huma.Tag{{Name: "Own account"}}})
 	add(account.New(account.Config{Users: users, Access: access}), a)
-	routes, err := a.Routes()
-	must(t, err)
-	h := webtest.Serve(t, httpd.Options{Guard: users.Guard(access)}, httpd.Mount{Service: service, BaseURL: "/" + service, Routes: routes})
+	h := webtest.Serve(t, httpd.Options{Guard: users.Guard(access)}, httpd.Mount{Service: service, BaseURL: "/" + service, Routes: a.Routes()})
 	return "http://" + h.Addr() + "/" + service
 }
 

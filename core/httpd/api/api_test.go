@@ -52,15 +52,11 @@ func start(t *testing.T) (base string) {
 		})
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/own/:id", Policy: httpd.AccessToken, Handler: func(c *gin.Context) { c.String(200, "own") }},
 		huma.Operation{OperationID: "own", Summary: "Own", Tags: []string{"Things"}, Responses: map[string]*huma.Response{"200": {Description: "Text"}, "401": a.ErrorResponse("No token")}})
-	routes, err := a.Routes()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Mount([]httpd.Mount{{Service: "t", BaseURL: "/t", Routes: routes}}, httpd.Options{}); err != nil {
+	if err := s.Mount([]httpd.Mount{{Service: "t", BaseURL: "/t", Routes: a.Routes()}}, httpd.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	s.Serve()

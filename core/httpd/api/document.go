@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
@@ -26,21 +27,10 @@ const (
 	stylePath    = "/docs/style.css"
 )
 
-// Routes are the endpoints, the document and its page. The document is complete then: nothing may be added afterwards.
-func (a *API) Routes() ([]httpd.Route, error) {
+// Routes are the endpoints, the document and its page. The document is complete then: nothing may be added afterwards. It is written
+// when it is asked for first.
+func (a *API) Routes() []httpd.Route {
 	a.fillExamples()
-	document, err := json.Marshal(a.huma.OpenAPI())
-	if err != nil {
-		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	page, err := a.renderPage()
-	if err != nil {
-		return nil, fmt.Errorf("write the page of the API: %w", err)
-	}
-	style, err := pageFiles.ReadFile("page/style.css")
-	if err != nil {
-		return nil, err
-	}
 	routes := slices.Clone(a.routes)
 	if a.cfg.KnownQueryOnly {
 		for i := range routes {
@@ -48,20 +38,28 @@ func (a *API) Routes() ([]httpd.Route, error) {
 		}
 	}
 	return append(routes,
-		staticRoute(documentPath, "application/json", document),
-		staticRoute(pagePath, "text/html; charset=utf-8", page),
-		staticRoute(stylePath, "text/css; charset=utf-8", style),
-	), nil
+		staticRoute(documentPath, "application/json", func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) }),
+		staticRoute(pagePath, "text/html; charset=utf-8", a.renderPage),
+		staticRoute(stylePath, "text/css; charset=utf-8", func() ([]byte, error) { return pageFiles.ReadFile("page/style.css") }),
+	)
 }
 
-// staticRoute returns a route that serves content, which does not change while the process runs.
-func staticRoute(path, contentType string, content []byte) httpd.Route {
-	file := httpd.NewFile(contentType, content)
+// staticRoute returns a route that serves what write returns, which is called once, at the first request.
+func staticRoute(path, contentType string, write func() ([]byte, error)) httpd.Route {
+	file := sync.OnceValues(func() (httpd.File, error) {
+		content, err := write()
+		return httpd.NewFile(contentType, content), err
+	})
 	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Public, Handler: func(c *gin.Context) {
+		f, err := file()
+		if err != nil {
+			httpd.WriteError(c, fmt.Errorf("write %s: %w", path, err))
+			return
+		}
 		h := c.Writer.Header()
 		h.Set("Cache-Control", "no-cache")
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
-		file.Write(c)
+		f.Write(c)
 	}}
 }
 

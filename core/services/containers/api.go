@@ -60,8 +60,7 @@ func (s *Service) Mount() (httpd.Mount, error) { return s.MountAt(s.settings().B
 
 // MountAt is Mount for another base URL than the one in use.
 func (s *Service) MountAt(base string) (httpd.Mount, error) {
-	routes, err := s.newAPI(base).Routes()
-	return httpd.Mount{Service: "containers", BaseURL: base, Routes: routes}, err
+	return httpd.Mount{Service: "containers", BaseURL: base, Routes: s.newAPI(base).Routes()}, nil
 }
 
 // newOperation returns the declaration of an endpoint.

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -21,11 +20,7 @@ func (s *Service) Mount() (httpd.Mount, error) { return s.MountAt(s.BaseURL()) }
 
 // MountAt is Mount for another base URL than the one in use.
 func (s *Service) MountAt(base string) (httpd.Mount, error) {
-	routes, err := s.newAPI(base).Routes()
-	if err != nil {
-		return httpd.Mount{}, fmt.Errorf("declare the API of the search service: %w", err)
-	}
-	return httpd.Mount{Service: "search", BaseURL: base, Routes: routes, Errors: s.writeError}, nil
+	return httpd.Mount{Service: "search", BaseURL: base, Routes: s.newAPI(base).Routes(), Errors: s.writeError}, nil
 }
 
 // plainRoutes returns the routes that have plain handlers.

@@ -1,11 +1,14 @@
 package mail_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
 // catchAllChanges are the interruptions that leave a catch-all to be taken back.
@@ -93,7 +96,7 @@ func TestZoneThatIsNotFoundForNow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			forEach(t, routed, func(t *testing.T, s *server) {
 				s.interruptChange(in, fake.DNSError(404, 0))
-				s.dns.Fail("FindZone", fake.DNSError(500, 0))
+				s.dns.Fail("ListZones", fake.DNSError(500, 0))
 				s.cleanUp()
 				if got := s.domain("example.com"); !s.hasPending() || got["zoneId"] != "zone-example.com" {
 					t.Errorf("got %v", got)
@@ -102,6 +105,34 @@ func TestZoneThatIsNotFoundForNow(t *testing.T) {
 				s.cleanUp()
 				s.wantDomain("active", false)
 				s.wantRules(`catch-all=""`)
+			})
+		})
+	}
+}
+
+// otherAccount is a provider in front of another one, which finds the zone that another account has for a name first.
+type otherAccount struct{ client.DNS }
+
+func (o otherAccount) Pin() (client.DNS, string) {
+	_, plugin := o.DNS.Pin()
+	return o, plugin
+}
+
+func (otherAccount) FindZone(_ context.Context, name string) (*dns.Zone, error) {
+	return &dns.Zone{ID: "zone-of-other-account", Name: name}, nil
+}
+
+// TestNameIsFoundInAnotherZone: a zone that the provider still lists is not given up because its name is found in another one.
+func TestNameIsFoundInAnotherZone(t *testing.T) {
+	for name, in := range catchAllChanges {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				s.interruptChange(in, fake.DNSError(409, 0))
+				s.useProvider("dns.main", otherAccount{s.dns})
+				s.cleanUp()
+				if got := s.domain("example.com"); got["status"] != "active" || got["zoneId"] != "zone-example.com" || got["bindingSource"] != "project_bind" {
+					t.Errorf("got %v", got)
+				}
 			})
 		})
 	}

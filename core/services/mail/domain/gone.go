@@ -2,8 +2,10 @@ package domain
 
 import (
 	"context"
+	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
 // What a domain tells of a catch-all that cannot be restored, since the provider does not have any more what it was restored in.
@@ -25,17 +27,17 @@ func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain
 	return nil
 }
 
-// forgetGoneZone ends what goes on with the zone of a domain, if the provider has refused it and does not have the zone any more. The domain is in
-// error then. Otherwise it returns the failure.
+// forgetGoneZone ends what goes on with the zone of a domain, if the provider has refused it and does not list the zone any more. The domain is in
+// error then. Otherwise it returns the failure. That the name is found in another zone, such as one of another account, says nothing about this one.
 func (d *Domains) forgetGoneZone(ctx context.Context, c Connection, row *Domain, failed error) error {
 	if !isMissing(failed) && client.CauseOf(failed) != client.CauseRefused {
 		return failed
 	}
-	zone, err := c.DNS.FindZone(ctx, row.Name)
+	zones, err := c.DNS.ListZones(ctx)
 	switch {
-	case err != nil && !isMissing(err):
+	case err != nil:
 		return explainFailure(err)
-	case err == nil && zone.ID == row.ZoneID:
+	case slices.ContainsFunc(zones, func(z dns.Zone) bool { return z.ID == row.ZoneID }):
 		return failed
 	}
 	d.cfg.Logger.Warn("the DNS provider does not have the zone of a mail domain any more", "domain", row.Name, "zone", row.ZoneID)

@@ -53,8 +53,8 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 		return Mailbox{}, err
 	}
 	err = m.store.Tx(ctx, "destroy mailbox", func(ctx context.Context) error {
-		// Requests for its rule may have ended.
-		if box, err = m.lockMailbox(ctx, id); err != nil {
+		// Requests for its rule may have ended, and another one may have destroyed it.
+		if box, err = m.lockMailbox(ctx, id); err != nil || box.Status == Destroyed {
 			return err
 		}
 		return m.storeDestroyed(ctx, &box)
@@ -79,7 +79,7 @@ func (m *Mailboxes) storeDestroyed(ctx context.Context, box *Mailbox) error {
 }
 
 // reopenDestruction begins to destroy a destroyed mailbox once more, for whose address a rule may have been made since: it has the address again
-// until that has ended. Where another mailbox has taken the address, the rule goes with that one.
+// until that has ended, or the provider refuses it. Where another mailbox has taken the address, the rule goes with that one.
 func (m *Mailboxes) reopenDestruction(ctx context.Context, id string) error {
 	return m.store.Tx(ctx, "look at a destroyed mailbox again", func(ctx context.Context) error {
 		box, err := m.lockMailbox(ctx, id)
@@ -87,18 +87,25 @@ func (m *Mailboxes) reopenDestruction(ctx context.Context, id string) error {
 			return err
 		}
 		other, taken, err := m.findReceiver(ctx, box.Address)
+		if err == nil && taken {
+			other, err = m.lockMailbox(ctx, other.ID)
+		}
 		if err != nil {
 			return err
 		}
-		if box.RuleRequests > 0 && !taken {
+		switch {
+		case box.RuleRequests == 0:
+		case !taken:
 			return m.updateMailbox(ctx, id, map[string]any{"status": Destroying})
-		}
-		if box.RuleRequests > 0 {
+		case other.Status != Active:
+			// A reservation, or one that is being destroyed, would not keep the requests.
+			return m.updateMailbox(ctx, id, map[string]any{"cleanup_at": m.cfg.Now().Add(reserveFor).UnixMilli()})
+		default:
 			if err := m.addRuleRequests(ctx, other.ID, box.RuleRequests); err != nil {
 				return err
 			}
 		}
-		return m.updateMailbox(ctx, id, map[string]any{"rule_requests": 0, "cleanup_at": 0})
+		return m.updateMailbox(ctx, id, map[string]any{"rule_requests": 0, "cleanup_error": "", "cleanup_at": 0, "cleanup_tries": 0})
 	})
 }
 
@@ -110,13 +117,23 @@ func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mai
 	return m.cfg.Messages.DeleteMailboxMessages(ctx, box.ID)
 }
 
-// noteFailure keeps why a mailbox could not be destroyed, and when that is tried again.
+// noteFailure keeps why a mailbox could not be destroyed, and when that is tried again. One that was destroyed before gives its address free until
+// then if the provider has refused to be asked for its rule: that may last.
 func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 	pause := max(domain.RetryPause(box.CleanupTries), fault.As(cause).RetryAfter)
+	changes := map[string]any{
+		"cleanup_at": m.cfg.Now().Add(pause).UnixMilli(), "cleanup_tries": box.CleanupTries + 1, "cleanup_error": texts.Limit(cause.Error(), maxCleanupError),
+	}
+	if box.DestroyedAt != 0 && domain.IsDeclined(cause) {
+		changes["status"] = Destroyed
+	}
 	err := m.store.Tx(ctx, "postpone the destruction of mailbox", func(ctx context.Context) error {
-		return m.updateMailbox(ctx, box.ID, map[string]any{
-			"cleanup_at": m.cfg.Now().Add(pause).UnixMilli(), "cleanup_tries": box.CleanupTries + 1, "cleanup_error": texts.Limit(cause.Error(), maxCleanupError),
-		})
+		now, err := m.lockMailbox(ctx, box.ID)
+		if err != nil || now.Status != Destroying {
+			// Another one has destroyed it.
+			return err
+		}
+		return m.updateMailbox(ctx, box.ID, changes)
 	})
 	if err != nil {
 		m.cfg.Logger.Error("a mailbox that could not be destroyed could not be marked", "mailbox", box.ID, "error", err)

@@ -103,6 +103,20 @@ func TestInterruptedDeletionWithoutProvider(t *testing.T) {
 	})
 }
 
+// TestDeletionIsInterruptedTwiceWithoutProvider: so is one that was begun once more, and interrupted again.
+func TestDeletionIsInterruptedTwiceWithoutProvider(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptDeletion(0)
+		s.useNoProvider()
+		s.cleanUp()
+		must(t, s.store.Tx(t.Context(), "hide the domain, as a deletion does", func(ctx context.Context) error {
+			return s.store.Writer(ctx).Exec("UPDATE mail_domains SET deleted_at = 1 WHERE name = 'example.com'").Error
+		}))
+		s.cleanUp()
+		s.wantUndeleted("does not use at present")
+	})
+}
+
 // TestRecoveryIsCalledOff: a deletion that a shutdown calls off has not failed.
 func TestRecoveryIsCalledOff(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {

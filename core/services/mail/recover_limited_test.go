@@ -151,18 +151,8 @@ func TestRecoveryWaitsForLimitOfEveryChange(t *testing.T) {
 			forEach(t, routed, func(t *testing.T, s *server) {
 				s.interruptChange(in, fake.DNSError(429, 2*time.Hour))
 				s.cleanUp()
-				asked := len(s.dns.Calls())
 				s.restart()
-				s.clock.advance(2*time.Hour - time.Minute)
-				s.cleanUp()
-				if n := len(s.dns.Calls()) - asked; n != 0 || !s.hasPending() {
-					t.Errorf("the provider was asked %d times before it wanted to be", n)
-				}
-				s.clock.advance(time.Minute)
-				s.cleanUp()
-				if s.hasPending() {
-					t.Error("the change has not ended")
-				}
+				s.wantWaiting(2 * time.Hour)
 			})
 		})
 	}
@@ -181,17 +171,7 @@ func TestRecoveryWaitsForLimitOfRequest(t *testing.T) {
 					s.dns.Fail(method, fake.DNSError(429, time.Hour))
 				}
 				s.want(429, "rate_limited", s.admin, "POST", at+in.path, nil)
-				asked := len(s.dns.Calls())
-				s.clock.advance(time.Hour - time.Minute)
-				s.cleanUp()
-				if n := len(s.dns.Calls()) - asked; n != 0 {
-					t.Errorf("the provider was asked %d times before it wanted to be", n)
-				}
-				s.clock.advance(time.Minute)
-				s.cleanUp()
-				if s.hasPending() {
-					t.Error("the change has not ended")
-				}
+				s.wantWaiting(time.Hour)
 			})
 		})
 	}
@@ -206,5 +186,64 @@ func TestEndOfCatchAllIsRefusedInRecovery(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 		s.wantDomain("active", true)
+	})
+}
+
+// wantWaiting fails unless recovery leaves the provider alone for a time, and then ends what is open.
+func (s *server) wantWaiting(pause time.Duration) {
+	s.t.Helper()
+	asked := len(s.dns.Calls())
+	s.clock.advance(pause - time.Minute)
+	s.cleanUp()
+	if n := len(s.dns.Calls()) - asked; n != 0 || !s.hasPending() {
+		s.t.Errorf("the provider was asked %d times before it wanted to be", n)
+	}
+	s.clock.advance(time.Minute)
+	s.cleanUp()
+	if s.hasPending() {
+		s.t.Error("the change has not ended")
+	}
+}
+
+// TestRecoveryWaitsForLimitOfWayBack: recovery waits as well if the provider has met its limit only when the catch-all was to be ours again.
+func TestRecoveryWaitsForLimitOfWayBack(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptChange(interruptions["end of the catch-all"], fake.DNSError(500, 0))
+		s.dns.Fail("SetCatchAll", fake.DNSError(429, 2*time.Hour))
+		s.cleanUp()
+		s.wantWaiting(2 * time.Hour)
+	})
+}
+
+// TestRecoveryWaitsForLimitOfRetry: and if a person has met the limit who has tried the domain again.
+func TestRecoveryWaitsForLimitOfRetry(t *testing.T) {
+	for name, in := range catchAllChanges {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				at := s.interruptChange(in, fake.DNSError(429, time.Hour))
+				s.want(429, "rate_limited", s.admin, "POST", at+"/retry", nil)
+				s.wantWaiting(time.Hour)
+			})
+		})
+	}
+}
+
+// TestRecoveryDoesNotWaitForEarlierLimit: a limit that was met by a request which has ended does not hold up what a later one has left open.
+func TestRecoveryDoesNotWaitForEarlierLimit(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		k := &killer{DNS: s.dns}
+		s.provider = k
+		s.restart()
+		at := "/api/domains/" + s.bind()
+		s.dns.Fail("EnableRouting", fake.DNSError(429, 20*time.Hour))
+		s.want(429, "rate_limited", s.admin, "POST", at+"/retry", nil)
+		k.killAt("EnableRouting")
+		s.want(500, "internal", s.admin, "POST", at+"/retry", nil)
+		k.killAt("")
+		s.restart()
+		s.cleanUp()
+		if s.hasPending() {
+			t.Error("the provisioning has not ended")
+		}
 	})
 }

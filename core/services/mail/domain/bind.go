@@ -156,7 +156,9 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 		}
 	}
 	former := *row
-	row.Operation = opProvision
+	if !interrupted {
+		row.beginOperation(opProvision)
+	}
 	failed := d.provisionDomain(context.WithoutCancel(ctx), c, row, create)
 	switch {
 	case failed == nil:

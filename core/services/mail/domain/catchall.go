@@ -75,10 +75,6 @@ func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
 	}
 	if err := d.giveBackCatchAll(ctx, c, row); err != nil {
 		d.cfg.Logger.Error("the catch-all of a mail domain could not be restored; it is tried again", "domain", row.Name, "error", err)
-		d.noteLimit(row, err)
-		if err := d.persist(ctx, row); err != nil {
-			return err
-		}
 	}
 	return explainFailure(failed)
 }
@@ -86,7 +82,8 @@ func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
 // giveBackCatchAll restores what the provider did before, and forgets it. The operation ends only if that worked, or there is nothing to restore.
 func (d *Domains) giveBackCatchAll(ctx context.Context, c Connection, row *Domain) error {
 	if err := d.restoreCatchAll(ctx, c, row); err != nil {
-		return err
+		d.noteLimit(row, err)
+		return cmp.Or(d.persist(ctx, row), err)
 	}
 	row.endOperation()
 	row.CatchAll, row.CatchAllSnapshot = false, nil
@@ -189,8 +186,9 @@ func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain,
 		row.endOperation()
 		row.ProvisionError = messageOf(failed)
 	}
-	d.noteLimit(row, unset)
+	// What the provider has said last counts.
 	d.noteLimit(row, failed)
+	d.noteLimit(row, unset)
 	return cmp.Or(d.persist(ctx, row), failed)
 }
 

@@ -49,6 +49,7 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	if d.isPostponed(row) {
 		return nil
 	}
+	row.RetryAt = 0
 	switch row.Operation {
 	case opProvision:
 		return d.resumeProvisioning(ctx, &row)
@@ -101,12 +102,13 @@ func (d *Domains) postpone(ctx context.Context, row *Domain, failed error) error
 	why, pause := pendingError(row.Operation, failed), max(RetryPause(row.RecoveryTries), fault.As(failed).RetryAfter)
 	if isReplaced(failed) {
 		// It goes on when the provider of the domain is in use again.
-		if pause = 0; row.ProvisionError == why {
+		if pause = 0; row.ProvisionError == why && row.DeletedAt == 0 {
 			return nil
 		}
 	}
 	row.ProvisionError, row.DeletedAt = why, 0
-	row.RetryAt, row.RecoveryTries = d.retryTime(pause), row.RecoveryTries+1
+	// A limit that was met on the way may ask for more.
+	row.RetryAt, row.RecoveryTries = max(row.RetryAt, d.retryTime(pause)), row.RecoveryTries+1
 	return cmp.Or(d.persist(ctx, row), failed)
 }
 

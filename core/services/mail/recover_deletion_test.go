@@ -3,6 +3,7 @@ package mail_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,52 @@ func TestPersonEndsInterruptedDeletion(t *testing.T) {
 		s.cleanUp()
 		s.wantDomain("active", false)
 		s.wantRules("example.com")
+	})
+}
+
+// TestBindAfterInterruptedDeletion: who binds a domain whose deletion was interrupted gives it up, before recovery has looked at it or after. The
+// domain keeps the zone that was made for it, or gets another one if that was deleted already.
+func TestBindAfterInterruptedDeletion(t *testing.T) {
+	for _, deleted := range []bool{false, true} {
+		for _, recovered := range []bool{false, true} {
+			t.Run(fmt.Sprintf("deleted=%t recovered=%t", deleted, recovered), func(t *testing.T) {
+				forEach(t, routed, func(t *testing.T, s *server) {
+					in := interruptions["deletion"]
+					if !deleted {
+						s.dns.Fail("DeleteZone", fake.DNSError(403, 0))
+					}
+					s.interruptChange(in)
+					if recovered {
+						s.dns.Fail("DeleteZone", fake.DNSError(403, 0))
+						s.cleanUp()
+					}
+					got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+					if got["status"] != "active" || got["bindingSource"] != "project_bind" {
+						t.Errorf("got %v", got)
+					}
+					s.clock.advance(time.Hour)
+					s.cleanUp()
+					s.wantDomain("active", false)
+					s.want(204, "", s.admin, "POST", "/api/domains/"+text(t, got, "id")+"/delete", nil)
+					if got := s.dns.State(); got != "" {
+						t.Errorf("the provider has %s", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestZonesAreNotListedAfterInterruptedDeletion: the deletion is not given up while nobody knows what is left of the zone.
+func TestZonesAreNotListedAfterInterruptedDeletion(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptDeletion(0)
+		s.dns.Fail("ListZones", fake.DNSError(500, 0))
+		s.want(502, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+		s.cleanUp()
+		if got := s.dns.State(); got != "" || s.hasPending() {
+			t.Errorf("the deletion has not ended: %s", got)
+		}
 	})
 }
 

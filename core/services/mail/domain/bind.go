@@ -69,7 +69,7 @@ func (d *Domains) Enable(ctx context.Context, text, zoneID string) (row Domain, 
 	return d.add(ctx, c, Domain{Name: name, ZoneID: zoneID, Binding: FromCatalog}, false)
 }
 
-// add provisions a domain that is new, deleted or not active, with a provider.
+// add provisions a domain that is new, deleted or not active, with a provider. A deletion that has not ended is given up.
 func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) (Domain, bool, error) {
 	release, err := d.acquire(row.Name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 	if err != nil {
 		return Domain{}, false, err
 	}
-	if exists && former.DeletedAt == 0 {
+	if exists && (former.DeletedAt == 0 || former.Operation == opDelete) {
 		if former.Status == Active {
 			return Domain{}, false, errManaged(former)
 		}
@@ -141,8 +141,9 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 // ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	if row.Operation == opDelete {
-		// Whoever provisions the domain gives up its deletion, which could not be ended.
-		row.endOperation()
+		if err := d.giveUpDeletion(context.WithoutCancel(ctx), c, row); err != nil {
+			return err
+		}
 	}
 	interrupted, step := row.Operation == opProvision, row.Step
 	if hasOtherProvider(c, *row) {

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -33,12 +34,8 @@ func (d *Domains) forgetGoneZone(ctx context.Context, c Connection, row *Domain,
 	if !isMissing(failed) && client.CauseOf(failed) != client.CauseRefused {
 		return failed
 	}
-	zones, err := c.DNS.ListZones(ctx)
-	switch {
-	case err != nil:
-		return explainFailure(err)
-	case slices.ContainsFunc(zones, func(z dns.Zone) bool { return z.ID == row.ZoneID }):
-		return failed
+	if listed, err := listsZone(ctx, c, *row); err != nil || listed {
+		return cmp.Or(err, failed)
 	}
 	d.cfg.Logger.Warn("the DNS provider does not have the zone of a mail domain any more", "domain", row.Name, "zone", row.ZoneID)
 	former := *row
@@ -52,4 +49,10 @@ func (d *Domains) forgetGoneZone(ctx context.Context, c Connection, row *Domain,
 		return err
 	}
 	return nil
+}
+
+// listsZone reports whether the provider of a domain has its zone.
+func listsZone(ctx context.Context, c Connection, row Domain) (bool, error) {
+	zones, err := c.DNS.ListZones(ctx)
+	return slices.ContainsFunc(zones, func(z dns.Zone) bool { return z.ID == row.ZoneID }), explainFailure(err)
 }

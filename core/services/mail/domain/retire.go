@@ -110,3 +110,21 @@ func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
 	row.ZoneID, row.DeletedAt = "", cmp.Or(row.DeletedAt, d.cfg.Now().UnixMilli())
 	return d.persist(ctx, row)
 }
+
+// giveUpDeletion keeps a domain whose deletion has not ended, without its zone if the provider has deleted that already.
+func (d *Domains) giveUpDeletion(ctx context.Context, c Connection, row *Domain) error {
+	deleted := false
+	if row.Binding == FromBind && row.ZoneID != "" && sameProvider(c, *row) == nil {
+		listed, err := listsZone(ctx, c, *row)
+		if err != nil {
+			return err
+		}
+		deleted = !listed
+	}
+	row.endOperation()
+	row.DeletedAt = 0
+	if err := d.persist(ctx, row); err != nil || !deleted {
+		return err
+	}
+	return d.forgetZone(ctx, row)
+}

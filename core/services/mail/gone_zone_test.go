@@ -147,6 +147,17 @@ func TestDeletionOfZoneThatIsGone(t *testing.T) {
 	})
 }
 
+// TestBindFailsAndZoneIsGone: so is one that could not be bound.
+func TestBindFailsAndZoneIsGone(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.dns.Fail("EnableRouting", fake.DNSError(500, 0))
+		s.dns.Fail("DeleteZone", fake.DNSError(404, 0))
+		if got := s.want(502, "upstream_unavailable", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["cleanupRequired"] != nil {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
 // TestMailboxOfZoneThatIsGone: a mailbox is destroyed although its rule has gone with the zone.
 func TestMailboxOfZoneThatIsGone(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {

@@ -106,12 +106,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 // domain stays with ProvisioningError, so that it can be tried again or deleted.
 func (d *Domains) takeBack(ctx context.Context, row *Domain, failed error) error {
 	if row.Binding == FromBind {
-		c := d.cfg.Connect()
-		err := sameProvider(c, *row)
-		if err == nil {
-			err = c.DNS.DeleteZone(ctx, row.ZoneID)
-		}
-		if err != nil {
+		if err := d.removeZone(ctx, *row); err != nil {
 			d.cfg.Logger.Warn("the zone of a mail domain that could not be bound is left over", "domain", row.Name, "error", err)
 			if err := d.finishFailed(ctx, row, failed); err != nil {
 				return err

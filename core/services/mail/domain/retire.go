@@ -93,15 +93,24 @@ func (d *Domains) hide(ctx context.Context, row *Domain) error {
 
 // deleteZone deletes the zone of a hidden domain, if it was made here, and ends the operation.
 func (d *Domains) deleteZone(ctx context.Context, row *Domain) error {
-	if c := d.cfg.Connect(); row.Binding == FromBind && row.ZoneID != "" {
-		if err := sameProvider(c, *row); err != nil {
+	if row.Binding == FromBind && row.ZoneID != "" {
+		if err := d.removeZone(ctx, *row); err != nil {
 			return err
-		}
-		if err := c.DNS.DeleteZone(ctx, row.ZoneID); err != nil && !isMissing(err) {
-			return explainFailure(err)
 		}
 	}
 	return d.endDeletion(ctx, row)
+}
+
+// removeZone deletes the zone of a domain at its provider. That there is none any more is no error.
+func (d *Domains) removeZone(ctx context.Context, row Domain) error {
+	c := d.cfg.Connect()
+	if err := sameProvider(c, row); err != nil {
+		return err
+	}
+	if err := c.DNS.DeleteZone(ctx, row.ZoneID); !isMissing(err) {
+		return explainFailure(err)
+	}
+	return nil
 }
 
 // endDeletion hides a domain that has no zone any more for good.

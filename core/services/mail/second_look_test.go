@@ -112,3 +112,24 @@ func TestSecondLookMeetsDestruction(t *testing.T) {
 	must(t, second)
 	s.wantGone(id)
 }
+
+// TestMailboxIsDeletedDuringSecondLook: who deletes a mailbox meanwhile does not have the look delete the rule of the next mailbox.
+func TestMailboxIsDeletedDuringSecondLook(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		c := ruleRequests["ensure"]
+		_, id := s.loseAnswerAfterDeletion(c.prepare, c.request)
+		i := &ruleInterrupter{DNS: s.dns}
+		s.useProvider("dns.main", i)
+		status := 0
+		i.before = func() {
+			s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+id, nil)
+			status, _ = s.call(s.admin, "POST", "/api/mailboxes/ensure", dict{"address": unknownBox})
+		}
+		s.clock.advance(time.Hour)
+		s.cleanUp()
+		if status != 409 {
+			t.Errorf("the address could be taken during the look: %d", status)
+		}
+		s.wantGone(id)
+	})
+}

@@ -26,11 +26,16 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 	return destroyed, explainError(caller, box.MailDomain, err)
 }
 
-// destroyMailbox runs the steps that destroy a mailbox. still, if not nil, may refuse it in the transaction that begins them, which locks the domain
-// before the mailbox.
+// destroyMailbox runs the steps that destroy a mailbox, unless another call does. still, if not nil, may refuse it in the transaction that begins
+// them, which locks the domain before the mailbox.
 func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still func(Mailbox) bool) (box Mailbox, err error) {
 	var d domain.Domain
-	id, refused := found.ID, false
+	id, refused, begun := found.ID, false, false
+	defer func() {
+		if begun {
+			m.destroying.Delete(id)
+		}
+	}()
 	err = m.store.Tx(ctx, "begin to destroy mailbox", func(ctx context.Context) error {
 		// The rule is of the provider that the domain has now. A deleted domain has none.
 		if d, err = m.cfg.Domains.ShareDomain(ctx, found.DomainID); err != nil && fault.CodeOf(err) != fault.NotFound {
@@ -42,6 +47,12 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 		if refused = box.Status == Destroyed || still != nil && !still(box); refused {
 			return nil
 		}
+		// Two would look for one rule, and the later one could find, and delete, that of the next mailbox with the address.
+		if _, busy := m.destroying.LoadOrStore(id, true); busy {
+			refused = true
+			return nil
+		}
+		begun = true
 		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(domain.RetryPause(box.CleanupTries)).UnixMilli()
 		return m.updateMailbox(ctx, id, map[string]any{"status": Destroying, "cleanup_at": box.CleanupAt})
 	})

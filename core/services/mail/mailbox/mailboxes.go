@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -63,6 +64,9 @@ type Config struct {
 type Mailboxes struct {
 	*Store
 	cfg Config
+
+	// destroying has the ids of the mailboxes whose rules and messages this process deletes at present.
+	destroying sync.Map
 }
 
 // New makes the manager.

@@ -133,3 +133,22 @@ func TestMailboxIsDeletedDuringSecondLook(t *testing.T) {
 		s.wantGone(id)
 	})
 }
+
+// TestAddressIsTakenBeforeCancelledRuleIsLookedFor: nor does who has made a mailbox that was deleted meanwhile, and whose answer is lost.
+func TestAddressIsTakenBeforeCancelledRuleIsLookedFor(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		l := &answerLoser{DNS: s.dns}
+		i := &ruleInterrupter{DNS: l}
+		s.provider = i
+		s.restart()
+		at := "/api/domains/" + s.bind()
+		i.before = func() {
+			s.deleteUnknown()
+			l.lose.Store(true)
+			i.before = func() { ensureUnknown(s, at, 201) }
+		}
+		ruleRequests["create"].request(s, at, 502)
+		runOnce(&i.before)
+		s.wantRules("rules=[" + unknownBox + "]")
+	})
+}

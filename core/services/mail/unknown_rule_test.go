@@ -81,7 +81,7 @@ func TestAnswerIsLostAfterMailboxIsDeleted(t *testing.T) {
 	for name, c := range ruleRequests {
 		t.Run(name, func(t *testing.T) {
 			forEach(t, routed, func(t *testing.T, s *server) {
-				// Whoever makes a mailbox looks for its rule at once, which fails.
+				// The clean-up looks for the rule, which fails at first.
 				_, id := s.loseAnswerAfterDeletion(c.prepare, c.request, nil, fake.DNSError(500, 0))
 				s.wantGone(id)
 				asked := len(s.dns.Calls())

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -151,4 +152,34 @@ func TestAddressIsTakenBeforeCancelledRuleIsLookedFor(t *testing.T) {
 		runOnce(&i.before)
 		s.wantRules("rules=[" + unknownBox + "]")
 	})
+}
+
+// TestMailComesDuringSecondLook: mail to the address is to come again if the catch-all takes it, and refused if not.
+func TestMailComesDuringSecondLook(t *testing.T) {
+	for name, caught := range map[string]bool{"catch-all": true, "no catch-all": false} {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				c := ruleRequests["ensure"]
+				at, _ := s.loseAnswerAfterDeletion(c.prepare, c.request)
+				if caught {
+					s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+				}
+				i := &ruleInterrupter{DNS: s.dns}
+				s.useProvider("dns.main", i)
+				status := 0
+				i.before = func() {
+					_, err := s.service.FindRecipient(s.t.Context(), unknownBox)
+					status = fault.StatusOf(err)
+				}
+				s.clock.advance(time.Hour)
+				s.cleanUp()
+				if want := map[bool]int{true: 503, false: 404}[caught]; status != want {
+					t.Errorf("got %d, want %d", status, want)
+				}
+				if _, err := s.service.FindRecipient(t.Context(), unknownBox); (err == nil) != caught {
+					t.Errorf("after the look: %v", err)
+				}
+			})
+		})
+	}
 }

@@ -39,6 +39,11 @@ func errExpiredRecipient() error {
 	return fault.New(CodeExpired, "The mailbox with this address has expired.").WithStatus(http.StatusNotFound)
 }
 
+// errAddressHeld is for mail to an address that can have a mailbox in a moment, and not now.
+func errAddressHeld() error {
+	return fault.New(fault.NotReady, "The mailbox with this address is being destroyed; try again later.")
+}
+
 // errExists is for an address that is taken. The root of the service adds the mailbox, if the caller may see it.
 func errExists() *fault.Error {
 	return fault.New(CodeExists, "There is a mailbox with this address already.").WithStatus(http.StatusConflict).With("field", "address")

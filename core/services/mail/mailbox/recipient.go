@@ -28,7 +28,7 @@ func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (
 		}
 		return Mailbox{Address: a.String()}, m.checkCaught(ctx, d, planned)
 	}
-	return m.checkReceives(box)
+	return m.checkReceives(ctx, a, box)
 }
 
 // MakeForMail returns the active mailbox of an address that FindForMail has found, and makes it where the catch-all of the domain
@@ -43,7 +43,7 @@ func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, erro
 	case err != nil:
 		return Mailbox{}, err
 	case found:
-		return m.checkReceives(box)
+		return m.checkReceives(ctx, a, box)
 	}
 	return m.catchAddress(ctx, a)
 }
@@ -57,15 +57,22 @@ func (m *Mailboxes) findCatchAll(ctx context.Context, a address.Address) (domain
 	return d, err
 }
 
-// checkReceives returns a mailbox, or why it takes no mail.
-func (m *Mailboxes) checkReceives(box Mailbox) (Mailbox, error) {
+// checkReceives returns the mailbox of an address, or why it takes no mail.
+func (m *Mailboxes) checkReceives(ctx context.Context, a address.Address, box Mailbox) (Mailbox, error) {
 	switch box.StatusAt(m.cfg.Now()) {
 	case Active:
 		return box, nil
 	case Expired:
 		return Mailbox{}, errExpiredRecipient()
 	}
-	return Mailbox{}, errUnknownRecipient()
+	if box.DestroyedAt == 0 {
+		return Mailbox{}, errUnknownRecipient()
+	}
+	// It was destroyed before, and has the address again for a time: then the catch-all can make another one.
+	if _, err := m.findCatchAll(ctx, a); err != nil {
+		return Mailbox{}, err
+	}
+	return Mailbox{}, errAddressHeld()
 }
 
 // catchAddress makes the mailbox of an address that nobody has, where the catch-all of its domain is on.
@@ -98,7 +105,7 @@ func (m *Mailboxes) catchAddress(ctx context.Context, a address.Address) (box Ma
 		if box, found, err = m.findReceiver(ctx, a.String()); err != nil || !found {
 			return errOr(err, errUnknownRecipient())
 		}
-		box, err = m.checkReceives(box)
+		box, err = m.checkReceives(ctx, a, box)
 		return err
 	})
 	return box, err

@@ -22,7 +22,7 @@ type Store struct {
 
 // NewStore makes the store. The migrations of the service have run.
 func NewStore(s *store.Store) *Store {
-	return &Store{store: s, receiverByAddress: s.Dialect().Bind("SELECT id, owner_id, address, status, expires_at FROM mail_mailboxes WHERE address = ? AND status <> 'destroyed'")}
+	return &Store{store: s, receiverByAddress: s.Dialect().Bind("SELECT id, owner_id, address, status, expires_at, destroyed_at FROM mail_mailboxes WHERE address = ? AND status <> 'destroyed'")}
 }
 
 // FindMailbox returns a mailbox in any state by its id.
@@ -48,7 +48,7 @@ func (s *Store) findByAddress(ctx context.Context, addr string) (Mailbox, bool, 
 // longer than the database, and does not watch ctx.
 func (s *Store) findReceiver(ctx context.Context, addr string) (m Mailbox, found bool, err error) {
 	row := s.store.DB(ctx).Statement.ConnPool.QueryRowContext(context.WithoutCancel(ctx), s.receiverByAddress, addr)
-	err = row.Scan(&m.ID, &m.OwnerID, &m.Address, &m.Status, &m.ExpiresAt)
+	err = row.Scan(&m.ID, &m.OwnerID, &m.Address, &m.Status, &m.ExpiresAt, &m.DestroyedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Mailbox{}, false, nil
 	}

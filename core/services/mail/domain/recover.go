@@ -49,6 +49,7 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	if d.isPostponed(row) {
 		return nil
 	}
+	// What is noted from now on is what this attempt meets.
 	row.RetryAt = 0
 	switch row.Operation {
 	case opProvision:

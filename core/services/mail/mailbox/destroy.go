@@ -12,8 +12,8 @@ import (
 // maxCleanupError is how much of an error is kept with a mailbox, in bytes.
 const maxCleanupError = 1000
 
-// Destroy deletes the messages and the rule of a mailbox, and gives its address free. One that is destroyed already stays so.
-// What fails is tried again by CleanUp.
+// Destroy deletes the messages and the rule of a mailbox, and gives its address free. One that is destroyed already stays so, and one that another
+// call destroys is returned while that goes on. What fails is tried again by CleanUp.
 func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mailbox, error) {
 	box, err := m.FindMailbox(ctx, id)
 	switch {

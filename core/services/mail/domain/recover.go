@@ -59,7 +59,7 @@ func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
 	case opDelete:
 		err = d.resumeDeletion(ctx, &row)
 	}
-	return d.postpone(ctx, &row, err)
+	return d.postponeRecovery(ctx, &row, err)
 }
 
 // resumeProvisioning goes on with a provisioning, unless that waits for a person or a provider.
@@ -94,9 +94,9 @@ func (d *Domains) isPostponed(row Domain) bool {
 	return wait > 0 && wait <= maxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
 }
 
-// postpone notes in a domain why recovery could not end its operation, and when that is tried again. A deleted domain is listed again, as a
+// postponeRecovery notes in a domain why recovery could not end its operation, and when that is tried again. A deleted domain is listed again, as a
 // disabled one, since somebody may have to do something. It returns the failure, or nil if that is known already and nobody was asked.
-func (d *Domains) postpone(ctx context.Context, row *Domain, failed error) error {
+func (d *Domains) postponeRecovery(ctx context.Context, row *Domain, failed error) error {
 	if failed == nil || ctx.Err() != nil || row.Operation == "" {
 		return failed
 	}

@@ -19,6 +19,14 @@ func (s *server) interruptDeletion(refusals int) (at string) {
 	return s.interruptChange(interruptions["deletion"])
 }
 
+// wantDeleted fails unless every deletion has ended, and nothing is left at the provider.
+func (s *server) wantDeleted() {
+	s.t.Helper()
+	if got := s.dns.State(); got != "" || s.hasPending() {
+		s.t.Errorf("the deletion has not ended: %s", got)
+	}
+}
+
 // wantUndeleted fails unless example.com is listed as a domain whose deletion has not ended.
 func (s *server) wantUndeleted(why string) {
 	s.t.Helper()
@@ -53,9 +61,7 @@ func TestDeletionIsRefusedInRecovery(t *testing.T) {
 		s.clock.advance(time.Hour)
 		s.cleanUp()
 		s.want(404, "", s.admin, "POST", at+"/retry", nil)
-		if got := s.dns.State(); got != "" || s.hasPending() {
-			t.Errorf("the deletion has not ended: %s", got)
-		}
+		s.wantDeleted()
 		s.bind()
 	})
 }
@@ -68,9 +74,7 @@ func TestPersonEndsInterruptedDeletion(t *testing.T) {
 		s.want(502, "upstream_unavailable", s.admin, "POST", at+"/delete", nil)
 		s.wantUndeleted("refuses its credentials")
 		s.want(204, "", s.admin, "POST", at+"/delete", nil)
-		if got := s.dns.State(); got != "" || s.hasPending() {
-			t.Errorf("the deletion has not ended: %s", got)
-		}
+		s.wantDeleted()
 	})
 	forEach(t, routed, func(t *testing.T, s *server) {
 		s.interruptDeletion(1)
@@ -123,9 +127,7 @@ func TestZonesAreNotListedAfterInterruptedDeletion(t *testing.T) {
 		s.dns.Fail("ListZones", fake.DNSError(500, 0))
 		s.want(502, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
 		s.cleanUp()
-		if got := s.dns.State(); got != "" || s.hasPending() {
-			t.Errorf("the deletion has not ended: %s", got)
-		}
+		s.wantDeleted()
 	})
 }
 
@@ -144,9 +146,7 @@ func TestInterruptedDeletionWithoutProvider(t *testing.T) {
 		}
 		s.useProvider("dns.main", s.dns)
 		s.cleanUp()
-		if got := s.dns.State(); got != "" || s.hasPending() {
-			t.Errorf("the deletion has not ended: %s", got)
-		}
+		s.wantDeleted()
 	})
 }
 

@@ -1,9 +1,13 @@
 package ui
 
 import (
+	"context"
+	"io"
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/a-h/templ"
 )
 
 // The ways in which the values of a chart are written.
@@ -74,6 +78,21 @@ func (c *Chart) formatValue(v *View, x float64) string {
 		return v.Bytes(int64(x))
 	}
 	return v.Num(int64(x))
+}
+
+// valueRow is the row of a point in the table of a chart, which may have hundreds; like a Cell it is no template.
+func valueRow(v *View, c *Chart, p ChartPoint) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		if err := writeMarkup(w, `<tr><td><time datetime="`, p.At.UTC().Format(time.RFC3339), `">`, templ.EscapeString(v.Minute(p.At)), "</time></td>"); err != nil {
+			return err
+		}
+		for _, x := range p.Values {
+			if err := writeMarkup(w, `<td class="r" data-v="`, formatNumber(x), `">`, templ.EscapeString(c.formatValue(v, x)), "</td>"); err != nil {
+				return err
+			}
+		}
+		return writeMarkup(w, "</tr>")
+	})
 }
 
 // formatNumber writes a value of a chart for the script that draws it; empty for none.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -132,8 +131,9 @@ func (k *Kit) Render(c *gin.Context, v *View, status int, page templ.Component) 
 	if v.Toast == nil {
 		v.Toast = k.takeToast(c)
 	}
-	var b bytes.Buffer
-	if err := page.Render(c.Request.Context(), &b); err != nil {
+	b := templ.GetBuffer()
+	defer templ.ReleaseBuffer(b)
+	if err := page.Render(c.Request.Context(), b); err != nil {
 		httpd.WriteError(c, fault.Wrap(err, fault.Internal, "The page could not be made."))
 		return
 	}

@@ -40,16 +40,6 @@ func (c Column) cellClass() string {
 	return c.Class
 }
 
-// cellAttributes returns what sets a cell apart. A list has hundreds of cells, and attributes are written faster than a list of classes is
-// put together.
-func (c Column) cellAttributes() templ.OrderedAttributes {
-	label := templ.KeyValue[string, any]{Key: "data-label", Value: c.phoneLabel()}
-	if class := c.cellClass(); class != "" {
-		return templ.OrderedAttributes{{Key: "class", Value: class}, label}
-	}
-	return templ.OrderedAttributes{label}
-}
-
 // phoneLabel returns what stands before the value on a phone.
 func (c Column) phoneLabel() string {
 	if c.Kind != ValueColumn {

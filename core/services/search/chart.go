@@ -89,16 +89,40 @@ func (s *Service) KeyChart(ctx context.Context, id, window string) (*Chart, erro
 	return s.readChart(ctx, scopeKey, id, window)
 }
 
-// readChart returns the chart of a subject's requests.
-func (s *Service) readChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+// Totals returns the sums of all requests over the window of a chart, which is 1h, 24h or 30d.
+func (s *Service) Totals(ctx context.Context, window string) (ChartSums, error) {
+	w, from, before, err := s.chartRange(window)
+	if err != nil {
+		return ChartSums{}, err
+	}
+	rows, err := s.pointsOf(ctx, scopeAll, "", w.step, before-from, from, before)
+	if err != nil {
+		return ChartSums{}, err
+	}
+	var total tally
+	for i := range rows {
+		total.addScaled(&rows[i].tally, 1)
+	}
+	return total.chartSums(), nil
+}
+
+// chartRange returns how a window is drawn now, and the first moment of the chart and that after the last, in Unix seconds.
+func (s *Service) chartRange(window string) (w chartWindow, from, before int64, err error) {
 	w, ok := chartWindows()[window]
 	if !ok {
-		return nil, invalidField("window", "The window is 1h, 24h or 30d.")
+		return w, 0, 0, invalidField("window", "The window is 1h, 24h or 30d.")
 	}
-	now := s.cfg.Now()
-	before := lastStart(now, w.width) + w.width
-	from := before - int64(w.length/time.Second)
-	rows, err := s.rowsOf(ctx, scope, subject, w.step, from, before)
+	before = lastStart(s.cfg.Now(), w.width) + w.width
+	return w, before - int64(w.length/time.Second), before, nil
+}
+
+// readChart returns the chart of a subject's requests.
+func (s *Service) readChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+	w, from, before, err := s.chartRange(window)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.pointsOf(ctx, scope, subject, w.step, w.width, from, before)
 	if err != nil {
 		return nil, err
 	}
@@ -130,18 +154,21 @@ func (s *Service) readChart(ctx context.Context, scope, subject, window string) 
 	return out, nil
 }
 
-// rowsOf returns the roll-ups of a subject, with those that are not stored yet.
-func (s *Service) rowsOf(ctx context.Context, scope, subject string, step, from, before int64) ([]rollupRow, error) {
+// pointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have a point
+// twice: what is not stored yet stands by itself.
+func (s *Service) pointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]rollupPoint, error) {
 	s.rollups.storing.Lock()
 	defer s.rollups.storing.Unlock()
-	rows, err := s.repo.rollupsOf(ctx, scope, subject, step, from, before)
+	points, err := s.repo.rollupPoints(ctx, scope, subject, step, width, from, before)
 	if err != nil {
 		return nil, err
 	}
 	s.rollups.forEachUnstored(func(k rollupKey) bool {
 		return k.Scope == scope && k.Subject == subject && k.Step == step && k.Start >= from && k.Start < before
-	}, func(k rollupKey, t *tally) { rows = append(rows, rollupRow{k, *t}) })
-	return rows, nil
+	}, func(k rollupKey, t *tally) {
+		points = append(points, rollupPoint{k.Start - (k.Start-from)%width, k.Operation, *t})
+	})
+	return points, nil
 }
 
 func unixTime(sec int64) api.Time { return api.TimeOf(time.Unix(sec, 0)) }

@@ -260,20 +260,20 @@ func (s *Service) showWindows(ctx context.Context, _ *struct{}) (*struct{ Body W
 	today := now.Truncate(24 * time.Hour)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	from := earlierOf(month, today.Add(-24*time.Hour))
-	rows, err := s.rowsOf(ctx, scopeAll, "", stepHour, from.Unix(), now.Unix()+1)
+	days, err := s.pointsOf(ctx, scopeAll, "", stepHour, int64(24*time.Hour/time.Second), from.Unix(), now.Unix()+1)
 	if err != nil {
 		return nil, err
 	}
 	var sums [3]tally
-	for i := range rows {
-		r := &rows[i]
-		if r.Start >= today.Unix() {
-			sums[0].addScaled(&r.tally, 1)
-		} else if r.Start >= today.Add(-24*time.Hour).Unix() {
-			sums[1].addScaled(&r.tally, 1)
+	for i := range days {
+		d := &days[i]
+		if d.Start >= today.Unix() {
+			sums[0].addScaled(&d.tally, 1)
+		} else if d.Start >= today.Add(-24*time.Hour).Unix() {
+			sums[1].addScaled(&d.tally, 1)
 		}
-		if r.Start >= month.Unix() {
-			sums[2].addScaled(&r.tally, 1)
+		if d.Start >= month.Unix() {
+			sums[2].addScaled(&d.tally, 1)
 		}
 	}
 	return &struct{ Body Windows }{Windows{sums[0].chartSums(), sums[1].chartSums(), sums[2].chartSums()}}, nil

@@ -121,6 +121,8 @@ func adminQueries(s *Service) map[string]struct {
 		"chart of a day":          {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
 		"chart of a month":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "30d"); return err }, ""},
 		"chart of a token":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeToken, "t77", "30d"); return err }, ""},
+		"totals of a day":         {func(ctx context.Context) error { _, err := s.Totals(ctx, "24h"); return err }, ""},
+		"any token":               {func(ctx context.Context) error { _, err := s.HasTokens(ctx); return err }, ""},
 		"sums of the month":       {func(ctx context.Context) error { _, err := s.showWindows(ctx, nil); return err }, ""},
 		"public figures":          {func(ctx context.Context) error { _, err := s.showSummary(ctx, nil); return err }, ""},
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},

@@ -99,16 +99,10 @@ func (r *repository) rollupRows(ctx context.Context, where string, args ...any) 
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
+	var row rollupRow
+	targets := append([]any{&row.Scope, &row.Subject, &row.Step, &row.Start, &row.Operation, &row.LastAt}, row.scanTargets()...)
 	for rows.Next() {
-		var row rollupRow
-		to := []any{
-			&row.Scope, &row.Subject, &row.Step, &row.Start, &row.Operation, &row.LastAt,
-			&row.Requests, &row.Successes, &row.Errors, &row.Refused, &row.Credits, &row.DurationUS,
-		}
-		for i := range row.Hist {
-			to = append(to, &row.Hist[i])
-		}
-		if err := rows.Scan(to...); err != nil {
+		if err := rows.Scan(targets...); err != nil {
 			return nil, err
 		}
 		out = append(out, row)
@@ -146,9 +140,44 @@ func (r *repository) rollupsEver(ctx context.Context, scope string, subjects []s
 	return out, rows.Err()
 }
 
-// rollupsOf returns the rows of a subject between two moments in Unix seconds.
-func (r *repository) rollupsOf(ctx context.Context, scope, subject string, step, from, before int64) ([]rollupRow, error) {
-	return r.rollupRows(ctx, "scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ?", scope, subject, step, from, before)
+// rollupPoint is what one operation adds up to in a stretch of time that begins at Start, in Unix seconds.
+type rollupPoint struct {
+	Start     int64
+	Operation string
+	tally
+}
+
+// rollupPoints returns the rows of a subject between two moments in Unix seconds, added up in points of width seconds. LastAt is not read.
+func (r *repository) rollupPoints(ctx context.Context, scope, subject string, step, width, from, before int64) (out []rollupPoint, err error) {
+	rows, err := r.db(ctx).Raw("SELECT start - (start - ?) % ? AS point, operation, "+rollupSums()+" FROM search_rollups "+
+		"WHERE scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ? GROUP BY point, operation", from, width, scope, subject, step, from, before).Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var p rollupPoint
+	targets := append([]any{&p.Start, &p.Operation}, p.scanTargets()...)
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, rows.Err()
+}
+
+// rollupSums returns the columns that sum up the tally of several rows.
+func rollupSums() string {
+	return "SUM(" + strings.ReplaceAll(rollupTally, ",", "),SUM(") + ")"
+}
+
+// scanTargets returns the fields that the columns of rollupTally are scanned into.
+func (s *tally) scanTargets() []any {
+	to := []any{&s.Requests, &s.Successes, &s.Errors, &s.Refused, &s.Credits, &s.DurationUS}
+	for i := range s.Hist {
+		to = append(to, &s.Hist[i])
+	}
+	return to
 }
 
 // purgeRollups deletes the rows of a width from before a moment, at most limit of them.

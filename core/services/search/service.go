@@ -250,10 +250,7 @@ func (s *Service) refreshState(ctx context.Context, since int64) error {
 }
 
 // HasTokens reports whether there is any access token yet.
-func (s *Service) HasTokens(ctx context.Context) (bool, error) {
-	n, err := s.repo.countTokens(ctx)
-	return n > 0, err
-}
+func (s *Service) HasTokens(ctx context.Context) (bool, error) { return s.repo.hasTokens(ctx) }
 
 // Ready is an error while the service cannot do its work.
 func (s *Service) Ready() error {

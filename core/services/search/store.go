@@ -31,9 +31,10 @@ func (r *repository) keysSince(ctx context.Context, updated int64) (out []keyRec
 	return out, err
 }
 
-func (r *repository) countTokens(ctx context.Context) (n int64, err error) {
-	err = r.db(ctx).Model(&tokenRecord{}).Where("deleted_at = 0").Count(&n).Error
-	return n, err
+// hasTokens reports whether there is a token that is not deleted.
+func (r *repository) hasTokens(ctx context.Context) (has bool, err error) {
+	err = r.db(ctx).Raw("SELECT EXISTS (SELECT 1 FROM search_tokens WHERE deleted_at = 0)").Row().Scan(&has)
+	return has, err
 }
 
 // usageSince returns the stored use since a minute, one row for each token and minute.

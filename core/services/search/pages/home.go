@@ -62,11 +62,10 @@ func (p pages) findAttention(ctx context.Context, v *ui.View) (out []ui.Attentio
 
 // keyFigures returns the key figures of the last day.
 func (p pages) keyFigures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) {
-	chart, err := p.service.Chart(ctx, "24h")
+	sum, err := p.service.Totals(ctx, "24h")
 	if err != nil {
 		return nil, err
 	}
-	sum := chart.Total
 	answered := v.T("search.home.none")
 	if sum.Requests > 0 {
 		answered = v.T("search.home.answered", "Share", v.Percent(sum.Successes, sum.Requests), "P95", millisText(v, sum.P95MS))

@@ -21,6 +21,41 @@ func writeMarkup(w io.Writer, parts ...string) error {
 	return nil
 }
 
+// RowOf is a row of a table. The children are its cells, in the order of the columns.
+func RowOf(t Table, r Row) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		cells := templ.GetChildren(ctx)
+		ctx = templ.ClearChildren(ctx)
+		if err := r.openRow(w, t.Picks); err != nil {
+			return err
+		}
+		if err := cells.Render(ctx, w); err != nil {
+			return err
+		}
+		return writeMarkup(w, "</tr>")
+	})
+}
+
+// openRow writes the start tag of a row, and the cell with its tick if rows can be picked.
+func (r Row) openRow(w io.Writer, picks bool) error {
+	if err := writeMarkup(w, `<tr role="row"`); err != nil {
+		return err
+	}
+	if r.ID != "" {
+		if err := writeMarkup(w, ` id="`, templ.EscapeString(r.ID), `"`); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !picks:
+		return writeMarkup(w, " data-row>")
+	case r.Value == "":
+		return writeMarkup(w, ` data-row><td role="cell" class="pick"></td>`)
+	}
+	return writeMarkup(w, ` data-row><td role="cell" class="pick"><input type="checkbox" name="`, pickField, `" value="`, templ.EscapeString(r.Value),
+		`" form="`, bulkID, `" aria-label="`, templ.EscapeString(r.Name), `"></td>`)
+}
+
 // Cell is a cell of a row. The children are its content.
 func Cell(c Column) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
@@ -43,6 +78,16 @@ func TextCell(c Column, text string) templ.Component {
 			return err
 		}
 		return writeMarkup(w, templ.EscapeString(text), "</td>")
+	})
+}
+
+// NoteCell is a cell of a row with a text, and a note to it in small letters.
+func NoteCell(c Column, text, note string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		if err := c.openCell(w); err != nil {
+			return err
+		}
+		return writeMarkup(w, templ.EscapeString(text), ` <span class="sub">`, templ.EscapeString(note), "</span></td>")
 	})
 }
 

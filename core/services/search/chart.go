@@ -210,13 +210,3 @@ func (s *Service) TopTokens(ctx context.Context, window string, limit int) ([]To
 	}
 	return top, err
 }
-
-func (r *repository) tokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
-	var rows []tokenRecord
-	err := r.db(ctx).Select("id", "note").Where("id IN ?", ids).Find(&rows).Error
-	out := make(map[string]string, len(rows))
-	for _, t := range rows {
-		out[t.ID] = t.Note
-	}
-	return out, err
-}

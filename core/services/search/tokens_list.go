@@ -142,16 +142,27 @@ func (r *repository) firstTokenOf(ctx context.Context, user string, now int64) (
 
 // TokenNotes returns the notes of tokens by their ids, also of those that were deleted.
 func (a *Admin) TokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
-	var rows []struct{ ID, Note string }
+	return a.repo.tokenNotes(ctx, ids)
+}
+
+func (r *repository) tokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
 	out := make(map[string]string, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := a.repo.db(ctx).Raw("SELECT id, note FROM search_tokens WHERE id IN ?", ids).Scan(&rows).Error
-	for _, r := range rows {
-		out[r.ID] = r.Note
+	rows, err := r.db(ctx).Raw("SELECT id, note FROM search_tokens WHERE id IN ?", ids).Rows()
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	defer func() { _ = rows.Close() }()
+	var id, note string
+	for rows.Next() {
+		if err := rows.Scan(&id, &note); err != nil {
+			return nil, err
+		}
+		out[id] = note
+	}
+	return out, rows.Err()
 }
 
 // UsedUp returns the limits of a token that refuse requests at present, the one that lasts longest first.

@@ -160,7 +160,7 @@ func (u *Users) Events(ctx context.Context, f EventFilter) (out []Event, next st
 		}
 		q = q.Where("id < ?", c.ID)
 	}
-	if err := q.Find(&out).Error; err != nil {
+	if out, err = scanEvents(q); err != nil {
 		return nil, "", wrapStoreError("list the audit of accounts", err)
 	}
 	if len(out) > f.Limit {
@@ -168,6 +168,30 @@ func (u *Users) Events(ctx context.Context, f EventFilter) (out []Event, next st
 		next, err = store.EncodeCursor(eventCursor{out[f.Limit-1].ID})
 	}
 	return out, next, err
+}
+
+// eventColumns are the columns of an event, in the order in which scanEvents reads them.
+const eventColumns = "id,at,action,result,actor_id,actor_name,via,address,target_id,target_name,user_id,detail,request_id"
+
+// scanEvents returns the events that a statement selects. gorm's reflection would take half of the time of the query.
+func scanEvents(q *gorm.DB) (out []Event, err error) {
+	rows, err := q.Model(&Event{}).Select(eventColumns).Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	out = []Event{}
+	var e Event
+	targets := []any{
+		&e.ID, &e.At, &e.Action, &e.Result, &e.ActorID, &e.ActorName, &e.Via, &e.Address, &e.TargetID, &e.TargetName, &e.UserID, &e.Detail, &e.RequestID,
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, rows.Err()
 }
 
 const jobPurge = "auth.purge"

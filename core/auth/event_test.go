@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -102,6 +103,22 @@ func TestEvents(t *testing.T) {
 		must(t, err)
 		if left, _, err := u.Events(ctx, auth.EventFilter{}); err != nil || len(left) != 0 {
 			t.Fatalf("%d are left, %v", len(left), err)
+		}
+	})
+}
+
+// TestEventsAreReadWhole: each member of an event comes from the column of its own.
+func TestEventsAreReadWhole(t *testing.T) {
+	forEach(t, func(t *testing.T, u *auth.Users, st *store.Store) {
+		want := auth.Event{
+			ID: "aev_1", At: 7, Action: "action", Result: "result", ActorID: "actor id", ActorName: "actor name", Via: "via", Address: "address", TargetID: "target id",
+			TargetName: "target name", UserID: "user id", Detail: "detail", RequestID: "request id",
+		}
+		must(t, st.Tx(t.Context(), "insert", func(ctx context.Context) error { return st.Writer(ctx).Create(&want).Error }))
+		got, _, err := u.Events(t.Context(), auth.EventFilter{UserID: want.UserID})
+		must(t, err)
+		if diff := cmp.Diff([]auth.Event{want}, got); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -71,18 +71,12 @@ func (b *browser) as(l look) {
 	}
 }
 
-// look opens a page, checks it, with axe in the looks for which it is run, and takes a picture.
-func (b *browser) look(l look, page, path, axe string) {
-	b.t.Helper()
-	b.visit(l, page, path, l.axe(axe))
-}
-
 // visit opens a page, checks it, with axe unless that is empty, and takes a picture.
 func (b *browser) visit(l look, page, path, axe string) {
 	b.t.Helper()
 	b.open(path)
-	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
 	what := l.name(page)
+	evaluated(b, what+" is shown", `document.querySelector("#main")?.checkVisibility() ?? false`, true)
 	b.inspect(axe, what)
 	if l.lang == "zh" && !strings.HasPrefix(page, hostilePage) {
 		b.inChinese(what)
@@ -99,22 +93,14 @@ func TestConsolePages(t *testing.T) {
 	b.authenticator(true)
 	b.expect("401")
 	b.expect("404")
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "sign-in", "/system/plugins", source)
-	}
-	b.as(looks()[0])
-	link := c.setupPath()
-	b.look(looks()[0], "setup", link, source)
+	b.walk("sign-in", "/system/plugins", source, wide, narrow)
+	b.as(wide)
+	b.visit(wide, "setup", c.setupPath(), source)
 	b.setUp(c)
 	b.addPasskey("Laptop")
 	c.search(t, c.token(), 200)
-	for _, l := range looks() {
-		b.as(l)
-		for _, page := range consolePages() {
-			b.look(l, page[0], page[1], source)
-		}
-		b.look(l, "not-found", "/system/nothing", source)
+	for _, page := range append(consolePages(), [2]string{"not-found", "/system/nothing"}) {
+		b.walk(page[0], page[1], source, wide, narrow)
 	}
 }
 

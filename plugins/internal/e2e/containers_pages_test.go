@@ -85,11 +85,8 @@ func TestContainersPages(t *testing.T) {
 
 	b.open("/deploy-check")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".checks-list")))
-	for _, l := range looks() {
-		b.as(l)
-		for _, page := range containersPages(st, c.service(t, web.ID), jobs) {
-			b.look(l, "containers-"+page[0], page[1], source)
-		}
+	for _, page := range containersPages(st, c.service(t, web.ID), jobs) {
+		b.walk("containers-"+page[0], page[1], source, wide, narrow)
 	}
 }
 
@@ -166,20 +163,20 @@ notify "shoutrrr" "pager" {
 		t.Errorf("the fold is closed, %v", err)
 	}
 
+	for _, page := range notificationPages() {
+		b.walk("containers-"+page[0], page[1], source, wide, narrow)
+	}
 	for _, l := range looks() {
 		b.as(l)
-		for _, page := range notificationPages() {
-			b.look(l, "containers-"+page[0], page[1], source)
-		}
 		b.open("/notifications")
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main details").forEach((d) => { d.open = true })`))
-		b.inspect(source, l.name("the folds"))
+		b.inspect(l.axe(source), l.name("the folds"))
 		b.picture(l.name("containers-notifications-open"))
 	}
 	b.open("/notifications/preview/job_finished")
 	b.do(chromedp.ScrollIntoView(chromedp.CSS("iframe.mail")))
 	b.picture("containers-notifications-mail")
-	b.as(looks()[0])
+	b.as(wide)
 	b.expect("400")
 	b.open("/notifications")
 	b.do(chromedp.Evaluate[chromedp.Void](`void (location.hash = "set-chat")`), chromedp.SetValue(chromedp.CSS("#chat-chatId"), "not a chat"))

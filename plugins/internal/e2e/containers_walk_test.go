@@ -167,11 +167,8 @@ func TestContainersHooksPage(t *testing.T) {
 		b.do(chromedp.WaitVisible(chromedp.CSS(".sub a[href^='/queue/']")))
 	}
 	b.marked("the inbox")
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "containers-hooks", "/host-packages", source)
-	}
-	b.as(looks()[0])
+	b.walk("containers-hooks", "/host-packages", source, wide, narrow)
+	b.as(wide)
 	b.open("/host-packages")
 	b.press("form[action$='/sync'] button", "#job")
 	b.shows("unchanged")

@@ -21,11 +21,8 @@ func TestReleaseLanes(t *testing.T) {
 	b.open(release)
 	b.press(".feed-tabs a[href*='lane=translated']", ".feed-tabs a[href*='lane=translated'][aria-current]")
 	b.shows("This release has not been translated yet.")
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "releases-lane-none", release+"?lane=translated", source)
-	}
-	b.as(looks()[0])
+	b.walk("releases-lane-none", release+"?lane=translated", source, wide, narrow)
+	b.as(wide)
 	b.open(release + "?lane=translated")
 	b.press("article.notes .btn", "article.notes [lang=zh-CN] h3")
 	b.shows("〔zh-CN〕 What is new")
@@ -50,10 +47,7 @@ func TestReleaseLanes(t *testing.T) {
 	b.open("/releases/hosts/models")
 	b.shows("Language models")
 	evaluated(b, "each call is listed", `document.querySelectorAll("tr[id^=call-] .pill.ok").length`, 2)
-	for _, l := range looks() {
-		b.as(l)
-		for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated", "summary": release + "?lane=summary", "models": "/releases/hosts/models", "settings": "/releases/settings"} {
-			b.look(l, "releases-lane-"+name, path, source)
-		}
+	for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated", "summary": release + "?lane=summary", "models": "/releases/hosts/models", "settings": "/releases/settings"} {
+		b.walk("releases-lane-"+name, path, source, wide, narrow)
 	}
 }

@@ -139,16 +139,13 @@ func TestReleasesPages(t *testing.T) {
 	b.open("/releases/briefs")
 	b.press(".top .btn", "article.notes")
 	brief := path()
-	for _, l := range looks() {
-		b.as(l)
-		for name, path := range map[string]string{
-			"feed": "/releases/feed", "search": "/releases/feed?q=after:soon", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
-			"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "hosts": "/releases/hosts", "focus": "/releases/focus/repo/acme/engine",
-		} {
-			b.look(l, "releases-"+name, path, source)
-		}
+	for name, path := range map[string]string{
+		"feed": "/releases/feed", "search": "/releases/feed?q=after:soon", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
+		"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "hosts": "/releases/hosts", "focus": "/releases/focus/repo/acme/engine",
+	} {
+		b.walk("releases-"+name, path, source, wide, narrow)
 	}
-	b.as(looks()[0])
+	b.as(wide)
 	b.expect("400")
 	b.open("/releases/repos")
 	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "no name"))

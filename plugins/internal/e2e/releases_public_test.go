@@ -24,18 +24,12 @@ func TestReleasesPublicPages(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#name"), "acme/engine"))
 	b.press("form .btn.p", ".toast.ok")
 	b.shows("acme/engine")
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "releases-publish", "/releases/hosts/public", source)
-	}
-	b.as(looks()[0])
+	b.walk("releases-publish", "/releases/hosts/public", source, wide, narrow)
+	b.as(wide)
 	evaluated(b, "the session ends", `fetch("/system/api/auth/session", {method: "DELETE"}).then(r => r.status)`, 204)
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "releases-public", list, source)
-		b.look(l, "releases-public-one", one, source)
-	}
-	b.as(looks()[0])
+	b.walk("releases-public", list, source, wide, narrow)
+	b.walk("releases-public-one", one, source, wide, narrow)
+	b.as(wide)
 	b.open(list)
 	b.shows("Punched cards")
 	evaluated(b, "nothing but the releases is shown", `document.querySelectorAll("nav a[href='/releases/feed'], form[action*='/releases/']").length`, 0)

@@ -44,18 +44,12 @@ func TestReleasesSignIn(t *testing.T) {
 	b.open("/releases/settings")
 	b.press(way, ".toast.ok")
 	evaluated(b, "the account is one to sign in with", `document.querySelectorAll(".account .pill.info").length`, 1)
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "releases-linked", "/releases/settings", source)
-	}
-	b.as(looks()[0])
+	b.walk("releases-linked", "/releases/settings", source, wide, narrow)
+	b.as(wide)
 	signOut()
 	b.open("/releases/settings")
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "releases-sign-in", "/system/sign-in?next=/releases/settings", source)
-	}
-	b.as(looks()[0])
+	b.walk("releases-sign-in", "/system/sign-in?next=/releases/settings", source, wide, narrow)
+	b.as(wide)
 	b.open("/system/sign-in?next=/releases/settings")
 	b.press(way, "form[action$='/settings']")
 	evaluated(b, "the account is one to sign in with", `document.querySelectorAll(".account .pill.info").length`, 1)

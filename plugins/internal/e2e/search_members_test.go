@@ -78,7 +78,7 @@ func TestSearchMembers(t *testing.T) {
 			}
 		}
 	}
-	b.as(looks()[0])
+	b.as(wide)
 	b.open("/search/tokens/" + foreign)
 	b.shows("There is no such access token.")
 	b.open("/search/keys")

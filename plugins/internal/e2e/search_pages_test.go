@@ -106,7 +106,6 @@ func (b *browser) charted() {
 func (b *browser) seen(l look, page, axe string) {
 	b.t.Helper()
 	what := l.name(page)
-	b.do(chromedp.WaitVisible(chromedp.CSS("#main")))
 	b.charted()
 	b.inspect(l.axe(axe), what)
 	b.picture(what)
@@ -135,7 +134,7 @@ func TestSearchPages(t *testing.T) {
 		b.press("form[action$='/reveal'] button", ".code pre")
 		b.seen(l, "full-token-shown", source)
 	}
-	b.as(looks()[0])
+	b.as(wide)
 	b.checkKeys()
 	b.checkChart()
 }

@@ -31,10 +31,7 @@ func TestSupervisorPage(t *testing.T) {
 	b.fillIn("#tag", "broken")
 	b.press("#upgrade [value=apply]", ".operation:nth-of-type(3)")
 	b.shows("The former core runs again.")
-	for _, l := range looks() {
-		b.as(l)
-		b.look(l, "supervisor", "/supervisor/", source)
-	}
+	b.walk("supervisor", "/supervisor/", source, wide, narrow)
 	b.as(wide)
 	b.open("/supervisor/")
 	b.expect("400")

@@ -51,7 +51,7 @@ func TestSupervisorPageInEveryState(t *testing.T) {
 		b := browse(t, s.core)
 		for _, l := range looks() {
 			b.as(l)
-			b.look(l, hostilePage+"supervisor-"+state, "/supervisor/", source)
+			b.visit(l, hostilePage+"supervisor-"+state, "/supervisor/", l.axe(source))
 			b.inspectCut(l.name("supervisor-" + state))
 			if state != "idle" && state != "running" {
 				b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach((d) => { d.open = true; })`))

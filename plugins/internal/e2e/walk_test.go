@@ -220,9 +220,17 @@ var (
 )
 
 // walk looks at a page in four ways. It is loaded once in each language: the size and the theme change in place. Axe runs in the looks
-// that are given, since it finds the same in both languages. Pictures are of the looks in which the page is loaded.
+// that are given, since it finds the same in both languages. Pictures are of the looks in which the page is loaded: in all of them if
+// picturesEnv is "all".
 func (b *browser) walk(name, path, axe string, inspected ...look) {
 	b.t.Helper()
+	if os.Getenv(picturesEnv) == "all" {
+		for _, l := range looks() {
+			b.as(l)
+			b.visit(l, name, path, l.axe(axe))
+		}
+		return
+	}
 	for _, pair := range [][2]look{{wide, narrow}, {wideChinese, narrowChinese}} {
 		for i, l := range pair {
 			source := ""

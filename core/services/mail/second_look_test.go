@@ -11,10 +11,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// ruleInterrupter is a provider in front of another one. before, unless it is nil, runs once, before the next call of CreateRule.
+// ruleInterrupter is a provider in front of another one. before and beforeDeletion, unless they are nil, run once, before the next call of
+// CreateRule and of DeleteRule.
 type ruleInterrupter struct {
 	client.DNS
-	before func()
+	before, beforeDeletion func()
 }
 
 func (i *ruleInterrupter) Pin() (client.DNS, string) {
@@ -25,6 +26,11 @@ func (i *ruleInterrupter) Pin() (client.DNS, string) {
 func (i *ruleInterrupter) CreateRule(ctx context.Context, zoneID, address string) (string, error) {
 	runOnce(&i.before)
 	return i.DNS.CreateRule(ctx, zoneID, address)
+}
+
+func (i *ruleInterrupter) DeleteRule(ctx context.Context, zoneID, ruleID string) error {
+	runOnce(&i.beforeDeletion)
+	return i.DNS.DeleteRule(ctx, zoneID, ruleID)
 }
 
 // TestMailboxIsDeletedTwiceAtOnce: the rule of a mailbox is looked for once more also if two requests have deleted the mailbox at the same time.

@@ -220,19 +220,3 @@ func TestDeclinedRuleLeavesNothing(t *testing.T) {
 		}
 	})
 }
-
-// TestUnusedRuleCannotBeDeleted: a rule that was made for a mailbox which was deleted meanwhile is deleted later if that fails at first.
-func TestUnusedRuleCannotBeDeleted(t *testing.T) {
-	forEach(t, routed, func(t *testing.T, s *server) {
-		i := s.interrupt()
-		at := "/api/domains/" + s.bind()
-		s.catchMailbox(at, unknownBox)
-		var id string
-		i.before = func() {
-			id = s.deleteUnknown()
-			s.dns.Fail("DeleteRule", fake.DNSError(500, 0))
-		}
-		ensureUnknown(s, at, 502)
-		s.wantGone(id)
-	})
-}

@@ -218,22 +218,10 @@ func (d *Domains) addMissingRule(ctx context.Context, row Domain, box Unrouted, 
 		return err
 	}
 	ruleID, err := d.addRoute(ctx, row, box.Address, enabled)
-	if IsDeclined(err) {
-		_, noteErr := d.endRule(ctx, box, "")
-		return cmp.Or(noteErr, err)
-	}
-	if err != nil {
+	if err != nil && !IsDeclined(err) {
 		return err
 	}
-	unused, err := d.endRule(ctx, box, ruleID)
-	if err != nil || !unused {
-		return err
-	}
-	if err := d.RemoveRoute(ctx, row, box.Address, ruleID, true); err != nil {
-		return err
-	}
-	_, err = d.endRule(ctx, box, "")
-	return err
+	return cmp.Or(d.endRule(ctx, box.ID, ruleID), err)
 }
 
 // beginRule is BeginRule of the mailboxes in a transaction of its own.
@@ -246,10 +234,7 @@ func (d *Domains) beginRule(ctx context.Context, box Unrouted) (needed bool, err
 }
 
 // endRule is EndRule of the mailboxes in a transaction of its own.
-func (d *Domains) endRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error) {
-	err = d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
-		unused, err = d.cfg.Mailboxes.EndRule(ctx, box, ruleID)
-		return err
-	})
-	return unused, err
+func (d *Domains) endRule(ctx context.Context, mailboxID, ruleID string) error {
+	at := d.cfg.Now()
+	return d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error { return d.cfg.Mailboxes.EndRule(ctx, mailboxID, ruleID, at) })
 }

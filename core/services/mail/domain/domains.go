@@ -36,9 +36,9 @@ type mailboxes interface {
 	// BeginRule notes, in the running transaction, that the provider is asked to make the rule of a mailbox. It reports false if the
 	// mailbox needs none.
 	BeginRule(ctx context.Context, mailboxID string) (needed bool, err error)
-	// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. It reports true if
-	// nobody needs the rule any more.
-	EndRule(ctx context.Context, box Unrouted, ruleID string) (unused bool, err error)
+	// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. The rule of a mailbox
+	// that is not active any more is looked for, and deleted, by the clean-up, at the latest from a time on.
+	EndRule(ctx context.Context, mailboxID, ruleID string, at time.Time) error
 	// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 	ForgetRules(ctx context.Context, domainID string) error
 	// ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.

@@ -86,22 +86,13 @@ func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mai
 		return Mailbox{}, errOr(err, errNoMailbox)
 	}
 	ruleID, err := m.cfg.Router.AddRoute(ctx, d, box.Address)
-	if domain.IsDeclined(err) {
-		if _, noteErr := m.endRule(ctx, d, box, ""); noteErr != nil {
+	if err == nil || domain.IsDeclined(err) {
+		if noteErr := m.endRule(ctx, d, box.ID, ruleID); noteErr != nil {
 			return Mailbox{}, noteErr
 		}
 	}
 	if err != nil {
 		return box, err
-	}
-	unused, err := m.endRule(ctx, d, box, ruleID)
-	if err == nil && unused {
-		if err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, true); err == nil {
-			_, err = m.endRule(ctx, d, box, "")
-		}
-	}
-	if err != nil {
-		return Mailbox{}, err
 	}
 	if box, err = m.FindMailbox(ctx, box.ID); err == nil && box.Status != Active {
 		err = errNoMailbox
@@ -119,12 +110,9 @@ func (m *Mailboxes) beginRule(ctx context.Context, d domain.Domain, box Mailbox)
 }
 
 // endRule is EndRule on a state of the domain of a mailbox.
-func (m *Mailboxes) endRule(ctx context.Context, d domain.Domain, box Mailbox, ruleID string) (unused bool, err error) {
-	err = m.noteRule(ctx, d, func(ctx context.Context) error {
-		unused, err = m.EndRule(ctx, domain.Unrouted{ID: box.ID, Address: box.Address}, ruleID)
-		return err
-	})
-	return unused, err
+func (m *Mailboxes) endRule(ctx context.Context, d domain.Domain, mailboxID, ruleID string) error {
+	at := m.cfg.Now()
+	return m.noteRule(ctx, d, func(ctx context.Context) error { return m.EndRule(ctx, mailboxID, ruleID, at) })
 }
 
 // noteRule calls note in a transaction if the rules of a state of a domain are still good. Whoever has given the domain to another provider makes

@@ -70,23 +70,26 @@ func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 	return nil
 }
 
-// cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain, unless the rule is that of another
-// mailbox which has the address now. A reservation whose rule is not known becomes a destroyed mailbox. If somebody has destroyed it meanwhile, the
-// clean-up looks for this rule, while nobody else can have the address.
+// cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain. A reservation whose rule is not known
+// becomes a destroyed mailbox. If somebody has destroyed it meanwhile, another mailbox may have the address, and this rule: then the clean-up looks
+// for the rule, while nobody else can have the address.
 func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box Mailbox, ruleID string, known bool) {
 	if _, busy := m.destroying.LoadOrStore(box.ID, true); busy {
 		return
 	}
 	defer m.destroying.Delete(box.ID)
-	if now, err := m.FindMailbox(ctx, box.ID); !known && (err != nil || now.Status != Destroying) {
-		return
-	}
-	taken, err := m.isTakenOver(ctx, box.ID, box.Address)
-	if err == nil && !taken {
+	now, err := m.FindMailbox(ctx, box.ID)
+	isReserved := err == nil && now.Status == Destroying
+	switch {
+	case isReserved:
 		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, known)
+	case err == nil && known:
+		err = m.endRule(ctx, d, box.ID, ruleID)
 	}
 	if err != nil {
 		m.cfg.Logger.Warn("the rule of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
+	}
+	if err != nil || !isReserved {
 		return
 	}
 	err = m.store.Tx(ctx, "cancel reservation", func(ctx context.Context) error {

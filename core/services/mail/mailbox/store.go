@@ -185,26 +185,22 @@ func (s *Store) addRuleRequests(ctx context.Context, id string, n int) error {
 }
 
 // EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. What is known of other requests
-// stays. It reports true if nobody needs the rule: the mailbox is not active any more, and no other one has its address. Who has deleted the rule
-// then notes that the request has ended without one.
-func (s *Store) EndRule(ctx context.Context, box domain.Unrouted, ruleID string) (unused bool, err error) {
+// stays. The rule of a mailbox that is not active any more is left to the clean-up, at the latest from a time on: nobody else can have the
+// address, and the rule with it, while that looks for the rule and deletes it.
+func (s *Store) EndRule(ctx context.Context, mailboxID, ruleID string, at time.Time) error {
 	changes := map[string]any{"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 THEN rule_requests - 1 ELSE 0 END")}
 	if ruleID == "" {
-		return false, s.updateMailbox(ctx, box.ID, changes)
+		return s.updateMailbox(ctx, mailboxID, changes)
 	}
 	changes["rule_id"] = ruleID
-	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", box.ID, Active).Updates(changes)
+	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ?", mailboxID, Active).Updates(changes)
 	if done.Error != nil || done.RowsAffected > 0 {
-		return false, done.Error
+		return done.Error
 	}
-	taken, err := s.isTakenOver(ctx, box.ID, box.Address)
-	return !taken, err
-}
-
-// isTakenOver reports whether another mailbox than the one with an id has the address that this one has, or had.
-func (s *Store) isTakenOver(ctx context.Context, id, addr string) (bool, error) {
-	other, found, err := s.findReceiver(ctx, addr)
-	return found && other.ID != id, err
+	return s.updateMailbox(ctx, mailboxID, map[string]any{
+		"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 THEN rule_requests ELSE 1 END"),
+		"cleanup_at":    gorm.Expr("CASE WHEN cleanup_at > 0 THEN cleanup_at ELSE ? END", store.Millis(at)),
+	})
 }
 
 // ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.

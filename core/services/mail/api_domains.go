@@ -173,5 +173,10 @@ func (s *Service) disableDomain(ctx context.Context, in *DomainPath) (*domainOut
 }
 
 func (s *Service) deleteDomain(ctx context.Context, in *DomainPath) (*struct{}, error) {
-	return nil, s.domains.Delete(ctx, in.ID)
+	if err := s.domains.Delete(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	// The settings may name it as well.
+	s.tryAddDomains(context.WithoutCancel(ctx))
+	return nil, nil
 }

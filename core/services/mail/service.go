@@ -115,7 +115,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },
 	})
 	s.use(cfg.Settings, cfg.DNS, cfg.Access)
-	if err := s.addDomains(ctx, cfg.Settings); err != nil {
+	if err := s.addDomains(ctx); err != nil {
 		return nil, err
 	}
 	s.ingester = s.newIngester()
@@ -128,9 +128,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 func (s *Service) Prepare(set Settings, provider client.DNS, access auth.Access) (commit func(), err error) {
 	return func() {
 		s.use(set, provider, access)
-		if err := s.addDomains(context.Background(), set); err != nil {
-			s.log.Error("the mail domains of the new settings could not be added; a restart tries again", "error", err)
-		}
+		s.tryAddDomains(context.Background())
 	}, nil
 }
 
@@ -140,10 +138,18 @@ func (s *Service) use(set Settings, provider client.DNS, access auth.Access) {
 	s.state.Store(&state{settings: set, dns: provider, accounts: accounts, access: access})
 }
 
+// tryAddDomains is addDomains where a failure is left to the clean-up.
+func (s *Service) tryAddDomains(ctx context.Context) {
+	if err := s.addDomains(ctx); err != nil {
+		s.log.Error("the mail domains of the settings could not be added; that is tried again", "error", err)
+	}
+}
+
 // addDomains makes the domains that the settings name, and notes the plugin of those that are without one.
-func (s *Service) addDomains(ctx context.Context, set Settings) error {
-	names := make([]string, len(set.Domains))
-	for i, name := range set.Domains {
+func (s *Service) addDomains(ctx context.Context) error {
+	listed := s.state.Load().settings.Domains
+	names := make([]string, len(listed))
+	for i, name := range listed {
 		var err error
 		if names[i], err = address.ParseDomain(name); err != nil {
 			return err

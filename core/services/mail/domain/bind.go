@@ -80,7 +80,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 	if err != nil {
 		return Domain{}, false, err
 	}
-	if exists && (former.DeletedAt == 0 || former.Operation == opDelete) {
+	if exists && !former.isDeleted() {
 		if former.Status == Active {
 			return Domain{}, false, errManaged(former)
 		}

@@ -71,25 +71,32 @@ func New(cfg Config) *Domains {
 	return &Domains{Store: NewStore(cfg.Store), cfg: cfg, busy: map[string]bool{}}
 }
 
-// AddFromSettings makes the domains that the settings name, and that there are not, as active ones. A deleted one comes back;
-// one that was disabled stays so.
+// AddFromSettings makes the domains that the settings name, and that there are not, as active ones. A deleted one comes back, once its deletion has
+// ended; one that was disabled stays so. One that somebody changes at present is left out. It may be repeated.
 func (d *Domains) AddFromSettings(ctx context.Context, names []string) error {
 	for _, name := range names {
-		found, exists, err := d.FindByName(ctx, name)
-		if err != nil {
-			return err
-		}
-		if exists && found.DeletedAt == 0 {
-			continue
-		}
-		now := d.cfg.Now().UnixMilli()
-		row := Domain{Name: name, Binding: FromSettings, Status: Active, ProvisionedAt: now}
-		row.setRecords(planRecords(name, d.cfg.Connect().MXHost))
-		if err := d.put(ctx, &row); err != nil {
+		if err := d.addFromSettings(ctx, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addFromSettings is AddFromSettings for one name.
+func (d *Domains) addFromSettings(ctx context.Context, name string) error {
+	release, err := d.acquire(name)
+	if err != nil {
+		// Somebody changes it.
+		return nil
+	}
+	defer release()
+	found, exists, err := d.FindByName(ctx, name)
+	if err != nil || exists && !found.isDeleted() {
+		return err
+	}
+	row := Domain{Name: name, Binding: FromSettings, Status: Active, ProvisionedAt: d.cfg.Now().UnixMilli()}
+	row.setRecords(planRecords(name, d.cfg.Connect().MXHost))
+	return d.put(ctx, &row)
 }
 
 // put stores a domain under its name: a new row, or the one that a deleted domain has left.
@@ -105,7 +112,7 @@ func (d *Domains) put(ctx context.Context, row *Domain) error {
 		if err != nil {
 			return err
 		}
-		if former.DeletedAt == 0 {
+		if !former.isDeleted() {
 			return errManaged(former)
 		}
 		row.ID = former.ID

@@ -83,6 +83,9 @@ func (d *Domain) endOperation() {
 	d.Operation, d.Step = "", ""
 }
 
+// isDeleted reports whether a domain is deleted, and nothing is left to do for that.
+func (d Domain) isDeleted() bool { return d.DeletedAt != 0 && d.Operation == "" }
+
 // KeepsCatchAll reports whether the catch-all is on and nobody has begun to end it: until then mail needs no rules.
 func (d Domain) KeepsCatchAll() bool { return d.CatchAll && d.Operation != opCatchAllDisable }
 

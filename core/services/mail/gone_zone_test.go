@@ -16,33 +16,59 @@ var catchAllChanges = map[string]interruption{
 	"beginning": interruptions["beginning of the catch-all"], "end": interruptions["end of the catch-all"],
 }
 
-// wantZoneGone fails unless example.com tells that the provider does not have its zone any more, and nothing is left to do.
-func (s *server) wantZoneGone() {
+// wantZoneUnlisted fails unless example.com is as it was, tells that the provider does not list its zone any more, and has something left to do.
+func (s *server) wantZoneUnlisted(status string, catchAll bool) {
 	s.t.Helper()
 	got := s.domain("example.com")
-	if s.hasPending() || got["status"] != "provisioning_error" || got["zoneId"] != nil || got["catchAllEnabled"] != false || !strings.Contains(text(s.t, got, "lastProvisionError"), "zone") {
+	if !s.hasPending() || got["status"] != status || got["zoneId"] != "zone-example.com" || got["catchAllEnabled"] != catchAll || got["bindingSource"] != "project_bind" ||
+		!strings.Contains(text(s.t, got, "lastProvisionError"), "does not list the zone") {
 		s.t.Errorf("got %v", got)
 	}
 }
 
-// TestCatchAllOfZoneThatIsGone: where the zone was deleted by hand, a catch-all that is to be taken back has ended, and the domain says what to do.
+// TestCatchAllOfZoneThatIsHidden: where the credentials of the provider may not see the zone any more, nothing is forgotten: a catch-all that is to be
+// taken back is when they may again, and until then the domain says what is missing.
+func TestCatchAllOfZoneThatIsHidden(t *testing.T) {
+	for name, in := range catchAllChanges {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				at := s.interruptChange(in)
+				on := s.domain("example.com")["catchAllEnabled"].(bool)
+				s.dns.HideZone("zone-example.com", true)
+				s.cleanUp()
+				s.wantZoneUnlisted("active", on)
+				s.want(409, "conflict", s.admin, "POST", at+"/retry", nil)
+				s.wantZoneUnlisted("provisioning_error", on)
+				s.want(409, "conflict", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+				s.dns.HideZone("zone-example.com", false)
+				s.clock.advance(time.Hour)
+				s.cleanUp()
+				if s.hasPending() {
+					t.Error("the catch-all is not taken back")
+				}
+				s.wantRules(`catch-all=""`)
+				s.want(200, "", s.admin, "POST", at+"/retry", nil)
+				s.wantDomain("active", false)
+			})
+		})
+	}
+}
+
+// TestCatchAllOfZoneThatIsGone: where the zone was deleted by hand, and made again, a person who tries the domain again gives up the former one.
 func TestCatchAllOfZoneThatIsGone(t *testing.T) {
 	for name, in := range catchAllChanges {
 		t.Run(name, func(t *testing.T) {
 			forEach(t, routed, func(t *testing.T, s *server) {
 				at := s.interruptChange(in)
 				must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
-				s.cleanUp()
-				s.wantZoneGone()
-				asked := len(s.dns.Calls())
-				s.clock.advance(time.Hour)
-				s.cleanUp()
-				if n := len(s.dns.Calls()) - asked; n != 0 {
-					t.Errorf("the provider was asked %d times again", n)
-				}
 				s.dns.AddZone("example.com", "kept")
-				if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" {
+				s.cleanUp()
+				s.wantZoneUnlisted("active", s.domain("example.com")["catchAllEnabled"].(bool))
+				if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" || got["catchAllEnabled"] != false {
 					t.Errorf("got %v", got)
+				}
+				if s.hasPending() {
+					t.Error("something is left to do")
 				}
 				s.wantRules(`catch-all="kept"`)
 			})
@@ -50,8 +76,8 @@ func TestCatchAllOfZoneThatIsGone(t *testing.T) {
 	}
 }
 
-// TestZoneIsGoneForRequests: so it is where a person changes the domain, be there a mailbox that lacks its rule or not. Set up again in a new zone,
-// it has the rules of its mailboxes.
+// TestZoneIsGoneForRequests: so it is where a person changes the domain, be there a mailbox that lacks its rule or not. Bound again, it has a new zone
+// with the rules of its mailboxes.
 func TestZoneIsGoneForRequests(t *testing.T) {
 	for _, withMailbox := range []bool{false, true} {
 		forEach(t, routed, func(t *testing.T, s *server) {
@@ -62,10 +88,12 @@ func TestZoneIsGoneForRequests(t *testing.T) {
 				s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
 			}
 			must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
-			s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
-			s.wantZoneGone()
-			s.want(409, "conflict", s.admin, "POST", at+"/catch-all/enable", nil)
-			s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+			s.want(409, "conflict", s.admin, "POST", at+"/catch-all/disable", nil)
+			s.want(409, "conflict", s.admin, "POST", at+"/retry", nil)
+			s.wantZoneUnlisted("provisioning_error", true)
+			if got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["bindingSource"] != "project_bind" || got["catchAllEnabled"] != false {
+				t.Errorf("got %v", got)
+			}
 			s.wantRules("ruled@example.com")
 			s.wantDomain("active", false)
 		})

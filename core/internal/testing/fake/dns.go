@@ -33,14 +33,17 @@ type DNS struct {
 	mu        sync.Mutex
 	abilities client.DNSAbilities
 	zones     map[string]*dnsZone
+	made      map[string]int // zones by name
 	queued    map[string][]error
 	calls     []DNSCall
 	last      int
 }
 
-// dnsZone is a zone of a DNS. Its id is the name with "zone-" before it.
+// dnsZone is a zone of a DNS. Its id is the name with "zone-" before it, and from the second zone of the name on with its number behind it.
 type dnsZone struct {
-	zone     dns.Zone
+	zone dns.Zone
+	// hidden zones are not shown to the credentials.
+	hidden   bool
 	sets     []dns.RecordSet
 	rules    map[string]string // address by id
 	hosts    []string
@@ -54,7 +57,7 @@ var _ client.DNS = (*DNS)(nil)
 
 // NewDNS makes a double with these abilities. A Manual one accepts every zone and changes nothing.
 func NewDNS(abilities client.DNSAbilities) *DNS {
-	return &DNS{Plugin: "fake", abilities: abilities, zones: map[string]*dnsZone{}, queued: map[string][]error{}}
+	return &DNS{Plugin: "fake", abilities: abilities, zones: map[string]*dnsZone{}, made: map[string]int{}, queued: map[string][]error{}}
 }
 
 // AddZone adds a zone and returns its id. Its catch-all is the text.
@@ -64,9 +67,20 @@ func (d *DNS) AddZone(name, catchAll string) string {
 	return d.addZone(name, catchAll).zone.ID
 }
 
+// HideZone takes the permission for a zone from the credentials, or gives it back: it is there, and neither listed nor found.
+func (d *DNS) HideZone(zoneID string, hidden bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.zones[zoneID].hidden = hidden
+}
+
 func (d *DNS) addZone(name, catchAll string) *dnsZone {
+	id := "zone-" + name
+	if d.made[name]++; d.made[name] > 1 {
+		id += "-" + strconv.Itoa(d.made[name])
+	}
 	z := &dnsZone{
-		zone:     dns.Zone{ID: "zone-" + name, Name: name, Status: "active", NameServers: []string{"ns1.example.net", "ns2.example.net"}},
+		zone:     dns.Zone{ID: id, Name: name, Status: "active", NameServers: []string{"ns1.example.net", "ns2.example.net"}},
 		rules:    map[string]string{},
 		catchAll: catchAll,
 	}
@@ -157,7 +171,7 @@ func (d *DNS) inZone(ctx context.Context, zoneID string, c DNSCall, change func(
 	if d.abilities.Manual {
 		z = &dnsZone{zone: dns.Zone{ID: zoneID, Name: zoneID}}
 	}
-	if z == nil {
+	if z == nil || z.hidden {
 		return fault.FromPlugin(dns.NoZone(zoneID))
 	}
 	return change(z)
@@ -176,10 +190,16 @@ func (d *DNS) ListZones(ctx context.Context) (zones []dns.Zone, err error) {
 	if err := d.beginCall(ctx, DNSCall{Method: "ListZones"}); err != nil {
 		return nil, err
 	}
+	return d.listZones(), nil
+}
+
+func (d *DNS) listZones() (zones []dns.Zone) {
 	for _, id := range d.zoneIDs() {
-		zones = append(zones, d.zones[id].zone)
+		if z := d.zones[id]; !z.hidden {
+			zones = append(zones, z.zone)
+		}
 	}
-	return zones, nil
+	return zones
 }
 
 // FindZone implements client.DNS.
@@ -192,11 +212,7 @@ func (d *DNS) FindZone(ctx context.Context, name string) (*dns.Zone, error) {
 	if d.abilities.Manual {
 		return &dns.Zone{ID: name, Name: name}, nil
 	}
-	var zones []dns.Zone
-	for _, id := range d.zoneIDs() {
-		zones = append(zones, d.zones[id].zone)
-	}
-	zone, err := dns.LongestZone(zones, name)
+	zone, err := dns.LongestZone(d.listZones(), name)
 	if err != nil {
 		return nil, fault.FromPlugin(err)
 	}
@@ -210,8 +226,14 @@ func (d *DNS) CreateZone(ctx context.Context, name string) (*dns.Zone, bool, err
 	if err := d.beginCall(ctx, DNSCall{Method: "CreateZone", Of: name}); err != nil {
 		return nil, false, err
 	}
-	if z := d.zones["zone-"+name]; z != nil {
-		return &z.zone, false, nil
+	for _, z := range d.zones {
+		switch {
+		case z.zone.Name != name:
+		case z.hidden:
+			return nil, false, fault.FromPlugin(dns.Conflict("there is a zone %s already", name))
+		default:
+			return &z.zone, false, nil
+		}
 	}
 	return &d.addZone(name, "").zone, true, nil
 }

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -147,7 +148,11 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 		}
 	} else {
 		// Until it has ended, nobody knows whether mailboxes need rules.
-		if err := d.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
+		err := d.resumeCatchAll(context.WithoutCancel(ctx), row)
+		if errors.Is(err, errZoneUnlisted) {
+			err = d.replaceUnlistedZone(context.WithoutCancel(ctx), c, row, create)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -167,8 +167,8 @@ func (d *Domains) dropCatchAll(ctx context.Context, row *Domain) error {
 // restoreRouting makes the rules of registered mailboxes, then restores the provider's catch-all. If that fails, the catch-all
 // stays ours, and the end of it is given up, unless it is resumed and may work later; the rules that were made stay, since they do no harm.
 func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain, resumed bool) error {
-	failed := d.forgetGoneZone(ctx, c, row, explainFailure(d.addMissingRules(ctx, row)))
-	if failed == nil && row.ZoneID != "" {
+	failed := explainUnlistedZone(ctx, c, *row, explainFailure(d.addMissingRules(ctx, row)))
+	if failed == nil {
 		failed = d.restoreCatchAll(ctx, c, row)
 	}
 	if failed == nil {

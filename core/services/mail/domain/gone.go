@@ -3,23 +3,31 @@ package domain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
-// What a domain tells of a catch-all that cannot be restored, since the provider does not have any more what it was restored in.
-const (
-	zoneGone     = "The DNS provider does not have the zone of the domain any more: make the zone there and try the domain again, or delete it."
-	catchAllGone = "The DNS provider did not find the catch-all that was to be restored: set at the provider what is to become of mail without a mailbox."
-)
+// errZoneUnlisted is in the chain of errors about a zone that the provider does not list any more. Whether the zone was deleted there, or is hidden
+// from the credentials, is not to be told from what a provider answers: nothing is forgotten until it shows another zone of the name.
+var errZoneUnlisted = errors.New("the DNS provider does not list the zone")
 
-// restoreCatchAll has the provider do again what it did before the catch-all of a domain. Where the provider says that what is to be restored does
-// not exist any more, that is the end of it: the operation ends, and the domain tells so.
+func errUnlisted() error {
+	return fault.Wrap(errZoneUnlisted, fault.Conflict, "The DNS provider does not list the zone of the domain any more. If its credentials lack the permission, give it back. "+
+		"If the zone was deleted there, make it again, and then use \"Check again\".")
+}
+
+// catchAllGone is what a domain tells of a catch-all that was not found where it was to be restored.
+const catchAllGone = "The DNS provider did not find the catch-all that was to be restored: set at the provider what is to become of mail without a mailbox."
+
+// restoreCatchAll has the provider do again what it did before the catch-all of a domain. Where the provider lists the zone, and says that what is
+// to be restored does not exist any more, that is the end of it: the operation ends, and the domain tells so.
 func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain) error {
 	failed := explainFailure(c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot))
-	if failed = d.forgetGoneZone(ctx, c, row, failed); !isMissing(failed) {
+	if failed = explainUnlistedZone(ctx, c, *row, failed); !isMissing(failed) {
 		return failed
 	}
 	d.cfg.Logger.Warn("there is no catch-all of a mail domain any more that could be restored", "domain", row.Name, "error", failed)
@@ -28,27 +36,59 @@ func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain
 	return nil
 }
 
-// forgetGoneZone ends what goes on with the zone of a domain, if the provider has refused it and does not list the zone any more. The domain is in
-// error then. Otherwise it returns the failure. That the name is found in another zone, such as one of another account, says nothing about this one.
-func (d *Domains) forgetGoneZone(ctx context.Context, c Connection, row *Domain, failed error) error {
+// explainUnlistedZone returns the failure of a request about the zone of a domain. It is errZoneUnlisted if the provider has refused the request, and
+// does not list the zone any more. That the name is found in another zone, such as one of another account, says nothing about this one.
+func explainUnlistedZone(ctx context.Context, c Connection, row Domain, failed error) error {
 	if !isMissing(failed) && client.CauseOf(failed) != client.CauseRefused {
 		return failed
 	}
-	if listed, err := listsZone(ctx, c, *row); err != nil || listed {
+	if listed, err := listsZone(ctx, c, row); err != nil || listed {
 		return cmp.Or(err, failed)
 	}
-	d.cfg.Logger.Warn("the DNS provider does not have the zone of a mail domain any more", "domain", row.Name, "zone", row.ZoneID)
-	former := *row
-	row.endOperation()
-	row.ProvisionError = zoneGone
-	if row.Status == Active {
-		row.Status = ProvisioningError
+	return errUnlisted()
+}
+
+// replaceUnlistedZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or, for a
+// domain that is bound, a new one. What the domain had in the former zone is forgotten then. Without another zone all of it is kept.
+func (d *Domains) replaceUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool) error {
+	zone, created, err := d.findOtherZone(ctx, c, row.Name, create)
+	if err != nil {
+		if isRefusal(err) {
+			row.Status, row.ProvisionError = ProvisioningError, messageOf(err)
+		}
+		return cmp.Or(d.persist(ctx, row), err)
 	}
+	d.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former", row.ZoneID, "zone", zone.ID)
+	row.endOperation()
+	row.beginOperation(opProvision)
+	row.Status, row.ProvisionError = ProvisioningError, notFinished
 	if err := d.forgetZone(ctx, row); err != nil {
-		*row = former
 		return err
 	}
+	row.useZone(zone, created)
 	return nil
+}
+
+// findOtherZone returns the zone that the provider has of a name, or makes one.
+func (d *Domains) findOtherZone(ctx context.Context, c Connection, name string, create bool) (zone *dns.Zone, created bool, err error) {
+	can, err := c.DNS.Describe()
+	if err != nil {
+		return nil, false, explainFailure(err)
+	}
+	if create && can.CreateZones {
+		zone, created, err = c.DNS.CreateZone(ctx, name)
+		return zone, created, explainFailure(err)
+	}
+	zones, err := c.DNS.ListZones(ctx)
+	if err != nil {
+		return nil, false, explainFailure(err)
+	}
+	for _, z := range zones {
+		if z.Name == name {
+			return &z, false, nil
+		}
+	}
+	return nil, false, errUnlisted()
 }
 
 // listsZone reports whether the provider of a domain has its zone.

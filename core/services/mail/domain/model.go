@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
 // Status is the state of a domain.
@@ -125,5 +126,14 @@ func (d *Domain) setRecords(records []Record) {
 func (d Domain) NameServers() []string { return strings.Fields(d.NameServersText) }
 
 func (d *Domain) setNameServers(names []string) { d.NameServersText = strings.Join(names, " ") }
+
+// useZone notes the zone of a domain, and whether it was made here.
+func (d *Domain) useZone(zone *dns.Zone, created bool) {
+	d.ZoneID = zone.ID
+	d.setNameServers(zone.NameServers)
+	if created {
+		d.Binding = FromBind
+	}
+}
 
 func errNoDomain() error { return fault.New(fault.NotFound, "There is no such mail domain.") }

@@ -99,20 +99,17 @@ func (d *Domains) provisionZone(ctx context.Context, c Connection, row *Domain, 
 		return nil
 	}
 	var zone *dns.Zone
+	var created bool
 	var err error
 	if create {
-		var created bool
-		if zone, created, err = c.DNS.CreateZone(ctx, row.Name); err == nil && created {
-			row.Binding = FromBind
-		}
+		zone, created, err = c.DNS.CreateZone(ctx, row.Name)
 	} else {
 		zone, err = c.DNS.FindZone(ctx, row.Name)
 	}
 	if err != nil {
 		return err
 	}
-	row.ZoneID = zone.ID
-	row.setNameServers(zone.NameServers)
+	row.useZone(zone, created)
 	return nil
 }
 

@@ -35,12 +35,15 @@ func (s *server) useNoProvider() {
 	s.useProvider("", nil)
 }
 
-// domain returns a domain as the API has it.
+// domain returns a domain as the API has it. Pages must know what it says.
 func (s *server) domain(name string) dict {
 	s.t.Helper()
 	for _, d := range s.want(200, "", s.admin, "GET", "/api/domains", nil)["domains"].([]any) {
-		if d.(dict)["mailDomain"] == name {
-			return d.(dict)
+		if d := d.(dict); d["mailDomain"] == name {
+			if why, ok := d["lastProvisionError"].(string); ok {
+				wantPageText(s.t, why)
+			}
+			return d
 		}
 	}
 	s.t.Fatalf("there is no domain %s", name)

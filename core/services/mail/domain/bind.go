@@ -126,7 +126,7 @@ func (d *Domains) takeBack(ctx context.Context, row *Domain, failed error) error
 func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
 		if row.Status == Disabled {
-			return fault.New(fault.Conflict, "A mail domain that is disabled cannot be tried again: enable it.")
+			return fault.New(fault.Conflict, "A mail domain that is disabled cannot be checked again: enable it.")
 		}
 		return d.reprovisionDomain(ctx, d.cfg.Connect(), row, row.Binding == FromBind && row.ZoneID == "")
 	})

@@ -28,7 +28,7 @@ func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern strin
 			return fault.New(fault.Conflict, "Only an active mail domain can have a catch-all.")
 		}
 		if row.Operation == opProvision {
-			return fault.New(fault.Conflict, "The provisioning of the mail domain has not finished: try the domain again first.")
+			return fault.New(fault.Conflict, "The provisioning of the mail domain has not finished: use \"Check again\" first.")
 		}
 		if !row.CatchAll {
 			if err := d.takeCatchAll(context.WithoutCancel(ctx), row); err != nil {
@@ -109,7 +109,7 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	}
 	if routing {
 		if len(row.CatchAllSnapshot) == 0 {
-			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: try the domain again, which ends the catch-all, and set at the provider by hand what it did.")
+			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: use \"Check again\", which ends the catch-all, and set at the provider by hand what it did.")
 		}
 		resumed := row.Operation == opCatchAllDisable
 		if !resumed {

@@ -17,11 +17,11 @@ var ErrOtherProvider = errors.New("another DNS provider is in use")
 func sameProvider(c Connection, row Domain) error {
 	if c.DNS == nil || c.Ref != row.Provider {
 		return fault.Wrap(ErrOtherProvider, fault.Conflict, "%s was provisioned with %s, which the service does not use at present. "+
-			"To try the domain again with another provider gives up what the former one had been given.", row.Name, row.Provider)
+			"\"Check again\" with another provider gives up what the former one had been given.", row.Name, row.Provider)
 	}
 	if hasOtherProvider(c, row) {
 		return fault.Wrap(ErrOtherProvider, fault.Conflict, "%s was provisioned with the plugin %s, and %s is %s now. "+
-			"To try the domain again gives up what the former one had been given.", row.Name, row.Plugin, c.Ref, c.Plugin)
+			"\"Check again\" gives up what the former one had been given.", row.Name, row.Plugin, c.Ref, c.Plugin)
 	}
 	return nil
 }

@@ -1,0 +1,66 @@
+package mail_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/console/ui"
+)
+
+// localesDir has the texts of the pages.
+var localesDir = filepath.Join("pages", "locales")
+
+// pageTexts returns the texts of the pages.
+var pageTexts = sync.OnceValues(func() (*ui.Texts, error) { return ui.NewTexts(os.DirFS(localesDir)) })
+
+// wantPageText fails unless the pages can tell what a domain says in their language.
+func wantPageText(t *testing.T, why string) {
+	t.Helper()
+	texts, err := pageTexts()
+	must(t, err)
+	if _, ok := texts.Detail(ui.Chinese, why); !ok {
+		t.Errorf("pages in Chinese do not know the text %q", why)
+	}
+}
+
+// TestProvisionErrorsAreTranslated: the words of the provider stay as they are within a text of ours.
+func TestProvisionErrorsAreTranslated(t *testing.T) {
+	texts, err := pageTexts()
+	must(t, err)
+	const why = "The domain could not be deleted, which is tried again: The DNS provider refuses its credentials: dns.example: no"
+	if got, _ := texts.Detail(ui.Chinese, why); got != "无法删除域名，稍后会再次尝试：DNS 服务商拒绝了凭据：dns.example: no" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestTextsNameTheButton: a text that tells to check a domain again names the button as the page does.
+func TestTextsNameTheButton(t *testing.T) {
+	locale := func(lang string) (out map[string]any) {
+		raw, err := os.ReadFile(filepath.Join(localesDir, lang+".json"))
+		must(t, err)
+		must(t, json.Unmarshal(raw, &out))
+		return out
+	}
+	const button = "mail.domain.retry"
+	en, zh := locale(ui.English), locale(ui.Chinese)
+	named := 0
+	for id, text := range en {
+		text, _ := text.(string)
+		if strings.Contains(text, "try the domain again") {
+			t.Errorf("%s does not name the button: %s", id, text)
+		}
+		if !strings.Contains(text, `"`+en[button].(string)+`"`) {
+			continue
+		}
+		if named++; !strings.Contains(zh[id].(string), "“"+zh[button].(string)+"”") {
+			t.Errorf("%s does not name the button in Chinese: %s", id, zh[id])
+		}
+	}
+	if named == 0 {
+		t.Error("no text names the button")
+	}
+}

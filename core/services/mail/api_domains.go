@@ -47,6 +47,13 @@ func domainOf(d domain.Domain) Domain {
 	return out
 }
 
+// CleanupFailure tells of the mailboxes of a domain that could not be destroyed, or may have left a rule at the DNS provider.
+type CleanupFailure struct {
+	DomainID  string `json:"domainId" example:"dom_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Mailboxes int    `json:"mailboxes" doc:"How many there are."`
+	Error     string `json:"error" doc:"What is the matter with one of them."`
+}
+
 // DomainPath names a mail domain.
 type DomainPath struct {
 	ID string `path:"id" maxLength:"64" doc:"Id of the mail domain."`
@@ -59,7 +66,8 @@ type (
 	}
 	domainList struct {
 		Body struct {
-			Domains []Domain `json:"domains" nullable:"false"`
+			Domains         []Domain         `json:"domains" nullable:"false"`
+			CleanupFailures []CleanupFailure `json:"cleanupFailures" nullable:"false" doc:"What the DNS provider does not delete of mailboxes that are gone; it is tried again."`
 		}
 	}
 	bindInput struct {
@@ -109,12 +117,22 @@ func (s *Service) domainAPI(a *api.API) {
 
 func (s *Service) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {
 	rows, err := s.domains.ListDomains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	failures, err := s.mailboxes.ListCleanupFailures(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := &domainList{}
-	out.Body.Domains = make([]Domain, len(rows))
+	out.Body.Domains, out.Body.CleanupFailures = make([]Domain, len(rows)), make([]CleanupFailure, len(failures))
 	for i, d := range rows {
 		out.Body.Domains[i] = domainOf(d)
 	}
-	return out, err
+	for i, f := range failures {
+		out.Body.CleanupFailures[i] = CleanupFailure(f)
+	}
+	return out, nil
 }
 
 // writeDomain returns the answer with a domain, which is 201 for a new one.

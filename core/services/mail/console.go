@@ -148,6 +148,16 @@ func (s *Service) Domains(ctx context.Context) ([]Domain, error) {
 	return out.Body.Domains, nil
 }
 
+// CleanupFailures returns what the DNS provider does not delete of mailboxes that are gone, by the id of the domain.
+func (s *Service) CleanupFailures(ctx context.Context) (map[string]CleanupFailure, error) {
+	list, err := s.mailboxes.ListCleanupFailures(ctx)
+	all := make(map[string]CleanupFailure, len(list))
+	for _, f := range list {
+		all[f.DomainID] = CleanupFailure(f)
+	}
+	return all, err
+}
+
 // Catalog returns the mail domains with the zones of the DNS provider, and how current these are.
 func (s *Service) Catalog(ctx context.Context) ([]CatalogItem, ProviderSync, error) {
 	out, err := s.listCatalog(ctx, nil)

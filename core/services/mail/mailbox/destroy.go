@@ -3,13 +3,14 @@ package mailbox
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-// maxCleanupError is how much of an error is kept with a mailbox, in bytes.
+// maxCleanupError is how much of the message of an error is kept with a mailbox, in bytes.
 const maxCleanupError = 1000
 
 // Destroy deletes the messages and the rule of a mailbox, and gives its address free. One that is destroyed already stays so, and one that another
@@ -131,11 +132,15 @@ func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mai
 // noteFailure keeps why a mailbox could not be destroyed, and when that is tried again. One that was destroyed before gives its address free until
 // then if the provider has refused to be asked for its rule: that may last.
 func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
-	pause := max(domain.RetryPause(box.CleanupTries), fault.As(cause).RetryAfter)
-	changes := map[string]any{
-		"cleanup_at": m.cfg.Now().Add(pause).UnixMilli(), "cleanup_tries": box.CleanupTries + 1, "cleanup_error": texts.Limit(cause.Error(), maxCleanupError),
+	said, pause, isRefused := fault.As(cause), domain.RetryPause(box.CleanupTries), box.DestroyedAt != 0 && domain.IsDeclined(cause)
+	if isRefused {
+		pause = lookPause(box.CleanupTries)
 	}
-	if box.DestroyedAt != 0 && domain.IsDeclined(cause) {
+	changes := map[string]any{
+		"cleanup_at": m.cfg.Now().Add(max(pause, said.RetryAfter)).UnixMilli(), "cleanup_tries": box.CleanupTries + 1,
+		"cleanup_error": texts.Limit(said.Message, maxCleanupError),
+	}
+	if isRefused {
 		changes["status"] = Destroyed
 	}
 	err := m.store.Tx(ctx, "postpone the destruction of mailbox", func(ctx context.Context) error {
@@ -150,6 +155,9 @@ func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 		m.cfg.Logger.Error("a mailbox that could not be destroyed could not be marked", "mailbox", box.ID, "error", err)
 	}
 }
+
+// lookPause returns the pause after the provider has refused to be asked for a rule, as often before: a minute at first, a day at most.
+func lookPause(refusals int) time.Duration { return min(time.Minute<<min(refusals, 11), 24*time.Hour) }
 
 // CleanUp destroys the mailboxes that have been expired for a day, and goes on with those whose destruction has failed or was
 // interrupted, or after which a rule may have been made. It returns how many it destroyed, and how many failed; these do not hold up the others.

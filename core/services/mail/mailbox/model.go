@@ -108,6 +108,14 @@ type tag struct {
 // TableName implements gorm's Tabler.
 func (tag) TableName() string { return "mail_tags" }
 
+// CleanupFailure tells of the mailboxes of a domain that could not be destroyed, or may have left a rule at the provider.
+type CleanupFailure struct {
+	DomainID string
+	// Mailboxes is how many there are, and Error what is the matter with one of them.
+	Mailboxes int
+	Error     string
+}
+
 // Caller is who acts on mailboxes.
 type Caller struct {
 	UserID string

@@ -165,6 +165,13 @@ func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Ma
 	return append(out, expired...), err
 }
 
+// ListCleanupFailures returns what keeps mailboxes from being destroyed, by domain. It is tried again.
+func (s *Store) ListCleanupFailures(ctx context.Context) (out []CleanupFailure, err error) {
+	err = s.store.DB(ctx).Model(&Mailbox{}).Select("domain_id, COUNT(*) AS mailboxes, MAX(cleanup_error) AS error").
+		Where("cleanup_at > 0 AND cleanup_error <> ''").Group("domain_id").Order("domain_id").Scan(&out).Error
+	return out, err
+}
+
 // ListUnrouted returns the registered mailboxes of a domain that receive without a rule that is known.
 func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain.Unrouted, err error) {
 	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address").Where("domain_id = ? AND source = ? AND status = ? AND rule_id = ''", domainID, Registered, Active).Order("id").Scan(&out).Error

@@ -19,6 +19,8 @@ const (
 // domainsView is what the page of domains shows.
 type domainsView struct {
 	Domains []service.Domain
+	// Failures tell, by the id of a domain, of mailboxes that could not be destroyed.
+	Failures map[string]service.CleanupFailure
 	// Zones are those of the DNS provider that are not used for mail.
 	Zones []service.CatalogItem
 	// Limited reports whether the provider limits requests; Failure says why it did not answer.
@@ -39,6 +41,10 @@ func (p pages) renderDomains(c *gin.Context, form ui.Form) {
 	d := domainsView{Form: form, Open: form.Refused() || ui.Opens(c, newDomain)}
 	var err error
 	if d.Domains, err = p.service.Domains(ctx); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if d.Failures, err = p.service.CleanupFailures(ctx); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}

@@ -226,14 +226,15 @@ func (d *DNS) CreateZone(ctx context.Context, name string) (*dns.Zone, bool, err
 	if err := d.beginCall(ctx, DNSCall{Method: "CreateZone", Of: name}); err != nil {
 		return nil, false, err
 	}
+	hidden := false
 	for _, z := range d.zones {
-		switch {
-		case z.zone.Name != name:
-		case z.hidden:
-			return nil, false, fault.FromPlugin(dns.Conflict("there is a zone %s already", name))
-		default:
+		if z.zone.Name == name && !z.hidden {
 			return &z.zone, false, nil
 		}
+		hidden = hidden || z.zone.Name == name
+	}
+	if hidden {
+		return nil, false, fault.FromPlugin(dns.Conflict("there is a zone %s already", name))
 	}
 	return &d.addZone(name, "").zone, true, nil
 }
@@ -244,6 +245,9 @@ func (d *DNS) DeleteZone(ctx context.Context, zoneID string) error {
 	defer d.mu.Unlock()
 	if err := d.beginCall(ctx, DNSCall{Method: "DeleteZone", Of: zoneID}); err != nil {
 		return err
+	}
+	if z := d.zones[zoneID]; z != nil && z.hidden {
+		return fault.FromPlugin(dns.NoZone(zoneID))
 	}
 	delete(d.zones, zoneID)
 	return nil

@@ -3,6 +3,7 @@ package domain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -181,8 +182,8 @@ func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain,
 		d.cfg.Logger.Error("the catch-all of a mail domain is in an unknown state; it is tried again", "domain", row.Name, "error", unset)
 	case !resumed:
 		row.endOperation()
-	case isRefusal(failed) && !isReplaced(failed):
-		// Somebody has to do something before.
+	case isRefusal(failed) && !isReplaced(failed) && !errors.Is(failed, errZoneUnlisted):
+		// Somebody has to do something before. A zone that has taken the catch-all is there after all.
 		row.endOperation()
 		row.ProvisionError = messageOf(failed)
 	}

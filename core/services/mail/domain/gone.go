@@ -39,7 +39,9 @@ func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain
 // explainUnlistedZone returns the failure of a request about the zone of a domain. It is errZoneUnlisted if the provider has refused the request, and
 // does not list the zone any more. That the name is found in another zone, such as one of another account, says nothing about this one.
 func explainUnlistedZone(ctx context.Context, c Connection, row Domain, failed error) error {
-	if !isMissing(failed) && client.CauseOf(failed) != client.CauseRefused {
+	switch client.CauseOf(failed) {
+	case client.CauseMissing, client.CauseDenied, client.CauseRefused:
+	default:
 		return failed
 	}
 	if listed, err := listsZone(ctx, c, row); err != nil || listed {
@@ -48,43 +50,63 @@ func explainUnlistedZone(ctx context.Context, c Connection, row Domain, failed e
 	return errUnlisted()
 }
 
-// replaceUnlistedZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or, for a
-// domain that is bound, a new one. What the domain had in the former zone is forgotten then. Without another zone all of it is kept.
+// replaceUnlistedZone is moveToOtherZone for a domain whose catch-all is to be taken back. Without another zone the domain is in error.
 func (d *Domains) replaceUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool) error {
-	zone, created, err := d.findOtherZone(ctx, c, row.Name, create)
+	failed := d.moveToOtherZone(ctx, c, row, create)
+	if failed == nil {
+		return nil
+	}
+	if isRefusal(failed) {
+		row.Status, row.ProvisionError = ProvisioningError, messageOf(failed)
+	}
+	d.noteLimit(row, failed)
+	return cmp.Or(d.persist(ctx, row), failed)
+}
+
+// moveToOtherZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or, for a domain
+// that is bound, a new one. What the domain had in the former zone is forgotten then, and its provisioning has begun. Without another zone all of
+// it is kept.
+func (d *Domains) moveToOtherZone(ctx context.Context, c Connection, row *Domain, create bool) error {
+	zone, created, err := d.findOtherZone(ctx, c, *row, create)
 	if err != nil {
-		if isRefusal(err) {
-			row.Status, row.ProvisionError = ProvisioningError, messageOf(err)
-		}
-		return cmp.Or(d.persist(ctx, row), err)
+		return err
 	}
 	d.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former", row.ZoneID, "zone", zone.ID)
+	former := *row
 	row.endOperation()
 	row.beginOperation(opProvision)
 	row.Status, row.ProvisionError = ProvisioningError, notFinished
 	if err := d.forgetZone(ctx, row); err != nil {
+		*row = former
 		return err
 	}
 	row.useZone(zone, created)
 	return nil
 }
 
-// findOtherZone returns the zone that the provider has of a name, or makes one.
-func (d *Domains) findOtherZone(ctx context.Context, c Connection, name string, create bool) (zone *dns.Zone, created bool, err error) {
+// findOtherZone returns the zone that the provider has of the name of a domain, or makes one. The zone of the domain, which may be listed again by
+// now, is no other one.
+func (d *Domains) findOtherZone(ctx context.Context, c Connection, row Domain, create bool) (zone *dns.Zone, created bool, err error) {
 	can, err := c.DNS.Describe()
 	if err != nil {
 		return nil, false, explainFailure(err)
 	}
 	if create && can.CreateZones {
-		zone, created, err = c.DNS.CreateZone(ctx, name)
-		return zone, created, explainFailure(err)
+		zone, created, err = c.DNS.CreateZone(ctx, row.Name)
+		if err != nil {
+			return nil, false, explainFailure(err)
+		}
+		if created || zone.ID != row.ZoneID {
+			return zone, created, nil
+		}
+		return nil, false, errUnlisted()
 	}
 	zones, err := c.DNS.ListZones(ctx)
 	if err != nil {
 		return nil, false, explainFailure(err)
 	}
 	for _, z := range zones {
-		if z.Name == name {
+		if z.Name == row.Name && z.ID != row.ZoneID {
 			return &z, false, nil
 		}
 	}

@@ -2,6 +2,7 @@
 package domain
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -76,10 +77,13 @@ func (Domain) TableName() string { return "mail_domains" }
 // beginOperation journals a change that is under way. A limit that the provider has told of in an earlier one does not hold it up.
 func (d *Domain) beginOperation(operation string) { d.Operation, d.RetryAt = operation, 0 }
 
-// endOperation takes the operation that is under way out of the journal, and what recovery has noted about it.
+// endOperation takes the operation that is under way out of the journal, and what recovery has noted about it. A domain in error goes on telling one.
 func (d *Domain) endOperation() {
 	if d.RecoveryTries > 0 {
 		d.ProvisionError, d.RetryAt, d.RecoveryTries = "", 0, 0
+	}
+	if d.Status == ProvisioningError {
+		d.ProvisionError = cmp.Or(d.ProvisionError, notFinished)
 	}
 	d.Operation, d.Step = "", ""
 }

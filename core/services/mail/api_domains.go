@@ -111,7 +111,7 @@ func (s *Service) domainAPI(a *api.API) {
 	api.Register(a, withText(op("catch-all-disable", post, "/api/domains/{id}/catch-all/disable", "End that, and restore what the DNS provider did before", notFound, conflict, limited, upstream),
 		"The mailboxes that it has made expire; a day later they are destroyed."), s.disableCatchAll)
 	api.Register(a, op("domain-retry", post, "/api/domains/{id}/retry", "Provision a domain again, and look up its records", notFound, conflict, limited, upstream), s.retryDomain)
-	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict, limited, upstream), "Its mailboxes go on receiving. It may be repeated."), s.disableDomain)
+	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict, limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), s.disableDomain)
 	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete", "Delete the zone that was made for a domain, and the domain", notFound, conflict, limited, upstream), http.StatusNoContent), "Refused while it has mailboxes that are not destroyed."), s.deleteDomain)
 }
 

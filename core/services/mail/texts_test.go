@@ -37,30 +37,31 @@ func TestProvisionErrorsAreTranslated(t *testing.T) {
 	}
 }
 
-// TestTextsNameTheButton: a text that tells to check a domain again names the button as the page does.
-func TestTextsNameTheButton(t *testing.T) {
+// TestTextsNameTheButtons: a text that tells to check a domain again, or to disable it, names the button as the page does.
+func TestTextsNameTheButtons(t *testing.T) {
 	locale := func(lang string) (out map[string]any) {
 		raw, err := os.ReadFile(filepath.Join(localesDir, lang+".json"))
 		must(t, err)
 		must(t, json.Unmarshal(raw, &out))
 		return out
 	}
-	const button = "mail.domain.retry"
 	en, zh := locale(ui.English), locale(ui.Chinese)
-	named := 0
-	for id, text := range en {
-		text, _ := text.(string)
-		if strings.Contains(text, "try the domain again") {
-			t.Errorf("%s does not name the button: %s", id, text)
+	for _, button := range []string{"mail.domain.retry", "mail.domain.disable"} {
+		named := 0
+		for id, text := range en {
+			text, _ := text.(string)
+			if strings.Contains(text, "try the domain again") {
+				t.Errorf("%s does not name the button: %s", id, text)
+			}
+			if !strings.Contains(text, `"`+en[button].(string)+`"`) {
+				continue
+			}
+			if named++; !strings.Contains(zh[id].(string), "“"+zh[button].(string)+"”") {
+				t.Errorf("%s does not name the button in Chinese: %s", id, zh[id])
+			}
 		}
-		if !strings.Contains(text, `"`+en[button].(string)+`"`) {
-			continue
+		if named == 0 {
+			t.Errorf("no text names the button %s", button)
 		}
-		if named++; !strings.Contains(zh[id].(string), "“"+zh[button].(string)+"”") {
-			t.Errorf("%s does not name the button in Chinese: %s", id, zh[id])
-		}
-	}
-	if named == 0 {
-		t.Error("no text names the button")
 	}
 }

@@ -3,7 +3,9 @@ package mail_test
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
@@ -52,4 +54,69 @@ func TestZoneIsListedAgainMeanwhile(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestZoneIsGivenUp: who has checked a domain in vain whose zone is not listed any more can disable it, and delete it with its mailboxes then, also
+// if the provider makes no other zone.
+func TestZoneIsGivenUp(t *testing.T) {
+	for name, in := range catchAllChanges {
+		for _, hidden := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				forEach(t, routed, func(t *testing.T, s *server) {
+					at := s.interruptChange(in)
+					ensureUnknown(s, at, 201)
+					if hidden {
+						s.dns.HideZone("zone-example.com", true)
+					} else {
+						must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+					}
+					s.want(409, "conflict", s.admin, "POST", at+"/retry", nil)
+					s.dns.Fail("CreateZone", fake.DNSError(409, 0))
+					s.want(409, "conflict", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+					got := s.want(200, "", s.admin, "POST", at+"/disable", nil)
+					if got["status"] != "disabled" || got["catchAllEnabled"] != false || got["zoneId"] != nil || s.hasPending() {
+						t.Errorf("got %v", got)
+					}
+					s.wantDomain("disabled", true)
+					asked := len(s.dns.Calls())
+					s.clock.advance(time.Hour)
+					s.cleanUp()
+					if n := len(s.dns.Calls()) - asked; n != 0 {
+						t.Errorf("the provider was asked %d times again", n)
+					}
+					s.deleteUnknown()
+					s.want(204, "", s.admin, "POST", at+"/delete", nil)
+				})
+			})
+		}
+	}
+}
+
+// TestZoneIsNotGivenUpAtOnce: nobody gives up a zone without having been told that it is not listed.
+func TestZoneIsNotGivenUpAtOnce(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := s.interruptChange(catchAllChanges["end"])
+		s.dns.HideZone("zone-example.com", true)
+		s.want(409, "conflict", s.admin, "POST", at+"/disable", nil)
+		s.cleanUp()
+		s.wantZoneUnlisted("active", true)
+	})
+}
+
+// TestDomainInErrorIsDisabledWithoutProvider: nobody needs a provider to disable a domain in error, whose catch-all is taken back later.
+func TestDomainInErrorIsDisabledWithoutProvider(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := s.interruptChange(catchAllChanges["beginning"])
+		s.dns.HideZone("zone-example.com", true)
+		s.want(409, "conflict", s.admin, "POST", at+"/retry", nil)
+		s.useNoProvider()
+		s.want(200, "", s.admin, "POST", at+"/disable", nil)
+		s.dns.HideZone("zone-example.com", false)
+		s.useProvider("dns.main", s.dns)
+		s.cleanUp()
+		if s.hasPending() {
+			t.Error("the catch-all is not taken back")
+		}
+		s.wantRules(`catch-all=""`)
+	})
 }

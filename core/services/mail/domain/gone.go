@@ -16,8 +16,8 @@ import (
 var errZoneUnlisted = errors.New("the DNS provider does not list the zone")
 
 func errUnlisted() error {
-	return fault.Wrap(errZoneUnlisted, fault.Conflict, "The DNS provider does not list the zone of the domain any more. If its credentials lack the permission, give it back. "+
-		"If the zone was deleted there, make it again, and then use \"Check again\".")
+	return fault.Wrap(errZoneUnlisted, fault.Conflict, "The DNS provider does not list the zone of the domain any more. If its credentials lack the permission, grant it again. "+
+		"If the zone was deleted there, make it again, and then use \"Check again\". To give the zone up, use \"Check again\" and then \"Disable\".")
 }
 
 // catchAllGone is what a domain tells of a catch-all that was not found where it was to be restored.

@@ -3,18 +3,22 @@ package domain
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
+// zoneGivenUp is what a domain tells whose zone a person has given up.
+const zoneGivenUp = "The zone of the domain was given up. If the DNS provider still has it, set there what is to become of mail to the domain."
+
 // Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first. A provisioning that was
-// interrupted does not go on.
+// interrupted does not go on. A domain in error whose zone the provider does not list any more gives the zone up.
 func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
 		if row.Status == Disabled && row.Operation != opProvision {
 			return nil
 		}
-		if err := d.endCatchAll(context.WithoutCancel(ctx), row); err != nil {
+		if err := d.endCatchAllOrZone(context.WithoutCancel(ctx), row); err != nil {
 			return err
 		}
 		if row.Operation == opProvision {
@@ -24,6 +28,26 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 		row.Status, row.DisabledAt = Disabled, d.cfg.Now().UnixMilli()
 		return d.persist(ctx, row)
 	})
+}
+
+// endCatchAllOrZone ends the catch-all of a domain. One in error, about which a person was told that the provider does not list the zone any more,
+// is left without its zone.
+func (d *Domains) endCatchAllOrZone(ctx context.Context, row *Domain) error {
+	inError := row.Status == ProvisioningError
+	err := d.endCatchAll(ctx, row)
+	if inError && row.Operation == opCatchAllEnable {
+		// What fails otherwise is tried again.
+		if failed := d.resumeCatchAll(ctx, row); errors.Is(failed, errZoneUnlisted) {
+			err = failed
+		}
+	}
+	if !inError || !errors.Is(err, errZoneUnlisted) {
+		return err
+	}
+	d.cfg.Logger.Warn("the zone of a mail domain is given up, which the DNS provider does not list any more", "domain", row.Name, "zone", row.ZoneID)
+	row.endOperation()
+	row.ProvisionError = zoneGivenUp
+	return d.forgetZone(ctx, row)
 }
 
 // Delete deletes the zone that was made for a domain, and then hides the domain. It refuses a domain with mailboxes that are not destroyed.

@@ -120,3 +120,59 @@ func TestDomainInErrorIsDisabledWithoutProvider(t *testing.T) {
 		s.wantRules(`catch-all=""`)
 	})
 }
+
+// TestZoneIsReplacedWithoutCatchAll: a domain goes over to another zone of its name also if there is no catch-all to be taken back.
+func TestZoneIsReplacedWithoutCatchAll(t *testing.T) {
+	for _, refused := range []error{nil, fake.DNSError(403, 0)} {
+		forEach(t, routed, func(t *testing.T, s *server) {
+			at := "/api/domains/" + s.bind()
+			s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+			must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+			s.want(200, "", s.admin, "POST", at+"/retry", nil)
+			s.wantDomain("provisioning_error", true)
+			s.dns.AddZone("example.com", "kept")
+			s.dns.Fail("EnableRouting", refused)
+			if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" || got["zoneId"] != "zone-example.com-2" {
+				t.Errorf("got %v", got)
+			}
+			s.wantDomain("active", false)
+			s.wantRules("rules=[box@example.com]", `catch-all="kept"`)
+		})
+	}
+}
+
+// TestZoneIsMadeAgainWithoutCatchAll: who binds such a domain has the zone made again. One that is hidden is kept.
+func TestZoneIsMadeAgainWithoutCatchAll(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+		s.dns.HideZone("zone-example.com", true)
+		s.want(200, "", s.admin, "POST", at+"/retry", nil)
+		s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+		if got := s.domain("example.com"); got["status"] != "provisioning_error" || got["zoneId"] != "zone-example.com" || got["bindingSource"] != "project_bind" {
+			t.Errorf("got %v", got)
+		}
+		s.dns.HideZone("zone-example.com", false)
+		must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+		if got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["status"] != "active" || got["bindingSource"] != "project_bind" {
+			t.Errorf("got %v", got)
+		}
+		s.wantRules("rules=[box@example.com]")
+	})
+}
+
+// TestZoneIsReplacedAndProviderLimits: the mailboxes get their rules when the provider may be asked again.
+func TestZoneIsReplacedAndProviderLimits(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
+		must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+		s.dns.AddZone("example.com", "")
+		s.dns.Fail("CreateRule", fake.DNSError(429, time.Minute))
+		s.want(429, "rate_limited", s.admin, "POST", at+"/retry", nil)
+		s.clock.advance(time.Minute)
+		s.cleanUp()
+		s.wantDomain("active", false)
+		s.wantRules("rules=[box@example.com]")
+	})
+}

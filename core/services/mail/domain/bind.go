@@ -160,7 +160,15 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	if !interrupted {
 		row.beginOperation(opProvision)
 	}
-	failed := d.provisionDomain(context.WithoutCancel(ctx), c, row, create)
+	ctx = context.WithoutCancel(ctx)
+	failed := d.provisionDomain(ctx, c, row, create)
+	if failed != nil && row.ZoneID != "" {
+		var moved bool
+		if moved, failed = d.leaveUnlistedZone(ctx, c, row, create, failed); moved {
+			former = *row
+			failed = d.provisionDomain(ctx, c, row, create)
+		}
+	}
 	switch {
 	case failed == nil:
 		return d.finishActive(ctx, row)

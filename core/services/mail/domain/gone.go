@@ -63,6 +63,20 @@ func (d *Domains) replaceUnlistedZone(ctx context.Context, c Connection, row *Do
 	return cmp.Or(d.persist(ctx, row), failed)
 }
 
+// leaveUnlistedZone is moveToOtherZone for a domain that could not be provisioned. It reports true if the domain has another zone now, and false with
+// the failure if the provider lists the zone, or there is no other one.
+func (d *Domains) leaveUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool, failed error) (moved bool, err error) {
+	if !errors.Is(explainUnlistedZone(ctx, c, *row, failed), errZoneUnlisted) {
+		return false, failed
+	}
+	err = d.moveToOtherZone(ctx, c, row, create)
+	if err != nil && !isRefusal(failed) {
+		// A domain that works as before stays active.
+		err = failed
+	}
+	return err == nil, err
+}
+
 // moveToOtherZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or, for a domain
 // that is bound, a new one. What the domain had in the former zone is forgotten then, and its provisioning has begun. Without another zone all of
 // it is kept.

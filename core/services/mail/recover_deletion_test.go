@@ -120,6 +120,24 @@ func TestBindAfterInterruptedDeletion(t *testing.T) {
 	}
 }
 
+// TestBindAfterInterruptedDeletionOfHiddenZone: a zone that the credentials may not see at present is not forgotten with its deletion.
+func TestBindAfterInterruptedDeletionOfHiddenZone(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		s.interruptDeletion(0)
+		s.dns.HideZone("zone-example.com", true)
+		bind := func(status string) {
+			t.Helper()
+			got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
+			if got["status"] != status || got["zoneId"] != "zone-example.com" || got["bindingSource"] != "project_bind" {
+				t.Errorf("got %v", got)
+			}
+		}
+		bind("provisioning_error")
+		s.dns.HideZone("zone-example.com", false)
+		bind("active")
+	})
+}
+
 // TestZonesAreNotListedAfterInterruptedDeletion: the deletion is not given up while nobody knows what is left of the zone.
 func TestZonesAreNotListedAfterInterruptedDeletion(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {

@@ -144,20 +144,15 @@ func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
 	return d.persist(ctx, row)
 }
 
-// giveUpDeletion keeps a domain whose deletion has not ended, without its zone if the provider has deleted that already.
+// giveUpDeletion keeps a domain whose deletion has not ended. If the provider does not list its zone any more, that is replaced when the domain is
+// provisioned. A provider that cannot be asked for its zones leaves the deletion to go on.
 func (d *Domains) giveUpDeletion(ctx context.Context, c Connection, row *Domain) error {
-	deleted := false
 	if row.Binding == FromBind && row.ZoneID != "" && sameProvider(c, *row) == nil {
-		listed, err := listsZone(ctx, c, *row)
-		if err != nil {
+		if _, err := listsZone(ctx, c, *row); err != nil {
 			return err
 		}
-		deleted = !listed
 	}
 	row.endOperation()
 	row.DeletedAt = 0
-	if err := d.persist(ctx, row); err != nil || !deleted {
-		return err
-	}
-	return d.forgetZone(ctx, row)
+	return d.persist(ctx, row)
 }

@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
 // localesDir has the texts of the pages.
@@ -35,6 +38,22 @@ func TestProvisionErrorsAreTranslated(t *testing.T) {
 	if got, _ := texts.Detail(ui.Chinese, why); got != "无法删除域名，稍后会再次尝试：DNS 服务商拒绝了凭据：dns.example: no" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// TestProvisionErrorsOfPluginsAreTranslated: so are those of a provider that was not reached at all.
+func TestProvisionErrorsOfPluginsAreTranslated(t *testing.T) {
+	forEach(t, routed, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		for _, failed := range []error{
+			client.ErrOtherPlugin, errors.New("unknown"),
+			fault.New(fault.PluginUnavailable, "The provider that answers this is not available."),
+			fault.New(fault.PluginUnavailable, "The provider %q is not available at the moment (%s).", "dns", "restarting"),
+		} {
+			s.dns.Fail("EnableRouting", failed)
+			s.call(s.admin, "POST", at+"/retry", nil)
+			s.wantDomain("active", true)
+		}
+	})
 }
 
 // TestTextsNameTheButtons: a text that tells to check a domain again, or to disable it, names the button as the page does.

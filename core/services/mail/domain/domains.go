@@ -37,7 +37,7 @@ type mailboxes interface {
 	// mailbox needs none.
 	BeginRule(ctx context.Context, mailboxID string) (needed bool, err error)
 	// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. The rule of a mailbox
-	// that is not active any more is looked for, and deleted, by the clean-up, at the latest from a time on.
+	// that is not active any more is looked for, and deleted, by the clean-up: when it looks anyway, or from a time on if it would not.
 	EndRule(ctx context.Context, mailboxID, ruleID string, at time.Time) error
 	// ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 	ForgetRules(ctx context.Context, domainID string) error

@@ -165,7 +165,8 @@ func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Ma
 	return append(out, expired...), err
 }
 
-// ListCleanupFailures returns what keeps mailboxes from being destroyed, by domain. It is tried again.
+// ListCleanupFailures returns, for each domain that has some, the mailboxes whose destruction, or a later look for their rule, has failed. That is
+// tried again.
 func (s *Store) ListCleanupFailures(ctx context.Context) (out []CleanupFailure, err error) {
 	err = s.store.DB(ctx).Model(&Mailbox{}).Select("domain_id, COUNT(*) AS mailboxes, MAX(cleanup_error) AS error").
 		Where("cleanup_at > 0 AND cleanup_error <> ''").Group("domain_id").Order("domain_id").Scan(&out).Error
@@ -192,8 +193,8 @@ func (s *Store) addRuleRequests(ctx context.Context, id string, n int) error {
 }
 
 // EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. What is known of other requests
-// stays. The rule of a mailbox that is not active any more is left to the clean-up, at the latest from a time on: nobody else can have the
-// address, and the rule with it, while that looks for the rule and deletes it.
+// stays. The rule of a mailbox that is not active any more is left to the clean-up, which looks for it when it does anyway, or from a time on if it
+// would not: nobody else can have the address, and the rule with it, while the clean-up looks for the rule and deletes it.
 func (s *Store) EndRule(ctx context.Context, mailboxID, ruleID string, at time.Time) error {
 	changes := map[string]any{"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 THEN rule_requests - 1 ELSE 0 END")}
 	if ruleID == "" {

@@ -67,7 +67,7 @@ type (
 	domainList struct {
 		Body struct {
 			Domains         []Domain         `json:"domains" nullable:"false"`
-			CleanupFailures []CleanupFailure `json:"cleanupFailures" nullable:"false" doc:"What the DNS provider does not delete of mailboxes that are gone; it is tried again."`
+			CleanupFailures []CleanupFailure `json:"cleanupFailures" nullable:"false" doc:"By domain, the mailboxes that could not be destroyed, or may have left a rule at the DNS provider; it is tried again."`
 		}
 	}
 	bindInput struct {
@@ -116,7 +116,7 @@ func (s *Service) domainAPI(a *api.API) {
 }
 
 func (s *Service) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {
-	rows, err := s.domains.ListDomains(ctx)
+	domains, err := s.Domains(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +125,7 @@ func (s *Service) listDomains(ctx context.Context, _ *struct{}) (*domainList, er
 		return nil, err
 	}
 	out := &domainList{}
-	out.Body.Domains, out.Body.CleanupFailures = make([]Domain, len(rows)), make([]CleanupFailure, len(failures))
-	for i, d := range rows {
-		out.Body.Domains[i] = domainOf(d)
-	}
+	out.Body.Domains, out.Body.CleanupFailures = domains, make([]CleanupFailure, len(failures))
 	for i, f := range failures {
 		out.Body.CleanupFailures[i] = CleanupFailure(f)
 	}

@@ -141,14 +141,15 @@ func (s *Service) noteMailbox(ctx context.Context, box mailbox.Mailbox, err erro
 
 // Domains returns the mail domains.
 func (s *Service) Domains(ctx context.Context) ([]Domain, error) {
-	out, err := s.listDomains(ctx, nil)
-	if err != nil {
-		return nil, err
+	rows, err := s.domains.ListDomains(ctx)
+	out := make([]Domain, len(rows))
+	for i, d := range rows {
+		out[i] = domainOf(d)
 	}
-	return out.Body.Domains, nil
+	return out, err
 }
 
-// CleanupFailures returns what the DNS provider does not delete of mailboxes that are gone, by the id of the domain.
+// CleanupFailures returns, by the id of a domain, its mailboxes that could not be destroyed, or may have left a rule at the DNS provider.
 func (s *Service) CleanupFailures(ctx context.Context) (map[string]CleanupFailure, error) {
 	list, err := s.mailboxes.ListCleanupFailures(ctx)
 	all := make(map[string]CleanupFailure, len(list))

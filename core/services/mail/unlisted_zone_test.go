@@ -92,15 +92,22 @@ func TestZoneIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestZoneIsNotGivenUpAtOnce: nobody gives up a zone without having been told that it is not listed.
+// TestZoneIsNotGivenUpAtOnce: nobody gives up a zone without having been told that it is not listed, be the domain in error for another reason or not.
 func TestZoneIsNotGivenUpAtOnce(t *testing.T) {
-	forEach(t, routed, func(t *testing.T, s *server) {
-		at := s.interruptChange(catchAllChanges["end"])
-		s.dns.HideZone("zone-example.com", true)
-		s.want(409, "conflict", s.admin, "POST", at+"/disable", nil)
-		s.cleanUp()
-		s.wantZoneUnlisted("active", true)
-	})
+	for status, refused := range map[string]error{"active": nil, "provisioning_error": fake.DNSError(409, 0)} {
+		t.Run(status, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				at := "/api/domains/" + s.bind()
+				s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+				s.dns.Fail("EnableRouting", refused)
+				s.want(200, "", s.admin, "POST", at+"/retry", nil)
+				s.dns.HideZone("zone-example.com", true)
+				s.want(409, "conflict", s.admin, "POST", at+"/disable", nil)
+				s.cleanUp()
+				s.wantZoneUnlisted(status, true)
+			})
+		})
+	}
 }
 
 // TestDomainInErrorIsDisabledWithoutProvider: nobody needs a provider to disable a domain in error, whose catch-all is taken back later.

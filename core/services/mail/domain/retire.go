@@ -12,7 +12,7 @@ import (
 const zoneGivenUp = "The zone of the domain was given up. If the DNS provider still has it, set there what is to become of mail to the domain."
 
 // Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first. A provisioning that was
-// interrupted does not go on. A domain in error whose zone the provider does not list any more gives the zone up.
+// interrupted does not go on. A domain in error whose zone the provider does not list any more gives the zone up when that was told before.
 func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
 		if row.Status == Disabled && row.Operation != opProvision {
@@ -30,18 +30,19 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 	})
 }
 
-// endCatchAllOrZone ends the catch-all of a domain. One in error, about which a person was told that the provider does not list the zone any more,
-// is left without its zone.
+// endCatchAllOrZone ends the catch-all of a domain. Where a person has tried that before, or has checked the domain, and was told that the provider
+// does not list the zone any more, the domain is left without the zone.
 func (d *Domains) endCatchAllOrZone(ctx context.Context, row *Domain) error {
-	inError := row.Status == ProvisioningError
+	enabling := row.Operation == opCatchAllEnable
+	told := row.Status == ProvisioningError && (enabling || row.Operation == opCatchAllDisable)
 	err := d.endCatchAll(ctx, row)
-	if inError && row.Operation == opCatchAllEnable {
+	if told && enabling {
 		// What fails otherwise is tried again.
 		if failed := d.resumeCatchAll(ctx, row); errors.Is(failed, errZoneUnlisted) {
 			err = failed
 		}
 	}
-	if !inError || !errors.Is(err, errZoneUnlisted) {
+	if !told || !errors.Is(err, errZoneUnlisted) {
 		return err
 	}
 	d.cfg.Logger.Warn("the zone of a mail domain is given up, which the DNS provider does not list any more", "domain", row.Name, "zone", row.ZoneID)

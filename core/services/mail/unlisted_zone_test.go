@@ -183,3 +183,48 @@ func TestZoneIsReplacedAndProviderLimits(t *testing.T) {
 		s.wantRules("rules=[box@example.com]")
 	})
 }
+
+// TestZoneOfRecordsIsReplaced: so it is where the provider keeps records. A catch-all, which is not at such a provider, stays on.
+func TestZoneOfRecordsIsReplaced(t *testing.T) {
+	forEach(t, client.DNSAbilities{CreateZones: true}, func(t *testing.T, s *server) {
+		at := "/api/domains/" + s.bind()
+		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+		must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+		s.dns.AddZone("example.com", "")
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["catchAllEnabled"] != true || got["zoneId"] != "zone-example.com-2" {
+			t.Errorf("got %v", got)
+		}
+		s.wantRules("mx.example.com")
+	})
+}
+
+// TestKilledWhileZoneIsReplaced: whichever step of the provider was the last one, the restarted core goes on in the new zone. Of one that was made, and
+// not noted, it knows when a person checks the domain.
+func TestKilledWhileZoneIsReplaced(t *testing.T) {
+	for name, in := range catchAllChanges {
+		for _, method := range []string{"CreateZone", "EnableRouting", "CreateRule"} {
+			t.Run(name+" "+method, func(t *testing.T) {
+				forEach(t, routed, func(t *testing.T, s *server) {
+					at := s.interruptChange(in)
+					on := s.domain("example.com")["catchAllEnabled"].(bool)
+					ensureUnknown(s, at, 201)
+					must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
+					s.want(409, "conflict", s.admin, "POST", at+"/retry", nil)
+					k := &killer{DNS: s.dns}
+					s.provider = k
+					s.restart()
+					s.killed(k, method, "/api/domains/bind")
+					if method == "CreateZone" {
+						s.wantZoneUnlisted("provisioning_error", on)
+						s.want(200, "", s.admin, "POST", at+"/retry", nil)
+					}
+					s.wantDomain("active", false)
+					if s.hasPending() {
+						t.Error("something is left to do")
+					}
+					s.wantRules("rules=[" + unknownBox + "]")
+				})
+			})
+		}
+	}
+}

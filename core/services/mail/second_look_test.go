@@ -11,11 +11,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// ruleInterrupter is a provider in front of another one. before and beforeDeletion, unless they are nil, run once, before the next call of
-// CreateRule and of DeleteRule.
+// ruleInterrupter is a provider in front of another one. before, beforeDeletion and afterDeletion, unless they are nil, run once, before the next call
+// of CreateRule, and before and after that of DeleteRule.
 type ruleInterrupter struct {
 	client.DNS
-	before, beforeDeletion func()
+	before, beforeDeletion, afterDeletion func()
 }
 
 func (i *ruleInterrupter) Pin() (client.DNS, string) {
@@ -30,7 +30,9 @@ func (i *ruleInterrupter) CreateRule(ctx context.Context, zoneID, address string
 
 func (i *ruleInterrupter) DeleteRule(ctx context.Context, zoneID, ruleID string) error {
 	runOnce(&i.beforeDeletion)
-	return i.DNS.DeleteRule(ctx, zoneID, ruleID)
+	err := i.DNS.DeleteRule(ctx, zoneID, ruleID)
+	runOnce(&i.afterDeletion)
+	return err
 }
 
 // TestMailboxIsDeletedTwiceAtOnce: the rule of a mailbox is looked for once more also if two requests have deleted the mailbox at the same time.

@@ -58,3 +58,37 @@ func TestUnusedRuleIsDeleted(t *testing.T) {
 		})
 	}
 }
+
+// TestUnusedRuleIsMadeDuringSecondLook: so is one that is made after the second look has deleted the rule, and before that has ended, as when the host
+// of the core was suspended meanwhile.
+func TestUnusedRuleIsMadeDuringSecondLook(t *testing.T) {
+	for name, status := range map[string]int{"create": 409, "ensure": 409, "end of the catch-all": 200} {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, routed, func(t *testing.T, s *server) {
+				i, r, c := s.interrupt(), &ruleInterrupter{DNS: s.dns}, ruleRequests[name]
+				i.DNS = r
+				at := "/api/domains/" + s.bind()
+				c.prepare(s, at)
+				begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+				i.before = func() {
+					close(begun)
+					<-goOn
+				}
+				go func() {
+					defer close(ended)
+					c.request(s, at, status)
+				}()
+				<-begun
+				id := s.deleteUnknown()
+				r.afterDeletion = func() {
+					close(goOn)
+					<-ended
+				}
+				s.clock.advance(time.Hour)
+				s.cleanUp()
+				s.wantRules("rules=[" + unknownBox + "]")
+				s.wantGone(id)
+			})
+		})
+	}
+}

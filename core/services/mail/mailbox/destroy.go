@@ -64,21 +64,22 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 		m.noteFailure(context.WithoutCancel(ctx), box, err)
 		return Mailbox{}, err
 	}
+	requests := box.RuleRequests
 	err = m.store.Tx(ctx, "destroy mailbox", func(ctx context.Context) error {
 		// Requests for its rule may have ended, and another one may have destroyed it.
 		if box, err = m.lockMailbox(ctx, id); err != nil || box.Status == Destroyed {
 			return err
 		}
-		return m.storeDestroyed(ctx, &box)
+		return m.storeDestroyed(ctx, &box, box.RuleRequests > requests)
 	})
 	return box, err
 }
 
 // storeDestroyed marks a mailbox whose contents and rule are deleted as destroyed, in the running transaction. A request for its rule may come to the
-// provider after that: unless this was looked at before, it is when the request must have ended.
-func (m *Mailboxes) storeDestroyed(ctx context.Context, box *Mailbox) error {
+// provider after that: unless this was looked at before, it is when the request must have ended. So it is if a rule was made during this look.
+func (m *Mailboxes) storeDestroyed(ctx context.Context, box *Mailbox, made bool) error {
 	now := m.cfg.Now()
-	if box.CleanupAt = 0; box.RuleRequests > 0 && box.DestroyedAt == 0 {
+	if box.CleanupAt = 0; box.RuleRequests > 0 && (box.DestroyedAt == 0 || made) {
 		box.CleanupAt = now.Add(reserveFor).UnixMilli()
 	} else {
 		box.RuleRequests = 0

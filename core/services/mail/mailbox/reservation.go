@@ -71,15 +71,17 @@ func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 }
 
 // cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain. A reservation whose rule is not known
-// becomes a destroyed mailbox. If somebody has destroyed it meanwhile, another mailbox may have the address, and this rule: then the clean-up looks
-// for the rule, while nobody else can have the address.
+// becomes a destroyed mailbox. If somebody destroys it, or has destroyed it meanwhile, another mailbox may have the address, and this rule: then the
+// clean-up looks for the rule, while nobody else can have the address.
 func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box Mailbox, ruleID string, known bool) {
-	if _, busy := m.destroying.LoadOrStore(box.ID, true); busy {
-		return
+	var err error
+	isReserved := false
+	if _, busy := m.destroying.LoadOrStore(box.ID, true); !busy {
+		defer m.destroying.Delete(box.ID)
+		var now Mailbox
+		now, err = m.FindMailbox(ctx, box.ID)
+		isReserved = err == nil && now.Status == Destroying
 	}
-	defer m.destroying.Delete(box.ID)
-	now, err := m.FindMailbox(ctx, box.ID)
-	isReserved := err == nil && now.Status == Destroying
 	switch {
 	case isReserved:
 		err = m.cfg.Router.RemoveRoute(ctx, d, box.Address, ruleID, known)
@@ -99,7 +101,7 @@ func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box 
 		if known {
 			return m.deleteReservation(ctx, box.ID)
 		}
-		return m.storeDestroyed(ctx, &box)
+		return m.storeDestroyed(ctx, &box, false)
 	})
 	if err != nil && !errors.Is(err, errNoMailbox) {
 		m.cfg.Logger.Warn("the reservation of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)

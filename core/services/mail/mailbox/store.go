@@ -206,7 +206,8 @@ func (s *Store) EndRule(ctx context.Context, mailboxID, ruleID string, at time.T
 		return done.Error
 	}
 	return s.updateMailbox(ctx, mailboxID, map[string]any{
-		"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 THEN rule_requests ELSE 1 END"),
+		// One more tells who destroys the mailbox at present that the rule may have been made since the look for it.
+		"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 AND status <> ? THEN rule_requests ELSE rule_requests + 1 END", Destroying),
 		"cleanup_at":    gorm.Expr("CASE WHEN cleanup_at > 0 THEN cleanup_at ELSE ? END", store.Millis(at)),
 	})
 }

@@ -14,7 +14,7 @@ import (
 type Settings struct {
 	BaseURL       string         `patchbay:"base_url,default=/mail" doc:"Path, or absolute URL, below which the service is mounted."`
 	DNS           string         `patchbay:"dns,default=,ref=dns" doc:"The DNS provider of the mail domains, such as dns.main. Without one, domains are active at once and their records are set by hand."`
-	Domains       []string       `patchbay:"domains" doc:"Mail domains that are made at the start and that no provider is asked about, such as [\"mail.localhost\"]."`
+	Domains       []string       `patchbay:"domains" doc:"Mail domains that no provider is asked about; one that was deleted is made again, such as [\"mail.localhost\"]."`
 	MXHost        string         `patchbay:"mx_host,default=" doc:"The host name of this server, which MX records name. Unset: the hostname of the first listener."`
 	InboundSecret schema.Secret  `patchbay:"inbound_secret,default=,env=SVC_MAIL_INBOUND_SECRET" doc:"Shared secret of POST /api/inbound, at least 16 characters. Unset: the endpoint refuses everything."`
 	Resolver      string         `patchbay:"resolver,default=" doc:"The DNS server that SPF, DKIM and DMARC ask, such as 127.0.0.1:53. Unset: those of this machine."`

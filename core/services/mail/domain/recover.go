@@ -100,7 +100,7 @@ func (d *Domains) postponeRecovery(ctx context.Context, row *Domain, failed erro
 	if failed == nil || ctx.Err() != nil || row.Operation == "" {
 		return failed
 	}
-	why, pause := pendingError(row.Operation, failed), max(RetryPause(row.RecoveryTries), fault.As(failed).RetryAfter)
+	why, pause := pendingError(row.Operation, failed), max(RetryPause(row.RecoveryTries, time.Hour), fault.As(failed).RetryAfter)
 	if isReplaced(failed) {
 		// It goes on when the provider of the domain is in use again.
 		if pause = 0; row.ProvisionError == why && row.DeletedAt == 0 {
@@ -122,9 +122,10 @@ func pendingError(operation string, failed error) string {
 	return what + ", which is tried again: " + messageOf(failed)
 }
 
-// RetryPause returns the pause after a failure that others have preceded: a minute at first, an hour at most.
-func RetryPause(failures int) time.Duration {
-	return min(time.Minute<<min(failures, 6), time.Hour)
+// RetryPause returns the pause after a failure that others have preceded: a minute at first, then twice as long each time up to the longest,
+// which is a day at most.
+func RetryPause(failures int, longest time.Duration) time.Duration {
+	return min(time.Minute<<min(failures, 11), longest)
 }
 
 // noteLimit notes until when a provider wants no requests, if a failure says that it limits them. The caller stores the domain.

@@ -54,7 +54,7 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 			return nil
 		}
 		begun = true
-		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(domain.RetryPause(box.CleanupTries)).UnixMilli()
+		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(domain.RetryPause(box.CleanupTries, time.Hour)).UnixMilli()
 		return m.updateMailbox(ctx, id, map[string]any{"status": Destroying, "cleanup_at": box.CleanupAt})
 	})
 	if err != nil || refused {
@@ -133,10 +133,11 @@ func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mai
 // noteFailure keeps why a mailbox could not be destroyed, and when that is tried again. One that was destroyed before gives its address free until
 // then if the provider has refused to be asked for its rule: that may last.
 func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
-	said, pause, isRefused := fault.As(cause), domain.RetryPause(box.CleanupTries), box.DestroyedAt != 0 && domain.IsDeclined(cause)
+	said, longest, isRefused := fault.As(cause), time.Hour, box.DestroyedAt != 0 && domain.IsDeclined(cause)
 	if isRefused {
-		pause = lookPause(box.CleanupTries)
+		longest = 24 * time.Hour
 	}
+	pause := domain.RetryPause(box.CleanupTries, longest)
 	changes := map[string]any{
 		"cleanup_at": m.cfg.Now().Add(max(pause, said.RetryAfter)).UnixMilli(), "cleanup_tries": box.CleanupTries + 1,
 		"cleanup_error": texts.Limit(said.Message, maxCleanupError),
@@ -156,9 +157,6 @@ func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 		m.cfg.Logger.Error("a mailbox that could not be destroyed could not be marked", "mailbox", box.ID, "error", err)
 	}
 }
-
-// lookPause returns the pause after the provider has refused to be asked for a rule, as often before: a minute at first, a day at most.
-func lookPause(refusals int) time.Duration { return min(time.Minute<<min(refusals, 11), 24*time.Hour) }
 
 // CleanUp destroys the mailboxes that have been expired for a day, and goes on with those whose destruction has failed or was
 // interrupted, or after which a rule may have been made. It returns how many it destroyed, and how many failed; these do not hold up the others.

@@ -60,7 +60,7 @@ func TestConsoleLists(t *testing.T) {
 	b.mark()
 	b.do(chromedp.SetValue(chromedp.CSS("#filter-group"), "machines"))
 	evaluated(b, "the choice is made", `document.querySelector("#filter-group").dispatchEvent(new Event("input", {bubbles: true}))`, true)
-	b.turns("the list has the group alone", `location.search === "?group=machines" && document.querySelector(".total").innerText === "50 of 60"`)
+	b.turns("the list has the group alone", `location.search === "?group=machines" && document.querySelector(".total").innerText === "50 of 60" && !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")`)
 	b.marked("the filter")
 
 	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("k"), chromedp.KeyEvent("x"))

@@ -53,7 +53,8 @@ define prepare_image
 	cp LICENSE $(LICENCES) $(IMAGE_DIR)/$(1)/rootfs/usr/share/doc/patchbay/
 	cp examples/deploy/config/plugin.hcl $(IMAGE_DIR)/$(1)/rootfs/etc/patchbay/plugin.hcl
 endef
-build_image = docker build -q --label org.opencontainers.image.version=$(VERSION) -f examples/deploy/Dockerfile
+# The engine's cache would hold what another image, which may be removed meanwhile, has in common with this one.
+build_image = docker build -q --no-cache --label org.opencontainers.image.version=$(VERSION) -f examples/deploy/Dockerfile
 
 # The image FROM scratch for the architecture $(1), under the name $(2). No program of the image runs while it is built, so that any
 # architecture will do.

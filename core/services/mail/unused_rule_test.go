@@ -59,8 +59,8 @@ func TestUnusedRuleIsDeleted(t *testing.T) {
 	}
 }
 
-// TestUnusedRuleIsMadeDuringSecondLook: so is one that is made after the second look has deleted the rule, and before that has ended, as when the host
-// of the core was suspended meanwhile.
+// TestUnusedRuleIsMadeDuringSecondLook: a rule that nobody needs is deleted as well if it is made after the second look has asked for it, and before
+// the look has ended, as when the host of the core was suspended meanwhile.
 func TestUnusedRuleIsMadeDuringSecondLook(t *testing.T) {
 	for name, status := range map[string]int{"create": 409, "ensure": 409, "end of the catch-all": 200} {
 		t.Run(name, func(t *testing.T) {

@@ -154,8 +154,8 @@ func (s *Service) readChart(ctx context.Context, scope, subject, window string) 
 	return out, nil
 }
 
-// pointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have a point
-// twice: what is not stored yet stands by itself.
+// pointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for the
+// same time: one of the rows that are stored, and one of those that are not yet.
 func (s *Service) pointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]rollupPoint, error) {
 	s.rollups.storing.Lock()
 	defer s.rollups.storing.Unlock()

@@ -136,7 +136,7 @@ e2e: $(TOOLS)/testsum
 
 # A picture of every page in every size, theme and language, in bin/screenshots.
 pictures:
-	PATCHBAY_TEST_PICTURES=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(Console|SearchPages|SearchMembers|ContainersPages|ContainersHooksPage|NotificationsPages|NotifyEvery)' $(E2E)
+	PATCHBAY_TEST_PICTURES=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(PagesInEveryState|Console|SearchPages|SearchMembers|ContainersPages|ContainersHooksPage|NotificationsPages|NotifyEvery|MailPages|ReleasesPages|SupervisorPage)' $(E2E)
 
 # The pictures of core/docs/observability.md, drawn from what a working core told a real Prometheus and a collector of traces: 4 minutes.
 doc-pictures:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,8 +18,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
-
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // browser is one tab of a real browser, which notes everything that must not happen in a page of the console.
@@ -40,61 +37,10 @@ type browser struct {
 	gaveUp int
 }
 
-// chromiumPath returns the path of Chromium. It skips the test where there is none.
-func chromiumPath(t testing.TB) string {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	testkit.Require(t, "chromium", err == nil, "install Chromium, on Debian by apt-get install chromium")
-	return path
-}
-
-// chromium is a browser that runs.
-type chromium struct {
-	ctx     context.Context
-	network *browserNetwork
-	stop    func()
-}
-
-// startChromium starts a browser that ends when its stop is called.
-func startChromium(path, profile string) (*chromium, error) {
-	var command *exec.Cmd
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.UserDataDir(profile), chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { isolate(cmd); command = cmd }))
-	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, stopFirst := chromedp.NewContext(ctx)
-	b := &chromium{ctx: ctx, stop: func() { stopFirst(); stopAll() }}
-	if _, err := chromedp.Run(ctx, chromedp.Navigate("about:blank")); err != nil {
-		b.stop()
-		return nil, err
-	}
-	network, err := openNetwork(command)
-	if err != nil {
-		b.stop()
-		return nil, fmt.Errorf("network of the browser: %w", err)
-	}
-	b.network, b.stop = network, func() { stopFirst(); stopAll(); network.close() }
-	return b, nil
-}
-
-// shared is the browser in which most tests have a private window: to start one costs seconds.
-var shared struct {
-	sync.Once
-	*chromium
-	err error
-}
-
-// stopShared ends the shared browser, if it was started.
-func stopShared() {
-	if shared.chromium != nil {
-		shared.stop()
-	}
-}
-
 // browse opens a private window on a core.
 func browse(t testing.TB, c *core) *browser {
 	t.Helper()
-	path := chromiumPath(t)
+	path := shellPath(t)
 	shared.Do(func() { shared.chromium, shared.err = startChromium(path, filepath.Join(scratch, "chromium")) })
 	if shared.err != nil {
 		t.Fatal(shared.err)

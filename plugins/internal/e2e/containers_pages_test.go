@@ -117,7 +117,8 @@ notify "shoutrrr" "pager" {
   config { urls = ["gotify://127.0.0.1:1/AbCdEfGhIjKlMnO?disabletls=yes"] }
 }
 `, hook.host)+containersHCL(bin.Path, "  notify = [notify.bot, notify.push, notify.hook, notify.pager]"))
-	b := browse(t, c)
+	// Push is not for private windows.
+	b := browseAlone(t, c)
 	source := axe(t)
 	web := c.stackNamed(t, a.project).service(t, "web")
 
@@ -166,13 +167,10 @@ notify "shoutrrr" "pager" {
 	for _, page := range notificationPages() {
 		b.walk("containers-"+page[0], page[1], source, wide, narrow)
 	}
-	for _, l := range looks() {
-		b.as(l)
+	b.walkOpened("containers-notifications-open", func() {
 		b.open("/notifications")
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("main details").forEach((d) => { d.open = true })`))
-		b.inspect(l.axe(source), l.name("the folds"))
-		b.picture(l.name("containers-notifications-open"))
-	}
+	}, source, wide, narrow)
 	b.open("/notifications/preview/job_finished")
 	b.do(chromedp.ScrollIntoView(chromedp.CSS("iframe.mail")))
 	b.picture("containers-notifications-mail")

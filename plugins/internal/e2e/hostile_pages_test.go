@@ -220,8 +220,22 @@ func (b *browser) inspectCut(what string) {
 // walkHostile looks at a page with hostile texts, a name and an address.
 func (b *browser) walkHostile(page [2]string, axe string) {
 	b.t.Helper()
-	b.walk(hostilePage+page[0], page[1], axe, wide, narrow)
+	// What the texts could do to axe's findings, they do in the narrow window: the themes are those of ordinary texts.
+	b.walk(hostilePage+page[0], page[1], axe, narrow)
 	evaluated(b, "a text was run at "+page[1], `window.ran === undefined`, true)
+}
+
+// consolePages are the pages of the core and of the search service, by the name of their picture.
+func consolePages() [][2]string {
+	return [][2]string{
+		{"home", "/system"}, {"plugins", "/system/plugins"}, {"instance", "/system/plugins/instance/search.docs"},
+		{"add-provider", "/system/plugins/add"}, {"provider-form", "/system/plugins/add/search/searxng?for=search.backend"},
+		{"provider-settings", "/system/plugins/instance/search.docs/settings"}, {"use-another", "/system/plugins/use/search/backend"},
+		{"available", "/system/plugins/available"}, {"available-one", "/system/plugins/available/search/local"},
+		{"jobs", "/system/jobs"}, {"account", "/system/account"}, {"users", "/system/users"}, {"audit", "/system/audit"},
+		{"search-overview", "/search/overview"}, {"search-tokens", "/search/tokens"}, {"search-keys", "/search/keys"},
+		{"search-requests", "/search/requests"}, {"search-playground", "/search/playground"}, {"search-guide", "/search/guide"},
+	}
 }
 
 // TestPagesHoldHostileTexts: lists that are full of texts without a space, markup, other scripts and numbers too large stay within

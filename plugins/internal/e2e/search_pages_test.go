@@ -93,6 +93,9 @@ func (s *showcase) pages() [][2]string {
 	}
 }
 
+// showcasePage begins the names of pages with what people have written in English.
+const showcasePage = "full-"
+
 // charted waits until every chart of the page is drawn.
 func (b *browser) charted() {
 	b.t.Helper()
@@ -100,15 +103,6 @@ func (b *browser) charted() {
 		drawn, err := evaluate[bool](b, `[...document.querySelectorAll("[data-chart]")].every(c => c.querySelector("canvas"))`)
 		return err == nil && drawn
 	})
-}
-
-// seen checks the page that is open and takes a picture.
-func (b *browser) seen(l look, page, axe string) {
-	b.t.Helper()
-	what := l.name(page)
-	b.charted()
-	b.inspect(l.axe(axe), what)
-	b.picture(what)
 }
 
 // TestSearchPages looks at every page of the search service with data, in every size, theme and language: nothing is wider
@@ -122,18 +116,17 @@ func TestSearchPages(t *testing.T) {
 	b.setUp(s.core)
 	b.search(s.tokens[0], "what happens when a plugin crashes")
 	s.served = s.newest()
-	for _, l := range looks() {
-		b.as(l)
-		for _, page := range s.pages() {
+	for _, page := range s.pages() {
+		b.walkOpened(showcasePage+page[0], func() {
 			b.open(page[1])
-			b.seen(l, "full-"+page[0], source)
-		}
-		b.search(s.tokens[0], "what happens when a plugin crashes")
-		b.seen(l, "full-playground", source)
+			b.charted()
+		}, source, wide, narrow)
+	}
+	b.walkOpened(showcasePage+"playground", func() { b.search(s.tokens[0], "what happens when a plugin crashes") }, source, wide, narrow)
+	b.walkOpened(showcasePage+"token-shown", func() {
 		b.open("/search/tokens/" + s.tokens[0])
 		b.press("form[action$='/reveal'] button", ".code pre")
-		b.seen(l, "full-token-shown", source)
-	}
+	}, source, wide, narrow)
 	b.as(wide)
 	b.checkKeys()
 	b.checkChart()

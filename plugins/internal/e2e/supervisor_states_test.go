@@ -49,17 +49,14 @@ func TestSupervisorPageInEveryState(t *testing.T) {
 	look := func(state string) {
 		t.Helper()
 		b := browse(t, s.core)
-		for _, l := range looks() {
-			b.as(l)
-			b.visit(l, hostilePage+"supervisor-"+state, "/supervisor/", l.axe(source))
-			b.inspectCut(l.name("supervisor-" + state))
-			if state != "idle" && state != "running" {
+		b.walk(hostilePage+"supervisor-"+state, "/supervisor/", source, wide, narrow)
+		if state != "idle" && state != "running" {
+			b.walkOpened(hostilePage+"supervisor-"+state+"-open", func() {
+				b.open("/supervisor/")
 				b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach((d) => { d.open = true; })`))
-				b.inspect("", l.name("supervisor-"+state+"-open"))
-				b.inspectCut(l.name("supervisor-" + state + "-open"))
-			}
-			evaluated(b, "a text was run", `window.ran === undefined`, true)
+			}, "")
 		}
+		evaluated(b, "a text was run", `window.ran === undefined`, true)
 		// The supervisor ends next.
 		b.do(chromedp.Navigate("about:blank"))
 	}

@@ -219,15 +219,21 @@ var (
 	narrowChinese = look{"zh", "light", 390}
 )
 
-// walk looks at a page in four ways. It is loaded once in each language: the size and the theme change in place. Axe runs in the looks
-// that are given, since it finds the same in both languages. Pictures are of the looks in which the page is loaded: in all of them if
-// picturesEnv is "all".
+// walk looks at the page with a path in four ways: see walkOpened.
 func (b *browser) walk(name, path, axe string, inspected ...look) {
+	b.t.Helper()
+	b.walkOpened(name, func() { b.open(path) }, axe, inspected...)
+}
+
+// walkOpened looks at a page in four ways. Open opens it, once in each language: the size and the theme change in place. Axe runs in the
+// looks that are given, since it finds the same in both languages. Pictures are of the looks in which the page is opened: in all of them
+// if picturesEnv is "all".
+func (b *browser) walkOpened(name string, open func(), axe string, inspected ...look) {
 	b.t.Helper()
 	if os.Getenv(picturesEnv) == "all" {
 		for _, l := range looks() {
 			b.as(l)
-			b.visit(l, name, path, l.axe(axe))
+			b.visit(l, name, open, axe)
 		}
 		return
 	}
@@ -239,7 +245,7 @@ func (b *browser) walk(name, path, axe string, inspected ...look) {
 			}
 			if i == 0 {
 				b.as(l)
-				b.visit(l, name, path, source)
+				b.visit(l, name, open, source)
 			} else {
 				b.change(l)
 				b.inspect(source, l.name(name))

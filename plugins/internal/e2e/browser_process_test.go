@@ -1,0 +1,73 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+)
+
+// chromiumPath returns the path of Chromium. It skips the test where there is none.
+func chromiumPath(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	testkit.Require(t, "chromium", err == nil, "install Chromium, on Debian by apt-get install chromium")
+	return path
+}
+
+// shellPath returns the path of the Chromium that has no window and takes a third less time, if it is installed, or else that of Chromium.
+func shellPath(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("chromium-headless-shell"); err == nil {
+		return path
+	}
+	return chromiumPath(t)
+}
+
+// chromium is a browser that runs.
+type chromium struct {
+	ctx     context.Context
+	network *browserNetwork
+	stop    func()
+}
+
+// startChromium starts a browser that ends when its stop is called.
+func startChromium(path, profile string) (*chromium, error) {
+	var command *exec.Cmd
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.UserDataDir(profile), chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { isolate(cmd); command = cmd }))
+	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, stopFirst := chromedp.NewContext(ctx)
+	b := &chromium{ctx: ctx, stop: func() { stopFirst(); stopAll() }}
+	if _, err := chromedp.Run(ctx, chromedp.Navigate("about:blank")); err != nil {
+		b.stop()
+		return nil, err
+	}
+	network, err := openNetwork(command)
+	if err != nil {
+		b.stop()
+		return nil, fmt.Errorf("network of the browser: %w", err)
+	}
+	b.network, b.stop = network, func() { stopFirst(); stopAll(); network.close() }
+	return b, nil
+}
+
+// shared is the browser in which most tests have a private window: to start one costs seconds.
+var shared struct {
+	sync.Once
+	*chromium
+	err error
+}
+
+// stopShared ends the shared browser, if it was started.
+func stopShared() {
+	if shared.chromium != nil {
+		shared.stop()
+	}
+}

@@ -159,9 +159,6 @@ func TestWrongChannels(t *testing.T) {
 		{"schema of a string", []string{"descriptor"}, func(g *goodChannel) { g.def.TargetSchema = `{"type":"string"}` }},
 		{"targets without saying so", []string{"descriptor"}, func(g *goodChannel) { g.describe = func(k *pluginv1.Kind) { k.Capabilities = nil } }},
 		{"accepts any target", []string{"target"}, func(g *goodChannel) { g.validate = func(notify.Target) schema.Diagnostics { return nil } }},
-		{"refuses its target", []string{"target", "send", "repetition", "concurrency", "cancel", "deadline", "failures"}, func(g *goodChannel) {
-			g.validate = func(notify.Target) schema.Diagnostics { return schema.Errorf(nil, "no") }
-		}},
 		{"delivers no part", []string{"send"}, when(id("least"), says(nil, nil))},
 		{"a part twice", []string{"send"}, when(id("least"), func(_ context.Context, b *box, n *notify.Notification, _ notify.Target) (*notify.Receipt, error) {
 			b.plugin.note(n.ID)
@@ -212,6 +209,16 @@ func TestWrongChannels(t *testing.T) {
 			wantFailures(t, runSuite(t, g.plugin(), g.config(), Notify), tt.want...)
 		})
 	}
+}
+
+// A channel that refuses its target fails in all that sends. Whether its answer comes before the end of a call that is cut short depends
+// on the machine, so that those checks may pass.
+func TestChannelRefusesItsTarget(t *testing.T) {
+	g := newGoodChannel()
+	g.validate = func(notify.Target) schema.Diagnostics { return schema.Errorf(nil, "no") }
+	rep := runSuite(t, g.plugin(), g.config(), Notify)
+	rep.Results = slices.DeleteFunc(rep.Results, func(res Result) bool { return res.Name() == "cancel" || res.Name() == "deadline" })
+	wantFailures(t, rep, "target", "send", "repetition", "concurrency", "failures")
 }
 
 // What the SDK does not permit is wrong on the wire.

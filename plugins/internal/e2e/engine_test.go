@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
 // engineView is an engine as one test sees it.
@@ -49,8 +51,8 @@ func startEngineView(t testing.TB) *engineView {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}}
-	// t.TempDir names all directories of a test alike, up to a number.
-	own := filepath.Join(os.TempDir(), strings.ReplaceAll(t.Name(), "/", ""))
+	// All directories of a test lie in one, whose name no other run of the test has.
+	own := filepath.Dir(t.TempDir()) + "/"
 	v := &engineView{t: t, socket: socket, handler: &httputil.ReverseProxy{
 		Rewrite:        func(p *httputil.ProxyRequest) { p.SetURL(&url.URL{Scheme: "http", Host: "engine"}) },
 		Transport:      transport,
@@ -85,7 +87,8 @@ func (v *engineView) address() string { return "unix://" + v.socket }
 
 var containerList = regexp.MustCompile(`^(/v[0-9.]+)?/containers/json$`)
 
-// hideOthersContainers drops from a list of containers those of compose projects that lie in directories of other tests.
+// hideOthersContainers drops from a list of containers those of compose projects that lie in directories of other tests, also of
+// runs that were killed and left theirs.
 func hideOthersContainers(resp *http.Response, own string) error {
 	if resp.StatusCode != http.StatusOK || !containerList.MatchString(resp.Request.URL.Path) {
 		return nil
@@ -116,4 +119,25 @@ func hideOthersContainers(resp *http.Response, own string) error {
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	resp.Header.Set("Content-Length", strconv.Itoa(len(raw)))
 	return nil
+}
+
+// TestEngineViewHidesOtherProjects checks that the containers which a killed run of the same test has left are not seen either.
+func TestEngineViewHidesOtherProjects(t *testing.T) {
+	t.Parallel()
+	dockertest.Engine(t)
+	image := dockertest.Import(t, dockertest.Behaviour{})
+	own := t.TempDir()
+	left := filepath.Join(filepath.Dir(own)+"1", filepath.Base(own))
+	var made []string
+	for _, dir := range []string{own, left} {
+		made = append(made, dockertest.Docker(t, "create", "--label", "com.docker.compose.project.working_dir="+dir, image))
+	}
+	t.Cleanup(func() {
+		dockertest.Docker(t, append([]string{"rm"}, made...)...)
+		dockertest.Docker(t, "rmi", image)
+	})
+	seen := dockertest.Docker(t, "--host", startEngineView(t).address(), "ps", "-aq", "--no-trunc")
+	if !strings.Contains(seen, made[0]) || strings.Contains(seen, made[1]) {
+		t.Errorf("of %v only the first must be seen, not %q", made, seen)
+	}
 }

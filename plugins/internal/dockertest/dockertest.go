@@ -118,6 +118,14 @@ func Compose(t testing.TB) (out []ComposeBin) {
 	return out
 }
 
+// NewestCompose is the last of the commands of Compose, for tests in which the generation does not matter: a command of the first one
+// takes half a second of the processor.
+func NewestCompose(t testing.TB) ComposeBin {
+	t.Helper()
+	all := Compose(t)
+	return all[len(all)-1]
+}
+
 func composeHelp(bin string) string {
 	out, _ := try(nil, nil, bin, "up", "--help")
 	return out

@@ -192,7 +192,7 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 			t.Errorf("%s names a registry", name)
 		}
 	}
-	if err := installPackages(dir); err != nil {
+	if err := testkit.InstallPackages(dir); err != nil {
 		t.Fatal(err)
 	}
 	c := localCore(t, strings.Replace(localHCL, "backend =", "base_url = \"/find\"\n  backend =", 1))

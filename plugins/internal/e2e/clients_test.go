@@ -25,20 +25,10 @@ func nodeClients(t *testing.T, args ...string) (dir string) {
 	for _, f := range files {
 		copyAll(t, f, filepath.Join(dir, filepath.Base(f)))
 	}
-	if err := installPackages(dir, args...); err != nil {
+	if err := testkit.InstallPackages(dir, args...); err != nil {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// installPackages installs the npm packages that the lock file in dir names; args are for npm.
-func installPackages(dir string, args ...string) error {
-	cmd := exec.Command("npm", append([]string{"ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"}, args...)...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, out)
-	}
-	return nil
 }
 
 // node runs a program of the clients against a core.

@@ -106,7 +106,7 @@ func (j *journey) pick(text, expression, then string) {
 // why one failed, another provider, why a plugin was restarted, an update and its rollback, Telegram, a colleague, and out.
 func TestFirstDay(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	bot := telegramtest.New(t)
 	c := newCore(t, fmt.Sprintf(`

@@ -91,7 +91,7 @@ func TestContainersBackUpAndRestore(t *testing.T) {
 // TestContainersBackupFails has the file system refuse: nothing is changed, and the service runs as before.
 func TestContainersBackupFails(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	c := startCore(t, containersHCL(bin.Path, ""))
 	web := c.stackNamed(t, a.project).service(t, "web")

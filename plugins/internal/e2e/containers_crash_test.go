@@ -130,7 +130,7 @@ func TestContainersKilledInAnUpdate(t *testing.T) {
 // TestContainersCancelAnUpdate cancels an update at each step: the former version runs afterwards.
 func TestContainersCancelAnUpdate(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	_, first, _ := running(t, a.dir, "web")
 	c := startCore(t, containersHCL(slowCompose(t, bin), ""))

@@ -21,8 +21,7 @@ import (
 // third-party plugin, and has the supervisor beside it upgrade it.
 func TestDeployInAContainer(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	newest := bins[len(bins)-1]
+	newest := dockertest.NewestCompose(t)
 	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
 	reg := dockertest.Registry(t, dockertest.RegistryOptions{})
 	image := reg.Host + "/patchbay:dev"

@@ -32,7 +32,7 @@ func runLabelled(t testing.TB, image string, labels map[string]string) {
 // TestContainersLabels runs containers whose labels name files of the system and another's project.
 func TestContainersLabels(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1"})
 	c := startCore(t, containersHCL(bin.Path, ""))
 	before := c.stackNamed(t, a.project)

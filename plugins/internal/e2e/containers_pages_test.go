@@ -29,9 +29,9 @@ func containersPages(st stack, web service, jobs map[string]string) [][2]string 
 // TestContainersPages looks at every page of the service in every size, theme and language, with something on each.
 func TestContainersPages(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	a := startApp(t, bins[len(bins)-1], dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
-	c := startCore(t, containersHCL(bins[len(bins)-1].Path, ""))
+	bin := dockertest.NewestCompose(t)
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startCore(t, containersHCL(bin.Path, ""))
 	b := browse(t, c)
 	source := axe(t)
 	st := c.stackNamed(t, a.project)
@@ -102,7 +102,7 @@ func notificationPages() [][2]string {
 // TestNotificationsPages: channels in every state, a test whose answer comes into the page, and all of it in every look.
 func TestNotificationsPages(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	hook := newReceiver(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startCore(t, fmt.Sprintf(`

@@ -14,8 +14,7 @@ import (
 // version out and says so, the page offers to ignore it, and after that nothing is left out.
 func TestContainersRolledBackIsLeftOut(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	bin := bins[len(bins)-1]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startCore(t, containersHCL(bin.Path, ""))
 	st := c.stackNamed(t, a.project)

@@ -50,8 +50,8 @@ func (b *browser) useHooksWithoutScript(host *githubtest.Server, repo string) {
 // channels are changed, by plain forms.
 func TestContainersWithoutScript(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	a := startApp(t, bins[len(bins)-1], dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	bin := dockertest.NewestCompose(t)
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	hook, host := newReceiver(t), githubtest.New(t)
 	const pat = "planted-personal-access-token"
 	host.Token(pat, "ops")
@@ -63,7 +63,7 @@ notify "webhook" "hook" {
   config { allow_hosts = [%q] }
 }
 notify "webpush" "push" {}
-`, host.URL, hook.host)+containersHCL(bins[len(bins)-1].Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n  notify = [notify.hook, notify.push]\n", a.reg.Host)))
+`, host.URL, hook.host)+containersHCL(bin.Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n  notify = [notify.hook, notify.push]\n", a.reg.Host)))
 	st := c.stackNamed(t, a.project)
 	web := st.service(t, "web")
 	page := "/services/" + st.ID + "/" + web.ID

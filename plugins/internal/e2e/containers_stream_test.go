@@ -50,7 +50,7 @@ func TestContainersStreams(t *testing.T) {
 	t.Parallel()
 	_, err := exec.LookPath("curl")
 	testkit.Require(t, "curl", err == nil, "install curl")
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	c := startCore(t, containersHCL(bin.Path, ""))
 	web := c.stackNamed(t, a.project).service(t, "web")

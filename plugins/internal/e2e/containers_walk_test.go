@@ -47,9 +47,9 @@ func (b *browser) followed(what, status string, words ...string) {
 // TestContainersWalk walks through an update, one that is rolled back by itself, and a rollback by hand, as a person does.
 func TestContainersWalk(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	a := startApp(t, bins[len(bins)-1], dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
-	c := startCore(t, containersHCL(bins[len(bins)-1].Path, ""))
+	bin := dockertest.NewestCompose(t)
+	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
+	c := startCore(t, containersHCL(bin.Path, ""))
 	b := browse(t, c)
 	b.open("/stacks")
 	b.shows(a.project)
@@ -125,7 +125,7 @@ func (b *browser) watchLog(page, container string) {
 // without a reload.
 func TestContainersHooksPage(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	host := githubtest.New(t)
 	const pat = "planted-personal-access-token"

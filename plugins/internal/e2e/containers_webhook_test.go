@@ -15,7 +15,7 @@ import (
 // nothing for the same delivery again, and both in the inbox, live.
 func TestContainersPackageWebhook(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	host := githubtest.New(t)
 	const pat = "planted-personal-access-token"
@@ -116,7 +116,7 @@ func TestContainersPackageWebhook(t *testing.T) {
 // reaches registry, engine and compose.
 func TestContainersPrivateRegistry(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	reg := dockertest.Registry(t, dockertest.RegistryOptions{User: "ops", Password: "planted-password"})
 	repo := "demo/" + dockertest.Name(t)
 	first := dockertest.App(t, reg, repo, "1", dockertest.Behaviour{Version: "1"})

@@ -52,8 +52,7 @@ func startBusy(t *testing.T) *busy {
 	s := &busy{t: t, up: startUpstream(t, "-no-history")}
 	hcl := busyHCL(t, s.up)
 	if os.Getenv(picturesEnv) != "" {
-		bins := dockertest.Compose(t)
-		bin := bins[len(bins)-1]
+		bin := dockertest.NewestCompose(t)
 		s.app = startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 		hcl += containersHCL(bin.Path, "")
 	}

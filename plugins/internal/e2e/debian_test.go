@@ -65,15 +65,15 @@ func debianImage(t *testing.T, bin dockertest.ComposeBin) (image string) {
 // arrive outside. It can copy a PostgreSQL database, and is the same image as the one without a Debian otherwise.
 func TestDebianImage(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	newest := bins[len(bins)-1]
+	newest := dockertest.NewestCompose(t)
 	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
 	_, node := nodeExample(t)
 	backend := pythonExample(t)
 	image := debianImage(t, newest)
 	config, in, up := t.TempDir(), newInbox(t), startUpstream(t)
 	for _, dir := range []string{backend, node} {
-		runHost(t, "", "cp", "-r", filepath.Dir(filepath.Dir(dir))+"/.", config)
+		// The packages of npm are a link, which would lead nowhere in the container.
+		runHost(t, "", "cp", "-rL", filepath.Dir(filepath.Dir(dir))+"/.", config)
 		runHost(t, "", "ln", "-s", "examples/"+filepath.Base(dir), config)
 	}
 	must(t, os.Mkdir(filepath.Join(config, "docs"), 0o755))

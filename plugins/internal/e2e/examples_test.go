@@ -67,7 +67,7 @@ func installNode(t *testing.T, dir string) (program string) {
 	program, err := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
 	testkit.Require(t, "node", err == nil && npmErr == nil, "install Node 20 or newer with npm")
-	if err := installPackages(dir); err != nil {
+	if err := testkit.InstallPackages(dir); err != nil {
 		t.Fatal(err)
 	}
 	return program

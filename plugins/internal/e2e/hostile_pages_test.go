@@ -56,8 +56,8 @@ service "containers" {
 // startHostile runs a core whose lists are long and hold the hostile texts, and returns the pages to look at.
 func startHostile(t *testing.T) (*core, [][2]string) {
 	t.Helper()
-	bins := dockertest.Compose(t)
-	c := newCore(t, hostileHCL(bins[len(bins)-1].Path), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	bin := dockertest.NewestCompose(t)
+	c := newCore(t, hostileHCL(bin.Path), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	docs := filepath.Join(c.dir, "docs")
 	if err := os.Mkdir(docs, 0o700); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ var installAxe = sync.OnceValues(func() (string, error) {
 	if err := os.CopyFS(dir, os.DirFS("axe")); err != nil {
 		return "", err
 	}
-	if err := installPackages(dir); err != nil {
+	if err := testkit.InstallPackages(dir); err != nil {
 		return "", err
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))

@@ -14,7 +14,7 @@ import (
 // new version is told in one message, and no channel gets it twice that could not tell.
 func TestNotifyKilledAnyTime(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "email", "webhook")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startNotify(t, o, bin.Path)

@@ -48,7 +48,7 @@ func (o *outlets) counts(t testing.TB) map[string]int {
 // TestNotifyEveryChannel has an update end on the engine, without and with a public base URL: all six channels deliver it.
 func TestNotifyEveryChannel(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "email", "webhook", "webPush", "gotify", "node")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startNotify(t, o, bin.Path)

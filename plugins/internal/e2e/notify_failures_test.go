@@ -15,7 +15,7 @@ import (
 // sends at once.
 func TestNotifyDeadChannelDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "webhook", "webPush")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startNotify(t, o, bin.Path)
@@ -73,7 +73,7 @@ func (f *failing) version(t *testing.T) string {
 
 func TestNotifyFailures(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	f := &failing{outlets: outletsFor(t, "chat", "email", "webhook", "webPush", "gotify"), bin: bin.Path}
 	f.a = startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	f.c = startNotify(t, f.outlets, bin.Path)

@@ -33,7 +33,7 @@ func (o *outlets) hangs(times int) {
 // been delivered, the chat has got the photo but its answer is not there, and another channel has not begun.
 func TestNotifyKilledBetweenChannels(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	eachStorage(t, func(t *testing.T, s storage) {
 		o := outletsFor(t, "chat", "email", "webhook", "gotify")
 		o.storage = s.hcl
@@ -95,7 +95,7 @@ func TestNotifyKilledBetweenChannels(t *testing.T) {
 // the others notice nothing, and the channel is back for the next notification.
 func TestNotifyPluginKilled(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "email", "webhook")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startNotify(t, o, bin.Path)

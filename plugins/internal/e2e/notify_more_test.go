@@ -15,7 +15,7 @@ import (
 // says so.
 func TestNotifyReloadAndStopWhileSending(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "webhook")
 	a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	c := startNotify(t, o, bin.Path)
@@ -62,7 +62,7 @@ func TestNotifyReloadAndStopWhileSending(t *testing.T) {
 // TestNotifyWebhookAnomaly has the scheduled audit find a package webhook that is not there.
 func TestNotifyWebhookAnomaly(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "webhook")
 	host := githubtest.New(t)
 	const pat, repo = "planted-personal-access-token", "demo/shop"

@@ -85,7 +85,7 @@ func (s *secretive) change(t *testing.T, change map[string]any, want int) {
 
 func TestNotifyKeepsSecrets(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	s := &secretive{outlets: outletsFor(t, "chat", "email", "webhook", "webPush", "gotify", "node"), planted: planted{}}
 	s.a = startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 	s.c = startNotify(t, s.outlets, bin.Path, "SVC_LOG_LEVEL=trace", "NODE_URL="+s.node.URL+"/ok?key="+nodeKey)

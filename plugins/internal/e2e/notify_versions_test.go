@@ -80,7 +80,7 @@ func versions(t testing.TB, m told) map[string]string {
 
 func TestNotifyNewVersions(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.Compose(t)[0]
+	bin := dockertest.NewestCompose(t)
 	o := outletsFor(t, "chat", "email", "webhook", "gotify")
 	f := startFleet(t)
 	c := startNotify(t, o, bin.Path)

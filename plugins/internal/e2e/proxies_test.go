@@ -103,9 +103,9 @@ func startNginx(t *testing.T, address string, change *strings.Replacer) {
 // from outside, in containers on another network: what is public, what is not, and that nobody names himself.
 func TestDeploymentBehindProxies(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
+	bin := dockertest.NewestCompose(t)
 	env := []string{"SVC_AUTH_ALLOWED_USER=ops@example.org", "SVC_AUTH_PROXY_SECRET=" + proxySecret, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false", "SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0"}
-	c := startCore(t, containersHCL(bins[len(bins)-1].Path, ""), env...)
+	c := startCore(t, containersHCL(bin.Path, ""), env...)
 	s := &supervised{core: newCore(t, "engine \"docker\" \"local\" {}\nsupervisor {}\n", env...)}
 	s.command = "supervise"
 	s.start()

@@ -36,7 +36,7 @@ var installSchemas = sync.OnceValues(func() (string, error) {
 	if err := os.CopyFS(dir, os.DirFS("schemas")); err != nil {
 		return "", err
 	}
-	return dir, installPackages(dir)
+	return dir, testkit.InstallPackages(dir)
 })
 
 // checkQueries is a program that reads GraphQL requests, as a JSON list, and prints what is wrong with them by GitHub's schema.

@@ -55,7 +55,7 @@ func TestGuideSnippets(t *testing.T) {
 	for _, f := range []string{"package.json", "package-lock.json"} {
 		copyAll(t, filepath.Join("snippets", f), filepath.Join(dir, f))
 	}
-	if err := installPackages(dir); err != nil {
+	if err := testkit.InstallPackages(dir); err != nil {
 		t.Fatal(err)
 	}
 	for name, run := range map[string]struct {

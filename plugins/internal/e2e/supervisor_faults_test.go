@@ -94,8 +94,7 @@ func TestSupervisorWhileTheEngineRestarts(t *testing.T) {
 // image or of the former one.
 func TestSupervisorWhileTheEngineCrashes(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	s := startSupervisedIn(t, dockertest.StartDaemon(t), bins[len(bins)-1])
+	s := startSupervisedIn(t, dockertest.StartDaemon(t), dockertest.NewestCompose(t))
 	crash := func(step string) {
 		s.comesTo(step)
 		s.daemon.Kill(t)

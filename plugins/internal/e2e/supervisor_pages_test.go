@@ -14,7 +14,7 @@ import (
 // scripts.
 func TestSupervisorPage(t *testing.T) {
 	t.Parallel()
-	s := startSupervised(t, dockertest.Compose(t)[0])
+	s := startSupervised(t, dockertest.NewestCompose(t))
 	b := browse(t, s.core)
 	source := axe(t)
 

@@ -13,8 +13,7 @@ import (
 // digest when the engine has lost it.
 func TestSupervisorPlatforms(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	s := startSupervised(t, bins[len(bins)-1])
+	s := startSupervised(t, dockertest.NewestCompose(t))
 	first := s.image()
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	single := s.push(t, "single", answering("1.1.0"))

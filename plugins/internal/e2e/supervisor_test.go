@@ -269,8 +269,7 @@ func (s *supervised) refusesBadImages(t *testing.T, stays string) {
 // TestSupervisorRefusals: who may not, what is wrong, and one operation at a time.
 func TestSupervisorRefusals(t *testing.T) {
 	t.Parallel()
-	bins := dockertest.Compose(t)
-	s := startSupervised(t, bins[0])
+	s := startSupervised(t, dockertest.NewestCompose(t))
 	for body, member := range map[string]string{
 		`{"mode":"try"}`: "mode", `{"target":{"tag":""},"mode":"apply"}`: "target.tag", `{"target":{"tag":"a b"},"mode":"apply"}`: "target.tag",
 		`{"target":{"digest":"sha256:12"},"mode":"apply"}`: "target.digest", `{`: "",

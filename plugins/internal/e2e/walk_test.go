@@ -143,8 +143,8 @@ func startWalk(t *testing.T, releases int) *core {
 			s.Content("acme/engine").Releases = append(s.Content("acme/engine").Releases, &githubtest.Release{ID: int64(10 + i), Tag: fmt.Sprintf("v1.%d.0", releases-i), Name: "Punched cards", Body: "- faster\n", At: at})
 		}
 	})
-	bins := dockertest.Compose(t)
-	c := newCore(t, consoleConfig+"notify \"webhook\" \"hook\" {}\nnotify \"telegram\" \"bot\" {}\n"+mailHCL+releasesHCL(hub, `"acme/engine"`)+containersHCL(bins[len(bins)-1].Path, "  notify = [notify.bot, notify.hook]"),
+	bin := dockertest.NewestCompose(t)
+	c := newCore(t, consoleConfig+"notify \"webhook\" \"hook\" {}\nnotify \"telegram\" \"bot\" {}\n"+mailHCL+releasesHCL(hub, `"acme/engine"`)+containersHCL(bin.Path, "  notify = [notify.bot, notify.hook]"),
 		"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	docs := filepath.Join(c.dir, "docs")
 	if err := os.Mkdir(docs, 0o700); err != nil {

@@ -92,10 +92,8 @@ func install(t testing.TB) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
+	if err := testkit.InstallPackages(dir); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -121,32 +120,6 @@ func TestEventsAreReadWhole(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-}
-
-// TestListsUseIndexes: no list of accounts reads a whole table.
-func TestListsUseIndexes(t *testing.T) {
-	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), auth.Migrations())
-	for _, query := range []string{
-		"SELECT * FROM account_events WHERE user_id = 'a' AND id < 'b' ORDER BY id DESC LIMIT 5",
-		"SELECT * FROM account_events WHERE actor_id = 'a' AND id < 'b' ORDER BY id DESC LIMIT 5",
-		"SELECT * FROM account_events WHERE action = 'a' AND id < 'b' ORDER BY id DESC LIMIT 5",
-		"SELECT * FROM account_events WHERE id < 'b' ORDER BY id DESC LIMIT 5",
-		"SELECT id FROM account_events WHERE at < 5 LIMIT 5",
-		"SELECT * FROM passkeys WHERE credential_id = x'00' AND revoked_at = 0",
-		"SELECT * FROM passkeys WHERE user_id = 'a'",
-		"SELECT * FROM api_keys WHERE user_id = 'a'",
-		"SELECT * FROM sessions WHERE user_id = 'a' AND expires_at > 5",
-		"DELETE FROM passkey_challenges WHERE expires_at <= 5",
-		"DELETE FROM setup_links WHERE user_id = 'a'",
-	} {
-		var plan []struct{ Detail string }
-		must(t, st.DB(t.Context()).Raw("EXPLAIN QUERY PLAN "+query).Scan(&plan).Error)
-		for _, p := range plan {
-			if strings.HasPrefix(p.Detail, "SCAN") {
-				t.Errorf("%s: %s", query, p.Detail)
-			}
-		}
-	}
 }
 
 // TestWrongKeysAreSlowedDown: after many wrong keys the client is told to wait; a right key is taken all the same.

@@ -128,10 +128,10 @@ func (u *Users) touchRow(ctx context.Context, model any, column string, id any, 
 	}
 }
 
-// PurgeSessions deletes those whose time is over.
+// PurgeSessions deletes those whose time is over. None that is used lasts longer than sessionMax, see endAfter.
 func (u *Users) PurgeSessions(ctx context.Context) error {
 	return wrapStoreError("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
-		return u.purgeRows(ctx, &session{}, "expires_at <= ? OR created_at <= ?", u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli())
+		return u.purgeRows(ctx, &session{}, "expires_at <= ?", u.cfg.Now().UnixMilli())
 	}))
 }
 

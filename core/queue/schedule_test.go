@@ -2,11 +2,11 @@ package queue_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -155,7 +155,8 @@ func TestPlans(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		q := build(t, config(st))
 		for _, s := range q.Statements() {
-			plan := explain(t, st, s)
+			// The tables are empty, so that a plan as for many rows must be asked for.
+			plan := testkit.Explain(t, st, testkit.Statement{SQL: s.SQL, Vars: s.Args}, "seqscan", "bitmapscan", "sort", "incremental_sort")
 			bad := []string{"Seq Scan", "SCAN jobs\n", "SCAN job_events", "SCAN job_locks"}
 			if !s.Sorts {
 				bad = append(bad, "Sort", "TEMP B-TREE FOR ORDER")
@@ -170,43 +171,4 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	})
-}
-
-func explain(t *testing.T, st *store.Store, s queue.Statement) string {
-	t.Helper()
-	prefix := "EXPLAIN QUERY PLAN "
-	if st.Dialect() == store.Postgres {
-		prefix = "EXPLAIN "
-	}
-	var plan strings.Builder
-	err := st.Tx(t.Context(), "explain", func(ctx context.Context) error {
-		if st.Dialect() == store.Postgres { // the tables are empty, so that a plan as for many rows must be asked for
-			for _, kind := range []string{"seqscan", "bitmapscan", "sort", "incremental_sort"} {
-				if err := st.Writer(ctx).Exec("SET LOCAL enable_" + kind + " = off").Error; err != nil {
-					return err
-				}
-			}
-		}
-		rows, err := st.Writer(ctx).Raw(prefix+s.SQL, s.Args...).Rows()
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var line string
-			into := []any{&line}
-			if st.Dialect() == store.SQLite {
-				into = []any{new(int), new(int), new(int), &line}
-			}
-			if err := rows.Scan(into...); err != nil {
-				return err
-			}
-			fmt.Fprintln(&plan, line)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		t.Fatalf("explain %s: %v", s.Name, err)
-	}
-	return plan.String()
 }

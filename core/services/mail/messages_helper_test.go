@@ -35,6 +35,8 @@ const inboundSecret = "a secret of a mail worker"
 
 // receiver is a running service that takes mail in, with its API.
 type receiver struct {
+	// statements are those of the store.
+	statements *testkit.StatementLog
 	testing.TB
 	store *store.Store
 	svc   *Service
@@ -66,6 +68,7 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	r := &receiver{TB: t, told: &toldAlerts{}, store: testkit.OpenStore(t, cfg, auth.Migrations(), Migrations())}
+	r.statements = testkit.WatchStatements(t, r.store)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	r.must(err)
 	users, err := auth.New(auth.Config{Store: r.store, Keyring: ring, Scopes: []string{ServiceName}})

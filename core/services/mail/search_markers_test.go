@@ -121,7 +121,6 @@ func TestMarkersSpareMessages(t *testing.T) {
 		r := newReceiver(t, cfg)
 		id := r.newMailbox("ada", "box")
 		r.deliver("box", "Subject: order\r\n\r\nText\r\n")
-		seen := r.watchStatements(t, "mail_messages AS m")
 		for _, test := range []struct {
 			query, mailboxID string
 			reads            bool
@@ -132,13 +131,14 @@ func TestMarkersSpareMessages(t *testing.T) {
 			if test.mailboxID != "" {
 				f.Mailboxes.IDs = []string{test.mailboxID}
 			}
-			_, err = r.svc.messages.List(t.Context(), f)
-			r.must(err)
-			statements := seen()
+			statements := r.statementsWith("mail_messages AS m", func() {
+				_, err := r.svc.messages.List(t.Context(), f)
+				r.must(err)
+			})
 			if len(statements) == 0 {
 				t.Fatalf("%s in %q asks for no messages", test.query, test.mailboxID)
 			}
-			last := statements[len(statements)-1].sql
+			last := statements[len(statements)-1].SQL
 			if _, conditions, _ := strings.Cut(last, "WHERE"); strings.Contains(conditions, "m.code") != test.reads {
 				t.Errorf("%s in %q: %s", test.query, test.mailboxID, last)
 			}

@@ -1,14 +1,9 @@
 package mail
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-
-	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
@@ -68,43 +63,25 @@ func (r *receiver) compareSearch(t *testing.T, text string, f message.Filter) in
 	return len(found)
 }
 
-// statement is a statement that chooses messages by words.
-type statement struct {
-	sql  string
-	vars []any
-}
-
-// watchStatements returns a function that returns, and forgets, the statements with a text in them that chose rows since the last call.
-func (r *receiver) watchStatements(t *testing.T, text string) func() []statement {
-	var mu sync.Mutex
-	var seen []statement
-	r.must(r.store.DB(t.Context()).Callback().Row().After("*").Register("seen", func(db *gorm.DB) {
-		mu.Lock()
-		defer mu.Unlock()
-		if sql := db.Statement.SQL.String(); strings.Contains(sql, text) {
-			seen = append(seen, statement{sql, db.Statement.Vars})
+// statementsWith returns the statements with a text in them that f makes.
+func (r *receiver) statementsWith(text string, f func()) (out []testkit.Statement) {
+	for _, s := range r.statements.During(f) {
+		if strings.Contains(s.SQL, text) {
+			out = append(out, s)
 		}
-	}))
-	return func() []statement {
-		mu.Lock()
-		defer mu.Unlock()
-		last := seen
-		seen = nil
-		return last
 	}
+	return out
 }
 
 // TestSearchPlans looks at the plans of PostgreSQL: a frequent word is found by reading the newest messages, a rare one by the index.
 func TestSearchPlans(t *testing.T) {
 	r := newReceiver(t, testkit.PostgresConfig(t))
 	seedMessages(t, r, searchMessages)
-	seen := r.watchStatements(t, "mail_messages AS m JOIN mail_search")
 	for text, want := range map[string][]bool{"order": {false}, "number7": {false, true}, "order has:code": {false, true}} {
-		r.list(t, text, 0)
 		var got []bool
 		var plans string
-		for _, s := range seen() {
-			plan := r.explain(s)
+		for _, s := range r.statementsWith("mail_messages AS m JOIN mail_search", func() { r.list(t, text, 0) }) {
+			plan := testkit.Explain(t, r.store, s)
 			got, plans = append(got, strings.Contains(plan, "mail_search_words")), plans+plan
 		}
 		if !slices.Equal(got, want) {
@@ -119,12 +96,10 @@ func TestFlagPlans(t *testing.T) {
 		r := newReceiver(t, cfg)
 		seedMessages(t, r, searchMessages)
 		r.changeMessages("UPDATE mail_messages SET owner_id = CASE WHEN seq % 4 > 1 THEN 'bob' ELSE owner_id END, read_at = 1 - seq % 2, code = CASE WHEN seq % 9 = 0 THEN '482913' ELSE '' END, attachments = CASE WHEN seq % 9 = 1 THEN 1 ELSE 0 END")
-		seen := r.watchStatements(t, "mail_messages AS m")
 		for text, index := range map[string]string{"is:read": "mail_messages_read", "is:unread": "mail_messages_unread", "has:code": "mail_messages_code", "has:attachment": "mail_messages_attachments"} {
 			for suffix, caller := range map[string]mailbox.Caller{"_by_owner": {UserID: "ada"}, "": {UserID: "root", Admin: true}} {
-				r.listFor(t, caller, text, 0)
-				for _, s := range seen() {
-					if plan := r.explain(s); !slices.Contains(strings.Fields(plan), index+suffix) {
+				for _, s := range r.statementsWith("mail_messages AS m", func() { r.listFor(t, caller, text, 0) }) {
+					if plan := testkit.Explain(t, r.store, s); !slices.Contains(strings.Fields(plan), index+suffix) {
 						t.Errorf("%s of %+v does not use %s:\n%s", text, caller, index+suffix, plan)
 					}
 				}
@@ -139,40 +114,19 @@ func TestNarrowSearches(t *testing.T) {
 		r := newReceiver(t, cfg)
 		seedMessages(t, r, searchMessages)
 		r.changeMessages("UPDATE mail_messages SET read_at = 1 WHERE seq % 100 = 0")
-		seen := r.watchStatements(t, "mail_search")
 		for text, want := range map[string]struct {
 			statements int
 			narrow     bool
 		}{"order is:read": {1, true}, "or* is:read": {1, true}, "-order is:read": {1, true}, "order tag:few": {1, true}, "order tag:none": {0, true}, "order is:unread": {1, false}} {
-			r.list(t, text, 0)
-			statements := seen()
+			statements := r.statementsWith("mail_search", func() { r.list(t, text, 0) })
 			if len(statements) != want.statements {
 				t.Errorf("%s asks %d times for words: %v", text, len(statements), statements)
 			}
 			for _, s := range statements {
-				if narrow := strings.Contains(s.sql, "json_each") || strings.Contains(s.sql, "BIGINT[]"); narrow != want.narrow {
-					t.Errorf("%s looks at few messages: %v\n%s", text, narrow, s.sql)
+				if narrow := strings.Contains(s.SQL, "json_each") || strings.Contains(s.SQL, "BIGINT[]"); narrow != want.narrow {
+					t.Errorf("%s looks at few messages: %v\n%s", text, narrow, s.SQL)
 				}
 			}
 		}
 	})
-}
-
-// explain returns the plan of a statement.
-func (r *receiver) explain(s statement) (plan string) {
-	r.Helper()
-	explain, line := "EXPLAIN ", ""
-	columns := []any{&line}
-	if r.store.Dialect() == store.SQLite {
-		explain, columns = "EXPLAIN QUERY PLAN ", []any{new(int), new(int), new(int), &line}
-	}
-	rows, err := r.store.DB(context.Background()).Statement.ConnPool.QueryContext(context.Background(), explain+s.sql, s.vars...)
-	r.must(err)
-	defer rows.Close()
-	for rows.Next() {
-		r.must(rows.Scan(columns...))
-		plan += fmt.Sprintln(line)
-	}
-	r.must(rows.Err())
-	return plan
 }

@@ -17,7 +17,6 @@ import (
 // histories, requests of several kinds, and the roll-ups of a month.
 func fillAdmin(t testing.TB, st *store.Store) {
 	t.Helper()
-	const series = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) "
 	bytes := "BLOB"
 	if st.Dialect() == store.Postgres {
 		bytes = "BYTEA"
@@ -25,34 +24,19 @@ func fillAdmin(t testing.TB, st *store.Store) {
 	now := noon.UnixMilli()
 	hour := noon.Unix() / stepHour * stepHour
 	zeros := ", 1, 1, 0, 0, 1, 1000, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
-	insert := func(columns, values string, rows int) {
-		sql := "INSERT INTO " + columns + " " + fmt.Sprintf(series, rows) + "SELECT " + values + " FROM n"
-		if st.Dialect() == store.Postgres {
-			sql = "INSERT INTO " + columns + " SELECT " + values + fmt.Sprintf(" FROM generate_series(1, %d) AS n(i)", rows)
-		}
-		if err := st.Tx(context.Background(), "fill", func(ctx context.Context) error { return st.Writer(ctx).Exec(sql).Error }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rollup := "search_rollups (scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13)"
-	insert("search_keys (id, hash, sealed, group_name, state, reason, until, created_at, updated_at, deleted_at)",
+	rollup := "scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13"
+	testkit.FillTable(t, st, "search_keys", "id, hash, sealed, group_name, state, reason, until, created_at, updated_at, deleted_at",
 		fmt.Sprintf("'k' || i, CAST('h' || i AS "+bytes+"), 's', 'g' || (i %% 20), CASE WHEN i %% 10 = 0 THEN 'invalid' ELSE 'active' END, '', 0, %d + i, %d, 0", now, now), 1000)
-	insert("search_key_events (id, key_id, time, source, actor, operation, before, after, reason)",
+	testkit.FillTable(t, st, "search_key_events", "id, key_id, time, source, actor, operation, before, after, reason",
 		fmt.Sprintf("'kev_' || i, 'k' || (i %% 1000), %d, 'system', '', 'marked', 'active', 'cooling_down', ''", now), 50_000)
-	insert(rollup, fmt.Sprintf("'all', '', 3600, %d - i * 3600, 'search'%s", hour, zeros), 24*400)
-	insert(rollup, fmt.Sprintf("'all', '', 300, %d - i * 300, 'search'%s", hour, zeros), 48*12)
-	insert(rollup, fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000)
-	insert(rollup, fmt.Sprintf("'token', 't' || i, 0, 0, 'search'%s", zeros), 10_000)
-	insert(rollup, fmt.Sprintf("'key', 'k' || i, 0, 0, 'search'%s", zeros), 1000)
-	for _, sql := range []string{
-		"UPDATE search_tokens SET group_name = 'g' || (created_at % 7), owner_id = CASE WHEN id LIKE '%7' THEN 'usr_' || id ELSE '' END, created_at = created_at - CAST(SUBSTR(id, 2) AS BIGINT), enabled = id NOT LIKE '%99'",
-		"UPDATE search_requests SET key_id = 'k' || (id % 1000), operation = CASE WHEN id % 50 = 0 THEN 'research' ELSE 'search' END, outcome = CASE WHEN id % 100 = 0 THEN 2 WHEN id % 101 = 0 THEN 3 ELSE 1 END",
-		"ANALYZE",
-	} {
-		if err := st.Tx(context.Background(), "fill", func(ctx context.Context) error { return st.Writer(ctx).Exec(sql).Error }); err != nil {
-			t.Fatal(err)
-		}
-	}
+	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'all', '', 3600, %d - i * 3600, 'search'%s", hour, zeros), 24*400)
+	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'all', '', 300, %d - i * 300, 'search'%s", hour, zeros), 48*12)
+	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000)
+	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'token', 't' || i, 0, 0, 'search'%s", zeros), 10_000)
+	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'key', 'k' || i, 0, 0, 'search'%s", zeros), 1000)
+	testkit.Execute(t, st, "UPDATE search_tokens SET group_name = 'g' || (created_at % 7), owner_id = CASE WHEN id LIKE '%7' THEN 'usr_' || id ELSE '' END, created_at = created_at - CAST(SUBSTR(id, 2) AS BIGINT), enabled = id NOT LIKE '%99'")
+	testkit.Execute(t, st, "UPDATE search_requests SET key_id = 'k' || (id % 1000), operation = CASE WHEN id % 50 = 0 THEN 'research' ELSE 'search' END, outcome = CASE WHEN id % 100 = 0 THEN 2 WHEN id % 101 = 0 THEN 3 ELSE 1 END")
+	testkit.Analyze(t, st)
 }
 
 // adminQueries are the lists, filters and charts that administrators and users call, by name. raw is what fetches the
@@ -135,10 +119,10 @@ func adminQueries(s *Service) map[string]struct {
 }
 
 // adminScans holds the plans of all queries of administrators against the rule that none reads a table from end to end.
-func (e *env) adminScans(t *testing.T, watched *spy) {
+func (e *env) adminScans(t *testing.T, statements *testkit.StatementLog) {
 	t.Helper()
 	for name, q := range adminQueries(e.svc) {
-		seen := watched.during(func() {
+		seen := statements.During(func() {
 			if err := q.run(t.Context()); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -147,9 +131,7 @@ func (e *env) adminScans(t *testing.T, watched *spy) {
 			t.Errorf("%s: no statement was seen", name)
 		}
 		for _, s := range seen {
-			if text, scans := plan(t, e.store, s); scans {
-				t.Errorf("%s: %s\nscans:\n%s", name, s.sql, text)
-			}
+			checkScan(t, e.store, name, s)
 		}
 	}
 }

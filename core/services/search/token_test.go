@@ -160,10 +160,9 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 	if err := e.svc.DeleteToken(context.Background(), idOf(deleted)); err != nil {
 		t.Fatal(err)
 	}
-	var watched spy
-	watched.watch(t, e.store.DB(context.Background()))
+	statements := testkit.WatchStatements(t, e.store)
 	ask := func() int {
-		return len(watched.during(func() {
+		return len(statements.During(func() {
 			for range 5 {
 				for _, text := range []string{someToken, deleted} {
 					_, _ = e.svc.tokens.authenticateToken(context.Background(), text)

@@ -29,40 +29,34 @@ func fillLarge(t testing.TB, st *store.Store, now time.Time) {
 	t.Helper()
 	ms, hour := now.UnixMilli(), now.Unix()/3600*3600
 	const zeros = ", 20, 17, 2, 1, 20, 100000, 1, 1, 2, 3, 4, 5, 3, 1, 1, 0, 0, 0, 0, 0, 0"
-	const rollup = "search_rollups (scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13)"
+	const rollup = "scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13"
+	bytes := "BLOB"
+	if st.Dialect() == store.Postgres {
+		bytes = "BYTEA"
+	}
 	for _, in := range []struct {
-		into, values string
-		rows         int
+		table, columns, values string
+		count                  int
 	}{
-		{"search_tokens (id,hash,sealed,enabled,note,group_name,owner_id,expires_at,created_at,updated_at,deleted_at)",
-			fmt.Sprintf("'t' || i, CAST('h' || i AS BLOB), 's', i %% 99 <> 0, 'note of the token ' || i, 'g' || (i %% 7), '', 0, %d - i, %d, 0", ms, ms), 10_000},
-		{"search_keys (id,hash,sealed,group_name,state,reason,until,created_at,updated_at,deleted_at)",
-			fmt.Sprintf("'k' || i, CAST('h' || i AS BLOB), 's', 'g' || (i %% 20), CASE WHEN i %% 10 = 0 THEN 'invalid' ELSE 'active' END, '', 0, %d + i, %d, 0", ms, ms), 1000},
-		{"search_key_events (id,key_id,time,source,actor,operation,before,after,reason)",
+		{"search_tokens", "id,hash,sealed,enabled,note,group_name,owner_id,expires_at,created_at,updated_at,deleted_at",
+			fmt.Sprintf("'t' || i, CAST('h' || i AS "+bytes+"), 's', i %% 99 <> 0, 'note of the token ' || i, 'g' || (i %% 7), '', 0, %d - i, %d, 0", ms, ms), 10_000},
+		{"search_keys", "id,hash,sealed,group_name,state,reason,until,created_at,updated_at,deleted_at",
+			fmt.Sprintf("'k' || i, CAST('h' || i AS "+bytes+"), 's', 'g' || (i %% 20), CASE WHEN i %% 10 = 0 THEN 'invalid' ELSE 'active' END, '', 0, %d + i, %d, 0", ms, ms), 1000},
+		{"search_key_events", "id,key_id,time,source,actor,operation,before,after,reason",
 			fmt.Sprintf("'kev_' || i, 'k' || (i %% 1000), %d, 'system', '', 'marked', 'active', 'cooling_down', ''", ms), 50_000},
-		{"search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code)",
+		{"search_requests", "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code",
 			fmt.Sprintf("i, %d - (1000000 - i) * 1000, 'r' || i, 't' || (i %% 10000), 'k' || (i %% 1000), 'search.web', CASE WHEN i %% 50 = 0 THEN 'map' ELSE 'search' END, CASE WHEN i %% 100 = 0 THEN 2 WHEN i %% 101 = 0 THEN 3 ELSE 1 END, 200, 200, 1, 900000, 800000, 9, 1, 9, 9, '127.0.0.1', ''", ms), 1_000_000},
-		{rollup, fmt.Sprintf("'all', '', 3600, %d - i * 3600, 'search'%s", hour, zeros), 24 * 365},
-		{rollup, fmt.Sprintf("'all', '', 300, %d - i * 300, 'search'%s", hour, zeros), 48 * 12},
-		{rollup, fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000},
-		{rollup, fmt.Sprintf("'token', 't' || i, 0, 0, 'search'%s", zeros), 10_000},
-		{rollup, fmt.Sprintf("'key', 'k' || i, 0, 0, 'search'%s", zeros), 1000},
+		{"search_rollups", rollup, fmt.Sprintf("'all', '', 3600, %d - i * 3600, 'search'%s", hour, zeros), 24 * 365},
+		{"search_rollups", rollup, fmt.Sprintf("'all', '', 300, %d - i * 300, 'search'%s", hour, zeros), 48 * 12},
+		{"search_rollups", rollup, fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000},
+		{"search_rollups", rollup, fmt.Sprintf("'token', 't' || i, 0, 0, 'search'%s", zeros), 10_000},
+		{"search_rollups", rollup, fmt.Sprintf("'key', 'k' || i, 0, 0, 'search'%s", zeros), 1000},
 	} {
-		if st.Dialect() == store.Postgres {
-			execute(t, st, fmt.Sprintf("INSERT INTO %s SELECT %s FROM generate_series(1, %d) AS n(i)", in.into, strings.ReplaceAll(in.values, "BLOB", "BYTEA"), in.rows))
-			continue
-		}
-		execute(t, st, fmt.Sprintf("INSERT INTO %s WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) SELECT %s FROM n", in.into, in.rows, in.values))
+		testkit.FillTable(t, st, in.table, in.columns, in.values, in.count)
 	}
 	// The last process has ended well: there are no roll-ups to make anew.
-	execute(t, st, "INSERT INTO search_marks (name, at) VALUES ('rollups', -1) ON CONFLICT (name) DO UPDATE SET at = -1")
-	execute(t, st, "ANALYZE")
-}
-
-func execute(t testing.TB, st *store.Store, sql string) {
-	t.Helper()
-	err := st.Tx(context.Background(), "fill", func(ctx context.Context) error { return st.Writer(ctx).Exec(sql).Error })
-	must(t, err)
+	testkit.Execute(t, st, "INSERT INTO search_marks (name, at) VALUES ('rollups', -1) ON CONFLICT (name) DO UPDATE SET at = -1")
+	testkit.Analyze(t, st)
 }
 
 // BenchmarkPages opens every page of the search service by HTTP, with its session, on 10,000 tokens, 1,000 keys and a million
@@ -76,7 +70,7 @@ func benchmarkPages(b *testing.B, cfg store.Config) {
 	st := testkit.OpenStore(b, cfg, service.Migrations(), queue.Migrations(), auth.Migrations())
 	fillLarge(b, st, time.Now())
 	s := newSiteOn(b, st)
-	execute(b, st, "UPDATE search_tokens SET owner_id = '"+s.bobID+"' WHERE id IN ('t1','t22','t333','t4444','t5555')")
+	testkit.Execute(b, st, "UPDATE search_tokens SET owner_id = '"+s.bobID+"' WHERE id IN ('t1','t22','t333','t4444','t5555')")
 	admin, member := s.as(s.admin, "en"), s.as(s.bob, "zh")
 	for _, page := range []struct {
 		name string

@@ -40,7 +40,8 @@ func (l *StatementLog) register(t testing.TB, db *gorm.DB) {
 	note := func(db *gorm.DB) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if text := db.Statement.SQL.String(); l.logging && text != "" {
+		// A part of another statement is built as if it were to run.
+		if text := db.Statement.SQL.String(); l.logging && text != "" && !db.DryRun {
 			l.seen = append(l.seen, Statement{text, db.Statement.Vars})
 		}
 	}

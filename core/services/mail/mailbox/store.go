@@ -67,14 +67,15 @@ func (s *Store) takeWithTags(ctx context.Context, q *gorm.DB) (m Mailbox, err er
 	return rows[0], err
 }
 
-// loadTags fills in the tags of mailboxes.
+// loadTags fills in the tags of mailboxes, of which there are no more than a page. Their ids are parameters of their own: of a list in one
+// parameter PostgreSQL expects so many that it would rather read all tags.
 func (s *Store) loadTags(ctx context.Context, boxes []Mailbox) error {
 	ids, at := make([]string, len(boxes)), make(map[string]int, len(boxes))
 	for i := range boxes {
 		boxes[i].Tags, ids[i], at[boxes[i].ID] = []string{}, boxes[i].ID, i
 	}
 	var tags []tag
-	if err := store.WhereIn(s.store.DB(ctx), "mailbox_id", ids).Order("mailbox_id, position").Find(&tags).Error; err != nil {
+	if err := s.store.DB(ctx).Where("mailbox_id IN ?", ids).Order("mailbox_id, position").Find(&tags).Error; err != nil {
 		return err
 	}
 	for _, t := range tags {
@@ -175,7 +176,7 @@ func (s *Store) ListCleanupFailures(ctx context.Context) (out []CleanupFailure, 
 
 // ListUnrouted returns the registered mailboxes of a domain that receive without a rule that is known.
 func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain.Unrouted, err error) {
-	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address").Where("domain_id = ? AND source = ? AND status = ? AND rule_id = ''", domainID, Registered, Active).Order("id").Scan(&out).Error
+	err = s.store.DB(ctx).Model(&Mailbox{}).Select("id, address").Where(isLive+" AND domain_id = ? AND source = ? AND status = ? AND rule_id = ''", domainID, Registered, Active).Order("id").Scan(&out).Error
 	return out, err
 }
 
@@ -219,7 +220,7 @@ func (s *Store) ForgetRules(ctx context.Context, domainID string) error {
 
 // ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
 func (s *Store) ExpireCaught(ctx context.Context, domainID string, at time.Time) error {
-	return s.updateMany(ctx, "domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error
+	return s.updateMany(ctx, isLive+" AND domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error
 }
 
 // updateMany returns an update of the mailboxes that a condition selects, which it locks in the order of their ids. PostgreSQL would lock them in

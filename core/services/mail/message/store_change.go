@@ -44,9 +44,12 @@ func (s *Store) SetAuth(ctx context.Context, checked []Stored, at time.Time, res
 	})
 }
 
-// DeleteOld deletes up to one batch of messages that came before a time, and returns how many.
+// DeleteOld deletes up to one batch of messages that came before a time, the oldest first, and returns how many. In the order of the time there
+// is an end to the look for them; in that of Seq all messages would be read to find that none is old.
 func (s *Store) DeleteOld(ctx context.Context, before time.Time) (int, error) {
-	return s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB { return q.Where("received_at < ?", store.Millis(before)) })
+	return s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB {
+		return q.Where("received_at < ?", store.Millis(before)).Order("received_at, seq")
+	})
 }
 
 // FullMailboxes returns the mailboxes with more than keep messages, and for each the Seq of the oldest one that it may keep.
@@ -71,5 +74,5 @@ func (s *Store) FullMailboxes(ctx context.Context, keep int) (limits map[string]
 
 // DeleteBefore deletes up to one batch of messages of a mailbox with a lower Seq, and returns how many.
 func (s *Store) DeleteBefore(ctx context.Context, mailboxID string, seq int64) (int, error) {
-	return s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB { return q.Where("mailbox_id = ? AND seq < ?", mailboxID, seq) })
+	return s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB { return q.Where("mailbox_id = ? AND seq < ?", mailboxID, seq).Order("seq") })
 }

@@ -13,7 +13,7 @@ import (
 // DeleteMailboxMessages deletes all messages of a mailbox, with what is kept of them.
 func (s *Store) DeleteMailboxMessages(ctx context.Context, mailboxID string) error {
 	for {
-		n, err := s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB { return q.Where("mailbox_id = ?", mailboxID) })
+		n, err := s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB { return q.Where("mailbox_id = ?", mailboxID).Order("seq") })
 		if err != nil || n == 0 {
 			return err
 		}
@@ -23,11 +23,11 @@ func (s *Store) DeleteMailboxMessages(ctx context.Context, mailboxID string) err
 // deleteBatch is how many messages one transaction deletes.
 const deleteBatch = 200
 
-// deleteSome deletes up to deleteBatch of the messages that choose selects, the oldest first, and returns how many.
+// deleteSome deletes up to deleteBatch of the messages that choose selects, in its order, and returns how many.
 func (s *Store) deleteSome(ctx context.Context, choose func(*gorm.DB) *gorm.DB) (n int, err error) {
 	err = s.store.Tx(ctx, "delete messages", func(ctx context.Context) error {
 		var rows []Stored
-		if err := choose(s.store.DB(ctx).Select("seq", "content_id")).Order("seq").Limit(deleteBatch).Find(&rows).Error; err != nil {
+		if err := choose(s.store.DB(ctx).Select("seq", "content_id")).Limit(deleteBatch).Find(&rows).Error; err != nil {
 			return err
 		}
 		n = len(rows)

@@ -173,7 +173,7 @@ func TestForeignModules(t *testing.T) {
 		{"github.com/moby", []string{"plugins/engine/docker"}, "the container engine is reached through its plugin"},
 		{"github.com/compose-spec", []string{"plugins/engine/docker", "core/services/containers"}, "compose files concern the containers service and its engine"},
 		{"github.com/gin-gonic/gin", []string{"core/httpd", "core/services", "core/console", "core/supervisor", "core/auth", "core/app", "core/internal/testing/webtest", "plugins/internal/bench"}, "HTTP is for handlers"},
-		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify"}, "the database is reached through a package that owns its tables"},
+		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify", "core/internal/testing/testkit"}, "the database is reached through a package that owns its tables"},
 		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "core/internal/testing/testplugin", "sdk", "plugins/internal/bench"}, "processes of plugins are core/plugin's"},
 		{"go.opentelemetry.io/otel/sdk", []string{"sdk/tracing/otlp"}, "who makes spans needs no exporter: it stays out of plugins that are not traced"},
 		{"go.opentelemetry.io/otel/exporters", []string{"sdk/tracing/otlp"}, "who makes spans needs no exporter: it stays out of plugins that are not traced"},

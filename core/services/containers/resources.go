@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -42,10 +43,12 @@ func (s *Service) ResourceOverview(ctx context.Context) (ResourceOverview, error
 	if err != nil || !out.Enabled {
 		return out, err
 	}
+	// In the order of the time: in that of the services SQLite would read all samples.
 	var rows []sampleRecord
-	if err := s.repo.db(ctx).Where("at >= ?", s.cfg.Now().Add(-overviewSpan).UnixMilli()).Order("service_id, at").Find(&rows).Error; err != nil {
+	if err := s.repo.db(ctx).Where("at >= ?", s.cfg.Now().Add(-overviewSpan).UnixMilli()).Order("at").Find(&rows).Error; err != nil {
 		return out, fmt.Errorf("read the samples: %w", err)
 	}
+	slices.SortStableFunc(rows, func(a, b sampleRecord) int { return compareText(a.ServiceID, b.ServiceID) })
 	for from := 0; from < len(rows); {
 		to := from
 		for to < len(rows) && rows[to].ServiceID == rows[from].ServiceID {

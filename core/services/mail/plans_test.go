@@ -44,10 +44,7 @@ func (r *receiver) fillMail() {
 	} {
 		testkit.FillTable(r, r.store, f.table, f.columns, strings.ReplaceAll(f.values, "?", fmt.Sprintf("CAST(%d AS BIGINT)", now)), f.count)
 	}
-	// SQLite plans without statistics, since nothing has it make some.
-	if r.store.Dialect() == store.Postgres {
-		testkit.Analyze(r, r.store)
-	}
+	testkit.Analyze(r, r.store)
 }
 
 // TestNoQueryScans: with many messages and mailboxes, of which most are destroyed, every list and look-up finds its rows by an index. Left out are

@@ -79,7 +79,10 @@ func (s *Sender) History(ctx context.Context, service, before string, limit int)
 // Latest returns the newest delivery of a service for each channel name.
 func (s *Sender) Latest(ctx context.Context, service string) (map[string]Delivery, error) {
 	var rows []delivery
-	err := s.cfg.Store.DB(ctx).Where("id IN (SELECT MAX(id) FROM notify_deliveries WHERE service = ? GROUP BY name)", service).Find(&rows).Error
+	// Each step finds the next name by the index: to group by names reads all deliveries of the service.
+	err := s.cfg.Store.DB(ctx).Raw("WITH RECURSIVE names(name) AS (SELECT MIN(name) FROM notify_deliveries WHERE service = ? UNION ALL "+
+		"SELECT (SELECT MIN(name) FROM notify_deliveries WHERE service = ? AND name > names.name) FROM names WHERE names.name IS NOT NULL) "+
+		"SELECT d.* FROM names JOIN notify_deliveries d ON d.id = (SELECT MAX(id) FROM notify_deliveries WHERE service = ? AND name = names.name)", service, service, service).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("read the newest deliveries: %w", err)
 	}

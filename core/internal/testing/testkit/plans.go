@@ -40,8 +40,9 @@ func (l *StatementLog) register(t testing.TB, db *gorm.DB) {
 	note := func(db *gorm.DB) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		// A part of another statement is built as if it were to run.
-		if text := db.Statement.SQL.String(); l.logging && text != "" && !db.DryRun {
+		// Savepoints have no plan, and a part of another statement is built as if it were to run.
+		text := db.Statement.SQL.String()
+		if l.logging && text != "" && !db.DryRun && !strings.Contains(text, "SAVEPOINT ") {
 			l.seen = append(l.seen, Statement{text, db.Statement.Vars})
 		}
 	}

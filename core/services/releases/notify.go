@@ -3,12 +3,15 @@ package releases
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -87,9 +90,13 @@ func (s *Service) wantsOf(ctx context.Context, id int64) (wants releaseWants, er
 	if err != nil {
 		return wants, err
 	}
+	users, err := s.usersOf(ctx, found)
+	if err != nil {
+		return wants, err
+	}
 	for _, p := range found {
 		// A user who is gone wants nothing.
-		if user, err := s.cfg.Users.Get(ctx, p.UserID); err != nil || user.Disabled {
+		if user, ok := users[p.UserID]; !ok || user.Disabled {
 			continue
 		}
 		wants.notification = wants.notification || p.NotifyReleases
@@ -98,6 +105,26 @@ func (s *Service) wantsOf(ctx context.Context, id int64) (wants releaseWants, er
 		}
 	}
 	return wants, nil
+}
+
+// usersAtOnce is how many users one query reads: a statement has a limited number of parameters.
+const usersAtOnce = 500
+
+// usersOf returns the users whose preferences are given, by their ids; those that do not exist are left out.
+func (s *Service) usersOf(ctx context.Context, preferences []account.Preferences) (map[string]auth.User, error) {
+	users := map[string]auth.User{}
+	for part := range slices.Chunk(preferences, usersAtOnce) {
+		ids := make([]string, len(part))
+		for i, p := range part {
+			ids[i] = p.UserID
+		}
+		found, err := s.cfg.Users.ByID(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(users, found)
+	}
+	return users, nil
 }
 
 // newReleaseAlert describes a release.

@@ -302,7 +302,7 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Acco
 // WatchersOf returns the valid accounts at a host whose users see a repository, those that have starred or own it first, then the
 // latest checked.
 func (s *Store) WatchersOf(ctx context.Context, host string, repoID int64) (found []Account, err error) {
-	err = s.store.DB(ctx).Where("host = ? AND state = ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.user_id = release_host_accounts.user_id AND l.repo_id = ?)", host, Valid, repoID).
+	err = s.store.DB(ctx).Where("host = ? AND state = ? AND user_id IN (SELECT user_id FROM release_links WHERE repo_id = ?)", host, Valid, repoID).
 		Order(clause.OrderBy{Expression: clause.Expr{SQL: "(" + seesRepo + ") DESC, checked_at DESC, id", Vars: []any{repoID}}}).Find(&found).Error
 	return found, err
 }

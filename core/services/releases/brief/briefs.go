@@ -212,7 +212,8 @@ const recentDays = 3
 // LatestDates returns the date of the latest brief of each user who has one of the last days.
 func (b *Briefs) LatestDates(ctx context.Context) (map[string]string, error) {
 	var found []struct{ UserID, Date string }
-	err := b.store.DB(ctx).Model(&Brief{}).Select("user_id, MAX(date) AS date").Where("date >= ?", b.now().AddDate(0, 0, -recentDays).Format(time.DateOnly)).Group("user_id").Find(&found).Error
+	// Grouped by users, SQLite looks through the briefs of all days.
+	err := b.store.DB(ctx).Model(&Brief{}).Select("user_id, date").Where("date >= ?", b.now().AddDate(0, 0, -recentDays).Format(time.DateOnly)).Order("date").Find(&found).Error
 	dates := make(map[string]string, len(found))
 	for _, f := range found {
 		dates[f.UserID] = f.Date

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -19,11 +18,11 @@ func (s *Store) SetRead(ctx context.Context, userID string, releaseID int64, rea
 
 // MarkRead sets Item.Read of the releases among items.
 func (s *Store) MarkRead(ctx context.Context, userID string, items []Item) error {
-	var ids []string
+	var ids []int64
 	at := map[int64]*Item{}
 	for i := range items {
 		if items[i].Kind == Release {
-			ids, at[items[i].Seq] = append(ids, strconv.FormatInt(items[i].Seq, 10)), &items[i]
+			ids, at[items[i].Seq] = append(ids, items[i].Seq), &items[i]
 		}
 	}
 	if len(ids) == 0 {
@@ -31,7 +30,7 @@ func (s *Store) MarkRead(ctx context.Context, userID string, items []Item) error
 	}
 	var read []int64
 	q := s.store.DB(ctx).Table("release_reads").Where("user_id = ?", userID)
-	if err := store.WhereIn(q, "CAST(release_id AS TEXT)", ids).Pluck("release_id", &read).Error; err != nil {
+	if err := store.WhereInNumbers(q, "release_id", ids).Pluck("release_id", &read).Error; err != nil {
 		return err
 	}
 	for _, id := range read {

@@ -45,8 +45,7 @@ func (s *Store) settleLinks(ctx context.Context, userID string) error {
 	if err := w.Where("user_id = ? AND NOT starred AND NOT owned AND NOT followed", userID).Delete(&Link{}).Error; err != nil {
 		return err
 	}
-	return w.Exec("UPDATE release_links SET visible = (starred OR followed OR owned AND EXISTS (SELECT 1 FROM release_preferences p WHERE p.user_id = release_links.user_id AND p.include_own)) "+
-		"WHERE user_id = ?", userID).Error
+	return w.Exec("UPDATE release_links SET visible = (starred OR followed OR owned AND EXISTS (SELECT 1 FROM release_preferences WHERE user_id = ? AND include_own)) WHERE user_id = ?", userID, userID).Error
 }
 
 // SettleLinks sets anew which repositories a user sees, after the user's preferences have changed.
@@ -96,7 +95,7 @@ func (s *Store) ListFollowed(ctx context.Context, userID string, limit int) (fou
 		Joins("LEFT JOIN release_links l ON l.repo_id = p.id AND l.user_id = ? AND l.visible AND l.user_id <> ''", userID).
 		Joins("LEFT JOIN release_links e ON e.repo_id = p.id AND e.user_id = '' AND e.visible").
 		Joins("LEFT JOIN release_filters f ON f.repo_id = p.id AND f.user_id = ?", userID).
-		Where("l.repo_id IS NOT NULL OR e.repo_id IS NOT NULL").Order("p.name_key").Limit(limit).Find(&found).Error
+		Where("p.id IN (SELECT repo_id FROM release_links WHERE user_id IN (?, '') AND visible)", userID).Order("p.name_key").Limit(limit).Find(&found).Error
 	return found, err
 }
 

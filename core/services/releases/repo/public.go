@@ -23,7 +23,7 @@ type publicRepo struct {
 func (publicRepo) TableName() string { return "release_public_repos" }
 
 // isPublished holds for a repository that is published and not private.
-const isPublished = "NOT private AND EXISTS (SELECT 1 FROM release_public_repos u WHERE u.repo_id = release_repos.id)"
+const isPublished = "NOT private AND id IN (SELECT repo_id FROM release_public_repos)"
 
 // Publish lets everybody read the releases of a repository.
 func (s *Store) Publish(ctx context.Context, repoID int64, by string, now time.Time) error {

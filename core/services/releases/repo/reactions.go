@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -20,13 +19,9 @@ type Reactable struct {
 
 // ListReactable returns those of the releases with the given ids whose repositories a user sees, in the order of the ids.
 func (s *Store) ListReactable(ctx context.Context, userID string, ids []int64) (found []Reactable, err error) {
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = strconv.FormatInt(id, 10)
-	}
 	q := s.store.DB(ctx).Table("release_entries AS e").Select("e.id, e.node_id, e.repo_id, p.host").Joins("JOIN release_repos p ON p.id = e.repo_id").
 		Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = e.repo_id AND l.visible)", userID)
-	err = store.WhereIn(q, "CAST(e.id AS TEXT)", keys).Find(&found).Error
+	err = store.WhereInNumbers(q, "e.id", ids).Find(&found).Error
 	slices.SortFunc(found, func(a, b Reactable) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
 	return found, err
 }

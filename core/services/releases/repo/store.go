@@ -156,8 +156,7 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Repo
 
 // VisibleTo returns the repositories that a user sees, by name.
 func (s *Store) VisibleTo(ctx context.Context, userID string) (found []Repo, err error) {
-	err = s.store.DB(ctx).Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (?, '') AND l.repo_id = release_repos.id AND l.visible)", userID).
-		Order("name_key").Find(&found).Error
+	err = s.store.DB(ctx).Where("id IN (SELECT repo_id FROM release_links WHERE user_id IN (?, '') AND visible)", userID).Order("name_key").Find(&found).Error
 	return found, err
 }
 

@@ -1,7 +1,6 @@
 package releases_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -121,19 +120,6 @@ func newPlanned(t *testing.T, st *store.Store) *planned {
 		Hosts: func() []hosts.Host { return host }, Interval: func() time.Duration { return time.Hour },
 	})
 	return p
-}
-
-// job runs a job of the service.
-func (p *planned) job(kind string) func() error {
-	return func() error {
-		for _, h := range p.service.Jobs() {
-			if h.Type == kind {
-				_, err := h.Run(context.Background(), nil, noProgress{})
-				return err
-			}
-		}
-		return fmt.Errorf("there is no job %s", kind)
-	}
 }
 
 // ignore returns an error unless it is a certain one.

@@ -203,3 +203,25 @@ func readAll(ctx context.Context, st *store.Store, sql string) error {
 	}
 	return rows.Err()
 }
+
+// TestRequestsOfOneAreFound: SQLite, which has no statistics, finds the requests of a token or key with an outcome or operation by an index
+// that begins with both.
+func TestRequestsOfOneAreFound(t *testing.T) {
+	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), Migrations())
+	statements := testkit.WatchStatements(t, st)
+	r := newEnvOn(t, st).svc.repo
+	for _, of := range []LogFilter{{TokenIDs: []string{"t7"}}, {KeyID: "k7"}} {
+		for _, f := range []LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}}, {Outcomes: []string{"error"}, Operations: []string{"map"}}} {
+			f.TokenIDs, f.KeyID = of.TokenIDs, of.KeyID
+			made := statements.During(func() {
+				_, err := r.listRequests(t.Context(), f, 0, 0, 50)
+				testkit.Must(t, err)
+			})
+			for _, s := range made {
+				if plan := testkit.Explain(t, st, s); !strings.Contains(plan, "_id=? AND o") {
+					t.Errorf("%+v: %s", f, plan)
+				}
+			}
+		}
+	}
+}

@@ -44,15 +44,15 @@ func InstallPackages(dir string, args ...string) error {
 		return err
 	}
 	if _, err := os.Stat(installed); errors.Is(err, fs.ErrNotExist) {
-		if err := install(store, installed, files, args); err != nil {
+		if err := installAt(store, installed, files, args); err != nil {
 			return err
 		}
 	}
 	return os.Symlink(filepath.Join(installed, "node_modules"), filepath.Join(dir, "node_modules"))
 }
 
-// install installs packages at a path, which is there when all of them are.
-func install(store, path string, files map[string][]byte, args []string) error {
+// installAt installs packages at a path, which is there when all of them are.
+func installAt(store, path string, files map[string][]byte, args []string) error {
 	partial, err := os.MkdirTemp(store, "partial-")
 	if err != nil {
 		return err

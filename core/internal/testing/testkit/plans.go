@@ -29,13 +29,13 @@ type StatementLog struct {
 func WatchStatements(t testing.TB, st *store.Store) *StatementLog {
 	t.Helper()
 	l := &StatementLog{}
-	l.register(t, st.DB(context.Background()))
-	Must(t, st.Tx(context.Background(), "watch", func(ctx context.Context) error { l.register(t, st.Writer(ctx)); return nil }))
+	l.watchHandle(t, st.DB(context.Background()))
+	Must(t, st.Tx(context.Background(), "watch", func(ctx context.Context) error { l.watchHandle(t, st.Writer(ctx)); return nil }))
 	return l
 }
 
-// register has a handle, and all that share its configuration, tell the log of their statements.
-func (l *StatementLog) register(t testing.TB, db *gorm.DB) {
+// watchHandle has a handle, and all that share its configuration, tell the log of their statements.
+func (l *StatementLog) watchHandle(t testing.TB, db *gorm.DB) {
 	t.Helper()
 	note := func(db *gorm.DB) {
 		l.mu.Lock()

@@ -26,14 +26,14 @@ type manifest struct {
 
 // pluginFile is a file of a plugin that is not built in: its executable, or an argument that is a file.
 type pluginFile struct {
-	// Path is where it lay, relative to plugin.hcl if it was below that directory.
+	// Path is where it lay, relative to plugin.hcl. Former versions wrote absolute paths of files elsewhere.
 	Path string `json:"path"`
 	// Digest is the SHA-256 in hexadecimal digits, by which the archive names it.
 	Digest string `json:"digest"`
 }
 
 // Backup writes an archive of a consistent copy of the database and of what belongs to it: plugin.hcl with its lock file
-// and the binaries of third-party plugins, the data of instances and, if withKey, the master key and the secrets that the console has
+// and the files of third-party plugins below the directory of plugin.hcl, the data of instances and, if withKey, the master key and the secrets that the console has
 // written. The core may be running. The archive has mode 0600 and must not exist yet.
 func Backup(ctx context.Context, src settings.Source, archive string, withKey bool) (config.Diagnostics, error) {
 	set, diags, err := src.Read()
@@ -154,6 +154,9 @@ func configurationMembers(set *settings.Settings, manifestPath string) ([]member
 	}
 	found, known := manifest{Plugins: []pluginFile{}}, map[string]bool{}
 	for _, path := range pluginPaths(set) {
+		if !isBelow(set.File.Dir, path) {
+			continue // a restore places nothing elsewhere
+		}
 		digest, err := host.FileDigest(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // plugin.hcl may name what is not installed
@@ -161,11 +164,11 @@ func configurationMembers(set *settings.Settings, manifestPath string) ([]member
 		if err != nil {
 			return nil, fmt.Errorf("read a plugin: %w", err)
 		}
-		shown := path
-		if rel, err := filepath.Rel(set.File.Dir, path); err == nil && filepath.IsLocal(rel) {
-			shown = rel
+		name, err := filepath.Rel(set.File.Dir, path)
+		if err != nil {
+			return nil, err
 		}
-		found.Plugins = append(found.Plugins, pluginFile{Path: shown, Digest: digest})
+		found.Plugins = append(found.Plugins, pluginFile{Path: name, Digest: digest})
 		if !known[digest] {
 			known[digest] = true
 			members = append(members, member{name: backupPlugins + "/" + digest, from: path})

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -24,12 +22,16 @@ type Restoring struct {
 	Archive string
 	// Overwrite allows to replace a database that is there.
 	Overwrite bool
+	// WithoutPlugins leaves the files of third-party plugins in the archive.
+	WithoutPlugins bool
 	// MaxSize is the largest database that is unpacked, and how much all the rest may have, in bytes.
 	MaxSize int64
 }
 
-// Restored is what Restore has done beside putting files back.
+// Restored is what Restore has done.
 type Restored struct {
+	// Placed are the files and folders that were put in place, and the database.
+	Placed []string
 	// Kept are the new names of files and folders that were replaced.
 	Kept []string
 	// Beside are files of the archive that lie beside others which were left as they are.
@@ -37,8 +39,10 @@ type Restored struct {
 }
 
 // Restore puts back what Backup has written, each part in one step. It is refused while a core holds the lock. Where the data goes
-// is said by the configuration that is there or, if there is none, by that of the archive, which is then put back as well. Data that
-// is replaced is kept. A configuration and plugins that are there stay; if those of the archive differ, they are put beside them.
+// is said by the configuration that is there or, if there is none, by that of the archive, which is then put back as well and may name
+// places below its own directory alone. Of plugins, only files below that directory that the configuration uses are put back: an archive
+// that names others is refused as a whole. Data that is replaced is kept. A configuration and plugins that are there stay; if those of
+// the archive differ, they are put beside them.
 func Restore(ctx context.Context, src settings.Source, r Restoring) (done Restored, diags config.Diagnostics, err error) {
 	if src, err = r.withConfiguration(src); err != nil {
 		return done, nil, err
@@ -47,28 +51,54 @@ func Restore(ctx context.Context, src settings.Source, r Restoring) (done Restor
 	if err != nil || diags.HasErrors() {
 		return done, diags, err
 	}
+	if src.Overlay != nil {
+		if err := checkOwnPlaces(set, src.Env); err != nil {
+			return done, diags, err
+		}
+	}
 	unpacked, remove, err := r.unpackBeside(set)
 	if err != nil {
 		return done, diags, err
 	}
 	defer remove()
+	plugins, err := r.findPlugins(set, unpacked.rest)
+	if err != nil {
+		return done, diags, err
+	}
 	former, err := replaceDatabase(ctx, set, unpacked.database, r.Overwrite)
 	done.keep(former)
 	if err != nil {
 		return done, diags, err
 	}
-	if former, err = replaceKey(filepath.Join(unpacked.rest, backupKey), set.KeyFile()); err != nil {
+	done.Placed = append(done.Placed, databaseName(set))
+	key := filepath.Join(unpacked.rest, backupKey)
+	if former, err = replaceKey(key, set.KeyFile()); err != nil {
 		return done, diags, err
 	}
 	done.keep(former)
 	for _, folder := range []string{backupInstances, backupSecrets} {
-		former, err := replaceFolder(filepath.Join(unpacked.rest, folder), filepath.Join(set.DataDir, folder))
+		to := filepath.Join(set.DataDir, folder)
+		former, placed, err := replaceFolder(filepath.Join(unpacked.rest, folder), to)
 		done.keep(former)
 		if err != nil {
 			return done, diags, err
 		}
+		if placed {
+			done.Placed = append(done.Placed, to)
+		}
 	}
-	return done, diags, done.placeConfiguration(unpacked.rest, src.Path)
+	if unpacked.key {
+		done.Placed = append(done.Placed, set.KeyFile())
+	}
+	return done, diags, done.placeConfiguration(unpacked.rest, src.Path, plugins)
+}
+
+// databaseName returns what an operator calls the database: its file, or that it is a server's.
+func databaseName(set *settings.Settings) string {
+	if set.Store.Dialect == store.Postgres {
+		return "the PostgreSQL database"
+	}
+	return set.Store.Path
 }
 
 // replaceDatabase puts the copy in a folder in the place of the database, and returns the name under which that one is kept.
@@ -115,7 +145,11 @@ func (r Restoring) withConfiguration(src settings.Source) (settings.Source, erro
 
 // unpacking is where the members of an archive lie until they are put in place: the database in the file system where it goes, the
 // rest in that of the data directory.
-type unpacking struct{ database, rest string }
+type unpacking struct {
+	database, rest string
+	// key reports whether the archive has the master key.
+	key bool
+}
 
 // unpackBeside unpacks the archive. remove ends the use of what lies there then.
 func (r Restoring) unpackBeside(set *settings.Settings) (u unpacking, remove func(), err error) {
@@ -143,6 +177,8 @@ func (r Restoring) unpackBeside(set *settings.Settings) (u unpacking, remove fun
 		remove()
 		return u, nil, err
 	}
+	_, err = os.Stat(filepath.Join(u.rest, backupKey))
+	u.key = err == nil
 	return u, remove, nil
 }
 
@@ -214,86 +250,21 @@ func replaceKey(from, to string) (kept string, err error) {
 	return kept, os.Rename(from, to)
 }
 
-// replaceFolder puts the folder from, if there is one, in the place of to, and returns the name under which that one is kept.
-func replaceFolder(from, to string) (kept string, err error) {
+// replaceFolder puts the folder from in the place of to, and returns the name under which that one is kept. placed reports whether
+// there is a folder from.
+func replaceFolder(from, to string) (kept string, placed bool, err error) {
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", false, nil
 	}
 	if left, err := os.ReadDir(to); err == nil && len(left) > 0 {
 		kept = store.FreeName(to)
 		if err := os.Rename(to, kept); err != nil {
-			return "", fmt.Errorf("keep the former %s: %w", filepath.Base(to), err)
+			return "", false, fmt.Errorf("keep the former %s: %w", filepath.Base(to), err)
 		}
 	} else if err == nil {
 		if err := os.Remove(to); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
-	return kept, os.Rename(from, to)
-}
-
-// placeConfiguration puts plugin.hcl, its lock file and the files of plugins where there are none. Where another one is, it goes
-// beside that.
-func (d *Restored) placeConfiguration(from, configPath string) error {
-	if err := d.placeFile(filepath.Join(from, backupConfig), configPath); err != nil {
-		return err
-	}
-	if err := d.placeFile(filepath.Join(from, backupLock), config.LockPath(configPath)); err != nil {
-		return err
-	}
-	raw, err := os.ReadFile(filepath.Join(from, backupManifest))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // an archive of a former version
-	}
-	if err != nil {
-		return err
-	}
-	var m manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return fmt.Errorf("read the manifest of the archive: %w", err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(configPath))
-	if err != nil {
-		return err
-	}
-	for _, p := range m.Plugins {
-		source := filepath.Join(from, backupPlugins, filepath.Base(p.Digest))
-		if sum, err := host.FileDigest(source); err != nil || sum != p.Digest {
-			return fmt.Errorf("the archive lacks the plugin %s, or holds another one", p.Path)
-		}
-		if err := d.placeFile(source, settings.AbsolutePath(dir, p.Path)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// placeFile copies a file to a place where there is none. If another one is there, it goes beside that.
-func (d *Restored) placeFile(from, to string) error {
-	sum, err := host.FileDigest(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if there, err := host.FileDigest(to); err == nil && there == sum {
-		return nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		to = to + ".from-backup-" + sum[:12]
-		if _, err := os.Lstat(to); err == nil {
-			return nil
-		}
-		d.Beside = append(d.Beside, to)
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	return extractFile(in, to, info.Mode().Perm())
+	return kept, true, os.Rename(from, to)
 }

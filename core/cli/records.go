@@ -64,6 +64,9 @@ func (c *commandLine) restoreCommand() *cobra.Command {
 		if reported := c.report(diags); reported != nil {
 			return reported
 		}
+		for _, name := range done.Placed {
+			fmt.Fprintln(c.out, "Restored", command.Printable(name))
+		}
 		for _, name := range done.Kept {
 			fmt.Fprintln(c.out, "What was there is kept as", name)
 		}
@@ -76,6 +79,7 @@ func (c *commandLine) restoreCommand() *cobra.Command {
 		return err
 	}}
 	cmd.Flags().BoolVar(&r.Overwrite, "force", false, "replace a database that is there; it is kept, on PostgreSQL in a schema of its own")
+	cmd.Flags().BoolVar(&r.WithoutPlugins, "without-plugins", false, "leave the files of third-party plugins in the archive")
 	cmd.Flags().Int64Var(&r.MaxSize, "max-size", maxRestored, "largest database to unpack, and how much all the rest may have, in bytes")
 	return cmd
 }

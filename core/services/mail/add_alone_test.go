@@ -21,8 +21,9 @@ func TestAddAlone(t *testing.T) {
 		parsed, err := rfc822.Parse(content.Open)
 		r.must(err)
 		in := r.svc.messages.PrepareIncoming(content, parsed, message.Stored{Via: "smtp"})
-		add := func(mailboxID string) (message.Stored, bool) {
-			m, done, err := r.svc.messages.AddAlone(t.Context(), in, message.Delivery{MailboxID: mailboxID, OwnerID: "ada", Address: "box@desk.inbox.test"}, time.UnixMilli(1_900_000_000_000))
+		add := func(mailboxID, receiptID string, forget ...string) (message.Stored, bool) {
+			receipt := message.Receipt{ID: receiptID, Key: []byte("key")}
+			m, done, err := r.svc.messages.AddAlone(t.Context(), in, message.Delivery{MailboxID: mailboxID, OwnerID: "ada", Address: "box@desk.inbox.test"}, receipt, forget, time.UnixMilli(1_900_000_000_000))
 			r.must(err)
 			return m, done
 		}
@@ -30,10 +31,10 @@ func TestAddAlone(t *testing.T) {
 			r.must(r.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM " + table).Scan(&n).Error)
 			return n
 		}
-		if _, done := add("mbx_unknown"); done || count("mail_contents")+count("mail_chunks")+count("mail_messages")+count("mail_search") > 0 {
+		if _, done := add("mbx_unknown", "dlv_0"); done || count("mail_contents")+count("mail_chunks")+count("mail_messages")+count("mail_search")+count("mail_deliveries") > 0 {
 			t.Error("a message is stored for a mailbox that there is not")
 		}
-		first, done := add(id)
+		first, done := add(id, "dlv_1")
 		if done != (cfg.Dialect == store.Postgres) {
 			t.Fatalf("done is %v", done)
 		}
@@ -46,7 +47,13 @@ func TestAddAlone(t *testing.T) {
 		if raw := r.call("ada:member", "GET", "/api/messages/"+first.ID+"/raw", "").body; !strings.HasSuffix(raw, "Your order\r\n") {
 			t.Errorf("the raw bytes are %q", raw)
 		}
-		if again, done := add(id); !done || again.Seq != 0 || again.ID != "" || count("mail_contents") != 1 {
+		if _, done := add(id, "dlv_2"); done || count("mail_contents") != 1 || count("mail_deliveries") != 1 {
+			t.Error("a delivery that may be a repetition is stored")
+		}
+		if _, done := add(id, "dlv_3", "dlv_1"); done || count("mail_deliveries") != 0 {
+			t.Error("the delivery is not forgotten, or not looked at")
+		}
+		if again, done := add(id, "dlv_4"); !done || again.Seq == 0 || again.ID == first.ID || count("mail_contents") != 2 {
 			t.Errorf("once more: %v %+v", done, again)
 		}
 		if received := r.get("ada:member", "/api/mailboxes/"+id).json["lastReceivedAt"]; received != "2030-03-17T17:46:40.000Z" {

@@ -28,7 +28,7 @@ type InboundResult struct {
 type InboundDelivery struct {
 	Address   string  `json:"address" example:"calm-otter42@example.com"`
 	MailboxID string  `json:"mailboxId" example:"mbx_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	MessageID *string `json:"messageId" doc:"Null where the mailbox has the same message already." example:"msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	MessageID *string `json:"messageId" doc:"A repeated delivery has the id of the first one; null if that did not reach this mailbox." example:"msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
 const (
@@ -46,12 +46,13 @@ func (s *Service) inboundAPI(a *api.API) {
 	text := func(about string) *huma.Response { return a.ErrorResponse(about) }
 	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/inbound", Policy: httpd.Signature, BodyLimit: s.maxMessageBytes(), Handler: s.takeInbound}, huma.Operation{
 		OperationID: "inbound", Tags: []string{tagPublic}, Summary: "Take a message in from a mail worker",
-		Description: "The body is the message as RFC 5322 has it. A repeated request changes nothing. Answers with 5xx ask for another try.",
+		Description: "The body is the message as RFC 5322 has it. A delivery with the X-Patchbay-Delivery, the envelope and the bytes of one in the last 24 hours repeats it and stores nothing; without that header its signature is its name. Answers with 5xx ask for another try.",
 		Parameters: []*huma.Param{
 			header(inbound.HeaderTimestamp, "The time in Unix seconds, at most five minutes away.", true),
 			header(inbound.HeaderSignature, "HMAC-SHA256, in hexadecimal digits, of the timestamp, a full stop and the body, with inbound_secret.", true),
 			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them. One outside of ASCII is an encoded word of RFC 2047: =?UTF-8?B?…?=.", true),
 			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce. One outside of ASCII is an encoded word of RFC 2047.", false),
+			header(inbound.HeaderDelivery, "A name of the delivery that stays the same when it is tried again: up to 200 visible ASCII characters.", false),
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"message/rfc822": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		Responses: map[string]*huma.Response{
@@ -101,6 +102,9 @@ func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
 	}
 	out := &InboundResult{Accepted: []InboundDelivery{}, Rejected: []string{}}
 	if env.Recipients, out.Rejected, err = s.findRecipients(c, header.Get(inbound.HeaderEnvelopeTo)); err != nil {
+		return nil, err
+	}
+	if env.DeliveryID, err = inbound.DeliveryID(header); err != nil {
 		return nil, err
 	}
 	delivered, err := s.ingester.Ingest(ctx, env, content)

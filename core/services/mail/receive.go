@@ -40,11 +40,11 @@ func (s *Service) newIngester() *inbound.Ingester {
 }
 
 // addAlone is that of inbound.Config. What tells the channels needs the transaction.
-func (s *Service) addAlone(ctx context.Context, in *message.Incoming, to message.Delivery, at time.Time) (message.Stored, bool, error) {
+func (s *Service) addAlone(ctx context.Context, in *message.Incoming, to message.Delivery, receipt message.Receipt, forget []string, at time.Time) (message.Stored, bool, error) {
 	if len(s.channelsToTell()) > 0 {
 		return message.Stored{}, false, nil
 	}
-	return s.messages.AddAlone(ctx, in, to, at)
+	return s.messages.AddAlone(ctx, in, to, receipt, forget, at)
 }
 
 // spoolDir holds large messages while they arrive.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
 
 // deleteOldMessages deletes the messages that the limits of the settings do not let stay, and tells how many.
@@ -20,6 +21,14 @@ func (s *Service) deleteOldMessages(ctx context.Context, _ *queue.Job, _ queue.P
 			if err != nil || n == 0 {
 				return err
 			}
+		}
+	}
+	for before := s.cfg.Now().Add(-message.RepeatTime); ; {
+		if n, err := s.messages.DeleteOldReceipts(ctx, before); err != nil || n == 0 {
+			if err != nil {
+				return result, err
+			}
+			break
 		}
 	}
 	if limits.Retention > 0 {

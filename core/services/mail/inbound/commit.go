@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // The bounds of one transaction.
@@ -32,10 +33,14 @@ var errSomeGone = errors.New("a recipient has gone since it was named")
 // transaction costs more than the messages in it, and the disk is slower while something is written.
 const worthwhile = 16
 
+// forgetDelay is how long a delivery whose answer was seen waits for the transaction of another message.
+const forgetDelay = 10 * time.Millisecond
+
 // committer stores messages that arrive at about the same time in one transaction: those that come while one transaction is written, or
 // waits for the disk, make up the next.
 type committer struct {
 	cfg     *Config
+	answers *answers
 	queue   chan *pending
 	closing chan struct{}
 	done    chan struct{}
@@ -46,6 +51,10 @@ type committer struct {
 type pending struct {
 	in *message.Incoming
 	to []Recipient
+	// key is that of the delivery, nil if it cannot be repeated; answer is the answer to it by SMTP. repeated is set if it was stored before.
+	key      []byte
+	answer   *Answer
+	repeated bool
 	// there are the recipients with a mailbox in the present transaction.
 	there  []Recipient
 	out    []Delivered
@@ -54,8 +63,8 @@ type pending struct {
 	done   chan struct{}
 }
 
-func newCommitter(cfg *Config) *committer {
-	c := &committer{cfg: cfg, queue: make(chan *pending), closing: make(chan struct{}), done: make(chan struct{})}
+func newCommitter(cfg *Config, answers *answers) *committer {
+	c := &committer{cfg: cfg, answers: answers, queue: make(chan *pending), closing: make(chan struct{}), done: make(chan struct{})}
 	go c.run()
 	return c
 }
@@ -67,8 +76,8 @@ func (c *committer) close() {
 }
 
 // commit stores a message and waits until it is durable. The end of ctx does not undo a transaction that has begun.
-func (c *committer) commit(ctx context.Context, in *message.Incoming, to []Recipient) ([]Delivered, error) {
-	p := &pending{in: in, to: to, done: make(chan struct{})}
+func (c *committer) commit(ctx context.Context, p *pending) ([]Delivered, error) {
+	p.done = make(chan struct{})
 	select {
 	case c.queue <- p:
 	case <-c.closing:
@@ -87,6 +96,9 @@ func (c *committer) run() {
 	var gathered, written []*pending
 	// durable gets a signal when the messages that wait for the disk are durable. There are some while syncing is true.
 	durable, syncing := make(chan struct{}), false
+	// idle fires when deliveries are to be forgotten and no message has come that would have done it.
+	var idle <-chan time.Time
+	defer c.forgetDeliveries()
 	for closing := c.closing; closing != nil || syncing || len(gathered) > 0; {
 		if gathered = c.collectWaiting(gathered); len(gathered) > 0 && (!syncing || isWorthwhile(gathered)) {
 			c.writeBatch(gathered)
@@ -105,6 +117,10 @@ func (c *committer) run() {
 			gathered = append(gathered, p)
 		case <-durable:
 			syncing = false
+		case <-c.answers.changed:
+			idle = time.After(forgetDelay)
+		case <-idle:
+			c.forgetDeliveries()
 		case <-closing:
 			closing = nil
 		}
@@ -165,52 +181,8 @@ func (c *committer) writeBatch(batch []*pending) {
 	}
 }
 
-// writeAlone stores a batch of one message for one recipient by one statement, if that can be done. It reports false if it has done nothing.
-func (c *committer) writeAlone(batch []*pending) (bool, error) {
-	p := batch[0]
-	p.out, p.stored = nil, nil
-	if c.cfg.AddAlone == nil || len(batch) > 1 || len(p.to) != 1 || p.to[0].MailboxID == "" {
-		return false, nil
-	}
-	m, done, err := c.cfg.AddAlone(context.Background(), p.in, message.Delivery(p.to[0]), c.cfg.Now())
-	if done {
-		p.addStored(p.to[0], m)
-	}
-	return done || err != nil, err
-}
-
-// writeTransaction stores messages in one transaction.
-func (c *committer) writeTransaction(batch []*pending) error {
-	// Those who wait have begun before: the transaction ends by itself, whoever leaves.
-	if done, err := c.writeAlone(batch); done {
-		return err
-	}
-	return c.cfg.Store.Tx(context.Background(), "store mail", func(ctx context.Context) error {
-		at := c.cfg.Now()
-		for _, p := range batch {
-			if err := c.makeMailboxes(ctx, p); err != nil {
-				return err
-			}
-		}
-		active, err := c.setReceived(ctx, batch, at)
-		if err != nil {
-			return err
-		}
-		for _, p := range batch {
-			if err := c.storePending(ctx, p, at, active); err != nil {
-				return err
-			}
-			if len(p.stored) > 0 {
-				c.cfg.Within(ctx, p.stored)
-			}
-		}
-		return nil
-	})
-}
-
 // makeMailboxes makes the mailboxes that the recipients of a message do not have yet.
 func (c *committer) makeMailboxes(ctx context.Context, p *pending) error {
-	p.there = nil
 	for _, r := range p.to {
 		if r.MailboxID == "" {
 			var err error
@@ -246,9 +218,8 @@ func (c *committer) setReceived(ctx context.Context, batch []*pending, at time.T
 	return active, err
 }
 
-// storePending stores one message for those of its recipients whose mailboxes are active.
+// storePending stores one message, with its delivery, for those of its recipients whose mailboxes are active.
 func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, active map[string]bool) error {
-	p.out, p.stored = nil, nil
 	var to []message.Delivery
 	var there []Recipient
 	for _, r := range p.there {
@@ -263,18 +234,31 @@ func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, 
 	if err != nil {
 		return err
 	}
+	receipt := newReceipt(p)
 	for i, m := range stored {
 		p.addStored(there[i], m)
+		receipt.AddMessage(m.MailboxID, m.ID)
 	}
-	return nil
+	if p.key == nil {
+		return nil
+	}
+	receipt.ReceivedAt = store.Millis(at)
+	p.answer.assign(receipt.ID)
+	return c.cfg.Messages.AddReceipt(ctx, receipt)
+}
+
+// newReceipt returns the delivery of a message, without an id if it cannot be repeated.
+func newReceipt(p *pending) (r message.Receipt) {
+	if p.key != nil {
+		r.ID, r.Key = store.NewID("dlv"), p.key
+	}
+	return r
 }
 
 // addStored notes what became of the message for a recipient.
 func (p *pending) addStored(to Recipient, m message.Stored) {
 	p.out = append(p.out, Delivered{to, m.ID})
-	if m.Seq != 0 {
-		p.stored = append(p.stored, m)
-	}
+	p.stored = append(p.stored, m)
 }
 
 // announce passes on what was stored.

@@ -3,6 +3,7 @@ package inbound
 import (
 	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -140,7 +141,7 @@ func (g *connectionGate) admit(c net.Conn, client string) *gatedConn {
 		return nil
 	}
 	gated := &gatedConn{Conn: c, gate: g, client: client}
-	gated.timer = time.AfterFunc(maxConnectionTime, func() { _ = c.Close() })
+	gated.timer = time.AfterFunc(maxConnectionTime, func() { gated.endAnswer(os.ErrDeadlineExceeded); _ = c.Close() })
 	g.open[gated] = struct{}{}
 	g.by[client]++
 	g.metrics.open.Inc()
@@ -159,21 +160,6 @@ func (g *connectionGate) release(c *gatedConn) {
 		delete(g.by, c.client)
 	}
 	g.metrics.open.Dec()
-}
-
-// gatedConn is a connection that is counted until it closes.
-type gatedConn struct {
-	net.Conn
-	gate   *connectionGate
-	client string
-	timer  *time.Timer
-}
-
-// Close implements net.Conn.
-func (c *gatedConn) Close() error {
-	c.timer.Stop()
-	c.gate.release(c)
-	return c.Conn.Close()
 }
 
 // closeIdle has clients that are silent find their connection closed soon, and those that are not known yet at once.

@@ -59,7 +59,7 @@ type Config struct {
 	Stored func([]message.Stored)
 	// AddAlone may store a message for one recipient in a transaction of its own, and note that the mailbox has got it, where Within has
 	// nothing to do. It reports false if it has done nothing; nil stands for one that never does anything.
-	AddAlone func(ctx context.Context, in *message.Incoming, to message.Delivery, at time.Time) (message.Stored, bool, error)
+	AddAlone func(ctx context.Context, in *message.Incoming, to message.Delivery, receipt message.Receipt, forget []string, at time.Time) (message.Stored, bool, error)
 	// Metrics may be nil.
 	Metrics *Metrics
 }
@@ -70,6 +70,7 @@ type Ingester struct {
 	// parsing bounds the messages that are parsed at once.
 	parsing *semaphore.Weighted
 	commits *committer
+	answers *answers
 }
 
 // New returns an Ingester.
@@ -89,8 +90,8 @@ func New(cfg Config) *Ingester {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	g := &Ingester{cfg: cfg, parsing: semaphore.NewWeighted(cfg.Parallel)}
-	g.commits = newCommitter(&g.cfg)
+	g := &Ingester{cfg: cfg, parsing: semaphore.NewWeighted(cfg.Parallel), answers: newAnswers()}
+	g.commits = newCommitter(&g.cfg, g.answers)
 	return g
 }
 
@@ -111,12 +112,15 @@ type Envelope struct {
 	Recipients []Recipient
 	// Client is the address of the sending host, Helo the name that it gave, and TLS the version of TLS; "" if unknown.
 	Client, Helo, TLS string
+	// Answer is the answer by SMTP, and DeliveryID what an HTTP client calls the delivery. With neither, a delivery repeats no other one.
+	Answer     *Answer
+	DeliveryID string
 }
 
 // Delivered is what became of a message for one recipient.
 type Delivered struct {
 	Recipient
-	// MessageID is the id of the message, "" if the mailbox had it already.
+	// MessageID is the id of the message. A repeated delivery has that of the first one.
 	MessageID string
 }
 
@@ -127,9 +131,17 @@ func (g *Ingester) Ingest(ctx context.Context, env Envelope, content *message.Co
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.commits.commit(ctx, in, env.Recipients)
+	p := &pending{in: in, to: env.Recipients, answer: env.Answer}
+	if env.Answer != nil || env.DeliveryID != "" {
+		p.key = deliveryKey(&env, in.Message.Hash)
+	}
+	out, err := g.commits.commit(ctx, p)
 	if err != nil {
+		env.Answer.fail()
 		return nil, err
+	}
+	if p.repeated {
+		return out, nil
 	}
 	g.cfg.Metrics.observeStored(env.Via, len(out), content.Size(), time.Since(started))
 	return out, nil

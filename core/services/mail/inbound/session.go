@@ -67,8 +67,15 @@ func (s *session) Data(r io.Reader) error {
 	if state, ok := s.conn.TLSConnectionState(); ok {
 		env.TLS = tls.VersionName(state.Version)
 	}
+	conn := gatedConnOf(s.conn.Conn())
+	if conn != nil {
+		env.Answer = s.server.cfg.Ingester.answers.begin(conn.Conn)
+	}
 	if _, err := s.server.cfg.Ingester.Ingest(s.server.ctx, env, content); err != nil {
 		return s.server.explainError(err)
+	}
+	if conn != nil {
+		conn.follow(env.Answer)
 	}
 	return nil
 }

@@ -22,7 +22,23 @@ const (
 	HeaderSignature    = "X-Patchbay-Signature"
 	HeaderEnvelopeFrom = "X-Patchbay-Envelope-From"
 	HeaderEnvelopeTo   = "X-Patchbay-Envelope-To"
+	HeaderDelivery     = "X-Patchbay-Delivery"
 )
+
+// maxDeliveryID is the longest id of a delivery, in bytes.
+const maxDeliveryID = 200
+
+// DeliveryID returns what tells a delivery from the others: what the sender calls it, else its signature.
+func DeliveryID(header http.Header) (string, error) {
+	id := header.Get(HeaderDelivery)
+	if id == "" {
+		return "signature " + strings.ToLower(header.Get(HeaderSignature)), nil
+	}
+	if len(id) > maxDeliveryID || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fault.New(fault.InvalidArgument, "%s must hold at most %d visible ASCII characters.", HeaderDelivery, maxDeliveryID).With("field", HeaderDelivery)
+	}
+	return "id " + id, nil
+}
 
 // maxSkew is how far the timestamp of a signed message may be from now.
 const maxSkew = 5 * time.Minute

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -18,7 +19,9 @@ import (
 // statements are the texts of the statements that run for each message. They go past gorm, whose building of statements would
 // cost more than the rest.
 type statements struct {
-	findCopy, addContent, addChunk, addMessage, addWords, setAuth string
+	addContent, addChunk, addMessage, addWords, setAuth string
+	// Those of deliveries. On PostgreSQL, deleteReceipts takes the ids with spaces between them, elsewhere one.
+	findReceipts, addReceipt, deleteReceipts string
 	// addWhole, on PostgreSQL, does for a small message what all of them do, in one round trip. addAlone notes the receipt as well.
 	addWhole, addAlone string
 }
@@ -33,26 +36,33 @@ const (
 
 func newStatements(d store.Dialect) statements {
 	s := statements{
-		findCopy:   d.Bind("SELECT COUNT(*) FROM mail_messages WHERE mailbox_id = ? AND hash = ?"),
 		setAuth:    d.Bind("UPDATE mail_messages SET auth_at = ?, auth = ? WHERE seq = ?"),
 		addContent: d.Bind("INSERT INTO mail_contents (hash, size) VALUES (?, ?)"),
 		addChunk:   d.Bind("INSERT INTO mail_chunks (content_id, number, data) VALUES (?, ?, ?)"),
 		addMessage: d.Bind("INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") VALUES (" + valuesBefore + ", ?, " + valuesAfter + ")"),
 		addWords:   "INSERT INTO mail_search (docid, subject, sender, recipient, body) VALUES (?, ?, ?, ?, ?)",
+
+		findReceipts:   d.Bind("SELECT id, received_at, messages FROM mail_deliveries WHERE key = ? AND received_at >= ? ORDER BY received_at"),
+		addReceipt:     d.Bind("INSERT INTO mail_deliveries (id, key, received_at, messages) VALUES (?, ?, ?, ?)"),
+		deleteReceipts: "DELETE FROM mail_deliveries WHERE id = ?",
 	}
 	if d == store.Postgres {
 		s.addContent += " RETURNING id"
 		s.addMessage += " RETURNING seq"
 		s.addWords = "INSERT INTO mail_search (seq, doc) VALUES ($1, CAST($2 AS tsvector))"
-		// The bytes are stored for the message, which a mailbox that has it already does not take. Foreign keys are looked at in the end.
+		s.deleteReceipts = "DELETE FROM mail_deliveries WHERE id = ANY(string_to_array($1, ' '))"
+		// Foreign keys are looked at in the end.
 		whole := "message AS (INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") SELECT " + valuesBefore + ", nextval(pg_get_serial_sequence('mail_contents', 'id')), " + valuesAfter +
-			"%s ON CONFLICT (mailbox_id, hash) DO NOTHING RETURNING seq, content_id, hash, size), " +
+			"%s RETURNING seq, content_id, hash, size), " +
 			"content AS (INSERT INTO mail_contents (id, hash, size) OVERRIDING SYSTEM VALUE SELECT content_id, hash, size FROM message), " +
 			"chunk AS (INSERT INTO mail_chunks (content_id, number, data) SELECT content_id, 0, ? FROM message), " +
 			"document AS (INSERT INTO mail_search (seq, doc) SELECT seq, CAST(? AS tsvector) FROM message) SELECT %s"
 		s.addWhole = d.Bind("WITH " + fmt.Sprintf(whole, "", "seq, content_id FROM message"))
-		s.addAlone = d.Bind("WITH mailbox AS (" + mailbox.UpdateReceived + "= ? RETURNING id), " +
-			fmt.Sprintf(whole, " FROM mailbox", "COALESCE(message.seq, 0), COALESCE(message.content_id, 0) FROM mailbox LEFT JOIN message ON TRUE"))
+		// A delivery that may be a repetition is left to those who can tell.
+		s.addAlone = d.Bind("WITH forgotten AS (DELETE FROM mail_deliveries WHERE id = ANY(string_to_array(?, ' '))), " +
+			"mailbox AS (" + mailbox.UpdateReceived + "= ? AND NOT EXISTS (SELECT 1 FROM mail_deliveries WHERE key = ?) RETURNING id), " +
+			"delivery AS (INSERT INTO mail_deliveries (id, key, received_at, messages) SELECT ?, ?, ?, ? FROM mailbox), " +
+			fmt.Sprintf(whole, " FROM mailbox", "seq, content_id FROM message"))
 	}
 	return s
 }
@@ -75,25 +85,25 @@ func (m *Stored) valuesWhole(in *Incoming) []any {
 	return slices.Concat(m.valuesBefore(), m.valuesAfter(), []any{in.chunk, words.FormatVector(in.documentFor(m.MailboxAddress).sections())})
 }
 
-// AddAlone stores an incoming message for one recipient in a transaction of its own, and notes that the mailbox has got it, if one
-// statement can do that: for a small message, on PostgreSQL. It reports false if it has done nothing, which is so for a mailbox that is not
-// active too. The message is that of Add.
-func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, at time.Time) (m Stored, done bool, err error) {
-	if in.chunk == nil || s.store.Dialect() != store.Postgres {
+// AddAlone stores an incoming message for one recipient with its delivery in a transaction of its own, notes that the mailbox has got it, and
+// forgets deliveries, if one statement can do that: for a small message, on PostgreSQL. It reports false if it has stored nothing, which is so
+// for a mailbox that is not active and for a delivery with a key that is known, too. The message is that of Add.
+func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt Receipt, forget []string, at time.Time) (m Stored, done bool, err error) {
+	if in.chunk == nil || receipt.ID == "" || s.store.Dialect() != store.Postgres {
 		return Stored{}, false, nil
 	}
 	m = in.deliveredTo(to, at)
 	m.ID = store.NewID("msg")
+	receipt.AddMessage(m.MailboxID, m.ID)
 	err = s.store.RunStatement(ctx, "store mail", func(conn gorm.ConnPool) error {
-		return conn.QueryRowContext(ctx, s.sql.addAlone, slices.Concat([]any{m.ReceivedAt, m.ReceivedAt, m.MailboxID}, m.valuesWhole(in))...).Scan(&m.Seq, &m.ContentID)
+		before := []any{strings.Join(forget, " "), m.ReceivedAt, m.ReceivedAt, m.MailboxID, receipt.Key, receipt.ID, receipt.Key, m.ReceivedAt, receipt.Messages}
+		return conn.QueryRowContext(ctx, s.sql.addAlone, slices.Concat(before, m.valuesWhole(in))...).Scan(&m.Seq, &m.ContentID)
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Stored{}, false, nil
 	case err != nil:
 		return Stored{}, false, fmt.Errorf("store a message: %w", err)
-	case m.Seq == 0:
-		m.ID = ""
 	}
 	return m, true, nil
 }
@@ -106,7 +116,7 @@ func (in *Incoming) deliveredTo(d Delivery, at time.Time) Stored {
 }
 
 // Add stores an incoming message for its recipients in the running transaction. It returns the messages, in the order of the
-// recipients. One that a mailbox has already is returned with the Seq 0.
+// recipients.
 func (s *Store) Add(ctx context.Context, in *Incoming, to []Delivery, at time.Time) ([]Stored, error) {
 	w := s.store.Writer(ctx)
 	if w.Error != nil {
@@ -123,15 +133,10 @@ func (s *Store) Add(ctx context.Context, in *Incoming, to []Delivery, at time.Ti
 	return added, nil
 }
 
-// addMessage stores a message for one recipient, unless the mailbox has it. content is the id of the raw bytes, 0 before they
-// are stored.
+// addMessage stores a message for one recipient. content is the id of the raw bytes, 0 before they are stored.
 func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming, m *Stored, content *int64) error {
 	if *content == 0 && in.chunk != nil && s.store.Dialect() == store.Postgres {
 		return s.addWhole(ctx, conn, in, m, content)
-	}
-	copies := 0
-	if err := conn.QueryRowContext(ctx, s.sql.findCopy, m.MailboxID, m.Hash).Scan(&copies); err != nil || copies > 0 {
-		return err
 	}
 	if *content == 0 {
 		if err := s.addContent(ctx, conn, in, content); err != nil {
@@ -163,10 +168,6 @@ func (s *Store) insertRow(ctx context.Context, conn gorm.ConnPool, id *int64, st
 func (s *Store) addWhole(ctx context.Context, conn gorm.ConnPool, in *Incoming, m *Stored, content *int64) error {
 	m.ID = store.NewID("msg")
 	err := conn.QueryRowContext(ctx, s.sql.addWhole, m.valuesWhole(in)...).Scan(&m.Seq, &m.ContentID)
-	if errors.Is(err, sql.ErrNoRows) {
-		m.ID = ""
-		return nil
-	}
 	*content = m.ContentID
 	return err
 }

@@ -29,6 +29,10 @@ type LockEntry struct {
 	Digests map[string]string `patchbay:"digests"`
 	// Files has the digests of arguments that are files, by the argument as it is written.
 	Files map[string]string `patchbay:"files"`
+	// Trees has the digests of the folders in which those files lie, by the path relative to plugin.hcl or, elsewhere, the absolute one.
+	Trees map[string]string `patchbay:"trees"`
+	// Abilities are the kinds that the plugin offered when it was pinned, such as "search", and their capabilities, such as "search/INDEX".
+	Abilities []string `patchbay:"abilities"`
 }
 
 // LockPath returns the path of the lock file that belongs to a plugin.hcl.
@@ -78,6 +82,7 @@ func (l *Lock) parseLock(path string, data []byte) Diagnostics {
 		d.diags = append(d.diags, b.Decode(&e)...)
 		d.checkDigests(b, "digests", e.Digests)
 		d.checkDigests(b, "files", e.Files)
+		d.checkDigests(b, "trees", e.Trees)
 		l.Plugins[name] = e
 	}
 	return d.diags
@@ -132,10 +137,13 @@ func (l *Lock) encodeLock() []byte {
 		for _, m := range []struct {
 			name    string
 			digests map[string]string
-		}{{"digests", e.Digests}, {"files", e.Files}} {
+		}{{"digests", e.Digests}, {"files", e.Files}, {"trees", e.Trees}} {
 			if len(m.digests) > 0 {
 				body.SetAttributeValue(m.name, ctyMap(m.digests))
 			}
+		}
+		if len(e.Abilities) > 0 {
+			body.SetAttributeValue("abilities", ctyList(e.Abilities))
 		}
 	}
 	return append([]byte("# Written by patchbay plugin lock. Do not edit.\n\n"), file.Bytes()...)
@@ -147,4 +155,12 @@ func ctyMap(m map[string]string) cty.Value {
 		out[k] = cty.StringVal(v)
 	}
 	return cty.MapVal(out)
+}
+
+func ctyList(texts []string) cty.Value {
+	out := make([]cty.Value, len(texts))
+	for i, t := range texts {
+		out[i] = cty.StringVal(t)
+	}
+	return cty.ListVal(out)
 }

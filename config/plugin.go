@@ -123,6 +123,10 @@ func (f *File) CheckLock(lock *Lock, platform string) Diagnostics {
 			continue
 		}
 		if lock.Pins(p.Name, platform) {
+			if entry, _ := lock.Lookup(p.Name); len(entry.Files) > 0 && len(entry.Trees) == 0 {
+				ds = append(ds, WarningAt(p.Range, fmt.Sprintf("Plugin %q is pinned without the folder of its files", p.Name),
+					"Its interpreter runs what else lies there. Run patchbay plugin lock, which pins the folder too.")...)
+			}
 			continue
 		}
 		ds = append(ds, ErrorAt(p.Range, fmt.Sprintf("Plugin %q has no digest for %s", p.Name, platform),

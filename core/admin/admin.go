@@ -5,8 +5,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -99,60 +97,3 @@ func (r *Records) ResetLink(ctx context.Context, email string) (string, error) {
 
 // Close closes the database.
 func (r *Records) Close() error { return r.Store.Close() }
-
-// LockPlugins pins the third-party plugins of a configuration in its lock file and tells what it wrote. Digests for other
-// platforms are kept, unless the lock file is damaged: then it is written anew, and a warning says so.
-func LockPlugins(src settings.Source) ([]string, config.Diagnostics, error) {
-	set, diags, err := src.Read()
-	if err != nil || diags.HasErrors() {
-		return nil, diags, err
-	}
-	lockPath := config.LockPath(src.Path)
-	lock, found := config.LoadLock(lockPath)
-	if found.HasErrors() {
-		diags = append(diags, config.WarningAt(config.Range{File: lockPath}, "Lock file was damaged",
-			"It was written anew. Digests for platforms other than "+settings.Platform()+" are gone: run patchbay plugin lock there as well.")...)
-		lock = &config.Lock{Plugins: map[string]config.LockEntry{}}
-	}
-	var written []string
-	for _, p := range set.File.Plugins {
-		if p.Path == "" {
-			continue
-		}
-		entry, err := pluginDigests(set.File.Dir, p, lock.Plugins[p.Name])
-		if err != nil {
-			return nil, diags, fmt.Errorf("pin plugin %q: %w", p.Name, err)
-		}
-		lock.Plugins[p.Name] = entry
-		written = append(written, fmt.Sprintf("%s %s", p.Name, entry.Digests[settings.Platform()]))
-	}
-	if err := lock.Write(lockPath); err != nil {
-		return nil, nil, err
-	}
-	return written, diags, nil
-}
-
-// pluginDigests returns what the lock file holds of a plugin: the digests of its binary and of the arguments that are files.
-// Those of old for other platforms stay.
-func pluginDigests(dir string, p *config.Plugin, old config.LockEntry) (config.LockEntry, error) {
-	entry := config.LockEntry{Digests: map[string]string{}, Files: map[string]string{}}
-	for platform, d := range old.Digests {
-		entry.Digests[platform] = d
-	}
-	sum, err := host.FileDigest(p.Path)
-	if err != nil {
-		return entry, err
-	}
-	entry.Digests[settings.Platform()] = "sha256:" + sum
-	for _, a := range p.Args {
-		file := settings.AbsolutePath(dir, a)
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if sum, err = host.FileDigest(file); err != nil {
-			return entry, err
-		}
-		entry.Files[a] = "sha256:" + sum
-	}
-	return entry, nil
-}

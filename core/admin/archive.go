@@ -32,6 +32,8 @@ const (
 const (
 	// maxSmallFile bounds the members that are read as a whole, in bytes.
 	maxSmallFile = 1 << 20
+	// maxManifest bounds the list of plugins' files, in bytes.
+	maxManifest = 16 << 20
 	// maxKeyFile bounds the master key in an archive, in bytes.
 	maxKeyFile = 64 << 10
 	// partialPattern is the name of an archive that is being written.
@@ -153,7 +155,9 @@ func memberLimit(h *tar.Header, maxSize int64) (int64, error) {
 		return maxSize, nil
 	case h.Name == backupKey:
 		return maxKeyFile, nil
-	case h.Name == backupManifest, h.Name == backupConfig, h.Name == backupLock:
+	case h.Name == backupManifest:
+		return maxManifest, nil
+	case h.Name == backupConfig, h.Name == backupLock:
 		return maxSmallFile, nil
 	}
 	return 0, fmt.Errorf("the archive holds %q, which no backup does", h.Name)

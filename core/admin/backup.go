@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -153,11 +154,15 @@ func configurationMembers(set *settings.Settings, manifestPath string) ([]member
 		members = append(members, member{name: backupLock, from: lock})
 	}
 	found, known := manifest{Plugins: []pluginFile{}}, map[string]bool{}
-	for _, path := range pluginPaths(set) {
+	paths, err := pluginPaths(set)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
 		if !isBelow(set.File.Dir, path) {
 			continue // a restore places nothing elsewhere
 		}
-		digest, err := host.FileDigest(path)
+		digest, err := pin.FileDigest(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // plugin.hcl may name what is not installed
 		}
@@ -181,21 +186,31 @@ func configurationMembers(set *settings.Settings, manifestPath string) ([]member
 	return members, os.WriteFile(manifestPath, raw, 0o600)
 }
 
-// pluginPaths returns the executables of the plugins that plugin.hcl names, and their arguments that are files.
-func pluginPaths(set *settings.Settings) (paths []string) {
+// pluginPaths returns the executables of the plugins that plugin.hcl names, their arguments that are files, and what lies in the folders of
+// those.
+func pluginPaths(set *settings.Settings) (paths []string, err error) {
 	for _, p := range set.File.Plugins {
 		if p.Path == "" {
 			continue
 		}
-		paths = append(paths, settings.AbsolutePath(set.File.Dir, p.Path))
-		for _, a := range p.Args {
-			file := settings.AbsolutePath(set.File.Dir, a)
-			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-				paths = append(paths, file)
+		paths = append(paths, p.Path)
+		parts := settings.FindParts(set.File.Dir, p)
+		for _, file := range parts.Files {
+			paths = append(paths, file)
+		}
+		for _, folder := range parts.Folders {
+			if !isBelow(set.File.Dir, folder) {
+				continue
 			}
+			files, err := pin.TreeFiles(folder)
+			if err != nil {
+				return nil, fmt.Errorf("read the folder of a plugin: %w", err)
+			}
+			paths = append(paths, files...)
 		}
 	}
-	return paths
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
 }
 
 // appendFolder appends the regular files of a folder, which may be missing. Links and sockets are left out.

@@ -59,7 +59,7 @@ func ListPlugins(ctx context.Context, src settings.Source) ([]PluginInfo, error)
 			info.Summary = fmt.Sprintf("is not started: it has no digest for %s; run patchbay plugin lock", settings.Platform())
 		}
 		found = append(found, info)
-		specs = append(specs, host.Spec{Name: p.Name, Path: p.Path, Args: res.Arguments(p), Digests: res.Digests(p), MTLS: p.MTLS})
+		specs = append(specs, res.PluginSpec(p))
 	}
 	var wg sync.WaitGroup
 	for i := range found {

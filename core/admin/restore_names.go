@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/config"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
@@ -79,7 +79,7 @@ func (r Restoring) findPlugins(set *settings.Settings, unpacked string) (found [
 		case !digestName.MatchString(p.Digest):
 			return nil, fmt.Errorf("the archive lacks the plugin %s: its digest is none; nothing was restored", p.Path)
 		}
-		if sum, err := host.FileDigest(from); err != nil || sum != p.Digest {
+		if sum, err := pin.FileDigest(from); err != nil || sum != p.Digest {
 			return nil, fmt.Errorf("the archive lacks the plugin %s, or holds another one; nothing was restored", p.Path)
 		}
 		named[to], known[p.Digest] = true, true
@@ -107,7 +107,7 @@ func settled(p pluginFile) bool {
 	if !filepath.IsAbs(p.Path) {
 		return false
 	}
-	sum, err := host.FileDigest(p.Path)
+	sum, err := pin.FileDigest(p.Path)
 	return err == nil && sum == p.Digest
 }
 
@@ -180,7 +180,7 @@ func (d *Restored) placeConfiguration(from, configPath string, plugins []foundPl
 
 // placeFile copies a file to a place where there is none. If another one is there, it goes beside that.
 func (d *Restored) placeFile(from, to string) error {
-	sum, err := host.FileDigest(from)
+	sum, err := pin.FileDigest(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (d *Restored) placeFile(from, to string) error {
 		return err
 	}
 	placed := &d.Placed
-	if there, err := host.FileDigest(to); err == nil && there == sum {
+	if there, err := pin.FileDigest(to); err == nil && there == sum {
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		to = to + ".from-backup-" + sum[:12]

@@ -120,10 +120,10 @@ func TestLockIsWrittenAnew(t *testing.T) {
 			if !diags.HasErrors() {
 				t.Fatal("the check accepts the damaged lock file")
 			}
-			written, diags, err := admin.LockPlugins(r.source())
+			written, diags, err := admin.LockPlugins(t.Context(), r.source())
 			must(t, err)
 			must(t, diags.Err())
-			if len(written) != 1 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "written anew") {
+			if len(written) < 2 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "written anew") {
 				t.Errorf("it wrote %q and told %v", written, diags)
 			}
 			got, err := os.ReadFile(path)

@@ -77,7 +77,7 @@ service "containers" {
 		}
 		return v, ok
 	}
-	_, diags, err := admin.LockPlugins(settings.Source{Path: path, Env: lookup, Services: Modules()})
+	_, diags, err := admin.LockPlugins(t.Context(), settings.Source{Path: path, Env: lookup, Services: Modules()})
 	must(t, err)
 	must(t, diags.Err())
 	a, diags, err := Start(t.Context(), Config{Path: path, Env: lookup, Version: "test", Logger: hclog.NewNullLogger()})

@@ -82,7 +82,7 @@ func newReloadable(t *testing.T, modes map[string]string, hcl string) (r *reload
 	}
 	text = hcl + r.plugins(modes)
 	r.write(text)
-	_, diags, err := admin.LockPlugins(r.source())
+	_, diags, err := admin.LockPlugins(t.Context(), r.source())
 	must(t, err)
 	must(t, diags.Err())
 	return r, text

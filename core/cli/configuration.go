@@ -43,8 +43,8 @@ func (c *commandLine) pluginCommand() *cobra.Command {
 		_, err = fmt.Fprint(c.out, text)
 		return err
 	}}
-	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl", Args: command.NoArgs, RunE: func(*cobra.Command, []string) error {
-		written, diags, err := admin.LockPlugins(c.source())
+	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl, and print what has changed", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		written, diags, err := admin.LockPlugins(cmd.Context(), c.source())
 		if reported := c.report(diags); reported != nil || err != nil {
 			if reported == nil {
 				reported = err
@@ -52,7 +52,7 @@ func (c *commandLine) pluginCommand() *cobra.Command {
 			return reported
 		}
 		for _, w := range written {
-			fmt.Fprintln(c.out, w)
+			fmt.Fprintln(c.out, command.Printable(w))
 		}
 		return nil
 	}}

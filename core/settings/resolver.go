@@ -79,28 +79,23 @@ func (r *Resolver) isBuiltin(kind, plugin string) bool { return slices.Contains(
 
 // processSpec returns how the plugin of an instance is started.
 func (r *Resolver) processSpec(in *config.Instance) (host.Spec, error) {
-	spec := host.Spec{Name: in.Plugin, Env: slices.Clone(r.PluginEnv)}
+	p := r.file.Plugin(in.Plugin)
+	var spec host.Spec
+	switch {
+	case p != nil && p.Path != "":
+		spec = r.PluginSpec(p)
+	case !r.isBuiltin(in.Kind, in.Plugin):
+		return spec, fmt.Errorf("there is no built-in %s plugin %q: name its binary in a block plugin %q { path = \"…\" }", in.Kind, in.Plugin, in.Plugin)
+	case p != nil:
+		spec = r.PluginSpec(p)
+		spec.Path, spec.Args = r.Builtin, []string{in.Kind + "/" + in.Plugin}
+		spec.Digests, spec.Trees = nil, nil
+	default:
+		spec = host.Spec{Name: in.Plugin, Env: slices.Clone(r.PluginEnv), Path: r.Builtin, Args: []string{in.Kind + "/" + in.Plugin}}
+	}
 	if in.Isolate {
 		spec.Isolate = in.Ref()
 	}
-	p := r.file.Plugin(in.Plugin)
-	if p != nil {
-		spec.MTLS, spec.StartTimeout = p.MTLS, p.StartTimeout
-		for _, name := range p.Env {
-			if v, ok := r.env(name); ok {
-				spec.Env = append(spec.Env, name+"="+v)
-			}
-		}
-	}
-	if p == nil || p.Path == "" {
-		if !r.isBuiltin(in.Kind, in.Plugin) {
-			return spec, fmt.Errorf("there is no built-in %s plugin %q: name its binary in a block plugin %q { path = \"…\" }", in.Kind, in.Plugin, in.Plugin)
-		}
-		spec.Path, spec.Args = r.Builtin, []string{in.Kind + "/" + in.Plugin}
-		return spec, nil
-	}
-	spec.Path, spec.Args = p.Path, r.Arguments(p)
-	spec.Digests = r.Digests(p)
 	return spec, nil
 }
 
@@ -113,22 +108,6 @@ func (r *Resolver) Arguments(p *config.Plugin) []string {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			out[i] = path
 		}
-	}
-	return out
-}
-
-// Digests returns what the lock file pins for a plugin, by absolute path.
-func (r *Resolver) Digests(p *config.Plugin) map[string]string {
-	entry, ok := r.Lock.Lookup(p.Name)
-	if !ok {
-		return nil
-	}
-	out := map[string]string{}
-	if d := entry.Digests[Platform()]; d != "" {
-		out[p.Path] = d
-	}
-	for arg, d := range entry.Files {
-		out[AbsolutePath(r.file.Dir, arg)] = d
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -73,6 +74,10 @@ func (c *command) Start(context.Context) error {
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = nil, outW, errW
 	if err := c.cmd.Start(); err != nil {
 		_, _ = outR.Close(), errR.Close()
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			path.Path = c.Name() // and not that of a descriptor
+		}
 		return err
 	}
 	go c.awaitExit()
@@ -127,7 +132,7 @@ func (c *command) Stdout() io.ReadCloser { return c.stdout }
 func (c *command) Stderr() io.ReadCloser { return c.stderr }
 
 // Name implements runner.Runner.
-func (c *command) Name() string { return c.cmd.Path }
+func (c *command) Name() string { return c.cmd.Args[0] }
 
 // ID implements runner.AttachedRunner.
 func (c *command) ID() string {

@@ -93,6 +93,13 @@ func try(p *host.Process, id, op string) (string, error) {
 	return invoke(ctx, c, op, "")
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func mustAnswer(t testing.TB, p *host.Process, id, want string) {
 	t.Helper()
 	got, err := try(p, id, testplugin.OpEcho)

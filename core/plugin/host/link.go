@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
+	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/tracing"
@@ -47,14 +48,18 @@ var errPermanent = errors.New("a restart cannot cure this")
 
 // startLink starts the process, connects to it and reads its description.
 func (p *Process) startLink(ctx context.Context) (*Link, error) {
-	if err := p.spec.Verify(); err != nil {
+	executable, err := p.spec.open()
+	if err != nil {
 		return nil, errors.Join(errPermanent, err)
+	}
+	if executable != nil {
+		defer executable.Close()
 	}
 	dir := filepath.Join(p.host.sockets.path, strconv.FormatInt(p.host.launches.Add(1), 10))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the socket directory: %w", err)
 	}
-	l, err := p.startCommand(dir)
+	l, err := p.startCommand(dir, executable)
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -66,14 +71,21 @@ func (p *Process) startLink(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// startCommand starts the process and waits for its handshake.
-func (p *Process) startCommand(dir string) (*Link, error) {
+// startCommand starts the process and waits for its handshake. executable is the pinned executable, or nil.
+func (p *Process) startCommand(dir string, executable *os.File) (*Link, error) {
 	// Only the start is cancelled with the process; later it is asked to end before it is killed.
 	ctx, cancel := context.WithCancel(context.Background())
 	settled := context.AfterFunc(p.ctx, cancel)
-	cmd := exec.CommandContext(ctx, p.spec.Path, p.spec.Args...)
+	cmd := exec.CommandContext(ctx, p.spec.Path, pin.Arguments(p.spec.Path, p.spec.Args)...)
 	cmd.Dir = "/"
 	cmd.Env = p.pluginEnvironment()
+	if executable != nil {
+		if err := pin.UseFile(cmd, executable, dir); err != nil {
+			settled()
+			cancel()
+			return nil, errors.Join(errPermanent, fmt.Errorf("start plugin %q: %w", p.spec.Name, err))
+		}
+	}
 	setProcessGroup(cmd)
 	p.output.startNewLife()
 	l := &Link{command: newCommand(cmd, dir, p.spec.MTLS), exited: make(chan struct{})}

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 )
 
 // socketDirs are the directories of all cores below base.
@@ -185,7 +186,7 @@ func TestChecksums(t *testing.T) {
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := host.FileDigest(script)
+	sum, err := pin.FileDigest(script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,16 +224,12 @@ func TestChecksums(t *testing.T) {
 			}
 		})
 	}
-	spec := host.Spec{Path: "/bin/sh", Args: []string{"-x", script, "relative", dir}}
-	if got := spec.Files(); len(got) != 2 || got[0] != "/bin/sh" || got[1] != script {
-		t.Errorf("files to pin: %v", got)
-	}
 }
 
 func TestChecksumChangesWhileRunning(t *testing.T) {
 	plugin := newSwitchable(t, testplugin.Well)
 	script := plugin.Args[0]
-	sum, err := host.FileDigest(script)
+	sum, err := pin.FileDigest(script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +257,7 @@ func TestFailureEndsWithItsCause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := host.FileDigest(script)
+	sum, err := pin.FileDigest(script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,6 +309,7 @@ func TestSpecKey(t *testing.T) {
 		"start":   func(s *host.Spec) { s.StartTimeout = time.Minute },
 		"isolate": func(s *host.Spec) { s.Isolate = "me" },
 		"digests": func(s *host.Spec) { s.Digests = map[string]string{"/p": "0"} },
+		"trees":   func(s *host.Spec) { s.Trees = map[string]string{"/p": "0"} },
 	}
 	for name, change := range changes {
 		other := base

@@ -1,4 +1,4 @@
-package host_test
+package pin_test
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
+	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 )
 
 // TestDigestFollowsTheFile changes a file of known digest in the ways that leave its size and its time of modification as they were.
@@ -31,7 +31,7 @@ func TestDigestFollowsTheFile(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if got, err := host.FileDigest(path); err != nil || got != hex.EncodeToString(sum[:]) {
+				if got, err := pin.FileDigest(path); err != nil || got != hex.EncodeToString(sum[:]) {
 					t.Errorf("%s: %s, %v", what, got, err)
 				}
 			})
@@ -65,7 +65,7 @@ func TestDigestFollowsTheFile(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.FileDigest(path); !os.IsNotExist(err) {
+	if _, err := pin.FileDigest(path); !os.IsNotExist(err) {
 		t.Errorf("a file that is gone: %v", err)
 	}
 }
@@ -77,7 +77,7 @@ func BenchmarkFileDigest(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := host.FileDigest(self); err != nil {
+		if _, err := pin.FileDigest(self); err != nil {
 			b.Fatal(err)
 		}
 	}

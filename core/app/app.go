@@ -81,6 +81,7 @@ type App struct {
 	admin    *httpd.Server
 	clients  *httpd.Clients
 	streams  *httpd.StreamLimits
+	bodies   *httpd.BodyBudget
 	secrets  ui.Secrets
 	// tracer begins the spans of requests and jobs, and traceEnv returns the variables by which plugins are traced. Both are nil
 	// unless there is an exporter.

@@ -49,7 +49,8 @@ service "search" {
   backend = search.main
 }
 service "mail" {
-  domains = ["mail.localhost"]
+  domains        = ["mail.localhost"]
+  inbound_secret = "a secret of a mail worker"
 }
 service "releases" {
   codehosts = [codehost.main]

@@ -21,10 +21,14 @@ func (a *App) startListeners(context.Context) (err error) {
 	}
 	log := a.log.Named("http")
 	a.streams = httpd.NewStreamLimits(int(a.set.Core.MaxStreams), int(a.set.Core.MaxStreamsEach))
+	a.bodies = httpd.NewBodyBudget(httpd.DefaultBodyBudget, httpd.DefaultBodyBudgetEach)
+	watchBodies(a.registry, a.bodies)
 	if a.http, err = httpd.Listen(a.set.Core.HTTPAddr, "http_addr in the core block (SVC_HTTP_ADDR)", log); err != nil {
 		return err
 	}
-	a.http.LimitConnections(int(a.set.Core.MaxConnections))
+	a.http.LimitConnections(httpd.ConnectionLimits{
+		Total: int(a.set.Core.MaxConnections), Each: int(a.set.Core.MaxConnectionsEach), Clients: a.clients, Refused: a.shared.countRefusal,
+	})
 	a.closers = append(a.closers, func() { _ = a.http.Shutdown(context.Background()) })
 	handler, err := a.buildHandler(a.set)
 	if err != nil {
@@ -78,6 +82,7 @@ func (a *App) buildHandler(set *settings.Settings) (http.Handler, error) {
 	return httpd.NewHandler(mounts, httpd.Options{
 		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.AuditRequests(),
 		Secure: access.Secure, Streams: a.streams, Observe: a.shared.observeRequest, Tracer: a.tracer,
+		Bodies: a.bodies, Refused: a.shared.countRefusal,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/metric"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -18,6 +19,7 @@ type coreMetrics struct {
 	requests      *prometheus.HistogramVec
 	jobs          *prometheus.HistogramVec
 	notifications *prometheus.CounterVec
+	refusals      *prometheus.CounterVec
 }
 
 // newCoreMetrics registers the metrics with reg.
@@ -35,7 +37,13 @@ func newCoreMetrics(reg prometheus.Registerer) *coreMetrics {
 			Name: "patchbay_notifications_total", Help: "Deliveries of notifications that have ended, by channel and outcome.",
 		}, []string{"channel", "outcome"}),
 	}
-	reg.MustRegister(m.requests, m.jobs, m.notifications)
+	m.refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "patchbay_http_refused_total", Help: "Requests and connections that were refused before their caller was known, by reason, and idle connections that were closed for others.",
+	}, []string{"reason"})
+	for _, reason := range httpd.RefusalReasons() {
+		m.refusals.WithLabelValues(reason)
+	}
+	reg.MustRegister(m.requests, m.jobs, m.notifications, m.refusals)
 	return m
 }
 
@@ -46,6 +54,15 @@ func watchQueue(reg prometheus.Registerer, q *queue.Queue) {
 		return map[string]int64{string(queue.Running): running, string(queue.Queued): queued}, err
 	}))
 }
+
+// watchBodies registers how much the bodies of callers who are not known take.
+func watchBodies(reg prometheus.Registerer, bodies *httpd.BodyBudget) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "patchbay_http_unauthenticated_body_bytes", Help: "Memory of request bodies whose caller is not known yet.",
+	}, func() float64 { return float64(bodies.Used()) }))
+}
+
+func (m *coreMetrics) countRefusal(reason string) { m.refusals.WithLabelValues(reason).Inc() }
 
 func (m *coreMetrics) observeRequest(service string, status int, took time.Duration) {
 	m.requests.WithLabelValues(service, strconv.Itoa(status/100)+"xx").Observe(took.Seconds())

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -30,10 +31,17 @@ func ReadBody(c *gin.Context) ([]byte, error) {
 	}
 	body, err := readAll(r.Body, r.ContentLength)
 	var large *http.MaxBytesError
+	var known *fault.Error
 	switch {
 	case err == nil:
 		return body, nil
+	case errors.As(err, &known):
+		c.Header("Connection", "close")
+		return nil, err
 	case errors.As(err, &large):
+		if b, ok := c.Value(keyBody).(*requestBody); ok {
+			return nil, b.errTooLarge()
+		}
 		return nil, tooLarge(large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		c.Header("Connection", "close")
@@ -43,47 +51,147 @@ func ReadBody(c *gin.Context) ([]byte, error) {
 	return nil, fault.Wrap(err, fault.BadRequest, "The body could not be read.")
 }
 
-// timedBody is a request body with a deadline, which ends with the body.
-type timedBody struct {
+// requestBody is the body of a request with its bounds: size, time, and the budget of callers that are not authenticated.
+type requestBody struct {
+	// ReadCloser is raw up to the limit.
 	io.ReadCloser
-	rc *http.ResponseController
+	raw *countedBody
+	rc  *http.ResponseController
+	c   *gin.Context
+	w   *wrapper
+	// limit is the largest body, and declared that of the route, which is more where a token in the header is asked for.
+	limit, declared int64
+	// held are the bytes that are taken from the budget.
+	held          int64
+	authenticated bool
 }
 
-// limitTime bounds the time in which a body must arrive. It applies also to a body that no handler reads, since the
-// server reads it to its end by itself.
-func (w *wrapper) limitTime(c *gin.Context, body io.ReadCloser) io.ReadCloser {
-	limit := w.opts.BodyTimeout
-	if limit <= 0 {
-		limit = bodyTimeout
-	}
-	b := &timedBody{ReadCloser: body, rc: http.NewResponseController(c.Writer)}
-	_ = b.rc.SetReadDeadline(time.Now().Add(limit))
-	return b
+// countedBody is a body as the connection has it.
+type countedBody struct {
+	io.ReadCloser
+	read  int64
+	ended bool
 }
 
 // Read implements io.Reader.
-func (b *timedBody) Read(p []byte) (int, error) {
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	b.ended = b.ended || err != nil
+	return n, err
+}
+
+// limitBody puts the bounds around the body of a request, and returns an error for one that is announced as too large. The time within which
+// it must arrive applies also to a body that no handler reads, since the server reads it to its end by itself.
+func (w *wrapper) limitBody(c *gin.Context, declared int64, needsHeaderToken bool) (*requestBody, error) {
+	timeout := w.opts.BodyTimeout
+	if timeout <= 0 {
+		timeout = bodyTimeout
+	}
+	b := &requestBody{raw: &countedBody{ReadCloser: c.Request.Body}, rc: http.NewResponseController(c.Writer), c: c, w: w, limit: declared, declared: declared}
+	if needsHeaderToken && declared > DefaultBodyLimit && !hasBearer(c.Request.Header) {
+		b.limit = DefaultBodyLimit
+	}
+	b.ReadCloser = http.MaxBytesReader(c.Writer, b.raw, b.limit)
+	_ = b.rc.SetReadDeadline(time.Now().Add(timeout))
+	c.Request.Body = b
+	c.Set(keyBody, b)
+	if c.Request.ContentLength > b.limit {
+		c.Header("Connection", "close")
+		return b, b.errTooLarge()
+	}
+	return b, nil
+}
+
+// hasBearer reports whether a request has a token in its header, be it valid or not.
+func hasBearer(h http.Header) bool {
+	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer")
+}
+
+// errTooLarge is the error of a body that is larger than the limit.
+func (b *requestBody) errTooLarge() error {
+	if b.limit == b.declared {
+		return tooLarge(b.limit)
+	}
+	b.w.countRefusal(RefusedBodyNoToken)
+	return fault.New(fault.PayloadTooLarge, "A body of more than %d bytes needs the access token in the header Authorization: Bearer, not in the body.", b.limit).
+		With("limit", b.limit).With("header", "Authorization")
+}
+
+// Read implements io.Reader.
+func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
 		_ = b.rc.SetReadDeadline(time.Time{})
 	}
+	if budget := b.w.opts.Bodies; n > 0 && budget != nil && !b.authenticated {
+		if refused := budget.Reserve(ClientAddr(b.c), int64(n)); refused != "" {
+			b.w.countRefusal(refused)
+			return 0, errBudget()
+		}
+		b.held += int64(n)
+	}
 	return n, err
 }
 
+// setAuthenticated gives back what the body has taken from the budget.
+func (b *requestBody) setAuthenticated() {
+	b.authenticated = true
+	if b.held > 0 {
+		b.w.opts.Bodies.Release(ClientAddr(b.c), b.held)
+		b.held = 0
+	}
+}
+
+const (
+	// serverDrains is how much of a body that nobody has read net/http reads by itself to keep the connection.
+	serverDrains = 256 << 10
+	// drainBeyond is how much more than the largest body of a route is read, so that the client can read the answer.
+	drainBeyond = 1 << 20
+)
+
+// finish ends the body after the answer. What is left of it is read and thrown away, as far as it is not much more than the route allows
+// and arrives in time: a client that is still sending when the connection closes would not see the answer.
+func (b *requestBody) finish() {
+	b.setAuthenticated()
+	r := b.c.Request
+	waits := b.raw.read == 0 && r.Header.Get("Expect") != ""
+	if b.raw.ended || waits || r.ContentLength >= 0 && r.ContentLength-b.raw.read <= serverDrains {
+		return
+	}
+	if b.rc.Flush() == nil {
+		_, _ = io.CopyN(io.Discard, b.raw, b.declared+drainBeyond-b.raw.read)
+	}
+}
+
+// firstRead is how much memory a body gets before any of it has come.
+const firstRead = 64 << 10
+
+// readAll reads a body, of a size unless that is negative. Its memory grows with what arrives, not with what is announced.
 func readAll(r io.Reader, size int64) ([]byte, error) {
 	if size < 0 {
 		return io.ReadAll(r)
 	}
-	body := make([]byte, size)
-	_, err := io.ReadFull(r, body)
-	if err == nil {
-		// The end must be seen, so that the connection can be used again.
-		var one [1]byte
-		if n, _ := r.Read(one[:]); n > 0 {
-			err = io.ErrUnexpectedEOF
+	body := make([]byte, min(size, firstRead))
+	for read := 0; ; {
+		n, err := io.ReadFull(r, body[read:])
+		if read += n; err != nil {
+			return body[:read], err
 		}
+		if int64(read) == size {
+			break
+		}
+		grown := make([]byte, min(size, 2*int64(read)))
+		copy(grown, body)
+		body = grown
 	}
-	return body, err
+	// The end must be seen, so that the connection can be used again.
+	var one [1]byte
+	if n, _ := r.Read(one[:]); n > 0 {
+		return body, io.ErrUnexpectedEOF
+	}
+	return body, nil
 }
 
 // WriteBody answers with a whole body and its length. A client that does not read a large one is cut off after a minute.

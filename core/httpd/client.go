@@ -66,6 +66,24 @@ func (c *Clients) Addr(r *http.Request) string {
 	return addr
 }
 
+// ClientNetwork returns whom limits for each client count an address with: an IPv4 address itself, and the network of 64 bits of an IPv6
+// address, of which one client may have every address. What is no address is returned as it is.
+func ClientNetwork(addr string) string {
+	ip, err := netip.ParseAddr(addr)
+	if err != nil {
+		return addr
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String()
+	}
+	p, err := ip.Prefix(64)
+	if err != nil {
+		return addr
+	}
+	return p.String()
+}
+
 func peerOf(remote string) string {
 	i := strings.LastIndexByte(remote, ':')
 	if i < 0 {

@@ -54,7 +54,7 @@ func WriteErrorBody(c *gin.Context, e *fault.Error, body map[string]any) {
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	h.Del("Content-Length")
+	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.FormatInt(RetrySeconds(e.RetryAfter), 10))
 	}

@@ -175,10 +175,10 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 			e.Handle(r.Method, prefix, w.handlerFor(r))
 		}
 	}
-	e.NoRoute(w.wrapHandler(DefaultBodyLimit, func(c *gin.Context) {
+	e.NoRoute(w.wrapHandler(DefaultBodyLimit, false, func(c *gin.Context) {
 		w.errors(c, fault.New(fault.NotFound, "There is nothing at this address."))
 	}))
-	e.NoMethod(w.wrapHandler(DefaultBodyLimit, func(c *gin.Context) {
+	e.NoMethod(w.wrapHandler(DefaultBodyLimit, false, func(c *gin.Context) {
 		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.", methodName(c.Request.Method, "of this request")))
 	}))
 	return e, nil

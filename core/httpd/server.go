@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/net/netutil"
 
 	"github.com/patchbay-dev/patchbay/sdk/tracing"
 )
@@ -102,9 +101,6 @@ func ProbeAddr(addr string) error {
 	}
 	return fmt.Errorf("cannot listen on %s: %w", addr, err)
 }
-
-// LimitConnections bounds the connections that are open at once; further ones wait until one ends. Call it before Serve.
-func (s *Server) LimitConnections(n int) { s.listener = netutil.LimitListener(s.listener, n) }
 
 // quietErrors sends net/http's complaints about clients to the debug log.
 type quietErrors struct{ log hclog.Logger }

@@ -20,6 +20,7 @@ const (
 	keyError     = "patchbay.error"
 	keyClient    = "patchbay.client"
 	keyStreams   = "patchbay.streams"
+	keyBody      = "patchbay.body"
 	// HeaderRequestID carries the id of a request in both directions.
 	HeaderRequestID = "X-Request-Id"
 	maxRequestID    = 128
@@ -45,6 +46,10 @@ type Options struct {
 	Tracer trace.Tracer
 	// Streams bounds the open streams of events; nil means no bound.
 	Streams *StreamLimits
+	// Bodies bounds the bodies of callers that are not authenticated; nil means no bound but the routes'.
+	Bodies *BodyBudget
+	// Refused is called with the reason for each request that is refused before its caller is known; nil for nothing.
+	Refused func(reason string)
 	// BodyTimeout is how long a request body may take to arrive, whether a handler reads it or not; 0 means 30 s.
 	BodyTimeout time.Duration
 }
@@ -63,17 +68,21 @@ func (w *wrapper) handlerFor(r Route) gin.HandlerFunc {
 		limit = DefaultBodyLimit
 	}
 	byHandler, action := r.Policy.byHandler(), r.AuditAction(w.service)
-	return w.wrapHandler(limit, func(c *gin.Context) {
+	return w.wrapHandler(limit, r.Policy == AccessToken, func(c *gin.Context) {
 		if err := checkQueryText(c.Request.URL); err != nil {
 			w.errors(c, err)
 			return
 		}
 		if byHandler {
 			w.runAuditedAfter(c, action, r.Handler)
+			if r.Policy != Public && c.Writer.Status() == http.StatusUnauthorized {
+				w.countRefusal(RefusedUnauthenticated)
+			}
 			return
 		}
 		err := w.opts.Guard(c, w.service, r)
 		if err == nil {
+			SetAuthenticated(c)
 			err = checkPathText(c.Request.URL)
 		}
 		switch {
@@ -87,8 +96,16 @@ func (w *wrapper) handlerFor(r Route) gin.HandlerFunc {
 	})
 }
 
-// wrapHandler returns next with request id, common headers, body limit and log line.
-func (w *wrapper) wrapHandler(limit int64, next gin.HandlerFunc) gin.HandlerFunc {
+// countRefusal counts a request that is refused before its caller is known.
+func (w *wrapper) countRefusal(reason string) {
+	if w.opts.Refused != nil {
+		w.opts.Refused(reason)
+	}
+}
+
+// wrapHandler returns next with request id, common headers, body limit and log line. With needsHeaderToken the limit is that of requests
+// with a token in their header.
+func (w *wrapper) wrapHandler(limit int64, needsHeaderToken bool, next gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		began := time.Now()
 		id := requestID(c.Request.Header[HeaderRequestID])
@@ -106,16 +123,18 @@ func (w *wrapper) wrapHandler(limit int64, next gin.HandlerFunc) gin.HandlerFunc
 			h["Strict-Transport-Security"] = []string{"max-age=31536000"}
 			h["Cross-Origin-Opener-Policy"] = []string{"same-origin"}
 		}
+		var body *requestBody
+		var refusal error
 		if c.Request.Body != nil && c.Request.Body != http.NoBody {
-			if c.Request.ContentLength > limit {
-				h["Connection"] = []string{"close"}
-				w.errors(c, tooLarge(limit))
-				return
-			}
-			c.Request.Body = w.limitTime(c, http.MaxBytesReader(c.Writer, c.Request.Body, limit))
+			body, refusal = w.limitBody(c, limit, needsHeaderToken)
+			defer body.finish()
 		}
 		w.startSpan(c)
 		defer w.finishRequest(c, began)
+		if refusal != nil {
+			w.errors(c, refusal)
+			return
+		}
 		next(c)
 	}
 }

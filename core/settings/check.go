@@ -39,7 +39,7 @@ func checkCore(block *config.Block, c Core) config.Diagnostics {
 	for _, least := range []struct {
 		name           string
 		value, atLeast int64
-	}{{"max_connections", c.MaxConnections, 16}, {"max_streams", c.MaxStreams, 1}, {"max_streams_each", c.MaxStreamsEach, 1}} {
+	}{{"max_connections", c.MaxConnections, 16}, {"max_connections_each", c.MaxConnectionsEach, 16}, {"max_streams", c.MaxStreams, 1}, {"max_streams_each", c.MaxStreamsEach, 1}} {
 		if least.value < least.atLeast {
 			found = append(found, schema.Errorf(schema.At(least.name), "must be at least %d", least.atLeast)...)
 		}

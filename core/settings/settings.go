@@ -21,28 +21,29 @@ import (
 
 // Core is the block core of plugin.hcl.
 type Core struct {
-	HTTPAddr       string        `patchbay:"http_addr,default=0.0.0.0:50883,env=SVC_HTTP_ADDR" doc:"Where the services are reached."`
-	AdminAddr      string        `patchbay:"admin_addr,default=127.0.0.1:50885,env=SVC_ADMIN_ADDR" doc:"Where /livez, /readyz and /metrics are reached."`
-	PublicURL      string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"Absolute URL under which browsers see the core."`
-	DataDir        string        `patchbay:"data_dir,default=data,env=SVC_DATA_DIR" doc:"Directory of the database, the master key and the instances' own data."`
-	SecretKey      schema.Secret `patchbay:"secret_key,default=,env=SVC_SECRET_KEY" doc:"Master key: 32 bytes in base64. Unset: a file in the data directory, made at the first start."`
-	SocketDir      string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory below which plugin sockets live. One that another user could change, or that is too long, is not used, and the log says so."`
-	PluginBinary   string        `patchbay:"plugin_binary,default=,env=SVC_PLUGIN_BINARY" doc:"The binary of the built-in plugins. Unset: patchbay-plugins beside the core's own binary."`
-	TrustedProxies []string      `patchbay:"trusted_proxies,default=127.0.0.0/8|::1/128,env=SVC_AUTH_TRUSTED_PROXIES" doc:"Addresses whose forwarding headers are believed."`
-	UserHeader     string        `patchbay:"forward_header,default=X-Forwarded-User,env=SVC_AUTH_FORWARD_HEADER_NAME" doc:"Header in which a trusted proxy names the person that it has signed in."`
-	GroupHeader    string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header in which it names that person's groups, separated by commas."`
-	AllowedUser    string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who is let in."`
-	AllowedGroup   string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members are let in. User or group is enough."`
-	ProxySecret    schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"What the proxy that signs people in must send in X-Patchbay-Proxy-Secret, at least 16 characters, or its identity headers do not count. Unset: none."`
-	Anonymous      bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer, from anywhere, until there is an allowlist. For development only."`
-	ConsoleWrites  bool          `patchbay:"console_writes,default=true,env=SVC_CONSOLE_WRITES" doc:"Whether administrators may change plugin.hcl in the console."`
-	LogLevel       string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
-	LogFormat      string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
-	Drain          time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`
-	MaxConnections int64         `patchbay:"max_connections,default=4096,env=SVC_MAX_CONNECTIONS" doc:"How many connections of clients are open at once, at least 16; more wait."`
-	MaxStreams     int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"How many streams of events are open at once, at least 1."`
-	MaxStreamsEach int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"How many of them one user, or one address without a user, may have, at least 1."`
-	Pprof          bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
+	HTTPAddr           string        `patchbay:"http_addr,default=0.0.0.0:50883,env=SVC_HTTP_ADDR" doc:"Where the services are reached."`
+	AdminAddr          string        `patchbay:"admin_addr,default=127.0.0.1:50885,env=SVC_ADMIN_ADDR" doc:"Where /livez, /readyz and /metrics are reached."`
+	PublicURL          string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"Absolute URL under which browsers see the core."`
+	DataDir            string        `patchbay:"data_dir,default=data,env=SVC_DATA_DIR" doc:"Directory of the database, the master key and the instances' own data."`
+	SecretKey          schema.Secret `patchbay:"secret_key,default=,env=SVC_SECRET_KEY" doc:"Master key: 32 bytes in base64. Unset: a file in the data directory, made at the first start."`
+	SocketDir          string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory below which plugin sockets live. One that another user could change, or that is too long, is not used, and the log says so."`
+	PluginBinary       string        `patchbay:"plugin_binary,default=,env=SVC_PLUGIN_BINARY" doc:"The binary of the built-in plugins. Unset: patchbay-plugins beside the core's own binary."`
+	TrustedProxies     []string      `patchbay:"trusted_proxies,default=127.0.0.0/8|::1/128,env=SVC_AUTH_TRUSTED_PROXIES" doc:"Addresses whose forwarding headers are believed."`
+	UserHeader         string        `patchbay:"forward_header,default=X-Forwarded-User,env=SVC_AUTH_FORWARD_HEADER_NAME" doc:"Header in which a trusted proxy names the person that it has signed in."`
+	GroupHeader        string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header in which it names that person's groups, separated by commas."`
+	AllowedUser        string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who is let in."`
+	AllowedGroup       string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members are let in. User or group is enough."`
+	ProxySecret        schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"What the proxy that signs people in must send in X-Patchbay-Proxy-Secret, at least 16 characters, or its identity headers do not count. Unset: none."`
+	Anonymous          bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer, from anywhere, until there is an allowlist. For development only."`
+	ConsoleWrites      bool          `patchbay:"console_writes,default=true,env=SVC_CONSOLE_WRITES" doc:"Whether administrators may change plugin.hcl in the console."`
+	LogLevel           string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
+	LogFormat          string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
+	Drain              time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`
+	MaxConnections     int64         `patchbay:"max_connections,default=4096,env=SVC_MAX_CONNECTIONS" doc:"How many connections of clients are open at once, at least 16. Idle ones are closed for new ones; if none is idle, more wait."`
+	MaxConnectionsEach int64         `patchbay:"max_connections_each,default=1024,env=SVC_MAX_CONNECTIONS_EACH" doc:"How many of them one address (IPv6: one network of 64 bits) may have, at least 16. Trusted proxies may have more."`
+	MaxStreams         int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"How many streams of events are open at once, at least 1."`
+	MaxStreamsEach     int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"How many of them one user, or one address without a user, may have, at least 1."`
+	Pprof              bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
 }
 
 // defaultDataDir is the default of data_dir.

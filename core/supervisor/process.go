@@ -174,10 +174,11 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 		defer cancel()
 		_ = p.http.Shutdown(end)
 	})
-	p.http.LimitConnections(maxConnections)
+	p.http.LimitConnections(httpd.ConnectionLimits{Total: maxConnections, Each: maxConnections / 2, Clients: clients})
 	mount := httpd.Mount{Service: serviceName, BaseURL: base, Routes: append(newAPI(p.supervisor, base, version).Routes(), console.listRoutes()...), Errors: console.kit.Fail}
 	err = p.http.Mount([]httpd.Mount{mount}, httpd.Options{
 		Logger: p.log, Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure, Streams: httpd.NewStreamLimits(maxStreams, maxStreams),
+		Bodies: httpd.NewBodyBudget(httpd.DefaultBodyBudget, httpd.DefaultBodyBudgetEach),
 	})
 	if err != nil {
 		return err

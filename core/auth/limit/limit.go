@@ -3,9 +3,10 @@ package limit
 
 import (
 	"errors"
-	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // Config says how much is allowed.
@@ -128,17 +129,5 @@ func (l *Limiter) makeRoom(now time.Time) {
 // Client is the key of a client address: an IPv4 address for itself, an IPv6 address for the 64 bits that one subscriber
 // has to choose from. What is no address stands for itself.
 func Client(addr string) string {
-	ip, err := netip.ParseAddr(addr)
-	if err != nil {
-		return addr
-	}
-	ip = ip.Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	p, err := ip.Prefix(64)
-	if err != nil {
-		return addr
-	}
-	return p.String()
+	return httpd.ClientNetwork(addr)
 }

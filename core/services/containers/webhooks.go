@@ -132,6 +132,7 @@ func (s *Service) authenticateDelivery(c *gin.Context, in *incoming) (hookConfig
 	}
 	in.hook, err = host.ParseWebhook(c.Request.Context(), codehost.Delivery{Event: in.event, Signature: in.signature, Body: in.body, Secret: cfg.Secret})
 	if err == nil {
+		httpd.SetAuthenticated(c)
 		return cfg, nil
 	}
 	var e *errs.Error

@@ -31,6 +31,7 @@ func (s *Service) handleTrigger(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
+	httpd.SetAuthenticated(c)
 	raw, err := httpd.ReadBody(c)
 	if err != nil {
 		httpd.WriteError(c, err)

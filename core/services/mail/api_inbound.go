@@ -49,7 +49,8 @@ func (s *Service) inboundAPI(a *api.API) {
 		Description: "The body is the message as RFC 5322 has it. A delivery with the X-Patchbay-Delivery, the envelope and the bytes of one in the last 24 hours repeats it and stores nothing; without that header its signature is its name. Answers with 5xx ask for another try.",
 		Parameters: []*huma.Param{
 			header(inbound.HeaderTimestamp, "The time in Unix seconds, at most five minutes away.", true),
-			header(inbound.HeaderSignature, "HMAC-SHA256, in hexadecimal digits, of the timestamp, a full stop and the body, with inbound_secret.", true),
+			header(inbound.HeaderContentSHA256, "The SHA-256 of the body, in hexadecimal digits.", true),
+			header(inbound.HeaderSignature, "HMAC-SHA256 with inbound_secret, in hexadecimal digits, of four lines with \\n between them: the values of X-Patchbay-Timestamp, X-Patchbay-Envelope-From, X-Patchbay-Envelope-To and X-Patchbay-Content-SHA256.", true),
 			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them. One outside of ASCII is an encoded word of RFC 2047: =?UTF-8?B?…?=.", true),
 			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce. One outside of ASCII is an encoded word of RFC 2047.", false),
 			header(inbound.HeaderDelivery, "A name of the delivery that stays the same when it is tried again: up to 200 visible ASCII characters.", false),
@@ -91,7 +92,11 @@ func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
 	if secret == "" {
 		return nil, fault.New(fault.NotReady, "Taking mail in by HTTP is switched off: set inbound_secret in service \"mail\".")
 	}
-	content, err := inbound.ReadSigned(secret, header, c.Request.Body, s.cfg.Now(), s.spoolDir())
+	if err := inbound.CheckSignature(secret, header, s.cfg.Now()); err != nil {
+		return nil, err
+	}
+	httpd.SetAuthenticated(c)
+	content, err := inbound.ReadSigned(header, c.Request.Body, s.spoolDir())
 	if err != nil {
 		return nil, explainInbound(err)
 	}

@@ -160,11 +160,13 @@ func (r *receiver) trySend(local, raw string) error {
 // post sends a message to an address by a signed request.
 func (r *receiver) post(to, body, secret string, header ...string) reply {
 	r.Helper()
-	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
+	timestamp, hash := strconv.FormatInt(time.Now().Unix(), 10), sha256.Sum256([]byte(body))
+	const from = "bounce@example.com"
+	content := hex.EncodeToString(hash[:])
 	digest := hmac.New(sha256.New, []byte(secret))
-	digest.Write([]byte(timestamp + "." + body))
-	return r.call("", http.MethodPost, "/api/inbound", body, append(header, "Content-Type", "message/rfc822", "X-Patchbay-Timestamp", timestamp,
-		"X-Patchbay-Signature", hex.EncodeToString(digest.Sum(nil)), "X-Patchbay-Envelope-From", "bounce@example.com", "X-Patchbay-Envelope-To", to)...)
+	digest.Write([]byte(strings.Join([]string{timestamp, from, to, content}, "\n")))
+	return r.call("", http.MethodPost, "/api/inbound", body, append(header, "Content-Type", "message/rfc822", "X-Patchbay-Timestamp", timestamp, "X-Patchbay-Content-SHA256", content,
+		"X-Patchbay-Signature", hex.EncodeToString(digest.Sum(nil)), "X-Patchbay-Envelope-From", from, "X-Patchbay-Envelope-To", to)...)
 }
 
 // subjects returns the subjects of a list of messages, joined.

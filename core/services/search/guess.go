@@ -24,6 +24,9 @@ func newGuesses(now func() time.Time) (*limit.Limiter, error) {
 // that are not valid, a fault.RateLimited.
 func (s *Service) authenticate(c *gin.Context, text string) (*token, error) {
 	t, err := s.tokens.authenticateToken(c.Request.Context(), text)
+	if err == nil {
+		httpd.SetAuthenticated(c)
+	}
 	if err == nil || fault.CodeOf(err) != fault.Unauthorized {
 		return t, err
 	}

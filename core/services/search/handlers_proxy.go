@@ -71,6 +71,7 @@ func (s *Service) identifyWithoutHeader(c *gin.Context, st *state, text string) 
 		if http.NewCrossOriginProtection().Check(c.Request) != nil {
 			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
 		}
+		httpd.SetAuthenticated(c)
 		return s.tokens.builtinToken(), nil
 	}
 	return nil, errToken("The access token is missing.")

@@ -137,44 +137,71 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestReadSigned(t *testing.T) {
+// TestSignatures: the signature binds time, envelope and content, and is checked before any of the body is read.
+func TestSignatures(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
-	sign := func(secret string, at time.Time, body string) http.Header {
-		timestamp := strconv.FormatInt(at.Unix(), 10)
-		digest := hmac.New(sha256.New, []byte(secret))
-		_, _ = io.WriteString(digest, timestamp+"."+body)
-		return http.Header{HeaderTimestamp: {timestamp}, HeaderSignature: {hex.EncodeToString(digest.Sum(nil))}}
-	}
 	const body = "Subject: x\r\n\r\ny\r\n"
-	without := sign("secret", now, body)
-	without.Del(HeaderSignature)
+	hash := sha256.Sum256([]byte(body))
+	content := hex.EncodeToString(hash[:])
+	sign := func(secret string, at time.Time, change ...func(http.Header)) http.Header {
+		h := http.Header{}
+		h.Set(HeaderTimestamp, strconv.FormatInt(at.Unix(), 10))
+		h.Set(HeaderEnvelopeFrom, "a@example.net")
+		h.Set(HeaderEnvelopeTo, "b@example.com")
+		h.Set(HeaderContentSHA256, content)
+		digest := hmac.New(sha256.New, []byte(secret))
+		_, _ = io.WriteString(digest, h.Get(HeaderTimestamp)+"\na@example.net\nb@example.com\n"+content)
+		h.Set(HeaderSignature, hex.EncodeToString(digest.Sum(nil)))
+		for _, f := range change {
+			f(h)
+		}
+		return h
+	}
+	set := func(name, value string) func(http.Header) { return func(h http.Header) { h.Set(name, value) } }
+	former := func(h http.Header) {
+		digest := hmac.New(sha256.New, []byte("secret"))
+		_, _ = io.WriteString(digest, h.Get(HeaderTimestamp)+"."+body)
+		h.Set(HeaderSignature, hex.EncodeToString(digest.Sum(nil)))
+	}
 	for _, test := range []struct {
 		name   string
 		header http.Header
 		ok     bool
 	}{
-		{"right", sign("secret", now, body), true},
-		{"four minutes early", sign("secret", now.Add(4*time.Minute), body), true},
-		{"six minutes late", sign("secret", now.Add(-6*time.Minute), body), false},
-		{"six minutes early", sign("secret", now.Add(6*time.Minute), body), false},
-		{"another secret", sign("secrets", now, body), false},
-		{"another body", sign("secret", now, body+"z"), false},
-		{"no signature", without, false},
+		{"right", sign("secret", now), true},
+		{"four minutes early", sign("secret", now.Add(4*time.Minute)), true},
+		{"six minutes late", sign("secret", now.Add(-6*time.Minute)), false},
+		{"six minutes early", sign("secret", now.Add(6*time.Minute)), false},
+		{"another secret", sign("secrets", now), false},
+		{"another sender", sign("secret", now, set(HeaderEnvelopeFrom, "c@example.net")), false},
+		{"another recipient", sign("secret", now, set(HeaderEnvelopeTo, "c@example.com")), false},
+		{"a recipient more", sign("secret", now, func(h http.Header) { h.Add(HeaderEnvelopeTo, "c@example.com") }), false},
+		{"another content", sign("secret", now, set(HeaderContentSHA256, strings.Repeat("0", 64))), false},
+		{"no content hash", sign("secret", now, func(h http.Header) { h.Del(HeaderContentSHA256) }), false},
+		{"no signature", sign("secret", now, func(h http.Header) { h.Del(HeaderSignature) }), false},
+		{"not hexadecimal", sign("secret", now, set(HeaderSignature, strings.Repeat("z", 64))), false},
+		{"of timestamp and body, as before", sign("secret", now, former), false},
 		{"no headers", http.Header{}, false},
-		{"not hexadecimal", http.Header{HeaderTimestamp: {"1790000000"}, HeaderSignature: {strings.Repeat("z", 64)}}, false},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			content, err := ReadSigned("secret", test.header, strings.NewReader(body), now, t.TempDir())
-			if test.ok {
-				if err != nil || content.Size() != int64(len(body)) {
-					t.Fatalf("%v", err)
-				}
-				return
-			}
-			var f *fault.Error
-			if !errors.As(err, &f) || fault.StatusOf(f) != http.StatusUnauthorized {
-				t.Errorf("the error is %v", err)
-			}
-		})
+		t.Run(test.name, func(t *testing.T) { expectUnauthorized(t, CheckSignature("secret", test.header, now), test.ok) })
+	}
+	header := sign("secret", now)
+	read, err := ReadSigned(header, strings.NewReader(body), t.TempDir())
+	if err != nil || read.Size() != int64(len(body)) {
+		t.Errorf("the signed body: %v", err)
+	}
+	spool := t.TempDir()
+	_, err = ReadSigned(header, strings.NewReader(body+strings.Repeat("z", 2<<20)), spool)
+	expectUnauthorized(t, err, false)
+	if left, err := os.ReadDir(spool); err != nil || len(left) > 0 {
+		t.Errorf("another body leaves %v, %v", left, err)
+	}
+}
+
+func expectUnauthorized(t *testing.T, err error, ok bool) {
+	t.Helper()
+	var f *fault.Error
+	if ok && err != nil || !ok && (!errors.As(err, &f) || fault.StatusOf(f) != http.StatusUnauthorized) {
+		t.Errorf("the error is %v", err)
 	}
 }

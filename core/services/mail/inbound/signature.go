@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"hash"
 	"io"
 	"mime"
 	"net/http"
@@ -18,11 +17,12 @@ import (
 
 // The headers of a signed message.
 const (
-	HeaderTimestamp    = "X-Patchbay-Timestamp"
-	HeaderSignature    = "X-Patchbay-Signature"
-	HeaderEnvelopeFrom = "X-Patchbay-Envelope-From"
-	HeaderEnvelopeTo   = "X-Patchbay-Envelope-To"
-	HeaderDelivery     = "X-Patchbay-Delivery"
+	HeaderTimestamp     = "X-Patchbay-Timestamp"
+	HeaderSignature     = "X-Patchbay-Signature"
+	HeaderEnvelopeFrom  = "X-Patchbay-Envelope-From"
+	HeaderEnvelopeTo    = "X-Patchbay-Envelope-To"
+	HeaderContentSHA256 = "X-Patchbay-Content-SHA256"
+	HeaderDelivery      = "X-Patchbay-Delivery"
 )
 
 // maxDeliveryID is the longest id of a delivery, in bytes.
@@ -50,38 +50,63 @@ func errSignature(text string) error {
 	return fault.New(codeSignature, "%s", text).WithStatus(http.StatusUnauthorized)
 }
 
-// ReadSigned reads the body of a signed message. The signature is the HMAC-SHA256, in hexadecimal digits, of the timestamp, a
-// full stop and the body. It covers the envelope only through the secrecy of the way: the sender is trusted with all mailboxes.
-func ReadSigned(secret string, header http.Header, body io.Reader, now time.Time, spoolDir string) (*message.Content, error) {
+// CheckSignature returns an error unless a request is signed with the secret. The signature is the HMAC-SHA256, in hexadecimal digits, of
+// four lines without an end of line after the last: the timestamp, the sender and the recipients of the envelope as their headers have them,
+// and the SHA-256 of the body. It is checked before any of the body is read.
+func CheckSignature(secret string, header http.Header, now time.Time) error {
+	for _, name := range []string{HeaderTimestamp, HeaderEnvelopeFrom, HeaderEnvelopeTo, HeaderContentSHA256, HeaderSignature} {
+		if len(header.Values(name)) > 1 {
+			return errSignature(name + " must not come twice.")
+		}
+	}
 	timestamp := header.Get(HeaderTimestamp)
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
-		return nil, errSignature(HeaderTimestamp + " must hold the time in Unix seconds.")
+		return errSignature(HeaderTimestamp + " must hold the time in Unix seconds.")
 	}
 	if age := now.Sub(time.Unix(seconds, 0)); age > maxSkew || age < -maxSkew {
-		return nil, errSignature(HeaderTimestamp + " is more than five minutes away from the time of the server.")
+		return errSignature(HeaderTimestamp + " is more than five minutes away from the time of the server.")
 	}
-	sent, err := hex.DecodeString(header.Get(HeaderSignature))
-	if err != nil || len(sent) != sha256.Size {
-		return nil, errSignature(HeaderSignature + " must hold 64 hexadecimal digits.")
+	if _, err := hexDigest(header, HeaderContentSHA256); err != nil {
+		return err
 	}
-	digest := newSignature(secret, timestamp)
+	sent, err := hexDigest(header, HeaderSignature)
+	if err != nil {
+		return err
+	}
+	want := hmac.New(sha256.New, []byte(secret))
+	_, _ = io.WriteString(want, strings.Join([]string{timestamp, header.Get(HeaderEnvelopeFrom), header.Get(HeaderEnvelopeTo), header.Get(HeaderContentSHA256)}, "\n"))
+	if !hmac.Equal(want.Sum(nil), sent) {
+		return errSignature("The signature is not that of timestamp, envelope and content hash with the secret of the service.")
+	}
+	return nil
+}
+
+// hexDigest returns the SHA-256 that a header holds.
+func hexDigest(header http.Header, name string) ([]byte, error) {
+	digest, err := hex.DecodeString(header.Get(name))
+	if err != nil || len(digest) != sha256.Size {
+		return nil, errSignature(name + " must hold 64 hexadecimal digits.")
+	}
+	return digest, nil
+}
+
+// ReadSigned reads the body of a request whose signature was checked, and compares it with the hash that was signed.
+func ReadSigned(header http.Header, body io.Reader, spoolDir string) (*message.Content, error) {
+	want, err := hexDigest(header, HeaderContentSHA256)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.New()
 	content, err := message.ReadContent(io.TeeReader(body, digest), spoolDir)
 	if err != nil {
 		return nil, err
 	}
-	if !hmac.Equal(digest.Sum(nil), sent) {
+	if !hmac.Equal(digest.Sum(nil), want) {
 		_ = content.Close()
-		return nil, errSignature("The signature is not that of this body with the secret of the service.")
+		return nil, errSignature("The body does not have the SHA-256 of " + HeaderContentSHA256 + ".")
 	}
 	return content, nil
-}
-
-// newSignature returns a hash to which the body is written.
-func newSignature(secret, timestamp string) hash.Hash {
-	digest := hmac.New(sha256.New, []byte(secret))
-	_, _ = io.WriteString(digest, timestamp+".")
-	return digest
 }
 
 // encodedWord begins an address that is an encoded word of RFC 2047, in lower case: headers carry no more than ASCII.

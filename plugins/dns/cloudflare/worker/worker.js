@@ -11,23 +11,23 @@ const rejections = new Map([
   [413, "552 5.3.4 Message too large"],
 ]);
 
-// sign returns the hexadecimal HMAC-SHA256 of timestamp, a full stop and body.
-async function sign(secret, timestamp, body) {
+// toHex returns bytes as hexadecimal digits.
+function toHex(buffer) {
+  return Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// sign returns the hexadecimal HMAC-SHA256 of lines with \n between them.
+async function sign(secret, lines) {
   const encoder = new TextEncoder();
   const key = await crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const prefix = encoder.encode(`${timestamp}.`);
-  const signed = new Uint8Array(prefix.length + body.length);
-  signed.set(prefix);
-  signed.set(body, prefix.length);
-  const digest = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(lines.join("\n"))));
 }
 
 // encodeAddress returns an address as headers carry it: one outside of ASCII, which is allowed in mail, becomes an encoded word of
 // RFC 2047 in UTF-8. An address that looks like one is encoded too.
 function encodeAddress(address) {
   if (/^[\x20-\x7e]*$/.test(address) && !address.includes("=?")) {
-    return address;
+    return address.trim();
   }
   const bytes = new TextEncoder().encode(address);
   return `=?UTF-8?B?${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}?=`;
@@ -52,15 +52,18 @@ export default {
     }
     const body = new Uint8Array(await new Response(message.raw).arrayBuffer());
     const timestamp = String(Math.floor(Date.now() / 1000));
+    const [from, to] = [encodeAddress(message.from), encodeAddress(message.to)];
+    const content = toHex(await crypto.subtle.digest("SHA-256", body));
     const response = await fetch(`${env.PATCHBAY_URL.replace(/\/+$/, "")}/api/inbound`, {
       method: "POST",
       redirect: "manual",
       headers: {
         "Content-Type": "message/rfc822",
         "X-Patchbay-Timestamp": timestamp,
-        "X-Patchbay-Signature": await sign(env.PATCHBAY_SECRET, timestamp, body),
-        "X-Patchbay-Envelope-From": encodeAddress(message.from),
-        "X-Patchbay-Envelope-To": encodeAddress(message.to),
+        "X-Patchbay-Content-SHA256": content,
+        "X-Patchbay-Signature": await sign(env.PATCHBAY_SECRET, [timestamp, from, to, content]),
+        "X-Patchbay-Envelope-From": from,
+        "X-Patchbay-Envelope-To": to,
       },
       body,
     });

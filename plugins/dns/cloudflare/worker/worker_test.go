@@ -78,8 +78,13 @@ func TestPosts(t *testing.T) {
 		if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
 			t.Errorf("the timestamp is %q", timestamp)
 		}
+		hash := sha256.Sum256(body)
+		content := hex.EncodeToString(hash[:])
+		if got := r.Header.Get("X-Patchbay-Content-SHA256"); got != content {
+			t.Errorf("the hash of the content is %q", got)
+		}
 		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write(append([]byte(timestamp+"."), body...))
+		mac.Write([]byte(timestamp + "\nbounce+1@example.net\nada@mail.example.com\n" + content))
 		if got := r.Header.Get("X-Patchbay-Signature"); got != hex.EncodeToString(mac.Sum(nil)) {
 			t.Errorf("the signature is %q", got)
 		}

@@ -34,7 +34,7 @@ var errSomeGone = errors.New("a recipient has gone since it was named")
 const worthwhile = 16
 
 // forgetDelay is how long a delivery whose answer was seen waits for the transaction of another message.
-const forgetDelay = 10 * time.Millisecond
+const forgetDelay = time.Millisecond
 
 // committer stores messages that arrive at about the same time in one transaction: those that come while one transaction is written, or
 // waits for the disk, make up the next.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/settings"
@@ -128,6 +129,25 @@ func (a *App) FirstSteps(ctx context.Context, program string) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// indexPoll is how often WaitUntilIndexed asks.
+const indexPoll = 50 * time.Millisecond
+
+// WaitUntilIndexed waits until the services have indexed what a first start has to index, no longer than limit.
+func (a *App) WaitUntilIndexed(ctx context.Context, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for _, s := range a.services {
+		indexer, ok := s.Service.(module.Indexer)
+		for ok && !indexer.IsIndexed(ctx) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(indexPoll):
+			}
+		}
+	}
 }
 
 // serviceURL returns where a person on this machine reaches a service, without a slash at its end.

@@ -23,6 +23,9 @@ import (
 // gcPercent is the GOGC of the core unless the environment says otherwise.
 const gcPercent = 400
 
+// firstIndexTime is how long a first start waits for its index at most.
+const firstIndexTime = 10 * time.Second
+
 func (c *commandLine) serveCommand() *cobra.Command {
 	return &cobra.Command{Use: "serve", Short: "Run the core", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return c.runCore(cmd.Context())
@@ -46,6 +49,8 @@ func (c *commandLine) runCore(ctx context.Context) error {
 		return err
 	}
 	log := a.Logger()
+	// Who reads that line may search.
+	a.WaitUntilIndexed(ctx, firstIndexTime)
 	log.Info("patchbay is ready", "took", time.Since(began).Round(time.Millisecond), "address", a.URL(), "admin", "http://"+a.AdminAddr())
 	notifySystemd(log, daemon.SdNotifyReady)
 	c.printFirstSteps(ctx, a)

@@ -35,6 +35,8 @@ func fromPlugin(err error, from *errs.Error) *Error {
 	switch {
 	case from.Reason == errs.ReasonTooLarge:
 		return Wrap(err, AnswerTooLarge, "The provider's answer is too large.")
+	case from.Reason == errs.ReasonNotReady:
+		return Wrap(err, NotReady, "The provider that answers this is not ready yet, try again later.")
 	case from.Code == codes.Canceled:
 		return canceled(err)
 	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:

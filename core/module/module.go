@@ -40,7 +40,7 @@ type Settings interface {
 	Check() schema.Diagnostics
 }
 
-// Service is one that is switched on. It may implement Starter, Refresher, ReadinessChecker and Guide as well.
+// Service is one that is switched on. It may implement Starter, Refresher, ReadinessChecker, Indexer and Guide as well.
 type Service interface {
 	// Prepare checks another configuration, without effect, and returns what puts it into use.
 	Prepare(Configuration) (commit func(), err error)
@@ -71,6 +71,12 @@ type Refresher interface {
 type ReadinessChecker interface {
 	// Ready returns why the service cannot work, or nil.
 	Ready() error
+}
+
+// Indexer is a service that answers from what is indexed.
+type Indexer interface {
+	// IsIndexed reports whether a newcomer may ask: what a first start has to index is indexed. It is true after that.
+	IsIndexed(context.Context) bool
 }
 
 // Guide is a service that has something to say to a newcomer.

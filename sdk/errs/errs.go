@@ -52,6 +52,8 @@ const (
 	ReasonUnknownInstance = "UNKNOWN_INSTANCE"
 	// ReasonUnsupported: the instance does not offer the operation.
 	ReasonUnsupported = "UNSUPPORTED"
+	// ReasonNotReady: the instance cannot answer yet, such as while nothing is indexed. Nothing was begun; RetryAfter says when to come again.
+	ReasonNotReady = "NOT_READY"
 	// ReasonPanic: the plugin's code panicked; the process goes on.
 	ReasonPanic = "PANIC"
 )

@@ -136,7 +136,7 @@ func allowsNextBackend(err error, once bool) bool {
 		return isUnsent(err)
 	}
 	code := fault.CodeOf(err)
-	return code == fault.UpstreamUnavailable || code == fault.PluginUnavailable || code == fault.AnswerTooLarge
+	return code == fault.UpstreamUnavailable || code == fault.PluginUnavailable || code == fault.AnswerTooLarge || code == fault.NotReady
 }
 
 // isUnsent reports whether err says that nothing reached the upstream.
@@ -145,7 +145,7 @@ func isUnsent(err error) bool {
 		return true
 	}
 	switch errs.From(err).Reason {
-	case errs.ReasonConnect, errs.ReasonUnknownInstance:
+	case errs.ReasonConnect, errs.ReasonUnknownInstance, errs.ReasonNotReady:
 		return true
 	}
 	// Without a cause it was made before there was a call: the process is not there.

@@ -62,6 +62,7 @@ var (
 	errDown    = fault.New(fault.PluginUnavailable, "not there")
 	errDied    = fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, "UNAVAILABLE", "EOF"))
 	errConnect = fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "no connection"))
+	errEmpty   = fault.FromPlugin(&errs.Error{Source: errs.Plugin, Code: codes.Unavailable, Reason: errs.ReasonNotReady, RetryAfter: 5 * time.Second})
 	errTimeout = fault.FromPlugin(errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "no answer"))
 	errCaller  = fault.FromPlugin(errs.BadInput("BAD", "no such depth"))
 )
@@ -82,6 +83,8 @@ func TestNextBackendAnswersWhenOneIsDown(t *testing.T) {
 			{"process is not there", errDown, "search", `{"query":"q"}`, "search.spare", 200},
 			{"process died", errDied, "search", `{"query":"q"}`, "search.spare", 200},
 			{"no connection", errConnect, "search", `{"query":"q"}`, "search.spare", 200},
+			{"nothing is indexed yet", errEmpty, "search", `{"query":"q"}`, "search.spare", 200},
+			{"research, nothing is indexed yet", errEmpty, "research", `{"input":"q"}`, "search.spare", 200},
 			{"no answer in time", errTimeout, "map", `{"url":"u"}`, "search.spare", 200},
 			{"our mistake", errors.New("odd"), "search", `{"query":"q"}`, "search.main", 500},
 			{"the client's mistake", errCaller, "search", `{"query":"q"}`, "search.main", 400},
@@ -116,6 +119,10 @@ func TestErrorsOfTheUpstreamPassTheChain(t *testing.T) {
 	e.backend.invoke, e.more[0].invoke = failsWith(errDown), failsWith(errConnect)
 	if g := e.post("search", e.token(nil), `{"query":"q"}`); g.status != 502 || g.json["code"] != "upstream_unavailable" {
 		t.Errorf("all down: %d %s", g.status, g.body)
+	}
+	e.backend.invoke, e.more[0].invoke = failsWith(errDown), failsWith(errEmpty)
+	if g := e.post("search", e.token(nil), `{"query":"q"}`); g.status != 503 || g.json["code"] != "not_ready" || g.header.Get("Retry-After") != "5" {
+		t.Errorf("nothing is indexed yet: %d %v %s", g.status, g.header, g.body)
 	}
 }
 

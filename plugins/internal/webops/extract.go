@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -98,6 +99,9 @@ func (o *Ops) extract(ctx context.Context, req *search.Request, start time.Time)
 	budget := textBudget
 	for i, u := range p.urls {
 		page, err := pages[i], problems[i]
+		if err != nil && errs.From(err).Reason == errs.ReasonNotReady {
+			return nil, err
+		}
 		if err == nil && len(page.Text) > budget {
 			err = errors.New("answer would be too large; ask for fewer pages")
 		}

@@ -1,6 +1,7 @@
 package webops
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -92,7 +93,12 @@ type reportAnswer struct {
 }
 
 // beginResearch starts a research in the background.
-func (o *Ops) beginResearch(t research.Task) (research.Report, error) {
+func (o *Ops) beginResearch(ctx context.Context, t research.Task) (research.Report, error) {
+	if o.cfg.Ready != nil {
+		if err := o.cfg.Ready(ctx); err != nil {
+			return research.Report{}, err
+		}
+	}
 	r, err := o.research.Start(t)
 	if err != nil {
 		return r, errs.New(errs.Plugin, codes.Unavailable, reasonBusy, "%v", err)
@@ -102,12 +108,12 @@ func (o *Ops) beginResearch(t research.Task) (research.Report, error) {
 
 // startResearch answers 200 at once: Tavily's Python client takes every other status for a failure. The id in the answer
 // is that of the research, not of the request.
-func (o *Ops) startResearch(req *search.Request, start time.Time) (*search.Response, error) {
+func (o *Ops) startResearch(ctx context.Context, req *search.Request, start time.Time) (*search.Response, error) {
 	t, err := parseResearch(req.Body)
 	if err != nil {
 		return Answer(nil, BadRequest(err), start)
 	}
-	r, err := o.beginResearch(t)
+	r, err := o.beginResearch(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (o *Ops) Stream(ctx context.Context, req *search.Request, w search.StreamWr
 	if err != nil {
 		return nil, sendRefusal(w, err, start)
 	}
-	r, err := o.beginResearch(t)
+	r, err := o.beginResearch(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	Find func(ctx context.Context, q research.Query) ([]research.Source, error)
 	// Own, if set, reads documents of the backend itself; own is false for an address that is none.
 	Own func(ctx context.Context, address string, format extract.Format) (page *extract.Page, own bool, err error)
+	// Ready, if set, is asked before a research begins: an error, such as that nothing is indexed yet, is that of the call.
+	Ready func(ctx context.Context) error
 }
 
 const (
@@ -128,7 +130,7 @@ func (o *Ops) Invoke(ctx context.Context, req *search.Request) (*search.Response
 		out, err := o.crawl(ctx, req, start)
 		return Answer(out, err, start)
 	case search.OpResearch:
-		return o.startResearch(req, start)
+		return o.startResearch(ctx, req, start)
 	case search.OpResearchResult:
 		return o.researchResult(req, start)
 	}

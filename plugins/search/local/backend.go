@@ -17,7 +17,13 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-const reasonIndexing = "INDEXING"
+const (
+	// emptyWait is how long a call waits for the first document of an empty index, and emptyRetry when it may come again.
+	emptyWait  = 1500 * time.Millisecond
+	emptyRetry = 5 * time.Second
+	// emptyPoll is how often it looks.
+	emptyPoll = 20 * time.Millisecond
+)
 
 // backend is safe for concurrent use.
 type backend struct {
@@ -49,7 +55,7 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 	gen := openGeneration(inst.DataDir)
 	b := &backend{dir: indexDir(inst), visit: make(chan struct{}, 1), follower: &follower{
 		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, log: inst.Log, now: time.Now, manifest: manifest,
-		files: map[string]file{}, ready: make(chan struct{}), wake: make(chan struct{}, 1),
+		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {
 		return nil, errors.Join(err, ix.bleve.Close())
@@ -76,6 +82,9 @@ func (b *backend) Health(context.Context) error {
 	if p := b.follower.problem(); p != "" {
 		problems = append(problems, "files: "+p)
 	}
+	if done, total := b.follower.progress(); done < total {
+		problems = append(problems, fmt.Sprintf("indexing %d of %d", done, total))
+	}
 	for _, s := range b.follower.sites {
 		if p := s.problem(); p != "" {
 			problems = append(problems, p)
@@ -90,7 +99,7 @@ func (b *backend) Health(context.Context) error {
 // settings are those of the operations that other backends have as well.
 func (b *backend) settings(inst search.Instance, cfg Config) webops.Config {
 	out := cfg.webops()
-	out.UserAgent, out.Log, out.Find, out.Own = inst.UserAgent, inst.Log, b.sources, b.own
+	out.UserAgent, out.Log, out.Find, out.Own, out.Ready = inst.UserAgent, inst.Log, b.sources, b.own, b.wait
 	return out
 }
 
@@ -105,7 +114,7 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// Invoke implements search.Backend. The first call that needs the index waits until all files were looked at once.
+// Invoke implements search.Backend. A call that needs the index is answered from what is in it.
 func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
 	if req.Operation != search.OpSearch {
 		return b.ops.Invoke(ctx, req)
@@ -120,17 +129,29 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 	return b.ops.Stream(ctx, req, w)
 }
 
-// wait returns when the index is complete for the first time.
+// wait returns at once if the index has documents or all files were looked at, and otherwise waits a moment for the first document. Its error
+// says that the backend cannot answer yet.
 func (b *backend) wait(ctx context.Context) error {
-	select {
-	case <-b.follower.ready:
+	if b.follower.answers() {
 		return nil
-	default:
 	}
-	select {
-	case <-b.follower.ready:
-		return nil
-	case <-ctx.Done():
-		return errs.New(errs.Plugin, codes.Unavailable, reasonIndexing, "the documents are still being indexed")
+	ctx, cancel := context.WithTimeout(ctx, emptyWait)
+	defer cancel()
+	look := time.NewTicker(emptyPoll)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			if b.follower.answers() {
+				return nil
+			}
+		case <-ctx.Done():
+			if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+			out := errs.New(errs.Plugin, codes.Unavailable, errs.ReasonNotReady, "nothing is indexed yet")
+			out.RetryAfter = emptyRetry
+			return out
+		}
 	}
 }

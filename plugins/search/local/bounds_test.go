@@ -46,7 +46,7 @@ func newTestFollower(t *testing.T, base string) (*follower, *recorder) {
 	rec := &recorder{inner: ix.bleve}
 	f := &follower{
 		index: &index{bleve: rec}, roots: roots, rules: r, generation: openGeneration(inst.DataDir), log: inst.Log, now: time.Now, manifest: manifest,
-		files: map[string]file{}, ready: make(chan struct{}), wake: make(chan struct{}, 1),
+		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	return f, rec
 }

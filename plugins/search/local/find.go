@@ -109,7 +109,7 @@ func (b *backend) byDocument(found blevesearch.DocumentMatchCollection, where do
 		l, ok := seen[at]
 		if !ok {
 			fresh := false
-			if where.permit(at) {
+			if where.permit(at) && b.follower.isKnown(at) {
 				l, fresh = others.add(&listing{address: at, print: b.follower.fingerprint(at)})
 			}
 			if seen[at] = l; fresh {

@@ -40,7 +40,10 @@ type follower struct {
 	mu sync.RWMutex
 	// The maps are replaced, never changed.
 	manifest map[string]entry
-	files    map[string]file
+	// files is nil until they were listed once.
+	files map[string]file
+	// done and total are the progress of the look at the files that goes on.
+	done, total int
 	// ready is closed after the first complete look at the files, wake calls for one more look.
 	ready chan struct{}
 	wake  chan struct{}
@@ -160,12 +163,17 @@ func (f *follower) setManifest(m map[string]entry) {
 // refresh indexes the files that are new or changed, in batches.
 func (f *follower) refresh(ctx context.Context, files map[string]file) error {
 	w := f.write()
+	var stale []string
 	for _, address := range slices.Sorted(maps.Keys(files)) {
+		if old, known := w.next[address]; !known || old.Generation != w.generation || !unchanged(files[address], old) {
+			stale = append(stale, address)
+		}
+	}
+	defer f.setProgress(0, 0)
+	for n, address := range stale {
+		f.setProgress(len(files)-len(stale)+n, len(files))
 		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-		if old, known := w.next[address]; known && old.Generation == w.generation && unchanged(files[address], old) {
-			continue
 		}
 		if err := w.replace(ctx, files[address]); err != nil {
 			return err
@@ -222,11 +230,11 @@ func plainPath(address string) string {
 // document finds an indexed document by its address, with or without escapes.
 func (f *follower) document(at string) (file, bool) {
 	f.mu.RLock()
-	defer f.mu.RUnlock()
+	manifest := f.manifest
+	f.mu.RUnlock()
 	for _, a := range []string{at, address(strings.TrimPrefix(at, scheme))} {
-		if e, ok := f.manifest[a]; ok && e.Text {
-			found, ok := f.files[a]
-			return found, ok
+		if e, ok := manifest[a]; ok && e.Text {
+			return f.fileAt(a)
 		}
 	}
 	return file{}, false

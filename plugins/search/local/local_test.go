@@ -98,6 +98,10 @@ func (h *house) open(t testing.TB) (b search.Backend, closeIt func()) {
 		}
 	}
 	t.Cleanup(closeIt)
+	eventually(t, "the files were looked at", func() bool {
+		st, err := b.(search.Indexer).IndexStatus(t.Context())
+		return err == nil && !slices.ContainsFunc(st.Sources, func(s search.IndexSource) bool { return s.Kind == search.SourceFiles && s.State == search.SourceIndexing })
+	})
 	return b, closeIt
 }
 

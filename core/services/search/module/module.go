@@ -74,6 +74,21 @@ func (s *service) Pages(at module.Address) (ui.Section, error) {
 // Start implements module.Starter: it watches for what alerts are about.
 func (s *service) Start(ctx context.Context) error { return s.Alert(ctx, s.deps.Notify) }
 
+// IsIndexed implements module.Indexer. While there is no access token, nobody has searched yet.
+func (s *service) IsIndexed(ctx context.Context) bool {
+	if has, err := s.HasTokens(ctx); err != nil || has {
+		return true
+	}
+	for _, index := range s.Indexes(ctx) {
+		for _, source := range index.Sources {
+			if !source.Site && source.State == "running" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // FirstSteps implements module.Guide: it tells how to make the first access token and use it.
 func (s *service) FirstSteps(ctx context.Context, run module.Invocation) (string, error) {
 	if has, err := s.HasTokens(ctx); err != nil || has {

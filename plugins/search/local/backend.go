@@ -54,7 +54,7 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 	}
 	gen := openGeneration(inst.DataDir)
 	b := &backend{dir: indexDir(inst), visit: make(chan struct{}, 1), follower: &follower{
-		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, log: inst.Log, now: time.Now, manifest: manifest,
+		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {

@@ -40,6 +40,8 @@ type follower struct {
 	mu sync.RWMutex
 	// The maps are replaced, never changed.
 	manifest map[string]entry
+	// written is the manifest of what a search finds: that of the last update that is complete.
+	written map[string]entry
 	// files is nil until they were listed once.
 	files map[string]file
 	// done and total are the progress of the look at the files that goes on.
@@ -152,6 +154,13 @@ func (f *follower) drop(ctx context.Context, gone []string) error {
 		}
 	}
 	return w.finish(ctx)
+}
+
+// setWritten notes that a search finds what the manifest says.
+func (f *follower) setWritten() {
+	f.mu.Lock()
+	f.written = f.manifest
+	f.mu.Unlock()
 }
 
 func (f *follower) setManifest(m map[string]entry) {

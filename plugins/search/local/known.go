@@ -13,9 +13,9 @@ func (f *follower) answers() bool {
 	default:
 	}
 	f.mu.RLock()
-	manifest := f.manifest
+	written := f.written
 	f.mu.RUnlock()
-	for address, e := range manifest {
+	for address, e := range written {
 		if e.Text && f.isKnown(address) {
 			return true
 		}

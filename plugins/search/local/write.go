@@ -43,6 +43,7 @@ func (w *writer) commit(ctx context.Context) error {
 		w.follower.setManifest(before)
 		return err
 	}
+	w.follower.setWritten()
 	w.update, w.next = w.follower.index.begin(), maps.Clone(w.next)
 	return nil
 }
@@ -54,6 +55,7 @@ func (w *writer) finish(ctx context.Context) error {
 		return w.commit(ctx)
 	}
 	w.follower.setManifest(w.next)
+	w.follower.setWritten()
 	return nil
 }
 

@@ -26,12 +26,15 @@ type caller struct {
 	// from is the address that the connection comes from.
 	from   string
 	header http.Header
-	// may tells what the policy of a route of a service lets the caller do: "" or the code of the refusal.
-	may func(service string, p httpd.Policy) string
+	// may tells what a route of a service lets the caller do: "" or the code of the refusal.
+	may func(service string, r httpd.Route) string
 }
 
 // confirmed reports whether the caller has a session with a check of the last minutes.
 func (c caller) confirmed() bool { return c.name == "member" || c.name == "admin" || c.may == nil }
+
+// scopedRoutes are the routes of the core that an API key for single services may use. TestScopedKeysSeeTheirServicesAlone shows what they tell.
+var scopedRoutes = []string{"GET /system", "GET /system/live", "POST /system/steps/skip", "GET /system/find", "GET /system/api/auth/session"}
 
 const (
 	proxyAddr    = "127.0.0.1"
@@ -75,30 +78,30 @@ func callers(t *testing.T, a *App) []caller {
 	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, search.NewToken{Note: "test"})
 	must(t, err)
 
-	all := func(string, httpd.Policy) string { return "" }
-	never := func(code string) func(string, httpd.Policy) string {
-		return func(string, httpd.Policy) string { return code }
+	all := func(string, httpd.Route) string { return "" }
+	never := func(code string) func(string, httpd.Route) string {
+		return func(string, httpd.Route) string { return code }
 	}
 	// A member may do what needs no administrator.
-	asMember := func(_ string, p httpd.Policy) string {
-		if p == httpd.Admin || p == httpd.Forward {
+	asMember := func(_ string, r httpd.Route) string {
+		if r.Policy == httpd.Admin || r.Policy == httpd.Forward {
 			return "forbidden"
 		}
 		return ""
 	}
 	// A key is not enough for what needs a sign-in.
-	byKey := func(may func(string, httpd.Policy) string) func(string, httpd.Policy) string {
-		return func(service string, p httpd.Policy) string {
-			if p == httpd.Session {
+	byKey := func(may func(string, httpd.Route) string) func(string, httpd.Route) string {
+		return func(service string, r httpd.Route) string {
+			if r.Policy == httpd.Session {
 				return "forbidden"
 			}
-			return may(service, p)
+			return may(service, r)
 		}
 	}
-	// A key with scopes is for those services, and of the core for what any key may.
-	scoped := func(scope string) func(string, httpd.Policy) string {
-		return byKey(func(service string, p httpd.Policy) string {
-			if service == httpd.CoreService && p != httpd.APIKey || service != httpd.CoreService && service != scope {
+	// A key with scopes is for those services, and of the core for what the route declares: a page or a form as well as the API.
+	scoped := func(scope string) func(string, httpd.Route) string {
+		return byKey(func(service string, r httpd.Route) string {
+			if service == httpd.CoreService && !slices.Contains(scopedRoutes, r.Method+" "+r.Path) || service != httpd.CoreService && service != scope {
 				return "forbidden"
 			}
 			return ""
@@ -226,7 +229,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 				case httpd.Session, httpd.Admin, httpd.APIKey, httpd.Forward:
 					switch {
 					case c.may != nil:
-						want = c.may(m.Service, r.Policy)
+						want = c.may(m.Service, r)
 					case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions:
 						want = "forbidden"
 					}
@@ -275,5 +278,46 @@ func TestAccessTokenRoutes(t *testing.T) {
 	}
 	if n < 7 {
 		t.Errorf("there are only %d such routes", n)
+	}
+}
+
+// TestScopedKeysSeeTheirServicesAlone: what the core shows to an administrator's API key for one service names no user, no plugin, no
+// instance, and nothing of another service.
+func TestScopedKeysSeeTheirServicesAlone(t *testing.T) {
+	a := startApp(t, map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr})
+	all := callers(t, a)
+	read := func(name, target string) string {
+		c := all[slices.IndexFunc(all, func(c caller) bool { return c.name == name })]
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+a.Addr()+target, nil)
+		must(t, err)
+		req.Header = c.header.Clone()
+		res, err := http.DefaultClient.Do(req)
+		must(t, err)
+		body, err := io.ReadAll(res.Body)
+		must(t, err)
+		must(t, res.Body.Close())
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s gets %d", target, name, res.StatusCode)
+		}
+		return string(body)
+	}
+	secrets := []string{"member@example.com", "testsearch", "engine.main", "/system/users", "/system/plugins", "/search/tokens", "/releases/", "/stacks"}
+	whole := ""
+	for _, target := range []string{"/system", "/system/find", "/system/find?q=e", "/system/find?q=main", "/system/find?q=member&part=options"} {
+		whole += read("API key of an admin", target)
+		seen := read("API key with the scope mail", target)
+		for _, secret := range secrets {
+			if strings.Contains(seen, secret) {
+				t.Errorf("%s shows %q to a key for mail", target, secret)
+			}
+		}
+	}
+	for _, secret := range append(secrets, "/mail/") {
+		if !strings.Contains(whole, secret) {
+			t.Errorf("an administrator does not see %q either", secret)
+		}
+	}
+	if seen := read("API key with the scope mail", "/system"); !strings.Contains(seen, "/mail") {
+		t.Error("a key for mail does not see mail")
 	}
 }

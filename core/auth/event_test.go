@@ -153,7 +153,7 @@ func TestScopedKeysAndTheCore(t *testing.T) {
 		_, scoped, err := u.CreateKey(t.Context(), p, auth.NewKey{Scopes: []string{"search"}})
 		must(t, err)
 		g := u.Guard(auth.Access{PublicURL: publicURL})
-		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "", httpd.Admin: "forbidden", httpd.Session: "forbidden", httpd.Forward: "forbidden"} {
+		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "forbidden", httpd.Admin: "forbidden", httpd.Session: "forbidden", httpd.Forward: "forbidden"} {
 			if code := decideFor(t, g, httpd.CoreService, policy, request(bearer(scoped))); code != want {
 				t.Errorf("%s: got %q, want %q", policy, code, want)
 			}

@@ -23,7 +23,7 @@ func (a Access) ForwardGuard() httpd.Guard {
 		}
 		p.Address = httpd.ClientAddr(c)
 		c.Request = c.Request.WithContext(httpd.Recognised(With(c.Request.Context(), p)))
-		return checkPolicy(p, service, r.Policy)
+		return checkPolicy(p, service, r)
 	}
 }
 

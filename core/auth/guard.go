@@ -87,7 +87,7 @@ func (g *guard) checkRequest(c *gin.Context, service string, r httpd.Route) erro
 	p.Address = httpd.ClientAddr(c)
 	p.still = g.stillAuthorized(c.Request, p.User.ID, p.User.Role)
 	c.Request = c.Request.WithContext(httpd.Recognised(With(c.Request.Context(), p)))
-	if err := checkPolicy(p, service, r.Policy); err != nil {
+	if err := checkPolicy(p, service, r); err != nil {
 		return err
 	}
 	if r.Confirm {
@@ -111,14 +111,14 @@ func (g *guard) stillAuthorized(r *http.Request, id string, role Role) func() bo
 }
 
 // checkPolicy returns an error unless the policy of a service's route admits the principal.
-func checkPolicy(p *Principal, service string, policy httpd.Policy) error {
-	if service == httpd.CoreService && policy != httpd.APIKey && len(p.Scopes) > 0 {
+func checkPolicy(p *Principal, service string, r httpd.Route) error {
+	if service == httpd.CoreService && len(p.Scopes) > 0 && !r.Scoped {
 		return fault.New(fault.Forbidden, "This API key is for services only, not for the administration of Patchbay.")
 	}
 	if service != httpd.CoreService && !p.In(service) {
 		return fault.New(fault.Forbidden, "This API key is not for the service %s.", service).With("scope", service)
 	}
-	switch policy {
+	switch r.Policy {
 	case httpd.APIKey:
 		return nil
 	case httpd.Session:

@@ -57,6 +57,9 @@ func (p *Principal) HasAccount() bool { return p.Via != ViaAnonymous && p.Via !=
 // Admin reports whether the principal may administer.
 func (p *Principal) Admin() bool { return p.User.Role == Admin }
 
+// Administers reports whether the principal may administer the core itself, and not only services.
+func (p *Principal) Administers() bool { return p.Admin() && len(p.Scopes) == 0 }
+
 // In reports whether the principal may use a service.
 func (p *Principal) In(service string) bool {
 	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, service)

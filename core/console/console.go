@@ -91,7 +91,7 @@ func (c *Console) navGroups() []ui.NavGroup {
 	out := []ui.NavGroup{{Items: []ui.NavItem{{TextID: "nav.home", Icon: ui.IconHome, Href: ui.Home, Key: "h"}}}}
 	for _, s := range c.cfg.Sections {
 		if len(s.Nav) > 0 {
-			out = append(out, ui.NavGroup{TextID: s.Service + ".name", Items: s.Nav})
+			out = append(out, ui.NavGroup{Service: s.Service, TextID: s.Service + ".name", Items: s.Nav})
 		}
 	}
 	return append(out, ui.NavGroup{TextID: "nav.system", Items: []ui.NavItem{

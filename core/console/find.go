@@ -27,7 +27,7 @@ const (
 )
 
 func (c *Console) findRoutes() []httpd.Route {
-	return []httpd.Route{{Method: http.MethodGet, Path: ui.FindPath, Policy: httpd.APIKey, Handler: c.showHits}}
+	return []httpd.Route{{Method: http.MethodGet, Path: ui.FindPath, Policy: httpd.APIKey, Scoped: true, Handler: c.showHits}}
 }
 
 // showHits answers with the page of hits, or with the options of the dialog.
@@ -54,6 +54,9 @@ func (c *Console) findHits(ctx context.Context, v *ui.View, text string) ([]ui.H
 	out := pageHits(v, text)
 	finders := []ui.Finder{c.findUsers, c.findInstances}
 	for _, s := range c.cfg.Sections {
+		if !v.Principal.In(s.Service) {
+			continue
+		}
 		for _, a := range s.Actions {
 			out = append(out, actionHits(v, a, text)...)
 		}
@@ -61,7 +64,9 @@ func (c *Console) findHits(ctx context.Context, v *ui.View, text string) ([]ui.H
 			finders = append(finders, s.Find)
 		}
 	}
-	out = append(out, actionHits(v, ui.NavItem{TextID: "users.create", Href: usersPath + "?open=" + newUser, Admin: true}, text)...)
+	if v.Principal.Administers() {
+		out = append(out, actionHits(v, ui.NavItem{TextID: "users.create", Href: usersPath + "?open=" + newUser, Admin: true}, text)...)
+	}
 	if text != "" {
 		for _, find := range finders {
 			more, err := find(ctx, v, text)
@@ -88,7 +93,7 @@ func pageHits(v *ui.View, text string) (out []ui.Hit) {
 			}
 		}
 	}
-	if title := v.T("nav.account"); ui.Matches(text, title) {
+	if title := v.T("nav.account"); len(v.Principal.Scopes) == 0 && ui.Matches(text, title) {
 		out = append(out, ui.Hit{Kind: v.T("find.page"), Title: title, Href: accountPath})
 	}
 	return out
@@ -104,7 +109,7 @@ func actionHits(v *ui.View, a ui.NavItem, text string) []ui.Hit {
 }
 
 func (c *Console) findUsers(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
-	if !v.Admin() {
+	if !v.Principal.Administers() {
 		return nil, nil
 	}
 	users, err := c.cfg.Users.List(ctx)
@@ -117,7 +122,7 @@ func (c *Console) findUsers(ctx context.Context, v *ui.View, text string) (out [
 }
 
 func (c *Console) findInstances(_ context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
-	if !v.Admin() {
+	if !v.Principal.Administers() {
 		return nil, nil
 	}
 	for _, in := range c.cfg.Providers.Instances() {

@@ -25,9 +25,9 @@ const stepsCookie = "patchbay_steps"
 
 func (c *Console) homeRoutes() []httpd.Route {
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: ui.Home, Policy: httpd.APIKey, Handler: c.showHome},
-		{Method: http.MethodGet, Path: "/system/live", Policy: httpd.APIKey, Handler: c.homeLive},
-		{Method: http.MethodPost, Path: "/system/steps/skip", Policy: httpd.APIKey, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: c.skipStep},
+		{Method: http.MethodGet, Path: ui.Home, Policy: httpd.APIKey, Scoped: true, Handler: c.showHome},
+		{Method: http.MethodGet, Path: "/system/live", Policy: httpd.APIKey, Scoped: true, Handler: c.homeLive},
+		{Method: http.MethodPost, Path: "/system/steps/skip", Policy: httpd.APIKey, Scoped: true, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: c.skipStep},
 	}
 }
 
@@ -66,8 +66,11 @@ func (c *Console) homeLive(gc *gin.Context) {
 // homeView gathers what the services and the core itself have to show to the caller.
 func (c *Console) homeView(gc *gin.Context, v *ui.View) (homeView, error) {
 	ctx := gc.Request.Context()
-	h := homeView{Panel: newPanel(c.cfg.Services, c.cfg.Providers.Instances(), c.startPage, v.Admin())}
-	if v.Admin() {
+	h := homeView{}
+	if len(v.Principal.Scopes) == 0 {
+		h.Panel = newPanel(c.cfg.Services, c.cfg.Providers.Instances(), c.startPage, v.Admin())
+	}
+	if v.Principal.Administers() {
 		h.Attention = c.ownAttention(v, h.Panel)
 		h.Steps = append(h.Steps, ui.Step{
 			ID: "administrator", Title: v.T("home.step.administrator"), Text: v.T("home.step.administrator.text"), Href: accountPath, Action: v.T("home.step.begin"),

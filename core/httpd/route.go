@@ -56,6 +56,9 @@ type Route struct {
 	BodyLimit int64
 	// Confirm asks for a session with a passkey check of the last minutes, besides what the policy asks for.
 	Confirm bool
+	// Scoped lets callers in whose credentials are confined to services. It concerns the routes of the core, where they get nothing else; what
+	// the handler of such a route shows them must be of their services.
+	Scoped bool
 	// Audit is what the audit calls a request of the route; "" for the name that AuditAction makes, or Unaudited.
 	Audit   string
 	Handler gin.HandlerFunc

@@ -104,7 +104,7 @@ func (s *Sets) Auth(a *api.API, base string) {
 		return emptyAnswer(s.cfg.Users.FinishCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response))
 	})
 	api.Register(a, api.Operation{
-		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Tag: tagSignIn, Summary: "Who is signed in",
+		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Scoped: true, Tag: tagSignIn, Summary: "Who is signed in",
 	}, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
 		return &sessionOutput{sessionOf(principalFrom(ctx))}, nil
 	})

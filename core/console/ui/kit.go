@@ -98,14 +98,17 @@ func (k *Kit) visibleGroups(p *auth.Principal) (out []NavGroup) {
 		return nil
 	}
 	for _, g := range k.cfg.Nav {
+		if g.Service != "" && !p.In(g.Service) {
+			continue
+		}
 		var items []NavItem
 		for _, item := range g.Items {
-			if !item.Admin || p.Admin() {
+			if !item.Admin || p.Administers() || g.Service != "" && p.Admin() {
 				items = append(items, item)
 			}
 		}
 		if len(items) > 0 {
-			out = append(out, NavGroup{TextID: g.TextID, Items: items})
+			out = append(out, NavGroup{Service: g.Service, TextID: g.TextID, Items: items})
 		}
 	}
 	return out

@@ -49,6 +49,8 @@ type View struct {
 
 // NavGroup is a heading of the navigation with the pages below it.
 type NavGroup struct {
+	// Service is whose pages they are; "" for the core's.
+	Service string
 	// TextID is the heading; empty for none.
 	TextID string
 	Items  []NavItem

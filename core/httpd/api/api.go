@@ -105,8 +105,9 @@ type Operation struct {
 	// Method and Path are those of the route; parameters of the path stand in braces.
 	Method, Path string
 	Policy       httpd.Policy
-	// Confirm and Audit are those of the route.
+	// Confirm, Scoped and Audit are those of the route.
 	Confirm     bool
+	Scoped      bool
 	Audit       string
 	Tag         string
 	Summary     string
@@ -126,7 +127,7 @@ type Operation struct {
 func (o Operation) toHuma() huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: securityOf(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "audit": o.Audit},
+		Security: securityOf(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "scoped": o.Scoped, "audit": o.Audit},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
@@ -279,9 +280,10 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	policy, _ := op.Metadata["policy"].(httpd.Policy)
 	limit, _ := op.Metadata["limit"].(int64)
 	confirm, _ := op.Metadata["confirm"].(bool)
+	scoped, _ := op.Metadata["scoped"].(bool)
 	audit, _ := op.Metadata["audit"].(string)
 	ad.api.routes = append(ad.api.routes, httpd.Route{
-		Method: op.Method, Path: routePath(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm, Audit: audit,
+		Method: op.Method, Path: routePath(op.Path), Policy: policy, BodyLimit: limit, Confirm: confirm, Scoped: scoped, Audit: audit,
 		Handler: func(c *gin.Context) {
 			c.Set(keyAPI, ad.api)
 			c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), ginKey{}, c))

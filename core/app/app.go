@@ -171,7 +171,10 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	a.closers = append(a.closers, func() { _ = a.store.Close() })
-	return a.store.Migrate(ctx, a.cfg.configSource().Migrations()...)
+	if err := a.store.Migrate(ctx, a.cfg.configSource().Migrations()...); err != nil {
+		return err
+	}
+	return a.watchTimes(ctx)
 }
 
 // openHost makes the plugin host and the catalog of instances.

@@ -24,7 +24,16 @@ import (
 var migrations embed.FS
 
 // Migrations are the schema of this module.
-func Migrations() store.Migrations { return store.EmbeddedMigrations("auth", migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations("auth", migrations,
+		store.StoredTime{Table: "sessions", Column: "created_at"},
+		store.StoredTime{Table: "sessions", Column: "seen_at"},
+		store.StoredTime{Table: "sessions", Column: "checked_at"},
+		store.StoredTime{Table: "sessions", Column: "expires_at", Longest: sessionMax},
+		store.StoredTime{Table: "developer_sessions", Column: "expires_at", Longest: developerFor},
+		store.StoredTime{Table: "passkey_challenges", Column: "expires_at", Longest: challengeFor},
+		store.StoredTime{Table: "setup_links", Column: "expires_at", Longest: SetupFor})
+}
 
 // Role is what a user may do.
 type Role string

@@ -53,7 +53,7 @@ func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, chann
 		if err != nil {
 			return err
 		}
-		if r != nil && r.Active && now.Sub(store.FromMillis(r.ToldAt)) < repeat {
+		if r != nil && r.Active && store.IsWithin(now, r.ToldAt, repeat) {
 			return nil
 		}
 		next := alertRecord{Service: a.Service, DedupKey: a.dedupKey(), Kind: a.Kind, Active: true, RaisedAt: store.Millis(now), ToldAt: store.Millis(now)}

@@ -26,7 +26,11 @@ import (
 var migrations embed.FS
 
 // Migrations is the schema of this module.
-func Migrations() store.Migrations { return store.EmbeddedMigrations("notify", migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations("notify", migrations,
+		store.StoredTime{Table: "notify_alerts", Column: "raised_at", Where: "active"},
+		store.StoredTime{Table: "notify_alerts", Column: "told_at", Where: "active"})
+}
 
 // Severity is how serious an alert is.
 type Severity = sdk.Severity

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Hooks for tests of this package's insides.
 
-func (q *Queue) InitSchedules(ctx context.Context) error      { return q.initSchedules(ctx) }
-func (q *Queue) FireDue(ctx context.Context) time.Duration    { return q.fireDue(ctx) }
+func (q *Queue) InitSchedules(ctx context.Context) error { return q.initSchedules(ctx) }
+func (q *Queue) FireDue(ctx context.Context) time.Duration {
+	return q.fireDue(ctx, q.newOutage())
+}
 func (q *Queue) Clean(ctx context.Context) error              { return q.deleteOld(ctx) }
 func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
 func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
@@ -23,6 +27,17 @@ func (q *Queue) ClaimDue() (id string, wait time.Duration, err error) {
 	}
 	return id, wait, err
 }
+
+// Outage is outage with exported methods.
+type Outage struct{ *outage }
+
+func NewOutage(log hclog.Logger, now func() time.Time) Outage {
+	return Outage{&outage{log: log, now: now}}
+}
+func (o Outage) Fail(message string, err error)         { o.fail(message, err) }
+func (o Outage) End()                                   { o.end() }
+func (o Outage) Pause(base time.Duration) time.Duration { return o.pause(base) }
+
 func (f Filter) Query(after bool, limit int) (sql string, args []any) {
 	if after {
 		return f.pageQuery(&position{At: 1 << 60, ID: "x"}, limit)

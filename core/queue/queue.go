@@ -28,7 +28,11 @@ import (
 var migrations embed.FS
 
 // Migrations is the queue's schema.
-func Migrations() store.Migrations { return store.EmbeddedMigrations("queue", migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations("queue", migrations,
+		store.StoredTime{Table: "jobs", Column: "run_at", Where: "state = 'queued'", Longest: 7 * 24 * time.Hour},
+		store.StoredTime{Table: "jobs", Column: "heartbeat_at", Where: "state = 'running'"})
+}
 
 // Config is what a queue needs. Zero values mean the defaults given.
 type Config struct {

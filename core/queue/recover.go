@@ -35,6 +35,7 @@ const (
 func (q *Queue) runHeartbeat() {
 	tick := time.NewTicker(q.cfg.Heartbeat)
 	defer tick.Stop()
+	failing := q.newOutage()
 	for beat := 1; ; beat++ {
 		select {
 		case <-q.keeping.Done():
@@ -42,15 +43,17 @@ func (q *Queue) runHeartbeat() {
 		case <-tick.C:
 		}
 		if err := q.confirmRunning(q.keeping); err != nil && q.keeping.Err() == nil {
-			q.log.Error("confirm the running jobs", "error", err)
+			failing.fail("confirm the running jobs", err)
 			continue
 		}
 		if beat%deadAfter != 0 {
 			continue
 		}
 		if err := q.recoverOrphans(q.keeping, false); err != nil && q.keeping.Err() == nil {
-			q.log.Error("recover jobs", "error", err)
+			failing.fail("recover jobs", err)
+			continue
 		}
+		failing.end()
 	}
 }
 

@@ -150,6 +150,23 @@ func (q *Queue) storeSchedule(ctx context.Context, s *schedule) error {
 	if err != nil {
 		return fmt.Errorf("read the schedule %q: %w", s.Name, err)
 	}
+	return q.repairSchedule(ctx, s)
+}
+
+// repairSchedule sets back a schedule that is due later than its next run after now, as after a wrong clock, with a warning. Of several
+// processes the first does.
+func (q *Queue) repairSchedule(ctx context.Context, s *schedule) error {
+	latest := q.nextRun(s)
+	if s.next <= latest {
+		return nil
+	}
+	moved := q.store.Writer(ctx).Exec(`UPDATE job_schedules SET next_at = ? WHERE name = ? AND next_at > ?`, latest, s.Name, latest)
+	if moved.Error != nil {
+		return fmt.Errorf("set back the schedule %q: %w", s.Name, moved.Error)
+	}
+	q.log.Warn("a schedule was due later than it can be, as after a wrong clock: it was set back", "schedule", s.Name,
+		"was", store.FromMillis(s.next), "due", store.FromMillis(latest))
+	s.next = latest
 	return nil
 }
 
@@ -163,8 +180,9 @@ func (s *schedule) timesKey() string {
 
 // runSchedules submits the jobs of schedules when they are due, until the queue stops.
 func (q *Queue) runSchedules() {
+	failing := q.newOutage()
 	for {
-		timer := time.NewTimer(q.fireDue(q.claiming))
+		timer := time.NewTimer(q.fireDue(q.claiming, failing))
 		select {
 		case <-q.claiming.Done():
 			timer.Stop()
@@ -174,18 +192,37 @@ func (q *Queue) runSchedules() {
 	}
 }
 
-// fireDue submits the jobs that are due and returns how long to wait for the next, at most Config.Poll.
-func (q *Queue) fireDue(ctx context.Context) time.Duration {
-	wait := q.cfg.Poll
+// fireDue submits the jobs that are due and returns how long to wait for the next, at most Config.Poll, or longer while that fails.
+func (q *Queue) fireDue(ctx context.Context, failing *outage) time.Duration {
+	wait, failed := q.cfg.Poll, false
 	for _, s := range q.allSchedules() {
-		if s.next <= q.nowMillis() {
-			if err := q.fireSchedule(ctx, s); err != nil && ctx.Err() == nil {
-				q.log.Error("submit a scheduled job", "schedule", s.Name, "error", err)
+		if err := q.fireIfDue(ctx, s); err != nil {
+			if ctx.Err() == nil {
+				failed = true
+				failing.fail("submit a scheduled job", err, "schedule", s.Name)
 			}
+			continue
 		}
 		wait = min(wait, time.Duration(s.next-q.nowMillis())*time.Millisecond)
 	}
+	if failed {
+		return failing.pause(q.cfg.Poll)
+	}
+	failing.end()
 	return max(wait, 10*time.Millisecond)
+}
+
+// fireIfDue submits the job of a schedule that is due. One that is due later than it can be is set back first.
+func (q *Queue) fireIfDue(ctx context.Context, s *schedule) error {
+	if s.next > q.nextRun(s) {
+		if err := q.store.QueueTx(ctx, "repair schedule", func(ctx context.Context) error { return q.repairSchedule(ctx, s) }); err != nil {
+			return err
+		}
+	}
+	if s.next > q.nowMillis() {
+		return nil
+	}
+	return q.fireSchedule(ctx, s)
 }
 
 // fireSchedule advances the schedule and submits its job in one transaction. Of several processes the one that

@@ -85,6 +85,49 @@ func cancelAll(t *testing.T, q *queue.Queue) {
 	}
 }
 
+// A moment of a wrong clock leaves times years ahead: in the database, and in the process that runs.
+func TestScheduleAfterAWrongClock(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, st *store.Store) {
+		right := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
+		c := &clock{right}
+		q := scheduled(t, st, c, "0 * * * *")
+		due := func() time.Time {
+			t.Helper()
+			var next []int64
+			if err := st.DB(t.Context()).Raw("SELECT next_at FROM job_schedules").Scan(&next).Error; err != nil || len(next) != 1 {
+				t.Fatal(next, err)
+			}
+			return store.FromMillis(next[0])
+		}
+		c.at = right.AddDate(10, 0, 0)
+		q.FireDue(t.Context())
+		if got := due(); got.Year() != 2036 {
+			t.Fatalf("due %s: the clock was not wrong", got)
+		}
+		c.at = right
+		q.FireDue(t.Context())
+		if got, want := due(), right.Add(30*time.Minute); !got.Equal(want) {
+			t.Errorf("the same process: due %s, want %s", got, want)
+		}
+		cancelAll(t, q)
+		if err := st.Tx(t.Context(), "wrong clock", func(ctx context.Context) error {
+			return st.Writer(ctx).Exec("UPDATE job_schedules SET next_at = ?", store.Millis(right.AddDate(10, 0, 0))).Error
+		}); err != nil {
+			t.Fatal(err)
+		}
+		q = scheduled(t, st, c, "0 * * * *")
+		if got, want := due(), right.Add(30*time.Minute); !got.Equal(want) {
+			t.Errorf("the next process: due %s, want %s", got, want)
+		}
+		before := count(t, st, "jobs")
+		c.at = right.Add(30 * time.Minute)
+		q.FireDue(t.Context())
+		if n := count(t, st, "jobs"); n != before+1 {
+			t.Errorf("%d jobs, want %d", n, before+1)
+		}
+	})
+}
+
 func TestTwoProcessesFireOnce(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		c := &clock{time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)}

@@ -56,10 +56,14 @@ func (q *Queue) dispatchJobs() {
 
 // claimNext waits for a due job and claims it. It returns nil when the queue stops.
 func (q *Queue) claimNext() *run {
+	failing := q.newOutage()
 	for q.claiming.Err() == nil {
 		r, wait, err := q.claimDue()
 		if err != nil {
-			q.log.Error("claim a job", "error", err)
+			failing.fail("claim a job", err)
+			wait = failing.pause(wait)
+		} else {
+			failing.end()
 		}
 		if r != nil {
 			return &run{row: r, handler: q.handlers[r.Type]}

@@ -50,15 +50,17 @@ type Migrations struct {
 	Module string
 	// FS holds the files, and those of one dialect in a folder of its name.
 	FS fs.FS
+	// Times are the columns that RepairTimes looks at.
+	Times []StoredTime
 }
 
 // EmbeddedMigrations returns the migrations that a package embeds as its folder "migrations".
-func EmbeddedMigrations(module string, files embed.FS) Migrations {
+func EmbeddedMigrations(module string, files embed.FS, times ...StoredTime) Migrations {
 	folder, err := fs.Sub(files, "migrations")
 	if err != nil { // only for a bad name
 		folder = files
 	}
-	return Migrations{Module: module, FS: folder}
+	return Migrations{Module: module, FS: folder, Times: times}
 }
 
 // Migrate brings the store's own tables and those of the modules up to date, in the order given. It changes nothing
@@ -71,6 +73,10 @@ func (s *Store) Migrate(ctx context.Context, modules ...Migrations) error {
 	defer unlock()
 	if err := s.migrateAll(ctx, append([]Migrations{EmbeddedMigrations("store", ownMigrations)}, modules...)); err != nil {
 		return err
+	}
+	s.times = nil
+	for _, m := range modules {
+		s.times = append(s.times, m.Times...)
 	}
 	s.migrated.Store(true)
 	return nil

@@ -66,6 +66,7 @@ type Store struct {
 	closers  []func() error
 	commits  atomic.Int64
 	migrated atomic.Bool
+	times    []StoredTime // set by Migrate
 }
 
 // lane is one way to write: a handle and the gate in front of it.

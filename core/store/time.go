@@ -23,3 +23,9 @@ func FromMillis(n int64) time.Time {
 	}
 	return time.UnixMilli(n).UTC()
 }
+
+// IsWithin reports whether a stored time lies less than d before now. A time after now, as a wrong clock leaves it, does not.
+func IsWithin(now time.Time, stored int64, d time.Duration) bool {
+	age := Millis(now) - stored
+	return age >= 0 && age < d.Milliseconds()
+}

@@ -169,9 +169,15 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 		return
 	}
 	r.restored = true
-	for name, until := range stored {
+	latest := r.s.cfg.Now().Add(time.Duration(r.s.settings().Cooldown) * time.Second)
+	for name, stored := range stored {
+		until := store.FromMillis(stored)
+		if until.After(latest) {
+			r.s.log.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host", name, "until", until)
+			until = latest
+		}
 		if h := r.hostState(name); h.until.IsZero() {
-			h.until = store.FromMillis(until)
+			h.until = until
 		}
 	}
 }

@@ -30,7 +30,10 @@ const ServiceName = "containers"
 var migrations embed.FS
 
 // Migrations are the schema of the service.
-func Migrations() store.Migrations { return store.EmbeddedMigrations("containers", migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations("containers", migrations,
+		store.StoredTime{Table: "containers_projects", Column: "last_scan_at"})
+}
 
 // Providers are the instances that the settings name.
 type Providers struct {

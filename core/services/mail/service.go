@@ -35,7 +35,10 @@ const ServiceName = "mail"
 var migrations embed.FS
 
 // Migrations are the schema of the service.
-func Migrations() store.Migrations { return store.EmbeddedMigrations(ServiceName, migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations(ServiceName, migrations,
+		store.StoredTime{Table: "mail_domains", Column: "retry_at", Longest: domain.MaxCooldown})
+}
 
 // Config is what the service needs.
 type Config struct {

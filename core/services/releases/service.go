@@ -36,7 +36,18 @@ const ServiceName = "releases"
 var migrations embed.FS
 
 // Migrations are the schema of the service.
-func Migrations() store.Migrations { return store.EmbeddedMigrations(ServiceName, migrations) }
+func Migrations() store.Migrations {
+	const day = 24 * time.Hour
+	return store.EmbeddedMigrations(ServiceName, migrations,
+		store.StoredTime{Table: "release_repos", Column: "due_at", Longest: 2 * day},
+		store.StoredTime{Table: "release_repos", Column: "synced_at"},
+		store.StoredTime{Table: "release_host_accounts", Column: "due_at", Longest: 2 * day},
+		store.StoredTime{Table: "release_pauses", Column: "until", Longest: day},
+		store.StoredTime{Table: "release_host_limits", Column: "reset_at", Longest: day},
+		store.StoredTime{Table: "release_sign_ins", Column: "expires_at", Longest: own.SignInFor},
+		store.StoredTime{Table: "release_translations", Column: "run_at", Where: "state = 'queued'", Longest: day},
+		store.StoredTime{Table: "release_translations", Column: "deadline", Where: "state = 'queued'", Longest: day})
+}
 
 // TaskQueue runs tasks.
 type TaskQueue interface {

@@ -16,6 +16,8 @@ const (
 	// it states.
 	coolDefault = time.Minute
 	coolMax     = 10 * time.Minute
+	// longestRest is longer than any key rests: an exhausted one until the month ends.
+	longestRest = 32 * 24 * time.Hour
 	// retrySoon is what a client is told to wait when keys are usable that its request had no time to try.
 	retrySoon = time.Second
 	// maxAffinity bounds the tokens whose key is remembered.

@@ -124,7 +124,11 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 }
 
 // Migrations are the schema of the service.
-func Migrations() store.Migrations { return store.EmbeddedMigrations("search", migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations("search", migrations,
+		store.StoredTime{Table: "search_keys", Column: "until", Where: "deleted_at = 0", Longest: longestRest},
+		store.StoredTime{Table: "search_keys", Column: "quota_synced_at", Where: "deleted_at = 0"})
+}
 
 // Reload puts new settings and the backends that they name, in that order, into use. Requests that are under way keep the
 // old ones.

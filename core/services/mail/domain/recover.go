@@ -12,8 +12,8 @@ import (
 // recheckAfter is how often records that cannot be seen are looked up again.
 const recheckAfter = 15 * time.Minute
 
-// maxCooldown is the longest pause that a provider which limits requests is given before recovery goes on.
-const maxCooldown = 24 * time.Hour
+// MaxCooldown is the longest pause that a provider which limits requests is given before recovery goes on.
+const MaxCooldown = 24 * time.Hour
 
 // Recover carries on with what a crash, or a provider that failed in the middle of going back, has left open: a provisioning
 // and the end of a catch-all go on, the beginning of a catch-all goes back, and a zone that is to be deleted is. If another
@@ -91,7 +91,7 @@ func (d *Domains) resumeDeletion(ctx context.Context, row *Domain) error {
 func (d *Domains) isPostponed(row Domain) bool {
 	wait := time.UnixMilli(row.RetryAt).Sub(d.cfg.Now())
 	// Where it is longer, the clock was set back since.
-	return wait > 0 && wait <= maxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
+	return wait > 0 && wait <= MaxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
 }
 
 // postponeRecovery notes in a domain why recovery could not end its operation, and when that is tried again. A deleted domain is listed again, as a
@@ -135,9 +135,9 @@ func (d *Domains) noteLimit(row *Domain, failed error) {
 	}
 }
 
-// retryTime returns the time after a pause, which maxCooldown bounds, in Unix milliseconds.
+// retryTime returns the time after a pause, which MaxCooldown bounds, in Unix milliseconds.
 func (d *Domains) retryTime(pause time.Duration) int64 {
-	return d.cfg.Now().Add(min(pause, maxCooldown)).UnixMilli()
+	return d.cfg.Now().Add(min(pause, MaxCooldown)).UnixMilli()
 }
 
 // CheckRecords looks up the records of the domains that lack some, now and then.

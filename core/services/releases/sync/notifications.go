@@ -17,8 +17,10 @@ const (
 	notificationList = "notifications"
 	// maxNotificationPages bounds the notifications that are read.
 	maxNotificationPages = 20
-	maxText              = 500
-	maxURL               = 2000
+	// maxPollInterval bounds how long the host may ask to be left alone.
+	maxPollInterval = time.Hour
+	maxText         = 500
+	maxURL          = 2000
 )
 
 // Notification is a notification of a user as it is stored. UpdatedAt is in Unix milliseconds.
@@ -79,12 +81,12 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 		return out, err
 	}
 	since := known.Since
-	if known.Host != c.host.Ref {
+	now := s.cfg.Now()
+	if known.Host != c.host.Ref || known.Since.After(now) { // also after a wrong clock
 		known = notificationState{Host: c.host.Ref}
 	}
 	out.Since = known.Since
-	now := s.cfg.Now()
-	if now.Before(known.NotBefore) {
+	if now.Before(known.NotBefore) && known.NotBefore.Sub(now) <= maxPollInterval {
 		// The host asked not to be asked so soon.
 		return out, nil
 	}
@@ -95,7 +97,7 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 	}
 	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask, func(page *codehost.Page[codehost.Notification]) (bool, error) {
 		if page.PollInterval > 0 {
-			next.NotBefore = now.Add(min(page.PollInterval, time.Hour))
+			next.NotBefore = now.Add(min(page.PollInterval, maxPollInterval))
 		}
 		all = append(all, page.Items...)
 		return true, nil

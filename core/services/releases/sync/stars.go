@@ -89,7 +89,7 @@ func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 	}
 	now := s.cfg.Now()
 	req := codehost.PageRequest{Size: listSize}
-	if known.Host == c.host.Ref && now.Sub(store.FromMillis(known.FullAt)) < fullEvery {
+	if known.Host == c.host.Ref && store.IsWithin(now, known.FullAt, fullEvery) {
 		req.Validators = known.Validators
 	}
 	var all []codehost.Starred

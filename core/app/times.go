@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// repairTimesEvery is how often times that a wrong clock has left in the database are looked for.
+const repairTimesEvery = 5 * time.Minute
+
+// watchTimes sets stored times back that lie further ahead than they can, now and while the core runs.
+func (a *App) watchTimes(ctx context.Context) error {
+	if _, err := a.store.RepairTimes(ctx, time.Now()); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a.watching.Go(func() {
+		tick := time.NewTicker(repairTimesEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if _, err := a.store.RepairTimes(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				a.log.Warn("look for times that a wrong clock has left", "error", err)
+			}
+		}
+	})
+	a.closers = append(a.closers, func() { cancel(); a.watching.Wait() })
+	return nil
+}

@@ -15,7 +15,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image image-archive image-push always image-debian release clean
+.PHONY: build run test test-without quick e2e fuzz pictures doc-pictures interruptions check names bench generate release-protos image image-archive image-push always image-debian release clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -111,7 +111,7 @@ release:
 run: build
 	bin/patchbay serve -config plugin.hcl
 
-$(TOOLS)/testsum: core/tools/testsum/main.go
+$(TOOLS)/testsum: $(wildcard core/tools/testsum/*.go)
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/testsum ./testsum
 
 # The tests that run the product as processes mostly wait for it, so they run beside all others, several at once, and
@@ -120,15 +120,33 @@ $(TOOLS)/testsum: core/tools/testsum/main.go
 E2E       := ./plugins/internal/e2e
 GUARD     := ./core/guard
 E2E_FLAGS := -json -timeout $(TIMEOUT) -parallel 6
+# What "make quick" does without.
+QUICK_WITHOUT := a container engine,dockerd,docker-registry,chromium,npm,node,postfix,postgres
 # The packages whose tests take longest begin first, so that none of them is left alone at the end.
 LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./core/services/search ./core/services/mail ./core/services/releases ./core/queue
+
+# RERUN=N runs a failed test once more, alone, and takes up to N of them as flaky, which the last lines list.
+RERUN     ?= 0
+TESTSUM   := $(TOOLS)/testsum -components bin/components.tsv -rerun $(RERUN) -plain '$(E2E) $(GUARD)' -flags "-trimpath -timeout $(TIMEOUT) $(TESTFLAGS)"
 
 test: $(TOOLS)/testsum
 	@mkdir -p bin
 	{ $(GO_TEST) $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.json & \
 	(cd sdk && $(GO_TEST) -json $(TESTFLAGS) ./... >../bin/sdk.json) & \
 	$(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
-	wait; cat bin/sdk.json bin/e2e.json; } | $(TOOLS)/testsum
+	wait; cat bin/sdk.json bin/e2e.json; } | $(TESTSUM)
+
+# The tests without a component: only those that bin/components.tsv names for it, which "make test" writes.
+test-without: $(TOOLS)/testsum
+	@test -n "$(COMPONENT)" -a -s bin/components.tsv || { echo "say COMPONENT=NAME, a name of the first column of bin/components.tsv, which \"make test\" writes"; exit 1; }
+	@awk -F'\t' -v c='$(COMPONENT)' '$$1 == c { tests[$$2] = tests[$$2] (tests[$$2] ? "|" : "") $$3 } END { for (p in tests) print p, "^(" tests[p] ")$$" }' bin/components.tsv | \
+	while read -r package tests; do PATCHBAY_TEST_WITHOUT='$(COMPONENT)' $(GO_TEST) -count=1 -json -timeout $(TIMEOUT) -run "$$tests" $$package; done | $(TOOLS)/testsum
+
+# For whoever changes a line: the tests that need neither a container engine nor a browser, npm or a mail server.
+quick: $(TOOLS)/testsum
+	{ (cd sdk && $(GO_TEST) -json ./... >../bin/sdk.json) & \
+	PATCHBAY_TEST_WITHOUT='$(QUICK_WITHOUT)' $(GO_TEST) -json -short -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v -e '$(E2E:./%=/%)$$'); \
+	wait; cat bin/sdk.json; } | $(TOOLS)/testsum
 
 # Only the tests that run the product as processes, with its real clients.
 e2e: $(TOOLS)/testsum

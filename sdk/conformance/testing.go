@@ -61,6 +61,7 @@ func subtests(t *testing.T, rep Report) {
 	for _, res := range rep.Results {
 		t.Run(res.Name(), func(t *testing.T) {
 			if res.Skipped != "" {
+				t.Attr("not-offered", res.Check)
 				t.Skip(res.Skipped)
 			}
 			if res.Err != nil {

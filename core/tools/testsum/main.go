@@ -1,11 +1,15 @@
 // Command testsum reads the output of "go test -json" and prints what a person wants to know: the packages, the output of
 // what failed, what the skipped tests miss and how to get it, and the sums. It exits with 1 if anything failed.
+//
+// With -rerun N it runs each failed test once more, alone, and lists the ones that pass then as flaky; more than N of them fail the run.
+// With -components FILE it writes which test asked for which component.
 package main
 
 import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -23,6 +27,8 @@ type event struct {
 	Test       string
 	Output     string
 	Elapsed    float64
+	// Key and Value are those of an "attr" action.
+	Key, Value string
 }
 
 // summary collects what was read.
@@ -30,7 +36,17 @@ type summary struct {
 	out                     io.Writer
 	output                  map[string][]string
 	passed, failed, skipped int
-	broken                  bool
+	// broken says that something failed that is not a test, such as a build.
+	broken bool
+	// failures are the failed tests of the top level, with the output of their subtests.
+	failures []*failure
+	// subtests collects the output of failed subtests, by the key of their test.
+	subtests map[string][]string
+	// packages are the packages that failed, with their own output.
+	packages map[string]string
+	needs    needs
+	// notOffered are the keys of checks that do not apply to the plugin under test: they are counted nowhere.
+	notOffered map[string]bool
 	// missing counts the skipped tests by what they miss; others are the reasons of tests that miss nothing.
 	missing map[component]int
 	others  []string
@@ -40,14 +56,29 @@ type summary struct {
 type component struct{ name, hint string }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, output: map[string][]string{}, missing: map[component]int{}}
+	return &summary{out: out, output: map[string][]string{}, missing: map[component]int{}, subtests: map[string][]string{}, packages: map[string]string{}, needs: needs{}, notOffered: map[string]bool{}}
 }
 
 func main() {
+	var again rerunner
+	flag.IntVar(&again.limit, "rerun", 0, "run failed tests once more, and let `N` of them be flaky")
+	flag.StringVar(&again.flags, "flags", "", "the `flags` of go test for a test that runs once more")
+	flag.StringVar(&again.plain, "plain", "", "`packages`, as paths below the module, whose tests run without -race")
+	components := flag.String("components", "", "write which test needs which component to `FILE`")
+	flag.Parse()
 	s := newSummary(os.Stdout)
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 		os.Exit(2)
+	}
+	if *components != "" {
+		if err := s.needs.writeTable(*components); err != nil {
+			fmt.Fprintln(os.Stderr, "testsum:", err)
+			os.Exit(2)
+		}
+	}
+	if again.limit > 0 {
+		s.rerunFailures(again.limit, again.runTest)
 	}
 	if !s.finish() {
 		os.Exit(1)
@@ -80,6 +111,14 @@ func (s *summary) add(e event) {
 	case "build-fail":
 		s.broken = true
 		return
+	case "attr":
+		switch e.Key {
+		case attrNeeds:
+			s.needs.add(e.Value, e.Package, e.Test)
+		case attrNotOffered:
+			s.notOffered[key] = true
+		}
+		return
 	case "pass", "fail", "skip":
 	default:
 		return
@@ -92,11 +131,13 @@ func (s *summary) add(e event) {
 	case "pass":
 		s.passed++
 	case "skip":
+		if s.notOffered[key] {
+			break
+		}
 		s.skipped++
 		s.addSkipped(e, skipReason(s.output[key]))
 	case "fail":
-		s.failed++
-		fmt.Fprintf(s.out, "--- FAIL %s %s\n%s", e.Package, e.Test, strings.Join(s.output[key], ""))
+		s.addFailure(e, key)
 	}
 	delete(s.output, key)
 }
@@ -104,7 +145,7 @@ func (s *summary) add(e event) {
 func (s *summary) pack(e event, key string) {
 	switch e.Action {
 	case "fail":
-		s.broken = true
+		s.packages[e.Package] = strings.Join(s.output[key], "")
 		fmt.Fprintf(s.out, "%sFAIL\t%s\t%.1fs\n", strings.Join(s.output[key], ""), e.Package, e.Elapsed)
 	case "pass":
 		fmt.Fprintf(s.out, "ok\t%s\t%.1fs\n", e.Package, e.Elapsed)
@@ -145,6 +186,7 @@ func (s *summary) finish() bool {
 	for _, r := range s.others {
 		fmt.Fprintln(s.out, "skipped:", r)
 	}
+	s.printFlaky()
 	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
-	return s.failed == 0 && !s.broken
+	return s.failed == 0 && !s.broken && len(s.packages) == 0
 }

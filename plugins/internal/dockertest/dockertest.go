@@ -81,32 +81,51 @@ type ComposeBin struct {
 	PullPolicy bool
 }
 
-// EnvCompose2 names the variable with the path of a compose command of the second generation.
+// EnvCompose2 names the variable with the path of a compose command of the second generation, where it is not among Docker's plugins.
 const EnvCompose2 = "PATCHBAY_TEST_COMPOSE2"
 
-// Compose are the compose commands of this machine: docker-compose of the first generation, and the one that
-// PATCHBAY_TEST_COMPOSE2 names. One that is missing is left out, with a line in the test's log; a test without any is
-// skipped. With PATCHBAY_REQUIRE=all it fails where one is missing.
+// pluginDirs are the directories in which Docker looks for its plugins, besides that of the user.
+var pluginDirs = []string{"/usr/local/lib/docker/cli-plugins", "/usr/local/libexec/docker/cli-plugins", "/usr/lib/docker/cli-plugins", "/usr/libexec/docker/cli-plugins"}
+
+// findCompose returns the compose commands of both generations, or "" for one that is not there.
+var findCompose = sync.OnceValues(func() (first, second string) {
+	isSecond := func(bin string) bool { return strings.Contains(composeHelp(bin), "--pull") }
+	onPath, _ := exec.LookPath("docker-compose")
+	if onPath != "" && !isSecond(onPath) {
+		first = onPath
+	}
+	candidates := []string{os.Getenv(EnvCompose2), onPath}
+	if home, err := os.UserHomeDir(); err == nil {
+		candidates = append(candidates, filepath.Join(home, ".docker/cli-plugins/docker-compose"))
+	}
+	for _, dir := range pluginDirs {
+		candidates = append(candidates, filepath.Join(dir, "docker-compose"))
+	}
+	for _, c := range candidates {
+		if _, err := os.Stat(c); err == nil && isSecond(c) {
+			return first, c
+		}
+	}
+	return first, ""
+})
+
+// Compose are the compose commands of this machine: docker-compose of the first generation, and one of the second that
+// PATCHBAY_TEST_COMPOSE2 names or Docker has as a plugin. One that is missing is left out, with a line in the test's log; a test without
+// any is skipped. With PATCHBAY_REQUIRE=all it fails where one is missing.
 func Compose(t testing.TB) (out []ComposeBin) {
 	t.Helper()
-	first, _ := exec.LookPath("docker-compose")
-	if first != "" && strings.Contains(composeHelp(first), "--pull") {
-		first = ""
-	}
-	second := os.Getenv(EnvCompose2)
-	if _, err := os.Stat(second); err != nil {
-		second = ""
-	}
+	first, second := findCompose()
 	all := os.Getenv(testkit.EnvRequire) == "all"
 	for _, c := range []struct {
 		bin  ComposeBin
 		hint string
 	}{
 		{ComposeBin{Name: "v1", Path: first}, "install docker-compose 1.29"},
-		{ComposeBin{Name: "v2", Path: second, PullPolicy: true}, EnvCompose2 + " must name a docker-compose 2.x executable"},
+		{ComposeBin{Name: "v2", Path: second, PullPolicy: true}, "install Docker's compose plugin, or set " + EnvCompose2 + " to a docker-compose 2.x executable"},
 	} {
+		t.Attr("needs", "compose "+c.bin.Name)
 		switch {
-		case c.bin.Path != "":
+		case c.bin.Path != "" && !testkit.Hidden("compose "+c.bin.Name):
 			out = append(out, c.bin)
 		case all:
 			testkit.Require(t, "compose "+c.bin.Name, false, c.hint)

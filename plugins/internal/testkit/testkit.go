@@ -4,6 +4,8 @@ package testkit
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -11,17 +13,27 @@ import (
 // EnvRequire is the variable that turns skipped components into failures when it is "all".
 const EnvRequire = "PATCHBAY_REQUIRE"
 
+// EnvWithout is the variable that hides components, by their names between commas: tests behave as if they were not there.
+const EnvWithout = "PATCHBAY_TEST_WITHOUT"
+
 // Require skips the test when ok is false, with a message that names the component and hint (how to provide it). With
-// PATCHBAY_REQUIRE=all it fails instead.
+// PATCHBAY_REQUIRE=all it fails instead. What PATCHBAY_TEST_WITHOUT names counts as missing. The test's attribute "needs" tells "make
+// test" which tests each component serves.
 func Require(t testing.TB, component string, ok bool, hint string) {
 	t.Helper()
-	if ok {
+	t.Attr("needs", component)
+	if ok && !Hidden(component) {
 		return
 	}
 	if os.Getenv(EnvRequire) == "all" {
 		t.Fatalf("%s is required and missing: %s", component, hint)
 	}
 	t.Skipf("%s is missing: %s", component, hint)
+}
+
+// Hidden reports whether PATCHBAY_TEST_WITHOUT names the component.
+func Hidden(component string) bool {
+	return slices.Contains(strings.Split(os.Getenv(EnvWithout), ","), component)
 }
 
 // pollEvery is the pause between two calls of done by Eventually.
